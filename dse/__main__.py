@@ -1,0 +1,7 @@
+"""``python -m dse``."""
+
+import sys
+
+from dse.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""Layer 6: why a mapping is slow."""

@@ -1,0 +1,79 @@
+"""Rendering of diagnostics with the source line and a caret, and gathering of several before failing."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from dse.base.errors import Diagnostic, SourceError
+from dse.base.source import NO_SPAN, Span
+
+
+class Gatherer:
+    """Collects diagnostics so that one run reports everything wrong with a file."""
+
+    def __init__(self) -> None:
+        self.diagnostics: list[Diagnostic] = []
+
+    def error(self, message: str, span: Span, expected: str = "") -> None:
+        """Record an error."""
+        self.diagnostics.append(Diagnostic(message=message, span=span, expected=expected))
+
+    def warning(self, message: str, span: Span, expected: str = "") -> None:
+        """Record a warning."""
+        self.diagnostics.append(Diagnostic(message=message, span=span, severity="warning", expected=expected))
+
+    def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Record diagnostics gathered elsewhere."""
+        self.diagnostics.extend(diagnostics)
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        """The recorded errors, in order."""
+        return [d for d in self.diagnostics if d.severity == "error"]
+
+    @property
+    def warnings(self) -> list[Diagnostic]:
+        """The recorded warnings, in order."""
+        return [d for d in self.diagnostics if d.severity == "warning"]
+
+    def fail_on_errors(self) -> None:
+        """Raise ``SourceError`` with everything gathered if any of it is an error."""
+        if self.errors:
+            raise SourceError(self.diagnostics)
+
+
+def read_source(path: str) -> str:
+    """Return the text of a source file: UTF-8, or Latin-1 where it is not (cal.md 1.2: a few corpus files are)."""
+    data = Path(path).read_bytes()
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def render(diagnostic: Diagnostic) -> str:
+    """Return the text of one diagnostic: place, message, what was expected, source line and caret."""
+    head = f"{diagnostic.severity}: {diagnostic.message}"
+    span = diagnostic.span
+    if span is NO_SPAN or span.path == NO_SPAN.path:
+        return head + (f"\n  = {diagnostic.expected}" if diagnostic.expected else "")
+    place = span.path if span.line == 0 else str(span)
+    lines = [f"{place}: {head}"]
+    if span.line > 0:
+        lines += _excerpt(span)
+    if diagnostic.expected:
+        lines.append(f"  = {diagnostic.expected}")
+    return "\n".join(lines)
+
+
+def _excerpt(span: Span) -> list[str]:
+    """Return the source line of a span and the caret line below it; nothing when the file cannot be read."""
+    try:
+        source_lines = read_source(span.path).splitlines()
+    except OSError:
+        return []
+    if span.line > len(source_lines):
+        return []
+    text = source_lines[span.line - 1]
+    width = span.end_column - span.column if span.end_line == span.line else len(text) - span.column + 1
+    margin = "".join("\t" if c == "\t" else " " for c in text[: span.column - 1])
+    return [f"    {text}", f"    {margin}{'^' * max(1, width)}"]

@@ -1,0 +1,70 @@
+"""The errors of the project. Every error that a user can cause is a ``DseError``; the command line prints it and exits.
+
+An error holds diagnostics: what is wrong, where, and what to do about it. A broken invariant of our own is an ``assert``.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from dse.base.source import NO_SPAN, Span
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """One finding about one place. ``expected`` says what was expected or what to do; it may be empty."""
+
+    message: str
+    span: Span = NO_SPAN
+    severity: Severity = "error"
+    expected: str = ""
+
+
+class DseError(Exception):
+    """Root of all errors that bad input, bad usage or a failing tool can cause. Exit code 1 unless a subclass says otherwise."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, span: Span = NO_SPAN, expected: str = "") -> None:
+        super().__init__(message)
+        self.diagnostics: tuple[Diagnostic, ...] = (Diagnostic(message=message, span=span, expected=expected),)
+
+
+class SourceError(DseError):
+    """One or more errors in source files (CAL, XDF, C). Built from gathered diagnostics."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        gathered = tuple(diagnostics)
+        assert gathered, "a SourceError needs at least one diagnostic"
+        super().__init__(gathered[0].message)
+        self.diagnostics = gathered
+
+
+class FormatError(DseError):
+    """A data file (weights, mapping, platform, trace, ...) is malformed or does not fit the network."""
+
+
+class OptionError(DseError):
+    """An option or argument has an impossible value. Exit code 2, as for wrong usage."""
+
+    exit_code = 2
+
+
+class ExecutionError(DseError):
+    """Running a network failed (unknown native, corrupt input, a runtime fault in an action)."""
+
+
+class InfeasibleDesign(DseError):
+    """A design point or search space admits no valid execution (pinned to a missing unit, empty space, ...)."""
+
+
+class DeadlockError(DseError):
+    """Every mapping asked about deadlocks. Exit code 3."""
+
+    exit_code = 3
+
+
+class ModelNotApplicable(DseError):
+    """A cost model does not cover a kernel; the message says why."""

@@ -1,0 +1,44 @@
+"""One door for extensions: a registry maps a name to an attribute that is imported when it is first asked for."""
+
+import difflib
+import importlib
+from typing import Any
+
+from dse.base.errors import OptionError
+
+
+class Registry:
+    """Maps names to lazily imported attributes (``"module:attribute"``).
+
+    A duplicate name is a programming error; an unknown one is an ``OptionError`` that names the nearest known names.
+    """
+
+    def __init__(self, kind: str, entries: dict[str, str]) -> None:
+        self.kind = kind
+        self._entries: dict[str, str] = {}
+        for name, target in entries.items():
+            self.register(name, target)
+
+    def register(self, name: str, target: str) -> None:
+        """Add ``name`` for ``target`` (``"package.module:attribute"``)."""
+        assert name not in self._entries, f"{self.kind} {name!r} is registered twice"
+        self._entries[name] = target
+
+    def names(self) -> tuple[str, ...]:
+        """Return the known names in registration order."""
+        return tuple(self._entries)
+
+    def load(self, name: str) -> Any:
+        """Return the attribute registered under ``name``. Raises ``OptionError`` when there is none."""
+        if name not in self._entries:
+            raise OptionError(f"unknown {self.kind} '{name}'", expected=nearest_names(name, self.names()))
+        module, _, attribute = self._entries[name].partition(":")
+        return getattr(importlib.import_module(module), attribute)
+
+
+def nearest_names(name: str, known: tuple[str, ...]) -> str:
+    """Return a sentence that names the known names nearest to ``name``, or all of them when none is near."""
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+    if near:
+        return "did you mean " + " or ".join(f"'{n}'" for n in near) + "?"
+    return "known: " + ", ".join(known) if known else "none is known"

@@ -1,0 +1,71 @@
+"""The command line: one table of verbs, each in a file of its own that is imported only when it is asked for.
+
+Exit codes: 0 done, 1 the input is wrong, 2 the usage is wrong, 3 deadlock, 130 interrupted (work kept).
+"""
+
+import argparse
+import importlib
+import sys
+
+import dse
+
+VERBS: dict[str, str] = {
+    "check": "parse, elaborate and type-check a network or a tree of files",
+    "run": "execute a network on an input",
+    "trace": "execute a network and record its trace; inspect, import and export traces",
+    "estimate": "estimate the makespan of given mappings",
+    "explore": "search for the best mappings, rank them, write their configuration files",
+    "weights": "show, convert and merge weight sets",
+}
+"""Verb -> one line of help. The verb's module is ``dse.cli.<verb>`` with ``configure(parser)`` and ``run(args) -> int``."""
+
+
+def build_parser(verb: str | None) -> argparse.ArgumentParser:
+    """Return the argument parser; only the module of ``verb`` is imported, so that ``--help`` stays quick."""
+    parser = argparse.ArgumentParser(
+        prog="dse",
+        description="Find the best split of a dataflow program over CPU cores and a GPU.",
+        epilog="example: dse explore actors/jpeg/jpeg.xdf -i actors/jpeg/input.jpg",
+    )
+    parser.add_argument("--version", action="version", version=f"dse {dse.__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for name, help_line in VERBS.items():
+        sub = verbs.add_parser(name, help=help_line, description=help_line[0].upper() + help_line[1:] + ".")
+        sub.formatter_class = argparse.RawDescriptionHelpFormatter
+        sub.add_argument("--json", action="store_true", help="print one JSON document on standard output")
+        sub.add_argument("--quiet", action="store_true", help="print results only, no progress")
+        if name == verb:
+            importlib.import_module(f"dse.cli.{name}").configure(sub)
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    arguments = sys.argv[1:] if argv is None else argv
+    verb = next((a for a in arguments if not a.startswith("-")), None)
+    args = build_parser(verb if verb in VERBS else None).parse_args(arguments)
+    return _run_verb(args)
+
+
+def _run_verb(args: argparse.Namespace) -> int:
+    """Run the chosen verb; user errors become messages, an interrupt exit code 130."""
+    from dse.base.diagnostics import render  # imported late: --help must not pay for it
+    from dse.base.errors import DseError
+
+    try:
+        code: int = importlib.import_module(f"dse.cli.{args.verb}").run(args)
+    except DseError as error:
+        for diagnostic in error.diagnostics:
+            print(render(diagnostic), file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted; everything reported so far is kept", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Layer 3: the timing semantics, the engines that implement it, and bounds."""

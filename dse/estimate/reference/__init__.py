@@ -1,0 +1,1 @@
+"""The readable engine: DEVS atomic models over SimPy."""

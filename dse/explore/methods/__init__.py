@@ -1,0 +1,1 @@
+"""Search methods behind the ask/tell seam, one a file."""

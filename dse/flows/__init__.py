@@ -1,0 +1,1 @@
+"""Layer 7: the user's journeys as plain typed functions."""

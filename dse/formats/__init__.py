@@ -1,0 +1,1 @@
+"""Layer 3: one module a file format, reader and writer."""

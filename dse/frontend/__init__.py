@@ -1,0 +1,1 @@
+"""Layer 3: source languages to the IR."""

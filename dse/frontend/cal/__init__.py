@@ -1,0 +1,1 @@
+"""RVC-CAL source to IR."""

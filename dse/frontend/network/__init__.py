@@ -1,0 +1,1 @@
+"""XDF networks: source roots, elaboration, checks."""

@@ -1,0 +1,44 @@
+"""A design point: partitions with their actors, unit and policy, buffer capacities, and the modes of the estimation."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Policy: TypeAlias = Literal["NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL", "STATIC_ORDER"]
+POLICIES: tuple[Policy, ...] = ("NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL", "STATIC_ORDER")
+ReleaseMode: TypeAlias = Literal["reading", "processing"]
+TransferMode: TypeAlias = Literal["sequential", "parallel"]
+DEFAULT_CAPACITY_TOKENS = 512
+"""Default FIFO capacity (cal.md 3, formats.md)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition:
+    """A partition. ``actors`` are indices into the topology, in partition order (the order policies search in)."""
+
+    name: str
+    actors: tuple[int, ...]
+    unit: str
+    policy: Policy = "NON_PREEMPTIVE"
+    cores: int = 1
+    static_order: tuple[int, ...] = ()
+    """For STATIC_ORDER: the cyclic list of actor indices; actors may repeat."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesignPoint:
+    """One point of the design space. Every actor is in exactly one partition; ``capacities`` has one entry a buffer."""
+
+    partitions: tuple[Partition, ...]
+    capacities: tuple[int, ...]
+    release: ReleaseMode = "reading"
+    transfers: TransferMode = "sequential"
+    name: str = ""
+    """A label for reports (a file name, a search method's name); not part of the identity."""
+
+    def partition_of(self, n_actors: int) -> tuple[int, ...]:
+        """Return the partition index of each actor; -1 where an actor is in none."""
+        owner = [-1] * n_actors
+        for index, partition in enumerate(self.partitions):
+            for actor in partition.actors:
+                owner[actor] = index
+        return tuple(owner)

@@ -1,0 +1,102 @@
+"""The execution trace graph, columnar: what ran, without the bodies. Also what TURNUS traces are imported to.
+
+Token dependencies follow by counting (an action has fixed rates). Dependencies that counting cannot give are recorded on
+demand as access signatures. Never one Python object a firing.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceAction:
+    """An action as the trace sees it. ``reads[i]`` and ``writes[j]`` are tokens per firing on input i and output j."""
+
+    name: str
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    initializer: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceActor:
+    """An actor as the trace sees it; ``fsm`` is whether it has one (then consecutive firings depend on each other)."""
+
+    name: str
+    class_name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    actions: tuple[TraceAction, ...]
+    fsm: bool = False
+    stateless: bool = False
+    """No action writes state that a later firing could see and there is no FSM: firings may run as SIMD blocks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceBuffer:
+    """One FIFO, as ``Connection``: one for each reader of an output port, in the order of the flattened connections."""
+
+    source: int
+    source_port: int
+    target: int
+    target_port: int
+    token_bytes: int
+    token_bits: int
+    capacity: int | None = None
+    """The ``bufferSize`` of the network in tokens, or None."""
+    initial_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """Actors and FIFOs of a trace. Index order is the declared order, which breaks ties in the estimation."""
+
+    name: str
+    actors: tuple[TraceActor, ...]
+    buffers: tuple[TraceBuffer, ...]
+
+    def buffer_name(self, index: int) -> str:
+        """Return ``source.port->target.port`` of a buffer."""
+        b = self.buffers[index]
+        s, t = self.actors[b.source], self.actors[b.target]
+        return f"{s.name}.{s.outputs[b.source_port]}->{t.name}.{t.inputs[b.target_port]}"
+
+    def actor_index(self, name: str) -> int | None:
+        """Return the index of the actor called ``name``, or None."""
+        return next((i for i, a in enumerate(self.actors) if a.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessTable:
+    """Recorded accesses of one actor, dictionary-coded.
+
+    ``signatures[k]`` = (names of variables read by guards that were evaluated true or false before the firing, variables
+    read by body, variables written); ``ids``: shape (n_firings of the actor,), the signature of each firing.
+    """
+
+    signatures: tuple[tuple[frozenset[str], frozenset[str], frozenset[str]], ...]
+    ids: NDArray[np.uint16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Trace:
+    """The firings of each actor in order.
+
+    ``firings[a]``: shape (n_firings of actor a,), uint8 or uint16, index into the actor's ``actions``; may be a
+    read-only memory map. ``accesses`` is empty unless recorded, else one table an actor.
+    """
+
+    topology: Topology
+    firings: tuple[NDArray[np.uint8] | NDArray[np.uint16], ...]
+    digest: str
+    """Digest (sha256 hex) of topology and firings: the identity of the trace."""
+    accesses: tuple[AccessTable, ...] = ()
+    made_by: tuple[tuple[str, str], ...] = field(default=())
+    """Provenance as (key, value) pairs: tool version, network, inputs with their digests, options."""
+
+    @property
+    def n_firings(self) -> int:
+        """Number of firings of all actors."""
+        return sum(len(f) for f in self.firings)

@@ -1,0 +1,68 @@
+"""Weights: cycles of actions, scheduling steps and transfers, per unit kind, with the clock they were counted in.
+
+Keys are names, not indices: weights live in files and outlast a trace. ``formats.md``, section Weights.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+UnitKind: TypeAlias = Literal["cpu", "gpu"]
+FifoKind: TypeAlias = Literal["local", "cpu_cpu", "cuda", "host"]
+Origin: TypeAlias = Literal["measured", "predicted", "nominal", "zero", "unknown"]
+"""Where a number comes from. ``nominal``: counted operations; ``zero``: assumed by ``--missing-weights zero``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """A cost in cycles of a clock. ``frequency_mhz`` None: raw cycles without a clock.
+
+    ``per_token_cycles`` only for transfers (cost = mean + tokens * per_token). Minimum <= mean <= maximum.
+    """
+
+    mean_cycles: Fraction
+    frequency_mhz: Fraction | None = None
+    per_token_cycles: Fraction = Fraction(0)
+    min_cycles: Fraction | None = None
+    max_cycles: Fraction | None = None
+    variance_cycles2: Fraction | None = None
+    count: int | None = None
+    origin: Origin = "measured"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimdCost:
+    """Cost of a block of k firings of one action: ``block_cycles[k - 1]`` for k = 1..width (estimation.md, SIMD firing)."""
+
+    block_cycles: tuple[Fraction, ...]
+    frequency_mhz: Fraction | None = None
+
+    @property
+    def width(self) -> int:
+        """The largest block."""
+        return len(self.block_cycles)
+
+
+ComputeKey: TypeAlias = tuple[str, str, UnitKind]
+"""(actor, action, unit kind)."""
+SchedulingKey: TypeAlias = tuple[str, str, str, UnitKind]
+"""(actor, previous action or "" for none or other, action, unit kind)."""
+TransferKey: TypeAlias = tuple[str, str, str, str, FifoKind, UnitKind, Literal["read", "write"]]
+"""(source actor, source port, target actor, target port, FIFO kind, unit kind of the side that pays, side)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightTable:
+    """All weights known for a network. Tables are plain mappings, never changed after construction."""
+
+    name: str
+    compute: dict[ComputeKey, Cost] = field(default_factory=dict)
+    scheduling: dict[SchedulingKey, Cost] = field(default_factory=dict)
+    transfers: dict[TransferKey, Cost] = field(default_factory=dict)
+    simd: dict[ComputeKey, SimdCost] = field(default_factory=dict)
+    has_scheduling: bool = True
+    """Whether a scheduling file was given at all; without one scheduling costs nothing and nothing is missing."""
+    has_transfers: bool = True
+    """The same for communication."""
+    manifest: tuple[tuple[str, str], ...] = ()
+    """Provenance as (key, value) pairs."""

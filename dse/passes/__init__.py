@@ -1,0 +1,1 @@
+"""Layer 3: analyses and rewrites of the IR."""

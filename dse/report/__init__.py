@@ -1,0 +1,1 @@
+"""Layer 6: tables, pages, configuration files."""
