@@ -1,6 +1,6 @@
-"""The errors of the project. Every error that a user can cause is a ``DseError``; the command line prints it and exits.
+"""The errors of the project. Every error that a user can cause is a ``DseError``; the command line prints it.
 
-An error holds diagnostics: what is wrong, where, and what to do about it. A broken invariant of our own is an ``assert``.
+An error holds diagnostics: what is wrong, where, and what to do about it. A broken invariant is an ``assert``.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ class Diagnostic:
 
 
 class DseError(Exception):
-    """Root of all errors that bad input, bad usage or a failing tool can cause. Exit code 1 unless a subclass says otherwise."""
+    """Root of all errors that bad input, bad usage or a failing tool can cause; exit code 1 unless overridden."""
 
     exit_code = 1
 

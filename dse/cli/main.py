@@ -17,7 +17,7 @@ VERBS: dict[str, str] = {
     "explore": "search for the best mappings, rank them, write their configuration files",
     "weights": "show, convert and merge weight sets",
 }
-"""Verb -> one line of help. The verb's module is ``dse.cli.<verb>`` with ``configure(parser)`` and ``run(args) -> int``."""
+"""Verb -> one line of help. Its module is ``dse.cli.<verb>`` with ``configure(parser)`` and ``run(args) -> int``."""
 
 
 def build_parser(verb: str | None) -> argparse.ArgumentParser:

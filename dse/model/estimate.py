@@ -1,4 +1,4 @@
-"""What an estimate holds (``estimation.md``, "What an estimate holds"). All times are ticks: ps under clocks, else cycles."""
+"""What an estimate holds. All times are ticks: ps under clocks, else cycles. Source: ``estimation.md``."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -53,7 +53,7 @@ class PartitionAccount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BufferAccount:
-    """One buffer: largest occupancy (visible and in flight) in tokens, and how often and how long it blocked an actor."""
+    """One buffer: largest occupancy (visible and in flight) in tokens, how often and how long it blocked an actor."""
 
     max_tokens: int
     read_blockings: int

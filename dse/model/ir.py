@@ -4,8 +4,8 @@ Rules that every producer keeps and every consumer may rely on:
 
 * Names are unique inside one ``Actor``: lowering renames locals, foreach variables, token names and the parameters and
   locals of functions, so a name means the same thing everywhere in the actor.
-* Expressions carry the static type of CAL's type rules (cal.md 2.1) but are *evaluated* in unbounded integers. A value is
-  wrapped to the container of its target type only where it is stored: assignment, declaration, parameter binding,
+* Expressions carry the static type of CAL's type rules (cal.md 2.1) but are *evaluated* in unbounded integers. A value
+  is wrapped to the container of its target type only where it is stored: assignment, declaration, parameter binding,
   function result, foreach variable, token read and write (cal.md 2.0, model R).
 * Boolean operators short-circuit. Integer ``/`` and ``mod`` truncate toward zero. Out-of-bounds reads give 0 (false,
   0.0), out-of-bounds writes are dropped, one warning a site.
@@ -125,7 +125,7 @@ class ListExpr:
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """``[elements : for v in low .. high, ...]``: the elements for each value of the variables, first variable outermost."""
+    """``[elements : for v in low .. high, ...]``: the elements for each value of the variables, the first outermost."""
 
     elements: tuple["Expr", ...]
     loops: tuple["GeneratorLoop", ...]
@@ -236,7 +236,7 @@ Stmt: TypeAlias = Declare | Assign | CallStmt | Print | If | While | ForEach
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable with its unique ``name`` and the ``source_name`` the user wrote. ``initial`` only for state and constants."""
+    """A variable: unique ``name``, the ``source_name`` the user wrote; ``initial`` only for state and constants."""
 
     name: str
     source_name: str
@@ -262,7 +262,7 @@ class Routine:
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """A ``@native`` function or procedure. Bound by ``(declared_in, source_name)``: names collide across applications."""
+    """A ``@native`` function or procedure, bound by ``(declared_in, source_name)``: names collide across programs."""
 
     name: str
     source_name: str
@@ -315,9 +315,9 @@ class OutputPattern:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action or ``initialize``. ``name`` is the tag, or ``untagged_K`` (K-th untagged action, from 0), or ``initialize``.
+    """An action or ``initialize``. ``name`` is the tag, ``untagged_K`` (K-th untagged one, from 0), or ``initialize``.
 
-    ``schedule_outputs``: output room is part of the firing condition (annotation); else a selected action blocks on it.
+    ``schedule_outputs``: output room is part of the firing condition (annotation); else a selected action blocks.
     """
 
     name: str
@@ -333,7 +333,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An action that may be tried in a state, by index into ``Actor.actions``, and the state that firing it leads to."""
+    """An action that may be tried in a state (index into ``Actor.actions``), and the state that firing it leads to."""
 
     action: int
     target: int

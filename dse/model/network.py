@@ -32,7 +32,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """A network after elaboration. ``connections`` stand in the order of depth-first flattening, which orders buffers."""
+    """A network after elaboration; ``connections`` stand in the order of depth-first flattening (buffer order)."""
 
     name: str
     path: str

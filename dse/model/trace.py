@@ -1,7 +1,7 @@
 """The execution trace graph, columnar: what ran, without the bodies. Also what TURNUS traces are imported to.
 
-Token dependencies follow by counting (an action has fixed rates). Dependencies that counting cannot give are recorded on
-demand as access signatures. Never one Python object a firing.
+Token dependencies follow by counting (an action has fixed rates). Dependencies that counting cannot give are recorded
+on demand as access signatures. Never one Python object a firing.
 """
 
 from dataclasses import dataclass, field
@@ -72,8 +72,8 @@ class Topology:
 class AccessTable:
     """Recorded accesses of one actor, dictionary-coded.
 
-    ``signatures[k]`` = (names of variables read by guards that were evaluated true or false before the firing, variables
-    read by body, variables written); ``ids``: shape (n_firings of the actor,), the signature of each firing.
+    ``signatures[k]`` = (variables read by guards evaluated (true or false) before the firing, variables read by the
+    body, variables written); ``ids``: shape (n_firings of the actor,), the signature of each firing.
     """
 
     signatures: tuple[tuple[frozenset[str], frozenset[str], frozenset[str]], ...]

@@ -32,7 +32,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimdCost:
-    """Cost of a block of k firings of one action: ``block_cycles[k - 1]`` for k = 1..width (estimation.md, SIMD firing)."""
+    """Cost of a block of k firings of one action: ``block_cycles[k - 1]``, k = 1..width (estimation.md, SIMD)."""
 
     block_cycles: tuple[Fraction, ...]
     frequency_mhz: Fraction | None = None

@@ -1,4 +1,4 @@
-"""The abstract syntax of RVC-CAL, as ``Cal.xtext`` of Orcc defines it. Private to the front-end: lowering turns it to IR.
+"""The abstract syntax of RVC-CAL, as ``Cal.xtext`` of Orcc defines it. Private to the front-end: it is lowered to IR.
 
 Every node ends with its span. Nodes are frozen; lists are tuples.
 """
