@@ -1,0 +1,52 @@
+# The two commands of the README: `make explore` runs the main job, `make test` passes every test.
+# Both build `.venv` first when it is missing or the pinned versions have changed.
+
+PYTHON ?= python3
+BIN := .venv/bin
+NETWORK ?= actors/jpeg/jpeg.xdf
+JOBS ?= 2
+
+.PHONY: setup explore test test-quick lint bench coverage lock clean
+
+setup: .venv/ready-run
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "dse needs Python 3.11 or newer; choose one with: make setup PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv .venv \
+		|| { echo "python cannot make virtual environments; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
+
+.venv/ready-run: .venv/bin/python requirements.lock pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+.venv/ready-test: .venv/ready-run requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	@touch $@
+
+explore: .venv/ready-run
+	$(BIN)/dse explore $(NETWORK)
+
+test: .venv/ready-test lint
+	$(BIN)/pytest -q -n $(JOBS) --dist worksteal
+
+test-quick: .venv/ready-test
+	$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not slow"
+
+lint: .venv/ready-test
+	$(BIN)/ruff check dse tests benchmarks
+	$(BIN)/ruff format --check dse tests benchmarks
+	$(BIN)/mypy
+
+coverage: .venv/ready-test
+	$(BIN)/pytest -q -n $(JOBS) --cov=dse --cov-report=term-missing:skip-covered
+
+bench: .venv/ready-test
+	$(BIN)/python benchmarks/engine.py
+
+lock: .venv/ready-test
+	@$(BIN)/python -m pip freeze --exclude-editable
+
+clean:
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
