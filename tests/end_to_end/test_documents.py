@@ -1,0 +1,138 @@
+"""Every command quoted in the documents is run, and what the documents print is what the commands print.
+
+A quoted command is a line ``$ command`` in a fenced ``console`` block. Lines below it, up to the next command, are its
+output: they must appear in the real output, in order, with numbers of seconds masked; ``...`` stands for lines left out.
+"""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dse.cli.main import main
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [ROOT / n for n in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+DOCUMENTS += sorted((ROOT / "docs").glob("*.md")) + sorted((ROOT / "actors").glob("*/README.md"))
+NEEDED_FOLDERS = ("actors", "configs", "weights", "tests", "benchmarks", "docs", "dse")
+TIMES = re.compile(r"\d+(\.\d+)? ?(s|ms|seconds)\b|\d+(\.\d+)? ?[kM]?firings/s|\d+(\.\d+)? evaluations/s")
+
+
+def quoted_commands() -> Iterator[tuple[str, str, list[str]]]:
+    """(document, command, expected output lines) in document order."""
+    for document in DOCUMENTS:
+        for block in re.findall(r"^```console\n(.*?)^```", document.read_text(), re.M | re.S):
+            command, output = "", list[str]()
+            for line in block.splitlines():
+                if line.startswith("$ "):
+                    if command:
+                        yield document.relative_to(ROOT).as_posix(), command, output
+                    command, output = line[2:], []
+                else:
+                    output.append(line)
+            if command:
+                yield document.relative_to(ROOT).as_posix(), command, output
+
+
+COMMANDS = list(quoted_commands())
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that looks like a checkout, in which commands may write."""
+    folder = tmp_path_factory.mktemp("checkout")
+    for name in NEEDED_FOLDERS:
+        if (ROOT / name).exists():
+            (folder / name).symlink_to(ROOT / name)
+    for name in ("Makefile", "pyproject.toml"):
+        (folder / name).symlink_to(ROOT / name)
+    return folder
+
+
+def run_dse(argv: list[str], folder: Path) -> tuple[int, str]:
+    """Run the command line in this process with ``folder`` as working directory; exit code and all output."""
+    text = io.StringIO()
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
+            try:
+                code = main(argv)
+            except SystemExit as stop:
+                code = int(stop.code or 0)
+    finally:
+        os.chdir(before)
+    return code, text.getvalue()
+
+
+def run_command(command: str, folder: Path) -> tuple[int, str]:
+    words = shlex.split(command)
+    if words[:2] == ["make", "explore"]:
+        recipe = subprocess.run(["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        words = shlex.split(recipe.strip().splitlines()[-1])
+        assert words[0].endswith("/dse")
+        return run_dse(words[1:], folder)
+    if words[0] == "make":
+        done = subprocess.run(["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
+        return done.returncode, ""
+    if words[0] == "dse":
+        return run_dse(words[1:], folder)
+    if words[0] in (".venv/bin/pytest", "pytest"):
+        assert all((ROOT / w).exists() for w in words[1:] if not w.startswith("-"))
+        return 0, ""
+    if words[0] in (".venv/bin/python", "python"):
+        assert (ROOT / words[1]).exists()
+        return 0, ""
+    if words[:2] == ["git", "clone"] or words[0] == "cd" or command == "pip install .":
+        return 0, ""  # the clone is where this test runs; installation is tested by test_install.py
+    raise AssertionError(f"the documents quote a command that no test knows how to run: {command}")
+
+
+def masked(line: str) -> str:
+    """``line`` without what changes from run to run: times, and the padding they cause."""
+    return re.sub(r"\s+", " ", TIMES.sub("#", line)).strip()
+
+
+@pytest.mark.parametrize(("document", "command", "output"), COMMANDS, ids=[f"{d}: {c}"[:70] for d, c, _ in COMMANDS])
+def test_quoted_command(document: str, command: str, output: list[str], checkout: Path) -> None:
+    code, text = run_command(command, checkout)
+    assert code == 0, f"{document}: {command}\n{text}"
+    real = iter([masked(line) for line in text.splitlines()])
+    for line in output:
+        if line.strip() in ("", "...") or command.startswith(("make test", "make lint")):
+            continue
+        assert any(masked(line) == found for found in real), f"{document}: {command} does not print: {line}\n{text}"
+
+
+def test_the_two_commands_are_quoted() -> None:
+    commands = [c for d, c, _ in COMMANDS if d == "README.md"]
+    assert "make explore" in commands
+    assert "make test" in commands
+
+
+def test_quoted_paths_exist() -> None:
+    missing = []
+    for document in DOCUMENTS:
+        for path in re.findall(r"`((?:dse|actors|configs|weights|tests|benchmarks|docs)/[\w./-]+)`", document.read_text()):
+            if not (ROOT / path).exists():
+                missing.append(f"{document.name}: {path}")
+    assert missing == []
+
+
+def test_no_private_words() -> None:
+    """No path of a build machine and no registry host in what is published."""
+    words = re.compile("/" + "work/|/" + "tmp/corpora|pypi" + r"\.org|regi" + "stry\\.npm")
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split("\n")
+    found = []
+    for name in tracked:
+        path = ROOT / name
+        if name and path.is_file() and path.stat().st_size < 1_000_000:
+            with contextlib.suppress(UnicodeDecodeError):
+                found += [name for line in path.read_text().splitlines() if words.search(line)]
+    assert sorted(set(found)) == []

@@ -1,0 +1,40 @@
+"""``pip install .`` gives a working command that needs nothing from the checkout."""
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.slow
+def test_installed_command_works_away_from_the_checkout(tmp_path: Path) -> None:
+    # The new environment sees our pinned packages through a .pth file, so that the test needs no network.
+    environment = tmp_path / "env"
+    venv.create(environment, with_pip=True)
+    ours = next(p for p in sys.path if p.endswith("site-packages"))
+    site = next((environment / "lib").glob("python*/site-packages"))
+    python = environment / "bin" / "python"
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", "dse"):
+        subprocess.run(["cp", "-r", str(ROOT / name), str(source / name)], check=True)
+    (site / "pinned.pth").write_text(ours + "\n")
+    install = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", str(source)]
+    pip_environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    done = subprocess.run(install, capture_output=True, text=True, env=pip_environment, check=False)
+    assert done.returncode == 0, done.stderr
+    network = tmp_path / "pingpong"
+    subprocess.run(["cp", "-r", str(ROOT / "actors" / "pingpong"), str(network)], check=True)
+    command = [environment / "bin" / "dse", "explore", "pingpong/pingpong.xdf", "--out", "result", "--json", "--quiet"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert (tmp_path / "result" / "best-01.xcf").exists()
+    where = subprocess.run(
+        [python, "-c", "import dse; print(dse.__file__)"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert str(environment) in where.stdout
