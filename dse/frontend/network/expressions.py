@@ -1,0 +1,289 @@
+"""Values of XDF expressions: literals, network parameters and variables, unary and binary operators, lists.
+
+Operators, precedence and meaning are those of CAL (cal.md 2.1): integers are unbounded, ``/`` truncates toward zero,
+``+`` with a String concatenates, Boolean and integer do not mix.
+"""
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias, assert_never
+
+from dse.base.diagnostics import Gatherer
+from dse.base.source import Span
+from dse.model.types import BoolType, FloatType, IntType, ListType, StringType, Type
+from dse.model.xdf import XdfExpr, XdfListExpr, XdfLiteral, XdfSequence, XdfUnary, XdfVar
+
+Value: TypeAlias = "int | float | bool | str | tuple[Value, ...]"
+Lookup: TypeAlias = Callable[[str, Span], "Value | None"]
+"""Gives the value of a name; reports an unknown one itself and returns None."""
+
+_LEVELS: tuple[tuple[str, ...], ...] = (
+    ("||", "or"),
+    ("&&", "and"),
+    ("|",),
+    ("^",),
+    ("&",),
+    ("=", "==", "!="),
+    ("<", "<=", ">", ">="),
+    ("<<", ">>"),
+    ("+", "-"),
+    ("*", "/", "div", "mod", "%"),
+    ("**",),
+)
+_PRECEDENCE = {operator: level for level, operators in enumerate(_LEVELS) for operator in operators}
+_UNARY = ("-", "+", "not", "!", "~")
+_MAX_BITS = 4096
+"""Longest integer an expression may make: no network needs more, and ``1 << 10**9`` must not eat the memory."""
+
+
+class _NoValue(Exception):
+    """An expression has no value; the reason has been reported."""
+
+
+def evaluate(expr: XdfExpr, lookup: Lookup, gather: Gatherer) -> Value | None:
+    """Return the value of an expression, or None with the reason in ``gather``."""
+    try:
+        return _Evaluator(lookup, gather).value(expr)
+    except _NoValue:
+        return None
+
+
+def kind_of(value: Value) -> str:
+    """Return the name of a value's type as a user knows it."""
+    match value:
+        case bool():
+            return "bool"
+        case int():
+            return "int"
+        case float():
+            return "float"
+        case str():
+            return "String"
+        case tuple():
+            return "List"
+        case _:
+            assert_never(value)
+
+
+def convert(value: Value, wanted: Type) -> Value | None:
+    """Return ``value`` as a value of a type (an integer may become a float), or None when it is none.
+
+    Integers keep their value here; they are wrapped where they are stored.
+    """
+    match wanted:
+        case BoolType():
+            return value if isinstance(value, bool) else None
+        case IntType():
+            return value if isinstance(value, int) and not isinstance(value, bool) else None
+        case FloatType():
+            return _real_of(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        case StringType():
+            return value if isinstance(value, str) else None
+        case ListType():
+            if not isinstance(value, tuple) or len(value) > wanted.size:
+                return None
+            elements = [convert(element, wanted.element) for element in value]
+            return None if any(element is None for element in elements) else tuple(e for e in elements if e is not None)
+        case _:
+            assert_never(wanted)
+
+
+def zero_of(wanted: Type) -> Value:
+    """Return the value of a parameter that nothing gives: 0, false, 0.0, "" or a list of these (cal.md 2.4)."""
+    match wanted:
+        case BoolType():
+            return False
+        case IntType():
+            return 0
+        case FloatType():
+            return 0.0
+        case StringType():
+            return ""
+        case ListType():
+            return (zero_of(wanted.element),) * wanted.size
+        case _:
+            assert_never(wanted)
+
+
+class _Evaluator:
+    """Evaluates one expression."""
+
+    def __init__(self, lookup: Lookup, gather: Gatherer) -> None:
+        self.lookup = lookup
+        self.gather = gather
+
+    def value(self, expr: XdfExpr) -> Value:
+        match expr:
+            case XdfLiteral():
+                return expr.value
+            case XdfVar():
+                value = self.lookup(expr.name, expr.span)
+                if value is None:
+                    raise _NoValue
+                return value
+            case XdfListExpr():
+                return tuple(self.value(element) for element in expr.elements)
+            case XdfUnary():
+                return self._unary(expr)
+            case XdfSequence():
+                return self._sequence(expr)
+            case _:
+                assert_never(expr)
+
+    def _fail(self, message: str, span: Span, expected: str = "") -> _NoValue:
+        self.gather.error(message, span, expected)
+        return _NoValue()
+
+    def _unary(self, expr: XdfUnary) -> Value:
+        if expr.op not in _UNARY:
+            raise self._fail(f"unknown unary operator '{expr.op}'", expr.span, "known: " + ", ".join(_UNARY))
+        operand = self.value(expr.operand)
+        match expr.op, operand:
+            case (("not" | "!"), bool()):
+                return not operand
+            case (("-" | "+" | "~"), bool()):
+                pass
+            case "-", int() | float():
+                return -operand
+            case "+", int() | float():
+                return operand
+            case "~", int():
+                return ~operand
+        raise self._fail(f"operator '{expr.op}' does not apply to {kind_of(operand)}", expr.span)
+
+    def _sequence(self, expr: XdfSequence) -> Value:
+        """Evaluate operands and operators by precedence, all operators left-associative."""
+        for operator in expr.operators:
+            if operator not in _PRECEDENCE:
+                raise self._fail(f"unknown operator '{operator}'", expr.span, "known: " + ", ".join(_PRECEDENCE))
+        values: list[Value] = []
+        pending: list[str] = []
+        for index, operand in enumerate(expr.operands):
+            values.append(self.value(operand))
+            following = expr.operators[index] if index < len(expr.operators) else None
+            while pending and (following is None or _PRECEDENCE[pending[-1]] >= _PRECEDENCE[following]):
+                right, left = values.pop(), values.pop()
+                values.append(self._binary(pending.pop(), left, right, expr.span))
+            if following is not None:
+                pending.append(following)
+        return values[0]
+
+    def _binary(self, op: str, left: Value, right: Value, span: Span) -> Value:
+        """Return one operation; kinds that the operator does not take, and zero divisors, are errors."""
+        result: Value | None = None
+        if isinstance(left, bool) and isinstance(right, bool):
+            result = _boolean(op, left, right)
+        elif isinstance(left, str) or isinstance(right, str):
+            result = _text(op, left, right)
+        elif _is_number(left) and _is_number(right):
+            assert isinstance(left, int | float)
+            assert isinstance(right, int | float)
+            if right == 0 and op in ("/", "div", "mod", "%"):
+                raise self._fail("division by zero", span)
+            if isinstance(left, int) and isinstance(right, int):
+                result = self._integer(op, left, right, span)
+            else:
+                result = _real(op, _real_of(left), _real_of(right))
+        if result is None:
+            raise self._fail(f"operator '{op}' does not apply to {kind_of(left)} and {kind_of(right)}", span)
+        return result
+
+    def _integer(self, op: str, left: int, right: int, span: Span) -> Value | None:
+        if op in ("<<", ">>", "**") and not 0 <= right <= _MAX_BITS:
+            raise self._fail(f"operator '{op}' by {right}", span, f"expected 0 to {_MAX_BITS}")
+        if op == "**" and left.bit_length() * right > _MAX_BITS:
+            raise self._fail("the result is too large", span, f"integers may have {_MAX_BITS} bits")
+        result = _integer(op, left, right)
+        if isinstance(result, int) and result.bit_length() > 2 * _MAX_BITS:
+            raise self._fail("the result is too large", span, f"integers may have {_MAX_BITS} bits")
+        return result
+
+
+def _real_of(value: int | float) -> float:
+    """Return a number as a float; integers beyond its range become infinite, as they would in C."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _boolean(op: str, left: bool, right: bool) -> bool | None:
+    match op:
+        case "||" | "or":
+            return left or right
+        case "&&" | "and":
+            return left and right
+        case "=" | "==":
+            return left == right
+        case "!=":
+            return left != right
+        case _:
+            return None
+
+
+def _text(op: str, left: Value, right: Value) -> Value | None:
+    match op:
+        case "+" if not isinstance(left, tuple) and not isinstance(right, tuple):
+            return _shown(left) + _shown(right)
+        case "=" | "==" if isinstance(left, str) and isinstance(right, str):
+            return left == right
+        case "!=" if isinstance(left, str) and isinstance(right, str):
+            return left != right
+        case _:
+            return None
+
+
+def _shown(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _integer(op: str, left: int, right: int) -> Value | None:
+    match op:
+        case "|":
+            return left | right
+        case "^":
+            return left ^ right
+        case "&":
+            return left & right
+        case "<<":
+            return left << right
+        case ">>":
+            return left >> right
+        case "/" | "div":
+            quotient = abs(left) // abs(right)
+            return quotient if (left < 0) == (right < 0) else -quotient
+        case "mod" | "%":
+            remainder = abs(left) % abs(right)
+            return -remainder if left < 0 else remainder
+        case "**":
+            return int(left**right)
+        case _:
+            return _common(op, left, right)
+
+
+def _real(op: str, left: float, right: float) -> Value | None:
+    return left / right if op in ("/", "div") else _common(op, left, right)
+
+
+_COMMON: dict[str, Callable[[float, float], Value]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "=": lambda a, b: a == b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+def _common(op: str, left: float, right: float) -> Value | None:
+    """Return arithmetic and comparison of two numbers of one kind, or None when the operator is none of these."""
+    operation = _COMMON.get(op)
+    return None if operation is None else operation(left, right)
