@@ -5,6 +5,7 @@ or malformed is reported with file, line, column and what was expected, all of a
 classes and values: that is elaboration (``dse.frontend.network``).
 """
 
+import copy
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -107,6 +108,7 @@ class _Reader:
             instances=tuple(cast(list[XdfInstance], groups["Instance"])),
             connections=tuple(cast(list[XdfConnection], groups["Connection"])),
             extra=self._extra(root, ("name",), tuple(readers)),
+            namespaces=self._namespaces(root),
             span=self.source.span(root),
         )
 
@@ -319,12 +321,17 @@ class _Reader:
     def _extra(self, element: etree._Element, attributes: tuple[str, ...], children: tuple[str, ...]) -> XdfExtra:
         """Return what the reader does not know of an element."""
         unknown = tuple((str(k), str(v)) for k, v in element.attrib.items() if k not in attributes)
-        elements = tuple(
-            etree.tostring(child, encoding="unicode", with_tail=False).strip()
-            for child in self._children(element)
-            if local_name(child) not in children
-        )
+        elements = tuple(_unindented(child) for child in self._children(element) if local_name(child) not in children)
         return XdfExtra(attributes=unknown, elements=elements)
+
+    def _namespaces(self, root: etree._Element) -> tuple[tuple[str, str], ...]:
+        """Return the prefixes declared anywhere in the file, each once; the first wins."""
+        found: dict[str, str] = {}
+        for node in root.iter():
+            for prefix, uri in node.nsmap.items():
+                if prefix is not None and uri not in found.values():
+                    found.setdefault(prefix, uri)
+        return tuple(found.items())
 
     def _error(self, message: str, element: etree._Element, expected: str) -> _Malformed:
         """Record an error at an element; return the exception that abandons the element."""
@@ -355,6 +362,20 @@ def _literal_value(kind: str, text: str) -> int | float | bool | str | None:
             return {"true": True, "false": False}.get(bare.lower())
         case _:
             return text
+
+
+def _unindented(element: etree._Element) -> str:
+    """Return an element as XML text without comments, entity references and the white space that only indents."""
+    copied = copy.deepcopy(element)
+    copied.tail = None
+    etree.strip_elements(copied, etree.Comment, etree.Entity, etree.ProcessingInstruction, with_tail=False)
+    for node in copied.iter():
+        if len(node) and not (node.text or "").strip():
+            node.text = None
+        if not (node.tail or "").strip():
+            node.tail = None
+    etree.cleanup_namespaces(copied)
+    return etree.tostring(copied, encoding="unicode", with_tail=False)
 
 
 def _text(element: etree._Element, name: str) -> str:

@@ -24,7 +24,7 @@ from dse.model.xdf import (
 
 def xdf_bytes(network: XdfNetwork) -> bytes:
     """Return the XML of a network: ports, declarations, instances, connections, then what the reader did not know."""
-    root = etree.Element("XDF", name=network.name)
+    root = etree.Element("XDF", nsmap=dict(network.namespaces), name=network.name)
     for port in network.ports:
         _add_port(root, port)
     for declaration in network.declarations:

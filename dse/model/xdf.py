@@ -179,6 +179,8 @@ class XdfNetwork:
     instances: tuple[XdfInstance, ...] = ()
     connections: tuple[XdfConnection, ...] = ()
     extra: XdfExtra = NO_EXTRA
+    namespaces: tuple[tuple[str, str], ...] = ()
+    """Prefixes and URIs that unknown parts use."""
     span: Span = field(default=NO_SPAN, compare=False)
 
     def port_names(self, direction: Direction) -> tuple[str, ...]:
