@@ -4,7 +4,11 @@ Token dependencies follow by counting (an action has fixed rates). Dependencies 
 on demand as access signatures. Never one Python object a firing.
 """
 
-from dataclasses import dataclass, field
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,3 +104,36 @@ class Trace:
     def n_firings(self) -> int:
         """Number of firings of all actors."""
         return sum(len(f) for f in self.firings)
+
+
+FiringIds: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16]
+"""Action ids of the firings of one actor."""
+
+
+def firing_ids(actor: TraceActor, ids: Sequence[int] | NDArray[np.integer[Any]]) -> FiringIds:
+    """Return action ids in the type that the digest asks for: uint8 up to 256 actions, else uint16."""
+    return np.asarray(ids, dtype=np.uint8) if len(actor.actions) <= 256 else np.asarray(ids, dtype=np.uint16)
+
+
+def trace_digest(topology: Topology, firings: Sequence[FiringIds]) -> str:
+    """Return the identity of a trace (sha256 hex) from its topology and action ids, those as of ``firing_ids``.
+
+    Where a trace was made and what accesses it recorded are no part of its identity.
+    """
+    digest = hashlib.sha256(json.dumps(asdict(topology), separators=(",", ":")).encode())
+    for ids in firings:
+        digest.update(len(ids).to_bytes(8, "little"))
+        digest.update(np.ascontiguousarray(ids, dtype=ids.dtype.newbyteorder("<")).data)
+    return digest.hexdigest()
+
+
+def make_trace(
+    topology: Topology,
+    firings: Sequence[Sequence[int] | NDArray[np.integer[Any]]],
+    *,
+    accesses: tuple[AccessTable, ...] = (),
+    made_by: tuple[tuple[str, str], ...] = (),
+) -> Trace:
+    """Return a trace with action ids of the smallest type and its digest; ``firings`` has one entry an actor."""
+    ids = tuple(firing_ids(actor, of_actor) for actor, of_actor in zip(topology.actors, firings, strict=True))
+    return Trace(topology=topology, firings=ids, digest=trace_digest(topology, ids), accesses=accesses, made_by=made_by)
