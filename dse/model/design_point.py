@@ -1,5 +1,7 @@
 """A design point: partitions with their actors, unit and policy, buffer capacities, and the modes of the estimation."""
 
+import hashlib
+import json
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -42,3 +44,12 @@ class DesignPoint:
             for actor in partition.actors:
                 owner[actor] = index
         return tuple(owner)
+
+    def digest(self) -> str:
+        """Return the identity of the point (sha256 hex): everything that moves an estimate, no names of partitions.
+
+        Two points with the same digest have the same estimate in one problem.
+        """
+        partitions = [[list(p.actors), p.unit, p.policy, p.cores, list(p.static_order)] for p in self.partitions]
+        text = json.dumps([partitions, list(self.capacities), self.release, self.transfers], separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,70 @@
+"""Exhaustive search: every point once, those with the smallest bound first, until no bound can beat the best ones.
+
+The order matters twice: good points come early, so a budget that ends the search early has seen the likely best, and
+the first bound above the worst of the kept points proves all the rest worse at once.
+"""
+
+import bisect
+from collections.abc import Iterator, Sequence
+
+from dse.explore.method import SearchContext
+from dse.explore.space import Candidate
+from dse.model.design_point import DesignPoint
+from dse.model.study import Evaluation
+
+SORTED_POINTS = 50_000
+"""Up to this many points are sorted by their bound (about a second); beyond, points come in enumeration order."""
+
+
+class Exhaustive:
+    """Asks for all points of the space that their bound does not exclude."""
+
+    def __init__(self, context: SearchContext) -> None:
+        self._context = context
+        self._size = context.space.size
+        self._asked = 0
+        self._best: list[int] = []
+        self._pruned = 0
+        self._sorted = self._size <= SORTED_POINTS
+        self._points: Iterator[tuple[int, Candidate]] = iter(self._ordered())
+        self._next = next(self._points, None)
+
+    def _ordered(self) -> Iterator[tuple[int, Candidate]]:
+        """Yield (bound, candidate); sorted when the space is small enough, ties in enumeration order."""
+        space, bound = self._context.space, self._context.bound
+        pairs = ((bound(space.to_point(c)), c) for c in space.candidates())
+        return iter(sorted(pairs, key=lambda pair: pair[0])) if self._sorted else pairs
+
+    @property
+    def done(self) -> bool:
+        """Whether every point was asked for or excluded."""
+        return self._next is None
+
+    @property
+    def pruned(self) -> int:
+        """The number of points that were excluded by their bound."""
+        return self._pruned
+
+    def ask(self, n: int) -> Sequence[DesignPoint]:
+        """Return the next points whose bound is not above the worst kept makespan."""
+        points: list[DesignPoint] = []
+        while self._next is not None and len(points) < n:
+            bound, candidate = self._next
+            if len(self._best) < self._context.keep or bound <= self._best[-1]:
+                points.append(self._context.space.to_point(candidate))
+                self._asked += 1
+            elif self._sorted:
+                self._pruned = self._size - self._asked
+                self._next = None
+                break
+            else:
+                self._pruned += 1
+            self._next = next(self._points, None)
+        return points
+
+    def tell(self, results: Sequence[Evaluation]) -> None:
+        """Keep the best makespans seen, in ascending order."""
+        for result in results:
+            if not result.deadlock:
+                bisect.insort(self._best, result.makespan)
+        del self._best[self._context.keep :]

@@ -1,0 +1,51 @@
+"""The loop between a search method and the evaluator, and the ranking of what it found."""
+
+from dataclasses import dataclass
+
+from dse.explore.evaluator import Evaluator
+from dse.explore.method import SearchMethod
+from dse.model.design_point import DesignPoint
+from dse.model.study import Evaluation, StopReason
+
+BATCH = 4
+"""Points asked for at a time. A constant: a result must not depend on the number of workers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOutcome:
+    """How a search ended; the evaluations are with the evaluator."""
+
+    baseline: Evaluation | None
+    stop: StopReason
+
+
+def run_search(method: SearchMethod, evaluator: Evaluator, baseline: DesignPoint | None) -> SearchOutcome:
+    """Evaluate the baseline, then what the method asks for, until it is done, a budget ends or the user interrupts.
+
+    An interrupt ends the search, never the program: what was evaluated is kept and ranked.
+    """
+    first: list[Evaluation] = []
+    try:
+        if baseline is not None:
+            first = evaluator.evaluate([baseline])
+        stop = _loop(method, evaluator)
+    except KeyboardInterrupt:
+        stop = "interrupted"
+    evaluator.close()
+    return SearchOutcome(baseline=first[0] if first else None, stop=stop)
+
+
+def _loop(method: SearchMethod, evaluator: Evaluator) -> StopReason:
+    while not method.done:
+        points = method.ask(BATCH)
+        results = evaluator.evaluate(points)
+        method.tell(results)
+        if evaluator.stop is not None:
+            return evaluator.stop
+    return "complete"
+
+
+def ranked(evaluations: list[Evaluation]) -> tuple[Evaluation, ...]:
+    """Return the evaluations without deadlock, best first: makespan, then fewer partitions, then the earlier one."""
+    alive = [e for e in evaluations if not e.deadlock]
+    return tuple(sorted(alive, key=lambda e: (e.makespan, len(e.point.partitions), e.ordinal)))

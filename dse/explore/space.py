@@ -1,0 +1,334 @@
+"""The design space: which mappings, policies and buffer sizes a search may choose, counted and enumerated exactly.
+
+A mapping is an *assignment*: one slot for each actor. A unit with n cores gives n identical slots, so assignments that
+differ by a permutation of a unit's slots are the same mapping; the canonical one numbers the slots of a unit in the
+order of first use (a restricted growth string for each unit). Everything here yields canonical assignments only.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from dse.base.errors import Diagnostic, InfeasibleDesign
+from dse.base.registry import nearest_names
+from dse.model.design_point import DesignPoint, Partition, Policy, ReleaseMode, TransferMode
+from dse.model.platform import Platform, Unit
+from dse.model.trace import Topology
+
+Assignment: TypeAlias = tuple[int, ...]
+"""The slot of each actor. Slots of unit u are ``first_slot(u) .. first_slot(u) + slots(u) - 1``."""
+SEARCHED_POLICIES: tuple[Policy, ...] = ("NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL")
+"""STATIC_ORDER needs an order of firings, which a mapping does not give."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpaceOptions:
+    """What the user asks of the space, by name.
+
+    ``partitions``: (least, most) partitions, or None for one up to all cores. ``pins``: (actor, unit) pairs.
+    ``capacities``: the candidate capacities, one vector of tokens for each candidate; each has one entry a buffer.
+    """
+
+    partitions: tuple[int, int] | None = None
+    pins: tuple[tuple[str, str], ...] = ()
+    policies: tuple[Policy, ...] = ("NON_PREEMPTIVE",)
+    capacities: tuple[tuple[int, ...], ...]
+    release: ReleaseMode = "reading"
+    transfers: TransferMode = "sequential"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitSlots:
+    """A unit with the number of partitions that it may hold; ``partition`` is their fixed id, if the unit has one."""
+
+    unit: str
+    slots: int
+    partition: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A point of the space in search coordinates: canonical assignment, index of policy and of capacity vector."""
+
+    assignment: Assignment
+    policy: int = 0
+    capacity: int = 0
+
+
+class Space:
+    """The design space of one search. Immutable after construction; build one with ``build_space``."""
+
+    def __init__(
+        self, *, units: tuple[UnitSlots, ...], allowed: tuple[tuple[int, ...], ...], least: int, most: int,
+        options: SpaceOptions,
+    ) -> None:  # fmt: skip
+        self.units = units
+        self.allowed = allowed
+        """For each actor the indices of the units that it may run on, ascending."""
+        self.least = least
+        self.most = most
+        self.options = options
+        self.n_actors = len(allowed)
+        self.unit_of_slot = tuple(u for u, unit in enumerate(units) for _ in range(unit.slots))
+        self._first = tuple(sum(unit.slots for unit in units[:u]) for u in range(len(units)))
+        self._ways = self._count_ways()
+
+    # Counting ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def mappings(self) -> int:
+        """The number of distinct mappings (symmetric ones once)."""
+        return self._completions(0, (0,) * len(self.units))
+
+    @property
+    def size(self) -> int:
+        """The number of points: mappings times policies times capacity vectors."""
+        return self.mappings * len(self.options.policies) * len(self.options.capacities)
+
+    def _completions(self, actor: int, used: tuple[int, ...]) -> int:
+        """Return the number of canonical assignments of actors ``actor``.. when ``used`` slots of each unit are."""
+        return self._ways[actor].get(used, 0)
+
+    def _count_ways(self) -> list[dict[tuple[int, ...], int]]:
+        """Return ``_completions`` as one table for each actor (and one behind the last), from the used slots.
+
+        The next actor joins one of the used slots of a unit or opens the unit's next one: the recurrence of the
+        Stirling numbers of the second kind, one index for each unit. Tables and not recursion: networks are long.
+        """
+        reachable: list[dict[tuple[int, ...], int]] = [{(0,) * len(self.units): 0}]
+        for actor in range(self.n_actors):
+            after = (u for used in reachable[actor] for _, u in self._choices(actor, used))
+            reachable.append({used: 0 for used in after if sum(used) <= self.most})
+        ways = reachable
+        ways[-1] = {used: int(self.least <= sum(used)) for used in reachable[-1]}
+        for actor in reversed(range(self.n_actors)):
+            later = ways[actor + 1]
+            for used in ways[actor]:
+                ways[actor][used] = sum(later.get(after, 0) for _, after in self._choices(actor, used))
+        return ways
+
+    # Enumeration ------------------------------------------------------------------------------------------------------
+
+    def assignments(self) -> Iterator[Assignment]:
+        """Yield every canonical assignment once, in lexicographic order."""
+        open_choices = [self._choices(0, (0,) * len(self.units))]
+        prefix: list[int] = []
+        while open_choices:
+            actor = len(open_choices) - 1
+            del prefix[actor:]
+            chosen = next((c for c in open_choices[-1] if self._completions(actor + 1, c[1])), None)
+            if chosen is None:
+                open_choices.pop()
+                continue
+            prefix.append(chosen[0])
+            if actor + 1 == self.n_actors:
+                yield tuple(prefix)
+            else:
+                open_choices.append(self._choices(actor + 1, chosen[1]))
+
+    def candidates(self) -> Iterator[Candidate]:
+        """Yield every point once: all policies and capacities of a mapping before the next mapping."""
+        for assignment in self.assignments():
+            for policy in range(len(self.options.policies)):
+                for capacity in range(len(self.options.capacities)):
+                    yield Candidate(assignment=assignment, policy=policy, capacity=capacity)
+
+    def _choices(self, actor: int, used: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield the slots that ``actor`` may take, ascending, each with the used slots that follow."""
+        for unit in self.allowed[actor]:
+            for slot in range(self._first[unit], self._first[unit] + used[unit]):
+                yield slot, used
+            if used[unit] < self.units[unit].slots:
+                yield self._first[unit] + used[unit], _with_one_more(used, unit)
+
+    def random_assignment(self, rng: np.random.Generator) -> Assignment:
+        """Return an assignment drawn uniformly from all canonical ones."""
+        prefix: list[int] = []
+        used = (0,) * len(self.units)
+        for actor in range(self.n_actors):
+            total = self._completions(actor, used)
+            # More random bytes than the number needs keep the bias of the remainder below 2**-64.
+            rank = int.from_bytes(rng.bytes(total.bit_length() // 8 + 9), "little") % total
+            for slot, after in self._choices(actor, used):
+                ways = self._completions(actor + 1, after)
+                if rank < ways:
+                    prefix.append(slot)
+                    used = after
+                    break
+                rank -= ways
+        return tuple(prefix)
+
+    # Membership and points --------------------------------------------------------------------------------------------
+
+    def canonical(self, slots: tuple[int, ...]) -> Assignment | None:
+        """Return the canonical form of an assignment, or None when the space does not hold it."""
+        numbers: dict[int, int] = {}
+        used = [0] * len(self.units)
+        for actor, slot in enumerate(slots):
+            unit = self.unit_of_slot[slot]
+            if unit not in self.allowed[actor]:
+                return None
+            if slot not in numbers:
+                numbers[slot] = self._first[unit] + used[unit]
+                used[unit] += 1
+        return tuple(numbers[slot] for slot in slots) if self.least <= len(numbers) <= self.most else None
+
+    def slots_of_unit(self, unit: int) -> range:
+        """Return the slots of a unit."""
+        return range(self._first[unit], self._first[unit] + self.units[unit].slots)
+
+    def to_point(self, candidate: Candidate) -> DesignPoint:
+        """Return the design point of a candidate; partitions stand in slot order, their actors in declared order."""
+        partitions: list[Partition] = []
+        for slot in sorted(set(candidate.assignment)):
+            unit = self.units[self.unit_of_slot[slot]]
+            actors = tuple(a for a, s in enumerate(candidate.assignment) if s == slot)
+            name = unit.partition if unit.partition and unit.slots == 1 else f"P{len(partitions)}"
+            policy = self.options.policies[candidate.policy]
+            partitions.append(Partition(name=name, actors=actors, unit=unit.unit, policy=policy))
+        return DesignPoint(
+            partitions=tuple(partitions), capacities=self.options.capacities[candidate.capacity],
+            release=self.options.release, transfers=self.options.transfers,
+        )  # fmt: skip
+
+    def one_core(self) -> DesignPoint | None:
+        """Return all actors in one partition of the first unit that allows it, or None where no unit does.
+
+        It is the reference of the speed-up and need not be in the space (which may ask for more partitions).
+        """
+        for u, unit in enumerate(self.units):
+            if all(u in allowed for allowed in self.allowed):
+                partition = Partition(
+                    name="P0", actors=tuple(range(self.n_actors)), unit=unit.unit, policy=self.options.policies[0]
+                )
+                return DesignPoint(
+                    partitions=(partition,), capacities=self.options.capacities[0],
+                    release=self.options.release, transfers=self.options.transfers,
+                )  # fmt: skip
+        return None
+
+
+def _with_one_more(used: tuple[int, ...], unit: int) -> tuple[int, ...]:
+    return (*used[:unit], used[unit] + 1, *used[unit + 1 :])
+
+
+def build_space(
+    topology: Topology, platform: Platform, options: SpaceOptions, *, cpu_only: tuple[int, ...] = ()
+) -> Space:
+    """Return the space of mappings of ``topology`` on ``platform``.
+
+    Each core of a CPU unit and each GPU unit is one slot. ``cpu_only``: actors that must stay on a CPU besides those
+    that the platform does not list as GPU-capable. Raises ``InfeasibleDesign`` with everything that makes it empty.
+    """
+    problems: list[Diagnostic] = []
+    if not topology.actors:
+        problems.append(Diagnostic(message=f"network '{topology.name}' has no actors: there is nothing to map"))
+    if not any(unit.kind == "cpu" for unit in platform.units):
+        problems.append(
+            Diagnostic(
+                message=f"platform '{platform.name}' has no CPU unit",
+                expected="give it a unit with `kind: cpu`: sources, sinks and the run-time system need one",
+            )
+        )
+    problems += _policy_problems(options.policies)
+    pinned = _pinned_units(topology, platform, options.pins, problems)
+    allowed = tuple(
+        _allowed_units(actor, topology, platform, pinned.get(actor), actor in cpu_only, problems)
+        for actor in range(len(topology.actors))
+    )
+    units = tuple(_unit_slots(unit) for unit in platform.units)
+    slots = sum(u.slots for u in units)
+    least, most = options.partitions or (1, slots)
+    problems += _partition_problems(least, most, slots, len(topology.actors), platform.name)
+    if problems:
+        raise _infeasible(problems)
+    space = Space(units=units, allowed=allowed, least=least, most=most, options=options)
+    if space.size == 0:
+        raise InfeasibleDesign(
+            f"no mapping of '{topology.name}' has between {least} and {most} partitions under the given pins",
+            expected="allow other numbers of partitions, or unpin actors",
+        )
+    return space
+
+
+def _unit_slots(unit: Unit) -> UnitSlots:
+    if unit.kind == "cpu":
+        return UnitSlots(unit=unit.name, slots=max(1, unit.cores), partition=unit.partition)
+    return UnitSlots(unit=unit.name, slots=1, partition=unit.partition or "PG")
+
+
+def _infeasible(problems: list[Diagnostic]) -> InfeasibleDesign:
+    error = InfeasibleDesign(problems[0].message, expected=problems[0].expected)
+    error.diagnostics = tuple(problems)
+    return error
+
+
+def _policy_problems(policies: tuple[Policy, ...]) -> list[Diagnostic]:
+    found = [
+        Diagnostic(
+            message=f"policy {policy} cannot be searched",
+            expected="a static order belongs to one mapping; estimate it with `dse estimate --mapping`",
+        )
+        for policy in policies
+        if policy not in SEARCHED_POLICIES
+    ]
+    if not policies:
+        found.append(Diagnostic(message="the space has no policy", expected="name at least one policy"))
+    return found
+
+
+def _pinned_units(
+    topology: Topology, platform: Platform, pins: tuple[tuple[str, str], ...], problems: list[Diagnostic]
+) -> dict[int, int]:
+    """Return the unit index of each pinned actor; what cannot be resolved is added to ``problems``."""
+    unit_names = tuple(u.name for u in platform.units)
+    actor_names = tuple(a.name for a in topology.actors)
+    pinned: dict[int, int] = {}
+    for actor_name, unit_name in pins:
+        actor = topology.actor_index(actor_name)
+        if actor is None:
+            expected = nearest_names(actor_name, actor_names)
+            problems.append(Diagnostic(message=f"pinned actor '{actor_name}' is not in the network", expected=expected))
+        if unit_name not in unit_names:
+            message = f"actor '{actor_name}' is pinned to unit '{unit_name}', which platform '{platform.name}' lacks"
+            problems.append(Diagnostic(message=message, expected=nearest_names(unit_name, unit_names)))
+        if actor is not None and unit_name in unit_names:
+            unit = unit_names.index(unit_name)
+            if pinned.setdefault(actor, unit) != unit:
+                problems.append(Diagnostic(message=f"actor '{actor_name}' is pinned to two units"))
+    return pinned
+
+
+def _allowed_units(
+    actor: int, topology: Topology, platform: Platform, pin: int | None, cpu_only: bool, problems: list[Diagnostic]
+) -> tuple[int, ...]:
+    """Return the units that an actor may run on, as indices."""
+    name = topology.actors[actor].name
+    capable = not cpu_only and (platform.gpu_capable is None or name in platform.gpu_capable)
+    units = tuple(u for u, unit in enumerate(platform.units) if unit.kind == "cpu" or capable)
+    if pin is None:
+        return units
+    if pin not in units:
+        problems.append(
+            Diagnostic(
+                message=f"actor '{name}' is pinned to unit '{platform.units[pin].name}', where it cannot run",
+                expected="it is not GPU-capable: see `gpu_capable` of the platform, its natives and its GPU weights",
+            )
+        )
+    return (pin,)
+
+
+def _partition_problems(least: int, most: int, slots: int, actors: int, platform: str) -> list[Diagnostic]:
+    found = []
+    if least < 1 or most < least:
+        found.append(Diagnostic(message=f"{least} to {most} partitions is not a range", expected="1 <= least <= most"))
+    elif most > slots:
+        message = f"{most} partitions are asked for, but platform '{platform}' holds {slots}"
+        expected = "each CPU core and each GPU holds one partition; ask for fewer or give the platform more cores"
+        found.append(Diagnostic(message=message, expected=expected))
+    elif actors and least > actors:
+        message = f"at least {least} partitions are asked for, but the network has {actors} actors"
+        found.append(Diagnostic(message=message, expected="a partition needs an actor"))
+    return found

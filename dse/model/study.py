@@ -1,0 +1,63 @@
+"""What a search leaves behind: the evaluated design points, the bound that is proven for all, and what was assumed."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from dse.model.design_point import DesignPoint
+from dse.model.estimate import PartitionAccount, TickUnit
+
+StopReason: TypeAlias = Literal["complete", "evaluations", "seconds", "interrupted"]
+"""Why a search ended: the method was done, a budget ran out, or the user interrupted it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """One evaluated design point: what the search and the ranking look at, and what the store keeps of an estimate.
+
+    ``ordinal`` counts the evaluations of a study from 0. ``makespan`` is in ticks and means nothing in a deadlock.
+    """
+
+    ordinal: int
+    point: DesignPoint
+    digest: str
+    makespan: int
+    tick_unit: TickUnit
+    deadlock: bool
+    partitions: tuple[PartitionAccount, ...]
+    seconds: float
+    """Wall time of the estimation, in seconds; no result depends on it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LowerBound:
+    """A makespan that no design point of the space can beat, in ticks, and the argument for it in words."""
+
+    makespan: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """The outcome of one search.
+
+    ``ranking``: the distinct design points without deadlock, best first. ``baseline``: all actors on one core, or
+    None where that is impossible. ``pruned``: points that a bound proved worse than the ranking, without estimation.
+    ``complete``: every point of the space was estimated or pruned, so the best of the ranking is the best there is.
+    """
+
+    network: str
+    method: str
+    method_reason: str
+    seed: int
+    space_size: int
+    evaluations: int
+    deadlocks: int
+    pruned: int
+    complete: bool
+    stop: StopReason
+    seconds: float
+    ranking: tuple[Evaluation, ...]
+    baseline: Evaluation | None
+    lower_bounds: tuple[LowerBound, ...]
+    """Proven for the whole space, the highest first; never empty."""
+    assumed: tuple[str, ...]
