@@ -9,8 +9,8 @@ from dse.frontend.network.projects import SourceRoots, find_source_roots, is_cla
 
 
 def project(
-    folder: Path, name: str, sources: list[str], references: list[str], in_project_file: list[str] = []
-) -> None:  # noqa: B006
+    folder: Path, name: str, sources: list[str], references: list[str], in_project_file: tuple[str, ...] = ()
+) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     entries = [f'<classpathentry kind="src" path="{path}"/>' for path in sources]
     entries += [f'<classpathentry kind="src" path="/{path}"/>' for path in references]
@@ -38,7 +38,7 @@ def roots_of(path: Path | str, *source_paths: str) -> SourceRoots:
 
 
 def test_a_project_gives_its_source_folders_and_those_it_references(tmp_path: Path) -> None:
-    project(tmp_path / "App", "App", ["src", "Testbeds"], ["System"], ["Common"])
+    project(tmp_path / "App", "App", ["src", "Testbeds"], ["System"], ("Common",))
     project(tmp_path / "System", "System", ["src"], ["App", "Deep"])
     project(tmp_path / "renamed", "Common", ["actors"], [])
     project(tmp_path / "Deep", "Deep", ["src"], [])
