@@ -1,0 +1,276 @@
+"""Evaluation of IR expressions at compile time: sizes, repeats, generator bounds, initialisers.
+
+Computes as the execution does (model R, cal.md 2.0): in unbounded integers, wrapped where a value is stored, bound or
+returned. Endless evaluations end at a limit of steps. Owns no scopes: variables and functions come from two callables.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias, assert_never, cast
+
+from dse.base.source import NO_SPAN, Span
+from dse.model import ir
+from dse.model.types import BoolType, FloatType, IntType, ListType, StringType, Type
+
+Value: TypeAlias = "int | float | bool | str | tuple[Value, ...]"
+
+STEP_LIMIT = 2_000_000
+DEPTH_LIMIT = 200
+"""Nested calls of functions; deeper ones count as endless."""
+LARGEST_SHIFT = 4096
+"""Shift counts above it are refused instead of filling the memory."""
+
+
+class NotConstantError(Exception):
+    """An expression has no value at compile time; the text says why. Caught by lowering, never seen by a user."""
+
+    def __init__(self, reason: str, span: Span = NO_SPAN) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.span = span
+
+
+def zero_of(of: Type) -> Value:
+    """Return the value of an uninitialised variable."""
+    match of:
+        case IntType():
+            return 0
+        case FloatType():
+            return 0.0
+        case BoolType():
+            return False
+        case StringType():
+            return ""
+        case ListType():
+            return (zero_of(of.element),) * of.size
+
+
+def store(value: Value, target: Type) -> Value:
+    """Return what a variable of type ``target`` holds after ``value`` was assigned: wrapped, padded with zeros."""
+    match target:
+        case IntType():
+            return target.wrap(cast("int", value))
+        case FloatType():
+            return float(cast("float", value))
+        case BoolType() | StringType():
+            return value
+        case ListType():
+            assert isinstance(value, tuple)
+            stored = tuple(store(v, target.element) for v in value[: target.size])
+            missing = target.size - len(stored)
+            return stored + (zero_of(target.element),) * missing if missing else stored
+
+
+def bind(value: Value, parameter: Type) -> Value:
+    """Return what a parameter holds: scalars are stored, lists are the caller's (cal.md 2.2)."""
+    return value if isinstance(parameter, ListType) else store(value, parameter)
+
+
+def constant_of(value: Value, of: Type, span: Span) -> ir.Const | ir.ConstList:
+    """Return the literal node of a value."""
+    return ir.ConstList(value, of, span) if isinstance(value, tuple) else ir.Const(value, of, span)
+
+
+class ConstantEvaluator:
+    """Evaluates expressions whose variables ``variable`` knows (by unique name) and whose functions ``function`` does.
+
+    Both raise ``NotConstantError`` for what has no value. The steps are counted over one outermost evaluation.
+    """
+
+    def __init__(
+        self,
+        variable: Callable[[str, Span], Value],
+        function: Callable[[str, Span], ir.Routine],
+        *,
+        step_limit: int = STEP_LIMIT,
+    ) -> None:
+        self._variable = variable
+        self._function = function
+        self._step_limit = step_limit
+        self._steps = 0
+        self._depth = 0
+        self._active = 0
+
+    def evaluate(self, expr: ir.Expr, frame: Mapping[str, Value] | None = None) -> Value:
+        """Return the value of ``expr``. Raises ``NotConstantError`` when it has none or does not end."""
+        if self._active == 0:
+            self._steps = self._depth = 0
+        self._active += 1
+        try:
+            return self._value(expr, dict(frame or {}))
+        finally:
+            self._active -= 1
+
+    def _value(self, expr: ir.Expr, frame: dict[str, Value]) -> Value:  # noqa: C901 (one case for each node)
+        self._steps += 1
+        if self._steps > self._step_limit:
+            raise NotConstantError(f"its evaluation does not end within {self._step_limit} steps", expr.span)
+        match expr:
+            case ir.Const():
+                return expr.value
+            case ir.ConstList():
+                return cast("tuple[Value, ...]", expr.values)
+            case ir.Load():
+                return frame[expr.name] if expr.name in frame else self._variable(expr.name, expr.span)
+            case ir.Index():
+                return self._index(expr, frame)
+            case ir.Unary():
+                return self._unary(expr, frame)
+            case ir.Binary():
+                return self._binary(expr, frame)
+            case ir.Conditional():
+                chosen = expr.then if self._value(expr.condition, frame) else expr.otherwise
+                return self._value(chosen, frame)
+            case ir.Call():
+                return self._call(expr, frame)
+            case ir.ListExpr():
+                return tuple(self._value(e, frame) for e in expr.elements)
+            case ir.Generator():
+                return tuple(self._generate(expr, 0, frame))
+            case ir.Cast():
+                raise NotConstantError("an explicit conversion is not evaluated", expr.span)
+            case _:
+                assert_never(expr)
+
+    def _index(self, expr: ir.Index, frame: dict[str, Value]) -> Value:
+        value = frame[expr.name] if expr.name in frame else self._variable(expr.name, expr.span)
+        for index in expr.indices:
+            assert isinstance(value, tuple)
+            place = cast("int", self._value(index, frame))
+            if not 0 <= place < len(value):
+                return zero_of(expr.type)
+            value = value[place]
+        return value
+
+    def _unary(self, expr: ir.Unary, frame: dict[str, Value]) -> Value:
+        value = self._value(expr.operand, frame)
+        match expr.op:
+            case "~":
+                return ~cast("int", value)
+            case "not":
+                return not value
+            case "-":
+                return -cast("int", value)
+            case "#":
+                return len(cast("tuple[Value, ...]", value))
+            case _:
+                assert_never(expr.op)
+
+    def _binary(self, expr: ir.Binary, frame: dict[str, Value]) -> Value:
+        left = self._value(expr.left, frame)
+        if expr.op == "and":
+            return bool(left) and bool(self._value(expr.right, frame))
+        if expr.op == "or":
+            return bool(left) or bool(self._value(expr.right, frame))
+        right = self._value(expr.right, frame)
+        if isinstance(left, str) or isinstance(right, str):
+            return _string_operation(expr.op, left, right, expr.span)
+        return _number_operation(expr.op, cast("int", left), cast("int", right), expr.span)
+
+    def _call(self, call: ir.Call, frame: dict[str, Value]) -> Value:
+        routine = self._function(call.routine, call.span)
+        if self._depth >= DEPTH_LIMIT:
+            raise NotConstantError(f"calls of '{routine.source_name}' nest more than {DEPTH_LIMIT} deep", call.span)
+        assert routine.result is not None
+        assert routine.result_type is not None
+        inner: dict[str, Value] = {}
+        for parameter, argument in zip(routine.parameters, call.arguments, strict=True):
+            inner[parameter.name] = bind(self._value(argument, frame), parameter.type)
+        self._depth += 1
+        try:
+            for declare in routine.declarations:
+                of = declare.variable.type
+                initial = zero_of(of) if declare.value is None else store(self._value(declare.value, inner), of)
+                inner[declare.variable.name] = initial
+            return store(self._value(routine.result, inner), routine.result_type)
+        finally:
+            self._depth -= 1
+
+    def _generate(self, generator: ir.Generator, level: int, frame: dict[str, Value]) -> Iterator[Value]:
+        if level == len(generator.loops):
+            for element in generator.elements:
+                yield self._value(element, frame)
+            return
+        loop = generator.loops[level]
+        low = cast("int", self._value(loop.low, frame))
+        high = cast("int", self._value(loop.high, frame))
+        for i in range(low, high + 1):
+            frame[loop.variable.name] = store(i, loop.variable.type)
+            yield from self._generate(generator, level + 1, frame)
+
+
+def truncated_quotient(left: int, right: int) -> int:
+    """Return ``left / right`` truncated toward zero, as C does."""
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+def _string_operation(op: ir.BinaryOp, left: Value, right: Value, span: Span) -> Value:
+    match op:
+        case "=":
+            return left == right
+        case "!=":
+            return left != right
+        case "+":
+            return _text(left, span) + _text(right, span)
+    raise NotConstantError(f"'{op}' does not take Strings", span)
+
+
+def _text(value: Value, span: Span) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | str):
+        return str(value)
+    raise NotConstantError("the text of a float is made at run time", span)
+
+
+def _number_operation(op: ir.BinaryOp, left: int, right: int, span: Span) -> Value:
+    match op:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left * right
+        case "/" | "mod":
+            return _division(op, left, right, span)
+        case "<<" | ">>":
+            return _shift(op, left, right, span)
+        case "&":
+            return left & right
+        case "|":
+            return left | right
+        case "^":
+            return left ^ right
+    return _comparison(op, left, right, span)
+
+
+def _comparison(op: ir.BinaryOp, left: int, right: int, span: Span) -> bool:
+    match op:
+        case "=":
+            return left == right
+        case "!=":
+            return left != right
+        case "<":
+            return left < right
+        case "<=":
+            return left <= right
+        case ">":
+            return left > right
+        case ">=":
+            return left >= right
+    raise NotConstantError(f"the operator '{op}' is not evaluated", span)
+
+
+def _division(op: ir.BinaryOp, left: int, right: int, span: Span) -> Value:
+    if right == 0:
+        raise NotConstantError("it divides by zero", span)
+    if isinstance(left, float) or isinstance(right, float):
+        return left / right
+    quotient = truncated_quotient(left, right)
+    return quotient if op == "/" else left - right * quotient
+
+
+def _shift(op: ir.BinaryOp, left: int, right: int, span: Span) -> Value:
+    if not 0 <= right <= LARGEST_SHIFT:
+        raise NotConstantError(f"it shifts by {right}", span)
+    return left << right if op == "<<" else left >> right

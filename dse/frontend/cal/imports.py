@@ -1,0 +1,69 @@
+"""Imports of units: loading them by qualified name, resolving single and wildcard imports, finding import cycles."""
+
+from collections.abc import Callable
+
+from dse.frontend.cal import ast
+from dse.frontend.cal.names import FileScope, Reporter, file_scope, nearest
+
+UnitLoader = Callable[[str], ast.CalFile | None]
+"""Returns the unit with a qualified name (``std.util.Math``), or None when the source folders do not have it."""
+
+
+class UnitScopes:
+    """The files that one actor or unit refers to, each as one scope, with their imports resolved."""
+
+    def __init__(self, units: UnitLoader, reporter: Reporter) -> None:
+        self._units = units
+        self._reporter = reporter
+        self._scopes: dict[str, FileScope | None] = {}
+        self._path: list[str] = []
+
+    def find(self, name: str) -> FileScope | None:
+        """Return the scope of the unit with a qualified name, or None when there is none (nothing is reported)."""
+        if name not in self._scopes:
+            file = self._units(name)
+            if file is None or not isinstance(file.entity, ast.UnitDecl):
+                self._scopes[name] = None
+            else:
+                self._scopes[name] = scope = file_scope(file, self._reporter)
+                self._resolve(scope, name)
+        return self._scopes[name]
+
+    def root(self, file: ast.CalFile) -> FileScope:
+        """Return the scope of the actor or unit being lowered; reports imports that lead nowhere."""
+        scope = file_scope(file, self._reporter)
+        self._scopes[scope.qualified_name] = scope
+        self._resolve(scope, scope.qualified_name)
+        return scope
+
+    def _resolve(self, scope: FileScope, name: str) -> None:
+        self._path.append(name)
+        for declaration in scope.file.imports:
+            unit = declaration.name if declaration.wildcard else declaration.name.rpartition(".")[0]
+            if unit in self._path:
+                chain = " -> ".join(f"'{n}'" for n in [*self._path[self._path.index(unit) :], unit])
+                self._reporter.error(f"cyclic import: {chain}", declaration.span, "remove one of the imports")
+                continue
+            imported = self.find(unit)
+            if imported is None:
+                self._report_missing(unit, declaration)
+            elif declaration.wildcard:
+                scope.wildcards.append(imported)
+            else:
+                self._import_member(scope, imported, declaration)
+        self._path.pop()
+
+    def _import_member(self, scope: FileScope, unit: FileScope, declaration: ast.ImportDecl) -> None:
+        member = declaration.name.rpartition(".")[2]
+        if unit.member(member) is None:
+            known = [*unit.variables, *unit.functions, *unit.procedures]
+            message = f"the unit '{unit.qualified_name}' declares no '{member}'"
+            self._reporter.error(message, declaration.span, nearest(member, known))
+        else:
+            scope.singles[member] = unit
+
+    def _report_missing(self, unit: str, declaration: ast.ImportDecl) -> None:
+        hint = "a unit is the file of that name below a source folder of the project, or of one that it refers to"
+        if not declaration.wildcard:
+            hint += "; write '.*' to import all members of a unit"
+        self._reporter.error(f"cannot import the unit '{unit}'", declaration.span, hint)
