@@ -71,19 +71,16 @@ class WeightTable:
 def merge_weights(*tables: WeightTable) -> WeightTable:
     """Return the union of weight tables; where two know an entry the later one wins. The name is the first's."""
     assert tables, "merge_weights needs a table"
-    first = tables[0]
+    simd: dict[ComputeKey, SimdCost] = {}
+    for table in tables:  # a later plain weight also replaces an earlier table of blocks
+        simd = {key: cost for key, cost in simd.items() if key not in table.compute} | table.simd
     return WeightTable(
         name=next((table.name for table in tables if table.name), ""),
         compute={key: cost for table in tables for key, cost in table.compute.items()},
         scheduling={key: cost for table in tables for key, cost in table.scheduling.items()},
         transfers={key: cost for table in tables for key, cost in table.transfers.items()},
-        simd={key: cost for table in tables for key, cost in table.simd.items()},
+        simd=simd,
         has_scheduling=any(table.has_scheduling for table in tables),
         has_transfers=any(table.has_transfers for table in tables),
-        manifest=first.manifest if len(tables) == 1 else _merged_manifest(tables),
+        manifest=tuple(dict.fromkeys(pair for table in tables for pair in table.manifest)),
     )
-
-
-def _merged_manifest(tables: tuple[WeightTable, ...]) -> tuple[tuple[str, str], ...]:
-    """Return the pairs of all manifests, each distinct pair once, in order."""
-    return tuple(dict.fromkeys(pair for table in tables for pair in table.manifest))

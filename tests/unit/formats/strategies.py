@@ -1,0 +1,108 @@
+"""Random topologies, traces, weights and design points for round trips of the file formats."""
+
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import strategies as st
+
+from dse.model.trace import (
+    AccessTable,
+    Topology,
+    Trace,
+    TraceAction,
+    TraceActor,
+    TraceBuffer,
+    make_trace,
+)
+
+# Letters, and what XML, YAML and JSON must quote. Control characters cannot stand in XML.
+NAMES = st.text(st.sampled_from("abzABZ019_./<>&\"' é:#-"), min_size=1, max_size=6).filter(lambda s: s.strip() == s)
+
+
+@st.composite
+def topologies(draw: st.DrawFn, *, names: st.SearchStrategy[str] = NAMES) -> Topology:
+    """A topology of up to four actors; port names unique in an actor, actor names unique."""
+    actor_names = draw(st.lists(names, min_size=1, max_size=4, unique=True))
+    actors = []
+    for name in actor_names:
+        inputs = tuple(draw(st.lists(names, max_size=2, unique=True)))
+        outputs = tuple(draw(st.lists(names, max_size=2, unique=True)))
+        actions = tuple(
+            TraceAction(
+                name=action,
+                reads=tuple(draw(st.integers(0, 3)) for _ in inputs),
+                writes=tuple(draw(st.integers(0, 3)) for _ in outputs),
+                initializer=draw(st.booleans()),
+            )
+            for action in draw(st.lists(names, min_size=1, max_size=3, unique=True))
+        )
+        actors.append(
+            TraceActor(
+                name=name, class_name=draw(names), inputs=inputs, outputs=outputs, actions=actions,
+                fsm=draw(st.booleans()), stateless=draw(st.booleans()),
+            )
+        )  # fmt: skip
+    return Topology(name=draw(names), actors=tuple(actors), buffers=draw(buffers_of(tuple(actors))))
+
+
+@st.composite
+def buffers_of(draw: st.DrawFn, actors: tuple[TraceActor, ...]) -> tuple[TraceBuffer, ...]:
+    """Buffers: every input has at most one, from any output."""
+    outputs = [(a, p) for a, actor in enumerate(actors) for p in range(len(actor.outputs))]
+    found = []
+    for target, actor in enumerate(actors):
+        for port in range(len(actor.inputs)):
+            if outputs and draw(st.booleans()):
+                source, source_port = draw(st.sampled_from(outputs))
+                bits = draw(st.sampled_from([1, 8, 12, 32, 64]))
+                found.append(
+                    TraceBuffer(
+                        source=source, source_port=source_port, target=target, target_port=port,
+                        token_bits=bits, token_bytes=max(1, bits // 8), capacity=draw(st.none() | st.integers(1, 999)),
+                        initial_tokens=draw(st.integers(0, 2)),
+                    )
+                )  # fmt: skip
+    return tuple(found)
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> Trace:
+    """A trace with or without recorded accesses; token counts need not fit."""
+    topology = draw(topologies())
+    firings = [
+        draw(st.lists(st.integers(0, len(actor.actions) - 1), max_size=20)) for actor in topology.actors
+    ]  # fmt: skip
+    accesses: tuple[AccessTable, ...] = ()
+    if draw(st.booleans()):
+        variables = st.frozensets(st.sampled_from(["x", "y", "é"]))
+        tables = []
+        for ids in firings:
+            signatures = draw(st.lists(st.tuples(variables, variables, variables), min_size=1, max_size=4))
+            choice = st.integers(0, len(signatures) - 1)
+            tables.append(
+                AccessTable(
+                    signatures=tuple(signatures),
+                    ids=np.array(draw(st.lists(choice, min_size=len(ids), max_size=len(ids))), dtype=np.uint16),
+                )
+            )
+        accesses = tuple(tables)
+    made_by = draw(st.lists(st.tuples(NAMES, NAMES), max_size=2))
+    return make_trace(topology, firings, accesses=accesses, made_by=tuple(made_by))
+
+
+CYCLES = st.fractions(0, 10**6, max_denominator=1).map(lambda f: f / 8) | st.sampled_from(
+    [Fraction(0), Fraction("0.001"), Fraction("2900.125"), Fraction(10**12)]
+)
+"""Cycles that end as decimals."""
+
+
+def same_trace(a: Trace, b: Trace) -> bool:
+    """Whether two traces are equal in everything."""
+    return (
+        a.topology == b.topology
+        and a.digest == b.digest
+        and a.made_by == b.made_by
+        and all(np.array_equal(x, y) and x.dtype == y.dtype for x, y in zip(a.firings, b.firings, strict=True))
+        and [t.signatures for t in a.accesses] == [t.signatures for t in b.accesses]
+        and all(np.array_equal(x.ids, y.ids) for x, y in zip(a.accesses, b.accesses, strict=True))
+    )
