@@ -1,0 +1,40 @@
+"""The seam between those who ask for estimates and the engines that make them."""
+
+from typing import Protocol
+
+from dse.base.registry import Registry
+from dse.model.design_point import DesignPoint
+from dse.model.estimate import Estimate
+from dse.model.problem import Problem
+
+
+class Engine(Protocol):
+    """Estimates design points of one problem. All engines give identical integers (``dse.estimate.semantics``).
+
+    Calls do not influence each other.
+    """
+
+    name: str
+
+    def estimate(self, point: DesignPoint, *, firing_times: bool = False) -> Estimate:
+        """Return the estimate of ``point``; with ``firing_times`` also start and end of every firing.
+
+        Raises:
+            FormatError: the point does not fit the problem, or weights that it needs are missing (all are named).
+            InfeasibleDesign: the point can never run (``dse.estimate.prepare``).
+        """
+
+
+ENGINES = Registry("engine", {"reference": "dse.estimate.reference.engine:ReferenceEngine"})
+"""Name to a factory that takes a ``Problem``."""
+
+
+def make_engine(name: str, problem: Problem) -> Engine:
+    """Return the engine called ``name`` for a problem.
+
+    Raises:
+        OptionError: there is no such engine.
+        FormatError: the weights of the problem mix clocks and none, or a cost is negative.
+    """
+    engine: Engine = ENGINES.load(name)(problem)
+    return engine

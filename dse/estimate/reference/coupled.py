@@ -1,0 +1,163 @@
+"""The coupled model of a design point: its atomic models and the connections between their ports."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dse.estimate.policies import policy_state
+from dse.estimate.prepare import NO_SERVER, Prepared
+from dse.estimate.reference.actor import Actor
+from dse.estimate.reference.fifo import Fifo
+from dse.estimate.reference.firing import ActionPlan, Ask, BlockPlan, Transfer, plan_transfers
+from dse.estimate.reference.link import LinkServer
+from dse.estimate.reference.partition import Partition
+from dse.estimate.tables import TransferTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coupled:
+    """The atomic models, by index."""
+
+    actors: tuple[Actor, ...]
+    fifos: tuple[Fifo, ...]
+    partitions: tuple[Partition, ...]
+    links: tuple[LinkServer, ...]
+    """One for each link server of the platform; only shared ones are ever asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Firings:
+    """The firings of one actor as Python lists: actions, and the end of the run of equal actions at each position."""
+
+    actions: Sequence[int]
+    run_ends: Sequence[int]
+
+
+def couple(prepared: Prepared, firings: Sequence[Firings], *, record_times: bool) -> Coupled:
+    """Return the coupled model of a design point, connected but for the ports to the simulator."""
+    buffers = prepared.tables.topology.buffers
+    fifos = tuple(
+        Fifo(index=b, capacity=prepared.capacities[b], initial_tokens=buffer.initial_tokens)
+        for b, buffer in enumerate(buffers)
+    )
+    links = tuple(LinkServer(index=s) for s in range(len(prepared.servers)))
+    planner = _Planner(prepared, fifos, links)
+    actors: list[Actor] = []
+    for a in range(len(firings)):
+        partition = prepared.partition_of[a]
+        actors.append(
+            Actor(
+                index=a,
+                partition=partition,
+                place=prepared.point.partitions[partition].actors.index(a),
+                actions=firings[a].actions,
+                run_ends=firings[a].run_ends,
+                plans=planner.plans(a),
+                release_early=prepared.point.release == "reading",
+                parallel=prepared.point.transfers == "parallel",
+                record_times=record_times,
+            )
+        )
+    for fifo, buffer in zip(fifos, buffers, strict=True):
+        fifo.on_tokens = actors[buffer.target].answered
+        fifo.on_space = actors[buffer.source].answered
+    partitions = tuple(_partition(prepared, p, actors) for p in range(len(prepared.point.partitions)))
+    return Coupled(actors=tuple(actors), fifos=fifos, partitions=partitions, links=links)
+
+
+def _partition(prepared: Prepared, index: int, actors: Sequence[Actor]) -> Partition:
+    """Return a partition connected to its actors."""
+    declared = prepared.point.partitions[index]
+    buffers = prepared.tables.topology.buffers
+    here = declared.actors
+    partition = Partition(
+        index=index,
+        cores=prepared.cores[index],
+        core_per_actor=declared.policy == "FULL_PARALLEL",
+        policy=policy_state(declared.policy, declared, _finished(here, actors)),
+        successors=[[here.index(b.target) for b in buffers if b.source == a and b.target in here] for a in here],
+        predecessors=[[here.index(b.source) for b in buffers if b.target == a and b.source in here] for a in here],
+    )
+    for a in here:
+        partition.starts.append(actors[a].start)
+        actors[a].out.ready = partition.actor_ready
+        actors[a].out.ended = partition.firing_ended
+    return partition
+
+
+def _finished(here: Sequence[int], actors: Sequence[Actor]) -> Callable[[int], bool]:
+    return lambda place: actors[here[place]].finished
+
+
+class _Planner:
+    """Reads the plans of the actions from the tick tables."""
+
+    def __init__(self, prepared: Prepared, fifos: Sequence[Fifo], links: Sequence[LinkServer]) -> None:
+        self.prepared = prepared
+        self.fifos = fifos
+        self.links = links
+
+    def plans(self, actor: int) -> tuple[ActionPlan, ...]:
+        """Return the plan of each action of an actor on its unit."""
+        return tuple(self._action(actor, x) for x in range(self.prepared.tables.action_count(actor)))
+
+    def _action(self, actor: int, action: int) -> ActionPlan:
+        tables, kind = self.prepared.tables, self.prepared.unit_kind[actor]
+        n = tables.action_count(actor)
+        column = int(tables.action_base[actor]) + action
+        pairs = int(tables.pair_base[actor])
+        width = int(tables.block_width[kind, column])
+        if width:
+            base = int(tables.block_base[kind, column])
+            compute = tables.block_ticks[base : base + width].tolist()
+        else:
+            compute = [int(tables.compute[kind, column])]
+        blocks = tuple(self._block(column, k, ticks) for k, ticks in enumerate(compute, start=1))
+        reads, writes = blocks[0].reads.transfers, blocks[0].writes.transfers
+        return ActionPlan(
+            asks=(
+                *(Ask(fifo=t.fifo, tokens=t.tokens, question=t.fifo.ask_tokens) for t in reads),
+                *(Ask(fifo=t.fifo, tokens=t.tokens, question=t.fifo.ask_space) for t in writes),
+            ),
+            n_inputs=len(reads),
+            first_scheduling=int(tables.first_scheduling[kind, column]),
+            pair_scheduling=tuple(tables.pair_scheduling[kind, pairs + action : pairs + n * n : n].tolist()),
+            blocks=blocks,
+        )
+
+    def _block(self, column: int, firings: int, compute: int) -> BlockPlan:
+        """Return the plan of a block of firings of the action in ``column``."""
+        tables = self.prepared.tables
+        parallel = self.prepared.point.transfers == "parallel"
+        reads = self._transfers(tables.reads, self.prepared.read_price, column, firings)
+        writes = self._transfers(tables.writes, self.prepared.write_price, column, firings)
+        carried = []
+        for transfer in (*reads, *writes):
+            server = self.prepared.server_of[transfer.fifo.index]
+            if server != NO_SERVER and transfer.server is None:
+                carried.append((self.links[server], transfer.ticks))
+        return BlockPlan(
+            firings=firings,
+            reads=plan_transfers(reads, parallel=parallel),
+            compute=compute,
+            writes=plan_transfers(writes, parallel=parallel),
+            carried=tuple(carried),
+        )
+
+    def _transfers(
+        self, table: TransferTable, prices: Sequence[int], column: int, firings: int
+    ) -> tuple[Transfer, ...]:
+        """Return the reads or writes of a block of firings of the action in ``column``."""
+        transfers: list[Transfer] = []
+        for entry in range(int(table.first[column]), int(table.first[column + 1])):
+            b = int(table.buffer[entry])
+            server = self.prepared.server_of[b]
+            shared = server != NO_SERVER and self.prepared.servers[server].shared
+            transfers.append(
+                Transfer(
+                    fifo=self.fifos[b],
+                    tokens=int(table.tokens[entry]) * firings,
+                    ticks=int(table.ticks[prices[b], int(table.cost[entry]) + firings - 1]),
+                    server=self.links[server] if shared else None,
+                )
+            )
+        return tuple(transfers)

@@ -1,0 +1,114 @@
+"""The reference engine: builds the coupled model of a design point, runs it, and reads the accounts."""
+
+import numpy as np
+
+from dse.estimate.deadlock import FinalState, diagnose
+from dse.estimate.prepare import Prepared, prepare
+from dse.estimate.reference.actor import Actor
+from dse.estimate.reference.coupled import Coupled, Firings, couple
+from dse.estimate.reference.simulator import Simulator
+from dse.estimate.tables import build_tables, run_ends
+from dse.model.design_point import DesignPoint
+from dse.model.estimate import ActorAccount, BufferAccount, Estimate, FiringTimes, LinkAccount, PartitionAccount
+from dse.model.problem import Problem
+
+
+class ReferenceEngine:
+    """The engine to be read: DEVS atomic models, one SimPy event a step."""
+
+    name = "reference"
+
+    def __init__(self, problem: Problem) -> None:
+        self._tables = build_tables(problem)
+        marked = bool(self._tables.block_width.any())
+        self._firings = [
+            Firings(actions=firings.tolist(), run_ends=run_ends(firings).tolist() if marked else ())
+            for firings in problem.trace.firings
+        ]
+
+    def estimate(self, point: DesignPoint, *, firing_times: bool = False) -> Estimate:
+        """Return the estimate of ``point`` (see ``Engine``)."""
+        prepared = prepare(self._tables, point)
+        model = couple(prepared, self._firings, record_times=firing_times)
+        makespan = Simulator(model).run()
+        for actor in model.actors:
+            if actor.waits:
+                actor.charge(makespan)
+        actors = tuple(_actor_account(actor, makespan) for actor in model.actors)
+        return Estimate(
+            makespan=makespan,
+            tick_unit=self._tables.tick_unit,
+            actors=actors,
+            partitions=tuple(
+                _partition_account([actors[a] for a in partition.actors], cores, makespan)
+                for partition, cores in zip(point.partitions, prepared.cores, strict=True)
+            ),
+            buffers=tuple(
+                BufferAccount(
+                    max_tokens=fifo.max_tokens,
+                    read_blockings=fifo.read_blockings,
+                    read_blocked=fifo.read_blocked,
+                    write_blockings=fifo.write_blockings,
+                    write_blocked=fifo.write_blocked,
+                )
+                for fifo in model.fifos
+            ),
+            links=tuple(
+                LinkAccount(name=server.name, busy=link.busy, waiting=link.waiting, transfers=link.transfers)
+                for server, link in zip(prepared.servers, model.links, strict=True)
+            ),
+            deadlock=diagnose(prepared, _final_state(model), self._rerun),
+            firing_times=tuple(_times(actor) for actor in model.actors) if firing_times else None,
+        )
+
+    def _rerun(self, prepared: Prepared) -> FinalState:
+        """Return the final state of another run."""
+        model = couple(prepared, self._firings, record_times=False)
+        Simulator(model).run()
+        return _final_state(model)
+
+
+def _final_state(model: Coupled) -> FinalState:
+    return [actor.position for actor in model.actors], [fifo.visible for fifo in model.fifos]
+
+
+def _actor_account(actor: Actor, makespan: int) -> ActorAccount:
+    account = ActorAccount(
+        scheduling=actor.scheduling,
+        reading=actor.reading,
+        processing=actor.processing,
+        writing=actor.writing,
+        link_waiting=actor.link_waiting,
+        blocked_reading=actor.blocked_reading,
+        blocked_writing=actor.blocked_writing,
+        idle=actor.idle,
+        finished=makespan - actor.last_end if actor.finished else 0,
+        firings=actor.position,
+    )
+    assert account.total == makespan, f"the account of actor {actor.index} does not add up to the makespan"
+    return account
+
+
+def _partition_account(actors: list[ActorAccount], cores: int, makespan: int) -> PartitionAccount:
+    """Return the core time of a partition: that of its actors, and the rest."""
+    scheduling, reading = sum(a.scheduling for a in actors), sum(a.reading for a in actors)
+    processing, writing = sum(a.processing for a in actors), sum(a.writing for a in actors)
+    link_waiting = sum(a.link_waiting for a in actors)
+    return PartitionAccount(
+        scheduling=scheduling,
+        reading=reading,
+        processing=processing,
+        writing=writing,
+        link_waiting=link_waiting,
+        unoccupied=cores * makespan - scheduling - reading - processing - writing - link_waiting,
+        cores=cores,
+    )
+
+
+def _times(actor: Actor) -> FiringTimes:
+    """Return start and end of each firing, -1 for those that were never made."""
+    assert actor.start_times is not None, "the times were not recorded"
+    start, end = (np.full(actor.n_firings, -1, dtype=np.int64) for _ in range(2))
+    start[: actor.position] = actor.start_times
+    end[: actor.position] = actor.end_times
+    return FiringTimes(start=start, end=end)

@@ -1,0 +1,91 @@
+"""The atomic model of a partition: it gives free cores to ready actors by its policy."""
+
+from collections.abc import Callable, Sequence
+
+from dse.estimate.policies import NONE_READY, PolicyState
+
+
+class Partition:
+    """State: free cores, which places are ready, what ended last, the memory of the policy. Its time advance is 0 or
+    infinite: it looks in the phase of starts when one of its firings ended or one of its actors became ready."""
+
+    __slots__ = (
+        "_free",
+        "_last_action",
+        "_last_place",
+        "_looking",
+        "_n_ready",
+        "_own_last",
+        "_policy",
+        "_predecessors",
+        "_ready",
+        "_successors",
+        "core_per_actor",
+        "index",
+        "on_look",
+        "starts",
+    )
+
+    def __init__(
+        self,
+        *,
+        index: int,
+        cores: int,
+        core_per_actor: bool,
+        policy: PolicyState,
+        successors: Sequence[Sequence[int]],
+        predecessors: Sequence[Sequence[int]],
+    ) -> None:
+        self.index = index
+        self.core_per_actor = core_per_actor
+        self._free = cores
+        self._policy = policy
+        self._successors = successors
+        self._predecessors = predecessors
+        self._ready = [False] * len(successors)
+        self._n_ready = 0
+        self._last_place = self._last_action = -1
+        self._own_last = [-1] * len(successors)
+        self._looking = False
+        self.on_look: Callable[[Partition], None]
+        self.starts: list[Callable[[int, int], None]] = []
+
+    def actor_ready(self, place: int, now: int) -> None:  # noqa: ARG002  (all input ports take the time)
+        """Input port: the next firing of an actor has all it needs."""
+        self._ready[place] = True
+        self._n_ready += 1
+        self._look()
+
+    def firing_ended(self, place: int, action: int, lacks_input: bool, now: int) -> None:  # noqa: ARG002  (the same)
+        """Input port: a firing ended; its core is free."""
+        if self._policy.hears_ends:
+            ready = self._ready
+            starved = self._predecessors[place] if lacks_input else ()
+            self._policy.ended([p for p in self._successors[place] if ready[p]], [p for p in starved if ready[p]])
+        self._last_place, self._last_action = place, action
+        self._own_last[place] = action
+        self._free += 1
+        self._look()
+
+    def _look(self) -> None:
+        if self._free and self._n_ready and not self._looking:
+            self._looking = True
+            self.on_look(self)
+
+    def internal(self, now: int) -> None:
+        """Start all that can be started."""
+        self._looking = False
+        while self._free and self._n_ready:
+            place = self._policy.choose(self._ready)
+            if place == NONE_READY:
+                return
+            self._ready[place] = False
+            self._n_ready -= 1
+            self._free -= 1
+            self.starts[place](self._previous(place), now)
+
+    def _previous(self, place: int) -> int:
+        """Return the action that ended last on the core if it was this actor's, else -1."""
+        if self.core_per_actor:
+            return self._own_last[place]
+        return self._last_action if self._last_place == place else -1

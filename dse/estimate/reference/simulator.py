@@ -1,0 +1,109 @@
+"""The root coordinator: SimPy keeps the clock and the future, the coordinator makes the rounds of each instant.
+
+SimPy breaks ties by creation order, which the semantics do not allow. So an event of SimPy only says that a model is
+imminent; the transitions are made when all events of the instant have been taken, phase by phase and in index order.
+"""
+
+from operator import attrgetter
+from typing import cast
+
+import simpy
+
+from dse.estimate.reference.actor import Actor
+from dse.estimate.reference.atomic import Atomic
+from dse.estimate.reference.coupled import Coupled
+from dse.estimate.reference.fifo import Fifo
+from dse.estimate.reference.partition import Partition
+
+_BY_KEY = attrgetter("key")
+_BY_INDEX = attrgetter("index")
+
+
+class Simulator:
+    """Runs a coupled model until nothing is left to happen."""
+
+    def __init__(self, model: Coupled) -> None:
+        self._model = model
+        self._env = simpy.Environment()
+        self._imminent: list[Atomic] = []
+        self._ending: list[Actor] = []
+        self._looking: list[Partition] = []
+        self._launched: list[Fifo] = []
+        for actor in model.actors:
+            actor.out.time = self._actor_time
+            actor.out.launched = self._launched.append
+        for partition in model.partitions:
+            partition.on_look = self._looking.append
+
+    def run(self) -> int:
+        """Return the time of the last event."""
+        for actor in self._model.actors:
+            actor.wait(0)
+        self._starts(0)
+        env = self._env
+        now = 0
+        while True:
+            while env.peek() == now:
+                self._take(now)
+                self._transitions(now)
+            if not self._grants(now):
+                if env.peek() == simpy.core.Infinity:
+                    return now
+                now = cast(int, env.peek())  # integer delays on an integer start: SimPy never makes a float of it
+
+    def _take(self, now: int) -> None:
+        """Take all events of this instant out of SimPy's queue; their callbacks fill ``_imminent``."""
+        env = self._env
+        while env.peek() == now:
+            env.step()
+
+    def _transitions(self, now: int) -> None:
+        """Make one round: transfers end, firings end, partitions look."""
+        imminent = self._imminent
+        self._imminent = []
+        if len(imminent) > 1:
+            imminent.sort(key=_BY_KEY)
+        for model in imminent:
+            model.internal(now)
+        for fifo in self._launched:
+            fifo.sample()
+        self._launched.clear()
+        if self._ending:
+            ending = self._ending
+            self._ending = []
+            ending.sort(key=_BY_KEY)
+            for actor in ending:
+                actor.end(now)
+        self._starts(now)
+
+    def _starts(self, now: int) -> None:
+        looking = self._looking
+        if len(looking) > 1:
+            looking.sort(key=_BY_INDEX)
+        for partition in looking:
+            partition.internal(now)
+        looking.clear()
+
+    def _grants(self, now: int) -> bool:
+        """Let each free shared link begin its next transfer; return whether one did."""
+        granted = False
+        for link in self._model.links:
+            if link.wants_grant:
+                link.grant(now)
+                self._hold(link, link.time_advance(now))
+                granted = True
+        return granted
+
+    def _actor_time(self, actor: Atomic, delay: int) -> None:
+        if isinstance(actor, Actor) and actor.ending:
+            self._ending.append(actor)
+        else:
+            self._hold(actor, delay)
+
+    def _hold(self, model: Atomic, delay: int) -> None:
+        """Let SimPy wake a model after its time advance."""
+        timeout = self._env.timeout(delay, model)
+        timeout.callbacks.append(self._wake)
+
+    def _wake(self, event: simpy.Event) -> None:
+        self._imminent.append(cast(Atomic, event.value))
