@@ -37,7 +37,7 @@ generator variable."""
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A literal. ``value`` matches ``type``: int, float, bool or str."""
+    """A literal. ``value`` matches ``type``: int, float, bool or str (its escapes already replaced)."""
 
     value: int | float | bool | str
     type: Type

@@ -18,7 +18,6 @@ from dse.frontend.cal.names import (
     Reporter,
     RoutineSymbol,
     Scope,
-    nearest,
     qualified_name,
 )
 from dse.frontend.cal.program import ParameterValue, Program
@@ -39,15 +38,16 @@ def lower_actor(
 ) -> ir.Actor | None:
     """Return the actor of ``file`` for the values of its parameters, or None after gathering what is wrong.
 
-    A missing argument takes the parameter's default, or 0 with a warning; an argument without a parameter is a
-    warning too (cal.md 2.4). ``instance_span`` is the place of the instance, for errors about arguments.
+    A missing argument takes the parameter's default, or 0, and an argument that names no parameter is ignored: the
+    elaboration of the network warns about both (cal.md 2.4). ``instance_span`` is the place of the instance, for
+    errors about arguments.
     """
-    return _lower(file, _Arguments(values=arguments, span=instance_span, quiet=False), units, gather)
+    return _lower(file, _Arguments(values=arguments, span=instance_span), units, gather)
 
 
 def check_actor(file: ast.CalFile, units: UnitLoader, gather: Gatherer) -> ir.Actor | None:
     """Return the actor of ``file`` with parameters at their defaults or 0, or None after gathering what is wrong."""
-    return _lower(file, _Arguments(values={}, span=file.span, quiet=True), units, gather)
+    return _lower(file, _Arguments(values={}, span=file.span), units, gather)
 
 
 def check_unit(file: ast.CalFile, units: UnitLoader, gather: Gatherer) -> bool:
@@ -70,8 +70,6 @@ class _Arguments:
 
     values: Mapping[str, ParameterValue]
     span: Span
-    quiet: bool
-    """No warnings about missing or unknown arguments."""
 
 
 def _no_argument(symbol: GlobalVariable, of: Type) -> ir.Expr | None:
@@ -113,7 +111,6 @@ class _ActorLowering:
 
     def lower(self) -> ir.Actor | None:
         entity = self._entity
-        self._check_argument_names()
         _use_own_declarations(self._program, self._root)
         ports = lower_ports(self._program, entity, self._root)
         firing = [a for a in entity.actions if not a.initialize]
@@ -151,13 +148,6 @@ class _ActorLowering:
             native=any(a.name == "native" for a in self._entity.annotations),
         )
 
-    def _check_argument_names(self) -> None:
-        known = [p.name for p in self._entity.parameters]
-        for name in self._arguments.values:
-            if name not in known:
-                message = f"the actor '{self._root.qualified_name}' has no parameter '{name}'; the value is ignored"
-                self._reporter.warning(message, self._arguments.span, nearest(name, known))
-
     def _argument(self, symbol: GlobalVariable, of: Type) -> ir.Expr | None:
         """Return the value of an actor parameter: the argument, the default, or zero."""
         name, declaration = symbol.source_name, symbol.declaration
@@ -172,9 +162,6 @@ class _ActorLowering:
             return constant_of(store(_as_value(given), of), of, declaration.span)
         if declaration.value is not None:
             return self._program.lower_value(declaration, declaration.value, of, Scope(symbol.file))
-        if not self._arguments.quiet:
-            message = f"no value is given for the parameter '{name}' of '{self._root.qualified_name}'; it is taken as 0"
-            self._reporter.warning(message, self._arguments.span, "give a value in the network")
         return constant_of(zero_of(of), of, declaration.span)
 
 
