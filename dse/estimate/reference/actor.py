@@ -18,7 +18,7 @@ WAITING, SCHEDULING, READING, PROCESSING, WRITING, ENDING = range(6)
 class Outputs:
     """The output ports of an actor; the coupled model connects them."""
 
-    __slots__ = ("ended", "launched", "ready", "time")
+    __slots__ = ("ended", "ending", "launched", "ready", "time")
 
     ready: Callable[[int, int], None]
     """To the partition: (place, now)."""
@@ -27,7 +27,9 @@ class Outputs:
     launched: Callable[[Fifo], None]
     """To the simulator: a FIFO to sample at the end of the phase."""
     time: Callable[[Atomic, int], None]
-    """To the simulator: the time advance of a new state; ``PASSIVE`` is not sent, an end is sent through ``ends``."""
+    """To the simulator: the time advance of a new state, unless that is ``PASSIVE``."""
+    ending: Callable[["Actor"], None]
+    """To the simulator: all steps are made, ``end`` is to be called in the phase of ends."""
 
 
 class Actor:
@@ -196,11 +198,12 @@ class Actor:
         self._announce(now)
 
     def _announce(self, now: int) -> None:
+        due = self._due
         if self._stage == ENDING:
-            self.out.time(self, 0)
-        elif self._due not in (PASSIVE, self._held):
-            self._held = self._due
-            self.out.time(self, self._due - now)
+            self.out.ending(self)
+        elif due != PASSIVE and due != self._held:
+            self._held = due
+            self.out.time(self, due - now)
 
     def _read_until(self, end: int) -> None:
         if self._release_early and self._block.reads.transfers:
@@ -273,11 +276,6 @@ class Actor:
             self._due = PASSIVE
 
     # -- the end -----------------------------------------------------------------------------------------------------
-
-    @property
-    def ending(self) -> bool:
-        """Whether the firing has made all its steps and waits for the phase of ends."""
-        return self._stage == ENDING
 
     def end(self, now: int) -> None:
         """Internal transition of the phase of ends: the firing is over, the core is free."""

@@ -7,14 +7,10 @@ the coupled model sets to input ports of other models, and a reply of the same i
 function and internal transition are one call, ``internal``: nothing can happen between them.
 """
 
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 PASSIVE = -1
 """The time advance of a model that waits for input only (infinity in the formalism)."""
-
-Phase: TypeAlias = int
-TRANSFERS, ENDS, STARTS, GRANTS = range(4)
-"""The phases of a round (``semantics``, section Rounds); grants come when no round is left in an instant."""
 
 
 class Atomic(Protocol):

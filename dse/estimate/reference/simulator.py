@@ -30,7 +30,8 @@ class Simulator:
         self._looking: list[Partition] = []
         self._launched: list[Fifo] = []
         for actor in model.actors:
-            actor.out.time = self._actor_time
+            actor.out.time = self._hold
+            actor.out.ending = self._ending.append
             actor.out.launched = self._launched.append
         for partition in model.partitions:
             partition.on_look = self._looking.append
@@ -43,13 +44,14 @@ class Simulator:
         env = self._env
         now = 0
         while True:
-            while env.peek() == now:
+            due = env.peek()
+            if due == now:
                 self._take(now)
                 self._transitions(now)
-            if not self._grants(now):
-                if env.peek() == simpy.core.Infinity:
+            elif not self._grants(now):
+                if due == simpy.core.Infinity:
                     return now
-                now = cast(int, env.peek())  # integer delays on an integer start: SimPy never makes a float of it
+                now = cast(int, due)  # integer delays on an integer start: SimPy never makes a float of it
 
     def _take(self, now: int) -> None:
         """Take all events of this instant out of SimPy's queue; their callbacks fill ``_imminent``."""
@@ -69,12 +71,13 @@ class Simulator:
             fifo.sample()
         self._launched.clear()
         if self._ending:
-            ending = self._ending
-            self._ending = []
-            ending.sort(key=_BY_KEY)
-            for actor in ending:
+            if len(self._ending) > 1:
+                self._ending.sort(key=_BY_KEY)
+            for actor in self._ending:
                 actor.end(now)
-        self._starts(now)
+            self._ending.clear()
+        if self._looking:
+            self._starts(now)
 
     def _starts(self, now: int) -> None:
         looking = self._looking
@@ -93,12 +96,6 @@ class Simulator:
                 self._hold(link, link.time_advance(now))
                 granted = True
         return granted
-
-    def _actor_time(self, actor: Atomic, delay: int) -> None:
-        if isinstance(actor, Actor) and actor.ending:
-            self._ending.append(actor)
-        else:
-            self._hold(actor, delay)
 
     def _hold(self, model: Atomic, delay: int) -> None:
         """Let SimPy wake a model after its time advance."""
