@@ -1,0 +1,167 @@
+"""The page of a study: one self-contained HTML file with tables and inline pictures, no script, nothing to load."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from dse.model.estimate import Estimate
+from dse.model.study import Study
+from dse.model.trace import Trace
+from dse.report.gantt import gantt_picture, occupancy_picture, steady_window
+from dse.report.network_picture import network_picture
+from dse.report.quantities import time_text
+from dse.report.ranking import RankedRow
+from dse.report.svg import Bar, stacked_bars
+from dse.report.why import CORE_CATEGORIES, Reasons, reason_lines
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 1080px; margin: 2em auto; padding: 0 1em; }
+h1 { font-size: 1.6em; margin-bottom: 0; } h2 { font-size: 1.15em; margin-top: 2.2em; }
+.lead { color: #555; margin-top: .2em; } .note { color: #666; font-size: .9em; }
+.facts { display: flex; flex-wrap: wrap; gap: 1em; margin: 1.2em 0; }
+.fact { background: #f4f6f9; border-radius: 8px; padding: .6em 1em; }
+.fact b { display: block; font-size: 1.35em; } .fact span { color: #666; font-size: .85em; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th { text-align: left; color: #666; font-weight: 600; border-bottom: 2px solid #ddd; padding: .3em .7em .3em 0; }
+td { border-bottom: 1px solid #eee; padding: .3em .7em .3em 0; vertical-align: top; }
+td.n, th.n { text-align: right; white-space: nowrap; } .wide { overflow-x: auto; }
+dl { display: grid; grid-template-columns: max-content auto; gap: .2em 1.2em; font-size: .9em; }
+dt { color: #666; } dd { margin: 0; overflow-wrap: anywhere; }
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportInputs:
+    """What the page shows. ``estimate`` and ``reasons`` are of the best mapping, with its firing times."""
+
+    study: Study
+    trace: Trace
+    rows: tuple[RankedRow, ...]
+    estimate: Estimate
+    reasons: Reasons
+    manifest: tuple[tuple[str, str], ...]
+
+
+def tokens_of_buffers(trace: Trace) -> tuple[int, ...]:
+    """Return the tokens that each buffer carries in the whole trace."""
+    counts = [
+        np.bincount(firings, minlength=len(actor.actions)).tolist()
+        for actor, firings in zip(trace.topology.actors, trace.firings, strict=True)
+    ]
+    return tuple(
+        sum(
+            times * action.writes[b.source_port]
+            for times, action in zip(counts[b.source], trace.topology.actors[b.source].actions, strict=True)
+        )
+        for b in trace.topology.buffers
+    )
+
+
+def report_page(inputs: ReportInputs) -> str:
+    """Return the page."""
+    study, best = inputs.study, inputs.study.ranking[0]
+    sections = [
+        _head(inputs),
+        _section("Ranking", _ranking(inputs.rows), "Gap: how far above the proven lower bound the makespan is."),
+        _section("Why the best mapping takes this long", _reasons(inputs)),
+        _section(
+            "The network on the best mapping",
+            f'<div class="wide">{network_picture(inputs.trace.topology, best.point, tokens_of_buffers(inputs.trace))}'
+            "</div>",
+            "Line width: tokens carried. Rest the pointer on a box or a line for its name.",
+        ),
+        _section("Where the time of the partitions went", _bars(inputs)),
+        _timelines(inputs),
+        _section("What was assumed", _list(study.assumed) if study.assumed else "<p>Nothing.</p>"),
+        _section("How this was made", _manifest(inputs.manifest)),
+    ]
+    title = f"dse: {escape(study.network)}"
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<style>{_STYLE}</style>\n</head>\n'
+        "<body>\n" + "\n".join(sections) + "\n</body>\n</html>\n"
+    )
+
+
+def _section(title: str, body: str, note: str = "") -> str:
+    below = f'<p class="note">{escape(note)}</p>' if note else ""
+    return f"<h2>{escape(title)}</h2>\n{body}\n{below}"
+
+
+def _head(inputs: ReportInputs) -> str:
+    study, best = inputs.study, inputs.rows[0]
+    unit = best.tick_unit
+    facts = [(time_text(best.makespan, unit), "best makespan")]
+    if best.speedup is not None:
+        facts.append((f"{best.speedup:.2f}x", "faster than one core"))
+    if best.gap is not None:
+        facts.append(
+            (f"{100 * best.gap:.1f} %", f"above the lower bound of {time_text(study.lower_bounds[0].makespan, unit)}")
+        )
+    facts.append((f"{study.evaluations:,}", "mappings estimated"))
+    if study.pruned:
+        facts.append((f"{study.pruned:,}", "excluded by their bound"))
+    shown = "".join(
+        f'<div class="fact"><b>{escape(value)}</b><span>{escape(what)}</span></div>' for value, what in facts
+    )
+    optimum = "No mapping of the space is better." if study.complete else "Better mappings may exist."
+    lead = f"{study.method}: {study.method_reason}. {optimum}"
+    return f'<h1>{escape(study.network)}</h1>\n<p class="lead">{escape(lead)}</p>\n<div class="facts">{shown}</div>'
+
+
+def _ranking(rows: Sequence[RankedRow]) -> str:
+    head = "".join(
+        f"<th{c}>{n}</th>"
+        for n, c in (
+            ("#", ' class="n"'), ("makespan", ' class="n"'), ("speed-up", ' class="n"'), ("gap", ' class="n"'),
+            ("busiest", ' class="n"'), ("mapping", ""),
+        )
+    )  # fmt: skip
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, rows))}</tbody></table>"
+
+
+def _row(row: RankedRow) -> str:
+    busiest = row.busiest
+    cells = [
+        str(row.rank),
+        time_text(row.makespan, row.tick_unit),
+        "" if row.speedup is None else f"{row.speedup:.2f}x",
+        "" if row.gap is None else f"{100 * row.gap:.1f} %",
+        "" if busiest is None else f"{busiest.partition} {100 * busiest.busy / busiest.core_time:.1f} %",
+    ]
+    numbers = "".join(f'<td class="n">{escape(cell)}</td>' for cell in cells)
+    return f"<tr>{numbers}<td>{escape(row.mapping)}</td></tr>"
+
+
+def _reasons(inputs: ReportInputs) -> str:
+    return _list(reason_lines(inputs.reasons, inputs.estimate))
+
+
+def _list(lines: Sequence[str]) -> str:
+    return "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
+
+
+def _bars(inputs: ReportInputs) -> str:
+    bars = [
+        Bar(label=p.name, parts=tuple(zip(CORE_CATEGORIES, p.ticks, strict=True))) for p in inputs.reasons.partitions
+    ]
+    return stacked_bars(bars, "core time of the partitions by category")
+
+
+def _timelines(inputs: ReportInputs) -> str:
+    estimate, point = inputs.estimate, inputs.study.ranking[0].point
+    if estimate.firing_times is None:
+        return ""
+    window = steady_window(estimate.firing_times, estimate.makespan)
+    whole = _section("Occupancy over the whole run", f'<div class="wide">{occupancy_picture(point, estimate)}</div>')
+    lanes = gantt_picture(inputs.trace, point, estimate, window)
+    return whole + _section(
+        "Firings in a window from the middle of the run", f'<div class="wide">{lanes}</div>',
+        "One lane an actor, one box a firing from its start to its end; colours as in the picture of the network.",
+    )  # fmt: skip
+
+
+def _manifest(manifest: Sequence[tuple[str, str]]) -> str:
+    return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in manifest) + "</dl>"

@@ -1,0 +1,25 @@
+"""Numbers as people read them: times with a fitting unit, shares in per cent."""
+
+from dse.model.estimate import TickUnit
+
+_SCALES = ((10**12, "s"), (10**9, "ms"), (10**6, "us"), (10**3, "ns"), (1, "ps"))
+
+
+def time_text(ticks: int, unit: TickUnit) -> str:
+    """Return a time with four significant digits and its unit: ``12.35 ms``, ``48,210 cycles``."""
+    if unit == "cycles":
+        return f"{ticks:,} cycles"
+    scale, name = next(((s, n) for s, n in _SCALES if abs(ticks) >= s), _SCALES[-1])
+    value = ticks / scale
+    decimals = 0 if scale == 1 else 3 if value < 10 else 2 if value < 100 else 1
+    return f"{value:.{decimals}f} {name}"
+
+
+def percent_text(part: int, whole: int) -> str:
+    """Return a share with one decimal: ``43.1 %``; ``0.0 %`` of nothing."""
+    return f"{100 * part / whole if whole else 0.0:.1f} %"
+
+
+def ratio(part: int, whole: int) -> float | None:
+    """Return ``part / whole``, or None of nothing."""
+    return part / whole if whole else None

@@ -1,0 +1,140 @@
+"""The ranking of a study and the table of given mappings: rows, aligned text, JSON."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from dse.model.design_point import DesignPoint
+from dse.model.estimate import PartitionAccount, TickUnit
+from dse.model.study import Evaluation, Study
+from dse.model.trace import Topology
+from dse.report.quantities import percent_text, ratio, time_text
+
+NAMES_SHOWN = 5
+"""Of a partition, at most this many actors are named in a table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Busiest:
+    """The partition with the largest share of busy core time."""
+
+    partition: str
+    busy: int
+    core_time: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedRow:
+    """One line of the ranking. ``gap`` is makespan / lower bound - 1; None where there is nothing to compare with."""
+
+    rank: int
+    makespan: int
+    tick_unit: TickUnit
+    speedup: float | None
+    gap: float | None
+    partitions: int
+    busiest: Busiest | None
+    mapping: str
+    digest: str
+
+
+def busiest_partition(point: DesignPoint, accounts: Sequence[PartitionAccount]) -> Busiest | None:
+    """Return the busiest partition by share of its core time; the first of equals. None when no time passed."""
+    found: Busiest | None = None
+    for partition, account in zip(point.partitions, accounts, strict=True):
+        core_time = account.busy + account.unoccupied
+        if core_time and (found is None or account.busy * found.core_time > found.busy * core_time):
+            found = Busiest(partition=partition.name, busy=account.busy, core_time=core_time)
+    return found
+
+
+def mapping_text(point: DesignPoint, topology: Topology, *, shown: int = NAMES_SHOWN) -> str:
+    """Return a mapping in one line: ``P0: a b | P1: c d +3``."""
+    return " | ".join(
+        f"{p.name}: {_names([topology.actors[a].name for a in p.actors], shown)}" for p in point.partitions
+    )
+
+
+def _names(names: Sequence[str], shown: int) -> str:
+    if len(names) <= shown:
+        return " ".join(names)
+    return " ".join([*names[: shown - 1], f"+{len(names) - shown + 1}"])
+
+
+def ranked_rows(study: Study, topology: Topology, count: int) -> tuple[RankedRow, ...]:
+    """Return the first ``count`` rows of the ranking."""
+    bound = study.lower_bounds[0].makespan
+    return tuple(
+        RankedRow(
+            rank=rank,
+            makespan=e.makespan,
+            tick_unit=e.tick_unit,
+            speedup=speedup(study.baseline, e),
+            gap=None if bound == 0 else e.makespan / bound - 1,
+            partitions=len(e.point.partitions),
+            busiest=busiest_partition(e.point, e.partitions),
+            mapping=mapping_text(e.point, topology),
+            digest=e.digest,
+        )
+        for rank, e in enumerate(study.ranking[:count], start=1)
+    )
+
+
+def speedup(baseline: Evaluation | None, evaluation: Evaluation) -> float | None:
+    """Return how much faster than one core an evaluation is; None where one core is impossible or deadlocks."""
+    if baseline is None or baseline.deadlock:
+        return None
+    return ratio(baseline.makespan, evaluation.makespan)
+
+
+def ranking_table(rows: Sequence[RankedRow]) -> Table:
+    """Return the ranking as a table that fits 100 columns; long mappings wrap in the last column."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("#", justify="right")
+    for name in ("makespan", "speed-up", "to bound", "busiest"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("mapping", overflow="fold")
+    for row in rows:
+        busiest = "" if row.busiest is None else f"{row.busiest.partition} {_busy_percent(row.busiest)}"
+        table.add_row(
+            str(row.rank),
+            time_text(row.makespan, row.tick_unit),
+            "" if row.speedup is None else f"{row.speedup:.2f}x",
+            "" if row.gap is None else f"+{100 * row.gap:.1f} %",
+            busiest,
+            row.mapping,
+        )
+    return table
+
+
+def _busy_percent(busiest: Busiest) -> str:
+    return percent_text(busiest.busy, busiest.core_time)
+
+
+def render(*parts: Table | str, console: Console | None = None) -> str:
+    """Return tables and lines as plain text of at most 100 columns, without trailing blanks."""
+    plain = console or Console(width=100, color_system=None, highlight=False, markup=False, emoji=False)
+    with plain.capture() as capture:
+        for part in parts:
+            plain.print(part, soft_wrap=isinstance(part, str))
+    return "\n".join(line.rstrip() for line in capture.get().rstrip().splitlines())
+
+
+def row_json(row: RankedRow) -> dict[str, Any]:
+    """Return a row of ``--json``: ticks as integers with their unit, ratios as plain numbers."""
+    return {
+        "rank": row.rank,
+        "mapping": row.mapping,
+        "makespan": row.makespan,
+        "unit": row.tick_unit,
+        "speedup": row.speedup,
+        "gap_to_lower_bound": row.gap,
+        "partitions": row.partitions,
+        "busiest_partition": None if row.busiest is None else row.busiest.partition,
+        "busiest_share": None if row.busiest is None else row.busiest.busy / row.busiest.core_time,
+        "digest": row.digest,
+    }
