@@ -1,7 +1,7 @@
 """The parser's place in the tokens: spans, expectations, error messages, and skipping ahead after an error.
 
-A syntax error is reported once, where it is found. Then ``SyntaxProblem`` unwinds to the nearest function that knows where
-to go on: that of a statement, a section of a declaration, or a declaration. See ``parser`` for the grammar.
+A syntax error is reported once, where it is found. Then ``SyntaxProblem`` unwinds to the nearest function that knows
+where to go on: that of a statement, a section of a declaration, or a declaration. See ``parser`` for the grammar.
 """
 
 from dse.base.diagnostics import Gatherer

@@ -1,71 +1,110 @@
-"""The lexer of RVC-CAL: one regular expression over the whole text, tokens as parallel arrays (cal.md 1.3b)."""
+"""Text of a ``.cal`` file to tokens (cal.md 1.3b, terminals of Cal.xtext). Owns all lexical errors.
+
+One regular expression eats the white space and comments before a token and the token itself. Two deviations from the
+terminals of the grammar: a string must end on its line, and ``^`` is always a token of its own (the parser joins it to
+the word behind it where a name is expected), so that ``a ^b`` is an exclusive or.
+"""
 
 import re
 
 from dse.base.diagnostics import Gatherer
 from dse.base.source import Span
-from dse.frontend.cal.tokens import END_OF_FILE, IDENTIFIER, INTEGER, REAL, RESERVED, STRING, TokenStream
+from dse.frontend.cal.tokens import END_OF_FILE, IDENTIFIER, INTEGER, REAL, RESERVED, SIGNS, STRING, TokenStream
 
+_WORD, _INTEGER, _REAL, _SIGN, _STRING, _BAD_NUMBER, _BAD_STRING, _BAD_COMMENT = range(1, 9)
+
+_SIGN_PATTERN = "|".join(re.escape(sign) for sign in SIGNS)
 _TOKEN = re.compile(
-    r"""
-    (?P<blank>[ \t\r\f\v\u00a0\ufeff]+ | //[^\n]*)
-  | (?P<newline>\n)
-  | (?P<comment>/\*.*?\*/)
-  | (?P<word>[A-Za-z_]\w*)
-  | (?P<real>\d+\.(?!\.)\d*(?:[eE][+-]?\d+)? | \.\d+(?:[eE][+-]?\d+)? | \d+[eE][+-]?\d+)
-  | (?P<integer>0[xX][0-9A-Fa-f]+ | \d+)
-  | (?P<string>"(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*')
-  | (?P<sign>-->|==>|:=|\.\.|\|\||&&|<<|>>|<=|>=|!=|=>|\*\*|[-+*/=<>()\[\]:;,.~\#&|^?@])
+    rf"""
+    (?> [ \t\r\n\f\v]++ | //[^\n]*+ | /\*(?>[^*]++|\*(?!/))*+\*/ )*+
+    (?:
+      ([A-Za-z_]\w*+)
+    | (0[xX][0-9a-fA-F]++(?!\w) | [0-9]++(?!\w|\.(?!\.)))
+    | ([0-9]++\.(?!\.)[0-9]*+(?:[eE][+-]?[0-9]++)?+(?!\w) | \.[0-9]++(?:[eE][+-]?[0-9]++)?+(?!\w)
+        | [0-9]++[eE][+-]?[0-9]++(?!\w))
+    | (?!/\*)({_SIGN_PATTERN})
+    | ("(?:[^"\\\n]|\\[^\n])*+" | '(?:[^'\\\n]|\\[^\n])*+')
+    | ([0-9]++(?:\.(?!\.)[0-9]*+)?+\w*+ | \.[0-9]\w*+)
+    | (["'](?:[^\\\n]|\\[^\n])*?\\?(?=[ \t\r);,\]]*(?:\n|\Z)))
+    | (/\*)
+    | (["']|!|[^ \t\r\n\f\vA-Za-z0-9_"'()\[\],;:.=<>+\-*/|&^~\#@?!]++)
+    | \Z
+    )
     """,
-    re.VERBOSE | re.DOTALL | re.ASCII,
+    re.VERBOSE | re.ASCII,
 )
-_KINDS = {"real": REAL, "integer": INTEGER, "string": STRING}
 
 
 def tokenize(path: str, text: str, gather: Gatherer) -> TokenStream:
-    """Return the tokens of ``text``, closed by one ``END_OF_FILE``. What starts no token is reported and skipped."""
-    stream = TokenStream([], [], [], [], [])
-    append = stream.append
-    match = _TOKEN.match
-    position, line, line_start, size = 0, 1, 0, len(text)
-    while position < size:
-        found = match(text, position)
-        if found is None:
-            position = _report_bad_text(path, text, position, line, line_start, gather)
-            continue
-        group, end = found.lastgroup, found.end()
-        if group == "newline":
+    """Return the tokens of ``text``, which was read from ``path``; lexical errors go to ``gather``."""
+    tokens = TokenStream([], [], [], [], [])
+    kinds, texts, lines = tokens.kinds, tokens.texts, tokens.lines
+    columns, ends = tokens.columns, tokens.ends
+    line, before_line = 1, -1  # ``before_line``: where the line break before the line stands
+    next_break = text.find("\n") % (len(text) + 1)
+    for match in _TOKEN.finditer(text, 1 if text.startswith("\ufeff") else 0):
+        group = match.lastindex
+        if group is None:
+            break
+        start, end = match.span(group)
+        while start > next_break:
             line += 1
-            line_start = end
-        elif group == "comment":
-            breaks = text.count("\n", position, end)
-            if breaks:
-                line += breaks
-                line_start = text.rindex("\n", position, end) + 1
-        elif group != "blank":
-            token = text[position:end]
-            if group == "sign" or (group == "word" and token in RESERVED):
-                kind = token
-            else:
-                kind = _KINDS.get(group or "", IDENTIFIER)
-            append(kind, token, line, position - line_start + 1)
-        position = end
-    append(END_OF_FILE, "", line, size - line_start + 1)
-    return stream
+            before_line = next_break
+            next_break = text.find("\n", next_break + 1) % (len(text) + 1)
+        token = match[group]
+        if group == _WORD:
+            kind = token if token in RESERVED else IDENTIFIER
+        elif group == _SIGN:
+            kind = token
+        elif group <= _STRING:
+            kind = INTEGER if group == _INTEGER else REAL if group == _REAL else STRING
+        else:
+            span = Span(path, line, start - before_line, line, end - before_line)
+            _lexical_error(group, token, span, tokens, gather)
+            if group == _BAD_COMMENT:
+                break
+            continue
+        kinds.append(kind)
+        texts.append(token)
+        lines.append(line)
+        columns.append(start - before_line)
+        ends.append(end - before_line)
+    _close(tokens)
+    return tokens
 
 
-def _report_bad_text(path: str, text: str, position: int, line: int, line_start: int, gather: Gatherer) -> int:
-    """Report what starts no token and return where to go on: behind it, or at the end of its line or of the file."""
-    column = position - line_start + 1
-    span = Span(path, line, column, line, column + 1)
-    if text.startswith("/*", position):
-        gather.error("comment is not closed", span._replace(end_column=column + 2), "add '*/'")
-        return len(text)
-    character = text[position]
-    if character in "\"'":
-        gather.error("string is not closed on its line", span, f"add {character}")
-        end_of_line = text.find("\n", position)
-        return len(text) if end_of_line < 0 else end_of_line
-    shown = character if character.isprintable() else f"\\x{ord(character):02x}"
-    gather.error(f"character '{shown}' has no meaning in CAL", span)
-    return position + 1
+def _close(tokens: TokenStream) -> None:
+    """Put the end of the file right behind the last token, where a message about it can show a line."""
+    if tokens.kinds:
+        tokens.append(END_OF_FILE, "", tokens.lines[-1], tokens.ends[-1])
+    else:
+        tokens.append(END_OF_FILE, "", 1, 1)
+
+
+def _lexical_error(group: int, token: str, span: Span, tokens: TokenStream, gather: Gatherer) -> None:
+    """Report ``token``; stand something in for it where the parser would otherwise report the same place again."""
+    if group == _BAD_COMMENT:
+        gather.error("this comment is never closed", span, "close it with '*/'")
+    elif group == _BAD_STRING:
+        gather.error("this string does not end on its line", span, f"close it with {token[0]}")
+        tokens.append(STRING, token, span.line, span.column)
+    elif group == _BAD_NUMBER:
+        _number_error(token, span, tokens, gather)
+    else:
+        shown = f"'{token[0]}'" if token[0].isprintable() else f"U+{ord(token[0]):04X}"
+        more = f" (and {len(token) - 1} more behind it)" if len(token) > 1 else ""
+        gather.error(f"character {shown}{more} has no meaning in CAL", span, "remove it")
+
+
+def _number_error(token: str, span: Span, tokens: TokenStream, gather: Gatherer) -> None:
+    """Split a number that runs into a reserved word (``3do``); report one that runs into anything else."""
+    word = re.search(r"[A-Za-z_]\w*\Z", token, re.ASCII)
+    if word is not None and word[0] in RESERVED and word.start() > 0:
+        number = token[: word.start()]
+        tokens.append(REAL if "." in number else INTEGER, number, span.line, span.column)
+        tokens.append(word[0], word[0], span.line, span.column + word.start())
+        return
+    hint = "a number is written like 12, 0x1F or 1.5e3; a name begins with a letter"
+    gather.error(f"'{token[:40]}' is not a number", span, hint)
+    tokens.append(INTEGER, "0", span.line, span.column)
+    tokens.ends[-1] = span.end_column

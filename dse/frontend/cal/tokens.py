@@ -11,98 +11,21 @@ REAL = "real"
 STRING = "string"
 END_OF_FILE = "end of file"
 
-RESERVED = frozenset(
-    [
-        "package",
-        "import",
-        "actor",
-        "unit",
-        "end",
-        "function",
-        "var",
-        "procedure",
-        "begin",
-        "priority",
-        "schedule",
-        "fsm",
-        "regexp",
-        "local",
-        "action",
-        "guard",
-        "do",
-        "initialize",
-        "repeat",
-        "foreach",
-        "in",
-        "if",
-        "then",
-        "elsif",
-        "else",
-        "while",
-        "for",
-        "true",
-        "false",
-        "List",
-        "bool",
-        "float",
-        "half",
-        "double",
-        "int",
-        "uint",
-        "String",
-        "type",
-        "size",
-        "not",
-        "and",
-        "or",
-        "div",
-        "mod",
-    ]
-)
+_RESERVED_WORDS = """
+    package import actor unit end function var procedure begin priority schedule fsm regexp local action guard do
+    initialize repeat foreach in if then elsif else while for true false List bool float half double int uint String
+    type size not and or div mod
+"""
+_SIGNS = "==> --> := => .. ** || && <= >= << >> != ( ) [ ] , ; : . = < > + - * / | & ^ ~ # @ ?"
+_TYPE_WORDS = "bool float half double int uint String List"
+
+RESERVED = frozenset(_RESERVED_WORDS.split())
 """Every word that Cal.xtext quotes; none of them can name a thing, unless it is written ``^word``."""
 
-SIGNS = tuple(
-    [
-        "==>",
-        "-->",
-        ":=",
-        "=>",
-        "..",
-        "**",
-        "||",
-        "&&",
-        "<=",
-        ">=",
-        "<<",
-        ">>",
-        "!=",
-        "(",
-        ")",
-        "[",
-        "]",
-        ",",
-        ";",
-        ":",
-        ".",
-        "=",
-        "<",
-        ">",
-        "+",
-        "-",
-        "*",
-        "/",
-        "|",
-        "&",
-        "^",
-        "~",
-        "#",
-        "@",
-        "?",
-    ],
-)
+SIGNS = tuple(_SIGNS.split())
 """Signs and operators, longest first where one begins another."""
 
-TYPE_WORDS = frozenset(["bool", "float", "half", "double", "int", "uint", "String", "List"])
+TYPE_WORDS = frozenset(_TYPE_WORDS.split())
 
 BINARY_LEVELS = {
     "||": 1,
