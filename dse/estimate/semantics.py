@@ -50,8 +50,9 @@ A firing (or SIMD block) of action x of actor a that starts at t:
 6. WRITING from t3 to t4, one transfer for each output, sequential or parallel as the reads, beginning at t3. At the
    end of the transfer of an output all its tokens are delivered (in_flight falls, visible rises by the same). t4 is
    the end of the last; without outputs t4 = t3.
-7. At t4 the firing ends and the core is free. A transfer that asks a shared link begins when the link grants it
-   (below); the others begin at once.
+7. At t4 the firing ends and the core is free.
+
+A transfer that asks a shared link begins when the link grants it (below); the others begin at once.
 
 Instants, rounds and phases
 ---------------------------
@@ -65,10 +66,11 @@ next round, except that the steps of one firing follow each other at once:
 - ENDS: firings whose steps are all made by now end, by (partition, actor). One by one: the actor's next state follows
   from the buffers, then the policy hears of the end, then it is the last ended firing of its partition.
 - STARTS: every partition, by index, starts all it can by its policy. A start at t makes no step by itself: what is
-  due at t, even the end of a firing of zero length, waits for the next round. When no round is left in the instant
-  comes the phase GRANTS: each shared link that is free and has requests, by server index, grants one. If a granted
-  transfer has zero length the instant goes on with another round, and after it GRANTS again. Before time 0 all actors
-  take their states; the instant 0 begins with the phase STARTS.
+  due at t, even the end of a firing of zero length, waits for the next round.
+
+When no round is left in the instant comes the phase GRANTS: each shared link that is free and has requests, by server
+index, grants one. If a granted transfer has zero length the instant goes on with another round, and after it GRANTS
+again. Before time 0 all actors take their states; the instant 0 begins with the phase STARTS.
 
 The largest occupancy of a buffer is the largest ``visible + in_flight`` at the end of a phase TRANSFERS, or at time
 0. (Leaving tokens of a round go before launched ones, whatever their order.)

@@ -165,6 +165,8 @@ class Actor:
 
     def internal(self, now: int) -> None:
         """Make the steps that are due; those of length 0 behind them as well."""
+        if self._due != now:
+            return  # a link that ended at this instant has brought the step about already
         self._held = PASSIVE
         self._steps(now)
 
