@@ -11,7 +11,7 @@ from dse.base.source import NO_SPAN, Span
 from dse.model import ir
 from dse.model.types import BoolType, FloatType, IntType, ListType, StringType, Type
 
-Value: TypeAlias = "int | float | bool | str | tuple[Value, ...]"
+Value: TypeAlias = int | float | bool | str | tuple["Value", ...]
 
 STEP_LIMIT = 2_000_000
 DEPTH_LIMIT = 200
@@ -21,12 +21,16 @@ LARGEST_SHIFT = 4096
 
 
 class NotConstantError(Exception):
-    """An expression has no value at compile time; the text says why. Caught by lowering, never seen by a user."""
+    """An expression has no value at compile time; ``reason`` says why. Caught by lowering, never seen by a user.
 
-    def __init__(self, reason: str, span: Span = NO_SPAN) -> None:
+    ``reported``: the reason is an error that the user has been told already.
+    """
+
+    def __init__(self, reason: str, span: Span = NO_SPAN, *, reported: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.span = span
+        self.reported = reported
 
 
 def zero_of(of: Type) -> Value:

@@ -64,6 +64,9 @@ class UnitScopes:
 
     def _report_missing(self, unit: str, declaration: ast.ImportDecl) -> None:
         hint = "a unit is the file of that name below a source folder of the project, or of one that it refers to"
-        if not declaration.wildcard:
-            hint += "; write '.*' to import all members of a unit"
-        self._reporter.error(f"cannot import the unit '{unit}'", declaration.span, hint)
+        message = f"cannot import the unit '{unit}'"
+        if declaration.wildcard:
+            # Applications import units that are gone and use nothing of them; a name that is used is reported there.
+            self._reporter.warning(message, declaration.span, hint)
+        else:
+            self._reporter.error(message, declaration.span, f"{hint}; write '.*' to import all members of a unit")

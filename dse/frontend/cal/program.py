@@ -169,8 +169,9 @@ class Program:
         try:
             value = self.evaluator.evaluate(lowered)
         except NotConstantError as e:
-            hint = "use literals, constants, initialised state variables, actor parameters and functions of them"
-            self.reporter.error(f"{what} must be a constant: {e.reason}", expr.span, hint)
+            if not e.reported:
+                hint = "use literals, constants, initialised state variables, actor parameters and functions of them"
+                self.reporter.error(f"{what} must be a constant: {e.reason}", expr.span, hint)
             return None
         assert isinstance(value, int)
         return value
@@ -262,7 +263,7 @@ class Program:
         state = self._state(symbol)
         if state.value_status == "busy":
             self._report_cycle(symbol)
-            raise NotConstantError(f"'{symbol.source_name}' depends on itself")
+            raise NotConstantError(f"'{symbol.source_name}' depends on itself", reported=True)
         if state.value_status == "open":
             state.value_status = "busy"
             self._busy.append(symbol)
@@ -282,7 +283,8 @@ class Program:
         initial = self.initial_of(symbol)
         of = self.type_of(symbol)
         if initial is None or of is None:
-            raise NotConstantError(f"'{symbol.source_name}' has no initial value")
+            wrong = of is None or symbol.is_parameter or symbol.declaration.value is not None
+            raise NotConstantError(f"'{symbol.source_name}' has no initial value", reported=wrong)
         return store(self.evaluator.evaluate(initial), of)
 
     def _report_cycle(self, symbol: VariableSymbol | RoutineSymbol) -> None:
@@ -345,7 +347,7 @@ class Program:
             raise NotConstantError(f"a size in '{symbol.source_name}' depends on '{symbol.source_name}' itself", span)
         lowered = self.routine(symbol)
         if lowered is None:
-            raise NotConstantError(f"the function '{symbol.source_name}' has an error", span)
+            raise NotConstantError(f"the function '{symbol.source_name}' has an error", span, reported=True)
         return lowered
 
 
