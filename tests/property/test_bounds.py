@@ -1,0 +1,73 @@
+"""Lower bounds against estimates of random networks."""
+
+import random
+from dataclasses import replace
+
+from hypothesis import given, settings
+
+from dse.estimate.bounds import Bounds
+from dse.estimate.engine import make_engine
+from dse.estimate.prepare import prepare
+from dse.estimate.tables import build_tables
+from dse.model.problem import Problem
+from tests.property.estimation_cases import Case, Shape, estimation_cases, random_case
+
+EXAMPLES = settings(max_examples=60, deadline=None)
+
+
+def check_bounds(case: Case) -> bool:
+    """Check all bounds of a case; return whether there was something to check."""
+    point = replace(case.point, capacities=tuple(c + 50 for c in case.point.capacities))
+    estimate = make_engine("reference", case.problem).estimate(point)
+    if estimate.deadlock is not None:
+        return False
+    tables = build_tables(case.problem)
+    prepared = prepare(tables, point)
+    bounds = Bounds(tables)
+    own = bounds.of_point(prepared)
+    every = bounds.of_any_point(cores=sum(prepared.cores))
+    assert own.makespan <= estimate.makespan
+    assert every.makespan <= estimate.makespan
+    assert every.critical_path <= own.critical_path
+    assert every.heaviest_actor <= own.heaviest_actor
+    sharper = bounds.of_any_point(cores=sum(prepared.cores), transfers=point.transfers)
+    assert every.makespan <= sharper.makespan <= estimate.makespan
+    return True
+
+
+@given(case=estimation_cases())
+@EXAMPLES
+def test_no_bound_exceeds_a_makespan(case: Case) -> None:
+    check_bounds(case)
+
+
+def test_no_bound_exceeds_a_makespan_on_many_seeds() -> None:
+    checked = sum(check_bounds(random_case(random.Random(seed), Shape(max_firings=300))) for seed in range(300))
+    assert checked > 150
+
+
+def without_resources(case: Case) -> Case:
+    """The same case with a core for each actor, no contention on links, no SIMD and room for everything."""
+    problem = Problem(
+        trace=case.problem.trace,
+        weights=replace(case.problem.weights, simd={}),
+        platform=replace(
+            case.problem.platform, links=tuple(replace(link, shared=False) for link in case.problem.platform.links)
+        ),
+        missing_weights=case.problem.missing_weights,
+    )
+    partitions = tuple(replace(p, policy="FULL_PARALLEL", static_order=()) for p in case.point.partitions)
+    capacities = (1_000_000,) * len(case.point.capacities)
+    return Case(problem=problem, point=replace(case.point, partitions=partitions, capacities=capacities))
+
+
+def test_the_critical_path_is_the_makespan_where_nothing_but_tokens_holds_a_firing_up() -> None:
+    checked = 0
+    for seed in range(300):
+        case = without_resources(random_case(random.Random(seed), Shape(max_firings=400)))
+        estimate = make_engine("reference", case.problem).estimate(case.point)
+        if estimate.deadlock is None:
+            tables = build_tables(case.problem)
+            assert Bounds(tables).of_point(prepare(tables, case.point)).critical_path == estimate.makespan
+            checked += estimate.makespan > 0
+    assert checked > 150
