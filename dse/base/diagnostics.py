@@ -41,6 +41,15 @@ class Gatherer:
             raise SourceError(self.diagnostics)
 
 
+def in_reading_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return diagnostics, each once, by line and column within a file; files in the order in which they first occur."""
+    found = dict.fromkeys(diagnostics)
+    files: dict[str, int] = {}
+    for diagnostic in found:
+        files.setdefault(diagnostic.span.path, len(files))
+    return tuple(sorted(found, key=lambda d: (files[d.span.path], d.span.line, d.span.column)))
+
+
 def read_source(path: str) -> str:
     """Return the text of a source file: UTF-8, or Latin-1 where it is not (cal.md 1.2: a few corpus files are)."""
     data = Path(path).read_bytes()

@@ -114,7 +114,7 @@ def parse_xml(path: str, gather: Gatherer) -> XmlSource | None:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError:
         root = None  # nothing could be recovered; the log below says why
-    if _report_syntax_errors(path, parser, gather):
+    if _report_syntax_errors(path, data, parser, gather):
         return None
     if root is None:
         gather.error("this is not an XML document", file_span(path, 1), "expected a start tag such as '<XDF ...>'")
@@ -122,16 +122,18 @@ def parse_xml(path: str, gather: Gatherer) -> XmlSource | None:
     return XmlSource(path, root, _decode(data, root))
 
 
-def _report_syntax_errors(path: str, parser: etree.XMLParser, gather: Gatherer) -> bool:
+def _report_syntax_errors(path: str, data: bytes, parser: etree.XMLParser, gather: Gatherer) -> bool:
     """Record what the parser complained about, each place once; return whether there was anything."""
     seen: set[tuple[int, int]] = set()
+    last_line = len(_NEWLINE.findall(data.rstrip().decode("latin-1"))) + 1
     for entry in parser.error_log:
         if entry.level < etree.ErrorLevels.ERROR or (entry.line, entry.column) in seen:
             continue
         seen.add((entry.line, entry.column))
         message = " ".join(str(entry.message).split())
         span = file_span(path, max(1, entry.line), max(1, entry.column))
-        gather.error(f"not well-formed XML: {message}", span)
+        cut_off = entry.line >= last_line > 1
+        gather.error(f"not well-formed XML: {message}", span, "the file ends here: is it cut off?" if cut_off else "")
     return bool(seen)
 
 

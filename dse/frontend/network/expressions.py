@@ -6,15 +6,15 @@ Operators, precedence and meaning are those of CAL (cal.md 2.1): integers are un
 
 import math
 from collections.abc import Callable
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, Union, assert_never
 
 from dse.base.diagnostics import Gatherer
 from dse.base.source import Span
 from dse.model.types import BoolType, FloatType, IntType, ListType, StringType, Type
 from dse.model.xdf import XdfExpr, XdfListExpr, XdfLiteral, XdfSequence, XdfUnary, XdfVar
 
-Value: TypeAlias = "int | float | bool | str | tuple[Value, ...]"
-Lookup: TypeAlias = Callable[[str, Span], "Value | None"]
+Value: TypeAlias = Union[int, float, bool, str, tuple["Value", ...]]  # noqa: UP007  # | cannot quote itself
+Lookup: TypeAlias = Callable[[str, Span], Value | None]
 """Gives the value of a name; reports an unknown one itself and returns None."""
 
 _LEVELS: tuple[tuple[str, ...], ...] = (

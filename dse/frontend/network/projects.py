@@ -4,8 +4,8 @@ The rule, in this order (a class is taken from the first root that has it):
 
 1. the folders given with ``--source-path``;
 2. if a folder above the XDF holds ``.project`` or ``.classpath``: the source folders of that project, then those of the
-   projects it references, recursively (siblings in the workspace folder, by folder name or by the name in their
-   ``.project``); then the folder of the XDF;
+   projects it references, recursively (beside the project or in a folder above it, by folder name or by the name
+   in their ``.project``); then the folder of the XDF;
 3. otherwise the folder of the XDF and each folder above it, nearest first, up to one that holds ``.git``: a class
    ``jpeg.Parser`` used by ``actors/jpeg/jpeg.xdf`` is found from ``actors``, a plain ``Parser`` from ``actors/jpeg``.
 """
@@ -128,25 +128,35 @@ def _project_roots(folder: Path, relative: bool, missing: list[str], gather: Gat
 
 
 class _Workspace:
-    """The folder that holds the projects; finds one by the name of its folder, else by the name in its ``.project``."""
+    """The folders that may hold referenced projects: the one around the project, and those above it, nearest first.
+
+    A project is found by the name of its folder, else by the name in its ``.project``.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._by_name: dict[str, Path] | None = None
+        self.folders = _folders_above(folder)
+        self._by_name: dict[Path, dict[str, Path]] = {}
 
     def find(self, name: str) -> Path | None:
         """Return the folder of a project, or None."""
-        beside = self.folder / name
-        if _absolute(str(beside)).parent == self.folder and is_project(beside):
-            return beside
-        if self._by_name is None:
-            self._by_name = self._scan()
-        return self._by_name.get(name)
+        for folder in self.folders:
+            beside = folder / name
+            if _absolute(str(beside)).parent == folder and is_project(beside):
+                return beside
+            if folder not in self._by_name:
+                self._by_name[folder] = _projects_in(folder)
+            if name in self._by_name[folder]:
+                return self._by_name[folder][name]
+        return None
 
-    def _scan(self) -> dict[str, Path]:
-        """Return the projects beside each other by their written names; unreadable ones do not count here."""
-        found: dict[str, Path] = {}
-        for folder in sorted(self.folder.iterdir()):
-            if folder.is_dir() and is_project(folder):
-                found.setdefault(read_project(folder, Gatherer()).name, folder)
-        return found
+
+def _projects_in(workspace: Path) -> dict[str, Path]:
+    """Return the projects in a folder by their written names; unreadable ones do not count here."""
+    found: dict[str, Path] = {}
+    try:
+        folders = sorted(folder for folder in workspace.iterdir() if folder.is_dir() and is_project(folder))
+    except OSError:
+        return {}
+    for folder in folders:
+        found.setdefault(read_project(folder, Gatherer()).name, folder)
+    return found

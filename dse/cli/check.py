@@ -1,0 +1,145 @@
+"""``dse check``: parse, elaborate and type-check a network, an actor, or a whole tree of files."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+
+from dse.base.diagnostics import render
+from dse.base.errors import Diagnostic
+from dse.base.source import NO_SPAN
+from dse.flows.check import CheckOptions, CheckReport, FileCheck, check_file, check_tree
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``dse check``."""
+    parser.epilog = "example: dse check actors/jpeg/jpeg.xdf\n         dse check --all actors --json"
+    parser.add_argument("file", nargs="?", help="network (.xdf) or actor (.cal)")
+    parser.add_argument("--all", metavar="DIR", dest="folder", help="check every .cal and .xdf file below DIR")
+    parser.add_argument(
+        "--source-path",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="folder that holds the package tree of the classes; may be repeated; searched first",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="unconnected ports, unknown arguments and missing arguments are errors",
+    )
+    parser.add_argument(
+        "--partial",
+        action="store_true",
+        help="leave out instances of missing classes and broken connections with a warning",
+    )
+    parser.set_defaults(parser_error=parser.error)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check, print what was found, return 1 if there is an error."""
+    if (args.file is None) == (args.folder is None):
+        args.parser_error("give one file, or --all DIR")
+    options = CheckOptions(source_paths=tuple(args.source_path), strict=args.strict, partial=args.partial)
+    if args.folder is not None:
+        progress = None if args.quiet or args.json or not sys.stderr.isatty() else _show_progress
+        report = check_tree(args.folder, options, progress=progress)
+    else:
+        report = check_file(args.file, options)
+    if args.json:
+        print(json.dumps(as_document(report), indent=2))
+    elif args.folder is not None:
+        _print_tree(report, args.quiet)
+    else:
+        _print_file(report, args.quiet)
+    return 1 if report.errors else 0
+
+
+def as_document(report: CheckReport) -> dict[str, object]:
+    """Return the JSON document: ``files``, ``networks``, ``errors[]``, ``warnings[]``, ``tops[]``."""
+    return {
+        "files": len(report.checks),
+        "networks": sum(top.ok for top in report.tops),
+        "errors": _places(report.errors),
+        "warnings": _places(report.warnings),
+        "tops": [
+            {
+                "file": top.path,
+                "ok": top.ok,
+                "reason": reason(top),
+                "actors": top.actors,
+                "classes": top.classes,
+                "connections": top.connections,
+            }
+            for top in report.tops
+        ],
+    }
+
+
+def reason(check: FileCheck) -> str | None:
+    """Return the first error of a file in one line, or None when it is correct."""
+    if check.ok:
+        return None
+    first = check.errors[0]
+    more = f" (and {len(check.errors) - 1} more)" if len(check.errors) > 1 else ""
+    return f"{first.span.path}:{first.span.line}: {first.message}{more}"
+
+
+def _places(diagnostics: Iterable[Diagnostic]) -> list[dict[str, object]]:
+    """Return diagnostics with their places; a finding without a place has an empty file and line 0."""
+    return [
+        {
+            "file": "" if d.span is NO_SPAN else d.span.path,
+            "line": d.span.line,
+            "column": d.span.column,
+            "message": d.message,
+            "expected": d.expected,
+        }
+        for d in diagnostics
+    ]
+
+
+def _print_file(report: CheckReport, quiet: bool) -> None:
+    """Print all findings with their source lines, then one line that sums up."""
+    _print_diagnostics(report.errors if quiet else report.diagnostics)
+    check = report.checks[0]
+    found = _count(len(report.errors), "error") + ", " + _count(len(report.warnings), "warning")
+    if not check.ok:
+        print(f"{check.path}: {found}")
+    elif check.kind in ("top", "network"):
+        size = f"{_count(check.actors, 'actor')} ({check.classes} distinct), {_count(check.connections, 'connection')}"
+        print(f"{check.path}: ok, {size}, {_count(len(report.warnings), 'warning')}")
+    else:
+        print(f"{check.path}: ok, {_count(len(report.warnings), 'warning')}")
+
+
+def _print_tree(report: CheckReport, quiet: bool) -> None:
+    """Print the errors with their source lines, one line for each top network, then one line that sums up.
+
+    Warnings are counted only: a tree has thousands of unconnected ports.
+    """
+    _print_diagnostics(report.errors)
+    for top in () if quiet else report.tops:
+        if top.ok:
+            print(f"ok    {top.path}: {_count(top.actors, 'actor')}, {_count(top.connections, 'connection')}")
+        else:
+            print(f"error {top.path}: {reason(top)}")
+    elaborated = sum(top.ok for top in report.tops)
+    files = _count(len(report.checks), "file")
+    found = f"{_count(len(report.errors), 'error')}, {_count(len(report.warnings), 'warning')}"
+    print(f"{files}, {elaborated} of {_count(len(report.tops), 'top network')} elaborated, {found}")
+
+
+def _print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
+    for diagnostic in diagnostics:
+        print(render(diagnostic), file=sys.stderr)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _show_progress(done: int, total: int, path: str) -> None:
+    """Rewrite one line of the terminal."""
+    ending = "" if done < total else "\n"
+    print(f"\r\x1b[K{done}/{total} {path[-60:]}", end=ending, file=sys.stderr, flush=True)

@@ -1,0 +1,309 @@
+"""Elaboration: from a top XDF file to the flat network of lowered actors (cal.md sections 2.4 and 3).
+
+Networks are flattened depth first: the instances of a network stand in the order of its file, those of a sub-network in
+place of its instance, and its inner connections come before the connections of the network around it. A connection
+through ports of sub-networks becomes one connection from actor to actor for each reader; of the buffer sizes on its way
+the outermost wins.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from dse.base.diagnostics import Gatherer, in_reading_order
+from dse.base.errors import Diagnostic, SourceError
+from dse.base.registry import nearest_names
+from dse.base.source import Span, file_span
+from dse.frontend.cal.ast import ActorDecl, CalFile
+from dse.frontend.network.arguments import actor_arguments, network_arguments
+from dse.frontend.network.projects import find_source_roots, is_class_name
+from dse.frontend.network.scope import NetworkArguments, Scope, same_kind
+from dse.frontend.network.sources import Library, SourceFiles
+from dse.model.ir import Actor
+from dse.model.network import Connection, Instance, Network
+from dse.model.xdf import Direction, XdfConnection, XdfEndpoint, XdfInstance, XdfNetwork
+
+BUFFER_SIZE = "bufferSize"
+MAX_BUFFER_TOKENS = 1 << 40
+_CONSEQUENCE: dict[Direction, str] = {
+    "Input": "actions that read it never fire",
+    "Output": "what is written to it is discarded",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedNetwork:
+    """An elaborated network and the warnings that came up (unconnected ports, unknown and missing arguments, ...)."""
+
+    network: Network
+    warnings: tuple[Diagnostic, ...]
+
+
+def load_network(
+    path: str, *, source_paths: tuple[str, ...] = (), strict: bool = False, partial: bool = False
+) -> LoadedNetwork:
+    """Parse, elaborate and type-check the network of an XDF file.
+
+    ``source_paths`` are searched before the roots found from the path. With ``strict``, unconnected ports, unknown
+    arguments and missing arguments are errors. With ``partial``, instances of missing classes and connections that
+    lead nowhere, have a second writer or differ in type are left out with a warning. Raises ``SourceError`` with
+    everything that is wrong.
+    """
+    gather = Gatherer()
+    library = Library(find_source_roots(path, source_paths, gather), SourceFiles(partial=partial))
+    network = elaborate(path, library, gather, strict=strict)
+    if network is None or gather.errors:
+        raise SourceError(gather.diagnostics)
+    return LoadedNetwork(network=network, warnings=tuple(gather.warnings))
+
+
+def elaborate(path: str, library: Library, gather: Gatherer, *, strict: bool = False) -> Network | None:
+    """Return the network of an XDF file, or None; each finding is in ``gather`` once.
+
+    The library must be fresh: the files it reads become ``Network.sources``.
+    """
+    own = Gatherer()
+    top = library.xdf(path, own)
+    network = None if top is None else _Elaborator(library, own, strict).top(top)
+    if network is not None and not network.instances and not own.errors:
+        own.warning(f"network '{network.name}' has no instances", file_span(path, 0))
+    gather.extend(in_reading_order(own.diagnostics))
+    return None if own.errors else network
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """A port of a flattened instance; ``capacity`` is the buffer size met on the way to it."""
+
+    instance: int
+    port: int
+    capacity: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _ActorPart:
+    """An instance of an actor; ``actor`` is None if it has errors, its port names are known all the same."""
+
+    index: int
+    actor: Actor | None
+    declaration: ActorDecl
+
+
+@dataclass(frozen=True, slots=True)
+class _NetworkPart:
+    """An expanded sub-network: to which inner ports each of its ports leads."""
+
+    network: XdfNetwork
+    inputs: dict[str, list[_End]]
+    outputs: dict[str, list[_End]]
+
+
+_Part: TypeAlias = _ActorPart | _NetworkPart
+
+
+class _Elaborator:
+    """Flattens one top network."""
+
+    def __init__(self, library: Library, gather: Gatherer, strict: bool) -> None:
+        self.library = library
+        self.gather = gather
+        self.strict = strict
+        self.broken = library.files.broken(gather)
+        self.instances: list[tuple[str, Actor | None, Span]] = []
+        self.connections: list[Connection] = []
+
+    def top(self, xdf: XdfNetwork) -> Network | None:
+        """Return the flattened network, or None when an actor could not be lowered."""
+        if xdf.ports:
+            names = ", ".join(f"'{port.name}'" for port in xdf.ports)
+            self.gather.warning(f"nothing is connected to the ports of the top network: {names}", xdf.ports[0].span)
+        for declaration in xdf.declarations:
+            if declaration.kind == "Param" and declaration.value is None:
+                self.doubt(f"the parameter '{declaration.name}' has no value, 0 is taken", declaration.span)
+        self.expand(xdf, {}, "", (xdf.path,))
+        instances = [Instance(name=n, actor=a, span=s) for n, a, s in self.instances if a is not None]
+        if len(instances) < len(self.instances):
+            return None
+        return Network(
+            name=xdf.name,
+            path=xdf.path,
+            instances=tuple(instances),
+            connections=tuple(self.connections),
+            sources=tuple(self.library.read),
+        )
+
+    def doubt(self, message: str, span: Span, expected: str = "") -> None:
+        """Record a warning that ``strict`` makes an error."""
+        (self.gather.error if self.strict else self.gather.warning)(message, span, expected)
+
+    def expand(self, xdf: XdfNetwork, arguments: NetworkArguments, prefix: str, stack: tuple[str, ...]) -> _NetworkPart:
+        """Flatten a network: append its instances and inner connections, return where its ports lead."""
+        scope = Scope(xdf, arguments, self.gather)
+        scope.evaluate_declarations()
+        for port in xdf.ports:
+            if port.type is not None:
+                scope.type_of(port.type)
+        parts: dict[str, _Part | None] = {}
+        for instance in xdf.instances:
+            part = self.instantiate(instance, scope, prefix, stack)
+            parts.setdefault(instance.id, part)
+        boundary = _NetworkPart(xdf, {}, {})
+        written: set[tuple[str, str]] = set()
+        for connection in xdf.connections:
+            target = (connection.target.instance, connection.target.port)
+            if target not in written:  # a second writer was reported by the validation of the file
+                self.connect(connection, scope, parts, boundary)
+            written.add(target)
+        self.report_unconnected(xdf, parts)
+        return boundary
+
+    # Instances
+
+    def instantiate(self, instance: XdfInstance, scope: Scope, prefix: str, stack: tuple[str, ...]) -> _Part | None:
+        """Add an actor or expand a sub-network; None when its class cannot be used at all."""
+        if not is_class_name(instance.class_name):
+            return None  # reported by the validation of the file
+        path = self.library.find(instance.class_name, instance.class_span, self.gather)
+        if path is None:
+            return None
+        if path.endswith(".xdf"):
+            return self.instantiate_network(path, instance, scope, prefix, stack)
+        file = self.library.cal(path, self.gather)
+        return None if file is None else self.instantiate_actor(path, file, instance, scope, prefix)
+
+    def instantiate_network(
+        self, path: str, instance: XdfInstance, scope: Scope, prefix: str, stack: tuple[str, ...]
+    ) -> _Part | None:
+        """Expand a sub-network with the arguments of its instance."""
+        if path in stack:
+            circle = " -> ".join([*stack[stack.index(path) :], path])
+            self.gather.error(f"network '{instance.class_name}' contains itself", instance.class_span, circle)
+            return None
+        network = self.library.xdf(path, self.gather)
+        if network is None:
+            return None
+        arguments = network_arguments(network, instance, scope, self.doubt)
+        return self.expand(network, arguments, f"{prefix}{instance.id}/", (*stack, path))
+
+    def instantiate_actor(
+        self, path: str, file: CalFile, instance: XdfInstance, scope: Scope, prefix: str
+    ) -> _Part | None:
+        """Add an instance of an actor, lowered for the arguments of the instance."""
+        declaration = file.entity
+        if not isinstance(declaration, ActorDecl):
+            self.gather.error(f"'{instance.class_name}' is a unit, not an actor", instance.class_span)
+            return None
+        arguments, fits = actor_arguments(declaration, instance, scope, self.doubt)
+        actor = self.library.actor(path, arguments, instance.span, self.gather) if fits else None
+        self.instances.append((f"{prefix}{instance.id}", actor, instance.span))
+        return _ActorPart(len(self.instances) - 1, actor, declaration)
+
+    # Connections
+
+    def connect(
+        self, connection: XdfConnection, scope: Scope, parts: dict[str, _Part | None], boundary: _NetworkPart
+    ) -> None:
+        """Resolve both ends; append connections between actors, note those that end at a port of the network."""
+        capacity = self.buffer_size(connection, scope)
+        sources = self.ends(connection.source, "Output", parts)
+        targets = self.ends(connection.target, "Input", parts)
+        if sources is None and targets is not None:
+            inner = [_End(end.instance, end.port, _first(capacity, end.capacity)) for end in targets]
+            boundary.inputs.setdefault(connection.source.port, []).extend(inner)
+        elif targets is None and sources is not None:
+            inner = [_End(end.instance, end.port, _first(capacity, end.capacity)) for end in sources]
+            boundary.outputs.setdefault(connection.target.port, []).extend(inner)
+        for source in sources or ():
+            for target in targets or ():
+                self.join(source, target, capacity, connection)
+
+    def join(self, source: _End, target: _End, capacity: int | None, connection: XdfConnection) -> None:
+        """Append a connection between two actors if the types of their ports agree."""
+        writer, reader = self.instances[source.instance], self.instances[target.instance]
+        if writer[1] is None or reader[1] is None:
+            return
+        output, accepting = writer[1].outputs[source.port], reader[1].inputs[target.port]
+        if not same_kind(output.type, accepting.type):
+            ends = f"'{writer[0]}.{output.name}' writes {output.type}, '{reader[0]}.{accepting.name}' reads"
+            self.broken("the types of the connected ports differ", connection.span, f"{ends} {accepting.type}")
+            return
+        self.connections.append(
+            Connection(
+                source=source.instance,
+                source_port=source.port,
+                target=target.instance,
+                target_port=target.port,
+                type=output.type,
+                capacity=_first(capacity, source.capacity, target.capacity),
+                span=connection.span,
+            )
+        )
+
+    def ends(self, end: XdfEndpoint, direction: Direction, parts: dict[str, _Part | None]) -> list[_End] | None:
+        """Return the actor ports behind an end, outputs or inputs of the instance; None for a port of the network.
+
+        Where something is wrong the list is empty and the reason is reported (unknown instances by the validation).
+        """
+        if not end.instance:
+            return None
+        part = parts.get(end.instance)
+        if part is None:
+            return []
+        names = _port_names(part, direction)
+        if end.port not in names:
+            kind = "network" if isinstance(part, _NetworkPart) else "actor"
+            owner = part.network.name if isinstance(part, _NetworkPart) else part.declaration.name
+            message = f"{kind} '{owner}' (instance '{end.instance}') has no {direction.lower()} port '{end.port}'"
+            self.broken(message, end.port_span, nearest_names(end.port, names))
+            return []
+        if isinstance(part, _ActorPart):
+            return [_End(part.index, names.index(end.port), None)]
+        return (part.inputs if direction == "Input" else part.outputs).get(end.port, [])
+
+    def buffer_size(self, connection: XdfConnection, scope: Scope) -> int | None:
+        """Return the buffer size that a connection asks for, in tokens, or None."""
+        for attribute in connection.attributes:
+            if attribute.name != BUFFER_SIZE:
+                continue
+            if attribute.value is None:
+                self.gather.error(f"{BUFFER_SIZE} has no value", attribute.span, "expected an 'Expr' element in it")
+                return None
+            size = scope.evaluate(attribute.value)
+            if size is None:
+                return None
+            if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MAX_BUFFER_TOKENS:
+                expected = f"expected an integer number of tokens from 1 to {MAX_BUFFER_TOKENS}"
+                self.gather.error(f"bad {BUFFER_SIZE}", attribute.value.span, expected)
+                return None
+            return size
+        return None
+
+    def report_unconnected(self, xdf: XdfNetwork, parts: dict[str, _Part | None]) -> None:
+        """Report ports of instances that no connection of this file names, and network ports that lead nowhere."""
+        read = {(c.source.instance, c.source.port) for c in xdf.connections}
+        written = {(c.target.instance, c.target.port) for c in xdf.connections}
+        sides: tuple[tuple[Direction, set[tuple[str, str]]], ...] = (("Input", written), ("Output", read))
+        for instance in xdf.instances:
+            part = parts.get(instance.id)
+            if part is None:
+                continue
+            for direction, used in sides:
+                for name in _port_names(part, direction):
+                    if (instance.id, name) not in used:
+                        message = f"{direction.lower()} port '{name}' of instance '{instance.id}' is not connected"
+                        self.doubt(message, instance.span, _CONSEQUENCE[direction])
+        for port in xdf.ports:
+            if ("", port.name) not in (read if port.direction == "Input" else written):
+                self.doubt(f"no connection uses the {port.direction.lower()} port '{port.name}'", port.span)
+
+
+def _port_names(part: _Part, direction: Direction) -> tuple[str, ...]:
+    """Return the names of the inputs or outputs of an instance."""
+    if isinstance(part, _NetworkPart):
+        return part.network.port_names(direction)
+    ports = part.declaration.inputs if direction == "Input" else part.declaration.outputs
+    return tuple(port.name for port in ports)
+
+
+def _first(*capacities: int | None) -> int | None:
+    """Return the first capacity that is given: they are listed from the outside in."""
+    return next((capacity for capacity in capacities if capacity is not None), None)

@@ -1,0 +1,174 @@
+"""The files of a program: every XDF and CAL file is read once, every actor lowered once for each set of arguments.
+
+One ``SourceFiles`` serves a whole run; a ``Library`` looks classes up in the source roots of one network. Diagnostics
+are kept with what they belong to, so that each network that uses a broken file reports it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dse.base.diagnostics import Gatherer
+from dse.base.errors import Diagnostic
+from dse.base.registry import nearest_names
+from dse.base.source import Span
+from dse.formats.xdf import parse_xdf
+from dse.frontend.cal.ast import ActorDecl, CalFile, UnitDecl
+from dse.frontend.cal.cache import load_cal
+from dse.frontend.cal.lower_actor import check_actor, check_unit, lower_actor
+from dse.frontend.network.expressions import Value
+from dse.frontend.network.projects import SourceRoots, join
+from dse.frontend.network.validate import Report, validate_xdf
+from dse.model.ir import Actor
+from dse.model.xdf import XdfNetwork
+
+Arguments = tuple[tuple[str, Value], ...]
+"""The arguments of an actor in the order of its parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lowered:
+    """An actor, or None, with what was found wrong and the files that its unit names led to.
+
+    It serves every network whose roots lead the same names to the same files.
+    """
+
+    actor: Actor | None
+    diagnostics: tuple[Diagnostic, ...]
+    units: dict[str, str | None]
+
+
+class SourceFiles:
+    """Caches of parsed files and lowered actors, by path.
+
+    ``partial``: missing classes and broken connections are warnings, and left out.
+    """
+
+    def __init__(self, *, partial: bool = False) -> None:
+        self.partial = partial
+        self._cal: dict[str, tuple[CalFile | None, tuple[Diagnostic, ...]]] = {}
+        self._xdf: dict[str, tuple[XdfNetwork | None, tuple[Diagnostic, ...]]] = {}
+        self.lowered: dict[tuple[str, Arguments], list[_Lowered]] = {}
+
+    def broken(self, gather: Gatherer) -> Report:
+        """Return how a broken reference is recorded."""
+        return gather.warning if self.partial else gather.error
+
+    def cal(self, path: str, gather: Gatherer) -> CalFile | None:
+        """Return a CAL file without syntax errors, or None; its diagnostics go to ``gather`` each time."""
+        if path not in self._cal:
+            own = Gatherer()
+            tree = load_cal(path, own)
+            self._cal[path] = (None if own.errors else tree, tuple(own.diagnostics))
+        file, diagnostics = self._cal[path]
+        gather.extend(diagnostics)
+        return file
+
+    def xdf(self, path: str, gather: Gatherer) -> XdfNetwork | None:
+        """Return a parsed and validated XDF file, or None; its diagnostics go to ``gather`` each time."""
+        if path not in self._xdf:
+            own = Gatherer()
+            network = parse_xdf(path, own)
+            if network is not None:
+                validate_xdf(network, own, self.broken(own))
+            self._xdf[path] = (network, tuple(own.diagnostics))
+        network, diagnostics = self._xdf[path]
+        gather.extend(diagnostics)
+        return network
+
+
+class Library:
+    """The classes that a network sees through its source roots. ``read`` lists the files in the order they came up."""
+
+    def __init__(self, roots: SourceRoots, files: SourceFiles) -> None:
+        self.roots = roots
+        self.files = files
+        self.read: dict[str, None] = {}
+        self._found: dict[str, str | None] = {}
+        self._unit_paths: dict[str, str | None] = {}
+
+    def find(self, class_name: str, span: Span, gather: Gatherer) -> str | None:
+        """Return the file of a class; a missing one is an error that says where it was searched."""
+        if class_name not in self._found:
+            self._found[class_name] = self.roots.find(class_name)
+        path = self._found[class_name]
+        if path is None:
+            self.files.broken(gather)(f"class '{class_name}' not found", span, self._advice(class_name))
+        return path
+
+    def xdf(self, path: str, gather: Gatherer) -> XdfNetwork | None:
+        """Return a network file."""
+        self.read[path] = None
+        return self.files.xdf(path, gather)
+
+    def cal(self, path: str, gather: Gatherer) -> CalFile | None:
+        """Return an actor or unit file."""
+        self.read[path] = None
+        return self.files.cal(path, gather)
+
+    def actor(self, path: str, arguments: Arguments, span: Span, gather: Gatherer) -> Actor | None:
+        """Return the lowered actor of a file for given arguments, or None with the reasons in ``gather``."""
+        known = self.files.lowered.setdefault((path, arguments), [])
+        lowered = next((entry for entry in known if self._sees(entry.units)), None)
+        if lowered is None:
+            lowered = self._lower(path, arguments, span)
+            known.append(lowered)
+        gather.extend(lowered.diagnostics)
+        self._note(lowered.units)
+        return lowered.actor
+
+    def check_entity(self, path: str, gather: Gatherer) -> CalFile | None:
+        """Type-check an actor or unit on its own, parameters at their defaults or 0; return the parsed file."""
+        file = self.cal(path, gather)
+        if file is None:
+            return None
+        if isinstance(file.entity, ActorDecl) and not file.entity.parameters:
+            self.actor(path, (), file.span, gather)  # what networks that use it ask for
+            return file
+        used: dict[str, str | None] = {}
+        check = check_unit if isinstance(file.entity, UnitDecl) else check_actor
+        check(file, self._units(used, gather), gather)
+        self._note(used)
+        return file
+
+    def _lower(self, path: str, arguments: Arguments, span: Span) -> _Lowered:
+        own = Gatherer()
+        used: dict[str, str | None] = {}
+        file = self.cal(path, own)
+        actor: Actor | None = None
+        if file is not None:
+            assert isinstance(file.entity, ActorDecl), "the caller has checked that it is an actor"
+            actor = lower_actor(file, dict(arguments), self._units(used, own), own, instance_span=span)
+        return _Lowered(actor, tuple(own.diagnostics), used)
+
+    def _units(self, used: dict[str, str | None], gather: Gatherer) -> Callable[[str], CalFile | None]:
+        """Return the function by which lowering asks for a unit; it notes in ``used`` where each name led."""
+
+        def unit(name: str) -> CalFile | None:
+            path = used[name] = self._unit_path(name)
+            return None if path is None else self.files.cal(path, gather)
+
+        return unit
+
+    def _unit_path(self, name: str) -> str | None:
+        if name not in self._unit_paths:
+            self._unit_paths[name] = self.roots.find(name, (".cal",))
+        return self._unit_paths[name]
+
+    def _sees(self, units: dict[str, str | None]) -> bool:
+        """Return whether unit names lead to these files from the roots of this library."""
+        return all(self._unit_path(name) == path for name, path in units.items())
+
+    def _note(self, units: dict[str, str | None]) -> None:
+        self.read.update((path, None) for path in units.values() if path is not None)
+
+    def _advice(self, class_name: str) -> str:
+        """Say where a class was searched, and which classes of its package have a similar name."""
+        package, _, name = class_name.rpartition(".")
+        beside: dict[str, None] = {}
+        for root in self.roots.folders:
+            folder = Path(join(root, package.replace(".", "/")) if package else root)
+            if folder.is_dir():
+                beside.update(dict.fromkeys(sorted(p.stem for p in folder.iterdir() if p.suffix in (".cal", ".xdf"))))
+        near = nearest_names(name, tuple(beside)) if beside else ""
+        return self.roots.describe() + (f"; {near}" if near.startswith("did you mean") else "")

@@ -1,0 +1,232 @@
+"""Elaboration of small networks: flattening order, parameters, buffer sizes, warnings, and each kind of error."""
+
+from pathlib import Path
+
+import pytest
+
+from dse.base.errors import SourceError
+from dse.frontend.network.elaborate import LoadedNetwork, load_network
+from dse.model.ir import Actor, Const, ConstList
+from dse.model.network import Network
+
+SOURCE = "actor Source() ==> int(size=8) O: go: action ==> O:[ 1 ] end end"
+SINK = "actor Sink() int(size=16) I ==> : take: action I:[ x ] ==> end end"
+COPY = "actor Copy(int k) int I ==> int O: action I:[ x ] ==> O:[ x + k ] end end"
+FLAG = "actor Flag() bool I ==> : action I:[ x ] ==> end end"
+PORTS = '<Port kind="Input" name="In"><Type name="int"/></Port><Port kind="Output" name="Out"><Type name="int"/></Port>'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A source root with four actors; searched upwards only to here."""
+    (tmp_path / ".git").mkdir()
+    for name, text in (("Source", SOURCE), ("Sink", SINK), ("Copy", COPY), ("Flag", FLAG)):
+        (tmp_path / f"{name}.cal").write_text(text)
+    return tmp_path
+
+
+def integer(value: int | str) -> str:
+    return f'<Expr kind="Literal" literal-kind="Integer" value="{value}"/>'
+
+
+def instance(name: str, of: str, **parameters: str) -> str:
+    inner = "".join(f'<Parameter name="{key}">{value}</Parameter>\n' for key, value in parameters.items())
+    return f'<Instance id="{name}"><Class name="{of}"/>{inner}</Instance>\n'
+
+
+def connect(source: str, target: str, size: str = "") -> str:
+    (src, src_port), (dst, dst_port) = source.split("."), target.split(".")
+    inner = f'<Attribute kind="Value" name="bufferSize">{size}</Attribute>' if size else ""
+    return f'<Connection src="{src}" src-port="{src_port}" dst="{dst}" dst-port="{dst_port}">{inner}</Connection>\n'
+
+
+def write(folder: Path, name: str, *body: str) -> str:
+    path = folder / f"{name}.xdf"
+    path.write_text(f'<XDF name="{name}">\n{"".join(body)}</XDF>\n')
+    return str(path)
+
+
+def load(folder: Path, *body: str, strict: bool = False) -> LoadedNetwork:
+    return load_network(write(folder, "top", *body), strict=strict)
+
+
+def errors(folder: Path, *body: str, strict: bool = False) -> list[str]:
+    with pytest.raises(SourceError) as caught:
+        load(folder, *body, strict=strict)
+    found = [d for d in caught.value.diagnostics if d.severity == "error"]
+    assert all(d.span.line > 0 for d in found)
+    return [d.message for d in found]
+
+
+def names(network: Network) -> list[str]:
+    return [network.connection_name(connection) for connection in network.connections]
+
+
+def parameter(actor: Actor, name: str) -> object:
+    variable = next(v for v in actor.variables if v.source_name == name)
+    match variable.initial:
+        case Const(value=value):
+            return value
+        case ConstList(values=values):
+            return values
+    raise AssertionError(variable.initial)
+
+
+def test_flattening_is_depth_first(folder: Path) -> None:
+    write(folder, "Inner", PORTS, instance("x", "Copy", k=integer(1)), instance("y", "Copy", k=integer(2)),
+          connect(".In", "x.I"), connect("x.O", "y.I"), connect("y.O", ".Out"))  # fmt: skip
+    write(folder, "Outer", PORTS, instance("c", "Copy", k=integer(1)), instance("i", "Inner"),
+          connect(".In", "c.I"), connect("c.O", "i.In"), connect("i.Out", ".Out"))  # fmt: skip
+    loaded = load(folder, instance("s", "Source"), instance("o", "Outer"), instance("t", "Sink"),
+                  connect("o.Out", "t.I"), connect("s.O", "o.In"))  # fmt: skip
+    network = loaded.network
+    assert [i.name for i in network.instances] == ["s", "o/c", "o/i/x", "o/i/y", "t"]
+    assert names(network) == ["o/i/x.O->o/i/y.I", "o/c.O->o/i/x.I", "o/i/y.O->t.I", "s.O->o/c.I"]
+    assert loaded.warnings == ()
+    assert [Path(path).name for path in network.sources][:3] == ["top.xdf", "Source.cal", "Outer.xdf"]
+    assert str(network.connections[3].type) == "int(size=8)"
+
+
+def test_fan_out_through_a_network_makes_one_connection_a_reader(folder: Path) -> None:
+    write(folder, "Inner", PORTS.split("<Port", 2)[1].join(["<Port", ""]), instance("a", "Sink"), instance("b", "Sink"),
+          connect(".In", "a.I"), connect(".In", "b.I"))  # fmt: skip
+    network = load(folder, instance("s", "Source"), instance("i", "Inner"), instance("t", "Sink"),
+                   connect("s.O", "t.I"), connect("s.O", "i.In")).network  # fmt: skip
+    assert names(network) == ["s.O->t.I", "s.O->i/a.I", "s.O->i/b.I"]
+
+
+def test_the_outermost_buffer_size_wins(folder: Path) -> None:
+    write(folder, "Inner", PORTS, instance("x", "Copy", k=integer(0)),
+          connect(".In", "x.I", integer(7)), connect("x.O", ".Out", integer(8)))  # fmt: skip
+    ends = instance("s", "Source") + instance("i", "Inner") + instance("t", "Sink")
+    outer = load(folder, ends, connect("s.O", "i.In", integer(99)), connect("i.Out", "t.I")).network
+    assert [c.capacity for c in outer.connections] == [99, 8]
+    plain = load(folder, instance("s", "Source"), instance("t", "Sink"), connect("s.O", "t.I")).network
+    assert plain.connections[0].capacity is None
+
+
+def test_parameters_reach_actors_through_expressions(folder: Path) -> None:
+    two_plus = '<Expr kind="BinOpSeq"><Expr kind="Var" name="N"/><Op name="+"/>' + integer(2) + '<Op name="*"/>'
+    value = two_plus + '<Expr kind="UnaryOp"><Op name="-"/><Expr kind="Var" name="V"/></Expr></Expr>'
+    write(folder, "Inner", PORTS, '<Decl kind="Param" name="N"><Type name="int"/></Decl>',
+          f'<Decl kind="Variable" name="V"><Type name="int"/>{integer("0x10")}</Decl>',
+          instance("x", "Copy", k=value),
+          connect(".In", "x.I", '<Expr kind="Var" name="V"/>'), connect("x.O", ".Out"))  # fmt: skip
+    ends = instance("s", "Source") + instance("t", "Sink") + connect("s.O", "i.In") + connect("i.Out", "t.I")
+    network = load(folder, instance("i", "Inner", N=integer(100)), ends).network
+    assert parameter(network.instances[0].actor, "k") == 100 + 2 * -16
+    assert network.connections[0].capacity == 16
+
+
+def test_an_actor_is_lowered_once_for_each_set_of_arguments(folder: Path) -> None:
+    chain = [instance("s", "Source"), *(instance(f"c{i}", "Copy", k=integer(i % 2)) for i in range(4))]
+    links = [connect("s.O", "c0.I"), *(connect(f"c{i}.O", f"c{i + 1}.I") for i in range(3))]
+    actors = [i.actor for i in load(folder, *chain, *links).network.instances]
+    assert actors[1] is actors[3]
+    assert actors[2] is actors[4]
+    assert actors[1] is not actors[2]
+
+
+def test_doubts_are_warnings_and_errors_when_strict(folder: Path) -> None:
+    body = instance("s", "Source") + instance("c", "Copy", K=integer(3)) + connect("s.O", "c.I")
+    expected = [
+        "instance 'c' has no argument for the parameter 'k', 0 is taken",
+        "output port 'O' of instance 'c' is not connected",
+        "'Copy' (instance 'c') has no parameter 'K'",
+    ]
+    loaded = load(folder, body)
+    assert [w.message for w in loaded.warnings] == expected
+    assert parameter(loaded.network.instances[1].actor, "k") == 0
+    assert errors(folder, body, strict=True) == expected
+
+
+def test_defaults_of_parameters_are_used(folder: Path) -> None:
+    (folder / "Copy.cal").write_text(COPY.replace("int k", "int k = 5"))
+    loaded = load(folder, instance("s", "Source"), instance("c", "Copy"), connect("s.O", "c.I"))
+    assert parameter(loaded.network.instances[1].actor, "k") == 5
+
+
+def test_list_parameters(folder: Path) -> None:
+    (folder / "Table.cal").write_text("actor Table(List(type:int, size=2) t) ==> int O: action ==> O:[ t[0] ] end end")
+    values = f'<Expr kind="List">{integer(4)}{integer(5)}</Expr>'
+    network = load(folder, instance("t", "Table", t=values)).network
+    assert parameter(network.instances[0].actor, "t") == (4, 5)
+
+
+def test_a_network_as_top_reports_its_ports(folder: Path) -> None:
+    loaded = load(folder, PORTS, instance("x", "Copy", k=integer(0)), connect(".In", "x.I"), connect("x.O", ".Out"))
+    assert [w.message for w in loaded.warnings] == ["nothing is connected to the ports of the top network: 'In', 'Out'"]
+    assert loaded.network.connections == ()
+
+
+def test_a_network_that_contains_itself_names_the_circle(folder: Path) -> None:
+    write(folder, "Inner", instance("deep", "Deep"))
+    write(folder, "Deep", instance("inner", "Inner"))
+    with pytest.raises(SourceError) as caught:
+        load(folder, instance("i", "Inner"))
+    (found,) = caught.value.diagnostics
+    assert found.message == "network 'Inner' contains itself"
+    assert [Path(path).name for path in found.expected.split(" -> ")] == ["Inner.xdf", "Deep.xdf", "Inner.xdf"]
+    assert errors(folder, instance("i", "top")) == ["network 'top' contains itself"]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (instance("a", "Sorce"), ["class 'Sorce' not found"]),
+        (instance("a", "Source") + instance("a", "Sink"), ["the instance 'a' is there twice"]),
+        (connect("a.O", "b.I"), ["unknown instance 'a'", "unknown instance 'b'"]),
+        (
+            instance("s", "Source") + instance("t", "Sink") + connect("s.X", "t.Y"),
+            [
+                "actor 'Source' (instance 's') has no output port 'X'",
+                "actor 'Sink' (instance 't') has no input port 'Y'",
+            ],
+        ),
+        (
+            instance("s", "Source") + instance("r", "Source") + instance("t", "Sink") + connect("s.O", "t.I")
+            + connect("r.O", "t.I"),
+            ["two writers to 't.I'"],
+        ),
+        (
+            instance("s", "Source") + instance("f", "Flag") + connect("s.O", "f.I"),
+            ["the types of the connected ports differ"],
+        ),
+        (
+            instance("s", "Source") + instance("t", "Sink") + connect("s.O", "t.I", integer(0)),
+            ["bad bufferSize"],
+        ),
+        (instance("c", "Copy", k='<Expr kind="Var" name="N"/>'), ["network 'top' has no parameter or variable 'N'"]),
+        (
+            instance("c", "Copy", k='<Expr kind="Literal" literal-kind="String" value="3"/>'),
+            ["parameter 'k' of actor 'Copy' is declared int"],
+        ),
+    ],
+)  # fmt: skip
+def test_errors(folder: Path, body: str, expected: list[str]) -> None:
+    assert errors(folder, body) == expected
+
+
+def test_an_error_inside_a_network_used_twice_is_reported_once(folder: Path) -> None:
+    write(folder, "Inner", instance("a", "Gone"))
+    assert errors(folder, instance("i", "Inner"), instance("j", "Inner")) == ["class 'Gone' not found"]
+
+
+def test_errors_of_actors_and_of_the_network_come_together(folder: Path) -> None:
+    (folder / "Sink.cal").write_text(SINK.replace("take:", "take: action I:[ x ] ==> guard y end other:"))
+    found = errors(folder, instance("s", "Source"), instance("t", "Sink"), connect("s.O", "t.J"))
+    assert len(found) == 2
+    assert found[1] == "actor 'Sink' (instance 't') has no input port 'J'"
+
+
+def test_a_missing_class_says_where_it_was_searched_and_what_is_near(folder: Path) -> None:
+    with pytest.raises(SourceError) as caught:
+        load(folder, instance("a", "Sorce"))
+    (found,) = caught.value.diagnostics
+    assert str(folder) in found.expected
+    assert "'Source'" in found.expected
+
+
+def test_a_missing_file_is_an_error_without_line(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="no such file"):
+        load_network(str(tmp_path / "none.xdf"))
