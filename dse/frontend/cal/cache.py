@@ -1,16 +1,124 @@
-"""Loading ``.cal`` files: read, then parse."""
+"""Loading ``.cal`` files through a cache of parse results, in memory and on disk.
+
+On disk: one file a source file, named by the digest of its path and content and of the parser, in ``$DSE_CACHE``,
+``$XDG_CACHE_HOME/dse`` or ``~/.cache/dse``; with ``DSE_CACHE`` set to nothing there is none. A cache that is damaged
+or cannot be written costs time, never an error. It may be deleted at any time.
+"""
+
+import contextlib
+import functools
+import gc
+import os
+import tempfile
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
 
 from dse.base.diagnostics import Gatherer, read_source
 from dse.base.source import file_span
 from dse.frontend.cal.ast import CalFile
 from dse.frontend.cal.parser import parse_cal
+from dse.frontend.cal.tree_codec import DecodeError, Parsed, decode, encode
+
+_PARSER_MODULES = "ast tokens lexer cursor expression_parser statement_parser schedule_parser parser tree_codec"
+_memory: dict[str, tuple[str, Parsed]] = {}
+"""Per path the digest and the result of the last load in this process."""
 
 
 def load_cal(path: str, gather: Gatherer) -> CalFile | None:
-    """Return the syntax tree of the file at ``path``; errors, that of an unreadable file included, go to ``gather``."""
+    """Return the syntax tree of the file at ``path``; errors, that of an unreadable file included, go to ``gather``.
+
+    As ``parse_cal``: after errors the tree lacks what has them, and is None where no entity is recognizable.
+    """
     try:
         text = read_source(path)
     except OSError as problem:
         gather.error(f"cannot read this file: {problem.strerror}", file_span(path, 0, 0))
         return None
-    return parse_cal(path, text, gather)
+    except ValueError:
+        gather.error(f"{path!r} cannot be the path of a file", file_span(path, 0, 0))
+        return None
+    digest = _digest(path, text)
+    held = _memory.get(path)
+    if held is None or held[0] != digest:
+        with _collector_paused():
+            held = digest, _load_or_parse(path, text, digest)
+        _memory[path] = held
+    tree, diagnostics = held[1]
+    gather.extend(diagnostics)
+    return tree
+
+
+def forget() -> None:
+    """Drop what is held in memory."""
+    _memory.clear()
+
+
+def _load_or_parse(path: str, text: str, digest: str) -> Parsed:
+    """Return the parse result from disk, or by parsing and then keep it on disk."""
+    directory = cache_directory()
+    entry = directory / f"{digest}.cal" if directory is not None else None
+    if entry is not None:
+        with contextlib.suppress(OSError, DecodeError):
+            return decode(entry.read_bytes())
+    own = Gatherer()
+    parsed = parse_cal(path, text, own), tuple(own.diagnostics)
+    if entry is not None:
+        with contextlib.suppress(OSError, RecursionError):  # the second: pickle at the deepest trees that parse
+            _write(entry, encode(parsed))
+    return parsed
+
+
+def cache_directory() -> Path | None:
+    """Return the folder of cached parse results, or None when there is to be none."""
+    chosen = os.environ.get("DSE_CACHE")
+    if chosen is not None:
+        return Path(chosen, "cal") if chosen else None
+    base = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return Path(base, "dse", "cal") if base else Path.home() / ".cache" / "dse" / "cal"
+    except RuntimeError:  # no home directory
+        return None
+
+
+def _write(entry: Path, data: bytes) -> None:
+    """Write ``data`` so that another process sees all of it or nothing."""
+    entry.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=entry.parent, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(temporary).replace(entry)
+    except OSError:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _digest(path: str, text: str) -> str:
+    """Return the key of a parse: what it depends on is the parser, the path (it is in the spans) and the text."""
+    state = blake2b(_parser_digest(), digest_size=20)
+    state.update(path.encode("utf-8", "surrogateescape"))
+    state.update(b"\0")
+    state.update(text.encode())
+    return state.hexdigest()
+
+
+@functools.cache
+def _parser_digest() -> bytes:
+    """Return a digest of the parser's own source: a changed parser finds none of the old results."""
+    state = blake2b(digest_size=20)
+    for name in _PARSER_MODULES.split():
+        state.update(Path(__file__).with_name(f"{name}.py").read_bytes())
+    return state.digest()
+
+
+@contextlib.contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Keep the cycle collector off: trees have no cycles, and scanning them again and again doubles the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
