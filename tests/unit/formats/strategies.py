@@ -14,6 +14,7 @@ from dse.model.trace import (
     TraceBuffer,
     make_trace,
 )
+from dse.model.weights import Cost, SimdCost, WeightTable
 
 # Letters, and what XML, YAML and JSON must quote. Control characters cannot stand in XML.
 NAMES = st.text(st.sampled_from("abzABZ019_./<>&\"' é:#-"), min_size=1, max_size=6).filter(lambda s: s.strip() == s)
@@ -106,3 +107,41 @@ def same_trace(a: Trace, b: Trace) -> bool:
         and [t.signatures for t in a.accesses] == [t.signatures for t in b.accesses]
         and all(np.array_equal(x.ids, y.ids) for x, y in zip(a.accesses, b.accesses, strict=True))
     )
+
+
+@st.composite
+def costs(draw: st.DrawFn, *, per_token: bool = False, clock: Fraction | None = None) -> Cost:
+    """A consistent cost."""
+    low, mean, high = sorted(draw(st.tuples(CYCLES, CYCLES, CYCLES)))
+    return Cost(
+        mean_cycles=mean,
+        frequency_mhz=draw(st.sampled_from([clock, clock, Fraction(1800), Fraction("2903.998")])),
+        per_token_cycles=draw(CYCLES) if per_token else Fraction(0),
+        min_cycles=draw(st.sampled_from([None, low])),
+        max_cycles=draw(st.sampled_from([None, high])),
+        variance_cycles2=draw(st.none() | CYCLES),
+        count=draw(st.none() | st.integers(1, 10**6)),
+        origin=draw(st.sampled_from(["measured", "measured", "predicted", "nominal"])),
+    )
+
+
+@st.composite
+def weight_tables(draw: st.DrawFn) -> WeightTable:
+    """A weight table with entries of both unit kinds and all FIFO kinds."""
+    kinds = st.sampled_from(["cpu", "gpu"])
+    compute = draw(st.dictionaries(st.tuples(NAMES, NAMES, kinds), costs(), max_size=4))
+    scheduling = draw(st.dictionaries(st.tuples(NAMES, st.just("") | NAMES, NAMES, kinds), costs(), max_size=4))
+    prices = st.sampled_from([("local", "cpu"), ("cpu_cpu", "cpu"), ("cuda", "gpu"), ("host", "cpu"), ("host", "gpu")])
+    sides = st.sampled_from(["read", "write"])
+    keys = st.tuples(NAMES, NAMES, NAMES, NAMES, prices, sides).map(lambda k: (*k[:4], *k[4], k[5]))
+    transfers = draw(st.dictionaries(keys, costs(per_token=True), max_size=5))
+    simd = {
+        key: SimdCost(block_cycles=tuple(draw(st.lists(CYCLES, min_size=1, max_size=3))), frequency_mhz=Fraction(1800))
+        for key in compute
+        if draw(st.booleans())
+    }
+    manifest = draw(st.dictionaries(NAMES, NAMES, max_size=2))
+    return WeightTable(
+        name=draw(NAMES), compute=compute, scheduling=scheduling, transfers=transfers, simd=simd,
+        manifest=tuple(manifest.items()),
+    )  # fmt: skip

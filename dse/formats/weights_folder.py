@@ -1,0 +1,170 @@
+"""Weight sets: a folder with the XML files of a network on a platform and a manifest; formats.md, section Weights.
+
+The static heterogeneous set of the paper: ``weights-CPU.exdf`` and ``weights-GPU.exdf``, the same for ``.sxdf`` and
+``.cxdf``, and ``weights-CPU-HostFifo.cxdf`` and ``weights-GPU-HostFifo.cxdf`` for the FIFOs between CPU and GPU, whose
+write is priced by the writer's unit and whose read by the reader's. A set for CPUs alone is the CPU files only. Names
+may have any letter case and anything else around ``CPU``, ``GPU`` and ``HostFifo``; a file with neither is a CPU file.
+
+``manifest.yaml`` says where the numbers come from: ``key: value`` pairs, of which ``how`` (measured, predicted,
+nominal, ...), ``where``, ``when``, ``model`` and ``confidence`` are usual; others are kept. Entries that carry no
+origin of their own have the one that ``how`` begins with.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import cast, get_args
+
+from dse.base.diagnostics import Gatherer
+from dse.base.errors import DseError, FormatError
+from dse.base.source import file_span
+from dse.formats.weights_xml import FileRole, read_weight_file, role_of_name
+from dse.formats.weights_xml_write import write_communication, write_compute, write_scheduling
+from dse.formats.xml_reading import gathered_error, write_file
+from dse.formats.yaml_source import parse_yaml, quoted, yaml_document
+from dse.model.weights import FifoKind, Origin, UnitKind, WeightTable, merge_weights
+
+SUFFIXES = (".exdf", ".sxdf", ".cxdf")
+MANIFEST = "manifest.yaml"
+_KINDS: tuple[tuple[UnitKind, str, tuple[FifoKind, ...]], ...] = (
+    ("cpu", "CPU", ("local", "cpu_cpu")),
+    ("gpu", "GPU", ("cuda",)),
+)
+
+
+def read_weights(paths: Sequence[str]) -> WeightTable:
+    """Return the weights of files and folders together; where two know an entry the later one wins.
+
+    Raises:
+        FormatError: with everything that is wrong in any of them.
+    """
+    assert paths, "read_weights needs a path"
+    gather = Gatherer()
+    tables = []
+    for path in paths:
+        try:
+            tables.append(read_weights_folder(path) if Path(path).is_dir() else read_weight_file(path))
+        except DseError as error:
+            gather.extend(error.diagnostics)
+    if gather.errors:
+        raise gathered_error(gather)
+    return merge_weights(*tables)
+
+
+def read_weights_folder(path: str) -> WeightTable:
+    """Return the weight set of a folder. Raises ``FormatError`` with everything that is wrong in its files."""
+    gather = Gatherer()
+    files = _files(path, gather)
+    manifest = _read_manifest(Path(path), gather)
+    origin = _origin(manifest)
+    tables = []
+    for file, role in files:
+        try:
+            tables.append(read_weight_file(str(file), role, origin))
+        except DseError as error:
+            gather.extend(error.diagnostics)
+    if gather.errors:
+        raise gathered_error(gather)
+    named = WeightTable(name="", has_scheduling=False, has_transfers=False, manifest=manifest)
+    return merge_weights(*tables, named)
+
+
+def _files(path: str, gather: Gatherer) -> list[tuple[Path, FileRole]]:
+    """Return the weight files of a folder with their roles; two files of one role are an error."""
+    try:
+        found = sorted(p for p in Path(path).iterdir() if p.suffix.lower() in SUFFIXES)
+    except OSError as error:
+        message = f"cannot read this folder: {error.strerror}"
+        raise FormatError(message, span=file_span(path, 0), expected="expected a folder with weights") from error
+    if not found:
+        names = "weights-CPU.exdf, weights-CPU.sxdf, weights-CPU.cxdf, ..."
+        gather.error("there are no weights in this folder", file_span(path, 0), f"expected files such as {names}")
+    roles: dict[tuple[str, FileRole], Path] = {}
+    for file in found:
+        role = role_of_name(str(file))
+        first = roles.setdefault((file.suffix.lower(), role), file)
+        if first != file:
+            message = f"'{file.name}' and '{first.name}' are both {_words(role)} files"
+            gather.error(message, file_span(str(file), 0), "expected one of them in this folder; merge them first")
+    return [(file, role) for (_, role), file in roles.items()]
+
+
+def _words(role: FileRole) -> str:
+    return role.kind.upper() + ("-HostFifo" if role.host else "")
+
+
+def _read_manifest(folder: Path, gather: Gatherer) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of the manifest; none where there is no manifest."""
+    path = folder / MANIFEST
+    source = parse_yaml(str(path), gather) if path.exists() else None
+    if source is None:
+        return ()
+    pairs = []
+    for key, (_, node) in source.mapping(source.root, "a manifest", None).items():
+        text = source.text(node, key)
+        if text is not None:
+            pairs.append((key, text))
+    return tuple(pairs)
+
+
+def _origin(manifest: tuple[tuple[str, str], ...]) -> Origin:
+    """Return the origin that ``how`` begins with."""
+    words = dict(manifest).get("how", "").lower().replace(",", " ").split()
+    return cast(Origin, words[0]) if words and words[0] in get_args(Origin) else "unknown"
+
+
+def write_weights_folder(table: WeightTable, path: str, *, keep: str | None = None) -> tuple[str, ...]:
+    """Write a weight set as a folder and return the names of its files; unknown parts of the set ``keep`` stay.
+
+    Raises:
+        FormatError: the folder cannot be made or written to, or holds weights that this set would not replace.
+    """
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FormatError(f"cannot make this folder: {error.strerror}", span=file_span(path, 0)) from error
+    _refuse_others(table, folder)
+    kept = Path(keep) if keep else None
+    written = []
+    for name, write in _parts(table, kept):
+        write(str(folder / name))
+        written.append(name)
+    if table.manifest:
+        lines = (f"{quoted(key)}: {quoted(value)}" for key, value in table.manifest)
+        write_file(str(folder / MANIFEST), yaml_document(lines).encode())
+        written.append(MANIFEST)
+    return tuple(written)
+
+
+def _refuse_others(table: WeightTable, folder: Path) -> None:
+    """Refuse to mix a set with files of another one, which reading the folder would add to it."""
+    names = {name for name, _ in _parts(table, None)}
+    others = sorted(p.name for p in folder.iterdir() if p.suffix.lower() in SUFFIXES and p.name not in names)
+    if others:
+        message = f"the folder holds weights that are not part of this set: {', '.join(others)}"
+        raise FormatError(message, span=file_span(str(folder), 0), expected="choose another folder, or remove them")
+
+
+def _parts(table: WeightTable, keep: Path | None) -> Iterator[tuple[str, Callable[[str], None]]]:
+    """Yield name and writer of each file that a set needs; unknown parts of the folder ``keep`` are carried over."""
+    for kind, word, fifos in _KINDS:
+        kept = _kept_files(keep, kind)
+        exdf, sxdf, cxdf = kept.get((".exdf", False)), kept.get((".sxdf", False)), kept.get((".cxdf", False))
+        if any(key[2] == kind for key in (*table.compute, *table.simd)):
+            yield f"weights-{word}.exdf", partial(write_compute, table, kind, keep=exdf)
+        if any(key[3] == kind for key in table.scheduling) or (table.has_scheduling and kind == "cpu"):
+            yield f"weights-{word}.sxdf", partial(write_scheduling, table, kind, keep=sxdf)
+        own = {key[4] for key in table.transfers if key[5] == kind}
+        if own & set(fifos) or (table.has_transfers and kind == "cpu"):
+            yield f"weights-{word}.cxdf", partial(write_communication, table, fifos, kind, keep=cxdf)
+        if "host" in own:
+            host = kept.get((".cxdf", True))
+            yield f"weights-{word}-HostFifo.cxdf", partial(write_communication, table, ("host",), kind, keep=host)
+
+
+def _kept_files(folder: Path | None, kind: UnitKind) -> dict[tuple[str, bool], str]:
+    """Return the files of one unit kind in a folder by suffix and whether they are for host FIFOs."""
+    files = sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
+    roles = [(file, role_of_name(str(file))) for file in files if file.suffix.lower() in SUFFIXES]
+    return {(file.suffix.lower(), role.host): str(file) for file, role in roles if role.kind == kind}

@@ -1,0 +1,159 @@
+"""Liberal reading of XML attributes and elements, shared by the readers of weights, mappings and buffer sizes.
+
+The tools of the field disagree in letter case and spelling, so names are compared in lower case and may have aliases.
+What is wrong is gathered with its place; the value is None then and the reader goes on.
+"""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+
+from lxml import etree
+
+from dse.base.diagnostics import Gatherer
+from dse.base.errors import FormatError
+from dse.base.registry import nearest_names
+from dse.base.source import Span, file_span
+from dse.formats.decimals import parse_decimal, parse_integer
+from dse.formats.xml_source import XmlSource, local_name, parse_xml
+
+
+class XmlReader:
+    """One document with the gatherer of its errors."""
+
+    def __init__(self, source: XmlSource, gather: Gatherer, canonical: Callable[[str], str] = str.lower) -> None:
+        """``canonical`` maps an attribute name to the name that the reader asks for."""
+        self.source = source
+        self.gather = gather
+        self._canonical = canonical
+
+    # Elements
+
+    @property
+    def root(self) -> etree._Element:
+        """The root element."""
+        return self.source.root
+
+    def children(self, element: etree._Element, *tags: str) -> Iterator[etree._Element]:
+        """Yield the child elements whose local name is one of ``tags`` (or all), in any letter case."""
+        for child in element:
+            tag = local_name(child).lower()
+            if tag and (not tags or tag in tags):
+                yield child
+
+    # Attributes
+
+    def attribute(self, element: etree._Element, name: str) -> tuple[str, Span] | None:
+        """Return value and place of an attribute; names with a namespace match in full only."""
+        for key, value in element.attrib.items():
+            written = str(key)
+            if written == name or (not written.startswith("{") and self._canonical(written) == name):
+                return str(value), self.source.attribute_span(element, written)
+        return None
+
+    def text(self, element: etree._Element, name: str) -> str | None:
+        """Return an attribute as it is written, or None where it is not there."""
+        found = self.attribute(element, name)
+        return None if found is None else found[0]
+
+    def required(self, element: etree._Element, name: str, *, may_be_empty: bool = False) -> str | None:
+        """Return an attribute that must be there; its absence is an error."""
+        found = self.attribute(element, name)
+        if found is not None and (found[0] or may_be_empty):
+            return found[0]
+        tag = local_name(element)
+        problem = f"'{tag}' has no '{name}'" if found is None else f"the attribute '{name}' of '{tag}' is empty"
+        self.error(problem, element, f"expected '<{tag} {name}=\"...\"'")
+        return None
+
+    def number(
+        self, element: etree._Element, name: str, *, positive: bool = False, most: int | None = None
+    ) -> Fraction | None:
+        """Return an exact decimal of at least 0 (or above 0), at most ``most``; None if absent or wrong."""
+        found = self.attribute(element, name)
+        if found is None:
+            return None
+        value = parse_decimal(found[0])
+        low = value is not None and (value > 0 if positive else value >= 0)
+        if value is not None and low and (most is None or value <= most):
+            return value
+        wanted = "a number above 0" if positive else "a number of at least 0"
+        wanted += "" if most is None else f" and at most {most}"
+        self.gather.error(f"{name} of '{local_name(element)}' is '{shorten(found[0])}'", found[1], f"expected {wanted}")
+        return None
+
+    def integer(self, element: etree._Element, name: str, *, least: int = 0) -> int | None:
+        """Return an integer of at least ``least``; None if absent or wrong."""
+        found = self.attribute(element, name)
+        if found is None:
+            return None
+        value = parse_integer(found[0])
+        if value is not None and value >= least:
+            return value
+        what = f"{name} of '{local_name(element)}' is '{shorten(found[0])}'"
+        self.gather.error(what, found[1], f"expected an integer of at least {least}")
+        return None
+
+    def choice(self, element: etree._Element, name: str, known: tuple[str, ...]) -> str | None:
+        """Return one of ``known`` in its spelling, any letter case; None if absent or unknown."""
+        found = self.attribute(element, name)
+        if found is None:
+            return None
+        value = next((k for k in known if k.lower() == found[0].strip().lower()), None)
+        if value is None:
+            what = f"unknown {name} '{shorten(found[0])}' of '{local_name(element)}'"
+            self.gather.error(what, found[1], nearest_names(found[0], known))
+        return value
+
+    # Errors
+
+    def span(self, element: etree._Element, name: str | None = None) -> Span:
+        """Return the place of an element or of one of its attributes."""
+        found = self.attribute(element, name) if name is not None else None
+        return self.source.span(element) if found is None else found[1]
+
+    def error(self, message: str, element: etree._Element, expected: str, attribute: str | None = None) -> None:
+        """Record an error at an element or at one of its attributes."""
+        self.gather.error(message, self.span(element, attribute), expected)
+
+
+def open_xml(path: str, gather: Gatherer, canonical: Callable[[str], str] = str.lower) -> XmlReader:
+    """Return a reader of a document. Raises ``FormatError`` when there is no well-formed document."""
+    source = parse_xml(path, gather)
+    if source is None:
+        raise gathered_error(gather)
+    return XmlReader(source, gather, canonical)
+
+
+def gathered_error(gather: Gatherer) -> FormatError:
+    """Return the gathered errors as one ``FormatError``."""
+    first = gather.errors[0]
+    error = FormatError(first.message, span=first.span, expected=first.expected)
+    error.diagnostics = tuple(gather.diagnostics)
+    return error
+
+
+def raise_errors(gather: Gatherer) -> None:
+    """Raise everything gathered if any of it is an error."""
+    if gather.errors:
+        raise gathered_error(gather)
+
+
+def shorten(text: str) -> str:
+    """Return ``text`` cut to a length that fits a message."""
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def write_xml(root: etree._Element, path: str) -> None:
+    """Write a document: UTF-8 with declaration, two spaces a level. Raises ``FormatError`` if it cannot be written."""
+    etree.indent(root)
+    text = etree.tostring(root, encoding="UTF-8", xml_declaration=True) + b"\n"
+    write_file(path, text)
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Write a file. Raises ``FormatError`` that says why it cannot be written."""
+    try:
+        Path(path).write_bytes(data)
+    except OSError as error:
+        raise FormatError(f"cannot write this file: {error.strerror or error}", span=file_span(path, 0)) from error

@@ -1,0 +1,134 @@
+"""Weight sets: the six files of the static heterogeneous set, the manifest, and errors of all files at once."""
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from dse.base.errors import FormatError
+from dse.formats.weights_folder import read_weights, read_weights_folder, write_weights_folder
+from dse.model.weights import Cost, WeightTable
+from tests.unit.formats.strategies import weight_tables
+
+
+def cost(cycles: int) -> Cost:
+    return Cost(mean_cycles=Fraction(cycles), frequency_mhz=Fraction(2900))
+
+
+BUFFER = ("s", "O", "k", "I")
+FULL = WeightTable(
+    name="top",
+    compute={("s", "x", "cpu"): cost(1), ("s", "x", "gpu"): cost(2)},
+    scheduling={("s", "", "x", "cpu"): cost(3), ("s", "", "x", "gpu"): cost(4)},
+    transfers={
+        (*BUFFER, "local", "cpu", "write"): cost(5),
+        (*BUFFER, "cpu_cpu", "cpu", "write"): cost(6),
+        (*BUFFER, "cuda", "gpu", "write"): cost(7),
+        (*BUFFER, "host", "cpu", "write"): cost(8),
+        (*BUFFER, "host", "gpu", "read"): cost(9),
+    },
+    manifest=(("how", "measured with RDTSC"), ("where", "desktop"), ("confidence", "0.95")),
+)
+
+
+def test_the_static_heterogeneous_set(tmp_path: Path) -> None:
+    names = write_weights_folder(FULL, str(tmp_path / "w"))
+    assert names == (
+        "weights-CPU.exdf", "weights-CPU.sxdf", "weights-CPU.cxdf", "weights-CPU-HostFifo.cxdf",
+        "weights-GPU.exdf", "weights-GPU.sxdf", "weights-GPU.cxdf", "weights-GPU-HostFifo.cxdf", "manifest.yaml",
+    )  # fmt: skip
+    assert sorted(p.name for p in (tmp_path / "w").iterdir()) == sorted(names)
+    assert read_weights_folder(str(tmp_path / "w")) == FULL
+
+
+@given(table=weight_tables())
+@settings(max_examples=30, deadline=None)
+def test_round_trip(tmp_path_factory: pytest.TempPathFactory, table: WeightTable) -> None:
+    path = str(tmp_path_factory.mktemp("w"))
+    write_weights_folder(table, path)
+    read = read_weights_folder(path)
+    assert replace(read, name=table.name) == table
+    assert read.name in (table.name, "")
+
+
+def test_a_plain_turnus_set(tmp_path: Path) -> None:
+    text = '<network name="n"><actor id="a"><action id="x" clockcycles="5"/></actor></network>'
+    (tmp_path / "WEIGHTS-cpu.EXDF").write_text(text)
+    (tmp_path / "weights-GPU.exdf").write_text(text)
+    (tmp_path / "notes.txt").write_text("not a weight file")
+    table = read_weights_folder(str(tmp_path))
+    assert {key[2]: c.mean_cycles for key, c in table.compute.items()} == {"cpu": 5, "gpu": 5}
+    assert not table.has_scheduling
+    assert not table.has_transfers
+    assert {c.origin for c in table.compute.values()} == {"unknown"}
+
+
+def test_the_manifest_gives_the_origin(tmp_path: Path) -> None:
+    text = '<network name="n"><actor id="a"><action id="x" clockcycles="5"/></actor></network>'
+    (tmp_path / "weights.exdf").write_text(text)
+    (tmp_path / "manifest.yaml").write_text("how: Predicted, with the model of section 3\nmodel: cgpredict\n")
+    table = read_weights_folder(str(tmp_path))
+    assert [c.origin for c in table.compute.values()] == ["predicted"]
+    assert table.manifest == (("how", "Predicted, with the model of section 3"), ("model", "cgpredict"))
+
+
+def test_files_and_folders_together_the_later_wins(tmp_path: Path) -> None:
+    write_weights_folder(FULL, str(tmp_path / "w"))
+    better = tmp_path / "better.exdf"
+    better.write_text('<network name="b"><actor id="s"><action id="x" clockcycles="99"/></actor></network>')
+    table = read_weights([str(tmp_path / "w"), str(better)])
+    assert table.compute["s", "x", "cpu"].mean_cycles == 99
+    assert table.compute["s", "x", "gpu"].mean_cycles == 2
+    assert table.name == "top"
+    assert table.transfers == FULL.transfers
+
+
+def test_unknown_parts_of_a_set_are_kept(tmp_path: Path) -> None:
+    write_weights_folder(FULL, str(tmp_path / "old"))
+    file = tmp_path / "old" / "weights-GPU.sxdf"
+    file.write_text(file.read_text().replace("<scheduling ", '<scheduling comment="mine" '))
+    write_weights_folder(FULL, str(tmp_path / "new"), keep=str(tmp_path / "old"))
+    assert 'comment="mine"' in (tmp_path / "new" / "weights-GPU.sxdf").read_text()
+    assert read_weights_folder(str(tmp_path / "new")) == FULL
+
+
+def test_errors_of_all_files(tmp_path: Path) -> None:
+    (tmp_path / "weights-CPU.exdf").write_text('<network><actor id="a"><action id="x"/></actor></network>')
+    (tmp_path / "weights-GPU.sxdf").write_text("<net/>")
+    (tmp_path / "a-CPU.cxdf").write_text("<communication/>")
+    (tmp_path / "b-cpu.cxdf").write_text("<communication/>")
+    (tmp_path / "manifest.yaml").write_text("how: measured\nhow: predicted\nwhere: [a]\n")
+    with pytest.raises(FormatError) as caught:
+        read_weights_folder(str(tmp_path))
+    assert [(Path(d.span.path).name, d.span.line, d.message) for d in caught.value.diagnostics] == [
+        ("b-cpu.cxdf", 0, "'b-cpu.cxdf' and 'a-CPU.cxdf' are both CPU files"),
+        ("manifest.yaml", 2, "'how' is given twice in a manifest"),
+        ("manifest.yaml", 3, "where is a list"),
+        ("weights-CPU.exdf", 1, "'action' has no 'clockcycles'"),
+        ("weights-GPU.sxdf", 1, "the root element is 'net'"),
+    ]
+
+
+def test_folders_that_are_no_sets(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="no weights in this folder"):
+        read_weights([str(tmp_path)])
+    with pytest.raises(FormatError, match="no such file"):
+        read_weights([str(tmp_path / "none.exdf")])
+    with pytest.raises(FormatError, match="cannot read this folder"):
+        read_weights_folder(str(tmp_path / "none"))
+
+
+def test_a_set_is_not_mixed_with_another(tmp_path: Path) -> None:
+    write_weights_folder(FULL, str(tmp_path))
+    cpu_only = WeightTable(name="n", compute={("s", "x", "cpu"): cost(1)}, has_scheduling=False, has_transfers=False)
+    with pytest.raises(FormatError, match=r"not part of this set: weights-CPU-HostFifo\.cxdf"):
+        write_weights_folder(cpu_only, str(tmp_path))
+    write_weights_folder(FULL, str(tmp_path))
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FormatError, match="cannot make this folder"):
+        write_weights_folder(FULL, str(tmp_path / "file" / "w"))
