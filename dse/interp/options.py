@@ -1,0 +1,32 @@
+"""Options of a run, as the command line and the Python API give them."""
+
+from dataclasses import dataclass
+
+FIFO_TOKENS = 512
+"""Default capacity of a FIFO in tokens (cal.md 3)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How to run a network. ``loops``: times the input is read; ``frames``: stop after so many pictures."""
+
+    input: str | None = None
+    output: str | None = None
+    """Where pictures, or what a sink native writes, go."""
+    write: str | None = None
+    """Where a writer native writes; ``output`` if None."""
+    reference: str | None = None
+    """Planar pictures, or bytes, that the output must equal."""
+    tolerance: int = 0
+    """Largest difference of a sample from the reference that counts as equal."""
+    loops: int = 1
+    frames: int | None = None
+    fifo_tokens: int = FIFO_TOKENS
+    max_firings: int | None = None
+    idle_firings: int = 100_000
+    natives: tuple[tuple[str, str], ...] = ()
+    """Overrides: ("unit.function", "python.module:callable")."""
+    hash_channels: bool = False
+    record_accesses: bool = False
+    console_input: tuple[str, ...] = ()
+    """Lines that console natives read."""
