@@ -77,12 +77,12 @@ def render(diagnostic: Diagnostic) -> str:
 def _excerpt(span: Span) -> list[str]:
     """Return the source line of a span and the caret line below it; nothing when the file cannot be read."""
     try:
-        source_lines = read_source(span.path).splitlines()
+        source_lines = read_source(span.path).split("\n")
     except OSError:
         return []
     if span.line > len(source_lines):
         return []
-    text = source_lines[span.line - 1]
+    text = source_lines[span.line - 1].rstrip("\r")
     width = span.end_column - span.column if span.end_line == span.line else len(text) - span.column + 1
     margin = "".join("\t" if c == "\t" else " " for c in text[: span.column - 1])
     return [f"    {text}", f"    {margin}{'^' * max(1, width)}"]

@@ -27,6 +27,10 @@ class SyntaxProblem(Exception):
     """A syntax error that has been reported; raised to leave the construct that it broke."""
 
 
+class TooDeep(Exception):
+    """A level of nesting too many, reported; raised to give the file up: what it hides cannot be told."""
+
+
 class Cursor:
     """Reads the tokens of one file from the first to the last."""
 
@@ -40,12 +44,18 @@ class Cursor:
         self._ends = tokens.ends
         self._at = 0
         self._depth = 0
+        self._member_column = 0
+        """The column where the declaration around the cursor begins."""
         self._open_ifs = 0
         """If-expressions around the cursor whose ``end`` has not been read."""
         self._open_branches = 0
         """If-statements around the cursor that can still take an ``elsif`` or ``else``."""
         self._recovered = False
         """A section of the declaration at hand was skipped: what is missing behind it needs no report."""
+        self._reported_extra_end = False
+        """An ``end`` too many was reported: all that stands outside the entity follows from it."""
+        self._unreported = len(tokens.kinds) - 1 if tokens.cut else -1
+        """A token that needs no report: the end of a file that an unclosed comment cuts short."""
         self._reported = -1
         """The token of the last error: a second error at the same token is a consequence of the first."""
 
@@ -79,7 +89,7 @@ class Cursor:
 
     def _report(self, message: str, span: Span | None = None, expected: str = "") -> None:
         """Report an error, by default at the cursor, unless this place has been reported."""
-        if self._reported != self._at:
+        if self._at not in (self._reported, self._unreported):
             self._reported = self._at
             self._gather.error(message, span if span is not None else self._token_span(self._at), expected)
 
@@ -97,19 +107,17 @@ class Cursor:
         self._depth += 1
 
         if self._depth > MAX_NESTING:
-            raise self._too_deep()
+            raise self._too_deep(f"nested deeper than {MAX_NESTING} levels")
 
-    def _too_deep(self) -> SyntaxProblem:
-        self._report(f"nested deeper than {MAX_NESTING} levels", None, "split it, for instance over several variables")
-        return SyntaxProblem()
+    def _too_deep(self, message: str) -> "TooDeep":
+        """Report ``message`` and return what to raise."""
+        self._report(message, None, "split it, for instance over several variables")
+        return TooDeep()
 
     def _check_chain(self, links: int) -> None:
         """Refuse a chain of ``links`` links at the present level when the tree becomes too deep."""
         if self._depth + links > MAX_CHAIN:
-            self._report(
-                f"a chain of {links} links is too long here", None, "split it, for instance over several variables"
-            )
-            raise SyntaxProblem
+            raise self._too_deep(f"a chain of {links} links is too long here")
 
     # Reading ----------------------------------------------------------------------------------------------------------
 
@@ -127,13 +135,21 @@ class Cursor:
         return True
 
     def _semicolon(self, what: str) -> None:
-        """Read the ';' behind ``what``. Goes on as if it were there where the next token is on another line."""
+        """Read the ';' behind ``what``. Goes on as if it were there where the next token is on another line.
+
+        The report then points behind the last token, where the ';' belongs.
+        """
         at = self._at
         if self._kinds[at] == ";":
             self._at = at + 1
             return
-        self._missing(f"';' behind {what}")
-        if self._lines[at] == self._lines[at - 1] and self._kinds[at] not in ("end", "else", "elsif", END_OF_FILE):
+        message = f"expected ';' behind {what} but found {self._found()}"
+        if self._lines[at] != self._lines[at - 1]:
+            line, column = self._lines[at - 1], self._ends[at - 1]
+            self._report(message, Span(self._path, line, column, line, column + 1))
+            return
+        self._report(message)
+        if self._kinds[at] not in ("end", "else", "elsif", END_OF_FILE):
             raise SyntaxProblem
 
     def _identifier(self, what: str = "a name") -> str:
@@ -198,7 +214,9 @@ class Cursor:
         nested = self._open_ifs - open_ifs
         self._open_ifs = open_ifs
         while (kind := kinds[self._at]) != END_OF_FILE:
-            if nested == 0 and kind in stops:
+            if kind == ";":
+                nested = 0  # no expression holds one
+            if nested == 0 and kind in stops and (kind != ":" or kinds[self._at - 1] != "type"):
                 break
             if self._declaration_begins(self._at):
                 break

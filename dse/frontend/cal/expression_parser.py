@@ -40,7 +40,7 @@ class ExpressionParser(Cursor):
         """``AstExpression``: operands joined by the operators of ``BINARY_LEVELS`` from level ``floor`` up."""
         self._depth += 1
         if self._depth > MAX_NESTING:
-            raise self._too_deep()
+            raise self._too_deep(f"nested deeper than {MAX_NESTING} levels")
         start = self._at
         left = self._operand()
         operator = self._kinds[self._at]
@@ -328,7 +328,9 @@ class ExpressionParser(Cursor):
             self._at += 1
             value = self._expression()
         elif sign in ("=", ":="):
-            raise self._fail(" or ".join(f"'{a}'" for a in assign), "only variables that may change use ':='")
+            if not assign:
+                raise self._fail("',' or ')'", "only the parameters of an actor have default values")
+            raise self._fail("'='", "':=' is for the variables of actors, actions, functions and procedures")
         return VarDecl(declared_type, name, dimensions, value, sign == "=", annotations, self._span(start))
 
     # Annotations ------------------------------------------------------------------------------------------------------

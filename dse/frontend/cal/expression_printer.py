@@ -78,7 +78,7 @@ def _literal(value: int | float | bool | str) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return f'"{value}"'
-    assert value >= 0 and math.isfinite(value), "literals have no sign: a negative one is a UnaryExpr"
+    assert 0 <= value < math.inf, "literals are finite and have no sign: a negative one is a UnaryExpr"
     return repr(value)
 
 

@@ -40,9 +40,10 @@ def tokenize(path: str, text: str, gather: Gatherer) -> TokenStream:
     tokens = TokenStream([], [], [], [], [])
     kinds, texts, lines = tokens.kinds, tokens.texts, tokens.lines
     columns, ends = tokens.columns, tokens.ends
-    line, before_line = 1, -1  # ``before_line``: where the line break before the line stands
+    first = 1 if text.startswith("\ufeff") else 0
+    line, before_line = 1, first - 1  # ``before_line``: where the line break before the line stands
     next_break = text.find("\n") % (len(text) + 1)
-    for match in _TOKEN.finditer(text, 1 if text.startswith("\ufeff") else 0):
+    for match in _TOKEN.finditer(text, first):
         group = match.lastindex
         if group is None:
             break
@@ -62,6 +63,7 @@ def tokenize(path: str, text: str, gather: Gatherer) -> TokenStream:
             span = Span(path, line, start - before_line, line, end - before_line)
             _lexical_error(group, token, span, tokens, gather)
             if group == _BAD_COMMENT:
+                tokens.cut = True
                 break
             continue
         kinds.append(kind)

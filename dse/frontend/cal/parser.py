@@ -18,14 +18,16 @@ from dse.frontend.cal.ast import (
     ImportDecl,
     InputPatternDecl,
     Name,
+    NamedType,
     OutputPatternDecl,
     PortDecl,
     ProcedureDecl,
     Stmt,
+    TypeExpr,
     UnitDecl,
     VarDecl,
 )
-from dse.frontend.cal.cursor import SyntaxProblem
+from dse.frontend.cal.cursor import SyntaxProblem, TooDeep
 from dse.frontend.cal.lexer import tokenize
 from dse.frontend.cal.schedule_parser import Members, ScheduleParser
 from dse.frontend.cal.tokens import END_OF_FILE, IDENTIFIER, TYPE_WORDS
@@ -33,6 +35,7 @@ from dse.frontend.cal.tokens import END_OF_FILE, IDENTIFIER, TYPE_WORDS
 T = TypeVar("T")
 
 _SECTIONS = frozenset(("==>", "guard", "var", "do", "end"))
+_ACTOR_MEMBERS = frozenset(("action", "initialize", "schedule", "priority", "local", IDENTIFIER, "^"))
 _MEMBER_STOPS = TYPE_WORDS | {";", "end", "@"}
 
 
@@ -41,7 +44,10 @@ def parse_cal(path: str, text: str, gather: Gatherer) -> CalFile | None:
 
     After errors the tree lacks the constructs that have them; it is None where no entity is recognizable.
     """
-    return Parser(path, tokenize(path, text, gather), gather).file()
+    own = Gatherer()
+    tree = Parser(path, tokenize(path, text, own), own).file()
+    gather.extend(sorted(own.diagnostics, key=lambda d: (d.span.line, d.span.column)))
+    return tree
 
 
 class Parser(ScheduleParser):
@@ -52,7 +58,7 @@ class Parser(ScheduleParser):
         package, imports = self._package(), self._imports()
         try:
             entity = self._entity("" if package or imports else "'package', 'import', ")
-        except SyntaxProblem:
+        except (SyntaxProblem, TooDeep):
             return None
         return CalFile(self._path, package, imports, entity, self._span(0))
 
@@ -65,7 +71,8 @@ class Parser(ScheduleParser):
             return self._actor(start, annotations)
         if kind == "unit":
             return self._unit(start, annotations)
-        raise self._fail(f"{also}'actor' or 'unit'")
+        hint = "namespaces are of another dialect: RVC-CAL has packages" if self._texts[self._at] == "namespace" else ""
+        raise self._fail(f"{also}'actor' or 'unit'", hint)
 
     def _package(self) -> str:
         """``('package' QualifiedName ';')?``."""
@@ -214,27 +221,32 @@ class Parser(ScheduleParser):
         while True:
             kind = self._kinds[self._at]
             if kind == END_OF_FILE:
-                self._missing("a declaration or 'end'", f"nothing closes {owner} of line {self._lines[opened]}")
+                if not self._reported_extra_end:
+                    self._missing("a declaration or 'end'", f"nothing closes {owner} of line {self._lines[opened]}")
                 return
             if kind == "end":
                 self._at += 1
                 if self._kinds[self._at] == END_OF_FILE:
                     return
-                hint = f"this 'end' closes {owner}: it may be one too many"
-                self._missing("the end of the file", hint)
+                if not self._reported_extra_end:
+                    self._missing("the end of the file", f"the 'end' before it closes {owner}: it may be one too many")
                 self._resume()
                 if self._kinds[self._at] == END_OF_FILE:
                     return
             self._recovering_member(members, is_actor)
 
     def _resume(self) -> None:
-        """Skip to the next declaration that is recognizable."""
-        while self._skip_to(_MEMBER_STOPS) in (";", "end"):
+        """Behind an ``end`` too many, skip to the next declaration that is recognizable, or to the last ``end``."""
+        self._reported_extra_end = True
+        while (kind := self._skip_to(_MEMBER_STOPS)) in (";", "end"):
+            if kind == "end" and self._kinds[self._at + 1] == END_OF_FILE:
+                return
             self._at += 1
 
     def _recovering_member(self, members: Members, is_actor: bool) -> None:
         """Read one declaration; after a syntax error skip it."""
         start, depth, open_ifs = self._at, self._depth, self._open_ifs
+        self._member_column = self._columns[start]
         try:
             self._member(members, is_actor)
         except SyntaxProblem:
@@ -259,8 +271,13 @@ class Parser(ScheduleParser):
         elif kind == "procedure":
             self._check_order(members, "procedures")
             self._procedure(members, start, annotations)
+        elif kind in ("if", "while", "foreach") or self._is_statement(self._at):
+            self._lost_statement()
+        elif not is_actor and kind not in _ACTOR_MEMBERS:
+            raise self._fail("a constant, a function, a procedure or 'end'")
         elif not is_actor:
-            raise self._fail("a constant, a function, a procedure or 'end'", self._unit_hint(kind))
+            self._missing("a constant, a function, a procedure or 'end'", "a unit has no actions")
+            self._member(Members(), True)
         elif kind in ("action", "initialize", IDENTIFIER, "^"):
             self._check_order(members, "actions")
             self._tagged_action(members, start, annotations)
@@ -269,9 +286,20 @@ class Parser(ScheduleParser):
         else:
             raise self._fail("a declaration or 'end'")
 
-    @staticmethod
-    def _unit_hint(kind: str) -> str:
-        return "a unit has no actions" if kind in ("action", "initialize", "schedule", "priority", IDENTIFIER) else ""
+    def _is_statement(self, at: int) -> bool:
+        """Tell whether an assignment or a call begins at token ``at``."""
+        return self._kinds[at] == IDENTIFIER and self._kinds[at + 1] in (":=", "(", "[")
+
+    def _lost_statement(self) -> None:
+        """Report a statement that stands among the declarations, and skip to the next of those."""
+        if not self._reported_extra_end:
+            self._missing(
+                "a declaration or 'end'", "statements stand in bodies: an 'end' before it may be one too many"
+            )
+        self._reported_extra_end = True
+        self._at += 1
+        while self._skip_to(frozenset(("end",))) == "end" and self._kinds[self._at + 1] != END_OF_FILE:
+            self._at += 1
 
     def _check_order(self, members: Members, what: str) -> None:
         """Report a declaration that stands behind the schedule or the priorities."""
@@ -291,20 +319,32 @@ class Parser(ScheduleParser):
         opened = self._at
         self._at += 1
         name = self._identifier("the name of the function")
-        parameters = self._parameter_list(())
-        self._expect("-->", "the result type stands behind '-->'")
-        result = self._type()
+        parameters, result = self._function_head()
         variables: tuple[VarDecl, ...] = ()
-        body: Expr | None = None
+        body: tuple[Expr, ...] = ()
         if self._kinds[self._at] != "end":
             if self._accept("var"):
                 variables = self._section(lambda: self._declarations(("=", ":=")), frozenset((":", "end")))
-            self._expect(":", "the value of the function stands behind ':'")
-            values = self._section(lambda: (self._expression(),), frozenset(("end",)))
-            body = values[0] if values else None
+            if not self._accept(":") and not self._recovered:
+                self._missing("':'", "the value of the function stands behind ':'")
+            body = self._section(lambda: (self._expression(),), frozenset(("end",)))
         self._close("function", name, opened)
+        value = body[0] if body else None
         span = self._span(start)
-        members.functions.append(FunctionDecl(name, parameters, result, variables, body, annotations, span))
+        members.functions.append(FunctionDecl(name, parameters, result, variables, value, annotations, span))
+
+    def _function_head(self) -> tuple[tuple[VarDecl, ...], TypeExpr]:
+        """``'(' parameters ')' '-->' AstType``; after a syntax error skip to the locals or the value."""
+        start = self._at
+
+        def read() -> tuple[tuple[tuple[VarDecl, ...], TypeExpr]]:
+            parameters = self._parameter_list(())
+            self._expect("-->", "the result type stands behind '-->'")
+            return ((parameters, self._type()),)
+
+        self._recovered = False
+        heads = self._section(read, frozenset((":", "var", "end")))
+        return heads[0] if heads else ((), NamedType("int", None, self._token_span(start)))
 
     def _procedure(self, members: Members, start: int, annotations: tuple[Annotation, ...]) -> None:
         """``'procedure' ID '(' parameters ')' (('var' locals)? 'begin' Statement*)? 'end'``."""
@@ -318,7 +358,8 @@ class Parser(ScheduleParser):
         if self._kinds[self._at] != "end":
             if self._accept("var"):
                 variables = self._section(lambda: self._declarations(("=", ":=")), stops - {"var"})
-            self._expect("begin", "the statements of a procedure stand between 'begin' and 'end'")
+            if not self._accept("begin"):
+                self._missing("'begin'", "the statements of a procedure stand between 'begin' and 'end'")
             body = self._statements()
         self._close("procedure", name, opened)
         members.procedures.append(ProcedureDecl(name, parameters, variables, body, annotations, self._span(start)))
@@ -336,6 +377,9 @@ class Parser(ScheduleParser):
         tag = ""
         if self._kinds[self._at] in (IDENTIFIER, "^"):
             tag = self._dotted()
+            if tag == "native" and self._kinds[self._at] in ("function", "procedure"):
+                self._at -= 1
+                raise self._fail("'@native'")
             if self._kinds[self._at] != ":":
                 raise self._fail("':' and 'action'", "a declaration begins with a type, a tag or a reserved word")
             self._at += 1

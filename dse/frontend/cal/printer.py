@@ -51,8 +51,7 @@ INDENT = "    "
 def print_cal(file: CalFile) -> str:
     """Return the text of a file."""
     lines = [f"package {dotted_text(file.package)};", ""] if file.package else []
-    for entry in file.imports:
-        lines.append(f"import {dotted_text(entry.name)}{'.*' if entry.wildcard else ''};")
+    lines += [f"import {dotted_text(entry.name)}{'.*' if entry.wildcard else ''};" for entry in file.imports]
     if file.imports:
         lines.append("")
     lines += _actor(file.entity) if isinstance(file.entity, ActorDecl) else _unit(file.entity)
@@ -186,7 +185,7 @@ def _regexp(regexp: RegExp) -> str:
         case RegExpTag():
             return dotted_text(regexp.tag.name)
         case RegExpRepeat():
-            simple = isinstance(regexp.child, RegExpTag | RegExpRepeat)
+            simple = isinstance(regexp.child, RegExpTag)  # nor a repeat: "**" is one sign
             return (_regexp(regexp.child) if simple else f"({_regexp(regexp.child)})") + regexp.op
         case RegExpSequence():
             simple_parts = RegExpTag | RegExpRepeat

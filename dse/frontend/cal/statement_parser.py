@@ -33,7 +33,7 @@ class StatementParser(ExpressionParser):
         depth, open_ifs, branches = self._depth, self._open_ifs, self._open_branches
         while (kind := kinds[self._at]) not in _CLOSERS or (kind in ("else", "elsif") and branches == 0):
             start = self._at
-            if kind not in _STATEMENT_WORDS and self._declaration_begins(start):
+            if kind not in _STATEMENT_WORDS and self._body_is_over(start):
                 break
             try:
                 statement = self._statement()
@@ -45,6 +45,15 @@ class StatementParser(ExpressionParser):
                 statements.append(statement)
         self._depth -= 1
         return tuple(statements)
+
+    def _body_is_over(self, at: int) -> bool:
+        """Tell whether a declaration begins at token ``at``, so that an ``end`` is missing before it.
+
+        A variable counts when it stands no further right than the declaration around: both are members of the entity.
+        """
+        if self._kinds[at] in TYPE_WORDS:
+            return self._columns[at] <= self._member_column and self._lines[at] != self._lines[at - 1]
+        return self._declaration_begins(at)
 
     def _skip_statement(self, start: int, open_ifs: int) -> None:
         """Skip to the next statement: past a ';', or to a word that begins or closes one."""
@@ -79,12 +88,19 @@ class StatementParser(ExpressionParser):
             return self._while(start, annotations)
         if kind == "foreach":
             return self._foreach(start, annotations)
-        hint = ""
-        if kind in TYPE_WORDS or kind == "var":
-            hint = "variables are declared behind 'var', before the statements"
-        elif kind == "begin":
-            hint = "only the body of a procedure stands between 'begin' and 'end'"
+        if kind == "begin":
+            self._nested_block(start)
+            return None
+        declares = kind in TYPE_WORDS or kind == "var"
+        hint = "variables are declared behind 'var', before the statements" if declares else ""
         raise self._fail("a statement or 'end'", hint)
+
+    def _nested_block(self, start: int) -> None:
+        """``'begin' Statement* 'end'`` is no statement: report it and read over it."""
+        self._missing("a statement or 'end'", "only the body of a procedure stands between 'begin' and 'end'")
+        self._at += 1
+        self._statements()
+        self._end("begin", start)
 
     def _assign_or_call(self, start: int, annotations: tuple[Annotation, ...]) -> Stmt:
         """``VariableReference ('[' e ']')* ':=' e ';'`` or ``QualifiedName '(' arguments ')' ';'``."""

@@ -60,7 +60,8 @@ UNARY_OPERATORS = frozenset(("~", "not", "-", "#"))
 class TokenStream:
     """The tokens of a file as parallel lists, closed by one ``END_OF_FILE``; no token crosses a line.
 
-    ``lines`` and ``columns`` count from 1; ``ends`` is the column after the last character.
+    ``lines`` and ``columns`` count from 1; ``ends`` is the column after the last character. ``cut``: an unclosed
+    comment hides the rest of the file.
     """
 
     kinds: list[str]
@@ -68,6 +69,7 @@ class TokenStream:
     lines: list[int]
     columns: list[int]
     ends: list[int]
+    cut: bool = False
 
     def append(self, kind: str, text: str, line: int, column: int) -> None:
         """Add a token that begins at a line and column."""
