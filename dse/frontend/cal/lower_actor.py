@@ -46,8 +46,11 @@ def lower_actor(
 
 
 def check_actor(file: ast.CalFile, units: UnitLoader, gather: Gatherer) -> ir.Actor | None:
-    """Return the actor of ``file`` with parameters at their defaults or 0, or None after gathering what is wrong."""
-    return _lower(file, _Arguments(values={}, span=file.span), units, gather)
+    """Return the actor of ``file`` with parameters at their defaults, or None after gathering what is wrong.
+
+    An integer without a default is 1: an actor whose sizes depend on it is not wrong for the lack of an instance.
+    """
+    return _lower(file, _Arguments(values={}, span=file.span, missing_int=1), units, gather)
 
 
 def check_unit(file: ast.CalFile, units: UnitLoader, gather: Gatherer) -> bool:
@@ -70,6 +73,8 @@ class _Arguments:
 
     values: Mapping[str, ParameterValue]
     span: Span
+    missing_int: int = 0
+    """The value of an integer parameter that has neither an argument nor a default."""
 
 
 def _no_argument(symbol: GlobalVariable, of: Type) -> ir.Expr | None:
@@ -162,7 +167,8 @@ class _ActorLowering:
             return constant_of(store(_as_value(given), of), of, declaration.span)
         if declaration.value is not None:
             return self._program.lower_value(declaration, declaration.value, of, Scope(symbol.file))
-        return constant_of(zero_of(of), of, declaration.span)
+        missing = self._arguments.missing_int if isinstance(of, IntType) else zero_of(of)
+        return constant_of(missing, of, declaration.span)
 
 
 def _fits(value: object, of: Type) -> bool:

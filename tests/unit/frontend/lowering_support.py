@@ -8,6 +8,7 @@ from dse.frontend.cal.ast import CalFile
 from dse.frontend.cal.lower_actor import ParameterValue, lower_actor
 from dse.frontend.cal.parser import parse_cal
 from dse.model import ir
+from tests.unit.frontend.well_formed import assert_well_formed
 
 
 def parse(text: str, path: str = "a.cal") -> CalFile:
@@ -35,6 +36,7 @@ def actor_of(
     actor, gather = lower_text(text, units, arguments)
     assert not gather.errors, gather.errors
     assert actor is not None
+    assert_well_formed(actor)
     return actor
 
 

@@ -84,6 +84,19 @@ def test_folded_initial_values_wrap_in_the_container(value: int, size: int, sign
     assert values_of(text, "x") == expected
 
 
+def expressions() -> st.SearchStrategy[str]:
+    leaves = st.integers(0, 2**40).map(str)
+    binary = st.sampled_from(["+", "-", "*", "&", "|", "^"])
+    return st.recursive(leaves, lambda e: st.tuples(e, binary, e).map(lambda t: f"({' '.join(t)})"), max_leaves=8)
+
+
+@given(expressions(), st.sampled_from([8, 16, 32, 64]))
+def test_expressions_are_exact_until_they_are_stored(text: str, bits: int) -> None:
+    exact = eval(text)
+    expected = (exact + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
+    assert values_of(f"int(size={bits}) x := ({text}) + 0;", "x") == expected
+
+
 def test_floats_stay_as_written() -> None:
     initial = state_of("float a = 0.5; float x := a * 2;", "x").initial
     assert isinstance(initial, ir.Binary)
@@ -178,12 +191,19 @@ def test_arguments_defaults_and_zeros() -> None:
 
 
 def test_missing_arguments_are_defaults_or_zero() -> None:
+    actor = actor_of(PARAMETERS)
+    assert variable(actor, "N").initial == ir.Const(0, INT32, variable(actor, "N").span)
+    assert variable(actor, "B").initial == ir.Const(True, BOOL, parse(PARAMETERS).entity.parameters[1].value.span)  # type: ignore[union-attr]
+    assert actor.actions[0].inputs[0].repeat == 1
+
+
+def test_an_actor_without_an_instance_is_checked_with_sizes_of_one() -> None:
     gather = Gatherer()
-    actor = check_actor(parse(PARAMETERS), lambda _name: None, gather)
+    text = "actor A(int N) ==> int O:\nint x[N];\naction ==> O:[x] repeat N end\nend"
+    actor = check_actor(parse(text), lambda _name: None, gather)
     assert actor is not None
     assert not gather.diagnostics
-    assert variable(actor, "N").initial == ir.Const(0, INT32, variable(actor, "N").span)
-    assert actor.actions[0].inputs[0].repeat == 1
+    assert dimensions_of(variable(actor, "x").type) == (1,)
 
 
 # Names and scopes -----------------------------------------------------------------------------------------------------
