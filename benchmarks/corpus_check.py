@@ -13,7 +13,8 @@ from collections import Counter
 from pathlib import Path
 
 from dse.base.errors import Diagnostic
-from dse.flows.check import CheckReport, FileCheck, check_tree
+from dse.flows.check import check_tree
+from dse.flows.check_report import CheckReport, FileCheck
 
 
 def application(path: str, corpus: str) -> str:

@@ -82,7 +82,9 @@ def _excerpt(span: Span) -> list[str]:
         return []
     if span.line > len(source_lines):
         return []
-    text = source_lines[span.line - 1].rstrip("\r")
+    text = "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in source_lines[span.line - 1].rstrip("\r"))
+    if not text.strip():
+        return []
     width = span.end_column - span.column if span.end_line == span.line else len(text) - span.column + 1
     margin = "".join("\t" if c == "\t" else " " for c in text[: span.column - 1])
     return [f"    {text}", f"    {margin}{'^' * max(1, width)}"]

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from dse.base.diagnostics import render
 from dse.base.errors import Diagnostic
 from dse.base.source import NO_SPAN
-from dse.flows.check import CheckOptions, CheckReport, FileCheck, check_file, check_tree
+from dse.flows.check import check_file, check_tree
+from dse.flows.check_report import CheckOptions, CheckReport, FileCheck
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

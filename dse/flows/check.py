@@ -5,114 +5,75 @@ XDF file is parsed and validated, and every top network (one without ports) is e
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
+from dse.base.collector import collector_paused
 from dse.base.diagnostics import Gatherer, in_reading_order
 from dse.base.errors import Diagnostic, OptionError
 from dse.base.source import file_span
+from dse.flows.check_report import DEFAULT_OPTIONS, CheckOptions, CheckReport, FileCheck, FileKind
+from dse.flows.check_store import CheckStore
 from dse.frontend.cal.ast import UnitDecl
 from dse.frontend.network.elaborate import elaborate
 from dse.frontend.network.projects import SourceRoots, find_source_roots
 from dse.frontend.network.sources import Library, SourceFiles
 from dse.model.network import Network
 
-FileKind = Literal["actor", "unit", "network", "top", "unknown"]
 Progress = Callable[[int, int, str], None]
 """Called with files done, files in all, and the path of the next one."""
 
 _CHECKED_SUFFIXES = (".cal", ".xdf")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileCheck:
-    """What the check of one file found. ``actors``, ``classes`` and ``connections`` count the elaborated network.
-
-    ``classes`` counts distinct actors, that is (class, parameter values).
-    """
-
-    path: str
-    kind: FileKind
-    diagnostics: tuple[Diagnostic, ...]
-    actors: int = 0
-    classes: int = 0
-    connections: int = 0
-
-    @property
-    def errors(self) -> tuple[Diagnostic, ...]:
-        """The errors among the diagnostics."""
-        return tuple(d for d in self.diagnostics if d.severity == "error")
-
-    @property
-    def ok(self) -> bool:
-        """Whether there is no error."""
-        return not self.errors
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckReport:
-    """The checks of all files, in the order of their paths."""
-
-    checks: tuple[FileCheck, ...]
-
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Every finding once: a broken actor is found again by each network that uses it."""
-        return tuple(dict.fromkeys(d for check in self.checks for d in check.diagnostics))
-
-    @property
-    def errors(self) -> tuple[Diagnostic, ...]:
-        """The errors, each once."""
-        return tuple(d for d in self.diagnostics if d.severity == "error")
-
-    @property
-    def warnings(self) -> tuple[Diagnostic, ...]:
-        """The warnings, each once."""
-        return tuple(d for d in self.diagnostics if d.severity == "warning")
-
-    @property
-    def tops(self) -> tuple[FileCheck, ...]:
-        """The top networks."""
-        return tuple(check for check in self.checks if check.kind == "top")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckOptions:
-    """How to check, as ``load_network`` understands it."""
-
-    source_paths: tuple[str, ...] = ()
-    strict: bool = False
-    partial: bool = False
-
-
-DEFAULT_OPTIONS = CheckOptions()
-
-
 def check_file(path: str, options: CheckOptions = DEFAULT_OPTIONS) -> CheckReport:
     """Check one XDF or CAL file and everything it uses. Raises ``OptionError`` for a folder."""
     if Path(path).is_dir():
         raise OptionError(f"'{path}' is a folder", expected="check a tree of files with --all")
-    checker = _Checker(options)
-    return CheckReport(checks=(checker.check(path, elaborate_always=True),))
+    with collector_paused():
+        return CheckReport(checks=(_Checker(options).check(path, elaborate_always=True),))
 
 
 def check_tree(
     folder: str, options: CheckOptions = DEFAULT_OPTIONS, *, progress: Progress | None = None
 ) -> CheckReport:
-    """Check all CAL and XDF files of a folder and of those below it. Raises ``OptionError`` if there is none."""
+    """Check all CAL and XDF files of a folder and of those below it. Raises ``OptionError`` if there is none.
+
+    Projects that have not changed since an earlier check are not checked again (``check_store``).
+    """
     if not Path(folder).is_dir():
         raise OptionError(f"'{folder}' is no folder", expected="--all takes the folder of a tree of files")
     paths = list(source_files(folder))
     if not paths:
         raise OptionError(f"there is no .cal and no .xdf file in '{folder}'")
     checker = _Checker(options)
-    checks: list[FileCheck] = []
-    for done, path in enumerate(paths):
+    store = CheckStore(options)
+    checks: dict[str, FileCheck] = {}
+
+    def check(path: str) -> FileCheck:
         if progress is not None:
-            progress(done, len(paths), path)
-        checks.append(checker.check(path))
-    return CheckReport(checks=tuple(checks))
+            progress(len(checks), len(paths), path)
+        checks[path] = checker.check(path)
+        return checks[path]
+
+    with collector_paused():
+        for project, members in _by_project(paths, checker).items():
+            key = None if project is None else store.key(project, map(checker.roots, members), members)
+            known = {} if project is None or key is None else store.load(project, key)
+            if known.keys() >= set(members):
+                checks.update(known)
+                continue
+            results = [check(path) for path in members]
+            if project is not None and key is not None:
+                store.save(project, key, results)
+    return CheckReport(checks=tuple(checks[path] for path in paths))
+
+
+def _by_project(paths: list[str], checker: "_Checker") -> dict[str | None, list[str]]:
+    """Return the files of each project, and under None those outside any project."""
+    groups: dict[str | None, list[str]] = {}
+    for path in paths:
+        groups.setdefault(checker.roots(path).project, []).append(path)
+    return groups
 
 
 def source_files(folder: str) -> Iterator[str]:
@@ -145,14 +106,17 @@ class _Checker:
                 gather.error("this is neither a network nor an actor", file_span(path, 0), wanted)
                 return _finished(path, "unknown", gather)
 
-    def _library(self, path: str, gather: Gatherer) -> Library:
-        """Return a library of the source roots of a file, which depend on its folder only."""
+    def roots(self, path: str) -> SourceRoots:
+        """Return the source roots of a file, which depend on its folder only."""
         folder = Path(path).parent
         if folder not in self._roots:
             own = Gatherer()
             self._roots[folder] = (find_source_roots(path, self.options.source_paths, own), tuple(own.diagnostics))
-        roots, diagnostics = self._roots[folder]
-        gather.extend(diagnostics)
+        return self._roots[folder][0]
+
+    def _library(self, path: str, gather: Gatherer) -> Library:
+        roots = self.roots(path)
+        gather.extend(self._roots[Path(path).parent][1])
         return Library(roots, self.files)
 
     def _check_cal(self, path: str, gather: Gatherer) -> FileCheck:

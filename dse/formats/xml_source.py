@@ -4,6 +4,7 @@ lxml knows only the line of an element. The start tags are therefore found once 
 that a diagnostic can point at the tag or at one attribute of it.
 """
 
+import codecs
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ _MARKUP = re.compile(
     r"""|(?P<tag><[^!?/\s>](?:[^'">]|"[^"]*"|'[^']*')*>)""",
     re.DOTALL,
 )
+_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -106,6 +108,9 @@ def parse_xml(path: str, gather: Gatherer) -> XmlSource | None:
         return None
     if not data.strip():
         gather.error("the file is empty", file_span(path, 0), "expected an XML document")
+        return None
+    if b"\0" in data and not data.startswith(_UTF16_MARKS):
+        gather.error("this is a binary file", file_span(path, 0), "expected an XML document")
         return None
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, recover=True, huge_tree=False

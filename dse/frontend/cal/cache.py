@@ -38,6 +38,9 @@ def load_cal(path: str, gather: Gatherer) -> CalFile | None:
     except ValueError:
         gather.error(f"{path!r} cannot be the path of a file", file_span(path, 0, 0))
         return None
+    if "\0" in text:
+        gather.error("this is a binary file, not CAL source", file_span(path, 0, 0))
+        return None
     digest = _digest(path, text)
     held = _memory.get(path)
     if held is None or held[0] != digest:

@@ -9,6 +9,7 @@ the outermost wins.
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from dse.base.collector import collector_paused
 from dse.base.diagnostics import Gatherer, in_reading_order
 from dse.base.errors import Diagnostic, SourceError
 from dse.base.registry import nearest_names
@@ -50,7 +51,8 @@ def load_network(
     """
     gather = Gatherer()
     library = Library(find_source_roots(path, source_paths, gather), SourceFiles(partial=partial))
-    network = elaborate(path, library, gather, strict=strict)
+    with collector_paused():
+        network = elaborate(path, library, gather, strict=strict)
     if network is None or gather.errors:
         raise SourceError(gather.diagnostics)
     return LoadedNetwork(network=network, warnings=tuple(gather.warnings))

@@ -24,10 +24,10 @@ _REPOSITORY_MARKER = ".git"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRoots:
-    """Source folders in search order. ``guessed``: neither from a project nor from an option (rule 3)."""
+    """Source folders in search order; ``project`` is the folder of the project they come from (None: rule 3)."""
 
     folders: tuple[str, ...]
-    guessed: bool = False
+    project: str | None = None
     missing_projects: tuple[str, ...] = ()
     """Referenced projects that are not in the workspace."""
 
@@ -73,7 +73,7 @@ def find_source_roots(path: str, source_paths: tuple[str, ...], gather: Gatherer
     folders = dict.fromkeys((*map(_absolute, source_paths), *found))
     return SourceRoots(
         folders=tuple(_shown(folder, relative) for folder in folders),
-        guessed=project is None,
+        project=None if project is None else _shown(project, relative),
         missing_projects=tuple(missing),
     )
 

@@ -155,7 +155,7 @@ def test_all_errors_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
         ("  \n ", "the file is empty"),
         ("<network/>", "the root element is 'network'"),
         ('<XDF name="n"><Instance', "not well-formed XML"),
-        (b"\x00\x01\x02\xff" * 20, "not well-formed XML"),
+        (b"\x00\x01\x02\xff" * 20, "this is a binary file"),
         ("<XDF name='n'></XDF><XDF/>", "not well-formed XML"),
         ('<XDF name="n"><Instance id="&undefined;"/></XDF>', "not well-formed XML"),
     ],

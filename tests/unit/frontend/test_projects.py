@@ -46,7 +46,7 @@ def test_a_project_gives_its_source_folders_and_those_it_references(tmp_path: Pa
     roots = roots_of(xdf)
     expected = ["App/src", "App/Testbeds", "renamed/actors", "System/src", "Deep/src", "App/src/a/b"]
     assert roots.folders == tuple(str(tmp_path / folder) for folder in expected)
-    assert not roots.guessed
+    assert roots.project == str(tmp_path / "App")
     assert roots.missing_projects == ()
 
 
@@ -78,7 +78,7 @@ def test_without_a_project_the_folders_above_up_to_the_repository(tmp_path: Path
     (tmp_path / "repo/.git").mkdir(parents=True)
     xdf = touch(tmp_path / "repo/actors/jpeg/jpeg.xdf")
     roots = roots_of(xdf)
-    assert roots.guessed
+    assert roots.project is None
     assert roots.folders == tuple(str(tmp_path / f) for f in ("repo/actors/jpeg", "repo/actors", "repo"))
     parser = touch(tmp_path / "repo/actors/jpeg/Parser.cal")
     assert roots.find("jpeg.Parser") == str(parser)
