@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from dse.base.errors import ExecutionError
 from dse.interp.instance import RunningActor, fault_place
-from dse.interp.natives.context import ProgramExit, SourceExhausted
+from dse.interp.natives.context import InputRefused, ProgramExit, SourceExhausted
 
 Why: TypeAlias = Literal["quiescent", "livelock", "budget", "exit", "frames"]
 """Why a run ended: nothing can fire; idle firings only; firing budget spent; ended by a native; frames shown."""
