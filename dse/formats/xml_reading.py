@@ -79,7 +79,8 @@ class XmlReader:
             return value
         wanted = "a number above 0" if positive else "a number of at least 0"
         wanted += "" if most is None else f" and at most {most}"
-        self.gather.error(f"{name} of '{local_name(element)}' is '{shorten(found[0])}'", found[1], f"expected {wanted}")
+        what = f"{_bare(name)} of '{local_name(element)}' is '{shorten(found[0])}'"
+        self.gather.error(what, found[1], f"expected {wanted}")
         return None
 
     def integer(self, element: etree._Element, name: str, *, least: int = 0) -> int | None:
@@ -90,7 +91,7 @@ class XmlReader:
         value = parse_integer(found[0])
         if value is not None and value >= least:
             return value
-        what = f"{name} of '{local_name(element)}' is '{shorten(found[0])}'"
+        what = f"{_bare(name)} of '{local_name(element)}' is '{shorten(found[0])}'"
         self.gather.error(what, found[1], f"expected an integer of at least {least}")
         return None
 
@@ -101,7 +102,7 @@ class XmlReader:
             return None
         value = next((k for k in known if k.lower() == found[0].strip().lower()), None)
         if value is None:
-            what = f"unknown {name} '{shorten(found[0])}' of '{local_name(element)}'"
+            what = f"unknown {_bare(name)} '{shorten(found[0])}' of '{local_name(element)}'"
             self.gather.error(what, found[1], nearest_names(found[0], known))
         return value
 
@@ -137,6 +138,11 @@ def raise_errors(gather: Gatherer) -> None:
     """Raise everything gathered if any of it is an error."""
     if gather.errors:
         raise gathered_error(gather)
+
+
+def _bare(name: str) -> str:
+    """Return a name without its namespace."""
+    return name.rpartition("}")[2]
 
 
 def shorten(text: str) -> str:

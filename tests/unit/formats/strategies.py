@@ -5,6 +5,8 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
+from dse.model.design_point import POLICIES, DesignPoint, Partition
+from dse.model.platform import Platform, Unit
 from dse.model.trace import (
     AccessTable,
     Topology,
@@ -145,3 +147,38 @@ def weight_tables(draw: st.DrawFn) -> WeightTable:
         name=draw(NAMES), compute=compute, scheduling=scheduling, transfers=transfers, simd=simd,
         manifest=tuple(manifest.items()),
     )  # fmt: skip
+
+
+UNITS = (
+    Unit(name="cpu", kind="cpu", cores=4),
+    Unit(name="gpu", kind="gpu", partition="PG"),
+    Unit(name="little cpu", kind="cpu", cores=2),
+)
+PLATFORM = Platform(name="p", units=UNITS)
+
+
+@st.composite
+def design_points(draw: st.DrawFn, topology: Topology) -> DesignPoint:
+    """A design point of any partition shape, policy and unit."""
+    order = draw(st.permutations(range(len(topology.actors))))
+    owner = [draw(st.integers(0, len(order) - 1)) for _ in order]
+    partitions = []
+    for name in range(len(order)):
+        actors = tuple(actor for actor, o in zip(order, owner, strict=True) if o == name)
+        if not actors:
+            continue
+        policy = draw(st.sampled_from(POLICIES))
+        extra = draw(st.lists(st.sampled_from(actors), max_size=2))
+        partitions.append(
+            Partition(
+                name=f"{draw(NAMES)}{name}", actors=actors, unit=draw(st.sampled_from(UNITS)).name, policy=policy,
+                cores=draw(st.integers(1, 4)), static_order=(*actors, *extra) if policy == "STATIC_ORDER" else (),
+            )
+        )  # fmt: skip
+    return DesignPoint(
+        partitions=tuple(partitions),
+        capacities=tuple(draw(st.integers(1, 10**6)) for _ in topology.buffers),
+        release=draw(st.sampled_from(["reading", "processing"])),
+        transfers=draw(st.sampled_from(["sequential", "parallel"])),
+        name=draw(NAMES),
+    )

@@ -1,0 +1,59 @@
+"""Buffer sizes (.bxdf): reader and writer; formats.md, section Buffer sizes.
+
+Files before 2021 say ``source-actor`` and ``target-actor``; both are read. A connection that the file leaves out has
+its ``default-size``; where that is missing too, 512 tokens.
+"""
+
+from lxml import etree
+
+from dse.base.diagnostics import Gatherer
+from dse.formats.connections import Buffers, connection_attributes, read_sizes
+from dse.formats.xml_keep import Shape, keep_unknown
+from dse.formats.xml_reading import open_xml, raise_errors, write_xml
+from dse.formats.xml_source import local_name
+from dse.model.design_point import DEFAULT_CAPACITY_TOKENS
+from dse.model.trace import Topology
+
+_CONNECTION = Shape(
+    tag="connection",
+    identity=("source", "source-port", "target", "target-port"),
+    attributes=("size", "source-actor", "target-actor"),
+)
+_SHAPE = Shape(tag="bxdf", attributes=("network", "default-size"), children=(_CONNECTION,))
+
+
+def read_bxdf(path: str, topology: Topology) -> tuple[int, ...]:
+    """Return the capacity in tokens of each buffer of a network.
+
+    Raises:
+        FormatError: with everything that is wrong: unknown or repeated connections, sizes below 1.
+    """
+    gather = Gatherer()
+    reader = open_xml(path, gather)
+    if local_name(reader.root).lower() != "bxdf":
+        tag = local_name(reader.root)
+        reader.error(f"the root element is '{tag}'", reader.root, "expected 'bxdf': this is no file of buffer sizes")
+    raise_errors(gather)
+    buffers = Buffers(topology)
+    default = reader.integer(reader.root, "default-size", least=1)
+    sizes = read_sizes(reader, list(reader.children(reader.root, "connection")), buffers)
+    raise_errors(gather)
+    return buffers.capacities(sizes, default or DEFAULT_CAPACITY_TOKENS)
+
+
+def write_bxdf(
+    capacities: tuple[int, ...],
+    topology: Topology,
+    path: str,
+    *,
+    default_tokens: int = DEFAULT_CAPACITY_TOKENS,
+    keep: str | None = None,
+) -> None:
+    """Write the capacity in tokens of each buffer, all of them; unknown parts of the file ``keep`` are carried over."""
+    root = etree.Element("bxdf", {"network": topology.name, "default-size": str(default_tokens)})
+    buffers = Buffers(topology)
+    for index, size in enumerate(capacities):
+        etree.SubElement(root, "connection", connection_attributes(buffers, index, size))
+    if keep is not None:
+        keep_unknown(keep, root, _SHAPE)
+    write_xml(root, path)
