@@ -24,10 +24,12 @@ def diagnose(prepared: Prepared, state: FinalState, rerun: Callable[[Prepared], 
 
     ``rerun`` runs the engine on the same design point with other capacities, where that cannot be avoided.
     """
+    traces = prepared.tables.problem.trace.firings
+    if all(position == len(firings) for position, firings in zip(state[0], traces, strict=True)):
+        return None
     needs = _Needs(prepared)
     rows = _rows(needs, prepared.capacities, state)
-    if rows is None:
-        return None
+    assert rows is not None, "some actor is unfinished"
     static = any(partition.policy == "STATIC_ORDER" for partition in prepared.point.partitions)
     if static and prepared.tables.block_width.any():
         remedy = _remedy_by_reruns(prepared, needs, rows, rerun)
