@@ -1,0 +1,166 @@
+"""``dse run``: execute a network on an input."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+
+from dse.base.diagnostics import render
+from dse.base.errors import OptionError
+from dse.flows.run import RunReport, run_file
+from dse.interp.options import FIFO_TOKENS, RunOptions
+
+_MODES = ("auto", "never")
+_ENDINGS = {
+    "quiescent": "no actor can fire any more",
+    "livelock": "actors fire, but no token moves",
+    "budget": "the firing budget is spent",
+    "exit": "the program ended itself",
+    "frames": "all pictures asked for were shown",
+}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``dse run``."""
+    parser.epilog = "example: dse run actors/jpeg/jpeg.xdf -i actors/jpeg/input.jpg -o picture.png"
+    parser.add_argument("network", help="network (.xdf)")
+    files = parser.add_argument_group("files")
+    files.add_argument("-i", "--input", metavar="FILE", help="input; default: the one that input.default names")
+    files.add_argument("-o", "--output", metavar="FILE", help="pictures (.yuv .png .pgm .ppm), or what a sink writes")
+    files.add_argument("-w", "--write", metavar="FILE", help="what a writer writes (default: as -o)")
+    files.add_argument("-y", "--reference", metavar="FILE", help="planar pictures or bytes that the output must equal")
+    files.add_argument("--tolerance", type=int, default=0, metavar="N", help="difference of a sample that is accepted")
+    limits = parser.add_argument_group("limits")
+    limits.add_argument("-l", "--loops", type=int, default=1, metavar="N", help="times the input is read (default 1)")
+    limits.add_argument("-f", "--frames", type=int, metavar="N", help="stop after N pictures")
+    limits.add_argument(
+        "-s", "--fifo-size", type=int, default=FIFO_TOKENS, metavar="N", help="FIFO capacity in tokens (default 512)"
+    )
+    limits.add_argument("--max-firings", type=int, metavar="N", help="stop after N firings")
+    parser.add_argument("--why", action="store_true", help="say what each actor waits for at the end")
+    parser.add_argument(
+        "--native",
+        action="append",
+        default=[],
+        metavar="UNIT.FUNCTION=MODULE:CALLABLE",
+        help="bind a native function to a Python callable; may be repeated",
+    )
+    parser.add_argument("--source-path", metavar="DIR", action="append", default=[], help="folder of classes")
+    parser.add_argument("--strict", action="store_true", help="warnings about the network are errors")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the network; print what it prints; return 0, 1 (differs, failed) or 3 (deadlock)."""
+    options = RunOptions(
+        input=args.input,
+        output=args.output,
+        write=args.write,
+        reference=args.reference,
+        tolerance=args.tolerance,
+        loops=args.loops,
+        frames=args.frames,
+        fifo_tokens=args.fifo_size,
+        max_firings=args.max_firings,
+        natives=tuple(_native(text) for text in args.native if text not in _MODES),
+    )
+    report = run_file(
+        args.network,
+        options,
+        source_paths=tuple(args.source_path),
+        strict=args.strict,
+        echo=None if args.json else sys.stdout.write,
+        progress=None if args.quiet else _show_progress(),
+    )
+    if args.json:
+        print(json.dumps(as_document(report), indent=2))
+    sys.stdout.flush()
+    _print_findings(report, quiet=args.quiet, why=args.why)
+    return report.exit_code
+
+
+def as_document(report: RunReport) -> dict[str, object]:
+    """Return the JSON document: ``firings``, ``outputs``, ``digest`` (of the trace) and how the run ended."""
+    result = report.result
+    comparison, deadlock = result.comparison, result.deadlock
+    return {
+        "firings": result.n_firings,
+        "outputs": list(result.outputs),
+        "digest": result.trace.digest,
+        "ended": result.why,
+        "exit_code": report.exit_code,
+        "input": report.input,
+        "stdout": result.stdout,
+        "pictures": result.frames,
+        "tokens": sum(c.tokens for c in result.channels),
+        "tokens_left": result.tokens_left,
+        "actors": {
+            instance.name: {a.name: n for a, n in zip(instance.actor.actions, counts, strict=True)}
+            for instance, counts in zip(report.network.instances, result.actions, strict=True)
+        },
+        "comparison": comparison
+        and {
+            "compared": comparison.compared,
+            "equal": comparison.equal,
+            "missing": comparison.missing,
+            "max_difference": comparison.max_difference,
+        },
+        "deadlock": deadlock
+        and {
+            "actors": list(deadlock.actors),
+            "fifo": deadlock.fifo,
+            "capacity_tokens": deadlock.capacity_tokens,
+            "needed_tokens": deadlock.needed_tokens,
+        },
+        "waits": [str(w) for w in result.waits],
+        "warnings": [d.message for d in report.warnings],
+    }
+
+
+def _native(text: str) -> tuple[str, str]:
+    """Return (native, callable) of an override. Raises ``OptionError``."""
+    key, equals, target = text.partition("=")
+    if not equals or "." not in key or ":" not in target:
+        raise OptionError(f"'{text}' binds no native", expected="--native UNIT.FUNCTION=MODULE:CALLABLE")
+    return key, target
+
+
+def _show_progress() -> Callable[[int], None]:
+    """Return what tells the firings so far: on one line of a terminal, else one line for about a million."""
+    shown = [0]
+
+    def show(firings: int) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{firings} firings", end="", file=sys.stderr, flush=True)
+        elif firings - shown[0] >= 1 << 20:
+            shown[0] = firings
+            print(f"{firings} firings", file=sys.stderr)
+
+    return show
+
+
+def _print_findings(report: RunReport, *, quiet: bool, why: bool) -> None:
+    """Print on standard error how the run ended and what is remarkable about it."""
+    result = report.result
+    lines = []
+    if not quiet:
+        lines += [render(d) for d in report.warnings]
+        lines.append(f"{result.n_firings} firings; {_ENDINGS[result.why]}")
+        lines += [f"wrote {path}" for path in dict.fromkeys(result.outputs)]
+    if result.exit_code:
+        lines.append(f"the program ended with exit code {result.exit_code}")
+    if result.comparison is not None:
+        c = result.comparison
+        lines.append(f"{c.equal} of {c.compared} equal the reference; largest difference {c.max_difference}")
+    if not quiet and result.tokens_left:
+        lines.append(f"{result.tokens_left} tokens were left in FIFOs:")
+        lines += [f"  {c.left} in {c.name}" for c in result.channels if c.left]
+    if (why or result.deadlock is not None) and not quiet:
+        lines += [f"  {w}" for w in result.waits]
+    if result.deadlock is not None:
+        d = result.deadlock
+        lines.append(
+            f"deadlock: {', '.join(d.actors)} wait for each other; {d.fifo} is full with {d.capacity_tokens} tokens\n"
+            f"  = give it room for at least {d.needed_tokens} tokens (-s {d.needed_tokens}, or bufferSize in the XDF)"
+        )
+    for line in lines:
+        print(line, file=sys.stderr)

@@ -1,0 +1,55 @@
+"""The journey of ``dse run``: load a network, find its input, run it, judge how it ended."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from dse.base.collector import collector_paused
+from dse.base.errors import Diagnostic
+from dse.flows.inputs import default_input
+from dse.frontend.network.elaborate import load_network
+from dse.interp.run import RunOptions, RunResult, run_network
+from dse.model.network import Network
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """A network, what running it gave, and the warnings of loading and running it. ``input``: what was read."""
+
+    network: Network
+    result: RunResult
+    input: str | None
+    warnings: tuple[Diagnostic, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """0 done, 1 the output differs from the reference or the program failed, 3 deadlock."""
+        comparison = self.result.comparison
+        if self.result.deadlock is not None:
+            return 3
+        if self.result.exit_code or (comparison is not None and comparison.equal < comparison.compared):
+            return 1
+        return 0
+
+
+def run_file(
+    path: str,
+    options: RunOptions,
+    *,
+    source_paths: tuple[str, ...] = (),
+    strict: bool = False,
+    echo: Callable[[str], object] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> RunReport:
+    """Run the network of an XDF file; without an input it gets the one that ``input.default`` beside it names.
+
+    Raises:
+        SourceError: the network is wrong. ExecutionError: the input or the run is. OptionError: an option is.
+    """
+    with collector_paused():
+        loaded = load_network(path, source_paths=source_paths, strict=strict)
+    given = options.input is not None
+    if not given:
+        options = replace(options, input=default_input(path))
+    result = run_network(loaded.network, options, echo=echo, progress=progress)
+    found = result.warnings
+    return RunReport(network=loaded.network, result=result, input=options.input, warnings=(*loaded.warnings, *found))
