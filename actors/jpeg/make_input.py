@@ -71,7 +71,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=DEFAULT)
     parser.add_argument("--width", type=int, default=128)
     parser.add_argument("--height", type=int, default=128)
-    parser.add_argument("--quality", type=int, default=90)
+    parser.add_argument("--quality", type=int, default=95)
     parser.add_argument("--sampling", choices=SAMPLINGS, default="4:2:0")
     parser.add_argument("--restart", type=int, default=0, help="MCUs between restart markers; 0 for none")
     parser.add_argument("--seed", type=int, default=1)
