@@ -80,6 +80,8 @@ def decode(data: bytes) -> Parsed:
         tree, diagnostics = _Reader(io.BytesIO(body)).load()
     except (pickle.UnpicklingError, EOFError, LookupError, TypeError, ValueError, AttributeError) as problem:
         raise DecodeError(str(problem)) from problem
-    if not isinstance(tree, ast.CalFile | None) or not all(isinstance(d, Diagnostic) for d in diagnostics):
+    if not isinstance(tree, ast.CalFile | None) or not isinstance(diagnostics, tuple):
+        raise DecodeError("something else than a parse result")
+    if not all(isinstance(d, Diagnostic) for d in diagnostics):
         raise DecodeError("something else than a parse result")
     return tree, diagnostics
