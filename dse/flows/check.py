@@ -57,7 +57,7 @@ def check_tree(
 
     with collector_paused():
         for project, members in _by_project(paths, checker).items():
-            key = None if project is None else store.key(project, map(checker.roots, members), members)
+            key = None if project is None else store.key(project, [checker.roots(path) for path in members], members)
             known = {} if project is None or key is None else store.load(project, key)
             if known.keys() >= set(members):
                 checks.update(known)

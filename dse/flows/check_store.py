@@ -10,7 +10,7 @@ import contextlib
 import functools
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
@@ -58,10 +58,10 @@ class CheckStore:
             part.write_text(json.dumps(document), encoding="utf-8")
             part.replace(entry)
 
-    def key(self, project: str, roots: Iterable[SourceRoots], paths: Iterable[str]) -> str:
+    def key(self, project: str, roots: Sequence[SourceRoots], paths: Sequence[str]) -> str:
         """Return the digest of everything that the results of a project depend on."""
         state = blake2b(_checker_digest(), digest_size=20)
-        state.update(repr((self._options, project, tuple(roots), tuple(paths))).encode("utf-8", "surrogateescape"))
+        state.update(repr((self._options, project, roots, paths)).encode("utf-8", "surrogateescape"))
         folders = {folder: None for of in roots for folder in of.folders}
         for folder in (project, *folders):
             state.update(self._tree_digest(folder))

@@ -51,7 +51,11 @@ def parse_xdf(path: str, gather: Gatherer) -> XdfNetwork | None:
     source = parse_xml(path, gather)
     if source is None:
         return None
-    return _Reader(source, gather).network()
+    try:
+        return _Reader(source, gather).network()
+    except RecursionError:
+        gather.error("the elements nest too deeply", source.span(source.root), "split long expressions into variables")
+        return None
 
 
 def read_xdf(path: str) -> XdfNetwork:

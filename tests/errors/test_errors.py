@@ -1,6 +1,6 @@
 """Every folder here is one mistake a user can make: its ``cmd`` must print exactly its ``expect``.
 
-``cmd`` is one command line (``dse check broken.xdf``), run in a copy of the folder. ``expect`` is the combined output
+``cmd`` is one command line (``dse check broken.xdf``), run in a copy of the folder; ``$ACTORS`` is our ``actors``. ``expect`` is the combined output
 and, in its last line, the exit code. ``DSE_ACCEPT=1 pytest tests/errors`` rewrites the ``expect`` files; read the
 difference before committing it.
 """
@@ -17,13 +17,14 @@ import pytest
 from dse.cli.main import main
 
 HERE = Path(__file__).parent
+ACTORS = HERE.parents[1] / "actors"
 CASES = sorted(path.parent.name for path in HERE.glob("*/cmd"))
 ACCEPT = os.environ.get("DSE_ACCEPT") == "1"
 
 
 def run_case(folder: Path) -> str:
     """Return the combined output of the command of a case, the exit code as its last line."""
-    command = shlex.split((folder / "cmd").read_text())
+    command = shlex.split((folder / "cmd").read_text().replace("$ACTORS", os.path.relpath(ACTORS)))
     assert command[0] == "dse"
     output = io.StringIO()
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):

@@ -121,7 +121,11 @@ class _Elaborator:
         for declaration in xdf.declarations:
             if declaration.kind == "Param" and declaration.value is None:
                 self.doubt(f"the parameter '{declaration.name}' has no value, 0 is taken", declaration.span)
-        self.expand(xdf, {}, "", (xdf.path,))
+        try:
+            self.expand(xdf, {}, "", (xdf.path,))
+        except RecursionError:
+            self.gather.error("the networks nest too deeply", xdf.span, "a few hundred levels are supported")
+            return None
         instances = [Instance(name=n, actor=a, span=s) for n, a, s in self.instances if a is not None]
         if len(instances) < len(self.instances):
             return None

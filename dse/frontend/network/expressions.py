@@ -204,7 +204,7 @@ def _real_of(value: int | float) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def _is_number(value: Value) -> bool:

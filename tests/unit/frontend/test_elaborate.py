@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from dse.base.errors import SourceError
 from dse.frontend.network.elaborate import LoadedNetwork, load_network
@@ -230,3 +232,36 @@ def test_a_missing_class_says_where_it_was_searched_and_what_is_near(folder: Pat
 def test_a_missing_file_is_an_error_without_line(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no such file"):
         load_network(str(tmp_path / "none.xdf"))
+
+
+def test_deep_nesting_is_an_error_or_works(folder: Path) -> None:
+    for level in range(400):
+        write(folder, f"N{level}", instance("n", f"N{level + 1}"))
+    write(folder, "N400", instance("s", "Source"))
+    assert errors(folder, instance("n", "N0")) == ["the networks nest too deeply"]
+    deep = integer(1)
+    for _ in range(120):
+        deep = f'<Expr kind="UnaryOp"><Op name="-"/>{deep}</Expr>'
+    assert parameter(load(folder, instance("c", "Copy", k=deep)).network.instances[0].actor, "k") == 1
+
+
+WHOLE = (
+    instance("s", "Source") + instance("c", "Copy", k=integer(1)) + instance("t", "Sink")
+    + connect("s.O", "c.I", integer(9)) + connect("c.O", "t.I")
+)  # fmt: skip
+SNIPPETS = ["", "s", "c", "I", "O", "Source", "Sink", "Copy", "top", '"', "<", "k", "Flag", "Var", "Real", "1e9", "x.y"]
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cuts=st.lists(st.tuples(st.integers(0, len(WHOLE)), st.integers(0, 8), st.sampled_from(SNIPPETS)), max_size=3))
+def test_mutated_networks_are_loaded_or_refused(folder: Path, cuts: list[tuple[int, int, str]]) -> None:
+    text = WHOLE
+    for at, length, insert in cuts:
+        text = text[:at] + insert + text[at + length :]
+    path = write(folder, "top", text)
+    try:
+        network = load_network(path, partial=len(cuts) == 2).network
+    except SourceError:
+        return
+    for connection in network.connections:
+        assert network.connection_name(connection)
