@@ -1,8 +1,8 @@
 """Every folder here is one mistake a user can make: its ``cmd`` must print exactly its ``expect``.
 
-``cmd`` is one command line (``dse check broken.xdf``), run in a copy of the folder; ``$ACTORS`` is our ``actors``. ``expect`` is the combined output
-and, in its last line, the exit code. ``DSE_ACCEPT=1 pytest tests/errors`` rewrites the ``expect`` files; read the
-difference before committing it.
+``cmd`` is one command line (``dse check broken.xdf``), run in a copy of the folder; ``$ACTORS`` in it stands for our
+``actors``. ``expect`` is the combined output and, in its last line, the exit code. ``DSE_ACCEPT=1 pytest tests/errors``
+rewrites the ``expect`` files; read the difference before committing it.
 """
 
 import contextlib
