@@ -45,6 +45,8 @@ def run(args: argparse.Namespace) -> int:
     if args.folder is not None:
         progress = None if args.quiet or args.json or not sys.stderr.isatty() else _show_progress
         report = check_tree(args.folder, options, progress=progress)
+        if progress is not None:
+            print("\r\x1b[K", end="", file=sys.stderr)
     else:
         report = check_file(args.file, options)
     if args.json:
@@ -142,5 +144,4 @@ def _count(number: int, noun: str) -> str:
 
 def _show_progress(done: int, total: int, path: str) -> None:
     """Rewrite one line of the terminal."""
-    ending = "" if done < total else "\n"
-    print(f"\r\x1b[K{done}/{total} {path[-60:]}", end=ending, file=sys.stderr, flush=True)
+    print(f"\r\x1b[K{done}/{total} {path[-60:]}", end="", file=sys.stderr, flush=True)

@@ -99,7 +99,7 @@ class _Checker:
         match Path(path).suffix:
             case ".cal":
                 return self._check_cal(path, gather)
-            case ".xdf":
+            case suffix if suffix == ".xdf" or _is_xml(path):
                 return self._check_xdf(path, gather, elaborate_always)
             case _:
                 wanted = "expected a .xdf or .cal file"
@@ -135,6 +135,15 @@ class _Checker:
         if written is not None and (elaborate_always or kind == "top"):
             network = elaborate(path, self._library(path, gather), gather, strict=self.options.strict)
         return _finished(path, kind, gather, network)
+
+
+def _is_xml(path: str) -> bool:
+    """Return whether a file of another suffix begins like XML: files are told apart by their root element."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(200).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+    except (OSError, ValueError):
+        return False
 
 
 def _finished(path: str, kind: FileKind, gather: Gatherer, network: Network | None = None) -> FileCheck:
