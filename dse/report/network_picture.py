@@ -67,26 +67,57 @@ def network_picture(topology: Topology, point: DesignPoint, tokens: tuple[int, .
     widths = [24 + 7.0 * max((len(topology.actors[a].name) for a in column), default=1) for column in placement.order]
     lefts = [10 + sum(widths[:c]) + _GAP * c for c in range(len(widths))]
     tallest = max((len(column) for column in placement.order), default=1)
+    head = _head_room(topology, placement)
     centre: dict[int, tuple[float, float, float]] = {}
     for c, column in enumerate(placement.order):
-        top = 14 + (tallest - len(column)) * _ROW / 2
+        top = head + (tallest - len(column)) * _ROW / 2
         for row, actor in enumerate(column):
             centre[actor] = (lefts[c], lefts[c] + widths[c], top + row * _ROW + _BOX_HEIGHT / 2)
     most = max(tokens, default=0) or 1
-    curves = [_curve(topology, b, centre, owner, tokens[b] / most) for b in range(len(topology.buffers))]
+    curves = [
+        _curve(topology, b, centre, placement, owner, tokens[b] / most, shift)
+        for b, shift in enumerate(_shifts(topology))
+    ]
     boxes = [_box(topology, a, centre[a], point, owner[a]) for a in range(len(topology.actors))]
-    right, bottom = lefts[-1] + widths[-1] + 10, 20 + tallest * _ROW
+    right, bottom = lefts[-1] + widths[-1] + 10, head + 6 + tallest * _ROW
     legend = _legend(point, bottom)
     return picture(max(right, 320), bottom + 26, "".join(curves + boxes) + legend, f"network {topology.name}")
 
 
+def _head_room(topology: Topology, placement: Placement) -> float:
+    """Return the space above the first row, for the curves that pass over layers."""
+    spans = [placement.layer[b.target] - placement.layer[b.source] for b in topology.buffers]
+    return 14 + (_bow(max(spans)) if max(spans, default=0) > 1 else 0.0)
+
+
+def _bow(span: int) -> float:
+    """Return how high a curve over ``span`` layers rises."""
+    return 16.0 + 9.0 * min(span, 6)
+
+
+def _shifts(topology: Topology) -> list[float]:
+    """Return how far each curve is moved down, so that several FIFOs between two actors lie side by side."""
+    seen: dict[tuple[int, int], int] = {}
+    numbers = []
+    for b in topology.buffers:
+        numbers.append(seen.setdefault((b.source, b.target), 0))
+        seen[b.source, b.target] += 1
+    return [6.0 * (k - (seen[b.source, b.target] - 1) / 2) for k, b in zip(numbers, topology.buffers, strict=True)]
+
+
 def _curve(
-    topology: Topology, buffer: int, centre: dict[int, tuple[float, float, float]], owner: tuple[int, ...], share: float
-) -> str:
+    topology: Topology, buffer: int, centre: dict[int, tuple[float, float, float]], placement: Placement,
+    owner: tuple[int, ...], share: float, shift: float,
+) -> str:  # fmt: skip
     b = topology.buffers[buffer]
+    span = placement.layer[b.target] - placement.layer[b.source]
     _, x1, y1 = centre[b.source]
     x2, _, y2 = centre[b.target]
-    if x2 > x1:
+    y1, y2 = y1 + shift, y2 + shift
+    if span > 1:  # over the boxes between
+        high = min(y1, y2) - 1.33 * _bow(span) - _BOX_HEIGHT / 4
+        path = f"M{x1:.1f},{y1:.1f} C{x1 + 60:.1f},{high:.1f} {x2 - 60:.1f},{high:.1f} {x2:.1f},{y2:.1f}"
+    elif x2 > x1:
         middle = (x1 + x2) / 2
         path = f"M{x1:.1f},{y1:.1f} C{middle:.1f},{y1:.1f} {middle:.1f},{y2:.1f} {x2:.1f},{y2:.1f}"
     else:  # backwards: around, below the boxes

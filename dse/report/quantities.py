@@ -1,5 +1,7 @@
 """Numbers as people read them: times with a fitting unit, shares in per cent."""
 
+import textwrap
+
 from dse.model.estimate import TickUnit
 
 _SCALES = ((10**12, "s"), (10**9, "ms"), (10**6, "us"), (10**3, "ns"), (1, "ps"))
@@ -23,3 +25,8 @@ def percent_text(part: int, whole: int) -> str:
 def ratio(part: int, whole: int) -> float | None:
     """Return ``part / whole``, or None of nothing."""
     return part / whole if whole else None
+
+
+def wrapped(line: str, width: int = 100) -> str:
+    """Return a sentence broken at ``width`` columns, further lines indented."""
+    return "\n".join(textwrap.wrap(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))

@@ -53,16 +53,14 @@ def busiest_partition(point: DesignPoint, accounts: Sequence[PartitionAccount]) 
 
 
 def mapping_text(point: DesignPoint, topology: Topology, *, shown: int = NAMES_SHOWN) -> str:
-    """Return a mapping in one line: ``P0: a b | P1: c d +3``."""
-    return " | ".join(
-        f"{p.name}: {_names([topology.actors[a].name for a in p.actors], shown)}" for p in point.partitions
-    )
+    """Return a mapping in one line: ``P0:a,b P1:c,d,+3``; it may break between partitions."""
+    return " ".join(f"{p.name}:{_names([topology.actors[a].name for a in p.actors], shown)}" for p in point.partitions)
 
 
 def _names(names: Sequence[str], shown: int) -> str:
     if len(names) <= shown:
-        return " ".join(names)
-    return " ".join([*names[: shown - 1], f"+{len(names) - shown + 1}"])
+        return ",".join(names)
+    return ",".join([*names[: shown - 1], f"+{len(names) - shown + 1}"])
 
 
 def ranked_rows(study: Study, topology: Topology, count: int) -> tuple[RankedRow, ...]:

@@ -144,23 +144,29 @@ def partition_table(reasons: Reasons) -> Table:
 def reason_lines(reasons: Reasons, estimate: Estimate) -> list[str]:
     """Return the reasons in words, one a line, without the table of partitions."""
     lines = [f"what limits it: {reasons.verdict}"]
-    waits = [_wait_text(w, reasons.makespan) for w in reasons.waiting_actors]
+    waits = [_wait_text(w, reasons.makespan) for w in reasons.waiting_actors if _counts(w, reasons)]
     if waits:
         lines.append("waiting longest: " + "; ".join(waits[:3]))
-    fifos = [_fifo_text(w, reasons.makespan) for w in reasons.blocking_fifos]
+    fifos = [_fifo_text(w, reasons.makespan) for w in reasons.blocking_fifos if _counts(w, reasons)]
     if fifos:
         lines.append("blocking most: " + "; ".join(fifos[:3]))
     for number, bound in enumerate(reasons.lower_bounds):
-        binding = " (the binding one)" if number == 0 and len(reasons.lower_bounds) > 1 else ""
+        binding = " (the one that binds)" if number == 0 and len(reasons.lower_bounds) > 1 else ""
         lines.append(f"lower bound: {time_text(bound.makespan, estimate.tick_unit)}, {bound.reason}{binding}")
     return lines
 
 
+def _counts(wait: Blocked, reasons: Reasons) -> bool:
+    """Return whether a wait rounds to something."""
+    return 2000 * max(wait.by_tokens, wait.by_space) >= reasons.makespan
+
+
 def _wait_text(wait: Blocked, makespan: int) -> str:
+    """Return the waits of an actor in words, those below 0.05 % left out."""
     parts = [
         f"{percent_text(ticks, makespan)} for {what}"
         for ticks, what in ((wait.by_tokens, "tokens"), (wait.by_space, "space"))
-        if ticks
+        if 2000 * ticks >= makespan
     ]
     return f"{wait.name} {', '.join(parts)}"
 

@@ -1,0 +1,129 @@
+"""``dse estimate``: the makespan of given mappings and where the time goes."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from dse.cli.problem_arguments import add_problem_arguments, print_warnings, problem_options
+from dse.flows.estimate import Estimated, MappingEstimate, estimate_mappings
+from dse.flows.options import EstimateOptions
+from dse.report.quantities import percent_text, time_text, wrapped
+from dse.report.ranking import mapping_text, render
+from dse.report.why import CORE_CATEGORIES, reason_lines
+
+DEADLOCK = 3
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``dse estimate``."""
+    parser.epilog = (
+        "example: dse estimate actors/jpeg/jpeg.xdf --mapping dse-out/jpeg/best-01.xcf\n\n"
+        "exit code 3 when every mapping deadlocks"
+    )
+    add_problem_arguments(parser, program="TRACE|NETWORK.xdf")
+    parser.add_argument(
+        "--mapping", metavar="X.xcf", nargs="+", action="extend", default=[],
+        help="mapping files (default: all actors on one core)",
+    )  # fmt: skip
+    parser.add_argument("--buffers", metavar="N|X.bxdf", help="FIFO capacities in tokens, over those of the mapping")
+    parser.add_argument("--transfers", choices=("sequential", "parallel"), help="how the transfers of a firing go")
+    parser.add_argument("--release", choices=("reading", "processing"), help="when input space becomes free")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Estimate and print one row a mapping."""
+    options = EstimateOptions(
+        problem=problem_options(args),
+        mappings=tuple(args.mapping),
+        buffers=args.buffers,
+        release=args.release,
+        transfers=args.transfers,
+    )
+    estimated = estimate_mappings(options)
+    if not args.quiet:
+        print_warnings(estimated.warnings)
+    if args.json:
+        print(json.dumps([as_document(m, estimated) for m in estimated.mappings], indent=2))
+    else:
+        _print(estimated, args.quiet)
+    return DEADLOCK if estimated.all_deadlock else 0
+
+
+def as_document(mapping: MappingEstimate, estimated: Estimated) -> dict[str, object]:
+    """Return the JSON object of one mapping; times are ticks of ``unit``."""
+    estimate, topology = mapping.estimate, estimated.setting.trace.topology
+    dead = estimate.deadlock
+    return {
+        "mapping": mapping.mapping,
+        "makespan": None if dead else estimate.makespan,
+        "unit": estimate.tick_unit,
+        "deadlock": dead is not None,
+        "bottleneck": None if mapping.reasons.busiest is None else mapping.reasons.busiest.partition,
+        "partitions": [
+            {
+                "name": p.name, "unit": p.unit, "cores": p.cores,
+                "actors": [topology.actors[a].name for a in point.actors],
+                **dict(zip(CORE_CATEGORIES, p.ticks, strict=True)),
+            }
+            for p, point in zip(mapping.reasons.partitions, mapping.point.partitions, strict=True)
+        ],
+        "waits": []
+        if dead is None
+        else [
+            {
+                "actor": topology.actors[row.actor].name,
+                "action": topology.actors[row.actor].actions[row.action].name,
+                "fifo": topology.buffer_name(row.buffer), "for": row.kind, "have": row.have, "need": row.need,
+            }
+            for row in dead.rows
+        ],
+        "remedy_tokens": None
+        if dead is None or dead.remedy is None
+        else {
+            topology.buffer_name(b): tokens
+            for b, (tokens, before) in enumerate(zip(dead.remedy, mapping.point.capacities, strict=True))
+            if tokens != before
+        },
+        "assumed": list(estimated.assumed),
+    }  # fmt: skip
+
+
+def _print(estimated: Estimated, quiet: bool) -> None:
+    """Print the table, then deadlocks in words, then what one mapping suffers from."""
+    if not quiet and estimated.assumed:
+        print(f"assumed: {'; '.join(estimated.assumed)}")
+    print(render(_table(estimated.mappings)))
+    for mapping in estimated.mappings:
+        if mapping.deadlock:
+            print(f"{mapping.mapping}: deadlock", file=sys.stderr)
+            for line in mapping.deadlock:
+                print(f"  {line}", file=sys.stderr)
+    if len(estimated.mappings) == 1 and not quiet and not estimated.all_deadlock:
+        only = estimated.mappings[0]
+        print(f"\nmapping: {mapping_text(only.point, estimated.setting.trace.topology)}")
+        print("\n".join(map(wrapped, reason_lines(only.reasons, only.estimate))))
+
+
+def _table(mappings: Sequence[MappingEstimate]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in ("makespan", "busiest", "sched", "read", "compute", "write", "link", "free"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("mapping", overflow="fold")
+    for m in mappings:
+        busiest = m.reasons.busiest
+        totals = [sum(p.ticks[c] for p in m.reasons.partitions) for c in range(len(CORE_CATEGORIES))]
+        table.add_row(
+            "deadlock" if m.deadlock else time_text(m.estimate.makespan, m.estimate.tick_unit),
+            "" if busiest is None else f"{busiest.partition} {percent_text(busiest.busy, busiest.core_time)}",
+            *(_whole_percent(ticks, sum(totals)) for ticks in totals),
+            m.mapping,
+        )
+    return table
+
+
+def _whole_percent(part: int, whole: int) -> str:
+    return f"{round(100 * part / whole) if whole else 0} %"

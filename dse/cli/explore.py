@@ -1,0 +1,167 @@
+"""``dse explore``: search for the best mappings, rank them, write their files and a report."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from dse.cli.problem_arguments import add_problem_arguments, print_warnings, problem_options
+from dse.explore.evaluator import Progress as SearchProgress
+from dse.explore.method import METHODS
+from dse.flows.deliver import ranking_document
+from dse.flows.explore import Explored, SearchPlan, Watcher, explore
+from dse.flows.options import ExploreOptions, parse_budget, parse_partitions, parse_pin, parse_policies
+from dse.model.study import Study
+from dse.report.quantities import time_text, wrapped
+from dse.report.ranking import ranking_table, render
+from dse.report.why import partition_table, reason_lines
+
+INTERRUPTED = 130
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``dse explore``."""
+    parser.epilog = (
+        "example: dse explore actors/jpeg/jpeg.xdf --partitions 3 --budget 500,60s\n\n"
+        "Interrupted or killed, a search loses nothing that it reported: the same command with --resume continues it."
+    )
+    add_problem_arguments(parser, program="NETWORK.xdf")
+    parser.add_argument(
+        "--partitions", metavar="N|A-B", help="at most N, or A to B partitions (default: up to all cores)"
+    )
+    parser.add_argument(
+        "--pin", metavar="ACTOR=UNIT", action="append", default=[], help="keep an actor on a unit; may be repeated"
+    )
+    parser.add_argument("--policy", metavar="P[,P]", default="NON_PREEMPTIVE", help="policies to choose from")
+    parser.add_argument(
+        "--buffers", metavar="N|X.bxdf", action="append", default=[],
+        help="FIFO capacities in tokens; repeat it to let the search choose",
+    )  # fmt: skip
+    parser.add_argument("--transfers", choices=("sequential", "parallel"), default="sequential")
+    parser.add_argument("--release", choices=("reading", "processing"), default="reading")
+    parser.add_argument("--method", default="auto", help=f"auto, {', '.join(METHODS.names())} (default: auto)")
+    parser.add_argument("--budget", metavar="N|T|N,T", help="evaluations, time, or both: 2000, 90s, 5m, 2000,90s")
+    parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default: 1)")
+    parser.add_argument("--best", metavar="N", type=int, default=5, help="mapping files to write (default: 5)")
+    parser.add_argument("--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK)")
+    parser.add_argument("--resume", action="store_true", help="continue the search whose results are in the folder")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Search, print the ranking and what was written."""
+    options = ExploreOptions(
+        problem=problem_options(args),
+        partitions=parse_partitions(args.partitions) if args.partitions is not None else None,
+        pins=tuple(parse_pin(text) for text in args.pin),
+        policies=parse_policies(args.policy),
+        buffers=tuple(args.buffers),
+        release=args.release,
+        transfers=args.transfers,
+        method=args.method,
+        budget=parse_budget(args.budget) if args.budget is not None else None,
+        seed=args.seed,
+        best=args.best,
+        out=Path(args.out) if args.out is not None else None,
+        resume=args.resume,
+    )
+    shown = not args.quiet and sys.stderr.isatty()
+    with _progress(shown) as bar:
+        watcher = Watcher(
+            planned=lambda plan: _planned(plan, bar, quiet=args.quiet or args.json),
+            progress=bar.evaluated,
+            stage=bar.stage,
+        )
+        explored = explore(options, watcher)
+    if not args.quiet:
+        print_warnings(explored.setting.warnings)
+    if args.json:
+        document = ranking_document(explored.study, explored.delivery.rows, explored.setting.trace.topology)
+        document["seconds"] = round(explored.study.seconds, 3)
+        document["out"] = str(explored.delivery.folder)
+        print(json.dumps(document, indent=2))
+    else:
+        _print(explored, args.quiet)
+    if explored.study.stop == "interrupted":
+        print("interrupted; everything reported is kept, --resume continues", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+class _Bar:
+    """The progress bar on standard error, or nothing."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        self._task: TaskID | None = None if progress is None else progress.add_task("starting", total=None, note="")
+
+    def stage(self, what: str) -> None:
+        if self._progress is not None and self._task is not None:
+            self._progress.update(self._task, description=what)
+
+    def start(self, total: int) -> None:
+        if self._progress is not None and self._task is not None:
+            self._progress.update(self._task, description="searching", total=total)
+
+    def evaluated(self, progress: SearchProgress) -> None:
+        if self._progress is not None and self._task is not None:
+            rate = progress.evaluations / progress.seconds if progress.seconds > 0 else 0.0
+            note = f"{progress.evaluations:,} mappings, {rate:.1f}/s"
+            self._progress.update(self._task, completed=progress.evaluations, note=note)
+
+
+@contextmanager
+def _progress(shown: bool) -> Iterator[_Bar]:
+    if not shown:
+        yield _Bar(None)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        yield _Bar(progress)
+
+
+def _planned(plan: SearchPlan, bar: _Bar, *, quiet: bool) -> None:
+    """Say what is about to happen and what it assumes, one line each."""
+    limit = plan.budget.evaluations
+    bar.start(plan.points if limit is None else min(limit, plan.points))
+    if quiet:
+        return
+    print(f"{plan.network}: {plan.firings:,} firings; search method {plan.method}: {plan.reason}")
+    if plan.assumed:
+        print(f"assumed: {'; '.join(plan.assumed)}")
+    if plan.replaced_study:
+        print("an earlier study in the folder was moved to study-previous.sqlite")
+    print(flush=True)
+
+
+def _print(explored: Explored, quiet: bool) -> None:
+    study, delivery = explored.study, explored.delivery
+    print(render(ranking_table(delivery.rows)))
+    if quiet:
+        return
+    print(f"\n{wrapped(outcome_text(study))}\n")
+    print(f"the best mapping, {time_text(study.ranking[0].makespan, study.ranking[0].tick_unit)}:")
+    print(render(partition_table(explored.reasons)))
+    print("\n" + "\n".join(map(wrapped, reason_lines(explored.reasons, explored.estimate))))
+    count = len(delivery.mappings)
+    files = delivery.mappings[0].name if count == 1 else f"{delivery.mappings[0].name} to {delivery.mappings[-1].name}"
+    print(f"\nwritten to {delivery.folder}: {files}, ranking.json, report.html, study.sqlite")
+
+
+def outcome_text(study: Study) -> str:
+    """Return in one sentence how much of the space is known."""
+    parts = [f"{study.evaluations:,} mappings estimated in {study.seconds:.1f} s"]
+    if study.pruned:
+        parts.append(f"{study.pruned:,} more excluded because a bound shows that they are worse")
+    if study.deadlocks:
+        parts.append(f"{study.deadlocks:,} deadlock")
+    if study.complete:
+        parts.append("so no mapping of the space is better than the best")
+    elif study.stop in ("evaluations", "seconds"):
+        known = f"{study.space_size:,}" if study.space_size < 10**9 else f"about 10^{len(str(study.space_size)) - 1}"
+        parts.append(f"the budget of {study.stop} ended the search (the space has {known} points)")
+    return ", ".join(parts)

@@ -1,0 +1,52 @@
+"""Arguments that verbs share which set up a problem: program, input, weights, platform, engine."""
+
+import argparse
+import sys
+from collections.abc import Iterable
+
+from dse.base.diagnostics import render
+from dse.base.errors import Diagnostic
+from dse.flows.options import ProblemOptions
+
+
+def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> None:
+    """Add the arguments; ``program`` says what the first one may be."""
+    parser.add_argument("program", metavar=program, help="the program")
+    parser.add_argument("-i", "--input", metavar="FILE", help="input (default: what input.default beside it names)")
+    parser.add_argument(
+        "--weights", metavar="W", action="append", default=[], help="weight folder or file; may be repeated"
+    )
+    parser.add_argument(
+        "--missing-weights", choices=("error", "zero", "nominal"), default="error",
+        help="what an absent weight means (default: an error that names all of them)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--platform", metavar="P", help="platform file, or the name of a built-in one (default: default)"
+    )
+    parser.add_argument("--engine", default="reference", help="estimation engine (default: reference)")
+    parser.add_argument(
+        "--source-path", metavar="DIR", action="append", default=[],
+        help="folder that holds the package tree of the classes; may be repeated",
+    )  # fmt: skip
+
+
+def problem_options(args: argparse.Namespace) -> ProblemOptions:
+    """Return the options that the arguments give."""
+    return ProblemOptions(
+        program=args.program,
+        input=args.input,
+        source_paths=tuple(args.source_path),
+        weights=tuple(args.weights),
+        missing_weights=args.missing_weights,
+        platform=args.platform,
+        engine=args.engine,
+    )
+
+
+def print_warnings(warnings: Iterable[Diagnostic], shown: int = 5) -> None:
+    """Print the first warnings, and how many more there are."""
+    found = tuple(warnings)
+    for warning in found[:shown]:
+        print(render(warning), file=sys.stderr)
+    if len(found) > shown:
+        print(f"{len(found) - shown} more warnings: see `dse check`", file=sys.stderr)

@@ -1,0 +1,114 @@
+"""What is assumed when the user does not say: capacities, GPU-capable actors, budgets; each in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from dse.estimate.tables import UNIT_KINDS, ProblemTables
+from dse.explore.evaluator import Budget
+from dse.model.design_point import DEFAULT_CAPACITY_TOKENS
+from dse.model.ir import Actor, Assign, CallStmt, Declare, ForEach, If, Print, Stmt, While
+from dse.model.network import Network
+from dse.model.trace import Topology
+
+FIRINGS_OF_DEFAULT_BUDGET = {"reference": 10_000_000}
+"""Simulated firings that an engine is given when the user sets no budget: about a minute on one core of 2020."""
+LEAST_EVALUATIONS, MOST_EVALUATIONS = 50, 5_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capacities:
+    """A capacity in tokens for each buffer, and the assumptions in it."""
+
+    tokens: tuple[int, ...]
+    assumed: tuple[str, ...]
+
+
+def default_capacities(topology: Topology, least: Sequence[int], uniform: int | None = None) -> Capacities:
+    """Return the network's buffer sizes where it gives them, else ``uniform`` or 512, never below what a firing needs.
+
+    ``least``: the capacity of each buffer below which some firing can never happen. A size that the user gives
+    (``uniform``) replaces the network's, and is not raised: what cannot run is then an error of the estimation.
+    """
+    if uniform is not None:
+        return Capacities(tokens=(uniform,) * len(topology.buffers), assumed=())
+    tokens, plain, raised = [], 0, 0
+    for buffer, needed in zip(topology.buffers, least, strict=True):
+        if buffer.capacity is None:
+            plain += 1
+            raised += needed > DEFAULT_CAPACITY_TOKENS
+            tokens.append(max(DEFAULT_CAPACITY_TOKENS, needed))
+        else:
+            tokens.append(buffer.capacity)
+    assumed = []
+    if plain:
+        of = "all FIFOs" if plain == len(tokens) else f"{plain} of {len(tokens)} FIFOs"
+        more = f" ({raised} raised to what one firing needs)" if raised else ""
+        assumed.append(f"a capacity of {DEFAULT_CAPACITY_TOKENS} tokens for {of}{more}")
+    return Capacities(tokens=tuple(tokens), assumed=tuple(assumed))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CpuOnly:
+    """The actors that a search keeps on a CPU although the platform has a GPU, and why, in words."""
+
+    actors: tuple[int, ...]
+    assumed: tuple[str, ...]
+
+
+def cpu_only_actors(tables: ProblemTables, network: Network | None) -> CpuOnly:
+    """Return the actors that cannot go to a GPU: they call natives or print, or no GPU weight is known for them."""
+    platform = tables.problem.platform
+    if all(unit.kind == "cpu" for unit in platform.units):
+        return CpuOnly(actors=(), assumed=())
+    topology = tables.topology
+    actors = range(len(topology.actors))
+    capable = [platform.gpu_capable is None or topology.actors[a].name in platform.gpu_capable for a in actors]
+    of_instance = {} if network is None else {i.name: i.actor for i in network.instances}
+    outside = [a for a in actors if capable[a] and _talks_to_the_world(of_instance.get(topology.actors[a].name))]
+    known = tables.actor_known[UNIT_KINDS.index("gpu")]
+    weightless = [a for a in actors if capable[a] and a not in outside and not known[a]]
+    assumed = []
+    if outside:
+        assumed.append(f"{_names(topology, outside)} on a CPU (files, printing or display)")
+    if weightless:
+        assumed.append(f"{_names(topology, weightless)} on a CPU (no GPU weights)")
+    return CpuOnly(actors=tuple(sorted((*outside, *weightless))), assumed=tuple(assumed))
+
+
+def _talks_to_the_world(actor: Actor | None) -> bool:
+    if actor is None:
+        return False
+    bodies = [action.body for action in actor.actions] + [routine.body for routine in actor.routines]
+    return actor.native or bool(actor.natives) or any(_prints(body) for body in bodies)
+
+
+def _prints(body: Sequence[Stmt]) -> bool:
+    for statement in body:
+        match statement:
+            case Print():
+                return True
+            case If():
+                found = _prints(statement.then) or _prints(statement.otherwise)
+            case While() | ForEach():
+                found = _prints(statement.body)
+            case Declare() | Assign() | CallStmt():
+                found = False
+            case _:
+                assert_never(statement)
+        if found:
+            return True
+    return False
+
+
+def _names(topology: Topology, actors: Sequence[int], shown: int = 6) -> str:
+    names = [topology.actors[a].name for a in actors[:shown]]
+    more = [f"{len(actors) - shown} more"] if len(actors) > shown else []
+    return ", ".join(names + more)
+
+
+def default_budget(engine: str, n_firings: int) -> Budget:
+    """Return a budget by the length of the trace: a number of evaluations, so that it is the same on every machine."""
+    firings = FIRINGS_OF_DEFAULT_BUDGET.get(engine, FIRINGS_OF_DEFAULT_BUDGET["reference"])
+    evaluations = firings // max(1, n_firings)
+    return Budget(evaluations=min(MOST_EVALUATIONS, max(LEAST_EVALUATIONS, evaluations)))

@@ -1,0 +1,84 @@
+"""What a search leaves in its folder: mapping files of the best, the ranking, the report, the manifest."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dse.base.errors import OptionError
+from dse.explore.store import point_to_json
+from dse.formats.xcf_write import write_xcf
+from dse.model.platform import Platform
+from dse.model.study import Study
+from dse.model.trace import Topology
+from dse.report.html import ReportInputs, report_page
+from dse.report.ranking import RankedRow, row_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """The files that were written, and the rows of the ranking that they show."""
+
+    folder: Path
+    mappings: tuple[Path, ...]
+    ranking: Path
+    report: Path
+    manifest: Path
+    rows: tuple[RankedRow, ...]
+
+
+def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -> Delivery:
+    """Write everything into ``out`` and return what was written. Raises ``OptionError`` where it cannot be."""
+    study, topology = inputs.study, inputs.trace.topology
+    delivery = Delivery(
+        folder=out,
+        mappings=tuple(out / f"best-{rank:02d}.xcf" for rank in range(1, min(best, len(study.ranking)) + 1)),
+        ranking=out / "ranking.json",
+        report=out / "report.html",
+        manifest=out / "manifest.json",
+        rows=inputs.rows,
+    )
+    page = report_page(inputs)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for stale in sorted(out.glob("best-*.xcf")):
+            stale.unlink()
+        for path, evaluation in zip(delivery.mappings, study.ranking, strict=False):
+            write_xcf(
+                replace(evaluation.point, name=f"{study.network} {path.stem}"),
+                topology,
+                str(path),
+                platform=platform,
+            )
+        delivery.ranking.write_text(json.dumps(ranking_document(study, inputs.rows, topology), indent=2) + "\n")
+        delivery.report.write_text(page, encoding="utf-8")
+        delivery.manifest.write_text(json.dumps(dict(inputs.manifest), indent=2) + "\n")
+    except OSError as cause:
+        raise OptionError(f"cannot write results: {cause}", expected="choose another folder with --out") from cause
+    return delivery
+
+
+def ranking_document(study: Study, rows: Sequence[RankedRow], topology: Topology) -> dict[str, object]:
+    """Return the JSON of a study: the same for the same inputs and seed, on every machine and at every time."""
+    listed = [
+        {**row_json(row), "design_point": point_to_json(evaluation.point, topology)}
+        for row, evaluation in zip(rows, study.ranking, strict=False)
+    ]
+    return {
+        "network": study.network,
+        "best": listed[0] if listed else None,
+        "ranking": listed,
+        "lower_bound": study.lower_bounds[0].makespan,
+        "lower_bound_reason": study.lower_bounds[0].reason,
+        "unit": None if not study.ranking else study.ranking[0].tick_unit,
+        "one_core_makespan": None if study.baseline is None or study.baseline.deadlock else study.baseline.makespan,
+        "evaluations": study.evaluations,
+        "excluded_by_bound": study.pruned,
+        "deadlocks": study.deadlocks,
+        "space": study.space_size,
+        "complete": study.complete,
+        "stop": study.stop,
+        "method": study.method,
+        "seed": study.seed,
+        "assumed": list(study.assumed),
+    }

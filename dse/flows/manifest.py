@@ -1,0 +1,55 @@
+"""Where a result came from: digests of the inputs, options, versions, host. Goes with every delivered result."""
+
+import hashlib
+import platform as host
+from pathlib import Path
+
+import dse
+from dse.model.platform import Platform
+from dse.model.trace import Trace
+from dse.model.weights import WeightTable
+
+
+def text_digest(text: str) -> str:
+    """Return the sha256 (hex) of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def file_digest(path: str | Path) -> str:
+    """Return the sha256 (hex) of a file."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def weights_digest(table: WeightTable) -> str:
+    """Return the identity of a weight table: every number, whatever the order of the files; no provenance."""
+    tables = (table.compute, table.scheduling, table.transfers, table.simd)
+    entries = [sorted((key, repr(cost)) for key, cost in entries.items()) for entries in tables]
+    return text_digest(repr((entries, table.has_scheduling, table.has_transfers)))
+
+
+def platform_digest(platform: Platform) -> str:
+    """Return the identity of a platform."""
+    return text_digest(repr(platform))
+
+
+def origins_text(table: WeightTable) -> str:
+    """Return where the compute weights come from: ``12 measured, 3 nominal``."""
+    counts: dict[str, int] = {}
+    for cost in table.compute.values():
+        counts[cost.origin] = counts.get(cost.origin, 0) + 1
+    return ", ".join(f"{n} {origin}" for origin, n in sorted(counts.items())) or "none"
+
+
+def tool_manifest() -> tuple[tuple[str, str], ...]:
+    """Return the versions of tool and interpreter, and the host."""
+    return (
+        ("tool", f"dse {dse.__version__}"),
+        ("python", host.python_version()),
+        ("host", f"{host.node()} ({host.machine()}, {host.system()})"),
+    )
+
+
+def trace_manifest(trace: Trace) -> tuple[tuple[str, str], ...]:
+    """Return what is known of a trace."""
+    return (("trace", trace.digest), ("firings", str(trace.n_firings)), *trace.made_by)

@@ -1,0 +1,111 @@
+"""What the user may say about a problem and a search: typed options of the flows, and how their text is understood."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from dse.base.errors import OptionError
+from dse.base.registry import nearest_names
+from dse.explore.evaluator import Budget
+from dse.model.design_point import POLICIES, Policy, ReleaseMode, TransferMode
+
+MissingMode: TypeAlias = Literal["error", "zero", "nominal"]
+"""``--missing-weights``: what an absent weight means."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemOptions:
+    """What makes a problem. Paths as the user wrote them; None and empty mean the embedded default.
+
+    ``program``: an XDF network, or a trace. ``buffers``: a capacity in tokens for all buffers, or the path of a
+    ``.bxdf`` file. ``release`` and ``transfers`` None: what a mapping file says, else the defaults.
+    """
+
+    program: str
+    input: str | None = None
+    source_paths: tuple[str, ...] = ()
+    weights: tuple[str, ...] = ()
+    missing_weights: MissingMode = "error"
+    platform: str | None = None
+    engine: str = "reference"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExploreOptions:
+    """What makes a search. ``best``: how many mapping files are written. ``out``: the folder of all results."""
+
+    problem: ProblemOptions
+    partitions: tuple[int, int] | None = None
+    pins: tuple[tuple[str, str], ...] = ()
+    policies: tuple[Policy, ...] = ("NON_PREEMPTIVE",)
+    buffers: tuple[str, ...] = ()
+    release: ReleaseMode = "reading"
+    transfers: TransferMode = "sequential"
+    method: str = "auto"
+    budget: Budget | None = None
+    seed: int = 1
+    best: int = 5
+    out: Path | None = None
+    resume: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateOptions:
+    """What to estimate: mapping files (none: all actors on one core). None: what the file says, else the default."""
+
+    problem: ProblemOptions
+    mappings: tuple[str, ...] = ()
+    buffers: str | None = None
+    release: ReleaseMode | None = None
+    transfers: TransferMode | None = None
+
+
+_TIME = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)")
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+def parse_budget(text: str) -> Budget:
+    """Return the budget of ``2000``, ``90s``, ``5m``, ``1h`` or ``2000,90s``. Raises ``OptionError``."""
+    evaluations: int | None = None
+    seconds: float | None = None
+    for part in text.split(","):
+        time = _TIME.fullmatch(part.strip())
+        if time:
+            seconds = float(time[1]) * _SECONDS[time[2]]
+        elif re.fullmatch(r"-?\d+", part.strip()):
+            evaluations = int(part)
+        else:
+            raise OptionError(
+                f"budget '{text}' is not understood",
+                expected="a number of evaluations, a time, or both: 2000, 90s, 5m, 1h, 2000,90s",
+            )
+    return Budget(evaluations=evaluations, seconds=seconds)
+
+
+def parse_partitions(text: str) -> tuple[int, int]:
+    """Return the range of ``4`` (one to four partitions) or ``2-4``. Raises ``OptionError``."""
+    match = re.fullmatch(r"(?:(\d+)-)?(\d+)", text.strip())
+    if not match:
+        raise OptionError(f"partitions '{text}' is not understood", expected="a number or a range: 4, 2-4")
+    return int(match[1] or 1), int(match[2])
+
+
+def parse_pin(text: str) -> tuple[str, str]:
+    """Return (actor, unit) of ``actor=unit``. Raises ``OptionError``."""
+    actor, equals, unit = text.partition("=")
+    if not equals or not actor or not unit:
+        raise OptionError(f"pin '{text}' is not understood", expected="ACTOR=UNIT, such as display=cpu")
+    return actor, unit
+
+
+def parse_policies(text: str) -> tuple[Policy, ...]:
+    """Return the policies of a list with commas, in any letter case. Raises ``OptionError`` on an unknown one."""
+    found: list[Policy] = []
+    for part in text.split(","):
+        name = part.strip().upper().replace("-", "_")
+        policy = next((p for p in POLICIES if p == name), None)
+        if policy is None:
+            raise OptionError(f"unknown policy '{part.strip()}'", expected=nearest_names(name, POLICIES))
+        found.append(policy)
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,202 @@
+"""The first stages that several flows share: program, trace, weights, platform, problem, and what they assume."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dse.base.collector import collector_paused
+from dse.base.errors import DeadlockError, Diagnostic, ExecutionError, FormatError, OptionError
+from dse.base.source import file_span
+from dse.estimate.tables import ProblemTables, build_tables
+from dse.flows.defaults import Capacities, default_capacities
+from dse.flows.inputs import DEFAULT_INPUT, default_input
+from dse.flows.manifest import file_digest, origins_text, platform_digest, weights_digest
+from dse.flows.options import MissingMode, ProblemOptions
+from dse.formats.bxdf import read_bxdf
+from dse.formats.platform_yaml import load_platform
+from dse.formats.trace_store import is_trace_store, read_trace
+from dse.formats.weights_folder import read_weights
+from dse.frontend.network.elaborate import load_network
+from dse.interp.run import RunOptions, run_network
+from dse.model.network import Network
+from dse.model.platform import Platform
+from dse.model.problem import Problem
+from dse.model.trace import Trace
+from dse.model.weights import WeightTable
+from dse.passes.nominal import fill_missing, nominal_weights
+
+
+def unheard(what: object) -> None:
+    """Take a message and do nothing: the listener of those who do not listen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A network, or the trace of one whose source is not at hand."""
+
+    path: str
+    network: Network | None
+    trace: Trace | None
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Everything that is fixed before mappings are looked at, and what was assumed on the way."""
+
+    network: Network | None
+    trace: Trace
+    platform: Platform
+    problem: Problem
+    tables: ProblemTables
+    assumed: tuple[str, ...]
+    manifest: tuple[tuple[str, str], ...]
+    warnings: tuple[Diagnostic, ...]
+
+
+def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard) -> Setting:
+    """Load, run and gather what ``options`` ask for; ``stage`` is told what goes on.
+
+    Raises:
+        SourceError, FormatError, OptionError, ExecutionError: an input is wrong; the message says which and where.
+    """
+    stage("reading the program")
+    program = load_program(options.program, options.source_paths)
+    platform = load_platform(options.platform) if options.platform else load_platform()
+    given = read_weights(options.weights) if options.weights else None
+    stage("running the network")
+    trace, input_path = record_trace(program, options.input)
+    weights, weights_assumed = choose_weights(program, trace, platform, given, options.missing_weights)
+    problem = Problem(
+        trace=trace, weights=weights, platform=platform,
+        missing_weights="zero" if options.missing_weights == "zero" else "error",
+    )  # fmt: skip
+    assumed = list(weights_assumed)
+    if options.platform is None:
+        assumed.append(f"platform {_platform_text(platform)}")
+    if options.input is None and input_path is not None:
+        assumed.append(f"input {input_path} (from {DEFAULT_INPUT})")
+    manifest = [
+        ("program", options.program),
+        *((f"source {s}", file_digest(s)) for s in (program.network.sources if program.network else ())),
+        *(((f"input {input_path}", file_digest(input_path)),) if input_path else ()),
+        ("weights", f"{weights.name or 'unnamed'} ({origins_text(weights)}), digest {weights_digest(weights)}"),
+        *((f"weights {key}", value) for key, value in weights.manifest),
+        ("platform", f"{platform.name}, digest {platform_digest(platform)}"),
+        *((f"unit {u.name}", u.source) for u in platform.units if u.source),
+    ]
+    return Setting(
+        network=program.network, trace=trace, platform=platform, problem=problem, tables=build_tables(problem),
+        assumed=tuple(assumed), manifest=tuple(manifest), warnings=program.warnings,
+    )  # fmt: skip
+
+
+def load_program(path: str, source_paths: tuple[str, ...] = ()) -> Program:
+    """Return the network of an XDF file, or the trace of a trace file; told apart by what is in the file."""
+    if not Path(path).is_file():
+        raise FormatError("there is no such file", span=file_span(path, 0), expected="a network (.xdf) or a trace")
+    if is_trace_store(path):
+        return Program(path=path, network=None, trace=read_trace(path))
+    with collector_paused():
+        loaded = load_network(path, source_paths=source_paths)
+    return Program(path=path, network=loaded.network, trace=None, warnings=loaded.warnings)
+
+
+def record_trace(program: Program, given_input: str | None) -> tuple[Trace, str | None]:
+    """Return the trace of a program on an input, and the path of the input that it read.
+
+    Raises ``ExecutionError`` where the run fails or nothing fires, ``OptionError`` for an input beside a trace.
+    """
+    if program.trace is not None:
+        if given_input is not None:
+            raise OptionError("a trace takes no input: it is the record of a run", expected="leave out -i")
+        return _checked(program.trace, program.path), None
+    assert program.network is not None, "a program is a network or a trace"
+    path = given_input if given_input is not None else default_input(program.path)
+    if path is not None and not Path(path).is_file():
+        raise FormatError("there is no such file", span=file_span(path, 0), expected="the input of the network")
+    result = run_network(program.network, RunOptions(input=path))
+    if result.deadlock is not None:
+        raise DeadlockError(
+            "the network deadlocks when it runs", expected="see who waits for what with `dse run --why`"
+        )
+    if result.exit_code != 0:
+        last = result.stdout.strip().splitlines()[-1:] or ["nothing was printed"]
+        raise ExecutionError(
+            f"the run of the network ended with exit code {result.exit_code}: {last[0]}",
+            expected="try it alone with `dse run`",
+        )
+    return _checked(result.trace, program.path), path
+
+
+def _checked(trace: Trace, path: str) -> Trace:
+    if trace.n_firings == 0:
+        raise ExecutionError("nothing fires in this program: there is nothing to estimate", span=file_span(path, 0))
+    return trace
+
+
+def choose_weights(
+    program: Program, trace: Trace, platform: Platform, given: WeightTable | None, missing: MissingMode
+) -> tuple[WeightTable, tuple[str, ...]]:
+    """Return the weights to estimate with, and what is assumed in them.
+
+    Without given weights nominal ones are counted from the program; ``zero`` and ``nominal`` fill what given ones lack.
+    Of a trace without its program nothing can be counted: there ``zero`` is left to the estimation.
+    """
+    if given is not None and missing == "error":
+        return given, ()
+    if given is None and missing == "zero":
+        return WeightTable(name="zero", has_scheduling=False, has_transfers=False), ("all weights zero",)
+    if program.network is None and missing == "zero":
+        assert given is not None, "the case without weights is above"
+        return given, (f"zero for {_absent(trace, given)} missing compute weights",)
+    if program.network is None:
+        raise OptionError(
+            f"weights are needed: '{program.path}' is a trace, without the program to count operations in",
+            expected="give weights with --weights, or take all as zero with --missing-weights zero",
+        )
+    nominal = nominal_weights(program.network, platform)
+    if given is None or missing == "error":
+        kinds = dict.fromkeys(unit.kind.upper() for unit in platform.units)
+        return nominal, (f"nominal {' and '.join(kinds)} weights (operation counts)",)
+    filled, count = fill_missing(given, nominal, missing)
+    return filled, (f"{missing} for {count} missing weights",) if count else ()
+
+
+def _absent(trace: Trace, table: WeightTable) -> int:
+    """Return how many actions fire for which a table has no CPU compute weight."""
+    return sum(
+        (actor.name, action.name, "cpu") not in table.compute
+        for actor, firings in zip(trace.topology.actors, trace.firings, strict=True)
+        for index, action in enumerate(actor.actions)
+        if (firings == index).any()
+    )
+
+
+def _platform_text(platform: Platform) -> str:
+    units = []
+    for unit in platform.units:
+        cores = f"{unit.cores} x " if unit.cores > 1 else ""
+        clock = f" {float(unit.clock_mhz):g} MHz" if unit.clock_mhz is not None else ""
+        units.append(f"{cores}{unit.kind}{clock}")
+    return f"{platform.name} ({', '.join(units)})"
+
+
+def read_capacities(text: str, setting: Setting) -> Capacities:
+    """Return the capacities of ``--buffers``: a number of tokens, a ``.bxdf`` file, or nothing for the default.
+
+    Raises:
+        OptionError: a number below 1. FormatError: the file is wrong or does not fit the network.
+    """
+    topology, least = setting.trace.topology, setting.tables.least_capacity
+    if not text:
+        return default_capacities(topology, least)
+    if text.lstrip("-").isdigit():
+        if int(text) < 1:
+            raise OptionError(f"a capacity of {text} tokens holds nothing", expected="--buffers takes 1 or more")
+        return default_capacities(topology, least, int(text))
+    if not Path(text).is_file():
+        raise OptionError(
+            f"buffers '{text}' is neither a number nor a file", expected="--buffers 512, --buffers X.bxdf"
+        )
+    return Capacities(tokens=read_bxdf(text, topology), assumed=())
