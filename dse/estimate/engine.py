@@ -25,8 +25,14 @@ class Engine(Protocol):
         """
 
 
-ENGINES = Registry("engine", {"reference": "dse.estimate.reference.engine:ReferenceEngine"})
-"""Name to a factory that takes a ``Problem``."""
+ENGINES = Registry(
+    "engine",
+    {
+        "compiled": "dse.estimate.compiled.engine:CompiledEngine",
+        "reference": "dse.estimate.reference.engine:ReferenceEngine",
+    },
+)
+"""Name to a factory that takes a ``Problem``; the default first."""
 
 
 def make_engine(name: str, problem: Problem) -> Engine:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dse.estimate.accounts import partition_account
 from dse.estimate.deadlock import FinalState, diagnose
 from dse.estimate.prepare import Prepared, prepare
 from dse.estimate.reference.actor import Actor
@@ -9,7 +10,7 @@ from dse.estimate.reference.coupled import Coupled, Firings, couple
 from dse.estimate.reference.simulator import Simulator
 from dse.estimate.tables import build_tables, run_ends
 from dse.model.design_point import DesignPoint
-from dse.model.estimate import ActorAccount, BufferAccount, Estimate, FiringTimes, LinkAccount, PartitionAccount
+from dse.model.estimate import ActorAccount, BufferAccount, Estimate, FiringTimes, LinkAccount
 from dse.model.problem import Problem
 
 
@@ -40,7 +41,7 @@ class ReferenceEngine:
             tick_unit=self._tables.tick_unit,
             actors=actors,
             partitions=tuple(
-                _partition_account([actors[a] for a in partition.actors], cores, makespan)
+                partition_account([actors[a] for a in partition.actors], cores, makespan)
                 for partition, cores in zip(point.partitions, prepared.cores, strict=True)
             ),
             buffers=tuple(
@@ -87,22 +88,6 @@ def _actor_account(actor: Actor, makespan: int) -> ActorAccount:
     )
     assert account.total == makespan, f"the account of actor {actor.index} does not add up to the makespan"
     return account
-
-
-def _partition_account(actors: list[ActorAccount], cores: int, makespan: int) -> PartitionAccount:
-    """Return the core time of a partition: that of its actors, and the rest."""
-    scheduling, reading = sum(a.scheduling for a in actors), sum(a.reading for a in actors)
-    processing, writing = sum(a.processing for a in actors), sum(a.writing for a in actors)
-    link_waiting = sum(a.link_waiting for a in actors)
-    return PartitionAccount(
-        scheduling=scheduling,
-        reading=reading,
-        processing=processing,
-        writing=writing,
-        link_waiting=link_waiting,
-        unoccupied=cores * makespan - scheduling - reading - processing - writing - link_waiting,
-        cores=cores,
-    )
 
 
 def _times(actor: Actor) -> FiringTimes:

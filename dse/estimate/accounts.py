@@ -1,0 +1,21 @@
+"""Accounts that every engine adds up in the same way."""
+
+from collections.abc import Sequence
+
+from dse.model.estimate import ActorAccount, PartitionAccount
+
+
+def partition_account(actors: Sequence[ActorAccount], cores: int, makespan: int) -> PartitionAccount:
+    """Return the core time of a partition: that of its actors, and the rest."""
+    scheduling, reading = sum(a.scheduling for a in actors), sum(a.reading for a in actors)
+    processing, writing = sum(a.processing for a in actors), sum(a.writing for a in actors)
+    link_waiting = sum(a.link_waiting for a in actors)
+    return PartitionAccount(
+        scheduling=scheduling,
+        reading=reading,
+        processing=processing,
+        writing=writing,
+        link_waiting=link_waiting,
+        unoccupied=cores * makespan - scheduling - reading - processing - writing - link_waiting,
+        cores=cores,
+    )

@@ -1,0 +1,770 @@
+"""The loop of the compiled engine: ``dse.estimate.semantics`` over one integer array, without the interpreter lock.
+
+Every actor has at most one firing under way, so an actor's next step is the whole event queue of that actor; the list
+of active actors is as long as there are busy cores, and one scan of it makes the steps that are due and finds the next
+time. ``m`` is the memory (``dse.estimate.compiled.layout``): actors ``a``, buffers ``b``, actions ``x``, transfers
+``e``, partitions ``p`` and link servers ``s`` are addresses in it. ``f`` are the action ids of all firings. The
+functions stand in the order of the semantics: waiting, transfers, links, steps of a firing, ends, starts, the loop.
+"""
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+from dse.estimate.compiled import layout as at
+
+
+def _pointer_to(element):
+    """Return a function of the kernel that makes an address a pointer to ``element``.
+
+    Arrays are counted references, and the counting at every call cost two thirds of the time of a run.
+    """
+
+    @intrinsic
+    def pointer(typing_context, address):  # noqa: ARG001  (numba's signature)
+        def generate(context, builder, signature, arguments):
+            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+        return types.CPointer(element)(address), generate
+
+    return pointer
+
+
+int64_pointer = _pointer_to(types.int64)
+uint16_pointer = _pointer_to(types.uint16)
+
+# Waiting --------------------------------------------------------------------------------------------------------------
+
+
+@njit
+def look(m, p):
+    """Let a partition look for work in the next phase of starts."""
+    if m[p + at.LOOKING] == 0:
+        m[p + at.LOOKING] = 1
+        m[m[at.LOOKING_LIST] + m[at.N_LOOKING]] = p
+        m[at.N_LOOKING] += 1
+
+
+@njit
+def ask_on(m, a):
+    """Ask inputs, then outputs, from the one the actor was blocked on; ready when all have what is needed."""
+    x = m[a + at.COLUMN]
+    asked = m[a + at.ASKED]
+    e, end = m[x + at.READ_FIRST] + asked * at.TRANSFER_FIELDS, m[x + at.READ_END]
+    while e < end:
+        b, tokens = m[e + at.BUFFER], m[e + at.TOKENS]
+        if m[b + at.VISIBLE] < tokens:
+            m[b + at.WANTED_TOKENS] = tokens
+            m[a + at.ASKED] = asked
+            return
+        asked += 1
+        e += at.TRANSFER_FIELDS
+    e += m[x + at.WRITE_FIRST] - end
+    end = m[x + at.WRITE_END]
+    while e < end:
+        b, tokens = m[e + at.BUFFER], m[e + at.TOKENS]
+        if m[b + at.VISIBLE] + m[b + at.IN_FLIGHT] + tokens > m[b + at.CAPACITY]:
+            m[b + at.WANTED_SPACE] = tokens
+            m[a + at.ASKED] = asked
+            return
+        asked += 1
+        e += at.TRANSFER_FIELDS
+    m[a + at.ASKED] = asked
+    m[a + at.READY] = 1
+    p = m[a + at.PARTITION]
+    m[p + at.N_READY] += 1
+    look(m, p)
+
+
+@njit
+def charge(m, a, now):
+    """Account the waiting since the last change of what the actor waits for."""
+    ticks = now - m[a + at.SINCE]
+    if ticks == 0:
+        return
+    m[a + at.SINCE] = now
+    if m[a + at.READY] == 1:
+        m[a + at.IDLE] += ticks
+        return
+    x = m[a + at.COLUMN]
+    e, end = m[x + at.READ_FIRST] + m[a + at.ASKED] * at.TRANSFER_FIELDS, m[x + at.READ_END]
+    if e < end:
+        b = m[e + at.BUFFER]
+        m[a + at.BLOCKED_READING] += ticks
+        m[b + at.READ_BLOCKED] += ticks
+        m[b + at.READ_BLOCKINGS] += 1
+    else:
+        b = m[e - end + m[x + at.WRITE_FIRST] + at.BUFFER]
+        m[a + at.BLOCKED_WRITING] += ticks
+        m[b + at.WRITE_BLOCKED] += ticks
+        m[b + at.WRITE_BLOCKINGS] += 1
+
+
+@njit
+def answered(m, a, now):
+    """What the actor was blocked on has what it needs."""
+    charge(m, a, now)
+    m[a + at.ASKED] += 1
+    ask_on(m, a)
+
+
+@njit
+def release(m, a, x, now):
+    """Let the input tokens of a firing leave."""
+    size = m[a + at.SIZE]
+    for e in range(m[x + at.READ_FIRST], m[x + at.READ_END], at.TRANSFER_FIELDS):
+        b = m[e + at.BUFFER]
+        m[b + at.VISIBLE] -= m[e + at.TOKENS] * size
+        wanted = m[b + at.WANTED_SPACE]
+        if wanted != 0 and m[b + at.VISIBLE] + m[b + at.IN_FLIGHT] + wanted <= m[b + at.CAPACITY]:
+            m[b + at.WANTED_SPACE] = 0
+            answered(m, m[b + at.SOURCE], now)
+
+
+@njit
+def launch(m, a, x):
+    """Let the output tokens of a firing take their room; the occupancy is looked at when the phase is over."""
+    size = m[a + at.SIZE]
+    n = m[at.N_LAUNCHED]
+    for e in range(m[x + at.WRITE_FIRST], m[x + at.WRITE_END], at.TRANSFER_FIELDS):
+        b = m[e + at.BUFFER]
+        m[b + at.IN_FLIGHT] += m[e + at.TOKENS] * size
+        m[m[at.LAUNCHED_LIST] + n] = b
+        n += 1
+    m[at.N_LAUNCHED] = n
+
+
+@njit
+def deliver(m, a, e, now):
+    """Make the tokens of one write visible."""
+    b = m[e + at.BUFFER]
+    tokens = m[e + at.TOKENS] * m[a + at.SIZE]
+    m[b + at.IN_FLIGHT] -= tokens
+    m[b + at.VISIBLE] += tokens
+    wanted = m[b + at.WANTED_TOKENS]
+    if wanted != 0 and m[b + at.VISIBLE] >= wanted:
+        m[b + at.WANTED_TOKENS] = 0
+        answered(m, m[b + at.TARGET], now)
+
+
+# Transfers one by one: shared links and blocks ------------------------------------------------------------------------
+
+
+@njit
+def first_transfer(m, a, writes):
+    """Return the address of the first read or write of the firing under way, and their number."""
+    x = m[a + at.COLUMN]
+    if writes:
+        return m[x + at.WRITE_FIRST], (m[x + at.WRITE_END] - m[x + at.WRITE_FIRST]) // at.TRANSFER_FIELDS
+    return m[x + at.READ_FIRST], (m[x + at.READ_END] - m[x + at.READ_FIRST]) // at.TRANSFER_FIELDS
+
+
+@njit
+def transfer_ticks(m, a, e):
+    """Return the ticks of one transfer of the firing or block under way."""
+    size = m[a + at.SIZE]
+    return m[e + at.TICKS] if size == 1 else m[m[e + at.COSTS] + size - 1]
+
+
+@njit
+def request(m, a, i, e, now):
+    """Ask the link for transfer number ``i`` of the phase."""
+    s = m[e + at.SERVER]
+    r = m[s + at.REQUESTS] + m[s + at.N_REQUESTS] * at.REQUEST_FIELDS
+    m[r + at.REQUEST_TIME] = now
+    m[r + at.REQUEST_ACTOR] = a
+    m[r + at.REQUEST_BUFFER] = m[e + at.BUFFER]
+    m[r + at.REQUEST_NUMBER] = i
+    m[r + at.REQUEST_TICKS] = transfer_ticks(m, a, e)
+    m[s + at.N_REQUESTS] += 1
+
+
+@njit
+def transfer_ended(m, a, i, waited, now, writes):
+    """Account transfer number ``i`` of the phase, which has ended, and deliver it if it is a write."""
+    first, _ = first_transfer(m, a, writes)
+    e = first + i * at.TRANSFER_FIELDS
+    ticks = transfer_ticks(m, a, e)
+    if m[at.PARALLEL] == 0:
+        m[a + at.PHASE_WAITED] += waited
+        m[a + at.PHASE_MOVED] += ticks
+    else:
+        m[a + at.LEFT] -= 1
+        m[m[a + at.PENDING] + i] = at.NEVER
+        if now > m[a + at.CRITICAL_TIME] or i < m[a + at.CRITICAL_NUMBER]:
+            m[a + at.CRITICAL_TIME] = now
+            m[a + at.CRITICAL_NUMBER] = i
+            m[a + at.PHASE_WAITED] = waited
+            m[a + at.PHASE_MOVED] = ticks
+    if writes:
+        deliver(m, a, e, now)
+
+
+@njit
+def go_on_sequential(m, a, now, writes):
+    """Begin transfers from the cursor on until one takes time or waits; return whether the phase is over."""
+    first, n = first_transfer(m, a, writes)
+    while m[a + at.CURSOR] < n:
+        i = m[a + at.CURSOR]
+        e = first + i * at.TRANSFER_FIELDS
+        if m[e + at.SERVER] != at.NONE:
+            request(m, a, i, e, now)
+            m[a + at.DUE] = at.NEVER
+            return False
+        ticks = transfer_ticks(m, a, e)
+        if ticks > 0:
+            m[a + at.DUE] = now + ticks
+            return False
+        transfer_ended(m, a, i, 0, now, writes)
+        m[a + at.CURSOR] = i + 1
+    return True
+
+
+@njit
+def step_parallel(m, a, now, writes):
+    """End the transfers that are due; return whether the phase is over."""
+    _, n = first_transfer(m, a, writes)
+    due = at.NEVER
+    for i in range(n):
+        end = m[m[a + at.PENDING] + i]
+        if end == now:
+            transfer_ended(m, a, i, 0, now, writes)
+        else:
+            due = min(due, end)
+    m[a + at.DUE] = due
+    return m[a + at.LEFT] == 0
+
+
+@njit
+def begin_phase(m, a, now, writes):
+    """Begin the reads or the writes of a firing one by one; return whether they are over at once."""
+    m[a + at.PHASE_WAITED] = 0
+    m[a + at.PHASE_MOVED] = 0
+    m[a + at.CURSOR] = 0
+    if m[at.PARALLEL] == 0:
+        return go_on_sequential(m, a, now, writes)
+    first, n = first_transfer(m, a, writes)
+    m[a + at.LEFT] = n
+    m[a + at.CRITICAL_TIME] = at.NONE
+    m[a + at.CRITICAL_NUMBER] = 0
+    for i in range(n):
+        e = first + i * at.TRANSFER_FIELDS
+        if m[e + at.SERVER] == at.NONE:
+            m[m[a + at.PENDING] + i] = now + transfer_ticks(m, a, e)
+        else:
+            m[m[a + at.PENDING] + i] = at.NEVER
+            request(m, a, i, e, now)
+    return step_parallel(m, a, now, writes)
+
+
+@njit
+def step_phase(m, a, now, writes):
+    """Make what is due in reads or writes that are made one by one; return whether they are over."""
+    if m[at.PARALLEL] == 1:
+        return step_parallel(m, a, now, writes)
+    transfer_ended(m, a, m[a + at.CURSOR], 0, now, writes)
+    m[a + at.CURSOR] += 1
+    return go_on_sequential(m, a, now, writes)
+
+
+@njit
+def phase_over(m, a, now):
+    """Go on behind reads or writes that were made one by one."""
+    x = m[a + at.COLUMN]
+    m[a + at.LINK_WAITING] += m[a + at.PHASE_WAITED]
+    if m[a + at.STAGE] == at.READ_ONE_BY_ONE:
+        m[a + at.READING] += m[a + at.PHASE_MOVED]
+        if m[at.RELEASE_EARLY] == 1:
+            release(m, a, x, now)
+        m[a + at.STAGE] = at.PROCESS
+        m[a + at.DUE] = now + compute_ticks(m, a, x)
+    else:
+        m[a + at.WRITING] += m[a + at.PHASE_MOVED]
+        m[a + at.STAGE] = at.ENDING
+
+
+@njit
+def compute_ticks(m, a, x):
+    """Return the computation of the firing or block under way."""
+    if m[x + at.BLOCK_WIDTH] == 0:
+        return m[x + at.COMPUTE]
+    return m[m[x + at.BLOCK_COSTS] + m[a + at.SIZE] - 1]
+
+
+# Links ----------------------------------------------------------------------------------------------------------------
+
+
+@njit
+def served(m, s, now):
+    """The transfer of a shared link has ended: free the link and let the firing go on."""
+    a, i = m[s + at.CLIENT], m[s + at.CLIENT_TRANSFER]
+    m[s + at.CLIENT] = at.NONE
+    m[s + at.CLIENT_END] = at.NEVER
+    writes = m[a + at.STAGE] == at.WRITE_ONE_BY_ONE
+    transfer_ended(m, a, i, m[s + at.CLIENT_WAITED], now, writes)
+    if m[at.PARALLEL] == 1:
+        over = step_parallel(m, a, now, writes)
+    else:
+        m[a + at.CURSOR] = i + 1
+        over = go_on_sequential(m, a, now, writes)
+    if over:
+        phase_over(m, a, now)
+    step(m, a, now)
+
+
+@njit
+def precedes(m, r, other):
+    """Return whether a request comes before another: by time, partition and actor, buffer."""
+    if m[r + at.REQUEST_TIME] != m[other + at.REQUEST_TIME]:
+        return m[r + at.REQUEST_TIME] < m[other + at.REQUEST_TIME]
+    rank, other_rank = m[m[r + at.REQUEST_ACTOR] + at.RANK], m[m[other + at.REQUEST_ACTOR] + at.RANK]
+    if rank != other_rank:
+        return rank < other_rank
+    return m[r + at.REQUEST_BUFFER] < m[other + at.REQUEST_BUFFER]
+
+
+@njit
+def grant_next(m, s, now):
+    """Let a free shared link begin the first of its requests."""
+    first, n = m[s + at.REQUESTS], m[s + at.N_REQUESTS]
+    last = first + (n - 1) * at.REQUEST_FIELDS
+    best = first
+    for r in range(first + at.REQUEST_FIELDS, last + 1, at.REQUEST_FIELDS):
+        if precedes(m, r, best):
+            best = r
+    waited, ticks = now - m[best + at.REQUEST_TIME], m[best + at.REQUEST_TICKS]
+    m[s + at.CLIENT] = m[best + at.REQUEST_ACTOR]
+    m[s + at.CLIENT_TRANSFER] = m[best + at.REQUEST_NUMBER]
+    m[s + at.CLIENT_WAITED] = waited
+    m[s + at.CLIENT_END] = now + ticks
+    m[s + at.BUSY] += ticks
+    m[s + at.WAITED] += waited
+    m[s + at.TRANSFERS] += 1
+    for i in range(at.REQUEST_FIELDS):
+        m[best + i] = m[last + i]
+    m[s + at.N_REQUESTS] = n - 1
+
+
+@njit
+def grant(m, now):
+    """Phase GRANTS; return the earliest end of the transfers that the links are serving."""
+    due = at.NEVER
+    for s in range(m[at.LINKS], m[at.LINKS_END], at.LINK_FIELDS):
+        if m[s + at.CLIENT] == at.NONE and m[s + at.N_REQUESTS] > 0:
+            grant_next(m, s, now)
+        due = min(due, m[s + at.CLIENT_END])
+    return due
+
+
+# Steps of a firing ----------------------------------------------------------------------------------------------------
+
+
+@njit
+def deliver_due(m, a, x, now):
+    """Deliver the writes whose end has come."""
+    since = now - m[a + at.BASE]
+    end = m[x + at.WRITE_END]
+    e = m[a + at.CURSOR]
+    while e < end:
+        if m[e + at.OFFSET] > since:
+            m[a + at.CURSOR] = e
+            m[a + at.DUE] = m[a + at.BASE] + m[e + at.OFFSET]
+            return
+        deliver(m, a, m[e + at.ROW], now)
+        e += at.TRANSFER_FIELDS
+    m[a + at.STAGE] = at.ENDING
+
+
+@njit
+def begin_writes(m, a, x, now):
+    """The processing is over: tokens leave (if they stayed), tokens are launched, the writes begin."""
+    if m[at.RELEASE_EARLY] == 0:
+        release(m, a, x, now)
+    launch(m, a, x)
+    if m[x + at.WRITE_GENERAL] == 0:
+        m[a + at.STAGE] = at.WRITE
+        m[a + at.BASE] = now
+        m[a + at.CURSOR] = m[x + at.WRITE_FIRST]
+        deliver_due(m, a, x, now)
+    else:
+        m[a + at.STAGE] = at.WRITE_ONE_BY_ONE
+        if begin_phase(m, a, now, True):
+            phase_over(m, a, now)
+
+
+@njit
+def step_one_by_one(m, a, now):
+    """Steps of firings whose transfers are made one by one."""
+    stage = m[a + at.STAGE]
+    if stage == at.SCHEDULED:
+        m[a + at.STAGE] = at.READ_ONE_BY_ONE
+        over = begin_phase(m, a, now, False)
+    else:
+        over = step_phase(m, a, now, stage == at.WRITE_ONE_BY_ONE)
+    if over:
+        phase_over(m, a, now)
+
+
+@njit
+def step(m, a, now):
+    """Make all steps of a firing that are due now, those of zero length behind them as well."""
+    x = m[a + at.COLUMN]
+    while m[a + at.DUE] == now and m[a + at.STAGE] != at.ENDING:
+        stage = m[a + at.STAGE]
+        if stage == at.READ:
+            release(m, a, x, now)
+            m[a + at.STAGE] = at.PROCESS
+            m[a + at.DUE] = now + m[x + at.COMPUTE]
+        elif stage == at.PROCESS:
+            begin_writes(m, a, x, now)
+        elif stage == at.WRITE:
+            deliver_due(m, a, x, now)
+        else:
+            step_one_by_one(m, a, now)
+    if m[a + at.STAGE] == at.ENDING:
+        m[a + at.DUE] = at.NEVER
+        m[m[at.ENDING_LIST] + m[at.N_ENDING]] = a
+        m[at.N_ENDING] += 1
+
+
+# Ends -----------------------------------------------------------------------------------------------------------------
+
+
+@njit
+def wait(m, f, a, now):
+    """Begin to wait for the next firing, if one is left."""
+    m[a + at.STAGE] = at.WAITING
+    m[a + at.SINCE] = now
+    position = m[a + at.POSITION]
+    if position < m[a + at.FIRING_END]:
+        m[a + at.COLUMN] = m[a + at.ACTIONS] + f[position] * at.ACTION_FIELDS
+        m[a + at.ASKED] = 0
+        ask_on(m, a)
+
+
+@njit
+def enqueue(m, p, a):
+    """DATA_DEMAND_DRIVEN: append an actor if it is in the partition, ready, and not in the queue."""
+    if m[a + at.PARTITION] == p and m[a + at.READY] == 1 and m[a + at.QUEUED] == 0:
+        m[a + at.QUEUED] = 1
+        tail = (m[p + at.QUEUE_HEAD] + m[p + at.QUEUE_SIZE]) % m[p + at.N_PLACES]
+        m[m[p + at.QUEUE] + tail] = a
+        m[p + at.QUEUE_SIZE] += 1
+
+
+@njit
+def hear_end(m, p, a):
+    """DATA_DEMAND_DRIVEN: append the ready successors, and the ready predecessors if the actor now lacks input."""
+    for i in range(m[a + at.OUTPUTS], m[a + at.OUTPUTS_END]):
+        enqueue(m, p, m[m[i] + at.TARGET])
+    if m[a + at.POSITION] == m[a + at.FIRING_END] or m[a + at.READY] == 1:
+        return
+    x = m[a + at.COLUMN]
+    if m[x + at.READ_FIRST] + m[a + at.ASKED] * at.TRANSFER_FIELDS < m[x + at.READ_END]:
+        for i in range(m[a + at.INPUTS], m[a + at.INPUTS_END]):
+            enqueue(m, p, m[m[i] + at.SOURCE])
+
+
+@njit
+def end_firing(m, f, times, a, now):
+    """The firing is over: the core is free, the actor waits for its next one."""
+    p = m[a + at.PARTITION]
+    position, size = m[a + at.POSITION], m[a + at.SIZE]
+    action = np.int64(f[position])
+    for i in range(position, position + size if m[at.N_TIMES] > 0 else position):
+        times[m[at.N_TIMES] + i] = now
+    m[at.N_ACTIVE] -= 1
+    slot, last = m[a + at.SLOT], m[m[at.ACTIVE] + m[at.N_ACTIVE]]
+    m[slot] = last
+    m[last + at.SLOT] = slot
+    m[a + at.POSITION] = position + size
+    m[a + at.LAST_END] = now
+    m[a + at.LAST_ACTION] = action
+    wait(m, f, a, now)
+    if m[p + at.POLICY] == at.DATA_DEMAND_DRIVEN:
+        hear_end(m, p, a)
+    m[p + at.LAST_ACTOR] = a
+    m[p + at.LAST_FIRED] = action
+    m[p + at.FREE] += 1
+    look(m, p)
+
+
+@njit
+def sort_ending(m):
+    """Sort the firings that end by (partition, actor)."""
+    first = m[at.ENDING_LIST]
+    for i in range(first + 1, first + m[at.N_ENDING]):
+        a = m[i]
+        rank = m[a + at.RANK]
+        j = i - 1
+        while j >= first and m[m[j] + at.RANK] > rank:
+            m[j + 1] = m[j]
+            j -= 1
+        m[j + 1] = a
+
+
+@njit
+def make_ends(m, f, times, now):
+    """Phase ENDS: firings whose steps are all made end, by (partition, actor)."""
+    n = m[at.N_ENDING]
+    if n == 0:
+        return
+    if n > 1:
+        sort_ending(m)
+    first = m[at.ENDING_LIST]
+    for i in range(first, first + n):
+        end_firing(m, f, times, m[i], now)
+    m[at.N_ENDING] = 0
+
+
+# Starts ---------------------------------------------------------------------------------------------------------------
+
+
+@njit
+def search(m, p, start):
+    """Return the first ready place at or behind ``start``, cyclically; one is ready."""
+    places, n = m[p + at.PLACES], m[p + at.N_PLACES]
+    place = start
+    while m[m[places + place] + at.READY] == 0:
+        place += 1
+        if place == n:
+            place = 0
+    return place
+
+
+@njit
+def choose_static(m, p):
+    """STATIC_ORDER: the next unfinished actor of the list, if it is ready, or NONE."""
+    n = m[p + at.N_ORDER]
+    for _ in range(n):
+        a = m[m[p + at.ORDER] + m[p + at.TURN]]
+        ready = m[a + at.READY] == 1
+        if not ready and m[a + at.POSITION] < m[a + at.FIRING_END]:
+            return at.NONE
+        m[p + at.TURN] = (m[p + at.TURN] + 1) % n
+        if ready:
+            return a
+    return at.NONE
+
+
+@njit
+def choose_demanded(m, p):
+    """DATA_DEMAND_DRIVEN: the place of the first entry that is ready, dropping those before it; NONE if none is."""
+    while m[p + at.QUEUE_SIZE] > 0:
+        a = m[m[p + at.QUEUE] + m[p + at.QUEUE_HEAD]]
+        m[p + at.QUEUE_HEAD] = (m[p + at.QUEUE_HEAD] + 1) % m[p + at.N_PLACES]
+        m[p + at.QUEUE_SIZE] -= 1
+        m[a + at.QUEUED] = 0
+        if m[a + at.READY] == 1:
+            return m[a + at.PLACE]
+    return at.NONE
+
+
+@njit
+def choose(m, p):
+    """Return the actor that a partition with a ready one fires next, or NONE."""
+    policy = m[p + at.POLICY]
+    if policy == at.NON_PREEMPTIVE:
+        place = search(m, p, m[p + at.TURN])
+        m[p + at.TURN] = place
+        return m[m[p + at.PLACES] + place]
+    if policy == at.STATIC_ORDER:
+        return choose_static(m, p)
+    place = choose_demanded(m, p) if policy == at.DATA_DEMAND_DRIVEN else at.NONE
+    if place == at.NONE:
+        place = search(m, p, m[p + at.TURN])
+    m[p + at.TURN] = place + 1 if place + 1 < m[p + at.N_PLACES] else 0
+    return m[m[p + at.PLACES] + place]
+
+
+@njit
+def block_size(m, f, a, x):
+    """Return how many firings go into a SIMD block: width, run of the action, tokens and space allow them."""
+    position = m[a + at.POSITION]
+    size = min(m[x + at.BLOCK_WIDTH], m[a + at.FIRING_END] - position)
+    for e in range(m[x + at.READ_FIRST], m[x + at.READ_END], at.TRANSFER_FIELDS):
+        size = min(size, m[m[e + at.BUFFER] + at.VISIBLE] // m[e + at.TOKENS])
+    for e in range(m[x + at.WRITE_FIRST], m[x + at.WRITE_END], at.TRANSFER_FIELDS):
+        b = m[e + at.BUFFER]
+        size = min(size, (m[b + at.CAPACITY] - m[b + at.VISIBLE] - m[b + at.IN_FLIGHT]) // m[e + at.TOKENS])
+    run = 1
+    while run < size and f[position + run] == f[position]:
+        run += 1
+    return run
+
+
+@njit
+def carry(m, a, x):
+    """Count the transfers over links that are not shared."""
+    for c in range(m[x + at.CARRIED_FIRST], m[x + at.CARRIED_END], at.CARRIED_FIELDS):
+        s = m[c + at.CARRIED_SERVER]
+        m[s + at.BUSY] += transfer_ticks(m, a, m[c + at.CARRIED_TRANSFER])
+        m[s + at.TRANSFERS] += 1
+
+
+@njit
+def scheduling_ticks(m, p, a, x):
+    """Return the scheduling of a firing behind what ended last on its core."""
+    previous = at.NONE
+    if m[p + at.POLICY] == at.FULL_PARALLEL:
+        previous = m[a + at.LAST_ACTION]
+    elif m[p + at.LAST_ACTOR] == a:
+        previous = m[p + at.LAST_FIRED]
+    if previous == at.NONE:
+        return m[x + at.SCHED_FIRST]
+    return m[m[x + at.SCHED_PAIRS] + previous * m[x + at.SCHED_STRIDE]]
+
+
+@njit
+def start_block(m, f, a, x):
+    """The rare parts of a start: SIMD blocks and transfers over links that are not shared."""
+    if m[x + at.BLOCK_WIDTH] > 0:
+        m[a + at.SIZE] = block_size(m, f, a, x)
+        m[a + at.PROCESSING] += compute_ticks(m, a, x)
+    carry(m, a, x)
+
+
+@njit
+def start_firing(m, f, times, p, a, now):
+    """Fire an actor that is ready; return when its first step is due."""
+    charge(m, a, now)
+    x = m[a + at.COLUMN]
+    m[a + at.READY] = 0
+    m[p + at.N_READY] -= 1
+    m[p + at.FREE] -= 1
+    m[a + at.SIZE] = 1
+    if m[x + at.BLOCK_WIDTH] > 0 or m[x + at.CARRIED_FIRST] != m[x + at.CARRIED_END]:
+        start_block(m, f, a, x)
+    ticks = scheduling_ticks(m, p, a, x)
+    m[a + at.SCHEDULING] += ticks
+    if m[at.N_TIMES] > 0:
+        for i in range(m[a + at.POSITION], m[a + at.POSITION] + m[a + at.SIZE]):
+            times[i] = now
+    due = now + ticks
+    if m[x + at.READ_GENERAL] == 1:
+        m[a + at.STAGE] = at.SCHEDULED
+    else:
+        due += m[x + at.READ_TICKS]
+        if m[at.RELEASE_EARLY] == 1 and m[x + at.READ_FIRST] != m[x + at.READ_END]:
+            m[a + at.STAGE] = at.READ
+        else:
+            m[a + at.STAGE] = at.PROCESS
+            due += m[x + at.COMPUTE]
+    m[a + at.DUE] = due
+    slot = m[at.ACTIVE] + m[at.N_ACTIVE]
+    m[slot] = a
+    m[a + at.SLOT] = slot
+    m[at.N_ACTIVE] += 1
+    return due
+
+
+@njit
+def sort_looking(m):
+    """Sort the partitions that look by index."""
+    first = m[at.LOOKING_LIST]
+    for i in range(first + 1, first + m[at.N_LOOKING]):
+        p = m[i]
+        j = i - 1
+        while j >= first and m[j] > p:
+            m[j + 1] = m[j]
+            j -= 1
+        m[j + 1] = p
+
+
+@njit
+def start_all(m, f, times, now):
+    """Phase STARTS: every partition that looks starts all it can, by index; return when the first step is due."""
+    n = m[at.N_LOOKING]
+    due = at.NEVER
+    if n == 0:
+        return due
+    if n > 1:
+        sort_looking(m)
+    m[at.N_LOOKING] = 0
+    first = m[at.LOOKING_LIST]
+    for i in range(first, first + n):
+        p = m[i]
+        m[p + at.LOOKING] = 0
+        while m[p + at.FREE] > 0 and m[p + at.N_READY] > 0:
+            a = choose(m, p)
+            if a == at.NONE:
+                break
+            due = min(due, start_firing(m, f, times, p, a, now))
+    return due
+
+
+# The loop -------------------------------------------------------------------------------------------------------------
+
+
+@njit
+def make_transfers(m, now):
+    """Phase TRANSFERS: make the steps that are due; return when the next other step of an active actor is."""
+    for s in range(m[at.LINKS], m[at.LINKS_END], at.LINK_FIELDS):
+        if m[s + at.CLIENT_END] == now:
+            served(m, s, now)
+    due = at.NEVER
+    first = m[at.ACTIVE]
+    for i in range(first, first + m[at.N_ACTIVE]):
+        a = m[i]
+        if m[a + at.DUE] == now:
+            step(m, a, now)
+        due = min(due, m[a + at.DUE])
+    first = m[at.LAUNCHED_LIST]
+    for i in range(first, first + m[at.N_LAUNCHED]):
+        b = m[i]
+        m[b + at.MAX_TOKENS] = max(m[b + at.VISIBLE] + m[b + at.IN_FLIGHT], m[b + at.MAX_TOKENS])
+    m[at.N_LAUNCHED] = 0
+    return due
+
+
+@njit
+def close(m, f, now):
+    """Account what still waits, and the firings whose phases have the same length every time."""
+    for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
+        if m[a + at.POSITION] < m[a + at.FIRING_END]:
+            charge(m, a, now)
+        for i in range(m[a + at.FIRING_BASE], m[a + at.POSITION]):
+            m[m[a + at.ACTIONS] + f[i] * at.ACTION_FIELDS + at.DONE] += 1
+        for x in range(m[a + at.ACTIONS], m[a + at.ACTIONS_END], at.ACTION_FIELDS):
+            if m[x + at.READ_GENERAL] == 0:
+                m[a + at.READING] += m[x + at.DONE] * m[x + at.READ_TICKS]
+            if m[x + at.WRITE_GENERAL] == 0:
+                m[a + at.WRITING] += m[x + at.DONE] * m[x + at.WRITE_TICKS]
+            if m[x + at.BLOCK_WIDTH] == 0:
+                m[a + at.PROCESSING] += m[x + at.DONE] * m[x + at.COMPUTE]
+
+
+@njit
+def run(m, f, times):
+    """Run until nothing is due any more; return the time of the last event."""
+    now = 0
+    for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
+        wait(m, f, a, now)
+    due = start_all(m, f, times, now)
+    while True:
+        while due == now:
+            due = make_transfers(m, now)
+            make_ends(m, f, times, now)
+            due = min(due, start_all(m, f, times, now))
+        if m[at.LINKS] != m[at.LINKS_END]:
+            due = min(due, grant(m, now))
+            if due == now:
+                continue
+        if due == at.NEVER:
+            break
+        now = due
+    close(m, f, now)
+    return now
+
+
+@njit(["int64(int64[::1], uint16[::1], int64[:, ::1])"], cache=True, nogil=True)
+def simulate(memory, firings, firing_times):
+    """Run until nothing is due any more; return the time of the last event. All accounts are in ``memory``.
+
+    ``firing_times``: shape (2, n_firings), start and end of every firing, or (2, 0) where they are not wanted.
+    """
+    m = int64_pointer(memory.ctypes.data)
+    f = uint16_pointer(firings.ctypes.data)
+    times = int64_pointer(firing_times.ctypes.data)
+    m[at.N_TIMES] = firing_times.shape[1]
+    return run(m, f, times)

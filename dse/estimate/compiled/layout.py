@@ -1,0 +1,204 @@
+"""The layout of the one int64 array that the kernel works on, its *memory*.
+
+A thing (an actor, a buffer, an action, ...) is a row of words, and is referred to by the address of its first word:
+word ``FIELD`` of actor ``a`` is ``memory[a + FIELD]``. One array and not one for each field: what a step touches lies
+in one or two cache lines, and thirty arrays handed down made the kernel ten times slower.
+"""
+
+from typing import Final
+
+NONE: Final = -1
+NEVER: Final = 2**62
+"""A time that does not come."""
+
+# The head of the memory: counters, modes, and where the tables and lists begin.
+N_ACTIVE: Final = 0
+N_ENDING: Final = 1
+N_LOOKING: Final = 2
+N_LAUNCHED: Final = 3
+RELEASE_EARLY: Final = 4
+PARALLEL: Final = 5
+ACTORS: Final = 6
+ACTORS_END: Final = 7
+LINKS: Final = 8
+LINKS_END: Final = 9
+ACTIVE: Final = 10
+ENDING_LIST: Final = 11
+LOOKING_LIST: Final = 12
+LAUNCHED_LIST: Final = 13
+N_TIMES: Final = 14
+"""Number of all firings if their times are wanted, else 0."""
+HEAD_FIELDS: Final = 16
+
+# Action.
+READ_FIRST: Final = 0
+"""Address of the first read; reads and writes of an action follow each other in buffer order."""
+READ_END: Final = 1
+WRITE_FIRST: Final = 2
+WRITE_END: Final = 3
+SCHED_FIRST: Final = 4
+SCHED_PAIRS: Final = 5
+"""Scheduling behind action q of the actor is at ``SCHED_PAIRS + q * SCHED_STRIDE``."""
+SCHED_STRIDE: Final = 6
+READ_TICKS: Final = 7
+COMPUTE: Final = 8
+WRITE_TICKS: Final = 9
+READ_GENERAL: Final = 10
+"""1: the reads ask a shared link or belong to a SIMD action, and are made one by one."""
+WRITE_GENERAL: Final = 11
+BLOCK_WIDTH: Final = 12
+BLOCK_COSTS: Final = 13
+"""Address of the ticks of 1, 2, ... firings at once."""
+CARRIED_FIRST: Final = 14
+CARRIED_END: Final = 15
+DONE: Final = 16
+"""Firings made, counted when the run is over."""
+ACTION_FIELDS: Final = 17
+
+# Transfer: a read or a write of an action.
+BUFFER: Final = 0
+TOKENS: Final = 1
+TICKS: Final = 2
+"""Of one firing."""
+SERVER: Final = 3
+"""The shared link server to ask, or NONE."""
+COSTS: Final = 4
+"""Address of the ticks of 1, 2, ... firings at once."""
+OFFSET: Final = 5
+"""Writes that need not be made one by one: the end after t3 of the n-th to end, in row n of the action."""
+ROW: Final = 6
+"""The row of that write."""
+TRANSFER_FIELDS: Final = 7
+
+# Transfer over a link that is not shared: nobody asks, the server counts it.
+CARRIED_SERVER: Final = 0
+CARRIED_TRANSFER: Final = 1
+CARRIED_FIELDS: Final = 2
+
+# Actor.
+POSITION: Final = 0
+"""Index of the next firing in the array of all firings."""
+STAGE: Final = 1
+DUE: Final = 2
+ASKED: Final = 3
+"""Number of the input or output that the actor is blocked on; number of all of them when it is ready."""
+SINCE: Final = 4
+COLUMN: Final = 5
+"""Address of the next action."""
+CURSOR: Final = 6
+"""The transfer that is next: an address, or a number where transfers are made one by one."""
+BASE: Final = 7
+SIZE: Final = 8
+"""Firings in the block under way; 1 without SIMD."""
+READY: Final = 9
+PARTITION: Final = 10
+SLOT: Final = 11
+"""Address in the list of active actors."""
+PLACE: Final = 12
+RANK: Final = 13
+"""Order by (partition, actor)."""
+ACTIONS: Final = 14
+FIRING_END: Final = 15
+LAST_END: Final = 16
+LAST_ACTION: Final = 17
+SCHEDULING: Final = 18
+IDLE: Final = 19
+BLOCKED_READING: Final = 20
+BLOCKED_WRITING: Final = 21
+READING: Final = 22
+PROCESSING: Final = 23
+WRITING: Final = 24
+LINK_WAITING: Final = 25
+LEFT: Final = 26
+"""Parallel transfers made one by one: how many have not ended."""
+CRITICAL_TIME: Final = 27
+CRITICAL_NUMBER: Final = 28
+PHASE_WAITED: Final = 29
+PHASE_MOVED: Final = 30
+PENDING: Final = 31
+"""Address of the ends of parallel transfers made one by one."""
+QUEUED: Final = 32
+"""DATA_DEMAND_DRIVEN: whether the actor is in the queue."""
+OUTPUTS: Final = 33
+"""Address of the addresses of the buffers that begin at the actor; INPUTS: that end there."""
+OUTPUTS_END: Final = 34
+INPUTS: Final = 35
+INPUTS_END: Final = 36
+FIRING_BASE: Final = 37
+ACTIONS_END: Final = 38
+ACTOR_FIELDS: Final = 40
+
+# Stages of an actor.
+WAITING: Final = 0
+SCHEDULED: Final = 1
+READ: Final = 2
+READ_ONE_BY_ONE: Final = 3
+PROCESS: Final = 4
+WRITE: Final = 5
+WRITE_ONE_BY_ONE: Final = 6
+ENDING: Final = 7
+
+# Buffer.
+VISIBLE: Final = 0
+IN_FLIGHT: Final = 1
+CAPACITY: Final = 2
+WANTED_TOKENS: Final = 3
+WANTED_SPACE: Final = 4
+SOURCE: Final = 5
+TARGET: Final = 6
+MAX_TOKENS: Final = 7
+READ_BLOCKINGS: Final = 8
+READ_BLOCKED: Final = 9
+WRITE_BLOCKINGS: Final = 10
+WRITE_BLOCKED: Final = 11
+FIFO_FIELDS: Final = 12
+
+# Partition.
+POLICY: Final = 0
+FREE: Final = 1
+"""Free cores."""
+N_READY: Final = 2
+PLACES: Final = 3
+"""Address of the addresses of the actors by place."""
+N_PLACES: Final = 4
+TURN: Final = 5
+"""Current place (NON_PREEMPTIVE), next place (ROUND_ROBIN), index into the list (STATIC_ORDER)."""
+LOOKING: Final = 6
+LAST_ACTOR: Final = 7
+LAST_FIRED: Final = 8
+QUEUE: Final = 9
+QUEUE_HEAD: Final = 10
+QUEUE_SIZE: Final = 11
+ORDER: Final = 12
+"""Address of the addresses of the actors of a static order."""
+N_ORDER: Final = 13
+PART_FIELDS: Final = 14
+
+# Link server.
+SHARED: Final = 0
+CLIENT: Final = 1
+CLIENT_TRANSFER: Final = 2
+CLIENT_END: Final = 3
+CLIENT_WAITED: Final = 4
+REQUESTS: Final = 5
+"""Address of the requests, in no order."""
+N_REQUESTS: Final = 6
+BUSY: Final = 7
+WAITED: Final = 8
+TRANSFERS: Final = 9
+LINK_FIELDS: Final = 10
+
+# Request to a server.
+REQUEST_TIME: Final = 0
+REQUEST_ACTOR: Final = 1
+REQUEST_BUFFER: Final = 2
+REQUEST_NUMBER: Final = 3
+REQUEST_TICKS: Final = 4
+REQUEST_FIELDS: Final = 5
+
+# Policies, by index in ``POLICIES`` of ``dse.model.design_point``.
+NON_PREEMPTIVE: Final = 0
+ROUND_ROBIN: Final = 1
+DATA_DEMAND_DRIVEN: Final = 2
+FULL_PARALLEL: Final = 3
+STATIC_ORDER: Final = 4

@@ -1,0 +1,49 @@
+"""Every engine equals the reference in every integer, on random networks, traces, weights, platforms and points.
+
+The number of seeded cases is 2 000; ``DSE_CASES`` (``make test-full``) asks for more.
+"""
+
+import dataclasses
+import os
+import random
+
+import pytest
+
+from dse.base.errors import DseError
+from dse.estimate.engine import ENGINES, make_engine
+from tests.property.estimation_cases import Case, Shape, random_case
+
+N_CASES = int(os.environ.get("DSE_CASES", "2000"))
+N_CHUNKS = 8
+SHAPES = (Shape(), Shape(max_actors=12, max_firings=250, max_rate=4))
+
+
+def outcome(engine: str, case: Case) -> object:
+    """Every field of the estimate as plain values, or the error."""
+    try:
+        estimate = make_engine(engine, case.problem).estimate(case.point, firing_times=True)
+    except DseError as error:
+        return type(error), error.diagnostics
+    assert estimate.firing_times is not None
+    times = [(t.start.tolist(), t.end.tolist()) for t in estimate.firing_times]
+    fields = {f.name: getattr(estimate, f.name) for f in dataclasses.fields(estimate) if f.name != "firing_times"}
+    return fields | {"times": times}
+
+
+@pytest.mark.parametrize("engine", [name for name in ENGINES.names() if name != "reference"])
+@pytest.mark.parametrize("chunk", range(N_CHUNKS))
+def test_engine_equals_reference(engine: str, chunk: int) -> None:
+    deadlocks = 0
+    for seed in range(chunk, N_CASES, N_CHUNKS):
+        case = random_case(random.Random(seed), SHAPES[seed % 5 == 4])
+        expected = outcome("reference", case)
+        assert outcome(engine, case) == expected, f"seed {seed}"
+        deadlocks += isinstance(expected, dict) and expected["deadlock"] is not None
+    assert 0 < deadlocks < N_CASES // N_CHUNKS
+
+
+def test_without_times_the_rest_is_the_same() -> None:
+    case = random_case(random.Random(7))
+    engine = make_engine("compiled", case.problem)
+    with_times = engine.estimate(case.point, firing_times=True)
+    assert dataclasses.replace(with_times, firing_times=None) == engine.estimate(case.point)
