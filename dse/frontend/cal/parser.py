@@ -34,7 +34,13 @@ from dse.frontend.cal.tokens import END_OF_FILE, IDENTIFIER, TYPE_WORDS
 
 T = TypeVar("T")
 
-_SECTIONS = frozenset(("==>", "guard", "var", "do", "end"))
+_AFTER_LOCALS = frozenset(("do", "end"))
+_AFTER_GUARDS = _AFTER_LOCALS | {"var"}
+_AFTER_OUTPUTS = _AFTER_GUARDS | {"guard"}
+_AFTER_INPUTS = _AFTER_OUTPUTS | {"==>"}
+_BEGIN = frozenset(("begin",))
+_COLON = frozenset((":",))
+_LIST_MISTAKES = TYPE_WORDS | {";"}
 _ACTOR_MEMBERS = frozenset(("action", "initialize", "schedule", "priority", "local", IDENTIFIER, "^"))
 _MEMBER_STOPS = TYPE_WORDS | {";", "end", "@"}
 
@@ -324,7 +330,7 @@ class Parser(ScheduleParser):
         body: tuple[Expr, ...] = ()
         if self._kinds[self._at] != "end":
             if self._accept("var"):
-                variables = self._section(lambda: self._declarations(("=", ":=")), frozenset((":", "end")))
+                variables = self._section(lambda: self._locals("',' or ':'", _COLON), _COLON | {"end"})
             if not self._accept(":") and not self._recovered:
                 self._missing("':'", "the value of the function stands behind ':'")
             body = self._section(lambda: (self._expression(),), frozenset(("end",)))
@@ -357,8 +363,8 @@ class Parser(ScheduleParser):
         body: tuple[Stmt, ...] | None = None
         if self._kinds[self._at] != "end":
             if self._accept("var"):
-                variables = self._section(lambda: self._declarations(("=", ":=")), stops - {"var"})
-            if not self._accept("begin"):
+                variables = self._section(lambda: self._locals("',' or 'begin'", _BEGIN), _BEGIN | {"end"})
+            if not self._accept("begin") and self._kinds[self._at] != "end":
                 self._missing("'begin'", "the statements of a procedure stand between 'begin' and 'end'")
             body = self._statements()
         self._close("procedure", name, opened)
@@ -385,34 +391,51 @@ class Parser(ScheduleParser):
             self._at += 1
         opened = self._at
         if not self._accept("initialize") and not self._accept("action"):
-            raise self._fail("'action' or 'initialize'")
+            self._missing("'action' or 'initialize'")
+            if self._declaration_begins(self._at):
+                raise SyntaxProblem
         members.actions.append(self._action(start, opened, tag, annotations))
 
     def _action(self, start: int, opened: int, tag: str, annotations: tuple[Annotation, ...]) -> ActionDecl:
         """``inputs '==>' outputs ('guard' es)? ('var' locals)? ('do' Statement*)? 'end'``; initialize has no inputs."""
         initialize = self._kinds[opened] == "initialize"
+        what = "initialize" if initialize else "action"
         self._recovered = False
         inputs: tuple[InputPatternDecl, ...] = ()
         if not initialize or self._kinds[self._at] == IDENTIFIER:
-            inputs = self._section(self._inputs, _SECTIONS)
+            inputs = self._section(self._inputs, _AFTER_INPUTS)
         if initialize and inputs:
             self._gather.error("'initialize' reads no tokens", inputs[0].span, "remove the input patterns")
         self._expect_unless_reported("==>")
-        outputs = self._section(self._outputs, _SECTIONS - {"==>"})
+        outputs = self._section(self._outputs, _AFTER_OUTPUTS)
         guards: tuple[Expr, ...] = ()
         if self._accept("guard"):
-            guards = self._section(self._expressions, frozenset(("var", "do", "end")))
+            guards = self._section(self._guards, _AFTER_GUARDS)
         variables: tuple[VarDecl, ...] = ()
         if self._accept("var"):
-            variables = self._section(lambda: self._declarations(("=", ":=")), frozenset(("do", "end")))
+            variables = self._section(lambda: self._locals("',', 'do' or 'end'", _AFTER_LOCALS), _AFTER_LOCALS)
         body: tuple[Stmt, ...] = ()
-        self._recovered = False
         if self._accept("do"):
             body = self._statements()
-            self._close(self._texts[opened], tag, opened)
+            self._close(what, tag, opened)
         elif not self._accept("end"):
-            raise self._fail("'guard', 'var', 'do' or 'end'" if not guards and not variables else "'do' or 'end'")
+            raise self._fail("'do' or 'end'")
         return ActionDecl(tag, initialize, inputs, outputs, guards, variables, body, annotations, self._span(start))
+
+    def _guards(self) -> tuple[Expr, ...]:
+        """``Guard: AstExpression (',' AstExpression)*``, up to what may follow it."""
+        guards = self._expressions()
+        if self._kinds[self._at] not in _AFTER_GUARDS:
+            raise self._fail("',', 'var', 'do' or 'end' behind the guard")
+        return guards
+
+    def _locals(self, wanted: str, followers: frozenset[str]) -> tuple[VarDecl, ...]:
+        """``ValuedVariableDeclaration (',' ValuedVariableDeclaration)*``, up to one of ``followers``."""
+        variables = self._declarations(("=", ":="))
+        if self._kinds[self._at] not in followers:
+            hint = "declarations behind 'var' have ',' between them" if self._kinds[self._at] in _LIST_MISTAKES else ""
+            raise self._fail(wanted, hint)
+        return variables
 
     def _inputs(self) -> tuple[InputPatternDecl, ...]:
         """``(InputPattern (',' InputPattern)*)?``, up to ``==>``."""
@@ -439,12 +462,15 @@ class Parser(ScheduleParser):
         return InputPatternDecl(port, tuple(tokens), repeat, self._span(start))
 
     def _outputs(self) -> tuple[OutputPatternDecl, ...]:
-        """``(OutputPattern (',' OutputPattern)*)?``."""
-        if self._kinds[self._at] not in (IDENTIFIER, "^"):
-            return ()
-        patterns = [self._output_pattern()]
-        while self._accept(","):
+        """``(OutputPattern (',' OutputPattern)*)?``, up to what may follow them."""
+        patterns = []
+        if self._kinds[self._at] in (IDENTIFIER, "^"):
             patterns.append(self._output_pattern())
+            while self._accept(","):
+                patterns.append(self._output_pattern())
+        if self._kinds[self._at] not in _AFTER_OUTPUTS:
+            first = "',', 'repeat'" if patterns else "an output port"
+            raise self._fail(f"{first}, 'guard', 'var', 'do' or 'end'")
         return tuple(patterns)
 
     def _output_pattern(self) -> OutputPatternDecl:
