@@ -1,0 +1,254 @@
+"""``dse explore`` and ``dse estimate`` on a small network: files, JSON, same seed, kill and resume."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dse.cli.main import main
+
+ROOT = Path(__file__).resolve().parents[2]
+PINGPONG = str(ROOT / "actors" / "pingpong" / "pingpong.xdf")
+SMITH = str(ROOT / "actors" / "smith_waterman" / "smith_waterman.xdf")
+PLATFORM = "name: two\nunits:\n  cpu: {kind: cpu, cores: 2, clock_mhz: 1000}\n"
+
+
+@pytest.fixture(scope="module")
+def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("explored")
+    assert main(["explore", PINGPONG, "--out", str(out), "--quiet"]) == 0
+    return out
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0) -> Any:
+    capsys.readouterr()
+    assert main([*argv, "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+def test_everything_is_delivered(explored: Path) -> None:
+    names = sorted(p.name for p in explored.iterdir())
+    mappings = [f"best-0{n}.xcf" for n in range(1, 6)]
+    assert names == sorted([*mappings, "manifest.json", "ranking.json", "report.html", "study.sqlite"])
+    ranking = json.loads((explored / "ranking.json").read_text())
+    makespans = [row["makespan"] for row in ranking["ranking"]]
+    assert makespans == sorted(makespans)
+    assert ranking["best"] == ranking["ranking"][0]
+    assert ranking["lower_bound"] <= makespans[0] <= ranking["one_core_makespan"]
+    assert ranking["complete"] is True
+    assert ranking["evaluations"] + ranking["excluded_by_bound"] == ranking["space"] == 51
+    manifest = json.loads((explored / "manifest.json").read_text())
+    assert {"trace", "weights", "platform", "seed", "tool"} <= set(manifest)
+    assert "<svg" in (explored / "report.html").read_text()
+
+
+def test_every_evaluation_is_stored(explored: Path) -> None:
+    ranking = json.loads((explored / "ranking.json").read_text())
+    with sqlite3.connect(explored / "study.sqlite") as store:
+        assert store.execute("SELECT count(*) FROM evaluation").fetchone()[0] == ranking["evaluations"]
+        best = store.execute("SELECT min(makespan) FROM evaluation WHERE NOT deadlock").fetchone()[0]
+    assert best == ranking["best"]["makespan"]
+
+
+def test_json_of_explore(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = run_json(capsys, "explore", PINGPONG, "--out", str(tmp_path))
+    assert {"best", "ranking", "lower_bound", "evaluations", "seconds", "assumed"} <= set(document)
+    assert any("nominal" in text for text in document["assumed"])
+    assert any("platform" in text for text in document["assumed"])
+    assert document["best"]["unit"] == "ps"
+
+
+def test_same_seed_same_files(tmp_path: Path) -> None:
+    for folder, seed in (("a", "3"), ("b", "3"), ("c", "4")):
+        argv = ["explore", PINGPONG, "--method", "local-search", "--budget", "15", "--seed", seed, "--quiet"]
+        assert main([*argv, "--out", str(tmp_path / folder)]) == 0
+    first, second, other = ((tmp_path / f / "ranking.json").read_text() for f in "abc")
+    assert first == second
+    assert first != other
+    assert (tmp_path / "a" / "best-01.xcf").read_text() == (tmp_path / "b" / "best-01.xcf").read_text()
+
+
+def test_the_delivered_mappings_give_the_ranked_makespans(explored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ranking = json.loads((explored / "ranking.json").read_text())["ranking"]
+    paths = [str(explored / f"best-0{n}.xcf") for n in range(1, 6)]
+    rows = run_json(capsys, "estimate", PINGPONG, "--mapping", *paths)
+    assert [row["mapping"] for row in rows] == paths
+    assert [row["makespan"] for row in rows] == [row["makespan"] for row in ranking[:5]]
+    for row in rows:
+        assert {"mapping", "makespan", "unit", "deadlock", "bottleneck"} <= set(row)
+        for partition in row["partitions"]:
+            times = ("scheduling", "reading", "processing", "writing", "link_waiting", "unoccupied")
+            assert sum(partition[t] for t in times) == row["makespan"] * partition["cores"]
+
+
+def test_estimate_without_a_mapping_is_one_core(explored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ranking = json.loads((explored / "ranking.json").read_text())
+    (row,) = run_json(capsys, "estimate", PINGPONG)
+    assert row["mapping"] == "all on one core"
+    assert row["makespan"] == ranking["one_core_makespan"]
+
+
+def test_partitions_and_pins_hold(tmp_path: Path) -> None:
+    argv = ["explore", PINGPONG, "--partitions", "2-2", "--pin", "Prod=cpu", "--out", str(tmp_path), "--quiet"]
+    assert main(argv) == 0
+    ranking = json.loads((tmp_path / "ranking.json").read_text())
+    assert ranking["space"] == 15
+    assert {row["partitions"] for row in ranking["ranking"]} == {2}
+
+
+def test_a_second_run_keeps_the_first_study_aside(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):
+        assert main(["explore", PINGPONG, "--out", str(tmp_path)]) == 0
+    assert (tmp_path / "study-previous.sqlite").exists()
+    assert "moved to study-previous.sqlite" in capsys.readouterr().out
+
+
+def test_output_fits_100_columns_when_piped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explore", PINGPONG, "--out", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    long = [line for line in lines if len(line) > 100 and not line.startswith(("assumed:", "written to"))]
+    assert long == []
+
+
+def test_gpu_platform_keeps_printing_actors_on_the_cpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["explore", PINGPONG, "--platform", "desktop-gtx1660s", "--out", str(tmp_path), "--budget", "40"]
+    document = run_json(capsys, *argv)
+    assert any("PingPong, Merger on a CPU" in text for text in document["assumed"])
+    for row in document["ranking"]:
+        for partition in row["design_point"]["partitions"]:
+            if partition["unit"] == "gpu":
+                assert partition["name"] == "PG"
+                assert not {"PingPong", "Merger"} & set(partition["actors"])
+
+
+def write_deadlock_network(folder: Path) -> str:
+    """A writes 8 to the first FIFO before it writes the second one, whose token the reader needs first."""
+    (folder / "Late.cal").write_text(
+        "actor Late () ==> int(size=32) A, int(size=32) B :\n"
+        "  int(size=32) n := 0;\n"
+        "  a: action ==> A:[n] guard n < 8 do n := n + 1; end\n"
+        "  b: action ==> B:[n] guard n = 8 do n := n + 1; end\n"
+        "end\n"
+    )
+    (folder / "First.cal").write_text(
+        "actor First () int(size=32) A, int(size=32) B ==> :\n"
+        "  int(size=32) n := 0;\n"
+        "  b: action B:[x] ==> guard n = 0 do n := 1; end\n"
+        "  a: action A:[x] ==> guard n = 1 end\n"
+        "end\n"
+    )
+    (folder / "late.xdf").write_text(
+        '<?xml version="1.0"?>\n<XDF name="late">\n'
+        '  <Instance id="late"><Class name="Late"/></Instance>\n'
+        '  <Instance id="first"><Class name="First"/></Instance>\n'
+        '  <Connection src="late" src-port="A" dst="first" dst-port="A"/>\n'
+        '  <Connection src="late" src-port="B" dst="first" dst-port="B"/>\n'
+        "</XDF>\n"
+    )
+    return str(folder / "late.xdf")
+
+
+def test_a_deadlock_names_who_waits_and_what_would_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    network = write_deadlock_network(tmp_path)
+    (row,) = run_json(capsys, "estimate", network, "--buffers", "3", code=3)
+    assert row["deadlock"] is True
+    assert row["makespan"] is None
+    assert {(w["actor"], w["fifo"], w["for"]) for w in row["waits"]} == {
+        ("late", "late.A->first.A", "space"),
+        ("first", "late.B->first.B", "tokens"),
+    }
+    assert row["remedy_tokens"] == {"late.A->first.A": 8}
+    assert main(["estimate", network, "--buffers", "3"]) == 3
+    assert "late.A->first.A 3 -> 8" in capsys.readouterr().err
+    assert main(["estimate", network, "--buffers", "8"]) == 0
+
+
+def test_explore_fails_when_every_mapping_deadlocks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    network = write_deadlock_network(tmp_path)
+    assert main(["explore", network, "--buffers", "3", "--out", str(tmp_path / "out"), "--quiet"]) == 3
+    assert "every mapping deadlocks" in capsys.readouterr().err
+
+
+BUDGET = 40
+
+
+def start(out: Path, *more: str) -> subprocess.Popen[str]:
+    sequences = out.parent / "dna.txt"
+    sequences.write_text("ACGTTGCAACGTACGTACGGTACGTT\nACGTTGACGTACTACGG\n")
+    options = ["-i", str(sequences), "--out", str(out), "--json", "--budget", str(BUDGET)]
+    command = [sys.executable, "-m", "dse", "explore", SMITH, *options, *more]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+
+
+def stored(out: Path) -> int:
+    """The number of committed evaluations, as another process sees them."""
+    path = out / "study.sqlite"
+    if not path.exists():
+        return 0
+    copy = out.parent / "copy.sqlite"  # the study is locked by its writer; a reader of a copy with its journal is not
+    for suffix in ("", "-journal"):
+        source = Path(f"{path}{suffix}")
+        target = Path(f"{copy}{suffix}")
+        target.unlink(missing_ok=True)
+        if source.exists():
+            target.write_bytes(source.read_bytes())
+    try:
+        with sqlite3.connect(copy) as store:
+            return int(store.execute("SELECT count(*) FROM evaluation").fetchone()[0])
+    except sqlite3.DatabaseError:
+        return 0
+
+
+def wait_for_evaluations(process: subprocess.Popen[str], out: Path, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        if stored(out) >= count:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"no {count} evaluations in time: {process.communicate()}")
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path, how: signal.Signals) -> None:
+    whole = start(tmp_path / "whole")
+    text, errors = whole.communicate(timeout=120)
+    assert whole.returncode == 0, errors
+    victim = start(tmp_path / "killed")
+    wait_for_evaluations(victim, tmp_path / "killed", 4)
+    os.kill(victim.pid, how)
+    victim.communicate(timeout=60)
+    assert victim.returncode == (-signal.SIGKILL if how is signal.SIGKILL else 130)
+    kept = stored(tmp_path / "killed")
+    assert 4 <= kept < BUDGET
+    resumed = start(tmp_path / "killed", "--resume")
+    after, errors = resumed.communicate(timeout=120)
+    assert resumed.returncode == 0, errors
+    first, second = json.loads(text), json.loads(after)
+    for document in (first, second):
+        del document["seconds"], document["out"]
+    assert first == second
+    assert (tmp_path / "whole" / "ranking.json").read_text() == (tmp_path / "killed" / "ranking.json").read_text()
+
+
+def test_more_budget_continues_a_finished_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = ["explore", PINGPONG, "--method", "local-search", "--out", str(tmp_path)]
+    assert run_json(capsys, *base, "--budget", "9")["evaluations"] == 9
+    assert run_json(capsys, *base, "--budget", "20", "--resume")["evaluations"] == 20
+    fresh = run_json(capsys, *base[:-1], str(tmp_path / "fresh"), "--budget", "20")
+    continued = json.loads((tmp_path / "ranking.json").read_text())
+    assert continued["ranking"] == fresh["ranking"]
+
+
+def test_resume_refuses_another_platform(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "two.yaml").write_text(PLATFORM)
+    assert main(["explore", PINGPONG, "--out", str(tmp_path / "o"), "--quiet"]) == 0
+    argv = ["explore", PINGPONG, "--out", str(tmp_path / "o"), "--platform", str(tmp_path / "two.yaml"), "--resume"]
+    assert main(argv) == 2
+    assert "was made from other inputs (" in capsys.readouterr().err
