@@ -11,6 +11,8 @@ from dse.model.types import BoolType, FloatType, IntType, ListType, StringType, 
 # Binding strength of Python's operators, loosest first.
 WALRUS, CONDITIONAL, OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, ADD, MULTIPLY, UNARY, ATOM = range(14)
 
+_ONE_DIGIT = (1 << 30) - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Code:
@@ -80,27 +82,36 @@ def _wrapped(code: Code, target: IntType, names: Names) -> Code:
         return code
     if not target.signed:
         return Code(f"{code.at(BIT_AND)} & {bounds[1]}", BIT_AND, bounds)
-    test, value = range_test(code, bounds, names)
-    return Code(f"{value} if {test} else {wrap_call(target.container_bits, value)}", CONDITIONAL, bounds)
+    test, value = range_test(code, target, names)
+    return Code(f"{value} if {test} else {wrap_text(target.container_bits, value)}", CONDITIONAL, bounds)
 
 
-def wrap_call(bits: int, value: str) -> str:
-    """Return the call that wraps ``value`` to a signed container."""
-    return f"wrap{bits}({value})" if bits <= 128 else f"wrap_to({value}, {bits})"
+def wrap_text(bits: int, value: str) -> str:
+    """Return the text that wraps ``value`` to a signed container."""
+    half = 1 << (bits - 1)
+    return f"({value} + {half} & {2 * half - 1}) - {half}"
 
 
-def range_test(code: Code, bounds: tuple[int, int], names: Names) -> tuple[str, str]:
-    """Return (a test that the value lies in ``bounds``, a text for the value that is valid after the test)."""
+def range_test(code: Code, target: IntType, names: Names) -> tuple[str, str]:
+    """Return (a test, a text for the value that is valid after the test); the value needs no wrap if the test holds.
+
+    The bounds tested for 32-bit containers are those of CPython's one-digit integers, whose comparison is four times
+    quicker; a value between them and the real bounds is wrapped for nothing, to itself.
+    """
+    bounds = container(target)
+    assert bounds is not None
     low, high = bounds
-    first = value = code.at(BIT_OR)
+    if target.container_bits == 32:
+        low, high = max(low, -_ONE_DIGIT), min(high, _ONE_DIGIT)
+    value, first = code.text, code.at(BIT_OR)
     if not code.simple:
         value = names.temporary()
         first = f"({value} := {code.text})"
-    if code.interval is not None and code.interval[0] >= low:
+    if code.interval is not None and code.interval[0] >= bounds[0]:
         return f"{first} <= {high}", value
-    if code.interval is not None and code.interval[1] <= high:
+    if code.interval is not None and code.interval[1] <= bounds[1]:
         return f"{first} >= {low}", value
-    return f"{low} <= {first} <= {high}", value
+    return f"{first} <= {high} and {value} >= {low}", value
 
 
 def _rounded(code: Code, target: FloatType) -> Code:

@@ -28,12 +28,6 @@ _RUNTIME: dict[str, object] = {
     "add": operator.add,
     "fmod": math.fmod,
     "single": support.single,
-    "wrap8": support.wrap8,
-    "wrap16": support.wrap16,
-    "wrap32": support.wrap32,
-    "wrap64": support.wrap64,
-    "wrap128": support.wrap128,
-    "wrap_to": support.wrap_to,
     "quotient": support.quotient,
     "remainder": support.remainder,
     "shift_left": support.shift_left,
@@ -124,6 +118,8 @@ def _write_variable(lines: Lines, scope: Scope, variable: Variable) -> None:
     of = variable.type
     if variable.initial is None:
         text = f"zeros({dimensions_of(of)}, {zero_text(of)})" if isinstance(of, ListType) else zero_text(of)
+        if symbol.zero_row:
+            text = f"zeros({dimensions_of(of)[:-1]}, {symbol.zero_row})"
     else:
         text = ExpressionWriter(scope).stored(variable.initial, of).text
     lines.add(f"{symbol.python} = {text}", variable.span)

@@ -23,7 +23,7 @@ from dse.interp.code import (
     stored,
 )
 from dse.interp.intervals import container
-from dse.interp.scope import Scope, Symbol, python_name
+from dse.interp.scope import Scope, Symbol, python_name, zero_of
 from dse.interp.support import single
 from dse.model.ir import (
     Binary,
@@ -70,20 +70,13 @@ _STRENGTHS = {
     ">": COMPARE,
     ">=": COMPARE,
 }
+_LARGE_SHIFT = 4096
 _PYTHON_OPS = {"=": "==", "mod": "%", "/": "//"}
 
 
 def zero_text(of: Type) -> str:
     """Return the Python literal of the zero of a scalar type."""
-    match scalar_of(of):
-        case BoolType():
-            return "False"
-        case FloatType():
-            return "0.0"
-        case StringType():
-            return '""'
-        case _:
-            return "0"
+    return repr(zero_of(of))
 
 
 class ExpressionWriter:
@@ -230,8 +223,8 @@ class ExpressionWriter:
         for depth, index in enumerate(indices):
             code = self.write(index)
             size = symbol.sizes[depth]
-            bound = f"len({target})" if symbol.by_reference else str(size)
-            limit = None if symbol.by_reference else size - 1
+            bound = str(size) if symbol.bounded else f"len({target})"
+            limit = size - 1 if symbol.bounded else None
             low, high = code.interval or (-1, None)
             below = low < 0
             above = limit is None or high is None or high > limit
@@ -249,7 +242,7 @@ class ExpressionWriter:
             text = self.scope.names.temporary()
             first = f"({text} := {code.text})"
         if below and above:
-            return f"-1 < {first} < {bound}", text
+            return f"{first} < {bound} and {text} > -1", text
         return (f"{first} > -1" if below else f"{first} < {bound}"), text
 
     def _list(self, expr: ListExpr) -> Code:
@@ -319,6 +312,9 @@ class ExpressionWriter:
             return Code(f"({left.text}) ** ({right.text})", MULTIPLY, real=left.real or right.real)
         if expr.op in ("<<", ">>") and not (right.interval and right.interval[0] >= 0):
             return self._signed_shift(expr, left, right)
+        if expr.op == "<<" and right.interval is not None and right.interval[1] > _LARGE_SHIFT:
+            # Corrupt data may ask for a shift by billions: nothing is left of it in any container.
+            right = Code(f"min({right.text}, {_LARGE_SHIFT})", interval=(right.interval[0], _LARGE_SHIFT))
         strength = _STRENGTHS[expr.op]
         op = _PYTHON_OPS.get(expr.op, expr.op)
         left_text = left.at(strength + (strength == COMPARE))
@@ -343,6 +339,9 @@ class ExpressionWriter:
             count = self.scope.names.temporary()
             first = f"({count} := {right.text})"
         back_op = "<<" if expr.op == ">>" else ">>"
+        if _is_huge(right.interval):
+            name = "shift_left" if expr.op == "<<" else "shift_right"
+            return Code(f"{name}({left.text}, {right.text})", ATOM, interval)
         text = f"{left.text} {expr.op} {count} if {first} >= 0 else {left.text} {back_op} -{count}"
         return Code(text, CONDITIONAL, interval)
 
@@ -449,6 +448,11 @@ def range_text(low: Code, high: Code) -> str:
     else:
         end = f"{high.at(ADD)} + 1"
     return f"range({end})" if low.text == "0" else f"range({low.text}, {end})"
+
+
+def _is_huge(count: intervals.Interval) -> bool:
+    """Return whether a shift count may be so large that the result would not fit the memory."""
+    return count is None or max(-count[0], count[1]) > _LARGE_SHIFT
 
 
 def _held_single(of: Type) -> bool:

@@ -32,7 +32,7 @@ from dse.model.ir import (
     Unary,
     While,
 )
-from dse.model.types import ListType
+from dse.model.types import ListType, dimensions_of
 
 
 @dataclass(slots=True)
@@ -65,6 +65,10 @@ class ActorFacts:
     """Targets of an assignment anywhere."""
     mutated: frozenset[str]
     """Assigned, or passed by reference to something that may write it."""
+    by_reference: frozenset[str]
+    """Passed by reference to something that may write it."""
+    whole_assigned: frozenset[str]
+    """Lists of which a whole or a sub-list is the target of an assignment."""
     shared: frozenset[str]
     """Actor variables that routines use."""
     shared_writes: frozenset[str]
@@ -174,16 +178,31 @@ def gather_facts(actor: Actor) -> ActorFacts:
     variables = frozenset(v.name for v in actor.variables)
     everything = [*own.values(), *(u for a in actor.actions for u in _action_uses(a))]
     assigned = frozenset(name for u in everything for name in u.writes)
-    mutated = assigned | {
+    by_reference = frozenset(
         name for u in everything for routine, k, name in u.passed if routine in natives or (routine, k) in writing
-    }
+    )
     in_routines = list(own.values())
     return ActorFacts(
         assigned=assigned,
-        mutated=frozenset(mutated),
+        mutated=assigned | by_reference,
+        by_reference=by_reference,
+        whole_assigned=_whole_assigned(actor),
         shared=variables & frozenset(n for u in in_routines for n in u.reads | u.writes),
         shared_writes=variables & frozenset(n for u in in_routines for n in u.writes),
         accesses=tuple(_accesses(a, own, natives, writing, variables) for a in actor.actions),
+    )
+
+
+def _whole_assigned(actor: Actor) -> frozenset[str]:
+    """Return the targets of assignments that give fewer indices than the list has dimensions."""
+    ranks = {v.name: len(dimensions_of(v.type)) for v in actor.variables}
+    bodies: list[Stmt] = []
+    for action in actor.actions:
+        bodies += (*action.declarations, *action.body)
+    for routine in actor.routines:
+        bodies += (*routine.declarations, *routine.body)
+    return frozenset(
+        s.name for s in walk_statements(bodies) if isinstance(s, Assign) and len(s.indices) < ranks.get(s.name, 0)
     )
 
 

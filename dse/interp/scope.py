@@ -1,14 +1,19 @@
 """Names of one actor while its code is generated: IR variables and routines, and what stands for them in Python."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import prod
 
 from dse.base.source import Span
 from dse.interp.code import Names
 from dse.interp.facts import ActorFacts, gather_facts
 from dse.interp.intervals import Interval, container, hull
+from dse.interp.list_sizes import parameter_sizes
 from dse.interp.support import copy_nested
 from dse.model.ir import Actor, Const, ConstList, Native, Routine, Variable
-from dse.model.types import ListType, dimensions_of
+from dse.model.types import BoolType, FloatType, ListType, StringType, Type, dimensions_of, scalar_of
+
+_LAZY_ELEMENTS = 1 << 16
+"""Elements from which a list of several dimensions gets its rows on demand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +26,20 @@ class Symbol:
     literal: Const | None = None
     by_reference: bool = False
     """A list parameter: its sizes are those of the argument, not the declared ones."""
+    zero_row: str = ""
+    """For a large list whose rows are made when they are first written: the name of the row of zeros they share."""
+    known_sizes: tuple[int, ...] = ()
+    """Sizes that every argument of a list parameter has; empty where they are not known."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Declared sizes of a list, outermost first."""
-        return dimensions_of(self.variable.type)
+        """Sizes of a list, outermost first; for a parameter those that every argument has, else the declared ones."""
+        return self.known_sizes or dimensions_of(self.variable.type)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether ``sizes`` are certain."""
+        return not self.by_reference or bool(self.known_sizes)
 
 
 def python_name(name: str) -> str:
@@ -43,12 +57,14 @@ class Scope:
     symbols: dict[str, Symbol] = field(default_factory=dict)
     routines: dict[str, Routine] = field(default_factory=dict)
     natives: dict[str, Native] = field(default_factory=dict)
+    parameter_sizes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     sites: list[tuple[Span, str]] = field(default_factory=list)
 
     def declare(self, variable: Variable, interval: Interval = None, *, by_reference: bool = False) -> Symbol:
         """Add a variable; ``interval`` overrides the bounds of its container."""
         bounds = container(variable.type) if interval is None else interval
-        symbol = Symbol(python_name(variable.name), variable, bounds, by_reference=by_reference)
+        known = self.parameter_sizes.get(variable.name, ())
+        symbol = Symbol(python_name(variable.name), variable, bounds, by_reference=by_reference, known_sizes=known)
         self.symbols[variable.name] = symbol
         return symbol
 
@@ -75,15 +91,47 @@ class Scope:
 
 def open_scope(actor: Actor) -> Scope:
     """Return the scope of an actor with its variables, routines and natives."""
-    scope = Scope(actor, gather_facts(actor), Names())
+    scope = Scope(actor, gather_facts(actor), Names(), parameter_sizes=parameter_sizes(actor))
     for variable in actor.variables:
-        if variable.name in scope.facts.mutated:
+        if is_lazy(variable, scope.facts):
+            symbol = scope.declare(variable)
+            zero = zero_of(variable.type)
+            row = scope.names.object([zero] * symbol.sizes[-1])
+            scope.symbols[variable.name] = replace(symbol, zero_row=row)
+        elif variable.name in scope.facts.mutated:
             scope.declare(variable)
         else:
             scope.declare_constant(variable)
     scope.routines = {r.name: r for r in actor.routines}
     scope.natives = {n.name: n for n in actor.natives}
     return scope
+
+
+def is_lazy(variable: Variable, facts: ActorFacts) -> bool:
+    """Return whether a list is so large that its rows are only made when they are written: picture stores are mostly
+    far larger than the pictures (an AVC decoder declares 1.9 GB of them), and only single elements are written.
+    """
+    sizes = dimensions_of(variable.type)
+    return (
+        len(sizes) > 1
+        and prod(sizes) >= _LAZY_ELEMENTS
+        and variable.initial is None
+        and variable.name not in facts.by_reference
+        and variable.name not in facts.whole_assigned
+    )
+
+
+def zero_of(of: Type) -> object:
+    """Return the zero of the scalars of a type."""
+    match scalar_of(of):
+        case BoolType():
+            return False
+        case FloatType():
+            return 0.0
+        case StringType():
+            return ""
+        case _:
+            return 0
 
 
 def _table_bounds(values: tuple[object, ...], limit: Interval) -> Interval:

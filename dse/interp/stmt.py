@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from dse.base.source import NO_SPAN, Span
-from dse.interp.code import CONDITIONAL, Code, range_test, stored, wrap_call
+from dse.interp.code import CONDITIONAL, Code, range_test, stored, wrap_text
 from dse.interp.expr import ExpressionWriter, loop_interval, range_text, zero_text
 from dse.interp.facts import walk_expression, walk_statements
 from dse.interp.intervals import container, fits
@@ -79,9 +79,9 @@ class StatementWriter:
         if wide and bounds is not None and not fits(code.interval, bounds):
             assert isinstance(target, IntType)
             self.lines.add(f"{name} = {code.text}", span)
-            test, _ = range_test(Code(name, interval=code.interval), bounds, self.scope.names)
-            wrap = f"{name} & {bounds[1]}" if not target.signed else wrap_call(target.container_bits, name)
-            self.lines.add(f"if not {test}: {name} = {wrap}", span)
+            test, _ = range_test(Code(name, interval=code.interval), target, self.scope.names)
+            wrap = f"{name} & {bounds[1]}" if not target.signed else wrap_text(target.container_bits, name)
+            self.lines.add(f"if not ({test}): {name} = {wrap}", span)
             return
         self.lines.add(f"{name} = {stored(code, target, self.scope.names).text}", span)
 
@@ -139,7 +139,25 @@ class StatementWriter:
                 # A call may have effects that must happen even when the store is dropped.
                 text = self.scope.names.temporary()
                 self.lines.add(f"{text} = {value.text}", stmt.span)
-            self._guarded(test, f"{target} = {text}", stmt)
+            if symbol.zero_row:
+                self._store_in_row(symbol.zero_row, target, test, text, stmt)
+            else:
+                self._guarded(test, f"{target} = {text}", stmt)
+
+    def _store_in_row(self, zero_row: str, target: str, test: str, value: str, stmt: Assign) -> None:
+        """Write a store to an element of a row that is made when it is first written."""
+        rows, row_index, index = split_element(target)
+        outer, row, place = (self.scope.names.temporary() for _ in range(3))
+        add = self.lines.add
+        add(f"if {test}:" if test else "if True:", stmt.span)
+        self.lines.depth += 1
+        add(f"{outer} = {rows}; {place} = {row_index}; {row} = {outer}[{place}]", stmt.span)
+        add(f"if {row} is {zero_row}: {row} = {outer}[{place}] = {zero_row}[:]", stmt.span)
+        add(f"{row}[{index}] = {value}", stmt.span)
+        self.lines.depth -= 1
+        if test:
+            site = self.scope.site(stmt.span, self.scope.symbols[stmt.name].variable.source_name)
+            add(f"else: stray({site})", stmt.span)
 
     def _guarded(self, test: str, text: str, stmt: Assign) -> None:
         """Write a store that is dropped and counted when ``test`` fails."""
@@ -238,6 +256,21 @@ class StatementWriter:
         self.body(stmt.body)
         self.store_scalar(symbol.python, Code(f"{symbol.python} + {stmt.step}"), stmt.variable.type, stmt.span)
         self.lines.depth -= 1
+
+
+def split_element(text: str) -> tuple[str, str, str]:
+    """Return (list of rows, index of the row, index in the row) of the text of an element of two or more indices."""
+    parts = []
+    for _ in range(2):
+        depth, start = 0, len(text)
+        while True:
+            start -= 1
+            depth += (text[start] == "]") - (text[start] == "[")
+            if depth == 0:
+                break
+        parts.append(text[start + 1 : -1])
+        text = text[:start]
+    return text, parts[1], parts[0]
 
 
 def _full(values: tuple[object, ...], dims: tuple[int, ...]) -> bool:

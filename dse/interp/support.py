@@ -17,36 +17,6 @@ def single(value: float) -> float:
     return _SINGLE[0]
 
 
-def wrap8(value: int) -> int:
-    """Return ``value`` modulo 2^8, two's complement."""
-    return ((value + 0x80) & 0xFF) - 0x80
-
-
-def wrap16(value: int) -> int:
-    """Return ``value`` modulo 2^16, two's complement."""
-    return ((value + 0x8000) & 0xFFFF) - 0x8000
-
-
-def wrap32(value: int) -> int:
-    """Return ``value`` modulo 2^32, two's complement."""
-    return ((value + 0x80000000) & 0xFFFFFFFF) - 0x80000000
-
-
-def wrap64(value: int) -> int:
-    """Return ``value`` modulo 2^64, two's complement."""
-    return ((value + (1 << 63)) & 0xFFFFFFFFFFFFFFFF) - (1 << 63)
-
-
-def wrap128(value: int) -> int:
-    """Return ``value`` modulo 2^128, two's complement."""
-    return ((value + (1 << 127)) & ((1 << 128) - 1)) - (1 << 127)
-
-
-def wrap_to(value: int, bits: int) -> int:
-    """Return ``value`` modulo 2^``bits``, two's complement: for containers wider than 128 bits."""
-    return ((value + (1 << (bits - 1))) & ((1 << bits) - 1)) - (1 << (bits - 1))
-
-
 def quotient(a: int, b: int) -> int:
     """Return ``a / b`` truncated toward zero."""
     return a // b if (a >= 0) == (b > 0) else -(-a // b)
@@ -60,12 +30,12 @@ def remainder(a: int, b: int) -> int:
 
 def shift_left(value: int, count: int) -> int:
     """Return ``value << count``; a negative count shifts right."""
-    return value << count if count >= 0 else value >> -count
+    return value << min(count, 4096) if count >= 0 else value >> -count
 
 
 def shift_right(value: int, count: int) -> int:
     """Return ``value >> count``; a negative count shifts left."""
-    return value >> count if count >= 0 else value << -count
+    return value >> count if count >= 0 else value << min(-count, 4096)
 
 
 def float_quotient(a: float, b: float) -> float:
