@@ -314,7 +314,10 @@ class ExpressionWriter:
             return self._signed_shift(expr, left, right)
         if expr.op == "<<" and right.interval is not None and right.interval[1] > _LARGE_SHIFT:
             # Corrupt data may ask for a shift by billions: nothing is left of it in any container.
-            right = Code(f"min({right.text}, {_LARGE_SHIFT})", interval=(right.interval[0], _LARGE_SHIFT))
+            limited = f"min({right.text}, {_LARGE_SHIFT})"
+            if right.simple:
+                limited = f"({right.text} if {right.text} < {_LARGE_SHIFT} else {_LARGE_SHIFT})"
+            right = Code(limited, interval=(right.interval[0], _LARGE_SHIFT))
         strength = _STRENGTHS[expr.op]
         op = _PYTHON_OPS.get(expr.op, expr.op)
         left_text = left.at(strength + (strength == COMPARE))
