@@ -23,7 +23,7 @@ def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> N
     parser.add_argument(
         "--platform", metavar="P", help="platform file, or the name of a built-in one (default: default)"
     )
-    parser.add_argument("--engine", default="reference", help="estimation engine (default: reference)")
+    parser.add_argument("--engine", default="compiled", help="compiled (default) or reference: equal numbers")
     parser.add_argument(
         "--source-path", metavar="DIR", action="append", default=[],
         help="folder that holds the package tree of the classes; may be repeated",

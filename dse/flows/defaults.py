@@ -11,7 +11,7 @@ from dse.model.ir import Actor, Assign, CallStmt, Declare, ForEach, If, Print, S
 from dse.model.network import Network
 from dse.model.trace import Topology
 
-FIRINGS_OF_DEFAULT_BUDGET = {"reference": 10_000_000}
+FIRINGS_OF_DEFAULT_BUDGET = {"compiled": 500_000_000, "reference": 10_000_000}
 """Simulated firings that an engine is given when the user sets no budget: about a minute on one core of 2020."""
 LEAST_EVALUATIONS, MOST_EVALUATIONS = 50, 5_000
 

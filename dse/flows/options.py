@@ -28,7 +28,7 @@ class ProblemOptions:
     weights: tuple[str, ...] = ()
     missing_weights: MissingMode = "error"
     platform: str | None = None
-    engine: str = "reference"
+    engine: str = "compiled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
