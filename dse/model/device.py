@@ -1,0 +1,161 @@
+"""GPU devices: the constants that the kernel cost models need, each with where it comes from.
+
+A constant that is not known is None; a model that needs it says so by name (``Device.require``). Latencies and delays
+are in cycles of the device's clock.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dse.base.errors import FormatError
+from dse.base.source import NO_SPAN, Span
+
+AccessClass = Literal["constant", "coalesced", "uncoalesced"]
+ACCESS_CLASSES: tuple[AccessClass, ...] = ("coalesced", "uncoalesced", "constant")
+"""The classes of a memory access of a warp, in the order of equation (6) of CGPredict."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerClass:
+    """One number for each access class."""
+
+    coalesced: float
+    uncoalesced: float
+    constant: float
+
+    def of(self, kind: AccessClass) -> float:
+        """Return the number of a class."""
+        match kind:
+            case "coalesced":
+                return self.coalesced
+            case "uncoalesced":
+                return self.uncoalesced
+            case "constant":
+                return self.constant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstantOrigin:
+    """Where a constant comes from. ``key``: as in the device file (``latency_cycles.l2``); ``source`` in words."""
+
+    key: str
+    source: str
+    assumed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """A GPU. Constants that are None are unknown.
+
+    Symbols of CGPredict (paper 000, table 3): ``inst_cycle``; ``latency_l2_cycles`` = mem_ld_L2,
+    ``latency_dram_cycles`` = mem_ld_dram (on top of L2),
+    ``latency_shared_cycles`` = mem_ld_smem, ``shared_load_cycles`` = smem_load_const,
+    ``delay_l2_cycles`` = dd_L2, ``delay_dram_cycles`` = dd_dram, ``transactions`` = no_pw, ``bank_conflicts`` = X.
+    Symbols of the memory pipeline (paper 001, section IV): ``dram_t_ras_cycles``, ``dram_t_rp_cycles``,
+    ``dram_clock_mhz`` = f_mem, ``dram_partitions`` = p, ``dram_read_cycles`` = the measured read cycle per transaction
+    in cycles of the core clock. Host side: the costs of a kernel start, a synchronisation, a copy.
+    """
+
+    name: str
+    sms: int
+    clock_mhz: float
+    warp: int = 32
+    inst_cycle: float | None = None
+    latency_l2_cycles: float | None = None
+    latency_dram_cycles: float | None = None
+    latency_shared_cycles: float | None = None
+    shared_load_cycles: float | None = None
+    delay_l2_cycles: float | None = None
+    delay_dram_cycles: float | None = None
+    transactions: PerClass | None = None
+    bank_conflicts: PerClass | None = None
+    l2_bytes: int | None = None
+    l2_line_bytes: int | None = None
+    l2_ways: int | None = None
+    threads_per_sm: int | None = None
+    blocks_per_sm: int | None = None
+    threads_per_block: int | None = None
+    shared_bytes: int | None = None
+    memory_bytes: int | None = None
+    dram_t_ras_cycles: float | None = None
+    dram_t_rp_cycles: float | None = None
+    dram_clock_mhz: float | None = None
+    dram_partitions: int | None = None
+    dram_read_cycles: float | None = None
+    launch_us: float | None = None
+    synchronise_us: float | None = None
+    transfer_latency_us: float | None = None
+    transfer_gb_s: float | None = None
+    origins: tuple[ConstantOrigin, ...] = ()
+    places: tuple[tuple[str, Span], ...] = ()
+    """Where each section of the device file stands; the empty name is the file."""
+
+    def require(self, field: str, wanted_by: str) -> float:
+        """Return a constant that ``wanted_by`` cannot do without. Raises ``FormatError`` naming its key and file."""
+        value = getattr(self, field)
+        if value is None:
+            raise self.missing(field, wanted_by)
+        return float(value)
+
+    def require_classes(self, field: Literal["transactions", "bank_conflicts"], wanted_by: str) -> PerClass:
+        """Return a constant of the access classes. Raises ``FormatError`` as ``require`` does."""
+        value = self.transactions if field == "transactions" else self.bank_conflicts
+        if value is None:
+            raise self.missing(field, wanted_by)
+        return value
+
+    def missing(self, field: str, wanted_by: str) -> FormatError:
+        """Return the error that says which constant of the device file is missing and who needs it."""
+        key = DEVICE_KEYS[field]
+        section = key.partition(".")[0]
+        places = dict(self.places)
+        span = places.get(section, places.get("", NO_SPAN))
+        return FormatError(
+            f"device '{self.name}' has no {key}, which {wanted_by} needs",
+            span=span,
+            expected=f"add {key} to the device file, with its source, or 'assumed: true'",
+        )
+
+    @property
+    def clock_hz(self) -> float:
+        """The clock in hertz."""
+        return self.clock_mhz * 1e6
+
+    def assumed(self, fields: tuple[str, ...]) -> tuple[ConstantOrigin, ...]:
+        """Return the origins of those of ``fields`` that are assumptions, in the order of the file."""
+        keys = {DEVICE_KEYS[field] for field in fields}
+        return tuple(origin for origin in self.origins if origin.assumed and origin.key in keys)
+
+
+DEVICE_KEYS: dict[str, str] = {
+    "sms": "sms",
+    "clock_mhz": "clock_mhz",
+    "warp": "limits.warp",
+    "inst_cycle": "inst_cycle",
+    "latency_l2_cycles": "latency_cycles.l2",
+    "latency_dram_cycles": "latency_cycles.dram",
+    "latency_shared_cycles": "latency_cycles.shared",
+    "shared_load_cycles": "latency_cycles.shared_load",
+    "delay_l2_cycles": "departure_delay_cycles.l2",
+    "delay_dram_cycles": "departure_delay_cycles.dram",
+    "transactions": "transactions_per_warp",
+    "bank_conflicts": "bank_conflicts",
+    "l2_bytes": "l2.bytes",
+    "l2_line_bytes": "l2.line_bytes",
+    "l2_ways": "l2.ways",
+    "threads_per_sm": "limits.threads_per_sm",
+    "blocks_per_sm": "limits.blocks_per_sm",
+    "threads_per_block": "limits.threads_per_block",
+    "shared_bytes": "limits.shared_bytes",
+    "memory_bytes": "limits.memory_bytes",
+    "dram_t_ras_cycles": "dram.t_ras_cycles",
+    "dram_t_rp_cycles": "dram.t_rp_cycles",
+    "dram_clock_mhz": "dram.clock_mhz",
+    "dram_partitions": "dram.partitions",
+    "dram_read_cycles": "dram.read_cycles",
+    "launch_us": "host.launch_us",
+    "synchronise_us": "host.synchronise_us",
+    "transfer_latency_us": "host.transfer_latency_us",
+    "transfer_gb_s": "host.transfer_gb_s",
+}
+"""Field of ``Device`` -> its key in a device file."""
