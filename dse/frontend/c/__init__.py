@@ -1,0 +1,1 @@
+"""C kernels to the IR."""

@@ -1,0 +1,1 @@
+"""GPU cost models: kernel traces, devices and the models behind one seam."""

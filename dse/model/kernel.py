@@ -1,0 +1,291 @@
+"""Kernels and what is known about them: the contract between front ends, kernel analysis and GPU cost models.
+
+A ``Kernel`` is a loop nest in the project's IR for *given* sizes; a source lowered with other sizes gives another
+``Kernel``. ``KernelFeatures`` is all that a cost model sees. Rules and symbols: the CGPredict paper (Wang, Zhong, Mitra,
+2017); the letters in parentheses are its names.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from dse.base.source import NO_SPAN, Span
+from dse.model.ir import Routine, Stmt, Variable
+from dse.model.types import ScalarType, bytes_of
+
+Storage: TypeAlias = Literal["global", "shared", "local"]
+"""``global``: device memory; ``shared``: a tile of the block; ``local``: private to a thread, in registers."""
+AccessClass: TypeAlias = Literal["constant", "coalesced", "uncoalesced"]
+ACCESS_CLASSES: tuple[AccessClass, ...] = ("constant", "coalesced", "uncoalesced")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayInfo:
+    """An array of a kernel: ``dims`` in elements, the outermost first; ``name`` is that of the IR."""
+
+    name: str
+    source_name: str
+    element: ScalarType
+    dims: tuple[int, ...]
+    storage: Storage = "global"
+    span: Span = NO_SPAN
+
+    @property
+    def element_bytes(self) -> int:
+        """Storage of one element."""
+        return bytes_of(self.element)
+
+    @property
+    def elements(self) -> int:
+        """Number of elements."""
+        count = 1
+        for size in self.dims:
+            count *= size
+        return count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParallelLoop:
+    """A loop whose iterations are threads: values ``low, low + step, ...``, ``extent`` of them."""
+
+    variable: Variable
+    low: int
+    step: int
+    extent: int
+    span: Span = NO_SPAN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalarValue:
+    """A scalar parameter: ``value`` where it was given or assumed."""
+
+    variable: Variable
+    value: int | float
+    assumed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependence:
+    """Two threads meet at an element: ``kind`` names the pair of accesses, ``text`` explains it to the user."""
+
+    array: str
+    kind: Literal["write-write", "write-read"]
+    text: str
+    span: Span = NO_SPAN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """One kernel at given sizes. ``parallel`` has x first, at most three; empty: one thread executes ``body``.
+
+    ``body`` is what a thread executes, the parallel loops taken away. ``arrays`` stand in the order of the memory layout
+    (parameters first). ``how_parallel`` says in words how the parallel loops were found. ``sizes`` are the named
+    integer constants that occur in array dimensions and loop bounds, with their values here.
+    """
+
+    name: str
+    function: str
+    path: str
+    arrays: tuple[ArrayInfo, ...]
+    scalars: tuple[ScalarValue, ...]
+    parallel: tuple[ParallelLoop, ...]
+    how_parallel: str
+    body: tuple[Stmt, ...]
+    span: Span = NO_SPAN
+    sizes: tuple[tuple[str, int], ...] = ()
+    dependences: tuple[Dependence, ...] = ()
+    routines: tuple[Routine, ...] = ()
+    barriers: tuple[Span, ...] = ()
+    """Places of ``#pragma dse barrier`` (synchronisation instructions of a thread, counted where they stand)."""
+
+    @property
+    def threads(self) -> int:
+        """Number of threads."""
+        count = 1
+        for loop in self.parallel:
+            count *= loop.extent
+        return count
+
+    def array(self, name: str) -> ArrayInfo:
+        """Return the array of that IR name."""
+        return next(a for a in self.arrays if a.name == name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceMachine:
+    """What the trace analysis must know of a device: the cache that the trace meets and the size of a batch."""
+
+    warp_lanes: int = 32
+    batch_threads: int = 2048
+    line_bytes: int = 64
+    cache_bytes: int = 131072
+    ways: int = 16
+
+    @property
+    def sets(self) -> int:
+        """Number of cache sets (K)."""
+        return self.cache_bytes // (self.line_bytes * self.ways)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryInstruction:
+    """A load or store of the source and what it did in the trace.
+
+    ``access`` is the class of most of its warp executions, ``max_stride`` the greatest distance of neighbouring active
+    lanes in elements. ``warp_executions``, ``accesses`` (of lines), ``hits``, ``misses`` and ``distinct_lines`` (touched in
+    the whole trace) count the trace; ``per_warp`` the executions of one warp over the whole kernel at the work size.
+    """
+
+    array: str
+    text: str
+    is_store: bool
+    access: AccessClass
+    max_stride: int
+    warp_executions: int
+    accesses: int
+    hits: int
+    misses: int
+    distinct_lines: int
+    per_warp: float
+    storage: Storage = "global"
+    span: Span = NO_SPAN
+
+    @property
+    def miss_rate(self) -> float:
+        """Misses per access of a line; 0 without accesses."""
+        return self.misses / self.accesses if self.accesses else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByClass:
+    """A quantity for each class of access."""
+
+    constant: float = 0.0
+    coalesced: float = 0.0
+    uncoalesced: float = 0.0
+
+    def of(self, access: AccessClass) -> float:
+        """Return the quantity of a class."""
+        match access:
+            case "constant":
+                return self.constant
+            case "coalesced":
+                return self.coalesced
+            case "uncoalesced":
+                return self.uncoalesced
+
+    @property
+    def total(self) -> float:
+        """Sum over the classes."""
+        return self.constant + self.coalesced + self.uncoalesced
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstructionMix:
+    """Instructions of one thread over the whole kernel at the work size, by kind (Table 2 of the paper)."""
+
+    loads: float = 0.0
+    stores: float = 0.0
+    address: float = 0.0
+    """Address arithmetic: 2 * (dims - 1) an access, and arithmetic written in subscripts."""
+    add: float = 0.0
+    mul: float = 0.0
+    fma: float = 0.0
+    other: float = 0.0
+    """Divisions, shifts, logic, mathematical functions: one each."""
+    loop: float = 0.0
+    """One add and one branch an iteration."""
+
+    @property
+    def total(self) -> float:
+        """``no_total_insts`` (12)."""
+        return self.compute + self.loads + self.stores
+
+    @property
+    def compute(self) -> float:
+        """All but loads and stores (``no_comp_insts``)."""
+        return self.address + self.add + self.mul + self.fma + self.other + self.loop
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedMemory:
+    """Use of shared memory tiles, for equations (19) to (23); counts at the work size."""
+
+    tile_arrays: tuple[str, ...]
+    bytes_per_block: int
+    tiles: float
+    """Tiles that a thread works through (a tile loop's trip count)."""
+    loads: float
+    """``no_smem_load_inst``: tile arrays * tiles."""
+    reads: ByClass
+    """Shared reads of one warp by class (``n_*`` in (20))."""
+    sync_instructions: float
+    """``no_sync_insts``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelFeatures:
+    """Everything that the cost models need of one kernel: trace results at the trace size, counts at the work size.
+
+    ``dram`` (``d_M``): DRAM transactions (cache misses) a warp instruction, from the trace. ``per_warp`` (``n_M``): global
+    memory instructions of one warp over the whole kernel at the work size. ``transactions`` is the mean number of
+    32-lane transactions a request (1 constant or coalesced, else the stride in elements up to the warp's lanes),
+    weighted by executions, for ``memory_pipeline``.
+    """
+
+    kernel: str
+    function: str
+    path: str
+    span: Span
+    how_parallel: str
+    block: tuple[int, int, int]
+    """Threads in a block: x, y, z."""
+    extents: tuple[int, ...]
+    """Extents of the parallel loops at the work size, x first."""
+    trace_extents: tuple[int, ...]
+    sizes: tuple[tuple[str, int], ...]
+    trace_sizes: tuple[tuple[str, int], ...]
+    blocks: int
+    """``no_blocks``."""
+    trace_batches: int
+    """Batches that were simulated."""
+    element_bytes: int
+    dram: ByClass
+    per_warp: ByClass
+    mix: InstructionMix
+    instructions: tuple[MemoryInstruction, ...]
+    transactions: float
+    cache_accesses: int
+    cache_misses: int
+    shared: SharedMemory | None = None
+    dependences: tuple[Dependence, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Assumptions and findings in words."""
+    machine: TraceMachine = TraceMachine()
+
+    @property
+    def block_threads(self) -> int:
+        """Threads in a block."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def threads(self) -> int:
+        """Threads with work, at the work size."""
+        count = 1
+        for extent in self.extents:
+            count *= extent
+        return count
+
+    @property
+    def memory_instructions(self) -> float:
+        """``no_mem_insts``: global memory instructions of a thread (or warp) at the work size; requests a warp."""
+        return self.per_warp.total
+
+    @property
+    def total_instructions(self) -> float:
+        """``no_total_insts`` of a thread at the work size."""
+        return self.mix.total
+
+    @property
+    def miss_rate(self) -> float:
+        """Miss rate of the cache over the trace (``m`` of (24) and (25))."""
+        return self.cache_misses / self.cache_accesses if self.cache_accesses else 0.0
