@@ -240,7 +240,7 @@ def test_errors(tmp_path: Path) -> None:
     text = """<trace>
 <step firing="0" actor="z" action="x"/>
 <step firing="1" actor="s" action="z"/>
-<step actor="s" action="x"/>
+<step actor="s" action="x"><tokens direction="write" port="O" count="2"/></step>
 <step firing="-1" actor="s" action="x"><tokens direction="write" port="P" count="2"/></step>
 <step firing="2" actor="s" action="x"><tokens direction="out" port="O" count="2"/></step>
 <step firing="3" actor="s" action="x"><tokens direction="write" port="O" count="2"/></step>
