@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,6 +48,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--method", default="auto", help=f"auto, {', '.join(METHODS.names())} (default: auto)")
     parser.add_argument("--budget", metavar="N|T|N,T", help="evaluations, time, or both: 2000, 90s, 5m, 2000,90s")
     parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default: 1)")
+    parser.add_argument(
+        "--jobs", metavar="N", type=int, default=os.cpu_count() or 1, help="threads (default: all cores)"
+    )
     parser.add_argument("--best", metavar="N", type=int, default=5, help="mapping files to write (default: 5)")
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK)")
     parser.add_argument("--resume", action="store_true", help="continue the search whose results are in the folder")
@@ -65,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
         method=args.method,
         budget=parse_budget(args.budget) if args.budget is not None else None,
         seed=args.seed,
+        jobs=args.jobs,
         best=args.best,
         out=Path(args.out) if args.out is not None else None,
         resume=args.resume,
@@ -130,7 +135,8 @@ def _planned(plan: SearchPlan, bar: _Bar, *, quiet: bool) -> None:
     bar.start(plan.points if limit is None else min(limit, plan.points))
     if quiet:
         return
-    print(f"{plan.network}: {plan.firings:,} firings; search method {plan.method}: {plan.reason}")
+    print(f"{plan.network}: {plan.firings:,} firings, {plan.space}")
+    print(f"search: {plan.method}, {plan.reason}")
     if plan.assumed:
         print(f"assumed: {'; '.join(plan.assumed)}")
     if plan.replaced_study:
@@ -163,5 +169,5 @@ def outcome_text(study: Study) -> str:
         parts.append("so no mapping of the space is better than the best")
     elif study.stop in ("evaluations", "seconds"):
         known = f"{study.space_size:,}" if study.space_size < 10**9 else f"about 10^{len(str(study.space_size)) - 1}"
-        parts.append(f"the budget of {study.stop} ended the search (the space has {known} points)")
+        parts.append(f"the budget of {study.stop} ended the search (of {known} points)")
     return ", ".join(parts)

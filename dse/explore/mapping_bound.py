@@ -4,6 +4,7 @@ A core makes one firing at a time, so a partition takes at least the sum of what
 write, each at the least it can cost where it is placed. Waiting of any kind only adds. Searches order and prune by it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.estimate.tables import PRICE_DERIVED, PRICES, UNIT_KINDS, ProblemTables, TransferTable
-from dse.model.design_point import DesignPoint
+from dse.explore.space import Candidate, Space
 
 IntArray: TypeAlias = NDArray[np.int64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+_CHUNK = 4096
 _LOCAL, _CPU_CPU, _CUDA, _HOST_CPU, _HOST_GPU = range(len(PRICES))
 
 
@@ -29,61 +32,68 @@ class _Ends:
 
 
 class MappingBound:
-    """Bounds of the mappings of one problem. Build once; ``of`` costs microseconds an actor and buffer."""
+    """Bounds of the mappings of one space. Build once; thousands of candidates at a time cost microseconds each."""
 
-    def __init__(self, tables: ProblemTables) -> None:
-        self._topology = tables.topology
-        self._kind_of_unit = {u.name: UNIT_KINDS.index(u.kind) for u in tables.problem.platform.units}
-        self._dynamic = tables.problem.platform.dynamic_network
-        self.actor_loads = _actor_loads(tables)
-        """``actor_loads[kind][actor]``: least ticks of computing and scheduling on a unit of that kind."""
-        counts = tables.count
-        self._reads = _ends(tables.reads, counts, len(self._topology.buffers))
-        self._writes = _ends(tables.writes, counts, len(self._topology.buffers))
+    def __init__(self, tables: ProblemTables, space: Space) -> None:
+        platform, topology = tables.problem.platform, tables.topology
+        kind_of = {unit.name: UNIT_KINDS.index(unit.kind) for unit in platform.units}
+        kinds = [kind_of[unit.unit] for unit in space.units]
+        self._space = space
+        self._buffers = topology.buffers
+        self._dynamic = platform.dynamic_network
+        self._kind_of_slot = np.array([kinds[u] for u in space.unit_of_slot], dtype=np.int64)
+        # The buffers between CPU units are as those of one: only a GPU on one side makes a buffer cross.
+        self._side_of_slot = np.array([u if kinds[u] else -1 for u in space.unit_of_slot], dtype=np.int64)
+        ports = {(b.source, b.source_port): None for b in topology.buffers}
+        self._ports = {port: index for index, port in enumerate(ports)}
+        self._loads = np.array(_actor_loads(tables), dtype=np.int64).reshape(len(UNIT_KINDS), space.n_actors)
+        self.unit_loads = tuple(tuple(int(self._loads[k, a]) for k in kinds) for a in range(space.n_actors))
+        """``unit_loads[actor][unit]``: least ticks of computing and scheduling, transfers apart."""
+        self._reads = _ends(tables.reads, tables.count, len(topology.buffers))
+        self._writes = _ends(tables.writes, tables.count, len(topology.buffers))
 
-    def of(self, point: DesignPoint) -> int:
-        """Return the largest load of a partition of ``point``, in ticks."""
-        n = len(self._topology.actors)
-        owner = point.partition_of(n)
-        kinds = [self._kind_of_unit[p.unit] for p in point.partitions]
-        load = [self.actor_loads[kinds[owner[a]]][a] for a in range(n)]
-        self._add_transfers(point, owner, kinds, load)
-        bound = 0
-        for partition in point.partitions:
-            loads = [load[a] for a in partition.actors]
-            cores = len(loads) if partition.policy == "FULL_PARALLEL" else partition.cores
-            bound = max(bound, max(loads), -(-sum(loads) // cores))
-        return bound
+    def of(self, candidates: Sequence[Candidate]) -> list[int]:
+        """Return the bound of each candidate, in ticks."""
+        found: list[int] = []
+        for start in range(0, len(candidates), _CHUNK):
+            found += self._of_chunk(candidates[start : start + _CHUNK])
+        return found
 
-    def _add_transfers(self, point: DesignPoint, owner: tuple[int, ...], kinds: list[int], load: list[int]) -> None:
+    def _of_chunk(self, candidates: Sequence[Candidate]) -> list[int]:
+        slots = np.array([c.assignment for c in candidates], dtype=np.int64).reshape(-1, self._space.n_actors)
+        load = self._loads[self._kind_of_slot[slots], np.arange(self._space.n_actors)]
+        self._add_transfers(slots, load)
+        policies = self._space.options.policies
+        side_by_side = np.array([policies[c.policy] == "FULL_PARALLEL" for c in candidates], dtype=bool)
+        heaviest = load.max(axis=1, initial=0)
+        sums = [np.where(slots == slot, load, 0).sum(axis=1) for slot in range(len(self._kind_of_slot))]
+        bounds = np.where(side_by_side, heaviest, np.maximum.reduce([heaviest, *sums]))
+        return [int(bound) for bound in bounds]
+
+    def _add_transfers(self, slots: IntArray, load: IntArray) -> None:
         """Add to each actor what its transfers cost at least: their sum, or the longest of parallel ones."""
-        longest_read, longest_write = [0] * len(load), [0] * len(load)
-        sequential = point.transfers == "sequential"
-        buffers = self._topology.buffers
-        units = [p.unit if kinds[i] else "" for i, p in enumerate(point.partitions)]  # CPU units are as one here
-        across = [units[owner[b.source]] != units[owner[b.target]] for b in buffers]
-        host_ports = {(b.source, b.source_port) for b, crosses in zip(buffers, across, strict=True) if crosses}
-        for b, buffer in enumerate(buffers):
-            source, target = owner[buffer.source], owner[buffer.target]
-            host = (buffer.source, buffer.source_port) in host_ports
-            write = self._least(self._writes, b, kinds[source], source == target, host)
-            read = self._least(self._reads, b, kinds[target], source == target, host)
-            if sequential:
-                load[buffer.source] += write
-                load[buffer.target] += read
-            else:
-                longest_write[buffer.source] = max(longest_write[buffer.source], write)
-                longest_read[buffer.target] = max(longest_read[buffer.target], read)
-        for actor, (read, write) in enumerate(zip(longest_read, longest_write, strict=True)):
-            load[actor] += read + write
+        kinds, sides = self._kind_of_slot[slots], self._side_of_slot[slots]
+        host_port = np.zeros((len(slots), len(self._ports)), dtype=bool)
+        for b in self._buffers:
+            host_port[:, self._ports[b.source, b.source_port]] |= sides[:, b.source] != sides[:, b.target]
+        longest = np.zeros((2, *load.shape), dtype=np.int64)
+        for index, b in enumerate(self._buffers):
+            host = host_port[:, self._ports[b.source, b.source_port]]
+            same = slots[:, b.source] == slots[:, b.target]
+            for side, ends, actor in ((0, self._reads, b.target), (1, self._writes, b.source)):
+                ticks = self._least(ends, index, kinds[:, actor], same, host)
+                if self._space.options.transfers == "sequential":
+                    load[:, actor] += ticks
+                else:
+                    longest[side, :, actor] = np.maximum(longest[side, :, actor], ticks)
+        load += longest.sum(axis=0)
 
-    def _least(self, ends: _Ends, buffer: int, kind: int, same: bool, host: bool) -> int:
+    def _least(self, ends: _Ends, buffer: int, kinds: IntArray, same: BoolArray, host: BoolArray) -> IntArray:
         """Return the least that one side of a buffer costs; ``host``: some reader of its port is across."""
-        over_link = (ends.host_gpu if kind else ends.host_cpu)[buffer]
-        if host:
-            return over_link
-        near = (ends.cuda if kind else ends.local if same else ends.cpu_cpu)[buffer]
-        return min(near, over_link) if self._dynamic else near
+        over_link = np.where(kinds > 0, ends.host_gpu[buffer], ends.host_cpu[buffer])
+        on_cpu = np.where(same, ends.local[buffer], ends.cpu_cpu[buffer])
+        near = np.where(kinds > 0, ends.cuda[buffer], on_cpu)
+        return np.where(host, over_link, np.minimum(near, over_link) if self._dynamic else near)
 
 
 def _actor_loads(tables: ProblemTables) -> tuple[tuple[int, ...], ...]:

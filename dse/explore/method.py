@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from dse.base.registry import Registry
-from dse.explore.space import Space
+from dse.explore.space import Candidate, Space
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
 
@@ -41,16 +41,16 @@ class Traffic:
 class SearchContext:
     """What a method may know.
 
-    ``loads[a][u]``: ticks that actor a computes on unit u in the whole trace. ``bound``: a makespan that a point cannot
-    beat; 0 says nothing. ``keep``: how many of the best points must be exact; a method that leaves out points by their
-    bound leaves out only those that ``keep`` evaluated ones beat.
+    ``loads[a][u]``: ticks that actor a computes on unit u in the whole trace. ``bounds``: for each candidate a makespan
+    that it cannot beat; 0 says nothing. ``keep``: how many of the best points must be exact; a method that leaves out
+    points by their bound leaves out only those that ``keep`` evaluated ones beat.
     """
 
     space: Space
     rng: np.random.Generator
     loads: tuple[tuple[int, ...], ...]
     traffic: tuple[Traffic, ...]
-    bound: Callable[[DesignPoint], int]
+    bounds: Callable[[Sequence[Candidate]], list[int]]
     keep: int
 
 
@@ -81,13 +81,26 @@ def cost(evaluation: Evaluation) -> tuple[bool, int]:
     return evaluation.deadlock, 0 if evaluation.deadlock else evaluation.makespan
 
 
-def choose_method(space: Space, budget_evaluations: int | None) -> tuple[str, str]:
+EXHAUSTIVE_POINTS = 200_000
+"""Up to this many points ``exhaustive`` sorts by their bound (a few seconds) and ``auto`` prefers it.
+
+Sorted, the points most likely to be good come first and few are left to estimate: of the 175 275 mappings of
+``smith_waterman`` on four cores 237 had to be, in 1 s; local search took 5000 estimations to find no better one.
+"""
+
+
+def choose_method(space: Space) -> tuple[str, str]:
     """Return the method that ``auto`` stands for, and why in words."""
-    size = space.size
-    points = f"{size:,} mappings" if size == space.mappings else f"{size:,} points"
-    if budget_evaluations is None or size <= budget_evaluations:
-        return "exhaustive", f"the space has {points}: all are covered"
-    return "local-search", f"the space has {_short(size)} points, the budget covers {budget_evaluations:,}"
+    if space.size <= EXHAUSTIVE_POINTS:
+        return "exhaustive", "the likely best first, until a bound excludes the rest"
+    return "local-search", "the space is too large to cover"
+
+
+def size_text(space: Space) -> str:
+    """Return the size of a space in words."""
+    if space.size == space.mappings:
+        return f"{_short(space.size)} mappings"
+    return f"{_short(space.size)} points ({_short(space.mappings)} mappings)"
 
 
 def _short(number: int) -> str:

@@ -7,7 +7,7 @@ from dse.explore.method import SearchMethod
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation, StopReason
 
-BATCH = 4
+BATCH = 8
 """Points asked for at a time. A constant: a result must not depend on the number of workers."""
 
 

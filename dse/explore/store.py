@@ -103,8 +103,37 @@ def create_study(
         connection.executemany("INSERT INTO manifest VALUES (?, ?)", sorted(manifest.items()))
         connection.commit()
     except (OSError, sqlite3.OperationalError) as cause:
-        raise OptionError(f"cannot write the study '{path}': {cause}", expected="choose another folder") from cause
+        why = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
+        raise OptionError(f"cannot write the study '{path}': {why}", expected="choose another folder") from cause
     return StudyStore(path, connection, topology)
+
+
+def move_aside(path: Path) -> bool:
+    """Make room for a new study: keep an earlier one as ``study-previous.sqlite``, unless it holds nothing.
+
+    Returns whether something was kept. Raises ``OptionError`` when another search is writing the study.
+    """
+    if not path.is_file():
+        return False
+    connection = _connect(path)
+    try:
+        found = connection.execute("SELECT count(*) FROM evaluation").fetchone()[0]
+    except sqlite3.OperationalError as cause:
+        if "locked" in str(cause):
+            raise OptionError(
+                f"cannot use the study '{path}': {cause}", expected="another search is writing it"
+            ) from cause
+        found = 0 if path.stat().st_size == 0 else 1  # no study: whatever it is, it is not ours to delete
+    except sqlite3.DatabaseError:
+        found = 1
+    finally:
+        connection.close()
+    if found:
+        path.replace(path.with_name("study-previous.sqlite"))
+    else:
+        path.unlink()
+    Path(f"{path}-journal").unlink(missing_ok=True)
+    return bool(found)
 
 
 def resume_study(

@@ -6,6 +6,7 @@ Read ``explore`` from top to bottom: one variable a stage.
 import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,13 +15,14 @@ import numpy as np
 from dse.base.errors import DeadlockError, OptionError
 from dse.estimate.bounds import Bounds
 from dse.estimate.engine import Engine, make_engine
+from dse.estimate.prepare import prepare
 from dse.estimate.tables import UNIT_KINDS
 from dse.explore.evaluator import Budget, Evaluator, Progress
 from dse.explore.mapping_bound import MappingBound
-from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method
+from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method, size_text
 from dse.explore.search import ranked, run_search
 from dse.explore.space import Space, SpaceOptions, build_space
-from dse.explore.store import StudyStore, create_study, resume_study
+from dse.explore.store import StudyStore, create_study, move_aside, resume_study
 from dse.flows.defaults import cpu_only_actors, default_budget
 from dse.flows.deliver import Delivery, deliver
 from dse.flows.manifest import platform_digest, text_digest, tool_manifest, trace_manifest, weights_digest
@@ -44,8 +46,8 @@ class SearchPlan:
 
     network: str
     firings: int
-    mappings: int
     points: int
+    space: str
     method: str
     reason: str
     budget: Budget
@@ -87,26 +89,45 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
     space, assumed = _space(options, setting)
     engine = make_engine(options.problem.engine, setting.problem)
     budget = options.budget or default_budget(options.problem.engine, setting.trace.n_firings)
-    name, reason = _method(options, space, budget)
+    prepare(setting.tables, space.one_core() or _first_point(space))  # weights that are missing stop us before all else
+    name, reason = _method(options, space)
     out = options.out or Path("dse-out") / setting.trace.topology.name
     store, replaced = _open_store(out, options, setting, space)
-    watch.planned(
-        SearchPlan(
-            network=setting.trace.topology.name, firings=setting.trace.n_firings, mappings=space.mappings,
-            points=space.size, method=name, reason=reason, budget=budget, assumed=assumed, replaced_study=replaced,
-        )
-    )  # fmt: skip
+    plan = SearchPlan(
+        network=setting.trace.topology.name,
+        firings=setting.trace.n_firings,
+        points=space.size,
+        space=size_text(space),
+        method=name,
+        reason=reason,
+        budget=budget,
+        assumed=assumed,
+        replaced_study=replaced,
+    )
+    watch.planned(plan)
     try:
-        study = _search(options, setting, space, engine, store, watch, (name, reason, budget, assumed))
+        study = _search(options, setting, space, engine, store, watch, plan)
     finally:
         store.close()
     if not study.ranking:
-        raise _all_deadlock(study, space, setting, engine)
+        if study.stop == "interrupted":
+            raise KeyboardInterrupt
+        raise _all_deadlock(space, setting, engine)
     watch.stage("writing the report")
-    best = study.ranking[0].point
+    inputs = _report_inputs(options, setting, study, engine, budget)
+    delivery = deliver(inputs, setting.platform, out=out, best=options.best)
+    return Explored(
+        study=study, setting=setting, space=space, estimate=inputs.estimate, reasons=inputs.reasons, delivery=delivery
+    )  # fmt: skip
+
+
+def _report_inputs(
+    options: ExploreOptions, setting: Setting, study: Study, engine: Engine, budget: Budget
+) -> ReportInputs:
+    """Return what the report shows; the best mapping is estimated once more, with the time of every firing."""
+    topology, best = setting.trace.topology, study.ranking[0].point
     estimate = engine.estimate(best, firing_times=True)
-    topology = setting.trace.topology
-    inputs = ReportInputs(
+    return ReportInputs(
         study=study,
         trace=setting.trace,
         rows=ranked_rows(study, topology, max(KEPT, options.best)),
@@ -114,11 +135,6 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
         reasons=reasons_of(topology, best, estimate, study.lower_bounds),
         manifest=_manifest(options, setting, budget),
     )
-    delivery = deliver(inputs, setting.platform, out=out, best=options.best)
-    return Explored(
-        study=study, setting=setting, space=space, estimate=estimate, reasons=inputs.reasons,
-        delivery=delivery
-    )  # fmt: skip
 
 
 def _space(options: ExploreOptions, setting: Setting) -> tuple[Space, tuple[str, ...]]:
@@ -137,52 +153,59 @@ def _space(options: ExploreOptions, setting: Setting) -> tuple[Space, tuple[str,
     return space, (*setting.assumed, *(a for c in choices for a in c.assumed), *cpu_only.assumed)
 
 
-def _method(options: ExploreOptions, space: Space, budget: Budget) -> tuple[str, str]:
+def _first_point(space: Space) -> DesignPoint:
+    return space.to_point(next(space.candidates()))
+
+
+def _method(options: ExploreOptions, space: Space) -> tuple[str, str]:
     """Return the name of the search method and why it is this one."""
+    if options.jobs < 1:
+        raise OptionError(f"{options.jobs} threads estimate nothing", expected="--jobs takes 1 or more")
     if options.best < 1:
         raise OptionError(f"{options.best} best mappings are asked for", expected="--best takes 1 or more")
     if options.method == "auto":
-        return choose_method(space, budget.evaluations)
+        return choose_method(space)
     METHODS.load(options.method)
     return options.method, "as asked"
 
 
 def _search(
     options: ExploreOptions, setting: Setting, space: Space, engine: Engine, store: StudyStore, watch: Watcher,
-    plan: tuple[str, str, Budget, tuple[str, ...]],
+    plan: SearchPlan,
 ) -> Study:  # fmt: skip
     """Run the search and return the study."""
-    name, reason, budget, assumed = plan
     bounds = space_bounds(setting, space)
     context = _context(setting, space, options.seed, max(KEPT, options.best), bounds[0].makespan)
-    method: SearchMethod = METHODS.load(name)(context)
-    evaluator = Evaluator(
-        functools.partial(_estimates, engine), budget=budget, store=store, clock=time.perf_counter,
-        progress=watch.progress,
-    )  # fmt: skip
-    outcome = run_search(method, evaluator, space.one_core())
+    method: SearchMethod = METHODS.load(plan.method)(context)
+    with ThreadPoolExecutor(max_workers=options.jobs) as pool:
+        evaluator = Evaluator(
+            functools.partial(_estimates, engine, pool if options.jobs > 1 else None), budget=plan.budget, store=store,
+            clock=time.perf_counter, progress=watch.progress,
+        )  # fmt: skip
+        outcome = run_search(method, evaluator, space.one_core())
     in_space = [e for e in evaluator.evaluations if _holds(space, e.point)]
     return Study(
         network=setting.trace.topology.name,
-        method=name,
-        method_reason=reason,
+        method=plan.method,
+        method_reason=plan.reason,
         seed=options.seed,
         space_size=space.size,
         evaluations=len(evaluator.evaluations),
         deadlocks=sum(e.deadlock for e in evaluator.evaluations),
         pruned=min(method.pruned, space.size - len(in_space)),
-        complete=outcome.stop == "complete" and name == "exhaustive",
+        complete=outcome.stop == "complete" and plan.method == "exhaustive",
         stop=outcome.stop,
         seconds=evaluator.seconds,
         ranking=ranked(in_space),
         baseline=outcome.baseline,
         lower_bounds=bounds,
-        assumed=assumed,
+        assumed=plan.assumed,
     )
 
 
-def _estimates(engine: Engine, points: Sequence[DesignPoint]) -> Iterator[Estimate]:
-    return (engine.estimate(point) for point in points)
+def _estimates(engine: Engine, pool: Executor | None, points: Sequence[DesignPoint]) -> Iterator[Estimate]:
+    """Yield the estimates in order; engines let several threads estimate at once."""
+    return iter(map(engine.estimate, points)) if pool is None else pool.map(engine.estimate, points)
 
 
 def _holds(space: Space, point: DesignPoint) -> bool:
@@ -192,17 +215,16 @@ def _holds(space: Space, point: DesignPoint) -> bool:
 
 def _context(setting: Setting, space: Space, seed: int, keep: int, least: int) -> SearchContext:
     topology = setting.trace.topology
-    bound = MappingBound(setting.tables)
-    kinds = [bound.kind_of_unit[unit.unit] for unit in space.units]
+    bound = MappingBound(setting.tables, space)
     tokens = tokens_of_buffers(setting.trace)
     return SearchContext(
         space=space,
         rng=np.random.default_rng(seed),
-        loads=tuple(tuple(bound.actor_loads[k][a] for k in kinds) for a in range(len(topology.actors))),
+        loads=bound.unit_loads,
         traffic=tuple(
             Traffic(source=b.source, target=b.target, tokens=n) for b, n in zip(topology.buffers, tokens, strict=True)
         ),
-        bound=lambda point: max(least, bound.of(point)),
+        bounds=lambda candidates: [max(least, own) for own in bound.of(candidates)],
         keep=keep,
     )
 
@@ -230,9 +252,7 @@ def _open_store(out: Path, options: ExploreOptions, setting: Setting, space: Spa
     manifest = dict(_manifest(options, setting, options.budget))
     if options.resume:
         return resume_study(path, topology, identity, manifest), False
-    replaced = path.exists()
-    if replaced:
-        path.replace(path.with_name("study-previous.sqlite"))
+    replaced = move_aside(path)
     return create_study(path, topology, identity, manifest), replaced
 
 
@@ -273,16 +293,15 @@ def _manifest(options: ExploreOptions, setting: Setting, budget: Budget | None) 
     )
 
 
-def _all_deadlock(study: Study, space: Space, setting: Setting, engine: Engine) -> DeadlockError:
-    """Return the error for a study without a mapping that completes; it explains the first deadlock."""
-    if study.evaluations == 0:
-        message, expected = "interrupted before the first evaluation", "resume with --resume"
-        return DeadlockError(message, expected=expected)
-    point = space.one_core()
-    if point is None:
-        point = space.to_point(next(space.candidates()))
+def _all_deadlock(space: Space, setting: Setting, engine: Engine) -> DeadlockError:
+    """Return the error for a study without a mapping that completes; it explains one deadlock."""
+    point = space.one_core() or _first_point(space)
     estimate = engine.estimate(point)
-    lines = ["every mapping deadlocks; the first one:"]
+    lines = [
+        "every mapping deadlocks; with all actors on one core:"
+        if len(point.partitions) == 1
+        else "every mapping deadlocks; one:"
+    ]
     if estimate.deadlock is not None:
         lines += deadlock_lines(setting.trace.topology, estimate.deadlock, point.capacities)
     return DeadlockError("\n  ".join(lines), expected="give the FIFOs more capacity with --buffers")

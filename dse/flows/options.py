@@ -33,7 +33,10 @@ class ProblemOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExploreOptions:
-    """What makes a search. ``best``: how many mapping files are written. ``out``: the folder of all results."""
+    """What makes a search. ``best``: how many mapping files are written. ``out``: the folder of all results.
+
+    ``jobs``: threads that estimate; no result depends on it.
+    """
 
     problem: ProblemOptions
     partitions: tuple[int, int] | None = None
@@ -45,6 +48,7 @@ class ExploreOptions:
     method: str = "auto"
     budget: Budget | None = None
     seed: int = 1
+    jobs: int = 1
     best: int = 5
     out: Path | None = None
     resume: bool = False

@@ -114,7 +114,9 @@ def record_trace(program: Program, given_input: str | None) -> tuple[Trace, str 
     assert program.network is not None, "a program is a network or a trace"
     path = given_input if given_input is not None else default_input(program.path)
     if path is not None and not Path(path).is_file():
-        raise FormatError("there is no such file", span=file_span(path, 0), expected="the input of the network")
+        raise FormatError(
+            "there is no such file", span=file_span(path, 0), expected="give the file that the network reads"
+        )
     result = run_network(program.network, RunOptions(input=path))
     if result.deadlock is not None:
         raise DeadlockError(

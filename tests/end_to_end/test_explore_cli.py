@@ -176,13 +176,13 @@ def test_explore_fails_when_every_mapping_deadlocks(tmp_path: Path, capsys: pyte
     assert "every mapping deadlocks" in capsys.readouterr().err
 
 
-BUDGET = 40
+BUDGET = 100  # about a second: the kill, seen to come after the first commit, must hit the search
 
 
 def start(out: Path, *more: str) -> subprocess.Popen[str]:
     sequences = out.parent / "dna.txt"
     sequences.write_text("ACGTTGCAACGTACGTACGGTACGTT\nACGTTGACGTACTACGG\n")
-    options = ["-i", str(sequences), "--out", str(out), "--json", "--budget", str(BUDGET)]
+    options = ["--engine", "reference", "-i", str(sequences), "--out", str(out), "--json", "--budget", str(BUDGET)]
     command = [sys.executable, "-m", "dse", "explore", SMITH, *options, *more]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
 

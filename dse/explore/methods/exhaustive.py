@@ -5,15 +5,15 @@ the first bound above the worst of the kept points proves all the rest worse at 
 """
 
 import bisect
+import itertools
 from collections.abc import Iterator, Sequence
 
-from dse.explore.method import SearchContext
+from dse.explore.method import EXHAUSTIVE_POINTS, SearchContext
 from dse.explore.space import Candidate
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
 
-SORTED_POINTS = 50_000
-"""Up to this many points are sorted by their bound (about a second); beyond, points come in enumeration order."""
+_CHUNK = 4096
 
 
 class Exhaustive:
@@ -25,15 +25,19 @@ class Exhaustive:
         self._asked = 0
         self._best: list[int] = []
         self._pruned = 0
-        self._sorted = self._size <= SORTED_POINTS
+        self._sorted = self._size <= EXHAUSTIVE_POINTS
         self._points: Iterator[tuple[int, Candidate]] = iter(self._ordered())
         self._next = next(self._points, None)
 
     def _ordered(self) -> Iterator[tuple[int, Candidate]]:
         """Yield (bound, candidate); sorted when the space is small enough, ties in enumeration order."""
-        space, bound = self._context.space, self._context.bound
-        pairs = ((bound(space.to_point(c)), c) for c in space.candidates())
+        pairs = self._bounded()
         return iter(sorted(pairs, key=lambda pair: pair[0])) if self._sorted else pairs
+
+    def _bounded(self) -> Iterator[tuple[int, Candidate]]:
+        candidates = self._context.space.candidates()
+        while chunk := list(itertools.islice(candidates, _CHUNK)):
+            yield from zip(self._context.bounds(chunk), chunk, strict=True)
 
     @property
     def done(self) -> bool:

@@ -30,7 +30,7 @@ class LocalSearch:
         self._size = context.space.size
         self._known: dict[Candidate, _Cost] = {}
         self._starts = constructed(context)
-        self._neighbours: list[Candidate] = []
+        self._neighbours: list[tuple[int, Candidate]] = []
         self._asked: list[Candidate] = []
         self._current: Candidate | None = None
         self._best: Candidate | None = None
@@ -80,14 +80,14 @@ class LocalSearch:
         assert self._current is not None
         deadlock, makespan = self._known[self._current]
         while self._neighbours and len(self._asked) < n:
-            candidate = self._neighbours.pop()
+            bound, candidate = self._neighbours.pop()
             known = self._known.get(candidate)
             if known is not None:
                 if known < (deadlock, makespan):
                     self._asked = []
                     self._move_to(candidate)
                     return
-            elif deadlock or self._context.bound(self._space.to_point(candidate)) < makespan:
+            elif deadlock or bound < makespan:
                 self._asked.append(candidate)
         if not self._asked:
             self._current = None  # a local optimum
@@ -124,15 +124,16 @@ class LocalSearch:
 
     # Neighbours -------------------------------------------------------------------------------------------------------
 
-    def _ordered_neighbours(self, candidate: Candidate) -> list[Candidate]:
-        """Return the neighbours with the smallest bound last (they are popped); ties in random order."""
+    def _ordered_neighbours(self, candidate: Candidate) -> list[tuple[int, Candidate]]:
+        """Return (bound, neighbour) with the smallest bound last (they are popped); ties in random order."""
         found = dict.fromkeys([*self._moves(candidate), *self._merges(candidate), *self._swaps(candidate)])
         found.update(dict.fromkeys(self._settings(candidate)))
         found.pop(candidate, None)
         neighbours = list(found)
         self._context.rng.shuffle(neighbours)
         del neighbours[NEIGHBOURS:]
-        return sorted(neighbours, key=lambda c: -self._context.bound(self._space.to_point(c)))
+        bounded = zip(self._context.bounds(neighbours), neighbours, strict=True)
+        return sorted(bounded, key=lambda pair: -pair[0])
 
     def _changed(self, candidate: Candidate, slots: tuple[int, ...]) -> Iterator[Candidate]:
         """Yield the candidate with other slots if the space holds it."""

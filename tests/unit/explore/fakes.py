@@ -88,6 +88,6 @@ def context(space: Space, *, seed: int = 1, keep: int = 5, bounded: bool = True)
         rng=np.random.default_rng(seed),
         loads=tuple((load(a),) * len(space.units) for a in range(space.n_actors)),
         traffic=tuple(Traffic(source=i, target=i + 1, tokens=100 - i) for i in range(space.n_actors - 1)),
-        bound=bound if bounded else lambda point: 0,
+        bounds=lambda candidates: [bound(space.to_point(c)) if bounded else 0 for c in candidates],
         keep=keep,
     )

@@ -29,14 +29,14 @@ def test_no_mapping_beats_its_bound(seed, clock, given_host, policy, transfers, 
         policies=(policy,), capacities=((20,) * len(topology.buffers),), transfers=transfers, release=release
     )
     space = build_space(topology, BOX, options)
-    bound = MappingBound(build_tables(problem))
+    bound = MappingBound(build_tables(problem), space)
     engine = make_engine("reference", problem)
     rng = np.random.default_rng(seed)
     for _ in range(4):
-        point = space.to_point(Candidate(assignment=space.random_assignment(rng)))
-        estimate = engine.estimate(point)
+        candidate = Candidate(assignment=space.random_assignment(rng))
+        estimate = engine.estimate(space.to_point(candidate))
         assert estimate.deadlock is None
-        assert bound.of(point) <= estimate.makespan
+        assert bound.of([candidate])[0] <= estimate.makespan
 
 
 def test_one_partition_without_scheduling_choices_meets_its_bound() -> None:
@@ -48,7 +48,9 @@ def test_one_partition_without_scheduling_choices_meets_its_bound() -> None:
     point = space.one_core()
     assert point is not None
     makespan = make_engine("reference", problem).estimate(point).makespan
-    assert MappingBound(build_tables(problem)).of(point) == makespan > 0
+    candidate = Candidate(assignment=(0,) * len(topology.actors))
+    assert MappingBound(build_tables(problem), space).of([candidate]) == [makespan]
+    assert makespan > 0
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -57,7 +59,18 @@ def test_crossing_the_link_is_in_the_bound(seed: int) -> None:
     topology = problem.trace.topology
     space = build_space(topology, BOX, SpaceOptions(capacities=((20,) * len(topology.buffers),)))
     last = len(topology.actors) - 1
-    bound = MappingBound(build_tables(problem))
-    on_gpu = space.to_point(Candidate(assignment=(*(0,) * last, 3)))
-    loads = bound.actor_loads[1][last]
-    assert bound.of(on_gpu) >= loads + len(problem.trace.firings[last]) * 3_000  # at least the latency, in ps
+    bound = MappingBound(build_tables(problem), space)
+    on_gpu = Candidate(assignment=(*(0,) * last, 3))
+    loads = bound.unit_loads[last][1]
+    assert bound.of([on_gpu])[0] >= loads + len(problem.trace.firings[last]) * 3_000  # at least the latency, in ps
+
+
+def test_bounds_of_many_are_those_of_one() -> None:
+    problem = problem_of(4, clock=500, given_host=False)
+    topology = problem.trace.topology
+    policies = ("NON_PREEMPTIVE", "FULL_PARALLEL")
+    space = build_space(topology, BOX, SpaceOptions(policies=policies, capacities=((20,) * len(topology.buffers),)))
+    bound = MappingBound(build_tables(problem), space)
+    candidates = list(space.candidates())
+    assert bound.of(candidates) == [bound.of([c])[0] for c in candidates]
+    assert bound.of([]) == []

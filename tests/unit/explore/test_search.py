@@ -8,10 +8,10 @@ import pytest
 
 from dse.base.errors import FormatError, OptionError
 from dse.explore.evaluator import Budget, Evaluator, Progress
-from dse.explore.method import METHODS, choose_method
+from dse.explore.method import METHODS, choose_method, size_text
 from dse.explore.search import BATCH, SearchOutcome, ranked, run_search
 from dse.explore.space import Space
-from dse.explore.store import create_study, point_from_json, point_to_json, resume_study
+from dse.explore.store import create_study, move_aside, point_from_json, point_to_json, resume_study
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
 from tests.unit.explore.fakes import FormulaEngine, chain, chain_space, context, makespan
@@ -75,7 +75,7 @@ def test_exhaustive_without_a_bound_asks_for_everything() -> None:
 
 
 def test_exhaustive_of_a_large_space_streams(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dse.explore.methods.exhaustive.SORTED_POINTS", 10)
+    monkeypatch.setattr("dse.explore.methods.exhaustive.EXHAUSTIVE_POINTS", 10)
     space = chain_space(cores=4)
     run, _, pruned = search("exhaustive", space)
     assert [e.makespan for e in ranked(run.evaluations)[:5]] == best_by_brute_force(space, 5)
@@ -163,9 +163,11 @@ def test_unknown_method() -> None:
 
 def test_auto_says_why() -> None:
     space = chain_space(cores=4)
-    assert choose_method(space, None)[0] == "exhaustive"
-    assert choose_method(space, 187) == ("exhaustive", "the space has 187 mappings: all are covered")
-    assert choose_method(space, 186)[0] == "local-search"
+    assert choose_method(space)[0] == "exhaustive"
+    assert size_text(space) == "187 mappings"
+    large = chain_space(cores=4, n=30)
+    assert choose_method(large)[0] == "local-search"
+    assert size_text(large) == "about 10^16 mappings"
 
 
 class Interrupting(FormulaEngine):
@@ -279,3 +281,21 @@ def test_the_name_of_a_point_is_not_its_identity() -> None:
     assert point is not None
     named = DesignPoint(partitions=point.partitions, capacities=point.capacities, name="x")
     assert named.digest() == point.digest()
+
+
+def test_a_study_is_moved_aside_only_if_it_holds_something(tmp_path: Path) -> None:
+    path, kept = tmp_path / "study.sqlite", tmp_path / "study-previous.sqlite"
+    assert not move_aside(path)
+    create_study(path, chain(), IDENTITY, {}).close()
+    assert not move_aside(path)
+    assert not path.exists()
+    store = create_study(path, chain(), IDENTITY, {})
+    search("greedy", chain_space(), store=store)
+    with pytest.raises(OptionError, match="locked"):
+        move_aside(path)
+    store.close()
+    assert move_aside(path)
+    assert kept.exists()
+    path.write_text("not a database at all")
+    assert move_aside(path)
+    assert kept.read_text() == "not a database at all"

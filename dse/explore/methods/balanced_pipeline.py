@@ -1,0 +1,15 @@
+"""Balanced pipeline: the actors in topological order, cut into runs of neighbours whose heaviest is lightest.
+
+The chains-on-chains problem, solved exactly by bisection on the heaviest load (Pinar and Aykanat 2004).
+"""
+
+from dse.explore.construction import chunks, mappings_of
+from dse.explore.moves import settings_of
+from dse.explore.scripted import Script, Scripted
+
+
+class BalancedPipeline(Scripted):
+    """Asks for the best cut of the pipeline for each number of partitions, with every policy and capacity vector."""
+
+    def _script(self) -> Script:
+        yield settings_of(self._space, mappings_of(self._context, lambda count: chunks(self._context, count)))

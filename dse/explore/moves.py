@@ -1,0 +1,135 @@
+"""Steps from one point of a space to its neighbours, as most searches need them.
+
+A search walks over *raw* slots, so that a partition keeps its number while actors come and go; ``candidate_of`` gives
+the canonical point that is evaluated. Unused slots of one unit are alike: of them only the first is a target.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dse.explore.method import SearchContext
+from dse.explore.space import Candidate, Space
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """A point in raw slots with the indices of its policy and capacities."""
+
+    slots: tuple[int, ...]
+    policy: int = 0
+    capacity: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A neighbour, and the (actor, slot) pairs that the step left: what a search may forbid to take back."""
+
+    position: Position
+    candidate: Candidate
+    left: tuple[tuple[int, int], ...] = ()
+
+
+def position_of(candidate: Candidate) -> Position:
+    """Return a canonical candidate as a position."""
+    return Position(slots=candidate.assignment, policy=candidate.policy, capacity=candidate.capacity)
+
+
+def candidate_of(space: Space, position: Position) -> Candidate | None:
+    """Return the canonical candidate of a position, None when the space does not hold it."""
+    assignment = space.canonical(position.slots)
+    if assignment is None:
+        return None
+    return Candidate(assignment=assignment, policy=position.policy, capacity=position.capacity)
+
+
+def random_candidate(context: SearchContext) -> Candidate:
+    """Return a point drawn uniformly from the whole space."""
+    options, rng = context.space.options, context.rng
+    return Candidate(
+        assignment=context.space.random_assignment(rng),
+        policy=int(rng.integers(len(options.policies))),
+        capacity=int(rng.integers(len(options.capacities))),
+    )
+
+
+def settings_of(space: Space, candidates: list[Candidate]) -> list[Candidate]:
+    """Return each mapping with every policy and every capacity vector."""
+    return [
+        Candidate(assignment=candidate.assignment, policy=policy, capacity=capacity)
+        for candidate in candidates
+        for policy in range(len(space.options.policies))
+        for capacity in range(len(space.options.capacities))
+    ]
+
+
+def targets(space: Space, slots: tuple[int, ...], actor: int) -> Iterator[int]:
+    """Yield the slots that an actor may move to: the used ones and the first unused one of each unit."""
+    used = set(slots)
+    for unit in space.allowed[actor]:
+        opened = False
+        for slot in space.slots_of_unit(unit):
+            if slot == slots[actor] or (opened and slot not in used):
+                continue
+            opened = opened or slot not in used
+            yield slot
+
+
+def moved(space: Space, position: Position, actor: int, slot: int) -> Step | None:
+    """Return the step that puts one actor elsewhere, None when the space does not hold the result."""
+    old = position.slots[actor]
+    if slot == old:
+        return None
+    slots = (*position.slots[:actor], slot, *position.slots[actor + 1 :])
+    return _step(space, Position(slots=slots, policy=position.policy, capacity=position.capacity), ((actor, old),))
+
+
+def swapped(space: Space, position: Position, a: int, b: int) -> Step | None:
+    """Return the step that exchanges the slots of two actors, None when the space does not hold the result."""
+    if position.slots[a] == position.slots[b]:
+        return None
+    slots = list(position.slots)
+    slots[a], slots[b] = slots[b], slots[a]
+    left = ((a, position.slots[a]), (b, position.slots[b]))
+    return _step(space, Position(slots=tuple(slots), policy=position.policy, capacity=position.capacity), left)
+
+
+def reset(space: Space, position: Position) -> list[Step]:
+    """Return the steps to another policy or to other capacities."""
+    options = space.options
+    pairs = [(p, position.capacity) for p in range(len(options.policies)) if p != position.policy]
+    pairs += [(position.policy, c) for c in range(len(options.capacities)) if c != position.capacity]
+    steps = [_step(space, Position(slots=position.slots, policy=p, capacity=c), ()) for p, c in pairs]
+    return [step for step in steps if step is not None]
+
+
+def all_moves(space: Space, position: Position) -> list[Step]:
+    """Return the steps that put one actor elsewhere."""
+    pairs = [(a, slot) for a in range(space.n_actors) for slot in targets(space, position.slots, a)]
+    return [step for a, slot in pairs if (step := moved(space, position, a, slot)) is not None]
+
+
+def all_swaps(space: Space, position: Position) -> list[Step]:
+    """Return the steps that exchange two actors."""
+    pairs = [(a, b) for a in range(space.n_actors) for b in range(a + 1, space.n_actors)]
+    return [step for a, b in pairs if (step := swapped(space, position, a, b)) is not None]
+
+
+def random_step(space: Space, position: Position, rng: np.random.Generator) -> Step | None:
+    """Return a random move of one actor, now and then a swap or another setting; None when the draw fits nowhere."""
+    kind = rng.random()
+    settings = len(space.options.policies) * len(space.options.capacities)
+    if settings > 1 and kind < 0.15:
+        steps = reset(space, position)
+        return steps[int(rng.integers(len(steps)))]
+    actor = int(rng.integers(space.n_actors))
+    if kind > 0.7:
+        return swapped(space, position, actor, int(rng.integers(space.n_actors)))
+    slots = list(targets(space, position.slots, actor))
+    return moved(space, position, actor, slots[int(rng.integers(len(slots)))]) if slots else None
+
+
+def _step(space: Space, position: Position, left: tuple[tuple[int, int], ...]) -> Step | None:
+    candidate = candidate_of(space, position)
+    return None if candidate is None else Step(position=position, candidate=candidate, left=left)
