@@ -118,8 +118,8 @@ def _write_variable(lines: Lines, scope: Scope, variable: Variable) -> None:
     of = variable.type
     if variable.initial is None:
         text = f"zeros({dimensions_of(of)}, {zero_text(of)})" if isinstance(of, ListType) else zero_text(of)
-        if symbol.zero_row:
-            text = f"zeros({dimensions_of(of)[:-1]}, {symbol.zero_row})"
+        if symbol.zero_part:
+            text = f"zeros({dimensions_of(of)[: symbol.lazy_depth]}, {symbol.zero_part})"
     else:
         text = ExpressionWriter(scope).stored(variable.initial, of).text
     lines.add(f"{symbol.python} = {text}", variable.span)

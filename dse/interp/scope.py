@@ -8,12 +8,13 @@ from dse.interp.code import Names
 from dse.interp.facts import ActorFacts, gather_facts
 from dse.interp.intervals import Interval, container, hull
 from dse.interp.list_sizes import parameter_sizes
-from dse.interp.support import copy_nested
+from dse.interp.support import copy_nested, zeros
 from dse.model.ir import Actor, Const, ConstList, Native, Routine, Variable
 from dse.model.types import BoolType, FloatType, ListType, StringType, Type, dimensions_of, scalar_of
 
 _LAZY_ELEMENTS = 1 << 16
-"""Elements from which a list of several dimensions gets its rows on demand."""
+"""Elements from which a list of several dimensions gets its parts on demand."""
+_PART_ELEMENTS = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +27,10 @@ class Symbol:
     literal: Const | None = None
     by_reference: bool = False
     """A list parameter: its sizes are those of the argument, not the declared ones."""
-    zero_row: str = ""
-    """For a large list whose rows are made when they are first written: the name of the row of zeros they share."""
+    zero_part: str = ""
+    """For a large list whose parts are made when they are first written: the name of the zeros that they share."""
+    lazy_depth: int = 0
+    """Number of indices that lead to such a part."""
     known_sizes: tuple[int, ...] = ()
     """Sizes that every argument of a list parameter has; empty where they are not known."""
 
@@ -95,9 +98,9 @@ def open_scope(actor: Actor) -> Scope:
     for variable in actor.variables:
         if is_lazy(variable, scope.facts):
             symbol = scope.declare(variable)
-            zero = zero_of(variable.type)
-            row = scope.names.object([zero] * symbol.sizes[-1])
-            scope.symbols[variable.name] = replace(symbol, zero_row=row)
+            depth = lazy_depth(symbol.sizes)
+            part = scope.names.object(zeros(symbol.sizes[depth:], zero_of(variable.type)))
+            scope.symbols[variable.name] = replace(symbol, zero_part=part, lazy_depth=depth)
         elif variable.name in scope.facts.mutated:
             scope.declare(variable)
         else:
@@ -108,7 +111,7 @@ def open_scope(actor: Actor) -> Scope:
 
 
 def is_lazy(variable: Variable, facts: ActorFacts) -> bool:
-    """Return whether a list is so large that its rows are only made when they are written: picture stores are mostly
+    """Return whether a list is so large that its parts are only made when they are written: picture stores are mostly
     far larger than the pictures (an AVC decoder declares 1.9 GB of them), and only single elements are written.
     """
     sizes = dimensions_of(variable.type)
@@ -119,6 +122,12 @@ def is_lazy(variable: Variable, facts: ActorFacts) -> bool:
         and variable.name not in facts.by_reference
         and variable.name not in facts.whole_assigned
     )
+
+
+def lazy_depth(sizes: tuple[int, ...]) -> int:
+    """Return how many indices lead to a part of a lazy list: parts of at most about a picture line."""
+    depths = range(1, len(sizes))
+    return next((k for k in depths if prod(sizes[k:]) <= _PART_ELEMENTS), len(sizes) - 1)
 
 
 def zero_of(of: Type) -> object:

@@ -9,7 +9,7 @@ from dse.interp.code import CONDITIONAL, Code, range_test, stored, wrap_text
 from dse.interp.expr import ExpressionWriter, loop_interval, range_text, zero_text
 from dse.interp.facts import walk_expression, walk_statements
 from dse.interp.intervals import container, fits
-from dse.interp.scope import Scope
+from dse.interp.scope import Scope, Symbol
 from dse.model.ir import Assign, Call, CallStmt, ConstList, Declare, ForEach, If, Print, Stmt, While
 from dse.model.types import IntType, ListType, StringType, Type, dimensions_of
 
@@ -139,24 +139,26 @@ class StatementWriter:
                 # A call may have effects that must happen even when the store is dropped.
                 text = self.scope.names.temporary()
                 self.lines.add(f"{text} = {value.text}", stmt.span)
-            if symbol.zero_row:
-                self._store_in_row(symbol.zero_row, target, test, text, stmt)
+            if symbol.zero_part:
+                self._store_in_part(symbol, target, test, text, stmt)
             else:
                 self._guarded(test, f"{target} = {text}", stmt)
 
-    def _store_in_row(self, zero_row: str, target: str, test: str, value: str, stmt: Assign) -> None:
-        """Write a store to an element of a row that is made when it is first written."""
-        rows, row_index, index = split_element(target)
-        outer, row, place = (self.scope.names.temporary() for _ in range(3))
+    def _store_in_part(self, symbol: Symbol, target: str, test: str, value: str, stmt: Assign) -> None:
+        """Write a store to an element of a part that is made when it is first written."""
+        parts, place_text, rest = split_element(target, len(stmt.indices) - symbol.lazy_depth)
+        outer, part, place = (self.scope.names.temporary() for _ in range(3))
+        zero = symbol.zero_part
+        copy = f"{zero}[:]" if len(symbol.sizes) - symbol.lazy_depth == 1 else f"copy_nested({zero})"
         add = self.lines.add
         add(f"if {test}:" if test else "if True:", stmt.span)
         self.lines.depth += 1
-        add(f"{outer} = {rows}; {place} = {row_index}; {row} = {outer}[{place}]", stmt.span)
-        add(f"if {row} is {zero_row}: {row} = {outer}[{place}] = {zero_row}[:]", stmt.span)
-        add(f"{row}[{index}] = {value}", stmt.span)
+        add(f"{outer} = {parts}; {place} = {place_text}; {part} = {outer}[{place}]", stmt.span)
+        add(f"if {part} is {zero}: {part} = {outer}[{place}] = {copy}", stmt.span)
+        add(f"{part}{rest} = {value}", stmt.span)
         self.lines.depth -= 1
         if test:
-            site = self.scope.site(stmt.span, self.scope.symbols[stmt.name].variable.source_name)
+            site = self.scope.site(stmt.span, symbol.variable.source_name)
             add(f"else: stray({site})", stmt.span)
 
     def _guarded(self, test: str, text: str, stmt: Assign) -> None:
@@ -258,19 +260,23 @@ class StatementWriter:
         self.lines.depth -= 1
 
 
-def split_element(text: str) -> tuple[str, str, str]:
-    """Return (list of rows, index of the row, index in the row) of the text of an element of two or more indices."""
-    parts = []
-    for _ in range(2):
-        depth, start = 0, len(text)
-        while True:
-            start -= 1
-            depth += (text[start] == "]") - (text[start] == "[")
-            if depth == 0:
-                break
-        parts.append(text[start + 1 : -1])
-        text = text[:start]
-    return text, parts[1], parts[0]
+def split_element(text: str, trailing: int) -> tuple[str, str, str]:
+    """Return (list, index in it, the last ``trailing`` indices with brackets) of the text of an element."""
+    end = len(text)
+    for _ in range(trailing):
+        end = _bracket(text, end)
+    start = _bracket(text, end)
+    return text[:start], text[start + 1 : end - 1], text[end:]
+
+
+def _bracket(text: str, end: int) -> int:
+    """Return where the bracket opens that closes just before ``end``."""
+    depth, start = 0, end
+    while True:
+        start -= 1
+        depth += (text[start] == "]") - (text[start] == "[")
+        if depth == 0:
+            return start
 
 
 def _full(values: tuple[object, ...], dims: tuple[int, ...]) -> bool:
