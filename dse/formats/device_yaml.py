@@ -17,7 +17,8 @@ from dse.base.errors import OptionError
 from dse.base.registry import nearest_names
 from dse.base.source import Span, file_span
 from dse.formats.yaml_source import Entries, YamlSource, format_error, parse_yaml
-from dse.model.device import ACCESS_CLASSES, DEVICE_KEYS, ConstantOrigin, Device, PerClass
+from dse.model.device import DEVICE_KEYS, ConstantOrigin, Device
+from dse.model.kernel import ACCESS_CLASSES, ByClass
 
 _ORIGIN_KEYS = ("source", "assumed")
 _CONSTANT_KEYS = ("value", *_ORIGIN_KEYS)
@@ -77,11 +78,11 @@ class _Reader:
         top = source.mapping(source.root, "a device", ("name", *_sections(), *_ORIGIN_KEYS))
         general = self._origin(top, "the device")
         numbers: dict[str, float] = {}
-        classes: dict[str, PerClass | None] = {}
+        classes: dict[str, ByClass | None] = {}
         for name, (key_node, node) in top.items():
             if name in _sections():
                 self.places.append((name, source.span(key_node)))
-            if name in _CLASS_FIELDS_BY_KEY:
+            if name in _CLASS_SECTIONS:
                 classes[name] = self._classes(name, node, general)
             elif name in _section_keys():
                 self._section(name, node, general, numbers)
@@ -95,7 +96,7 @@ class _Reader:
             return None
         return self._build(name_text, numbers, classes)
 
-    def _build(self, name: str, numbers: dict[str, float], classes: dict[str, PerClass | None]) -> Device:
+    def _build(self, name: str, numbers: dict[str, float], classes: dict[str, ByClass | None]) -> Device:
         def real(key: str) -> float | None:
             return numbers.get(key)
 
@@ -160,7 +161,7 @@ class _Reader:
             numbers[key] = float(value)
             self.origins.append(ConstantOrigin(key=key, source=origin.source, assumed=origin.assumed))
 
-    def _classes(self, name: str, node: yaml.Node, general: ConstantOrigin) -> PerClass | None:
+    def _classes(self, name: str, node: yaml.Node, general: ConstantOrigin) -> ByClass | None:
         source = self.source
         entries = source.mapping(node, name, (*ACCESS_CLASSES, *_ORIGIN_KEYS))
         origin = self._origin(entries, name, general)
@@ -175,7 +176,7 @@ class _Reader:
         if len(numbers) < len(ACCESS_CLASSES):
             return None
         self.origins.append(ConstantOrigin(key=name, source=origin.source, assumed=origin.assumed))
-        return PerClass(**numbers)
+        return ByClass(**numbers)
 
     def _origin(self, entries: Entries, what: str, general: ConstantOrigin | None = None) -> ConstantOrigin:
         """Return the source and the assumption mark of some entries, else those of ``general``."""
@@ -202,7 +203,7 @@ def _sections() -> tuple[str, ...]:
     return tuple(dict.fromkeys(key.partition(".")[0] for key in _FIELD_OF))
 
 
-_CLASS_FIELDS_BY_KEY = {DEVICE_KEYS[field]: field for field in _CLASS_FIELDS}
+_CLASS_SECTIONS = {DEVICE_KEYS[field]: field for field in _CLASS_FIELDS}
 
 
 def origin_lines(device: Device) -> Iterator[str]:

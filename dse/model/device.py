@@ -9,29 +9,7 @@ from typing import Literal
 
 from dse.base.errors import FormatError
 from dse.base.source import NO_SPAN, Span
-
-AccessClass = Literal["constant", "coalesced", "uncoalesced"]
-ACCESS_CLASSES: tuple[AccessClass, ...] = ("coalesced", "uncoalesced", "constant")
-"""The classes of a memory access of a warp, in the order of equation (6) of CGPredict."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PerClass:
-    """One number for each access class."""
-
-    coalesced: float
-    uncoalesced: float
-    constant: float
-
-    def of(self, kind: AccessClass) -> float:
-        """Return the number of a class."""
-        match kind:
-            case "coalesced":
-                return self.coalesced
-            case "uncoalesced":
-                return self.uncoalesced
-            case "constant":
-                return self.constant
+from dse.model.kernel import ByClass, TraceMachine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +45,8 @@ class Device:
     shared_load_cycles: float | None = None
     delay_l2_cycles: float | None = None
     delay_dram_cycles: float | None = None
-    transactions: PerClass | None = None
-    bank_conflicts: PerClass | None = None
+    transactions: ByClass | None = None
+    bank_conflicts: ByClass | None = None
     l2_bytes: int | None = None
     l2_line_bytes: int | None = None
     l2_ways: int | None = None
@@ -97,7 +75,7 @@ class Device:
             raise self.missing(field, wanted_by)
         return float(value)
 
-    def require_classes(self, field: Literal["transactions", "bank_conflicts"], wanted_by: str) -> PerClass:
+    def require_classes(self, field: Literal["transactions", "bank_conflicts"], wanted_by: str) -> ByClass:
         """Return a constant of the access classes. Raises ``FormatError`` as ``require`` does."""
         value = self.transactions if field == "transactions" else self.bank_conflicts
         if value is None:
@@ -114,6 +92,16 @@ class Device:
             f"device '{self.name}' has no {key}, which {wanted_by} needs",
             span=span,
             expected=f"add {key} to the device file, with its source, or 'assumed: true'",
+        )
+
+    def trace_machine(self, wanted_by: str) -> TraceMachine:
+        """Return what the trace analysis must know; a batch is what a multiprocessor holds. Raises ``FormatError``."""
+        return TraceMachine(
+            warp_lanes=self.warp,
+            batch_threads=int(self.require("threads_per_sm", wanted_by)),
+            line_bytes=int(self.require("l2_line_bytes", wanted_by)),
+            cache_bytes=int(self.require("l2_bytes", wanted_by)),
+            ways=int(self.require("l2_ways", wanted_by)),
         )
 
     @property

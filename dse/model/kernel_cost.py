@@ -1,0 +1,79 @@
+"""What a kernel cost model answers: a time and where it comes from; or why it does not apply."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dse.model.kernel import AccessClass
+
+Bottleneck = Literal["memory", "compute", "parallelism"]
+"""What bounds a kernel: memory transactions, instructions, or too few warps to hide either."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applicability:
+    """Whether a model covers a kernel on a device; ``reason`` in words when it does not."""
+
+    applies: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassCost:
+    """The warp memory instructions of one access class. ``dram_transactions``: d, per warp instruction, a mean."""
+
+    kind: AccessClass
+    instructions: float
+    dram_transactions: float
+    mem_l_cycles: float
+    departure_delay_cycles: float
+
+    @property
+    def mem_cycles(self) -> float:
+        """The cycles of this class in equation (6), of one warp."""
+        return self.mem_l_cycles * self.instructions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParallelismCost:
+    """Warp parallelism and time that follow from a latency and a departure delay: equations (13) to (18)."""
+
+    mem_l_cycles: float
+    departure_delay_cycles: float
+    mem_cycles: float
+    comp_cycles: float
+    mwp: float
+    cwp: float
+    cycles: float
+    time_s: float
+    equation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelCost:
+    """The predicted cost of one kernel on one device.
+
+    ``cgpredict`` fills everything; ``memory_pipeline`` knows no warp parallelism (``parallelism`` None).
+    ``resident_blocks`` and ``resident_warps``: B and N, of one SM. ``batch``: how often they are replaced, not rounded.
+    ``sync_cycles``: the synchronisation cost of equation (23), reported and not part of ``time_s``. ``baseline``: what
+    the simple cache model of equations (24) and (25) gives.
+    """
+
+    model: str
+    kernel: str
+    device: str
+    time_s: float
+    cycles: float
+    bottleneck: Bottleneck
+    reason: str
+    parallelism: ParallelismCost | None = None
+    classes: tuple[ClassCost, ...] = ()
+    resident_blocks: int = 0
+    resident_warps: int = 0
+    blocks: int = 0
+    batch: float = 0.0
+    sync_cycles: float = 0.0
+    shared_cycles: float = 0.0
+    shared_load_cycles: float = 0.0
+    l2_miss_rate: float = 0.0
+    baseline: ParallelismCost | None = None
+    notes: tuple[str, ...] = ()
