@@ -125,7 +125,10 @@ def _progress(shown: bool) -> Iterator[_Bar]:
         yield _Bar(None)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    # What is printed meanwhile goes above the bar on a terminal, but stays on standard output when that is a pipe.
+    redirect = sys.stdout.isatty()
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, redirect_stdout=redirect) as progress:
         yield _Bar(progress)
 
 

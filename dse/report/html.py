@@ -27,6 +27,7 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 th { text-align: left; color: #666; font-weight: 600; border-bottom: 2px solid #ddd; padding: .3em .7em .3em 0; }
 td { border-bottom: 1px solid #eee; padding: .3em .7em .3em 0; vertical-align: top; }
 td.n, th.n { text-align: right; white-space: nowrap; } .wide { overflow-x: auto; }
+.wide svg { max-width: none !important; }
 dl { display: grid; grid-template-columns: max-content auto; gap: .2em 1.2em; font-size: .9em; }
 dt { color: #666; } dd { margin: 0; overflow-wrap: anywhere; }
 """
