@@ -1,0 +1,90 @@
+"""Choice of accelerator (CGPredict, section 4.5): the GPU predictions against each other and against given times.
+
+FPGA and CPU times come from the user; nothing here predicts them.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dse.model.device import Device
+from dse.model.kernel import ByClass
+from dse.model.kernel_cost import KernelCost
+
+CandidateKind = Literal["gpu", "fpga", "cpu"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A place that could run a program. ``time_s``: of its kernels; ``host_s``: starts and copies, None if unknown."""
+
+    name: str
+    kind: CandidateKind
+    time_s: float
+    origin: str
+    costs: tuple[KernelCost, ...] = ()
+    host_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The candidates, the quickest first. ``margin``: time of the second / time of the first; 1 without a second."""
+
+    ranking: tuple[Candidate, ...]
+    margin: float
+    reason: str
+
+    @property
+    def winner(self) -> Candidate:
+        """The quickest."""
+        return self.ranking[0]
+
+
+def host_seconds(device: Device, kernels: int, moved_bytes: int) -> float | None:
+    """Return the time of starting kernels, waiting for the last and copying arrays; None without the constants."""
+    if device.launch_us is None or device.synchronise_us is None or device.transfer_gb_s is None:
+        return None
+    copy_s = moved_bytes / (device.transfer_gb_s * 1e9) + 2 * (device.transfer_latency_us or 0.0) * 1e-6
+    return (kernels * device.launch_us + device.synchronise_us) * 1e-6 + copy_s
+
+
+def choose(candidates: tuple[Candidate, ...], *, with_host: bool = False) -> Choice:
+    """Return the candidates by time, ties in the given order. ``with_host``: starts and copies count."""
+    assert candidates, "there is nothing to choose from"
+    ranking = tuple(sorted(candidates, key=lambda c: total_s(c, with_host)))
+    first, second = ranking[0], ranking[1] if len(ranking) > 1 else None
+    if second is None:
+        return Choice(ranking=ranking, margin=1.0, reason=f"{first.name} is the only candidate")
+    margin = total_s(second, with_host) / total_s(first, with_host)
+    return Choice(ranking=ranking, margin=margin, reason=_reason(first, second, with_host))
+
+
+def total_s(candidate: Candidate, with_host: bool) -> float:
+    """Return the time that counts."""
+    return candidate.time_s + (candidate.host_s or 0.0 if with_host else 0.0)
+
+
+def _reason(first: Candidate, second: Candidate, with_host: bool) -> str:
+    parts = []
+    if first.kind == "gpu":
+        parts.append(f"on {first.name} {_why(first)}")
+    if second.kind == "gpu":
+        parts.append(f"on {second.name} {_why(second)}")
+    if with_host and first.host_s is not None and second.kind == "gpu" and second.host_s:
+        share = second.host_s / total_s(second, with_host)
+        parts.append(f"{100 * share:.0f} % of the time of {second.name} is starting and copying")
+    return "; ".join(parts) or f"{first.name} is given as quicker than {second.name}"
+
+
+def _why(candidate: Candidate) -> str:
+    """Return what dominates on a GPU: the bottleneck and the accesses of the kernel that takes longest."""
+    cost = max(candidate.costs, key=lambda c: c.time_s)
+    counts = ByClass(**{c.kind: c.instructions for c in cost.classes})
+    text = {"memory": "memory bounds", "compute": "instructions bound", "parallelism": "too few warps bound"}
+    named = f" kernel '{cost.kernel}'" if len(candidate.costs) > 1 else " the kernel"
+    if not counts.total:
+        return text[cost.bottleneck] + named
+    far = counts.uncoalesced / counts.total
+    accesses = (
+        f"{100 * far:.0f} % of its accesses are uncoalesced" if far else "all its accesses are coalesced or constant"
+    )
+    return f"{text[cost.bottleneck]}{named}, {accesses}"
