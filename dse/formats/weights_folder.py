@@ -84,7 +84,7 @@ def _files(path: str, gather: Gatherer) -> list[tuple[Path, FileRole]]:
         role = role_of_name(str(file))
         first = roles.setdefault((file.suffix.lower(), role), file)
         if first != file:
-            message = f"'{file.name}' and '{first.name}' are both {_words(role)} files"
+            message = f"'{file.name}' and '{first.name}' are both {_words(role)} {file.suffix.lower()} files"
             gather.error(message, file_span(str(file), 0), "expected one of them in this folder; merge them first")
     return [(file, role) for (_, role), file in roles.items()]
 

@@ -21,6 +21,7 @@ An entry with ``firings="0"`` and a mean of 0 is a place holder of a profiler th
 Numbers are exact decimals; a mean outside its minimum and maximum is refused.
 """
 
+import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -44,6 +45,7 @@ from dse.model.weights import (
     WeightTable,
 )
 
+_GPU_FILE = re.compile(r"gpu(?![a-z])|gpu(?=host)")
 _MHZ = {"hz": Fraction(1, 10**6), "khz": Fraction(1, 1000), "mhz": Fraction(1), "ghz": Fraction(1000)}
 _UNIT_NAMES = ("MHz", "GHz", "kHz", "Hz")
 _FIFO_UNIT: dict[FifoKind, UnitKind] = {"local": "cpu", "cpu_cpu": "cpu", "cuda": "gpu"}
@@ -67,8 +69,9 @@ class FileRole:
 
 def role_of_name(path: str) -> FileRole:
     """Return the role that a file name tells (``weights-GPU-HostFifo.cxdf``); a CPU file if it tells nothing."""
-    stem = Path(path).stem.lower()
-    return FileRole(kind="gpu" if "gpu" in stem else "cpu", host="hostfifo" in stem.replace("_", "").replace("-", ""))
+    stem = Path(path).stem.lower().replace("_", "-")
+    host = "hostfifo" in stem.replace("-", "")
+    return FileRole(kind="gpu" if _GPU_FILE.search(stem) else "cpu", host=host)
 
 
 def read_weight_file(path: str, role: FileRole | None = None, origin: Origin = "unknown") -> WeightTable:
@@ -87,9 +90,9 @@ def read_weight_file(path: str, role: FileRole | None = None, origin: Origin = "
             weights.read_network()
         case "communication":
             weights.read_communication()
-        case other:
+        case _:
             expected = "expected 'network' (.exdf, .sxdf) or 'communication' (.cxdf): this is no weight file"
-            reader.error(f"the root element is '{other}'", reader.root, expected)
+            reader.error(f"the root element is '{local_name(reader.root)}'", reader.root, expected)
     raise_errors(gather)
     return weights.table()
 

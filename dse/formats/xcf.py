@@ -232,7 +232,8 @@ class _Reader:
         if element_kind.lower() in _CPU_ELEMENTS or not element_kind or element_kind.lstrip("-").isdecimal():
             return self._first("cpu", element, "id", f"partition '{identity}' is on a CPU")
         message = f"unknown processing element '{shorten(element_kind)}'"
-        reader.error(message, element, nearest_names(element_kind, (*names, *_CPU_ELEMENTS, *_GPU_ELEMENTS)), "pe")
+        known = tuple(dict.fromkeys((*names, *_CPU_ELEMENTS, *_GPU_ELEMENTS)))
+        reader.error(message, element, nearest_names(element_kind, known), "pe")
         return ""
 
     def _first(self, kind: UnitKind, element: etree._Element, attribute: str, what: str) -> str:

@@ -127,10 +127,12 @@ def open_xml(path: str, gather: Gatherer, canonical: Callable[[str], str] = str.
 
 
 def gathered_error(gather: Gatherer) -> FormatError:
-    """Return the gathered errors as one ``FormatError``."""
+    """Return the gathered errors as one ``FormatError``, those of each file in the order of its lines."""
+    files = {path: i for i, path in enumerate(dict.fromkeys(d.span.path for d in gather.diagnostics))}
+    ordered = sorted(gather.diagnostics, key=lambda d: (files[d.span.path], d.span.line, d.span.column))
     first = gather.errors[0]
     error = FormatError(first.message, span=first.span, expected=first.expected)
-    error.diagnostics = tuple(gather.diagnostics)
+    error.diagnostics = tuple(ordered)
     return error
 
 

@@ -103,7 +103,7 @@ def test_errors_of_all_files(tmp_path: Path) -> None:
     with pytest.raises(FormatError) as caught:
         read_weights_folder(str(tmp_path))
     assert [(Path(d.span.path).name, d.span.line, d.message) for d in caught.value.diagnostics] == [
-        ("b-cpu.cxdf", 0, "'b-cpu.cxdf' and 'a-CPU.cxdf' are both CPU files"),
+        ("b-cpu.cxdf", 0, "'b-cpu.cxdf' and 'a-CPU.cxdf' are both CPU .cxdf files"),
         ("manifest.yaml", 2, "'how' is given twice in a manifest"),
         ("manifest.yaml", 3, "where is a list"),
         ("weights-CPU.exdf", 1, "'action' has no 'clockcycles'"),

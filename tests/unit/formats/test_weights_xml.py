@@ -94,6 +94,9 @@ def test_the_kind_comes_from_the_role_not_from_the_suffix(tmp_path: Path) -> Non
         ("weights-CPU-HostFifo.cxdf", FileRole(host=True)),
         ("weights-GPU-hostfifo.cxdf", FileRole(kind="gpu", host=True)),
         ("weight.exdf", FileRole()),
+        ("gpu/weights.exdf", FileRole()),
+        ("gputest.exdf", FileRole()),
+        ("weightsGPU_HostFifo.cxdf", FileRole(kind="gpu", host=True)),
     ],
 )
 def test_roles(name: str, role: FileRole) -> None:
@@ -310,7 +313,7 @@ def test_the_caret_points_at_the_attribute(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "the file is empty"),
-        ("<XDF name='x'/>", "the root element is 'xdf'"),
+        ("<XDF name='x'/>", "the root element is 'XDF'"),
         ("<network", "not well-formed XML"),
         ("hello", "not well-formed XML"),
         ('<!DOCTYPE n [<!ENTITY x SYSTEM "/etc/passwd">]><network name="&x;"/>', "not well-formed"),

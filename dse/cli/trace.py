@@ -1,0 +1,182 @@
+"""``dse trace``: record the trace of a run; inspect, import and export traces."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from dse.base.diagnostics import render
+from dse.base.errors import OptionError
+from dse.flows.trace import Exported, Recorded, export_trace, import_trace, open_trace, record
+from dse.formats.trace_store import is_trace_store, write_trace
+from dse.interp.options import FIFO_TOKENS, RunOptions
+from dse.model.trace import Trace
+
+_MOST_ACTIONS_SHOWN = 40
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``dse trace``."""
+    parser.epilog = (
+        "examples: dse trace actors/jpeg/jpeg.xdf -i actors/jpeg/input.jpg -o jpeg.trace\n"
+        "          dse trace --info jpeg.trace\n"
+        "          dse trace --import turnus.tracez --net turnus.net -o jpeg.trace\n"
+        "          dse trace --export turnus.tracez jpeg.trace"
+    )
+    parser.add_argument("program", nargs="?", metavar="NETWORK.xdf|T", help="network to run, or a trace")
+    parser.add_argument("-i", "--input", metavar="FILE", help="input (default: what input.default beside it names)")
+    parser.add_argument("-o", "--output", metavar="T", help="trace file to write")
+    parser.add_argument("--accesses", action="store_true", help="record accesses of state variables and guards too")
+    other = parser.add_argument_group("other traces")
+    other.add_argument("--info", metavar="T", help="say what is in a trace")
+    other.add_argument("--import", dest="import_", metavar="F.trace[z]", help="read a trace of TURNUS")
+    other.add_argument("--export", metavar="F.trace[z]", help="write the trace for TURNUS, its .net file beside it")
+    other.add_argument("--net", metavar="F.net", help="network model of --import or --export (default: beside it)")
+    other.add_argument("--no-dependencies", action="store_true", help="export the steps only")
+    limits = parser.add_argument_group("limits of the run")
+    limits.add_argument("-l", "--loops", type=int, default=1, metavar="N", help="times the input is read (default 1)")
+    limits.add_argument("-f", "--frames", type=int, metavar="N", help="stop after N pictures")
+    limits.add_argument(
+        "-s", "--fifo-size", type=int, default=FIFO_TOKENS, metavar="N", help="FIFO capacity in tokens (default 512)"
+    )
+    limits.add_argument("--max-firings", type=int, metavar="N", help="stop after N firings")
+    parser.add_argument(
+        "--source-path", metavar="DIR", action="append", default=[], help="folder of classes; may be repeated"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Get a trace, write it where asked, say what is in it; return 0, or how its run ended."""
+    _check(args)
+    recorded = _source(args)
+    size = write_trace(recorded.trace, args.output) if args.output else None
+    exported = None
+    if args.export:
+        net, steps_only = (args.net if not args.import_ else None), args.no_dependencies
+        exported = export_trace(recorded.trace, args.export, net, with_dependencies=not steps_only)
+    if args.json:
+        print(json.dumps(as_document(recorded.trace, size or _stored_size(args, recorded.trace), exported), indent=2))
+    else:
+        _print(recorded, args, size, exported)
+    if not args.quiet:
+        for warning in recorded.warnings:
+            print(render(warning), file=sys.stderr)
+    return recorded.exit_code
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Refuse combinations that mean nothing."""
+    sources = [option for option in (args.program, args.info, args.import_) if option]
+    if len(sources) != 1:
+        problem = "no trace is named" if not sources else "more than one trace is named"
+        expected = "give a network or a trace, or one of --info T and --import F.trace"
+        raise OptionError(problem, expected=expected)
+    if args.net and not (args.import_ or args.export):
+        raise OptionError("--net has no effect alone", expected="--net goes with --import or --export")
+    for path, option in ((args.output, "-o"), (args.export, "--export")):
+        folder = Path(path).parent if path else Path()
+        if not folder.is_dir():
+            raise OptionError(
+                f"there is no folder '{folder}'", expected=f"make it, or choose another file with {option}"
+            )
+    if args.output and Path(args.output).suffix.lower() == ".tracez":
+        expected = f"--export {args.output} writes a trace of TURNUS"
+        raise OptionError("-o writes the project's own format, which is not compressed", expected=expected)
+
+
+def _source(args: argparse.Namespace) -> Recorded:
+    """Return the trace that the arguments name: recorded now, imported, or read."""
+    if args.import_:
+        return Recorded(trace=import_trace(args.import_, args.net))
+    if args.info:
+        return Recorded(trace=open_trace(args.info))
+    if is_trace_store(args.program):
+        if args.input:
+            raise OptionError("a trace takes no input: it is the record of a run", expected="leave out -i")
+        return Recorded(trace=open_trace(args.program))
+    if not (args.output or args.export):
+        raise OptionError("the trace would be lost", expected="say where to write it: -o T, or --export F.trace")
+    options = RunOptions(
+        input=args.input,
+        loops=args.loops,
+        frames=args.frames,
+        fifo_tokens=args.fifo_size,
+        max_firings=args.max_firings,
+        record_accesses=args.accesses,
+    )
+    progress = None if args.quiet or args.json or not sys.stderr.isatty() else _show
+    return record(args.program, options, source_paths=tuple(args.source_path), progress=progress)
+
+
+def _show(firings: int) -> None:
+    """Show the firings so far on one line of the terminal."""
+    print(f"\r{firings} firings", end="", file=sys.stderr, flush=True)
+
+
+def _stored_size(args: argparse.Namespace, trace: Trace) -> int:
+    """Return the bytes of the file that a trace was read from, or else those of its columns in memory."""
+    path = args.info or args.program
+    if path and is_trace_store(path):
+        return Path(path).stat().st_size
+    return sum(ids.nbytes for ids in trace.firings) + sum(table.ids.nbytes for table in trace.accesses)
+
+
+def as_document(trace: Trace, n_bytes: int, exported: Exported | None) -> dict[str, object]:
+    """Return the JSON document: ``firings``, ``actors`` (firings of each action), ``bytes``, ``digest``."""
+    return {
+        "network": trace.topology.name,
+        "firings": trace.n_firings,
+        "actors": {
+            actor.name: {action.name: n for action, n in zip(actor.actions, counts, strict=True)}
+            for actor, counts in zip(trace.topology.actors, _counts(trace), strict=True)
+        },
+        "buffers": [trace.topology.buffer_name(i) for i in range(len(trace.topology.buffers))],
+        "bytes": n_bytes,
+        "digest": trace.digest,
+        "accesses": bool(trace.accesses),
+        "made_by": dict(trace.made_by),
+        "exported": None if exported is None else list(exported.files),
+        "dependencies": None if exported is None else exported.dependencies,
+    }
+
+
+def _counts(trace: Trace) -> list[list[int]]:
+    """Return the firings of each action of each actor."""
+    pairs = zip(trace.topology.actors, trace.firings, strict=True)
+    return [np.bincount(ids, minlength=len(actor.actions)).tolist() for actor, ids in pairs]
+
+
+def _print(recorded: Recorded, args: argparse.Namespace, size: int | None, exported: Exported | None) -> None:
+    """Print what was written, and for ``--info`` what is in the trace."""
+    trace, topology = recorded.trace, recorded.trace.topology
+    print(f"{trace.n_firings} firings of {len(topology.actors)} actors, {len(topology.buffers)} FIFOs")
+    if size is not None:
+        print(f"wrote {args.output}: {size} bytes, {size / max(1, trace.n_firings):.2f} a firing")
+    if exported is not None:
+        print(f"wrote {exported.files[0]} and {exported.files[1]}")
+        if exported.dependencies is not None:
+            found = ", ".join(f"{n} {kind}" for kind, n in exported.dependencies.items() if n)
+            print(f"dependencies: {found or 'none'}")
+    if size is None and exported is None:
+        _print_info(trace, _stored_size(args, trace))
+    print(f"digest {trace.digest}")
+
+
+def _print_info(trace: Trace, n_bytes: int) -> None:
+    """Print the firings of each action, the most frequent first."""
+    print(f"{n_bytes} bytes; accesses of variables {'recorded' if trace.accesses else 'not recorded'}")
+    for key, value in trace.made_by:
+        print(f"{key}: {value}")
+    rows = [
+        (n, f"{actor.name}.{action.name}")
+        for actor, counts in zip(trace.topology.actors, _counts(trace), strict=True)
+        for action, n in zip(actor.actions, counts, strict=True)
+        if n
+    ]
+    rows.sort(key=lambda row: -row[0])
+    for n, name in rows[:_MOST_ACTIONS_SHOWN]:
+        print(f"{n:>12}  {name}")
+    if len(rows) > _MOST_ACTIONS_SHOWN:
+        print(f"{'':>12}  and {len(rows) - _MOST_ACTIONS_SHOWN} more actions")

@@ -1,0 +1,193 @@
+"""``dse weights``: show, convert and merge weight sets, and count nominal ones."""
+
+import argparse
+import json
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+from dse.base.errors import OptionError
+from dse.formats.platform_yaml import load_platform
+from dse.formats.weights_folder import SUFFIXES, read_weights, write_weights_folder
+from dse.formats.weights_xml import FileRole, read_weight_file, role_of_name
+from dse.formats.weights_xml_write import write_communication, write_compute, write_scheduling
+from dse.frontend.network.elaborate import load_network
+from dse.model.weights import Cost, FifoKind, UnitKind, WeightTable, merge_weights
+from dse.passes.nominal import nominal_weights
+
+_ACTIONS = ("show", "convert", "merge", "nominal")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``dse weights``."""
+    parser.epilog = (
+        "examples: dse weights show weights/jpeg/desktop\n"
+        "          dse weights convert old.exdf -o weights-CPU.exdf\n"
+        "          dse weights merge predicted measured -o merged     (the later one wins)\n"
+        "          dse weights nominal actors/jpeg/jpeg.xdf -o nominal"
+    )
+    parser.add_argument("action", choices=_ACTIONS, help="what to do")
+    parser.add_argument(
+        "files", nargs="+", metavar="W", help="weight folders or files (.exdf .sxdf .cxdf); nominal: a network"
+    )
+    parser.add_argument("-o", "--output", metavar="W", help="weight folder, or file, to write")
+    parser.add_argument(
+        "--unit", choices=("cpu", "gpu"), help="unit kind of a single file (default: what its name tells)"
+    )
+    parser.add_argument("--platform", metavar="P", help="nominal: platform whose unit kinds and clocks to use")
+    parser.add_argument(
+        "--source-path", metavar="DIR", action="append", default=[], help="nominal: folder of classes; may be repeated"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what is asked with weight sets."""
+    if args.action != "show" and not args.output:
+        raise OptionError(f"'{args.action}' writes weights", expected="say where: -o FOLDER, or -o FILE.exdf")
+    if args.action == "show" and args.output:
+        raise OptionError("'show' writes nothing", expected="leave out -o, or use 'convert'")
+    if args.action != "merge" and len(args.files) > 1 and args.output:
+        raise OptionError(f"'{args.action}' takes one weight set", expected="'merge' takes several")
+    table = _load(args)
+    written: tuple[str, ...] = ()
+    if args.output:
+        written = _write(table, args.output, args.unit, keep=args.files[0] if args.action == "convert" else None)
+    if args.json:
+        print(json.dumps(as_document(table) | {"written": list(written)}, indent=2))
+    elif args.action == "show":
+        _show(table, quiet=args.quiet)
+    else:
+        print(f"{_summary(table)}; wrote {', '.join(written)}")
+    return 0
+
+
+def _load(args: argparse.Namespace) -> WeightTable:
+    """Return the weights that the arguments name."""
+    if args.action == "nominal":
+        loaded = load_network(args.files[0], source_paths=tuple(args.source_path))
+        return nominal_weights(loaded.network, load_platform(args.platform) if args.platform else load_platform())
+    if args.unit is None:
+        return read_weights(args.files)
+    tables = []
+    for path in args.files:
+        if Path(path).is_dir():
+            raise OptionError(f"--unit is for single files; '{path}' is a folder", expected="leave out --unit")
+        tables.append(read_weight_file(path, FileRole(kind=args.unit, host=role_of_name(path).host)))
+    return merge_weights(*tables)
+
+
+def _write(table: WeightTable, output: str, unit: UnitKind | None, keep: str | None) -> tuple[str, ...]:
+    """Write a set as a folder, or the one part of it that a file name asks for."""
+    suffix = Path(output).suffix.lower()
+    if suffix not in SUFFIXES:
+        kept = keep if keep is not None and Path(keep).is_dir() else None
+        return tuple(str(Path(output) / name) for name in write_weights_folder(table, output, keep=kept))
+    role = role_of_name(output)
+    kind = unit or role.kind
+    kept = keep if keep is not None and Path(keep).is_file() else None
+    if suffix == ".exdf":
+        write_compute(table, kind, output, keep=kept)
+    elif suffix == ".sxdf":
+        write_scheduling(table, kind, output, keep=kept)
+    else:
+        own: tuple[FifoKind, ...] = ("local", "cpu_cpu") if kind == "cpu" else ("cuda",)
+        write_communication(table, ("host",) if role.host else own, kind, output, keep=kept)
+    return (output,)
+
+
+# Output ---------------------------------------------------------------------------------------------------------------
+
+
+def as_document(table: WeightTable) -> dict[str, object]:
+    """Return the JSON document of a weight set: every entry, cycles as numbers."""
+    return {
+        "name": table.name,
+        "manifest": dict(table.manifest),
+        "origins": _origins(table),
+        "compute": [
+            {"actor": actor, "action": action, "unit": unit} | _cost(cost)
+            for (actor, action, unit), cost in table.compute.items()
+        ],
+        "simd": [
+            {"actor": key[0], "action": key[1], "unit": key[2], "block_cycles": [_number(c) for c in cost.block_cycles]}
+            for key, cost in table.simd.items()
+        ],
+        "scheduling": [
+            {"actor": actor, "previous": previous, "action": action, "unit": unit} | _cost(cost)
+            for (actor, previous, action, unit), cost in table.scheduling.items()
+        ]
+        if table.has_scheduling
+        else None,
+        "communication": [
+            {
+                "source_actor": key[0], "source_port": key[1], "target_actor": key[2], "target_port": key[3],
+                "fifo": key[4], "unit": key[5], "side": key[6], "per_token_cycles": _number(cost.per_token_cycles),
+            }
+            | _cost(cost)
+            for key, cost in table.transfers.items()
+        ]
+        if table.has_transfers
+        else None,
+    }  # fmt: skip
+
+
+def _cost(cost: Cost) -> dict[str, object]:
+    values = {
+        "mean_cycles": cost.mean_cycles,
+        "min_cycles": cost.min_cycles,
+        "max_cycles": cost.max_cycles,
+        "variance_cycles2": cost.variance_cycles2,
+        "frequency_mhz": cost.frequency_mhz,
+    }
+    numbers = {name: None if value is None else _number(value) for name, value in values.items()}
+    return numbers | {"count": cost.count, "origin": cost.origin}
+
+
+def _number(value: Fraction) -> int | float:
+    """Return a number for JSON: an integer where it is one."""
+    return value.numerator if value.denominator == 1 else float(value)
+
+
+def _all_costs(table: WeightTable) -> tuple[Cost, ...]:
+    return (*table.compute.values(), *table.scheduling.values(), *table.transfers.values())
+
+
+def _origins(table: WeightTable) -> dict[str, int]:
+    return dict(sorted(Counter(cost.origin for cost in _all_costs(table)).items()))
+
+
+def _summary(table: WeightTable) -> str:
+    scheduling = f"{len(table.scheduling)} scheduling" if table.has_scheduling else "no scheduling"
+    transfers = f"{len(table.transfers)} communication" if table.has_transfers else "no communication"
+    return f"{table.name or 'unnamed'}: {len(table.compute)} compute, {scheduling}, {transfers} weights"
+
+
+def _show(table: WeightTable, *, quiet: bool) -> None:
+    """Print a summary and the entries as aligned columns."""
+    if not quiet:
+        print(_summary(table))
+        clocks = sorted({cost.frequency_mhz for cost in _all_costs(table) if cost.frequency_mhz is not None})
+        print(f"clocks: {', '.join(f'{float(c):g} MHz' for c in clocks) or 'none, raw cycles'}")
+        print(f"origin: {', '.join(f'{n} {origin}' for origin, n in _origins(table).items()) or 'nothing'}")
+        for key, value in table.manifest:
+            print(f"{key}: {value}")
+    head = ("cycles", "per token", "minimum", "maximum", "unit", "origin", "of")
+    rows: list[tuple[str, ...]] = [head]
+    rows += [_row(c, unit, f"{actor}.{action}") for (actor, action, unit), c in table.compute.items()]
+    rows += [
+        _row(c, unit, f"{actor}.{action} after {previous or 'any other'} (scheduling)")
+        for (actor, previous, action, unit), c in table.scheduling.items()
+    ]
+    rows += [
+        _row(c, k[5], f"{k[0]}.{k[1]}->{k[2]}.{k[3]} ({k[4]} {k[6]})") for k, c in table.transfers.items()
+    ]  # fmt: skip
+    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    for row in rows:
+        numbers = "  ".join(row[i].rjust(widths[i]) for i in range(4))
+        print(f"{numbers}  {row[4]:<{widths[4]}}  {row[5]:<{widths[5]}}  {row[6]}")
+
+
+def _row(cost: Cost, unit: str, name: str) -> tuple[str, ...]:
+    per_token = f"{float(cost.per_token_cycles):g}" if cost.per_token_cycles else ""
+    bounds = ("" if value is None else f"{float(value):g}" for value in (cost.min_cycles, cost.max_cycles))
+    return (f"{float(cost.mean_cycles):.10g}", per_token, *bounds, unit, cost.origin, name)

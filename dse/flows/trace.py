@@ -1,0 +1,113 @@
+"""The journeys of ``dse trace``: record, read, import and export traces, each said in one function."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import dse
+from dse.analyse.dependencies import derive_dependencies
+from dse.base.errors import Diagnostic, ExecutionError, FormatError, OptionError
+from dse.base.source import file_span
+from dse.flows.manifest import file_digest
+from dse.flows.run import run_file
+from dse.formats.trace_store import is_trace_store, read_trace
+from dse.formats.turnus_net import read_net, write_net
+from dse.formats.turnus_trace import read_turnus_trace, write_turnus_trace
+from dse.interp.run import RunOptions
+from dse.model.dependencies import DependencyKind
+from dse.model.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """A trace with what is remarkable about how it came to be. ``exit_code``: of the run, 0 where there was none."""
+
+    trace: Trace
+    warnings: tuple[Diagnostic, ...] = ()
+    exit_code: int = 0
+
+
+def record(
+    network: str,
+    options: RunOptions,
+    *,
+    source_paths: tuple[str, ...] = (),
+    progress: Callable[[int], None] | None = None,
+) -> Recorded:
+    """Run the network of an XDF file and return its trace, which knows its network, input and options.
+
+    Raises:
+        SourceError, ExecutionError, OptionError: as ``run_file``; ``ExecutionError`` too where nothing fires.
+    """
+    report = run_file(network, options, source_paths=source_paths, progress=progress)
+    if report.result.trace.n_firings == 0:
+        raise ExecutionError("nothing fires in this network: there is no trace", span=file_span(network, 0))
+    made_by = [("tool", f"dse {dse.__version__}"), ("network", network), ("network digest", file_digest(network))]
+    if report.input is not None:
+        made_by += [("input", report.input), ("input digest", file_digest(report.input))]
+    plain = RunOptions()
+    for name in ("loops", "frames", "fifo_tokens", "max_firings"):
+        if getattr(options, name) != getattr(plain, name):
+            made_by.append((name, str(getattr(options, name))))
+    made_by.append(("ended", report.result.why))
+    trace = replace(report.result.trace, made_by=tuple(made_by))
+    return Recorded(trace=trace, warnings=report.warnings, exit_code=report.exit_code)
+
+
+def open_trace(path: str, net: str | None = None) -> Trace:
+    """Return the trace of a file: the project's own, or one of TURNUS with its network model.
+
+    Raises:
+        FormatError: the file is no trace or is wrong. OptionError: a TURNUS trace without network model.
+    """
+    if is_trace_store(path):
+        return read_trace(path)
+    if not Path(path).is_file():
+        raise FormatError("there is no such file", span=file_span(path, 0), expected="a trace")
+    return import_trace(path, net)
+
+
+def import_trace(path: str, net: str | None = None) -> Trace:
+    """Return a trace of TURNUS; without ``net``, the network model is the ``.net`` file beside it of the same name.
+
+    Raises:
+        FormatError: a file is missing or wrong. OptionError: there is no network model.
+    """
+    if is_trace_store(path):
+        raise OptionError(f"'{path}' is a trace of this program, not of TURNUS", expected="name it without --import")
+    model = net or str(Path(path).with_suffix(".net"))
+    if net is None and not Path(model).is_file():
+        if not Path(path).is_file():
+            raise FormatError("there is no such file", span=file_span(path, 0), expected="a trace of TURNUS")
+        raise OptionError(
+            f"the network model of '{path}' is needed, and there is no '{model}'",
+            expected="name it with --net F.net",
+        )
+    made_by = (
+        ("tool", f"dse {dse.__version__}, imported from TURNUS"),
+        ("trace", path),
+        ("trace digest", file_digest(path) if Path(path).is_file() else ""),
+        ("network model", model),
+    )
+    return read_turnus_trace(path, read_net(model), made_by)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """What an export wrote; ``dependencies`` of each kind, None where they were left out."""
+
+    files: tuple[str, str]
+    dependencies: dict[DependencyKind, int] | None
+
+
+def export_trace(trace: Trace, path: str, net: str | None = None, *, with_dependencies: bool = True) -> Exported:
+    """Write a trace for TURNUS with its network model (by default beside it) and its dependencies.
+
+    Raises:
+        FormatError: a file cannot be written, or the trace is inconsistent.
+    """
+    model = net or str(Path(path).with_suffix(".net"))
+    dependencies = derive_dependencies(trace) if with_dependencies else None
+    write_net(trace, model)
+    write_turnus_trace(trace, path, dependencies)
+    return Exported(files=(path, model), dependencies=None if dependencies is None else dependencies.counts())
