@@ -1,5 +1,6 @@
 """The first stages that several flows share: program, trace, weights, platform, problem, and what they assume."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +13,10 @@ from dse.flows.defaults import Capacities, default_capacities
 from dse.flows.inputs import DEFAULT_INPUT, default_input
 from dse.flows.manifest import file_digest, origins_text, platform_digest, weights_digest
 from dse.flows.options import MissingMode, ProblemOptions
+from dse.flows.trace import open_trace
 from dse.formats.bxdf import read_bxdf
 from dse.formats.platform_yaml import load_platform
-from dse.formats.trace_store import is_trace_store, read_trace
+from dse.formats.trace_store import is_trace_store
 from dse.formats.weights_folder import read_weights
 from dse.frontend.network.elaborate import load_network
 from dse.interp.run import RunOptions, run_network
@@ -95,11 +97,19 @@ def load_program(path: str, source_paths: tuple[str, ...] = ()) -> Program:
     """Return the network of an XDF file, or the trace of a trace file; told apart by what is in the file."""
     if not Path(path).is_file():
         raise FormatError("there is no such file", span=file_span(path, 0), expected="a network (.xdf) or a trace")
-    if is_trace_store(path):
-        return Program(path=path, network=None, trace=read_trace(path))
+    if is_trace_store(path) or _is_turnus_trace(path):
+        return Program(path=path, network=None, trace=open_trace(path))
     with collector_paused():
         loaded = load_network(path, source_paths=source_paths)
     return Program(path=path, network=loaded.network, trace=None, warnings=loaded.warnings)
+
+
+def _is_turnus_trace(path: str) -> bool:
+    """Return whether a file begins like a trace of TURNUS: compressed, or with the root element ``trace``."""
+    with Path(path).open("rb") as file:
+        head = file.read(4096)
+    root = re.search(rb"<([A-Za-z_][\w:.-]*)", head)  # the first tag that is no declaration and no comment
+    return head.startswith(b"\x1f\x8b") or (root is not None and root[1] == b"trace")
 
 
 def record_trace(program: Program, given_input: str | None) -> tuple[Trace, str | None]:

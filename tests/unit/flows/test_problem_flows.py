@@ -117,6 +117,14 @@ def test_a_trace_can_be_estimated_with_weights_or_zero(tmp_path: Path) -> None:
     assert "are the weights all zero?" in estimated.mappings[0].reasons.verdict
 
 
+def test_a_trace_of_turnus_can_be_estimated() -> None:
+    path = str(ROOT / "tests" / "golden" / "turnus" / "case_00" / "top.trace")
+    options = ProblemOptions(program=path, missing_weights="zero")
+    estimated = estimate_mappings(EstimateOptions(problem=options))
+    (only,) = estimated.mappings
+    assert sum(actor.firings for actor in only.estimate.actors) == estimated.setting.trace.n_firings > 0
+
+
 def test_a_trace_without_firings_is_an_error(tmp_path: Path) -> None:
     path = str(tmp_path / "t.trace")
     write_trace(trace_of(0), path)
