@@ -1,0 +1,83 @@
+"""``dse weights`` from the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dse.cli.main import main
+from dse.formats.weights_folder import read_weights
+
+PINGPONG = str(Path(__file__).resolve().parents[3] / "actors" / "pingpong" / "pingpong.xdf")
+EXDF = """<network name="n"><actor id="a" frequency="2.9" frequency-unit="GHz">
+  <action id="x" clockcyles="0.1" firings="3" extra="1"/></actor></network>
+"""
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> str:
+    (tmp_path / "old.exdf").write_text(EXDF)
+    return str(tmp_path / "old.exdf")
+
+
+def test_show(old: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["weights", "show", old]) == 0
+    out = capsys.readouterr().out
+    assert "n: 1 compute, no scheduling, no communication weights" in out
+    assert "clocks: 2900 MHz" in out
+    assert "a.x" in out
+    assert main(["weights", "show", old, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["compute"] == [
+        {
+            "actor": "a", "action": "x", "unit": "cpu", "mean_cycles": 0.1, "min_cycles": None, "max_cycles": None,
+            "variance_cycles2": None, "frequency_mhz": 2900, "count": 3, "origin": "unknown",
+        }
+    ]  # fmt: skip
+    assert document["scheduling"] is None
+    assert document["origins"] == {"unknown": 1}
+
+
+def test_convert_a_file_keeps_what_it_does_not_know(
+    old: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = str(tmp_path / "weights-GPU.exdf")
+    assert main(["weights", "convert", old, "-o", new, "--unit", "gpu"]) == 0
+    assert 'extra="1"' in Path(new).read_text()
+    assert 'clockcycles="0.1"' in Path(new).read_text()
+    assert list(read_weights([new]).compute) == [("a", "x", "gpu")]
+
+
+def test_convert_to_a_folder_and_merge(old: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, merged = str(tmp_path / "set"), str(tmp_path / "merged")
+    assert main(["weights", "nominal", PINGPONG, "-o", folder, "--platform", "desktop-gtx1660s"]) == 0
+    nominal = read_weights([folder])
+    assert {cost.origin for cost in nominal.compute.values()} == {"nominal"}
+    assert main(["weights", "merge", folder, old, "-o", merged, "--json"]) == 0
+    written = json.loads(capsys.readouterr().out.split("manifest.yaml\n")[-1])["written"]
+    assert [Path(p).name for p in written][:2] == ["weights-CPU.exdf", "weights-CPU.sxdf"]
+    both = read_weights([merged])
+    assert set(both.compute) == {*nominal.compute, ("a", "x", "cpu")}
+    assert both.scheduling == nominal.scheduling
+    single = str(tmp_path / "one.cxdf")
+    assert main(["weights", "convert", merged, "-o", single]) == 0
+    assert {key[4] for key in read_weights([single]).transfers} == {"local", "cpu_cpu"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["convert", "a"],
+        ["show", "a", "-o", "b"],
+        ["convert", "a", "b", "-o", "c"],
+        ["show", ".", "--unit", "cpu"],
+        ["guess", "a"],
+    ],
+)
+def test_usage_errors(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = main(["weights", *arguments])
+    except SystemExit as leaving:
+        code = int(leaving.code or 0)
+    assert code == 2
+    assert "error:" in capsys.readouterr().err
