@@ -126,7 +126,7 @@ class _Importer:
             resolve_entities=False,
             no_network=True,
             load_dtd=False,
-            huge_tree=True,
+            huge_tree=False,  # the length of the file is free; only single texts and the depth are bounded
         )
         try:
             for _, element in events:
