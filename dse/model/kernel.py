@@ -1,8 +1,8 @@
 """Kernels and what is known about them: the contract between front ends, kernel analysis and GPU cost models.
 
 A ``Kernel`` is a loop nest in the project's IR for *given* sizes; a source lowered with other sizes gives another
-``Kernel``. ``KernelFeatures`` is all that a cost model sees. Rules and symbols: the CGPredict paper (Wang, Zhong, Mitra,
-2017); the letters in parentheses are its names.
+``Kernel``. ``KernelFeatures`` is all that a cost model sees. Rules and symbols: the CGPredict paper (Wang, Zhong,
+Mitra, 2017); the names in parentheses are its names.
 """
 
 from dataclasses import dataclass
@@ -77,9 +77,10 @@ class Dependence:
 class Kernel:
     """One kernel at given sizes. ``parallel`` has x first, at most three; empty: one thread executes ``body``.
 
-    ``body`` is what a thread executes, the parallel loops taken away. ``arrays`` stand in the order of the memory layout
-    (parameters first). ``how_parallel`` says in words how the parallel loops were found. ``sizes`` are the named
-    integer constants that occur in array dimensions and loop bounds, with their values here.
+    ``body`` is what a thread executes, the parallel loops taken away. ``arrays`` stand in the order of the memory
+    layout (parameters first). ``scalars`` are set when a thread starts. ``how_parallel`` says in words how the parallel
+    loops were found. ``sizes`` are the named integer constants that occur in array dimensions and loop bounds. A
+    ``CallStmt`` of the routine ``barrier`` is a synchronisation of the block.
     """
 
     name: str
@@ -94,8 +95,8 @@ class Kernel:
     sizes: tuple[tuple[str, int], ...] = ()
     dependences: tuple[Dependence, ...] = ()
     routines: tuple[Routine, ...] = ()
-    barriers: tuple[Span, ...] = ()
-    """Places of ``#pragma dse barrier`` (synchronisation instructions of a thread, counted where they stand)."""
+    marked: tuple[str, ...] = ()
+    """Source names of the loops that a pragma marks as parallel."""
 
     @property
     def threads(self) -> int:
@@ -131,8 +132,9 @@ class MemoryInstruction:
     """A load or store of the source and what it did in the trace.
 
     ``access`` is the class of most of its warp executions, ``max_stride`` the greatest distance of neighbouring active
-    lanes in elements. ``warp_executions``, ``accesses`` (of lines), ``hits``, ``misses`` and ``distinct_lines`` (touched in
-    the whole trace) count the trace; ``per_warp`` the executions of one warp over the whole kernel at the work size.
+    lanes in elements. ``warp_executions``, ``accesses`` (of lines), ``hits``, ``misses`` and ``distinct_lines``
+    (touched in the whole trace) count the trace; ``per_warp`` the executions of one warp over the whole kernel at the
+    work size. ``tile_load``: it loads a shared tile and counts in (19) only, never in ``n_M`` and ``d_M``.
     """
 
     array: str
@@ -147,6 +149,7 @@ class MemoryInstruction:
     distinct_lines: int
     per_warp: float
     storage: Storage = "global"
+    tile_load: bool = False
     span: Span = NO_SPAN
 
     @property
@@ -226,8 +229,8 @@ class SharedMemory:
 class KernelFeatures:
     """Everything that the cost models need of one kernel: trace results at the trace size, counts at the work size.
 
-    ``dram`` (``d_M``): DRAM transactions (cache misses) a warp instruction, from the trace. ``per_warp`` (``n_M``): global
-    memory instructions of one warp over the whole kernel at the work size. ``transactions`` is the mean number of
+    ``dram`` (``d_M``): DRAM transactions (cache misses) a warp instruction, from the trace. ``per_warp`` (``n_M``):
+    global memory instructions of one warp over the whole kernel at the work size. ``transactions`` is the mean number of
     32-lane transactions a request (1 constant or coalesced, else the stride in elements up to the warp's lanes),
     weighted by executions, for ``memory_pipeline``.
     """

@@ -1,0 +1,302 @@
+"""C expressions to the IR: pure expressions over arrays and scalars, calls of mathematical functions."""
+
+import re
+from dataclasses import dataclass
+
+from pycparser import c_ast
+
+from dse.base.source import Span
+from dse.frontend.c.scope import ArraySymbol, Number, ScalarSymbol, Scope, arithmetic_type, is_float
+from dse.model.ir import Binary, BinaryOp, Call, Cast, Conditional, Const, Expr, Index, Load, Unary
+from dse.model.types import BOOL, FLOAT32, FLOAT64, INT32, BoolType, IntType, Type
+
+MATH = frozenset(
+    [
+        *("sqrt", "rsqrt", "cbrt", "hypot", "fabs", "abs", "labs", "exp", "exp2", "log", "log2", "log10", "pow"),
+        *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh"),
+        *("floor", "ceil", "round", "trunc", "fmin", "fmax", "min", "max", "fmod"),
+    ]
+)
+"""Mathematical functions, without the f of their float forms; each is one instruction."""
+
+_ARITHMETIC: dict[str, BinaryOp] = {
+    "+": "+", "-": "-", "*": "*", "/": "/", "%": "mod", "&": "&", "|": "|", "^": "^", "<<": "<<", ">>": ">>"
+}  # fmt: skip
+_COMPARISON: dict[str, BinaryOp] = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "=", "!=": "!="}
+_LOGIC: dict[str, BinaryOp] = {"&&": "and", "||": "or"}
+ZERO = Const(0, INT32)
+
+
+@dataclass(slots=True)
+class ExpressionLowering:
+    """Lowers expressions in a scope; after an error it goes on with a zero, so that one run finds all errors."""
+
+    scope: Scope
+
+    def lower(self, node: c_ast.Node) -> Expr:
+        """Return the IR of an expression used for its value; a comparison becomes 0 or 1."""
+        found = self.any(node)
+        if isinstance(found.type, BoolType):
+            return Conditional(found, Const(1, INT32), ZERO, INT32, found.span)
+        return found
+
+    def condition(self, node: c_ast.Node) -> Expr:
+        """Return the IR of a condition, of type bool."""
+        found = self.any(node)
+        if isinstance(found.type, BoolType):
+            return found
+        return Binary("!=", found, Const(0, INT32), BOOL, found.span)
+
+    def any(self, node: c_ast.Node) -> Expr:
+        """Return the IR of an expression; comparisons and logic are bool."""
+        match node:
+            case c_ast.Constant():
+                return self._constant(node)
+            case c_ast.ID():
+                return self._name(node)
+            case c_ast.ArrayRef():
+                return self.element(node)
+            case c_ast.UnaryOp():
+                return self._unary(node)
+            case c_ast.BinaryOp():
+                return self._binary(node)
+            case c_ast.TernaryOp():
+                condition = self.condition(node.cond)
+                then, otherwise = self.lower(node.iftrue), self.lower(node.iffalse)
+                of = arithmetic_type(then.type, otherwise.type)
+                return Conditional(condition, then, otherwise, of, self.scope.file.span(node))
+            case c_ast.Cast():
+                target = self.scope.scalar_type(node.to_type.type)
+                return Cast(self.lower(node.expr), target or INT32, self.scope.file.span(node))
+            case c_ast.FuncCall():
+                return self._call(node)
+            case c_ast.Assignment():
+                return self._refuse("an assignment inside an expression", node, "assign in a statement of its own")
+            case c_ast.StructRef():
+                return self._refuse("a struct member", node, "use arrays and scalars")
+            case _:
+                return self._refuse(f"this expression ({type(node).__name__})", node, "write it with operators")
+
+    def _refuse(self, what: str, node: c_ast.Node, expected: str) -> Expr:
+        self.scope.error(f"{what} is not supported in a kernel", node, expected)
+        return ZERO
+
+    def _constant(self, node: c_ast.Constant) -> Expr:
+        span = self.scope.file.span(node)
+        text = str(node.value)
+        if "float" in node.type or "double" in node.type:
+            single = text[-1] in "fF" and not text.lower().startswith("0x")
+            value = float.fromhex(text) if text.lower().startswith("0x") else float(text.rstrip("fFlL"))
+            return Const(value, FLOAT32 if single else FLOAT64, span)
+        if node.type == "char":
+            body = text[1:-1]
+            escapes = {"n": 10, "t": 9, "0": 0, "r": 13, "\\": 92, "'": 39}
+            return Const(escapes.get(body[1:], 0) if body.startswith("\\") else ord(body), INT32, span)
+        digits = re.match(r"0[xX][0-9a-fA-F]+|\d+", text)
+        if digits is None:
+            return self._refuse("a string", node, "kernels have no text")
+        word = digits.group()
+        value_int = int(word, 16) if word[:2].lower() == "0x" else int(word, 8 if word[0] == "0" else 10)
+        return Const(value_int, integer_type(value_int, text[len(word) :]), span)
+
+    def _name(self, node: c_ast.ID) -> Expr:
+        span = self.scope.file.span(node)
+        symbol = self.scope.find(node.name)
+        value = self.scope.constant(node.name)
+        if value is not None and (symbol is None or isinstance(symbol, ScalarSymbol)):
+            self.scope.note_size(node.name)
+            return number(value, span)
+        match symbol:
+            case None:
+                self.scope.error(
+                    f"{node.name} is not declared", node, f"declare it, or give it with --define {node.name}=VALUE"
+                )
+                return ZERO
+            case ArraySymbol():
+                return self._refuse(f"the array {node.name} as a value", node, "use an element: write [..] after it")
+            case ScalarSymbol():
+                if symbol.inlined is not None:
+                    return symbol.inlined
+                if symbol.stale:
+                    self.scope.error(
+                        f"{node.name} is used after the loop that counts with it",
+                        node,
+                        "keep the value in a variable of its own",
+                    )
+                if symbol.value is not None:
+                    return number(symbol.value, span, symbol.variable.type)
+                return Load(symbol.variable.name, symbol.variable.type, span)
+
+    def element(self, node: c_ast.ArrayRef) -> Expr:
+        """Return the IR of an array element."""
+        indices: list[c_ast.Node] = []
+        base: c_ast.Node = node
+        while isinstance(base, c_ast.ArrayRef):
+            indices.insert(0, base.subscript)
+            base = base.name
+        if not isinstance(base, c_ast.ID):
+            return self._refuse("pointer arithmetic", node, "index an array by name")
+        symbol = self.scope.find(base.name)
+        if not isinstance(symbol, ArraySymbol):
+            what = "is not declared" if symbol is None else "is not an array"
+            self.scope.error(f"{base.name} {what}", node, "declare it as an array parameter")
+            return ZERO
+        if len(indices) != len(symbol.info.dims):
+            return self._refuse(
+                f"{len(indices)} subscripts on {base.name}, which has {len(symbol.info.dims)} dimensions",
+                node,
+                "give one subscript for each dimension",
+            )
+        lowered = tuple(self.lower(i) for i in indices)
+        return Index(symbol.info.name, lowered, symbol.info.element, self.scope.file.span(node))
+
+    def _unary(self, node: c_ast.UnaryOp) -> Expr:
+        span = self.scope.file.span(node)
+        match node.op:
+            case "-":
+                operand = self.lower(node.expr)
+                if isinstance(operand, Const) and not isinstance(operand.value, str):
+                    return Const(-operand.value, operand.type, span)
+                return Unary("-", operand, arithmetic_type(operand.type, INT32), span)
+            case "+":
+                return self.lower(node.expr)
+            case "~":
+                operand = self.lower(node.expr)
+                return Unary("~", operand, arithmetic_type(operand.type, INT32), span)
+            case "!":
+                return Unary("not", self.condition(node.expr), BOOL, span)
+            case "++" | "--" | "p++" | "p--":
+                return self._refuse(f"{node.op.strip('p')} inside an expression", node, "put it in a statement")
+            case "*" | "&":
+                return self._refuse("pointer arithmetic", node, "write an array element: a[i] instead of *(a + i)")
+            case _:
+                return self._refuse(f"the operator {node.op}", node, "write the number")
+
+    def _binary(self, node: c_ast.BinaryOp) -> Expr:
+        span = self.scope.file.span(node)
+        if node.op in _LOGIC:
+            return Binary(_LOGIC[node.op], self.condition(node.left), self.condition(node.right), BOOL, span)
+        left, right = self.lower(node.left), self.lower(node.right)
+        if node.op in _COMPARISON:
+            return Binary(_COMPARISON[node.op], left, right, BOOL, span)
+        return self.arithmetic(node.op, left, right, node)
+
+    def arithmetic(self, op: str, left: Expr, right: Expr, node: c_ast.Node) -> Expr:
+        """Return an arithmetic operation, folded when both sides are integer constants."""
+        of = arithmetic_type(left.type, right.type)
+        if op in ("%", "&", "|", "^", "<<", ">>") and is_float(of):
+            return self._refuse(f"{op} of floating numbers", node, "convert to an integer first")
+        if op in ("<<", ">>"):
+            of = arithmetic_type(left.type, INT32)
+        folded = fold(op, left, right)
+        if folded is not None:
+            return Const(folded, of, left.span)
+        return Binary(_ARITHMETIC[op], left, right, of, self.scope.file.span(node))
+
+    def _call(self, node: c_ast.FuncCall) -> Expr:
+        arguments = [self.lower(a) for a in (node.args.exprs if node.args is not None else [])]
+        name = node.name.name if isinstance(node.name, c_ast.ID) else "?"
+        plain = name if name in MATH else name.removesuffix("f").lstrip("_")
+        if plain in MATH:
+            of = FLOAT32 if name.endswith("f") else _result_type(plain, arguments)
+            return Call(plain, tuple(arguments), of, self.scope.file.span(node))
+        return self._inline(name, arguments, node)
+
+    def _inline(self, name: str, arguments: list[Expr], node: c_ast.FuncCall) -> Expr:
+        """Put the expression of a function ``{ return expression; }`` in the place of its call."""
+        found = [f for f in self.scope.file.tree.ext if isinstance(f, c_ast.FuncDef) and f.decl.name == name]
+        if name in self.scope.calls:
+            return self._refuse(f"recursion of {name}", node, "write it as a loop")
+        body = found[0].body.block_items or [] if found else []
+        parameters = found[0].decl.type.args.params if found and found[0].decl.type.args is not None else []
+        if len(body) != 1 or not isinstance(body[0], c_ast.Return) or len(parameters) != len(arguments):
+            hint = "use a mathematical function, or a function of one return statement"
+            return self._refuse(f"the call of {name}", node, hint)
+        level: dict[str, ArraySymbol | ScalarSymbol] = {}
+        for parameter, argument in zip(parameters, arguments, strict=True):
+            of = self.scope.scalar_type(parameter.type)
+            symbol = self.scope.inlined(str(parameter.name), of or INT32, argument)
+            level[str(parameter.name)] = symbol
+        self.scope.levels.append(dict(level))
+        self.scope.calls += (name,)
+        result = self.lower(body[0].expr)
+        self.scope.calls = self.scope.calls[:-1]
+        self.scope.levels.pop()
+        return result
+
+    def constant_value(self, node: c_ast.Node) -> int | None:
+        """Return the value of a constant integer expression, None if it is not one (no error is recorded)."""
+        match node:
+            case c_ast.ID():
+                symbol = self.scope.find(node.name)
+                value = self.scope.constant(node.name)
+                if value is None and isinstance(symbol, ScalarSymbol):
+                    value = symbol.value
+                elif value is not None:
+                    self.scope.note_size(node.name)
+                return value if isinstance(value, int) else None
+            case c_ast.Constant() if node.type.replace("unsigned ", "").replace("long ", "") in ("int", "long", "char"):
+                found = self._constant(node)
+                return found.value if isinstance(found, Const) and isinstance(found.value, int) else None
+            case c_ast.UnaryOp(op="-"):
+                value_int = self.constant_value(node.expr)
+                return None if value_int is None else -value_int
+            case c_ast.BinaryOp():
+                left, right = self.constant_value(node.left), self.constant_value(node.right)
+                if left is None or right is None:
+                    return None
+                result = fold(node.op, Const(left, INT32), Const(right, INT32))
+                return int(result) if result is not None else None
+            case c_ast.Cast():
+                return self.constant_value(node.expr)
+            case _:
+                return None
+
+
+def number(value: Number, span: Span, of: Type | None = None) -> Const:
+    """Return a constant; without a type an integer is int or long, a float double."""
+    if of is None:
+        of = integer_type(value, "") if isinstance(value, int) else FLOAT64
+    return Const(float(value) if is_float(of) else value, of, span)
+
+
+def integer_type(value: int, suffix: str) -> IntType:
+    """Return the type of an integer literal."""
+    long = "l" in suffix.lower() or not -(1 << 31) <= value < 1 << 31
+    return IntType(64 if long else 32, "u" not in suffix.lower())
+
+
+def fold(op: str, left: Expr, right: Expr) -> int | float | None:
+    """Return the value of an operation on two numbers, None if it is not one or cannot be had."""
+    if not isinstance(left, Const) or not isinstance(right, Const):
+        return None
+    a, b = left.value, right.value
+    if isinstance(a, str) or isinstance(b, str):
+        return None
+    whole = isinstance(a, int) and isinstance(b, int)
+    match op:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return a * b
+        case "/" if b != 0:
+            return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1) if whole else a / b
+        case "%" if b != 0 and whole:
+            return int(a - b * (abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)))
+        case "<<" if whole and 0 <= b < 64:
+            return int(a) << int(b)
+        case ">>" if whole and 0 <= b < 64:
+            return int(a) >> int(b)
+        case _:
+            return None
+
+
+def _result_type(name: str, arguments: list[Expr]) -> Type:
+    if name in ("abs", "labs", "min", "max") and arguments:
+        of = arguments[0].type
+        for argument in arguments[1:]:
+            of = arithmetic_type(of, argument.type)
+        return of
+    return FLOAT64

@@ -1,0 +1,454 @@
+"""A preprocessor for kernels: conditionals, macros and pragmas, without a C toolchain and without system headers.
+
+Macros that come down to an integer stay in the text as names (``Preprocessed.constants`` has their values): the
+lowering must know which sizes a loop nest has. A value given by the user wins over ``#define`` in the file.
+``#include <...>`` is ignored; a quoted header beside the file contributes its macros only. Each character of the output
+knows the column of the source that it came from.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from dse.base.diagnostics import Gatherer, read_source
+from dse.base.source import Span
+
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\f\r]+)|(?P<newline>\n)|(?P<name>[A-Za-z_]\w*)|(?P<number>\.?\d(?:[eEpP][+-]|[\w.])*)"""
+    r"""|(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(?P<sign>\#\#|<<=|>>=|&&|\|\||[-+*/%&|^<>=!]=|<<|>>|->|\+\+|--|.)""",
+    re.X,
+)
+_COMMENT = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
+_INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*\Z")
+_DIRECTIVE = re.compile(r"\s*#\s*(\w+)?(.*)", re.S)
+
+# The macros of the PolyBench headers that kernels use, for sources whose header is not at hand, and words of CUDA,
+# OpenCL and GNU C that stand for nothing here. ``register`` marks tiles: no parser of C knows the CUDA words.
+PREDEFINED = {
+    "POLYBENCH_1D(v,a,b)": "v[a]",
+    "POLYBENCH_2D(v,a,b,c,d)": "v[a][b]",
+    "POLYBENCH_3D(v,a,b,c,d,e,f)": "v[a][b][c]",
+    "POLYBENCH_4D(v,a,b,c,d,e,f,g,h)": "v[a][b][c][d]",
+    "POLYBENCH_LOOP_BOUND(x,y)": "x",
+    "SCALAR_VAL(x)": "x",
+    "SQRT_FUN(x)": "sqrt(x)",
+    "EXP_FUN(x)": "exp(x)",
+    "POW_FUN(x,y)": "pow(x,y)",
+    "__attribute__(x)": "",
+    "__restrict__": "restrict",
+    "__restrict": "restrict",
+    "__inline__": "inline",
+    "__inline": "inline",
+    "__shared__": "register",
+    "__local": "register",
+    "__global__": "",
+    "__device__": "",
+    "__global": "",
+    "__kernel": "",
+    "__constant": "const",
+}
+
+
+class Token(NamedTuple):
+    """A token and the place in the source it is reported at (for text of a macro: where the macro was used)."""
+
+    text: str
+    kind: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Macro:
+    """A macro; ``parameters`` None for one without parentheses."""
+
+    name: str
+    parameters: tuple[str, ...] | None
+    body: tuple[Token, ...]
+    given: bool = False
+    """By the user: it wins over the file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preprocessed:
+    """Text for the parser with as many lines as the source, and what is needed to point back into the source.
+
+    ``columns[line - 1]`` holds (column of the output, column of the source) pairs in ascending order.
+    """
+
+    path: str
+    source: str
+    text: str
+    columns: tuple[tuple[tuple[int, int], ...], ...]
+    constants: Mapping[str, int | float]
+    bases: Mapping[str, tuple[str, ...]]
+    """For each constant the constants that it is computed from; itself when it is a plain number."""
+    used: frozenset[str]
+    """Names of the given macros that the file asked for."""
+
+    def source_column(self, line: int, column: int) -> int:
+        """Return the source column that an output column came from."""
+        if not 0 < line <= len(self.columns):
+            return column
+        found = column
+        for out, source in self.columns[line - 1]:
+            if out > column:
+                break
+            found = source + (column - out)
+        return found
+
+    def span(self, line: int, column: int, width: int = 1) -> Span:
+        """Return the source span of ``width`` characters at a place of the output."""
+        at = self.source_column(line, column)
+        return Span(self.path, line, at, line, at + width)
+
+
+def tokenise(text: str, first_line: int = 1) -> Iterator[Token]:
+    """Yield the tokens of a text without comments, spaces left out, newlines kept."""
+    line, start = first_line, 0
+    for match in _TOKEN.finditer(text):
+        kind = str(match.lastgroup)
+        if kind != "space":
+            yield Token(match.group(), kind, line, match.start() - start + 1)
+        if kind == "newline":
+            line, start = line + 1, match.end()
+
+
+def without_comments(text: str) -> str:
+    """Return the text with comments blanked out, every line and column where it was."""
+
+    def blank(match: re.Match[str]) -> str:
+        found = match.group()
+        return found if found[0] in "\"'" else re.sub(r"[^\n]", " ", found)
+
+    return _COMMENT.sub(blank, text.replace("\r\n", "\n"))
+
+
+def _macro(head: str, body: str, *, given: bool = False) -> Macro:
+    """Return the macro of a definition such as ``F(x, y)`` and ``x + y``."""
+    name, _, rest = head.partition("(")
+    parameters = tuple(p.strip() for p in rest.rstrip(") ").split(",") if p.strip()) if rest else None
+    return Macro(name=name, parameters=parameters, body=tuple(t for t in tokenise(body)), given=given)
+
+
+@dataclass(slots=True)
+class _Preprocessor:
+    """The state of a run over one file and its headers."""
+
+    path: str
+    gatherer: Gatherer
+    macros: dict[str, Macro] = field(default_factory=dict)
+    constants: dict[str, int | float] = field(default_factory=dict)
+    bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+
+    # Lines ------------------------------------------------------------------------------------------------------------
+
+    def run(self, text: str, *, depth: int = 0) -> list[Token]:
+        """Return the tokens of the active part of ``text``, macros expanded, pragmas as tokens of kind ``pragma``."""
+        out: list[Token] = []
+        pending: list[Token] = []
+        active: list[tuple[bool, bool, bool]] = []  # (this branch, a branch was taken, all around are active)
+        for number, logical in _logical_lines(without_comments(text)):
+            match = _DIRECTIVE.match(logical)
+            if match is None or not logical.lstrip().startswith("#"):
+                if all(a[0] for a in active):
+                    pending += tokenise(logical + "\n", number)
+                continue
+            out += self.expand(pending, frozenset())
+            pending = []
+            self._directive(str(match.group(1) or ""), match.group(2).strip(), Token(logical, "#", number, 1), active)
+            if match.group(1) == "pragma" and all(a[0] for a in active):
+                out.append(Token("#pragma " + match.group(2).strip(), "pragma", number, logical.index("#") + 1))
+            elif match.group(1) == "include" and all(a[0] for a in active) and depth < 20:
+                self._include(match.group(2).strip(), depth)
+        out += self.expand(pending, frozenset())
+        if active:
+            line = text.count("\n") + 1
+            self.gatherer.error("#if without #endif", Span(self.path, line, 1, line, 1), "add the missing #endif")
+        return out
+
+    def _directive(self, word: str, rest: str, at: Token, active: list[tuple[bool, bool, bool]]) -> None:
+        on = all(a[0] for a in active)
+        span = Span(self.path, at.line, 1, at.line, len(at.text.split("\n")[0].rstrip()) + 1)
+        match word:
+            case "ifdef" | "ifndef" | "if":
+                chosen = on and self._condition(word, rest, span)
+                active.append((chosen, chosen, on))
+            case "elif" | "else" if active:
+                _, taken, around = active.pop()
+                chosen = around and not taken and (word == "else" or self._condition("if", rest, span))
+                active.append((chosen, taken or chosen, around))
+            case "endif" if active:
+                active.pop()
+            case "elif" | "else" | "endif":
+                self.gatherer.error(f"#{word} without #if", span, "remove it or add the #if")
+            case "define" if on:
+                self._define(rest, span)
+            case "undef" if on and not self._given(rest):
+                self.macros.pop(rest, None)
+            case "error" if on:
+                self.gatherer.error(f"#error {rest}", span, "give the macros that the source asks for with --define")
+            case _:
+                pass  # include and pragma are the caller's; line, warning and ident mean nothing here
+
+    def _include(self, rest: str, depth: int) -> None:
+        """Take the macros of a quoted header that exists beside the file."""
+        if not rest.startswith('"'):
+            return
+        header = Path(self.path).parent / rest.strip('"')
+        if header.is_file():
+            self.run(read_source(str(header)), depth=depth + 1)
+
+    # Macros -----------------------------------------------------------------------------------------------------------
+
+    def _given(self, name: str) -> bool:
+        known = self.macros.get(name)
+        return known is not None and known.given
+
+    def _define(self, rest: str, span: Span) -> None:
+        match = re.match(r"(\w+)(\([^)]*\))?(.*)", rest, re.S)
+        if match is None:
+            self.gatherer.error("#define without a name", span, "write #define NAME value")
+            return
+        if self._given(match.group(1)):
+            self.used.add(match.group(1))
+            return
+        self.macros[match.group(1)] = _macro(match.group(1) + (match.group(2) or ""), match.group(3).strip())
+
+    def _condition(self, word: str, rest: str, span: Span) -> bool:
+        if word != "if":
+            name = rest.split()[0] if rest.split() else ""
+            if self._given(name):
+                self.used.add(name)
+            return (name in self.macros) == (word == "ifdef")
+        text = re.sub(
+            r"defined\s*(?:\(\s*(\w+)\s*\)|(\w+))",
+            lambda m: str(int((m.group(1) or m.group(2)) in self.macros)),
+            rest,
+        )
+        tokens = self.expand(list(tokenise(text)), frozenset(), keep_constants=False)
+        words = ["0" if t.kind == "name" else t.text for t in tokens]
+        value = integer_value(words)
+        if value is None:
+            self.gatherer.error(
+                f"the condition {rest!r} cannot be evaluated", span, "use integers, macros and defined(NAME)"
+            )
+        return bool(value)
+
+    def expand(self, tokens: list[Token], hidden: frozenset[str], *, keep_constants: bool = True) -> list[Token]:
+        """Return the tokens with macros replaced; integer macros stay as names when ``keep_constants``."""
+        out: list[Token] = []
+        at = 0
+        while at < len(tokens):
+            token = tokens[at]
+            at += 1
+            macro = self.macros.get(token.text) if token.kind == "name" and token.text not in hidden else None
+            if macro is None:
+                out.append(token)
+                continue
+            if macro.given:
+                self.used.add(macro.name)
+            if macro.parameters is None:
+                if keep_constants and self._stays(macro):
+                    out.append(token)
+                    continue
+                body = list(macro.body)
+            else:
+                end, arguments = _arguments(tokens, at)
+                if end < 0:
+                    out.append(token)
+                    continue
+                tail = [t for t in tokens[at:end] if t.kind == "newline"]
+                at = end
+                arguments = [self.expand(a, hidden, keep_constants=keep_constants) for a in arguments]
+                body = _substitute(macro, arguments)
+                tokens = tokens[:at] + tail + tokens[at:] if tail else tokens
+            placed = [t._replace(line=token.line, column=token.column) for t in body if t.kind != "newline"]
+            out += self.expand(placed, hidden | {macro.name}, keep_constants=keep_constants)
+        return out
+
+    def _stays(self, macro: Macro) -> bool:
+        """Whether a macro is an integer (or a number given by the user) with one value in the file; it is noted."""
+        expanded = self.expand(list(macro.body), frozenset({macro.name}), keep_constants=False)
+        value: int | float | None = integer_value([t.text for t in expanded])
+        if value is None and macro.given:
+            value = _float("".join(t.text for t in expanded))
+        if value is None or self.constants.get(macro.name, value) != value:
+            return False
+        self.constants[macro.name] = value
+        names = [t.text for t in macro.body if t.kind == "name" and t.text in self.macros]
+        found = [b for name in names for b in (self._bases(name))]
+        self.bases[macro.name] = tuple(dict.fromkeys(found)) or (macro.name,)
+        return True
+
+    def _bases(self, name: str) -> tuple[str, ...]:
+        """Return the plain numbers that an integer macro is computed from."""
+        return self.bases[name] if self._stays(self.macros[name]) else ()
+
+
+def _float(text: str) -> float | None:
+    try:
+        return float(text.rstrip("fF"))
+    except ValueError:
+        return None
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield (number of the first line, text) with lines that end in a backslash joined."""
+    lines = text.split("\n")
+    at = 0
+    while at < len(lines):
+        first, line = at, lines[at]
+        while line.rstrip().endswith("\\") and at + 1 < len(lines):
+            at += 1
+            line = line.rstrip()[:-1] + " " + lines[at]
+        at += 1
+        yield first + 1, line
+
+
+def _arguments(tokens: list[Token], at: int) -> tuple[int, list[list[Token]]]:
+    """Return the end and the arguments of a macro call whose parenthesis should be next; end -1 if there is none."""
+    while at < len(tokens) and tokens[at].kind == "newline":
+        at += 1
+    if at >= len(tokens) or tokens[at].text != "(":
+        return -1, []
+    depth = 0
+    arguments: list[list[Token]] = [[]]
+    for index in range(at, len(tokens)):
+        token = tokens[index]
+        depth += (token.text in "([{") - (token.text in ")]}") if token.kind == "sign" else 0
+        if depth == 0:
+            return index + 1, arguments
+        if token.text == "," and depth == 1:
+            arguments.append([])
+        elif index > at and token.kind != "newline":
+            arguments[-1].append(token)
+    return -1, []
+
+
+def _substitute(macro: Macro, arguments: list[list[Token]]) -> list[Token]:
+    """Return the body of a macro with its parameters replaced and ``##`` done."""
+    names = macro.parameters or ()
+    bound = {name: (arguments[i] if i < len(arguments) else []) for i, name in enumerate(names)}
+    out: list[Token] = []
+    paste = False
+    for token in macro.body:
+        if token.text == "##":
+            paste = True
+            continue
+        new = list(bound.get(token.text, [token])) if token.kind == "name" else [token]
+        if paste and out and new:
+            out[-1] = out[-1]._replace(text=out[-1].text + new[0].text)
+            new = new[1:]
+        paste = False
+        out += new
+    return out
+
+
+_PYTHON_SIGNS = {"&&": " and ", "||": " or ", "!": " not ", "/": "//"}
+
+
+def integer_value(words: list[str]) -> int | None:
+    """Return the value of a constant integer expression given as words, or None if it is not one."""
+    text = ""
+    for word in words:
+        number = _INTEGER.match(word)
+        if number is not None:
+            text += f" {int(number.group(1), 0) if word[:2].lower() == '0x' else int(number.group(1))} "
+        elif re.match(r"[A-Za-z_\"'.\d]", word):
+            return None
+        else:
+            text += _PYTHON_SIGNS.get(word, word)
+    try:
+        return _evaluate(ast.parse(text.strip(), mode="eval").body) if text.strip() else None
+    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError):
+        return None
+
+
+def _evaluate(node: ast.expr) -> int:
+    """Evaluate a parsed integer expression; ValueError for anything else."""
+    match node:
+        case ast.Constant(value=int(value)):
+            return int(value)
+        case ast.UnaryOp(op=op, operand=operand):
+            value = _evaluate(operand)
+            signs = {ast.USub: -value, ast.UAdd: value, ast.Invert: ~value, ast.Not: int(not value)}
+            return signs[type(op)]
+        case ast.BoolOp(op=op, values=values):
+            found = [_evaluate(v) != 0 for v in values]
+            return int(all(found) if isinstance(op, ast.And) else any(found))
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            a, b = _evaluate(left), _evaluate(right)
+            table = {
+                ast.Lt: a < b, ast.LtE: a <= b, ast.Gt: a > b, ast.GtE: a >= b, ast.Eq: a == b, ast.NotEq: a != b
+            }  # fmt: skip
+            return int(table[type(op)])
+        case ast.BinOp(left=left, op=op, right=right):
+            return _binary(op, _evaluate(left), _evaluate(right))
+        case _:
+            raise ValueError("not an integer expression")
+
+
+def _binary(op: ast.operator, a: int, b: int) -> int:
+    match op:
+        case ast.Add():
+            return a + b
+        case ast.Sub():
+            return a - b
+        case ast.Mult():
+            return a * b
+        case ast.FloorDiv():
+            return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+        case ast.Mod():
+            return a - b * (abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1))
+        case ast.LShift() if 0 <= b < 64:
+            return a << b
+        case ast.RShift() if 0 <= b < 64:
+            return a >> b
+        case ast.BitAnd():
+            return a & b
+        case ast.BitOr():
+            return a | b
+        case ast.BitXor():
+            return a ^ b
+        case _:
+            raise ValueError("not an integer expression")
+
+
+def preprocess(path: str, text: str, defines: Mapping[str, str], gatherer: Gatherer) -> Preprocessed:
+    """Return the preprocessed text of a C file. Errors go to ``gatherer``."""
+    machine = _Preprocessor(path=path, gatherer=gatherer)
+    for head, body in PREDEFINED.items():
+        macro = _macro(head, body)
+        machine.macros[macro.name] = macro
+    for name, body in defines.items():
+        machine.macros[name] = _macro(name, body, given=True)
+    tokens = machine.run(text)
+    lines, columns = _lay_out(tokens, text.count("\n") + 1)
+    return Preprocessed(
+        path=path,
+        source=text,
+        text="\n".join(lines) + "\n",
+        columns=columns,
+        constants=machine.constants,
+        bases=machine.bases,
+        used=frozenset(machine.used),
+    )
+
+
+def _lay_out(tokens: list[Token], n_lines: int) -> tuple[list[str], tuple[tuple[tuple[int, int], ...], ...]]:
+    """Return the lines with every token at its source column where there is room, and the column pairs."""
+    lines = [""] * n_lines
+    pairs: list[list[tuple[int, int]]] = [[] for _ in range(n_lines)]
+    for token in tokens:
+        if token.kind == "newline":
+            continue
+        line = lines[token.line - 1]
+        line += " " * max(1 if line else 0, token.column - 1 - len(line))
+        pairs[token.line - 1].append((len(line) + 1, token.column))
+        lines[token.line - 1] = line + token.text
+    return lines, tuple(tuple(p) for p in pairs)

@@ -1,0 +1,163 @@
+"""Names of a C kernel while it is lowered: symbols, types of declarations, unique names of the IR."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from pycparser import c_ast
+
+from dse.base.diagnostics import Gatherer
+from dse.base.source import NO_SPAN, Span
+from dse.frontend.c.parse import CFile
+from dse.model.ir import Expr, Variable
+from dse.model.kernel import ArrayInfo
+from dse.model.types import FLOAT32, FLOAT64, INT32, FloatType, IntType, ScalarType
+
+Number: TypeAlias = int | float
+
+_TYPES: dict[str, ScalarType] = {
+    "float": FLOAT32,
+    "double": FLOAT64,
+    "long double": FLOAT64,
+    "_Bool": IntType(8, False),
+    "char": IntType(8, True),
+    "short": IntType(16, True),
+    "int": INT32,
+    "long": IntType(64, True),
+}
+
+
+@dataclass(slots=True)
+class ScalarSymbol:
+    """A scalar: ``value`` where it is known before the kernel starts; ``inlined`` for arguments of inlined calls."""
+
+    variable: Variable
+    value: Number | None = None
+    outside: bool = True
+    """Declared outside the kernel that is being lowered."""
+    stale: bool = False
+    """It was the variable of a loop that has ended."""
+    inlined: Expr | None = None
+
+
+@dataclass(slots=True)
+class ArraySymbol:
+    """An array."""
+
+    info: ArrayInfo
+
+
+Symbol: TypeAlias = ScalarSymbol | ArraySymbol
+
+
+@dataclass(slots=True)
+class Scope:
+    """Nested scopes of one function, with what the whole function shares."""
+
+    file: CFile
+    gatherer: Gatherer
+    levels: list[dict[str, Symbol]] = field(default_factory=lambda: [{}])
+    taken: dict[str, int] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    """Plain integer constants met in dimensions and loop bounds."""
+    collecting: bool = False
+    """Constants met now are sizes."""
+    calls: tuple[str, ...] = ()
+    """Functions that are being inlined."""
+
+    def error(self, message: str, at: c_ast.Node | Span, expected: str) -> None:
+        """Record an error at a node."""
+        span = at if isinstance(at, Span) else self.file.span(at)
+        self.gatherer.error(message, span, expected)
+
+    def find(self, name: str) -> Symbol | None:
+        """Return the innermost symbol of that name."""
+        for level in reversed(self.levels):
+            if name in level:
+                return level[name]
+        return None
+
+    def declare(self, name: str, symbol: Symbol) -> None:
+        """Enter a symbol into the innermost scope."""
+        self.levels[-1][name] = symbol
+
+    def inlined(self, name: str, of: ScalarType, argument: Expr) -> ScalarSymbol:
+        """Return the symbol of a parameter that stands for its argument."""
+        return ScalarSymbol(variable=Variable(name, name, of, "parameter"), inlined=argument)
+
+    def unique(self, name: str) -> str:
+        """Return a name of the IR that is not in use."""
+        count = self.taken.get(name, 0) + 1
+        self.taken[name] = count
+        return name if count == 1 else f"{name}_{count}"
+
+    def note_size(self, name: str) -> None:
+        """Remember the plain constants that a constant in a dimension or bound is computed from."""
+        for base in self.file.source.bases.get(name, (name,)):
+            value = self.file.source.constants.get(base)
+            if self.collecting and isinstance(value, int):
+                self.sizes[base] = value
+
+    def constant(self, name: str) -> Number | None:
+        """Return the value of an integer macro or a given parameter."""
+        return self.file.source.constants.get(name)
+
+    def scalar_type(self, node: c_ast.Node) -> ScalarType | None:
+        """Return the type of a declaration of a scalar, None (and an error) if it is no arithmetic type."""
+        while isinstance(node, c_ast.TypeDecl | c_ast.Typename):
+            node = node.type
+        if isinstance(node, c_ast.IdentifierType):
+            found = self._named_type(list(node.names), 0)
+            if found is not None:
+                return found
+            self.error(
+                f"the type {' '.join(node.names)} is not known here",
+                node,
+                "use float, double or an integer type, or give the type with --define NAME=float",
+            )
+            return None
+        kind = {"Struct": "a struct", "Union": "a union", "Enum": "an enum", "PtrDecl": "a pointer"}
+        what = kind.get(type(node).__name__, "this type")
+        self.error(f"{what} is not supported in a kernel", node, "use arrays and scalars of arithmetic types")
+        return None
+
+    def _named_type(self, names: list[str], depth: int) -> ScalarType | None:
+        if len(names) == 1 and names[0] not in _TYPES and names[0] not in ("signed", "unsigned") and depth < 10:
+            for of in self._typedefs(names[0]):
+                return self._named_type(of, depth + 1)
+            return None
+        unsigned = "unsigned" in names
+        words = [n for n in names if n not in ("signed", "unsigned")]
+        if words.count("long") and "double" not in words:
+            words = ["long"]
+        elif "short" in words:
+            words = ["short"]
+        found = _TYPES.get(" ".join(words) or "int")
+        return IntType(found.size, False) if unsigned and isinstance(found, IntType) else found
+
+    def _typedefs(self, name: str) -> Iterator[list[str]]:
+        for node in self.file.tree.ext:
+            if isinstance(node, c_ast.Typedef) and node.name == name and isinstance(node.type, c_ast.TypeDecl):
+                of = node.type.type
+                if isinstance(of, c_ast.IdentifierType):
+                    yield list(of.names)
+
+
+def arithmetic_type(left: object, right: object) -> ScalarType:
+    """Return the common type of C's usual arithmetic conversions."""
+    for of in (FLOAT64, FLOAT32):
+        if of in (left, right):
+            return of
+    sizes = [t for t in (left, right) if isinstance(t, IntType)]
+    widest = max([32, *(t.size for t in sizes)])
+    return IntType(widest, not any(t.size == widest and not t.signed for t in sizes))
+
+
+def is_float(of: object) -> bool:
+    """Whether a type is a floating type."""
+    return isinstance(of, FloatType)
+
+
+def variable(name: str, source_name: str, of: ScalarType, kind: str, span: Span = NO_SPAN) -> Variable:
+    """Return a variable of the IR."""
+    return Variable(name, source_name, of, "loop" if kind == "loop" else "local", None, span)
