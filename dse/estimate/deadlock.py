@@ -105,9 +105,32 @@ def _rows(needs: _Needs, capacities: Sequence[int], state: FinalState) -> list[D
     return rows if unfinished else None
 
 
-def _raised(capacities: Sequence[int], rows: Sequence[DeadlockRow]) -> tuple[int, ...] | None:
-    """Return capacities with the lowest-index buffer that lacks space raised by its shortage, or None if none does."""
-    short = min((row for row in rows if row.kind == "space"), key=lambda row: row.buffer, default=None)
+def parks_capacities(prepared: Prepared) -> tuple[int, ...] | None:
+    """Return capacities with which the run completes, raised from those of the point by Parks' rule; None if none do.
+
+    Whenever nothing moves for want of space, the smallest buffer in bytes of those that lack it (of equal ones the
+    first) is raised by its shortage, and the run goes on. T. M. Parks, Bounded Scheduling of Process Networks, 1995.
+    """
+    buffers = prepared.tables.topology.buffers
+    return _remedy_without_time(
+        prepared, _Needs(prepared), lambda capacities, b: (capacities[b] * buffers[b].token_bytes, b)
+    )  # fmt: skip
+
+
+Preference: TypeAlias = Callable[[Sequence[int], int], tuple[int, int]]
+"""Capacities and a buffer that lacks space to a key; the buffer with the least key is raised."""
+
+
+def _lowest_index(_capacities: Sequence[int], buffer: int) -> tuple[int, int]:
+    return buffer, 0
+
+
+def _raised(
+    capacities: Sequence[int], rows: Sequence[DeadlockRow], preference: Preference = _lowest_index
+) -> tuple[int, ...] | None:
+    """Return capacities with the preferred buffer that lacks space raised by its shortage, or None if none does."""
+    lacking = (row for row in rows if row.kind == "space")
+    short = min(lacking, key=lambda row: preference(capacities, row.buffer), default=None)
     if short is None:
         return None
     raised = list(capacities)
@@ -128,7 +151,9 @@ def _remedy_by_reruns(
     return prepared.capacities
 
 
-def _remedy_without_time(prepared: Prepared, needs: _Needs) -> tuple[int, ...] | None:
+def _remedy_without_time(
+    prepared: Prepared, needs: _Needs, preference: Preference = _lowest_index
+) -> tuple[int, ...] | None:
     """Return the capacities found by firing without time."""
     capacities = prepared.capacities
     game = _TokenGame(prepared, needs)
@@ -137,7 +162,7 @@ def _remedy_without_time(prepared: Prepared, needs: _Needs) -> tuple[int, ...] |
         rows = _rows(needs, capacities, (game.positions, game.visible))
         if rows is None:
             return capacities
-        raised = _raised(capacities, rows)
+        raised = _raised(capacities, rows, preference)
         if raised is None:
             return None
         capacities = raised
