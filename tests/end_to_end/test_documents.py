@@ -1,7 +1,8 @@
 """Every command quoted in the documents is run, and what the documents print is what the commands print.
 
 A quoted command is a line ``$ command`` in a fenced ``console`` block. Lines below it, up to the next command, are its
-output: they must appear in the real output, in order, with numbers of seconds masked; ``...`` stands for lines left out.
+output: they must appear in the real output, in order, with numbers of seconds masked; ``...`` stands for what is left
+out.
 """
 
 import contextlib
@@ -117,20 +118,22 @@ def test_the_two_commands_are_quoted() -> None:
 
 
 def test_quoted_paths_exist() -> None:
-    missing = []
-    for document in DOCUMENTS:
-        for path in re.findall(r"`((?:dse|actors|configs|weights|tests|benchmarks|docs)/[\w./-]+)`", document.read_text()):
-            if not (ROOT / path).exists():
-                missing.append(f"{document.name}: {path}")
+    quoted = re.compile(r"`((?:dse|actors|configs|weights|tests|benchmarks|docs)/[\w./-]+)`")
+    missing = [
+        f"{document.name}: {path}"
+        for document in DOCUMENTS
+        for path in quoted.findall(document.read_text())
+        if not (ROOT / path).exists()
+    ]
     assert missing == []
 
 
 def test_no_private_words() -> None:
     """No path of a build machine and no registry host in what is published."""
     words = re.compile("/" + "work/|/" + "tmp/corpora|pypi" + r"\.org|regi" + "stry\\.npm")
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split("\n")
+    listing = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     found = []
-    for name in tracked:
+    for name in listing.stdout.split("\n"):
         path = ROOT / name
         if name and path.is_file() and path.stat().st_size < 1_000_000:
             with contextlib.suppress(UnicodeDecodeError):

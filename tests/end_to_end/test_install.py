@@ -25,7 +25,8 @@ def test_installed_command_works_away_from_the_checkout(tmp_path: Path) -> None:
         subprocess.run(["cp", "-r", str(ROOT / name), str(source / name)], check=True)
     (site / "pinned.pth").write_text(ours + "\n")
     install = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", str(source)]
-    pip_environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    # Our pinned setuptools, not the one that the new environment was born with.
+    pip_environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONPATH": ours}
     done = subprocess.run(install, capture_output=True, text=True, env=pip_environment, check=False)
     assert done.returncode == 0, done.stderr
     network = tmp_path / "pingpong"
