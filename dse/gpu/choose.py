@@ -69,7 +69,7 @@ def _reason(first: Candidate, second: Candidate, with_host: bool) -> str:
         parts.append(f"on {first.name} {_why(first)}")
     if second.kind == "gpu":
         parts.append(f"on {second.name} {_why(second)}")
-    if with_host and first.host_s is not None and second.kind == "gpu" and second.host_s:
+    if with_host and second.host_s:
         share = second.host_s / total_s(second, with_host)
         parts.append(f"{100 * share:.0f} % of the time of {second.name} is starting and copying")
     return "; ".join(parts) or f"{first.name} is given as quicker than {second.name}"

@@ -32,6 +32,7 @@ from dse.model.ir import (
     While,
 )
 from dse.model.kernel import ArrayInfo, Kernel
+from dse.passes.walk import expressions_of, sub_expressions, sub_statements
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,84 +117,27 @@ def _row_apart(indices: tuple[Expr, ...], x: str) -> int | None:
 
 def index_expressions(body: tuple[Stmt, ...]) -> Iterator[Index]:
     """Yield the element reads of a body, in order."""
-    for statement in body:
-        for expression in _expressions(statement):
-            yield from (e for e in _walk(expression) if isinstance(e, Index))
-        for inner in _bodies(statement):
-            yield from index_expressions(inner)
+    for statement in sub_statements(body):
+        for expression in expressions_of(statement):
+            yield from (e for e in sub_expressions(expression) if isinstance(e, Index))
 
 
 def mentions(expression: Expr, name: str) -> bool:
     """Return whether an expression reads a variable."""
-    return any(isinstance(e, Load) and e.name == name for e in _walk(expression))
-
-
-def _walk(expression: Expr) -> Iterator[Expr]:
-    """Yield an expression and all below it."""
-    yield expression
-    for operand in _operands(expression):
-        yield from _walk(operand)
-
-
-def _operands(expression: Expr) -> tuple[Expr, ...]:
-    match expression:
-        case Const() | ConstList() | Load():
-            return ()
-        case Index(indices=indices):
-            return indices
-        case Unary(operand=operand) | Cast(operand=operand):
-            return (operand,)
-        case Binary(left=left, right=right):
-            return (left, right)
-        case Conditional(condition=condition, then=then, otherwise=otherwise):
-            return (condition, then, otherwise)
-        case Call(arguments=arguments):
-            return arguments
-        case ListExpr(elements=elements) | Generator(elements=elements):
-            return elements
-        case _:
-            assert_never(expression)
+    return any(isinstance(e, Load) and e.name == name for e in sub_expressions(expression))
 
 
 def _accesses(body: tuple[Stmt, ...]) -> Iterator[_Access]:
     """Yield every access to a list of a body; a whole list (passed to a routine) has no indices."""
-    for statement in body:
-        for expression in _expressions(statement):
-            for e in _walk(expression):
+    for statement in sub_statements(body):
+        for expression in expressions_of(statement):
+            for e in sub_expressions(expression):
                 if isinstance(e, Index):
                     yield _Access(e.name, e.indices, False)
                 elif isinstance(e, Load):
                     yield _Access(e.name, (), False)
         if isinstance(statement, Assign) and statement.indices:
             yield _Access(statement.name, statement.indices, True)
-        for inner in _bodies(statement):
-            yield from _accesses(inner)
-
-
-def _expressions(statement: Stmt) -> tuple[Expr, ...]:
-    match statement:
-        case Declare(value=value) | Print(value=value):
-            return () if value is None else (value,)
-        case Assign(indices=indices, value=value):
-            return (*indices, value)
-        case CallStmt(arguments=arguments):
-            return arguments
-        case If(condition=condition) | While(condition=condition):
-            return (condition,)
-        case ForEach(low=low, high=high):
-            return (low, high)
-        case _:
-            assert_never(statement)
-
-
-def _bodies(statement: Stmt) -> tuple[tuple[Stmt, ...], ...]:
-    match statement:
-        case If(then=then, otherwise=otherwise):
-            return (then, otherwise)
-        case While(body=body) | ForEach(body=body):
-            return (body,)
-        case _:
-            return ()
 
 
 def _statements(body: tuple[Stmt, ...], swap: _Swap) -> tuple[Stmt, ...]:
