@@ -155,3 +155,12 @@ def traffic_between(context: SearchContext) -> dict[tuple[int, int], int]:
             pair = (min(edge.source, edge.target), max(edge.source, edge.target))
             found[pair] = found.get(pair, 0) + edge.tokens
     return found
+
+
+def scaled(weights: list[int], largest: int = 1_000_000) -> list[int]:
+    """Return weights as positive integers of at most ``largest``, in about the same proportions.
+
+    Partitioners count in 32 bits and balance badly with weights of nothing.
+    """
+    most = max(weights, default=0)
+    return [max(1, weight * largest // most) if most > largest else max(1, weight) for weight in weights]

@@ -88,6 +88,8 @@ class Evaluator:
 
     def evaluate(self, points: Sequence[DesignPoint]) -> list[Evaluation]:
         """Return the evaluations of the leading points that the budget allows, in order; sets ``stop`` if not all."""
+        if not points:  # a method that thinks for long asks for nothing, so that its time is counted
+            self.stop = self._spent()
         digests = [point.digest() for point in points]
         fresh = {d: p for d, p in zip(digests, points, strict=True) if d not in self._known and d not in self._stored}
         estimates = self._estimate(list(fresh.values()))
@@ -128,7 +130,7 @@ class Evaluator:
         evaluation = Evaluation(
             ordinal=len(self._known), point=point, digest=digest, makespan=estimate.makespan,
             tick_unit=estimate.tick_unit, deadlock=estimate.deadlock is not None, partitions=estimate.partitions,
-            seconds=self._clock() - before,
+            seconds=self._clock() - before, waiting=tuple(account.idle for account in estimate.actors),
         )  # fmt: skip
         self._store.add(evaluation)
         return evaluation

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.estimate.tables import PRICE_DERIVED, PRICES, UNIT_KINDS, ProblemTables, TransferTable
+from dse.explore.placement import EdgeCosts, Placement
 from dse.explore.space import Candidate, Space
 
 IntArray: TypeAlias = NDArray[np.int64]
@@ -58,6 +59,40 @@ class MappingBound:
         for start in range(0, len(candidates), _CHUNK):
             found += self._of_chunk(candidates[start : start + _CHUNK])
         return found
+
+    def placement(self, least: int) -> Placement:
+        """Return the parts of these bounds for methods that place actors one by one; ``least`` holds for all points."""
+        options = self._space.options
+        edges = range(len(self._buffers)) if options.transfers == "sequential" else range(0)
+        return Placement(
+            edges=tuple(self._edge(index) for index in edges), additive="FULL_PARALLEL" not in options.policies,
+            least=least,
+        )  # fmt: skip
+
+    def _edge(self, index: int) -> EdgeCosts:
+        buffer, units = self._buffers[index], range(len(self._space.units))
+        readers = sum((b.source, b.source_port) == (buffer.source, buffer.source_port) for b in self._buffers)
+
+        def ticks(ends: _Ends, own: int, other: int, *, same: bool) -> int:
+            slots = [self._space.slots_of_unit(unit).start for unit in (own, other)]
+            kind = self._kind_of_slot[slots[:1]]
+            near, far = (
+                int(self._least(ends, index, kind, np.array([same]), np.array([host]))[0]) for host in (False, True)
+            )
+            if self._side_of_slot[slots[0]] != self._side_of_slot[slots[1]]:
+                return far
+            return min(near, far) if readers > 1 else near  # another reader may be across
+
+        def same(ends: _Ends) -> tuple[int, ...]:
+            return tuple(ticks(ends, u, u, same=True) for u in units)
+
+        def apart(ends: _Ends) -> tuple[tuple[int, ...], ...]:
+            return tuple(tuple(ticks(ends, u, v, same=False) for v in units) for u in units)
+
+        return EdgeCosts(
+            source=buffer.source, target=buffer.target, write_same=same(self._writes),
+            write_apart=apart(self._writes), read_same=same(self._reads), read_apart=apart(self._reads),
+        )  # fmt: skip
 
     def _of_chunk(self, candidates: Sequence[Candidate]) -> list[int]:
         slots = np.array([c.assignment for c in candidates], dtype=np.int64).reshape(-1, self._space.n_actors)

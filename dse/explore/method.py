@@ -7,12 +7,13 @@ To add a method, write a class with ``ask``, ``tell``, ``done`` and ``pruned`` w
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from dse.base.registry import Registry
+from dse.explore.placement import Placement
 from dse.explore.space import Candidate, Space
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
@@ -21,8 +22,30 @@ METHODS = Registry(
     "search method",
     {
         "exhaustive": "dse.explore.methods.exhaustive:Exhaustive",
+        "branch-and-bound": "dse.explore.methods.branch_and_bound:BranchAndBound",
+        "integer-program": "dse.explore.methods.integer_program:IntegerProgram",
         "greedy": "dse.explore.methods.greedy:Greedy",
+        "workload-balance": "dse.explore.methods.workload_balance:WorkloadBalance",
+        "balanced-pipeline": "dse.explore.methods.balanced_pipeline:BalancedPipeline",
+        "kernighan-lin": "dse.explore.methods.kernighan_lin:KernighanLin",
+        "metis": "dse.explore.methods.metis:Metis",
+        "hypergraph": "dse.explore.methods.hypergraph:Hypergraph",
+        "round-robin": "dse.explore.methods.round_robin:RoundRobin",
+        "random": "dse.explore.methods.random_search:RandomSearch",
         "local-search": "dse.explore.methods.local_search:LocalSearch",
+        "idle": "dse.explore.methods.guided_descent:IdleSearch",
+        "communication-frequency": "dse.explore.methods.guided_descent:CommunicationSearch",
+        "tabu": "dse.explore.methods.tabu:Tabu",
+        "tabu-joint": "dse.explore.methods.tabu:TabuJoint",
+        "tabu-reinsert": "dse.explore.methods.tabu:TabuReinsert",
+        "tabu-swap": "dse.explore.methods.tabu:TabuSwap",
+        "tabu-random": "dse.explore.methods.tabu:TabuRandom",
+        "tabu-idle": "dse.explore.methods.tabu:TabuIdle",
+        "tabu-communication": "dse.explore.methods.tabu:TabuCommunication",
+        "tabu-balancing": "dse.explore.methods.tabu:TabuBalancing",
+        "annealing": "dse.explore.methods.annealing:SimulatedAnnealing",
+        "nsga2": "dse.explore.methods.nsga2:Nsga2",
+        "portfolio": "dse.explore.methods.portfolio:Portfolio",
     },
 )
 """Name -> class. ``auto`` is not a method: ``choose_method`` turns it into one of these."""
@@ -35,6 +58,8 @@ class Traffic:
     source: int
     target: int
     tokens: int
+    port: int = 0
+    """Index of the writing port: buffers of one port carry the same tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +68,8 @@ class SearchContext:
 
     ``loads[a][u]``: ticks that actor a computes on unit u in the whole trace. ``bounds``: for each candidate a makespan
     that it cannot beat; 0 says nothing. ``keep``: how many of the best points must be exact; a method that leaves out
-    points by their bound leaves out only those that ``keep`` evaluated ones beat.
+    points by their bound leaves out only those that ``keep`` evaluated ones beat (branch and bound and the integer
+    program promise no more than the best). ``placement``: the parts of ``bounds``, for points that are not complete.
     """
 
     space: Space
@@ -52,6 +78,7 @@ class SearchContext:
     traffic: tuple[Traffic, ...]
     bounds: Callable[[Sequence[Candidate]], list[int]]
     keep: int
+    placement: Placement = field(default_factory=Placement)
 
 
 class SearchMethod(Protocol):
@@ -64,6 +91,14 @@ class SearchMethod(Protocol):
     @property
     def done(self) -> bool:
         """Whether the method has nothing more to ask."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the best point is proven to be the best of the space when the method is done."""
+
+    @property
+    def proven(self) -> int:
+        """A makespan that the search has proven no point of the space can beat; 0 says nothing."""
 
     @property
     def pruned(self) -> int:

@@ -22,7 +22,7 @@ class Scripted(abc.ABC):
 
     exact = False
     """Whether a search that this method ends has proven its best point to be the best of the space."""
-    patience: int | None = 2000
+    patience: int | None = 300
     """So many batches in a row without an unknown candidate end the search: the space is as good as exhausted."""
 
     def __init__(self, context: SearchContext) -> None:

@@ -40,9 +40,13 @@ def _loop(method: SearchMethod, evaluator: Evaluator) -> StopReason:
         points = method.ask(BATCH)
         results = evaluator.evaluate(points)
         method.tell(results)
-        if evaluator.stop is not None:
+        if evaluator.stop is not None and (points or _goes_on(method)):
             return evaluator.stop
     return "complete"
+
+
+def _goes_on(method: SearchMethod) -> bool:
+    return not method.done
 
 
 def ranked(evaluations: list[Evaluation]) -> tuple[Evaluation, ...]:

@@ -109,6 +109,21 @@ class Space:
                 ways[actor][used] = sum(later.get(after, 0) for _, after in self._choices(actor, used))
         return ways
 
+    def completions(self, actor: int, used: tuple[int, ...]) -> int:
+        """Return in how many ways actors ``actor``.. can be placed when ``used`` slots of each unit are."""
+        return self._completions(actor, used)
+
+    def choices(self, actor: int, used: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield the slots that ``actor`` may take, ascending, each with the used slots that follow."""
+        return self._choices(actor, used)
+
+    def reordered(self, order: tuple[int, ...]) -> "Space":
+        """Return the same space with the actors renumbered: actor ``i`` is ``order[i]`` of this one."""
+        return Space(
+            units=self.units, allowed=tuple(self.allowed[a] for a in order), least=self.least, most=self.most,
+            options=self.options,
+        )  # fmt: skip
+
     # Enumeration ------------------------------------------------------------------------------------------------------
 
     def assignments(self) -> Iterator[Assignment]:

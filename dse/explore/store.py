@@ -18,7 +18,7 @@ from dse.model.estimate import PartitionAccount
 from dse.model.study import Evaluation
 from dse.model.trace import Topology
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _SCHEMA = (
     "CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "CREATE TABLE identity (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -30,7 +30,8 @@ _SCHEMA = (
         deadlock INTEGER NOT NULL,
         seconds REAL NOT NULL,      -- wall time of the estimation
         point TEXT NOT NULL,        -- the design point, JSON
-        partitions TEXT NOT NULL    -- core time of each partition by category, JSON, in tick_unit
+        partitions TEXT NOT NULL,   -- core time of each partition by category, JSON, in tick_unit
+        waiting TEXT NOT NULL       -- for each actor its time ready without a core, JSON, in tick_unit
     )""",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
@@ -48,7 +49,7 @@ class StudyStore:
         """Return the stored evaluations by digest, in order."""
         try:
             rows = self._connection.execute(
-                "SELECT digest, ordinal, makespan, tick_unit, deadlock, seconds, point, partitions"
+                "SELECT digest, ordinal, makespan, tick_unit, deadlock, seconds, point, partitions, waiting"
                 " FROM evaluation ORDER BY ordinal, digest"
             ).fetchall()
             return {row[0]: self._evaluation(row) for row in rows}
@@ -56,24 +57,26 @@ class StudyStore:
             raise damaged(self._path, str(cause)) from cause
 
     def _evaluation(self, row: tuple[Any, ...]) -> Evaluation:
-        digest, ordinal, makespan, tick_unit, deadlock, seconds, point, partitions = row
+        digest, ordinal, makespan, tick_unit, deadlock, seconds, point, partitions, waiting = row
         return Evaluation(
             ordinal=ordinal, point=point_from_json(json.loads(point), self._topology), digest=digest,
             makespan=makespan, tick_unit=tick_unit, deadlock=bool(deadlock), seconds=seconds,
             partitions=tuple(PartitionAccount(**account) for account in json.loads(partitions)),
+            waiting=tuple(json.loads(waiting)),
         )  # fmt: skip
 
     def add(self, evaluation: Evaluation) -> None:
         """Add an evaluation to the open transaction."""
         self._connection.execute(
             "INSERT OR REPLACE INTO evaluation"
-            " (digest, ordinal, makespan, tick_unit, deadlock, seconds, point, partitions)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            " (digest, ordinal, makespan, tick_unit, deadlock, seconds, point, partitions, waiting)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 evaluation.digest, evaluation.ordinal, evaluation.makespan, evaluation.tick_unit,
                 int(evaluation.deadlock), evaluation.seconds,
                 json.dumps(point_to_json(evaluation.point, self._topology), separators=(",", ":")),
                 json.dumps([asdict(account) for account in evaluation.partitions], separators=(",", ":")),
+                json.dumps(evaluation.waiting, separators=(",", ":")),
             ),
         )  # fmt: skip
 

@@ -193,12 +193,12 @@ def _search(
         evaluations=len(evaluator.evaluations),
         deadlocks=sum(e.deadlock for e in evaluator.evaluations),
         pruned=min(method.pruned, space.size - len(in_space)),
-        complete=outcome.stop == "complete" and plan.method == "exhaustive",
+        complete=outcome.stop == "complete" and method.exact,
         stop=outcome.stop,
         seconds=evaluator.seconds,
         ranking=ranked(in_space),
         baseline=outcome.baseline,
-        lower_bounds=bounds,
+        lower_bounds=_with_proven(bounds, method, plan.method),
         assumed=plan.assumed,
     )
 
@@ -222,11 +222,20 @@ def _context(setting: Setting, space: Space, seed: int, keep: int, least: int) -
         rng=np.random.default_rng(seed),
         loads=bound.unit_loads,
         traffic=tuple(
-            Traffic(source=b.source, target=b.target, tokens=n) for b, n in zip(topology.buffers, tokens, strict=True)
+            Traffic(source=b.source, target=b.target, tokens=n, port=b.source_port)
+            for b, n in zip(topology.buffers, tokens, strict=True)
         ),
         bounds=lambda candidates: [max(least, own) for own in bound.of(candidates)],
         keep=keep,
+        placement=bound.placement(least),
     )
+
+
+def _with_proven(bounds: tuple[LowerBound, ...], method: SearchMethod, name: str) -> tuple[LowerBound, ...]:
+    """Return the bounds with what the search has proven itself, the highest first."""
+    if method.proven <= bounds[0].makespan:
+        return bounds
+    return (LowerBound(makespan=method.proven, reason=f"proven by the search ({name})"), *bounds)
 
 
 def space_bounds(setting: Setting, space: Space) -> tuple[LowerBound, ...]:

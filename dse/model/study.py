@@ -26,6 +26,8 @@ class Evaluation:
     partitions: tuple[PartitionAccount, ...]
     seconds: float
     """Wall time of the estimation, in seconds; no result depends on it."""
+    waiting: tuple[int, ...] = ()
+    """For each actor the ticks that it was ready while no core of its partition was free; empty where unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,9 @@ _CHUNK = 4096
 class Exhaustive:
     """Asks for all points of the space that their bound does not exclude."""
 
+    exact = True
+    proven = 0
+
     def __init__(self, context: SearchContext) -> None:
         self._context = context
         self._size = context.space.size

@@ -24,6 +24,9 @@ _Cost = tuple[bool, int]
 class LocalSearch:
     """Descent with restarts; see the module."""
 
+    exact = False
+    proven = 0
+
     def __init__(self, context: SearchContext) -> None:
         self._context = context
         self._space = context.space

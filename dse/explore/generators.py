@@ -1,0 +1,119 @@
+"""Generators of steps that look at where the time of the current point went (Michalska et al. 2016).
+
+Each takes a ``View`` of the evaluated current point and returns steps from it, the most promising first.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from dse.explore.method import SearchContext
+from dse.explore.moves import Position, Step, all_moves, all_swaps, moved, targets
+from dse.model.study import Evaluation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """The current point as generators see it, all by raw slot or actor."""
+
+    context: SearchContext
+    position: Position
+    busy: dict[int, int]
+    """Core time in ticks that each used slot is busy."""
+    idle: dict[int, int]
+    """Core time in ticks that each used slot is unoccupied."""
+    waiting: tuple[int, ...]
+    """For each actor the ticks that it was ready while no core was free for it."""
+
+
+Generator: TypeAlias = Callable[[View], list[Step]]
+
+
+def view_of(context: SearchContext, position: Position, evaluation: Evaluation) -> View:
+    """Return the view of an evaluated point."""
+    slot_of = [position.slots[partition.actors[0]] for partition in evaluation.point.partitions]
+    accounts = list(zip(slot_of, evaluation.partitions, strict=True))
+    return View(
+        context=context, position=position,
+        busy={slot: account.busy for slot, account in accounts},
+        idle={slot: account.unoccupied for slot, account in accounts},
+        waiting=evaluation.waiting or (0,) * context.space.n_actors,
+    )  # fmt: skip
+
+
+def reinsert(view: View) -> list[Step]:
+    """Every move of one actor to another partition or a new one."""
+    return _shuffled(all_moves(view.context.space, view.position), view.context.rng)
+
+
+def swap(view: View) -> list[Step]:
+    """Every exchange of two actors."""
+    return _shuffled(all_swaps(view.context.space, view.position), view.context.rng)
+
+
+def random(view: View) -> list[Step]:
+    """One random move of each actor, actors in random order."""
+    space, rng = view.context.space, view.context.rng
+    found = []
+    for actor in rng.permutation(space.n_actors).tolist():
+        slots = list(targets(space, view.position.slots, actor))
+        if slots:
+            found.append(moved(space, view.position, actor, slots[int(rng.integers(len(slots)))]))
+    return [step for step in found if step is not None]
+
+
+def idle(view: View) -> list[Step]:
+    """The actors that waited for a core the longest, each to the most idle partition and to a new one."""
+    actors = [a for a in range(view.context.space.n_actors) if view.waiting[a] > 0]
+    found = []
+    for actor in sorted(actors, key=lambda a: -view.waiting[a]):
+        slots = list(targets(view.context.space, view.position.slots, actor))
+        used = [s for s in slots if s in view.idle]
+        chosen = [s for s in slots if s not in view.idle]
+        if used:
+            chosen.insert(0, max(used, key=lambda s: view.idle[s]))
+        found += [moved(view.context.space, view.position, actor, slot) for slot in chosen]
+    return [step for step in found if step is not None]
+
+
+def communication(view: View) -> list[Step]:
+    """The actors with more tokens to another partition than to their own, each to that one; the largest gain first."""
+    space, slots = view.context.space, view.position.slots
+    gains: list[tuple[int, int, int]] = []
+    for actor in range(space.n_actors):
+        tokens = tokens_to_slots(view.context, slots, actor)
+        own = tokens.get(slots[actor], 0)
+        gains += [(own - n, actor, slot) for slot, n in tokens.items() if n > own]
+    found = [moved(space, view.position, actor, slot) for _, actor, slot in sorted(gains)]
+    return [step for step in found if step is not None]
+
+
+def balancing(view: View) -> list[Step]:
+    """The actors of the busiest partition, each to the least busy partition and to a new one."""
+    space, slots = view.context.space, view.position.slots
+    busiest = max(view.busy, key=lambda s: (view.busy[s], -s))
+    found = []
+    for actor in (a for a in range(space.n_actors) if slots[a] == busiest):
+        reachable = list(targets(space, slots, actor))
+        used = [s for s in reachable if s in view.busy]
+        chosen = [s for s in reachable if s not in view.busy]
+        if used:
+            chosen.insert(0, min(used, key=lambda s: (view.busy[s], s)))
+        found += [moved(space, view.position, actor, slot) for slot in chosen]
+    return [step for step in found if step is not None]
+
+
+def tokens_to_slots(context: SearchContext, slots: tuple[int, ...], actor: int) -> dict[int, int]:
+    """Return the tokens that an actor exchanges with the other actors of each slot."""
+    found: dict[int, int] = {}
+    for edge in context.traffic:
+        if actor in (edge.source, edge.target) and edge.source != edge.target:
+            other = edge.target if edge.source == actor else edge.source
+            found[slots[other]] = found.get(slots[other], 0) + edge.tokens
+    return found
+
+
+def _shuffled(steps: list[Step], rng: np.random.Generator) -> list[Step]:
+    return [steps[i] for i in rng.permutation(len(steps)).tolist()]

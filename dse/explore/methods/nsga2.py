@@ -1,0 +1,103 @@
+"""NSGA-II: a genetic algorithm for several objectives at once (Deb et al. 2002). Needs the package ``pymoo``.
+
+Objectives: makespan, number of partitions, tokens between partitions. The population keeps all trade-offs between
+them; the ranking of a study looks at the makespan. Genes are the slot of each actor, the policy and the capacities;
+uniform crossover, and mutation that draws genes anew (polynomial). The population starts with the constructed mappings.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.base.extras import import_extra
+from dse.explore.methods.greedy import constructed
+from dse.explore.moves import Position, candidate_of, random_candidate, settings_of
+from dse.explore.scripted import Script, Scripted
+from dse.explore.space import Candidate
+from dse.model.study import Evaluation
+
+POPULATION = 24
+CROSSOVER = 0.9
+MUTATION_SPREAD = 1.0
+"""Distribution index of polynomial mutation; small, as neighbouring slots have nothing in common."""
+UNFIT = 1e30
+"""Objectives of what deadlocks or is no point of the space."""
+
+
+class Nsga2(Scripted):
+    """Generations until the budget ends or nothing unknown is born."""
+
+    def _script(self) -> Script:
+        space = self._space
+        self._genes = [
+            *([s for u in space.allowed[a] for s in space.slots_of_unit(u)] for a in range(space.n_actors)),
+            list(range(len(space.options.policies))), list(range(len(space.options.capacities))),
+        ]  # fmt: skip
+        algorithm, population = self._algorithm()
+        while True:
+            generation = algorithm.ask()
+            rows = np.asarray(generation.get("X"))
+            decoded = [self._decode(row) for row in rows]
+            results = yield [candidate for candidate in decoded if candidate is not None]
+            told = iter(results)
+            fitness = [(UNFIT,) * 3 if c is None else self._objectives(c, next(told)) for c in decoded]
+            generation.set("F", np.array(fitness, dtype=float))
+            population.set_evaluated(generation)
+            algorithm.tell(infills=generation)
+
+    def _algorithm(self) -> tuple[Any, Any]:
+        seed = int(self._context.rng.integers(2**31 - 1))
+        highest = np.array([len(gene) - 1 for gene in self._genes])
+        population = _Pymoo(highest, self._first_population(), seed)
+        return population.algorithm, population
+
+    def _first_population(self) -> NDArray[np.int64]:
+        first = dict.fromkeys(settings_of(self._space, constructed(self._context))[: POPULATION // 2])
+        for _ in range(20 * POPULATION):
+            if len(first) == POPULATION:
+                break
+            first[random_candidate(self._context)] = None
+        return np.array([self._encode(candidate) for candidate in first], dtype=np.int64)
+
+    def _encode(self, candidate: Candidate) -> list[int]:
+        values = (*candidate.assignment, candidate.policy, candidate.capacity)
+        return [gene.index(value) for gene, value in zip(self._genes, values, strict=True)]
+
+    def _decode(self, row: NDArray[Any]) -> Candidate | None:
+        values = [gene[round(float(index))] for gene, index in zip(self._genes, row, strict=True)]
+        return candidate_of(self._space, Position(slots=tuple(values[:-2]), policy=values[-2], capacity=values[-1]))
+
+    def _objectives(self, candidate: Candidate, evaluation: Evaluation) -> tuple[float, float, float]:
+        if evaluation.deadlock:
+            return UNFIT, UNFIT, UNFIT
+        slots = candidate.assignment
+        cut = sum(edge.tokens for edge in self._context.traffic if slots[edge.source] != slots[edge.target])
+        return float(evaluation.makespan), float(len(set(slots))), float(cut)
+
+
+class _Pymoo:
+    """The algorithm object of pymoo, set up for integer genes from 0 to ``highest``."""
+
+    def __init__(self, highest: NDArray[np.int64], first: NDArray[np.int64], seed: int) -> None:
+        def part(module: str, name: str) -> Any:
+            return getattr(import_extra(f"pymoo.{module}", "nsga2"), name)
+
+        self._static = part("problems.static", "StaticProblem")
+        self._evaluator = part("core.evaluator", "Evaluator")()
+        problem = part("core.problem", "Problem")(
+            n_var=len(highest), n_obj=3, xl=np.zeros(len(highest), dtype=int), xu=highest, vtype=int
+        )
+        repair = part("operators.repair.rounding", "RoundingRepair")()
+        self.algorithm = part("algorithms.moo.nsga2", "NSGA2")(
+            pop_size=POPULATION, sampling=first,
+            crossover=part("operators.crossover.ux", "UniformCrossover")(prob=CROSSOVER, repair=repair),
+            mutation=part("operators.mutation.pm", "PM")(prob=1.0, eta=MUTATION_SPREAD, vtype=float, repair=repair),
+            repair=repair, eliminate_duplicates=True,
+        )  # fmt: skip
+        self.algorithm.setup(problem, termination=("n_gen", 10**9), seed=seed, verbose=False)
+
+    def set_evaluated(self, generation: Any) -> None:
+        """Mark the individuals as evaluated with the objectives that they were given."""
+        problem = self._static(self.algorithm.problem, F=generation.get("F"))
+        self._evaluator.eval(problem, generation)
