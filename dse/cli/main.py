@@ -15,6 +15,7 @@ VERBS: dict[str, str] = {
     "trace": "execute a network and record its trace; inspect, import and export traces",
     "estimate": "estimate the makespan of given mappings",
     "explore": "search for the best mappings, rank them, write their configuration files",
+    "buffers": "size the FIFOs of a mapping: minimal, maximal, or as little as costs no time",
     "weights": "show, convert and merge weight sets",
 }
 """Verb -> one line of help. Its module is ``dse.cli.<verb>`` with ``configure(parser)`` and ``run(args) -> int``."""

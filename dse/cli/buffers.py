@@ -1,0 +1,115 @@
+"""``dse buffers``: FIFO sizes for one mapping, with the memory they take and the makespan they cost."""
+
+import argparse
+import json
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from dse.cli.problem_arguments import add_problem_arguments, print_warnings, problem_options
+from dse.explore.buffers import SIZING_METHODS, Sizing
+from dse.flows.buffers import BufferOptions, SizedBuffers, parse_sizing_method, parse_tolerance, size_fifos
+from dse.report.quantities import time_text
+from dse.report.ranking import render
+
+CURVE_SHOWN = 12
+"""At most so many points of the trade-off are printed, spread over it; ``--json`` has all."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``dse buffers``."""
+    parser.epilog = (
+        "example: dse buffers actors/jpeg/jpeg.xdf --mapping dse-out/jpeg/best-01.xcf -o jpeg.bxdf\n\n"
+        "minimal: what runs without deadlock. maximal: what is ever used. critical, heavy, top-down: as little as\n"
+        "keeps the makespan within --tolerance of the maximal one. docs/objectives.md says how."
+    )
+    add_problem_arguments(parser, program="NETWORK.xdf|TRACE")
+    parser.add_argument("--mapping", metavar="X.xcf", help="mapping file (default: each actor on a core of its own)")
+    parser.add_argument("--method", default="critical", help=f"{', '.join(SIZING_METHODS)} (default: critical)")
+    parser.add_argument(
+        "--tolerance", metavar="T", default="1%", help="how much slower than with maximal sizes is fine (default: 1%%)"
+    )
+    parser.add_argument("-o", "--out", metavar="X.bxdf", help="write the sizes to a file for --buffers")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Size the FIFOs and print the table."""
+    options = BufferOptions(
+        problem=problem_options(args),
+        mapping=args.mapping,
+        method=parse_sizing_method(args.method),
+        tolerance=parse_tolerance(args.tolerance),
+        out=args.out,
+    )
+    sized = size_fifos(options)
+    if not args.quiet:
+        print_warnings(sized.warnings)
+    if args.json:
+        print(json.dumps(as_document(sized), indent=2))
+    else:
+        _print(sized, args.quiet)
+        if args.out is not None and not args.quiet:
+            print(f"\nwritten to {args.out}")
+    return 0
+
+
+def as_document(sized: SizedBuffers) -> dict[str, object]:
+    """Return the JSON of a sizing; times are ticks of ``unit``."""
+    sizing = sized.sizing
+
+    def figures(one: Sizing) -> dict[str, object]:
+        return {"memory_bytes": one.memory_bytes, "makespan": one.makespan}
+
+    return {
+        "network": sized.setting.trace.topology.name,
+        "method": sizing.method,
+        "tolerance": float(sizing.tolerance),
+        "unit": sizing.tick_unit,
+        **figures(sizing.chosen),
+        "capacities_tokens": dict(zip(sized.names, sizing.chosen.capacities, strict=True)),
+        "minimal": figures(sizing.minimal),
+        "maximal": figures(sizing.maximal),
+        "curve": [figures(one) for one in sizing.curve],
+        "estimations": sizing.estimations,
+        "assumed": list(sized.assumed),
+    }
+
+
+def _print(sized: SizedBuffers, quiet: bool) -> None:
+    sizing = sized.sizing
+    if not quiet and sized.assumed:
+        print(f"assumed: {'; '.join(sized.assumed)}\n")
+    print(render(_fifo_table(sized)))
+    if quiet:
+        return
+    print("\nmemory against makespan, of everything that was tried:")
+    print(render(_curve_table(sized)))
+    print(f"\n{sizing.estimations} sizes estimated")
+
+
+def _fifo_table(sized: SizedBuffers) -> Table:
+    """Return one row a FIFO with its minimal, chosen and maximal tokens, and the totals."""
+    sizing = sized.sizing
+    columns: dict[str, Sizing] = {"minimal": sizing.minimal, sizing.method: sizing.chosen, "maximal": sizing.maximal}
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("FIFO", overflow="fold")
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    for b, name in enumerate(sized.names):
+        table.add_row(name, *(f"{column.capacities[b]:,}" for column in columns.values()))
+    table.add_section()
+    table.add_row("memory", *(f"{column.memory_bytes:,} B" for column in columns.values()))
+    table.add_row("makespan", *(time_text(column.makespan, sizing.tick_unit) for column in columns.values()))
+    return table
+
+
+def _curve_table(sized: SizedBuffers) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in ("memory", "makespan", "to maximal sizes"):
+        table.add_column(name, justify="right", no_wrap=True)
+    curve, whole = sized.sizing.curve, sized.sizing.maximal.makespan
+    step = max(1, -(-len(curve) // CURVE_SHOWN))
+    for one in (*curve[:-1:step], *curve[-1:]):
+        gap = "" if whole == 0 else f"{100 * (one.makespan / whole - 1):+.1f} %"
+        table.add_row(f"{one.memory_bytes:,} B", time_text(one.makespan, sized.sizing.tick_unit), gap)
+    return table

@@ -1,0 +1,105 @@
+"""``dse buffers`` as a function: FIFO sizes for one mapping."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from dse.base.diagnostics import Gatherer
+from dse.base.errors import Diagnostic, OptionError
+from dse.base.registry import nearest_names
+from dse.estimate.engine import make_engine
+from dse.explore.buffers import DEFAULT_TOLERANCE, SIZING_METHODS, BufferSizing, SizingMethod, size_buffers
+from dse.flows.estimate import no_cpu
+from dse.flows.options import ProblemOptions
+from dse.flows.program import Setting, load_setting, unheard
+from dse.formats.bxdf import write_bxdf
+from dse.formats.xcf import read_xcf
+from dse.model.design_point import DesignPoint, Partition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BufferOptions:
+    """What to size: a mapping file (None: each actor on a core of its own), how, and where to write the sizes."""
+
+    problem: ProblemOptions
+    mapping: str | None = None
+    method: SizingMethod = "critical"
+    tolerance: Fraction = DEFAULT_TOLERANCE
+    out: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizedBuffers:
+    """The outcome of ``size_fifos``. ``names``: of the FIFOs, in the order of the capacities."""
+
+    setting: Setting
+    point: DesignPoint
+    sizing: BufferSizing
+    names: tuple[str, ...]
+    assumed: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+
+
+def size_fifos(options: BufferOptions, stage: Callable[[str], None] = unheard) -> SizedBuffers:
+    """Size the FIFOs of a mapping and write them to a ``.bxdf`` file if asked.
+
+    Raises:
+        DeadlockError: no sizes help. FormatError, SourceError, OptionError: an input is wrong.
+    """
+    setting = load_setting(options.problem, stage)
+    topology = setting.trace.topology
+    if options.mapping is None:
+        point = _spread(setting)
+        assumed: tuple[str, ...] = ("each actor on a CPU core of its own (no --mapping)",)
+        warnings: tuple[Diagnostic, ...] = ()
+    else:
+        gather = Gatherer()
+        point, assumed = read_xcf(options.mapping, topology, setting.platform, gather), ()
+        warnings = tuple(gather.warnings)
+    stage("sizing the FIFOs")
+    engine = make_engine(options.problem.engine, setting.problem)
+    sizing = size_buffers(setting.tables, engine, point, options.method, options.tolerance)
+    if options.out is not None:
+        _write(sizing, setting, options.out)
+    return SizedBuffers(
+        setting=setting, point=point, sizing=sizing,
+        names=tuple(topology.buffer_name(b) for b in range(len(topology.buffers))),
+        assumed=(*setting.assumed, *assumed), warnings=(*setting.warnings, *warnings),
+    )  # fmt: skip
+
+
+def parse_sizing_method(text: str) -> SizingMethod:
+    """Return the sizing method of that name. Raises ``OptionError``."""
+    method = next((m for m in SIZING_METHODS if m == text), None)
+    if method is None:
+        raise OptionError(f"unknown way to size buffers '{text}'", expected=nearest_names(text, SIZING_METHODS))
+    return method
+
+
+def parse_tolerance(text: str) -> Fraction:
+    """Return the tolerance of ``0.01`` or ``1%``. Raises ``OptionError``."""
+    number, percent = text.removesuffix("%").strip(), text.endswith("%")
+    try:
+        value = Fraction(number)
+    except (ValueError, ZeroDivisionError):
+        raise OptionError(f"tolerance '{text}' is not understood", expected="a share: 0.01, 1%") from None
+    return value / 100 if percent else value
+
+
+def _spread(setting: Setting) -> DesignPoint:
+    """Return the mapping that asks most of the buffers: each actor on a core of its own."""
+    cpu = next((unit for unit in setting.platform.units if unit.kind == "cpu"), None)
+    if cpu is None:
+        raise no_cpu(setting.platform)
+    topology = setting.trace.topology
+    partitions = tuple(Partition(name=f"P{a}", actors=(a,), unit=cpu.name) for a in range(len(topology.actors)))
+    return DesignPoint(partitions=partitions, capacities=tuple(max(1, n) for n in setting.tables.least_capacity))
+
+
+def _write(sizing: BufferSizing, setting: Setting, out: str) -> None:
+    try:
+        Path(out).parent.mkdir(parents=True, exist_ok=True)
+        write_bxdf(sizing.chosen.capacities, setting.trace.topology, out)
+    except OSError as cause:
+        raise OptionError(f"cannot write '{out}': {cause.strerror}", expected="choose another place with -o") from cause
