@@ -80,19 +80,16 @@ class _Pymoo:
     """The algorithm object of pymoo, set up for integer genes from 0 to ``highest``."""
 
     def __init__(self, highest: NDArray[np.int64], first: NDArray[np.int64], seed: int) -> None:
-        def part(module: str, name: str) -> Any:
-            return getattr(import_extra(f"pymoo.{module}", "nsga2"), name)
-
-        self._static = part("problems.static", "StaticProblem")
-        self._evaluator = part("core.evaluator", "Evaluator")()
-        problem = part("core.problem", "Problem")(
+        self._static = import_extra("pymoo.problems.static", "nsga2").StaticProblem
+        self._evaluator = import_extra("pymoo.core.evaluator", "nsga2").Evaluator()
+        problem = import_extra("pymoo.core.problem", "nsga2").Problem(
             n_var=len(highest), n_obj=3, xl=np.zeros(len(highest), dtype=int), xu=highest, vtype=int
         )
-        repair = part("operators.repair.rounding", "RoundingRepair")()
-        self.algorithm = part("algorithms.moo.nsga2", "NSGA2")(
+        repair = import_extra("pymoo.operators.repair.rounding", "nsga2").RoundingRepair()
+        self.algorithm = import_extra("pymoo.algorithms.moo.nsga2", "nsga2").NSGA2(
             pop_size=POPULATION, sampling=first,
-            crossover=part("operators.crossover.ux", "UniformCrossover")(prob=CROSSOVER, repair=repair),
-            mutation=part("operators.mutation.pm", "PM")(prob=1.0, eta=MUTATION_SPREAD, vtype=float, repair=repair),
+            crossover=import_extra("pymoo.operators.crossover.ux", "nsga2").UniformCrossover(prob=CROSSOVER, repair=repair),
+            mutation=import_extra("pymoo.operators.mutation.pm", "nsga2").PM(prob=1.0, eta=MUTATION_SPREAD, vtype=float, repair=repair),
             repair=repair, eliminate_duplicates=True,
         )  # fmt: skip
         self.algorithm.setup(problem, termination=("n_gen", 10**9), seed=seed, verbose=False)
