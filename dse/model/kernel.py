@@ -230,9 +230,9 @@ class KernelFeatures:
     """Everything that the cost models need of one kernel: trace results at the trace size, counts at the work size.
 
     ``dram`` (``d_M``): DRAM transactions (cache misses) a warp instruction, from the trace. ``per_warp`` (``n_M``):
-    global memory instructions of one warp over the whole kernel at the work size. ``transactions`` is the mean number of
-    32-lane transactions a request (1 constant or coalesced, else the stride in elements up to the warp's lanes),
-    weighted by executions, for ``memory_pipeline``.
+    global memory instructions of one warp over the whole kernel at the work size. ``transactions`` is the mean number
+    of transactions a request (1 constant or coalesced, else the stride in elements up to the warp's lanes), weighted by
+    executions, for ``memory_pipeline``.
     """
 
     kernel: str

@@ -82,16 +82,13 @@ class StatementLowering:
                 yield from self._control(node)
             case c_ast.Decl():
                 yield from self.declaration(node)
-            case c_ast.DeclList():
-                for decl in node.decls:
-                    yield from self.declaration(decl)
             case c_ast.Assignment():
                 yield from self._assignment(node)
             case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--"):
                 yield self._increment(node)
-            case c_ast.ExprList():
-                for expression in node.exprs:
-                    yield from self.statement(expression)
+            case c_ast.ExprList() | c_ast.DeclList():
+                for part in node.exprs if isinstance(node, c_ast.ExprList) else node.decls:
+                    yield from self.statement(part)
             case c_ast.FuncCall():
                 yield from self._call(node)
             case c_ast.Pragma():

@@ -1,0 +1,195 @@
+"""Warps: which threads stand together, the class of a warp's access, and what it does to the cache.
+
+Blocks are numbered with blockIdx.x fastest, threads in a block with threadIdx.x fastest; a warp is 32 consecutive threads
+of that order. A warp's access is constant, coalesced or uncoalesced by the greatest distance of neighbouring active
+lanes: none, one element at most, or more. Its distinct lines go to the cache in ascending lane order.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from dse.gpu.cache import compiled, use_line
+
+GLOBAL, SHARED, REGISTER = 0, 1, 2
+CONSTANT, COALESCED, UNCOALESCED = 0, 1, 2
+
+Trace = namedtuple(
+    "Trace",
+    [
+        "recent",  # (sets, ways) int64: the cache, the lines of a set by last use
+        "executions",  # (sites, 3) int64: warp executions by class
+        "misses",  # (sites, 3) int64
+        "accesses",  # (sites,) int64: accesses of lines
+        "strides",  # (sites,) int64: greatest distance of neighbouring active lanes, in elements
+        "stride_sum",  # (sites,) int64: sum of these distances, at most a warp each, over executions; at least 1
+        "touched",  # (sites, lines) uint8
+        "layout",  # (arrays, 4) int64: first byte, bytes of an element, first element, elements
+        "writer",  # (elements,) int32: the last thread that wrote, 0 none
+        "reader",  # (elements,) int32: the thread that read, 0 none, -1 several
+        "races",  # (arrays, 3) int64: write-write, write-read pairs, last access that met one
+        "control",  # (controls, 3) int64: warps that came, warps in the branch or iterations, warps in the other branch
+        "machine",  # (3,) int64: bytes of a line, lanes of a warp, first thread of the batch
+        "stop",  # (4,) int64: 0 or the reason, place, steps made, steps allowed
+    ],
+)
+"""What an execution reads and counts; numba sees the arrays."""
+
+OUTSIDE, ENDLESS = 1, 2
+"""Reasons to stop: an element outside its array; more steps than allowed."""
+
+
+@compiled
+def issue(trace, site, array, kind, is_store, elements, active):
+    """Let all warps of a batch issue one memory instruction.
+
+    ``elements`` (int64, one a thread slot) are offsets in the array; ``active`` (uint8) marks the slots that take part.
+    Returns whether an element lies outside the array.
+    """
+    size = trace.layout[array, 3]
+    for slot in range(elements.size):
+        if active[slot] and (elements[slot] < 0 or elements[slot] >= size):
+            trace.stop[0] = OUTSIDE
+            trace.stop[1] = site
+            return True
+    if kind != SHARED:
+        mark(trace, array, site, is_store, elements, active)
+    if kind != REGISTER:
+        lanes = trace.machine[1]
+        for first in range(0, elements.size, lanes):
+            warp_access(trace, site, array, kind, elements, active, first, min(first + lanes, elements.size))
+    return False
+
+
+@compiled
+def issue_affine(trace, site, array, kind, is_store, threads, scale, offset, elements, active):
+    """Issue an instruction whose element is ``offset`` plus ``scale`` times the thread's coordinates ``threads``."""
+    for slot in range(elements.size):
+        element = offset
+        for axis in range(scale.size):
+            element += scale[axis] * threads[axis, slot]
+        elements[slot] = element
+    return issue(trace, site, array, kind, is_store, elements, active)
+
+
+@compiled
+def mark(trace, array, site, is_store, elements, active):
+    """Note who touches an element, and pairs of threads of which one writes what another touches."""
+    first_thread, base = trace.machine[2], trace.layout[array, 2]
+    for slot in range(elements.size):
+        if not active[slot]:
+            continue
+        thread, at = first_thread + slot + 1, base + elements[slot]
+        writer, reader = trace.writer[at], trace.reader[at]
+        if writer != 0 and writer != thread:
+            trace.races[array, 0 if is_store else 1] += 1
+            trace.races[array, 2] = site
+        if is_store:
+            if reader != 0 and reader != thread:
+                trace.races[array, 1] += 1
+                trace.races[array, 2] = site
+            trace.writer[at] = thread
+        elif reader == 0:
+            trace.reader[at] = thread
+        elif reader != thread:
+            trace.reader[at] = -1
+
+
+@compiled
+def warp_access(trace, site, array, kind, elements, active, first, end):
+    """Classify the access of one warp and, unless it is to shared memory, run its lines through the cache."""
+    last, stride = -1, 0
+    for slot in range(first, end):
+        if active[slot]:
+            if last >= 0:
+                stride = max(stride, abs(elements[slot] - elements[last]))
+            last = slot
+    if last < 0:
+        return
+    group = CONSTANT if stride == 0 else COALESCED if stride <= 1 else UNCOALESCED
+    trace.executions[site, group] += 1
+    trace.strides[site] = max(trace.strides[site], stride)
+    trace.stride_sum[site] += min(max(stride, 1), end - first)
+    if kind == GLOBAL:
+        warp_lines(trace, site, array, group, elements, active, first, end)
+
+
+@compiled
+def warp_lines(trace, site, array, group, elements, active, first, end):
+    """Run the distinct lines of a warp through the cache, in ascending lane order."""
+    line_bytes = trace.machine[0]
+    base, width = trace.layout[array, 0], trace.layout[array, 1]
+    lines = np.empty(end - first, np.int64)
+    n_lines = 0
+    for slot in range(first, end):
+        if not active[slot]:
+            continue
+        line = (base + elements[slot] * width) // line_bytes
+        known = n_lines > 0 and lines[n_lines - 1] == line
+        if not known and group == UNCOALESCED:
+            for at in range(n_lines):
+                if lines[at] == line:
+                    known = True
+                    break
+        if known:
+            continue
+        lines[n_lines] = line
+        n_lines += 1
+        trace.touched[site, line] = 1
+        if use_line(trace.recent, line) == trace.recent.shape[1]:
+            trace.misses[site, group] += 1
+    trace.accesses[site] += n_lines
+
+
+@compiled
+def split(trace, control, active, then, otherwise):
+    """Count the warps of a branch; returns 1 if any thread takes it, plus 2 if any does not."""
+    lanes = trace.machine[1]
+    result = 0
+    for first in range(0, active.size, lanes):
+        here = yes = no = False
+        for slot in range(first, min(first + lanes, active.size)):
+            here |= active[slot] != 0
+            yes |= then[slot] != 0
+            no |= otherwise[slot] != 0
+        trace.control[control, 0] += here
+        trace.control[control, 1] += yes
+        trace.control[control, 2] += no
+        result |= yes | (no << 1)
+    return result
+
+
+@compiled
+def enter(trace, control, active):
+    """Count the warps that come to a loop."""
+    lanes = trace.machine[1]
+    for first in range(0, active.size, lanes):
+        here = False
+        for slot in range(first, min(first + lanes, active.size)):
+            here |= active[slot] != 0
+        trace.control[control, 0] += here
+
+
+@compiled
+def iterate(trace, control, active):
+    """Count the warps with another iteration; returns whether there are any and steps are left."""
+    lanes = trace.machine[1]
+    going = False
+    for first in range(0, active.size, lanes):
+        here = False
+        for slot in range(first, min(first + lanes, active.size)):
+            here |= active[slot] != 0
+        trace.control[control, 1] += here
+        going |= here
+    return going and step(trace, control)
+
+
+@compiled
+def step(trace, control):
+    """Count one lock-step iteration; returns False when the bound is reached."""
+    trace.stop[2] += 1
+    if trace.stop[2] > trace.stop[3]:
+        trace.stop[0] = ENDLESS
+        trace.stop[1] = control
+        return False
+    return True
