@@ -33,10 +33,15 @@ def _pointer_to(element):
 int64_pointer = _pointer_to(types.int64)
 uint16_pointer = _pointer_to(types.uint16)
 
+_inner = njit(error_model="numpy")
+"""Compiles what only the kernel calls."""
+_inlined = njit(error_model="numpy", forceinline=True)
+"""The same for what most firings pass through."""
+
 # Waiting --------------------------------------------------------------------------------------------------------------
 
 
-@njit
+@_inner
 def look(m, p):
     """Let a partition look for work in the next phase of starts."""
     if m[p + at.LOOKING] == 0:
@@ -45,8 +50,56 @@ def look(m, p):
         m[at.N_LOOKING] += 1
 
 
-@njit
-def ask_on(m, a):
+@_inner
+def reserved(m, a, b):
+    """Return the tokens that the firing under way takes from a buffer."""
+    x = m[a + at.COLUMN]
+    for e in range(m[x + at.READ_FIRST], m[x + at.READ_END], at.TRANSFER_FIELDS):
+        if m[e + at.BUFFER] == b:
+            return m[e + at.TOKENS] * m[a + at.SIZE]
+    return 0
+
+
+@_inner
+def sample(m, b, time):
+    """Look at the occupancy at ``time``, a launch of output tokens: what leaves then has left."""
+    occupied = m[b + at.VISIBLE] + m[b + at.IN_FLIGHT]
+    if occupied > m[b + at.MAX_TOKENS]:
+        reader = m[b + at.TARGET]
+        if m[reader + at.LEAVE_AT] <= time:
+            occupied -= reserved(m, reader, b)
+        m[b + at.MAX_TOKENS] = max(m[b + at.MAX_TOKENS], occupied)
+
+
+@_inner
+def leave(m, a):
+    """Let the input tokens of a planned firing leave after the fact: nobody has waited for their room."""
+    x, time = m[a + at.COLUMN], m[a + at.LEAVE_AT]
+    m[a + at.LEAVE_AT] = at.NEVER
+    for e in range(m[x + at.READ_FIRST], m[x + at.READ_END], at.TRANSFER_FIELDS):
+        b = m[e + at.BUFFER]
+        occupied = m[b + at.VISIBLE] + m[b + at.IN_FLIGHT]
+        if occupied > m[b + at.MAX_TOKENS] and m[b + at.IN_FLIGHT] > 0 and m[m[b + at.SOURCE] + at.LAUNCH_AT] < time:
+            m[b + at.MAX_TOKENS] = occupied
+        m[b + at.VISIBLE] -= m[e + at.TOKENS]
+
+
+@_inner
+def lacks_space(m, b, tokens, now):
+    """Return whether a buffer lacks space; if tokens of its reader have yet to leave, that becomes a step."""
+    reader = m[b + at.TARGET]
+    if m[reader + at.LEAVE_AT] == at.NEVER or m[reader + at.STAGE] == at.LEAVE:
+        return True
+    if m[reader + at.LEAVE_AT] <= now:
+        leave(m, reader)
+        return m[b + at.VISIBLE] + tokens > m[b + at.CAPACITY]
+    m[reader + at.STAGE] = at.LEAVE
+    m[m[reader + at.SLOT]] = m[reader + at.LEAVE_AT]
+    return True
+
+
+@_inner
+def ask_on(m, a, now):
     """Ask inputs, then outputs, from the one the actor was blocked on; ready when all have what is needed."""
     x = m[a + at.COLUMN]
     asked = m[a + at.ASKED]
@@ -63,7 +116,7 @@ def ask_on(m, a):
     end = m[x + at.WRITE_END]
     while e < end:
         b, tokens = m[e + at.BUFFER], m[e + at.TOKENS]
-        if m[b + at.VISIBLE] + m[b + at.IN_FLIGHT] + tokens > m[b + at.CAPACITY]:
+        if m[b + at.VISIBLE] + tokens > m[b + at.CAPACITY] and lacks_space(m, b, tokens, now):
             m[b + at.WANTED_SPACE] = tokens
             m[a + at.ASKED] = asked
             return
@@ -76,7 +129,7 @@ def ask_on(m, a):
     look(m, p)
 
 
-@njit
+@_inlined
 def charge(m, a, now):
     """Account the waiting since the last change of what the actor waits for."""
     ticks = now - m[a + at.SINCE]
@@ -100,28 +153,33 @@ def charge(m, a, now):
         m[b + at.WRITE_BLOCKINGS] += 1
 
 
-@njit
+@_inner
 def answered(m, a, now):
     """What the actor was blocked on has what it needs."""
     charge(m, a, now)
     m[a + at.ASKED] += 1
-    ask_on(m, a)
+    ask_on(m, a, now)
 
 
-@njit
+@_inner
 def release(m, a, x, now):
     """Let the input tokens of a firing leave."""
     size = m[a + at.SIZE]
     for e in range(m[x + at.READ_FIRST], m[x + at.READ_END], at.TRANSFER_FIELDS):
         b = m[e + at.BUFFER]
+        occupied = m[b + at.VISIBLE] + m[b + at.IN_FLIGHT]
+        if occupied > m[b + at.MAX_TOKENS] and m[b + at.IN_FLIGHT] > 0:
+            launched = m[m[b + at.SOURCE] + at.LAUNCH_AT]
+            if launched < now or (launched == now and m[at.FIRST_ROUND] == 0):
+                m[b + at.MAX_TOKENS] = occupied
         m[b + at.VISIBLE] -= m[e + at.TOKENS] * size
         wanted = m[b + at.WANTED_SPACE]
-        if wanted != 0 and m[b + at.VISIBLE] + m[b + at.IN_FLIGHT] + wanted <= m[b + at.CAPACITY]:
+        if wanted != 0 and m[b + at.VISIBLE] + wanted <= m[b + at.CAPACITY]:
             m[b + at.WANTED_SPACE] = 0
             answered(m, m[b + at.SOURCE], now)
 
 
-@njit
+@_inner
 def launch(m, a, x):
     """Let the output tokens of a firing take their room; the occupancy is looked at when the phase is over."""
     size = m[a + at.SIZE]
@@ -134,12 +192,14 @@ def launch(m, a, x):
     m[at.N_LAUNCHED] = n
 
 
-@njit
+@_inlined
 def deliver(m, a, e, now):
     """Make the tokens of one write visible."""
     b = m[e + at.BUFFER]
     tokens = m[e + at.TOKENS] * m[a + at.SIZE]
-    m[b + at.IN_FLIGHT] -= tokens
+    if m[b + at.VISIBLE] + m[b + at.IN_FLIGHT] > m[b + at.MAX_TOKENS] and m[a + at.LAUNCH_AT] != at.NEVER:
+        sample(m, b, m[a + at.LAUNCH_AT])
+    m[b + at.IN_FLIGHT] = 0
     m[b + at.VISIBLE] += tokens
     wanted = m[b + at.WANTED_TOKENS]
     if wanted != 0 and m[b + at.VISIBLE] >= wanted:
@@ -150,7 +210,7 @@ def deliver(m, a, e, now):
 # Transfers one by one: shared links and blocks ------------------------------------------------------------------------
 
 
-@njit
+@_inner
 def first_transfer(m, a, writes):
     """Return the address of the first read or write of the firing under way, and their number."""
     x = m[a + at.COLUMN]
@@ -159,14 +219,14 @@ def first_transfer(m, a, writes):
     return m[x + at.READ_FIRST], (m[x + at.READ_END] - m[x + at.READ_FIRST]) // at.TRANSFER_FIELDS
 
 
-@njit
+@_inner
 def transfer_ticks(m, a, e):
     """Return the ticks of one transfer of the firing or block under way."""
     size = m[a + at.SIZE]
     return m[e + at.TICKS] if size == 1 else m[m[e + at.COSTS] + size - 1]
 
 
-@njit
+@_inner
 def request(m, a, i, e, now):
     """Ask the link for transfer number ``i`` of the phase."""
     s = m[e + at.SERVER]
@@ -179,7 +239,7 @@ def request(m, a, i, e, now):
     m[s + at.N_REQUESTS] += 1
 
 
-@njit
+@_inner
 def transfer_ended(m, a, i, waited, now, writes):
     """Account transfer number ``i`` of the phase, which has ended, and deliver it if it is a write."""
     first, _ = first_transfer(m, a, writes)
@@ -200,7 +260,7 @@ def transfer_ended(m, a, i, waited, now, writes):
         deliver(m, a, e, now)
 
 
-@njit
+@_inner
 def go_on_sequential(m, a, now, writes):
     """Begin transfers from the cursor on until one takes time or waits; return whether the phase is over."""
     first, n = first_transfer(m, a, writes)
@@ -209,18 +269,18 @@ def go_on_sequential(m, a, now, writes):
         e = first + i * at.TRANSFER_FIELDS
         if m[e + at.SERVER] != at.NONE:
             request(m, a, i, e, now)
-            m[a + at.DUE] = at.NEVER
+            m[m[a + at.SLOT]] = at.NEVER
             return False
         ticks = transfer_ticks(m, a, e)
         if ticks > 0:
-            m[a + at.DUE] = now + ticks
+            m[m[a + at.SLOT]] = now + ticks
             return False
-        transfer_ended(m, a, i, 0, now, writes)
+        transfer_ended(m, a, i, m[at.BEGIN], now, writes)
         m[a + at.CURSOR] = i + 1
     return True
 
 
-@njit
+@_inner
 def step_parallel(m, a, now, writes):
     """End the transfers that are due; return whether the phase is over."""
     _, n = first_transfer(m, a, writes)
@@ -228,14 +288,14 @@ def step_parallel(m, a, now, writes):
     for i in range(n):
         end = m[m[a + at.PENDING] + i]
         if end == now:
-            transfer_ended(m, a, i, 0, now, writes)
+            transfer_ended(m, a, i, m[at.BEGIN], now, writes)
         else:
             due = min(due, end)
-    m[a + at.DUE] = due
+    m[m[a + at.SLOT]] = due
     return m[a + at.LEFT] == 0
 
 
-@njit
+@_inner
 def begin_phase(m, a, now, writes):
     """Begin the reads or the writes of a firing one by one; return whether they are over at once."""
     m[a + at.PHASE_WAITED] = 0
@@ -257,17 +317,17 @@ def begin_phase(m, a, now, writes):
     return step_parallel(m, a, now, writes)
 
 
-@njit
+@_inner
 def step_phase(m, a, now, writes):
     """Make what is due in reads or writes that are made one by one; return whether they are over."""
     if m[at.PARALLEL] == 1:
         return step_parallel(m, a, now, writes)
-    transfer_ended(m, a, m[a + at.CURSOR], 0, now, writes)
+    transfer_ended(m, a, m[a + at.CURSOR], m[at.BEGIN], now, writes)
     m[a + at.CURSOR] += 1
     return go_on_sequential(m, a, now, writes)
 
 
-@njit
+@_inner
 def phase_over(m, a, now):
     """Go on behind reads or writes that were made one by one."""
     x = m[a + at.COLUMN]
@@ -277,13 +337,13 @@ def phase_over(m, a, now):
         if m[at.RELEASE_EARLY] == 1:
             release(m, a, x, now)
         m[a + at.STAGE] = at.PROCESS
-        m[a + at.DUE] = now + compute_ticks(m, a, x)
+        m[m[a + at.SLOT]] = now + compute_ticks(m, a, x)
     else:
         m[a + at.WRITING] += m[a + at.PHASE_MOVED]
         m[a + at.STAGE] = at.ENDING
 
 
-@njit
+@_inner
 def compute_ticks(m, a, x):
     """Return the computation of the firing or block under way."""
     if m[x + at.BLOCK_WIDTH] == 0:
@@ -294,7 +354,7 @@ def compute_ticks(m, a, x):
 # Links ----------------------------------------------------------------------------------------------------------------
 
 
-@njit
+@_inner
 def served(m, s, now):
     """The transfer of a shared link has ended: free the link and let the firing go on."""
     a, i = m[s + at.CLIENT], m[s + at.CLIENT_TRANSFER]
@@ -312,7 +372,7 @@ def served(m, s, now):
     step(m, a, now)
 
 
-@njit
+@_inner
 def precedes(m, r, other):
     """Return whether a request comes before another: by time, partition and actor, buffer."""
     if m[r + at.REQUEST_TIME] != m[other + at.REQUEST_TIME]:
@@ -323,7 +383,7 @@ def precedes(m, r, other):
     return m[r + at.REQUEST_BUFFER] < m[other + at.REQUEST_BUFFER]
 
 
-@njit
+@_inner
 def grant_next(m, s, now):
     """Let a free shared link begin the first of its requests."""
     first, n = m[s + at.REQUESTS], m[s + at.N_REQUESTS]
@@ -345,7 +405,7 @@ def grant_next(m, s, now):
     m[s + at.N_REQUESTS] = n - 1
 
 
-@njit
+@_inner
 def grant(m, now):
     """Phase GRANTS; return the earliest end of the transfers that the links are serving."""
     due = at.NEVER
@@ -359,7 +419,7 @@ def grant(m, now):
 # Steps of a firing ----------------------------------------------------------------------------------------------------
 
 
-@njit
+@_inlined
 def deliver_due(m, a, x, now):
     """Deliver the writes whose end has come."""
     since = now - m[a + at.BASE]
@@ -368,19 +428,22 @@ def deliver_due(m, a, x, now):
     while e < end:
         if m[e + at.OFFSET] > since:
             m[a + at.CURSOR] = e
-            m[a + at.DUE] = m[a + at.BASE] + m[e + at.OFFSET]
+            m[m[a + at.SLOT]] = m[a + at.BASE] + m[e + at.OFFSET]
             return
         deliver(m, a, m[e + at.ROW], now)
         e += at.TRANSFER_FIELDS
+    if m[a + at.LEAVE_AT] != at.NEVER:
+        leave(m, a)
     m[a + at.STAGE] = at.ENDING
 
 
-@njit
+@_inner
 def begin_writes(m, a, x, now):
     """The processing is over: tokens leave (if they stayed), tokens are launched, the writes begin."""
     if m[at.RELEASE_EARLY] == 0:
         release(m, a, x, now)
     launch(m, a, x)
+    m[a + at.LAUNCH_AT] = at.NEVER
     if m[x + at.WRITE_GENERAL] == 0:
         m[a + at.STAGE] = at.WRITE
         m[a + at.BASE] = now
@@ -388,41 +451,81 @@ def begin_writes(m, a, x, now):
         deliver_due(m, a, x, now)
     else:
         m[a + at.STAGE] = at.WRITE_ONE_BY_ONE
-        if begin_phase(m, a, now, True):
+        if begin_phase(m, a, now, m[a + at.STAGE] == at.WRITE_ONE_BY_ONE):
             phase_over(m, a, now)
 
 
-@njit
+@_inner
 def step_one_by_one(m, a, now):
     """Steps of firings whose transfers are made one by one."""
     stage = m[a + at.STAGE]
     if stage == at.SCHEDULED:
         m[a + at.STAGE] = at.READ_ONE_BY_ONE
-        over = begin_phase(m, a, now, False)
+        over = begin_phase(m, a, now, m[a + at.STAGE] == at.WRITE_ONE_BY_ONE)
     else:
         over = step_phase(m, a, now, stage == at.WRITE_ONE_BY_ONE)
     if over:
         phase_over(m, a, now)
 
 
-@njit
+@_inlined
+def plan(m, a, x, launch_at):
+    """Launch at ``launch_at`` in advance: only the reader of a buffer sees that its tokens come later."""
+    for e in range(m[x + at.WRITE_FIRST], m[x + at.WRITE_END], at.TRANSFER_FIELDS):
+        m[m[e + at.BUFFER] + at.IN_FLIGHT] = m[e + at.TOKENS]
+    m[a + at.BASE] = m[a + at.LAUNCH_AT] = launch_at
+    m[a + at.CURSOR] = m[x + at.WRITE_FIRST]
+    m[a + at.STAGE] = at.WRITE
+
+
+@_inlined
+def plan_all(m, a, x, scheduled):
+    """Plan a firing whose scheduling ends at ``scheduled``; return when its first step is due.
+
+    Input tokens leave when somebody looks, or at the end: a step of its own only if somebody waits for their room.
+    """
+    plan(m, a, x, scheduled + m[x + at.LAUNCH_TICKS])
+    m[a + at.LEAVE_AT] = scheduled + m[x + at.LEAVE_TICKS]
+    for e in range(m[x + at.READ_FIRST], m[x + at.READ_END], at.TRANSFER_FIELDS):
+        if m[m[e + at.BUFFER] + at.WANTED_SPACE] != 0:
+            m[a + at.STAGE] = at.LEAVE
+            return m[a + at.LEAVE_AT]
+    return scheduled + m[x + at.FIRST_TICKS]
+
+
+@_inner
+def process(m, a, x, now):
+    """The reads of a firing are over, and took no time."""
+    if m[x + at.COMPUTE] > 0 and m[x + at.PLANNED] == 1:
+        plan(m, a, x, now + m[x + at.COMPUTE])
+        m[m[a + at.SLOT]] = m[a + at.BASE] + m[x + at.FIRST_TICKS] - m[x + at.LAUNCH_TICKS]
+    else:
+        m[a + at.STAGE] = at.PROCESS
+        m[m[a + at.SLOT]] = now + m[x + at.COMPUTE]
+
+
+@_inner
 def step(m, a, now):
     """Make all steps of a firing that are due now, those of zero length behind them as well."""
-    x = m[a + at.COLUMN]
-    while m[a + at.DUE] == now and m[a + at.STAGE] != at.ENDING:
+    x, due = m[a + at.COLUMN], m[a + at.SLOT]
+    while m[due] == now and m[a + at.STAGE] != at.ENDING:
         stage = m[a + at.STAGE]
-        if stage == at.READ:
+        if stage == at.WRITE:
+            deliver_due(m, a, x, now)
+        elif stage == at.LEAVE:
+            m[a + at.LEAVE_AT] = at.NEVER
+            m[a + at.STAGE] = at.WRITE
+            m[due] = m[a + at.BASE] + m[x + at.FIRST_TICKS] - m[x + at.LAUNCH_TICKS]
             release(m, a, x, now)
-            m[a + at.STAGE] = at.PROCESS
-            m[a + at.DUE] = now + m[x + at.COMPUTE]
+        elif stage == at.READ:
+            process(m, a, x, now)
+            release(m, a, x, now)
         elif stage == at.PROCESS:
             begin_writes(m, a, x, now)
-        elif stage == at.WRITE:
-            deliver_due(m, a, x, now)
         else:
             step_one_by_one(m, a, now)
     if m[a + at.STAGE] == at.ENDING:
-        m[a + at.DUE] = at.NEVER
+        m[due] = at.NEVER
         m[m[at.ENDING_LIST] + m[at.N_ENDING]] = a
         m[at.N_ENDING] += 1
 
@@ -430,7 +533,7 @@ def step(m, a, now):
 # Ends -----------------------------------------------------------------------------------------------------------------
 
 
-@njit
+@_inlined
 def wait(m, f, a, now):
     """Begin to wait for the next firing, if one is left."""
     m[a + at.STAGE] = at.WAITING
@@ -439,10 +542,10 @@ def wait(m, f, a, now):
     if position < m[a + at.FIRING_END]:
         m[a + at.COLUMN] = m[a + at.ACTIONS] + f[position] * at.ACTION_FIELDS
         m[a + at.ASKED] = 0
-        ask_on(m, a)
+        ask_on(m, a, now)
 
 
-@njit
+@_inner
 def enqueue(m, p, a):
     """DATA_DEMAND_DRIVEN: append an actor if it is in the partition, ready, and not in the queue."""
     if m[a + at.PARTITION] == p and m[a + at.READY] == 1 and m[a + at.QUEUED] == 0:
@@ -452,7 +555,7 @@ def enqueue(m, p, a):
         m[p + at.QUEUE_SIZE] += 1
 
 
-@njit
+@_inner
 def hear_end(m, p, a):
     """DATA_DEMAND_DRIVEN: append the ready successors, and the ready predecessors if the actor now lacks input."""
     for i in range(m[a + at.OUTPUTS], m[a + at.OUTPUTS_END]):
@@ -465,7 +568,7 @@ def hear_end(m, p, a):
             enqueue(m, p, m[m[i] + at.SOURCE])
 
 
-@njit
+@_inlined
 def end_firing(m, f, times, a, now):
     """The firing is over: the core is free, the actor waits for its next one."""
     p = m[a + at.PARTITION]
@@ -474,9 +577,12 @@ def end_firing(m, f, times, a, now):
     for i in range(position, position + size if m[at.N_TIMES] > 0 else position):
         times[m[at.N_TIMES] + i] = now
     m[at.N_ACTIVE] -= 1
-    slot, last = m[a + at.SLOT], m[m[at.ACTIVE] + m[at.N_ACTIVE]]
-    m[slot] = last
-    m[last + at.SLOT] = slot
+    slot, last = m[a + at.SLOT], m[at.ACTIVE] + m[at.N_ACTIVE]
+    to_actors = m[at.ACTIVE_ACTORS] - m[at.ACTIVE]
+    moved = m[last + to_actors]
+    m[slot] = m[last]
+    m[slot + to_actors] = moved
+    m[moved + at.SLOT] = slot
     m[a + at.POSITION] = position + size
     m[a + at.LAST_END] = now
     m[a + at.LAST_ACTION] = action
@@ -489,7 +595,7 @@ def end_firing(m, f, times, a, now):
     look(m, p)
 
 
-@njit
+@_inner
 def sort_ending(m):
     """Sort the firings that end by (partition, actor)."""
     first = m[at.ENDING_LIST]
@@ -503,7 +609,7 @@ def sort_ending(m):
         m[j + 1] = a
 
 
-@njit
+@_inlined
 def make_ends(m, f, times, now):
     """Phase ENDS: firings whose steps are all made end, by (partition, actor)."""
     n = m[at.N_ENDING]
@@ -520,7 +626,7 @@ def make_ends(m, f, times, now):
 # Starts ---------------------------------------------------------------------------------------------------------------
 
 
-@njit
+@_inner
 def search(m, p, start):
     """Return the first ready place at or behind ``start``, cyclically; one is ready."""
     places, n = m[p + at.PLACES], m[p + at.N_PLACES]
@@ -532,7 +638,7 @@ def search(m, p, start):
     return place
 
 
-@njit
+@_inner
 def choose_static(m, p):
     """STATIC_ORDER: the next unfinished actor of the list, if it is ready, or NONE."""
     n = m[p + at.N_ORDER]
@@ -547,7 +653,7 @@ def choose_static(m, p):
     return at.NONE
 
 
-@njit
+@_inner
 def choose_demanded(m, p):
     """DATA_DEMAND_DRIVEN: the place of the first entry that is ready, dropping those before it; NONE if none is."""
     while m[p + at.QUEUE_SIZE] > 0:
@@ -560,7 +666,7 @@ def choose_demanded(m, p):
     return at.NONE
 
 
-@njit
+@_inlined
 def choose(m, p):
     """Return the actor that a partition with a ready one fires next, or NONE."""
     policy = m[p + at.POLICY]
@@ -577,8 +683,8 @@ def choose(m, p):
     return m[m[p + at.PLACES] + place]
 
 
-@njit
-def block_size(m, f, a, x):
+@_inner
+def block_size(m, f, a, x, now):
     """Return how many firings go into a SIMD block: width, run of the action, tokens and space allow them."""
     position = m[a + at.POSITION]
     size = min(m[x + at.BLOCK_WIDTH], m[a + at.FIRING_END] - position)
@@ -586,14 +692,16 @@ def block_size(m, f, a, x):
         size = min(size, m[m[e + at.BUFFER] + at.VISIBLE] // m[e + at.TOKENS])
     for e in range(m[x + at.WRITE_FIRST], m[x + at.WRITE_END], at.TRANSFER_FIELDS):
         b = m[e + at.BUFFER]
-        size = min(size, (m[b + at.CAPACITY] - m[b + at.VISIBLE] - m[b + at.IN_FLIGHT]) // m[e + at.TOKENS])
+        if m[m[b + at.TARGET] + at.LEAVE_AT] <= now:
+            leave(m, m[b + at.TARGET])
+        size = min(size, (m[b + at.CAPACITY] - m[b + at.VISIBLE]) // m[e + at.TOKENS])
     run = 1
     while run < size and f[position + run] == f[position]:
         run += 1
     return run
 
 
-@njit
+@_inner
 def carry(m, a, x):
     """Count the transfers over links that are not shared."""
     for c in range(m[x + at.CARRIED_FIRST], m[x + at.CARRIED_END], at.CARRIED_FIELDS):
@@ -602,7 +710,7 @@ def carry(m, a, x):
         m[s + at.TRANSFERS] += 1
 
 
-@njit
+@_inlined
 def scheduling_ticks(m, p, a, x):
     """Return the scheduling of a firing behind what ended last on its core."""
     previous = at.NONE
@@ -615,18 +723,18 @@ def scheduling_ticks(m, p, a, x):
     return m[m[x + at.SCHED_PAIRS] + previous * m[x + at.SCHED_STRIDE]]
 
 
-@njit
-def start_block(m, f, a, x):
+@_inner
+def start_block(m, f, a, x, now):
     """The rare parts of a start: SIMD blocks and transfers over links that are not shared."""
     if m[x + at.BLOCK_WIDTH] > 0:
-        m[a + at.SIZE] = block_size(m, f, a, x)
+        m[a + at.SIZE] = block_size(m, f, a, x, now)
         m[a + at.PROCESSING] += compute_ticks(m, a, x)
     carry(m, a, x)
 
 
-@njit
+@_inlined
 def start_firing(m, f, times, p, a, now):
-    """Fire an actor that is ready; return when its first step is due."""
+    """Fire an actor that is ready."""
     charge(m, a, now)
     x = m[a + at.COLUMN]
     m[a + at.READY] = 0
@@ -634,14 +742,16 @@ def start_firing(m, f, times, p, a, now):
     m[p + at.FREE] -= 1
     m[a + at.SIZE] = 1
     if m[x + at.BLOCK_WIDTH] > 0 or m[x + at.CARRIED_FIRST] != m[x + at.CARRIED_END]:
-        start_block(m, f, a, x)
+        start_block(m, f, a, x, now)
     ticks = scheduling_ticks(m, p, a, x)
     m[a + at.SCHEDULING] += ticks
     if m[at.N_TIMES] > 0:
         for i in range(m[a + at.POSITION], m[a + at.POSITION] + m[a + at.SIZE]):
             times[i] = now
     due = now + ticks
-    if m[x + at.READ_GENERAL] == 1:
+    if m[x + at.PLANNED] == 1 and due + m[x + at.LEAVE_TICKS] > now:
+        due = plan_all(m, a, x, due)
+    elif m[x + at.READ_GENERAL] == 1:
         m[a + at.STAGE] = at.SCHEDULED
     else:
         due += m[x + at.READ_TICKS]
@@ -650,15 +760,14 @@ def start_firing(m, f, times, p, a, now):
         else:
             m[a + at.STAGE] = at.PROCESS
             due += m[x + at.COMPUTE]
-    m[a + at.DUE] = due
-    slot = m[at.ACTIVE] + m[at.N_ACTIVE]
-    m[slot] = a
-    m[a + at.SLOT] = slot
-    m[at.N_ACTIVE] += 1
-    return due
+    n = m[at.N_ACTIVE]
+    m[m[at.ACTIVE] + n] = due
+    m[m[at.ACTIVE_ACTORS] + n] = a
+    m[a + at.SLOT] = m[at.ACTIVE] + n
+    m[at.N_ACTIVE] = n + 1
 
 
-@njit
+@_inner
 def sort_looking(m):
     """Sort the partitions that look by index."""
     first = m[at.LOOKING_LIST]
@@ -671,13 +780,12 @@ def sort_looking(m):
         m[j + 1] = p
 
 
-@njit
+@_inlined
 def start_all(m, f, times, now):
-    """Phase STARTS: every partition that looks starts all it can, by index; return when the first step is due."""
+    """Phase STARTS: every partition that looks starts all it can, by index."""
     n = m[at.N_LOOKING]
-    due = at.NEVER
     if n == 0:
-        return due
+        return
     if n > 1:
         sort_looking(m)
     m[at.N_LOOKING] = 0
@@ -689,42 +797,58 @@ def start_all(m, f, times, now):
             a = choose(m, p)
             if a == at.NONE:
                 break
-            due = min(due, start_firing(m, f, times, p, a, now))
-    return due
+            start_firing(m, f, times, p, a, now)
 
 
 # The loop -------------------------------------------------------------------------------------------------------------
 
 
-@njit
-def make_transfers(m, now):
-    """Phase TRANSFERS: make the steps that are due; return when the next other step of an active actor is."""
-    for s in range(m[at.LINKS], m[at.LINKS_END], at.LINK_FIELDS):
-        if m[s + at.CLIENT_END] == now:
-            served(m, s, now)
-    due = at.NEVER
-    first = m[at.ACTIVE]
-    for i in range(first, first + m[at.N_ACTIVE]):
-        a = m[i]
-        if m[a + at.DUE] == now:
-            step(m, a, now)
-        due = min(due, m[a + at.DUE])
-    first = m[at.LAUNCHED_LIST]
-    for i in range(first, first + m[at.N_LAUNCHED]):
-        b = m[i]
-        m[b + at.MAX_TOKENS] = max(m[b + at.VISIBLE] + m[b + at.IN_FLIGHT], m[b + at.MAX_TOKENS])
-    m[at.N_LAUNCHED] = 0
+@_inlined
+def earliest(m):
+    """Return when the next step of an active actor is due, and note whose it is."""
+    first, n = m[at.ACTIVE], m[at.N_ACTIVE]
+    due, number, only = at.NEVER, 0, 1
+    for i in range(n):
+        time = m[first + i]
+        only = 0 if time == due else only
+        if time < due:
+            due, number, only = time, i, 1
+    m[at.SLOT_NUMBER] = number
+    m[at.ONLY] = only
     return due
 
 
-@njit
+@_inlined
+def make_transfers(m, now):
+    """Phase TRANSFERS: make the steps that are due."""
+    if m[at.LINKS] != m[at.LINKS_END]:
+        for s in range(m[at.LINKS], m[at.LINKS_END], at.LINK_FIELDS):
+            if m[s + at.CLIENT_END] == now:
+                served(m, s, now)
+    first, actors = m[at.ACTIVE], m[at.ACTIVE_ACTORS]
+    begin, end = m[at.SLOT_NUMBER], m[at.SLOT_NUMBER] + 1
+    if m[at.ONLY] == 0 or m[at.LINKS] != m[at.LINKS_END]:
+        begin, end = 0, m[at.N_ACTIVE]
+    for i in range(begin, end):
+        if m[first + i] == now:
+            step(m, m[actors + i], now)
+    first = m[at.LAUNCHED_LIST]
+    for i in range(first, first + m[at.N_LAUNCHED]):
+        sample(m, m[i], now)
+    m[at.N_LAUNCHED] = 0
+
+
+@_inner
 def close(m, f, now):
     """Account what still waits, and the firings whose phases have the same length every time."""
     for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
         if m[a + at.POSITION] < m[a + at.FIRING_END]:
             charge(m, a, now)
-        for i in range(m[a + at.FIRING_BASE], m[a + at.POSITION]):
-            m[m[a + at.ACTIONS] + f[i] * at.ACTION_FIELDS + at.DONE] += 1
+            for i in range(m[a + at.FIRING_BASE], m[a + at.POSITION]):
+                m[m[a + at.ACTIONS] + f[i] * at.ACTION_FIELDS + at.DONE] += 1
+        else:
+            for x in range(m[a + at.ACTIONS], m[a + at.ACTIONS_END], at.ACTION_FIELDS):
+                m[x + at.DONE] = m[x + at.TOTAL]
         for x in range(m[a + at.ACTIONS], m[a + at.ACTIONS_END], at.ACTION_FIELDS):
             if m[x + at.READ_GENERAL] == 0:
                 m[a + at.READING] += m[x + at.DONE] * m[x + at.READ_TICKS]
@@ -734,18 +858,22 @@ def close(m, f, now):
                 m[a + at.PROCESSING] += m[x + at.DONE] * m[x + at.COMPUTE]
 
 
-@njit
+@_inner
 def run(m, f, times):
     """Run until nothing is due any more; return the time of the last event."""
-    now = 0
+    now = m[at.BEGIN]
     for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
         wait(m, f, a, now)
-    due = start_all(m, f, times, now)
+    start_all(m, f, times, now)
+    due = earliest(m)
     while True:
+        m[at.FIRST_ROUND] = 1
         while due == now:
-            due = make_transfers(m, now)
+            make_transfers(m, now)
             make_ends(m, f, times, now)
-            due = min(due, start_all(m, f, times, now))
+            start_all(m, f, times, now)
+            due = earliest(m)
+            m[at.FIRST_ROUND] = 0
         if m[at.LINKS] != m[at.LINKS_END]:
             due = min(due, grant(m, now))
             if due == now:

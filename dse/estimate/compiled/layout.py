@@ -28,7 +28,17 @@ LOOKING_LIST: Final = 12
 LAUNCHED_LIST: Final = 13
 N_TIMES: Final = 14
 """Number of all firings if their times are wanted, else 0."""
-HEAD_FIELDS: Final = 16
+FIRST_ROUND: Final = 15
+"""1 in the first round of an instant."""
+ACTIVE_ACTORS: Final = 16
+"""The list of active actors; ``ACTIVE`` lists, in the same order, when the next step of each is due."""
+SLOT_NUMBER: Final = 17
+"""The number in these lists of an actor that is due first."""
+ONLY: Final = 18
+"""1: no other is due with it."""
+BEGIN: Final = 19
+"""The time of the first event, 0. (As a literal it would have the compiler make a second copy of everything.)"""
+HEAD_FIELDS: Final = 24
 
 # Action.
 READ_FIRST: Final = 0
@@ -53,7 +63,17 @@ CARRIED_FIRST: Final = 14
 CARRIED_END: Final = 15
 DONE: Final = 16
 """Firings made, counted when the run is over."""
-ACTION_FIELDS: Final = 17
+LEAVE_TICKS: Final = 17
+"""From the end of the scheduling until the input tokens leave (or, without inputs, to the launch)."""
+LAUNCH_TICKS: Final = 18
+"""From the end of the scheduling to the launch of the output tokens."""
+FIRST_TICKS: Final = 19
+"""From the end of the scheduling to the end of the first write to end (or, without writes, of the firing)."""
+PLANNED: Final = 20
+"""1: neither reads nor writes are made one by one."""
+TOTAL: Final = 21
+"""Firings of the action in the whole trace."""
+ACTION_FIELDS: Final = 22
 
 # Transfer: a read or a write of an action.
 BUFFER: Final = 0
@@ -79,7 +99,8 @@ CARRIED_FIELDS: Final = 2
 POSITION: Final = 0
 """Index of the next firing in the array of all firings."""
 STAGE: Final = 1
-DUE: Final = 2
+LEAVE_AT: Final = 2
+"""When the input tokens of the firing under way leave; NEVER when they have, or when that is not known yet."""
 ASKED: Final = 3
 """Number of the input or output that the actor is blocked on; number of all of them when it is ready."""
 SINCE: Final = 4
@@ -93,7 +114,7 @@ SIZE: Final = 8
 READY: Final = 9
 PARTITION: Final = 10
 SLOT: Final = 11
-"""Address in the list of active actors."""
+"""Address of the time at which the next step is due, in the list ``ACTIVE``."""
 PLACE: Final = 12
 RANK: Final = 13
 """Order by (partition, actor)."""
@@ -126,6 +147,8 @@ INPUTS: Final = 35
 INPUTS_END: Final = 36
 FIRING_BASE: Final = 37
 ACTIONS_END: Final = 38
+LAUNCH_AT: Final = 39
+"""When the output tokens of a planned firing are launched; NEVER for others."""
 ACTOR_FIELDS: Final = 40
 
 # Stages of an actor.
@@ -137,6 +160,7 @@ PROCESS: Final = 4
 WRITE: Final = 5
 WRITE_ONE_BY_ONE: Final = 6
 ENDING: Final = 7
+LEAVE: Final = 8
 
 # Buffer.
 VISIBLE: Final = 0

@@ -89,7 +89,7 @@ def pack_problem(tables: ProblemTables) -> Packed:
     blocks = layout.take(len(tables.block_ticks))
     pending = layout.take(n_actors, max([1, *(int(count.max(initial=0)) for count in counts)]))
     neighbours = [layout.take(len(buffers)), layout.take(len(buffers))]
-    lists = [layout.take(max(1, n)) for n in (n_actors, n_actors, n_actors, len(buffers))]
+    lists = [layout.take(max(1, n)) for n in (n_actors, n_actors, n_actors, len(buffers), n_actors)]
     memory = np.zeros(layout.end, dtype=np.int64)
     packed = Packed(
         tables=tables,
@@ -122,6 +122,7 @@ def _copy_tables(packed: Packed, blocks: Region) -> None:
     actions[:, at.WRITE_END] = packed.writes.address(tables.writes.first[1:])
     actions[:, at.SCHED_STRIDE] = np.diff(tables.action_base)[packed.action_actor]
     actions[:, at.BLOCK_COSTS] = blocks.first
+    actions[:, at.TOTAL] = tables.count
     for table, region in ((tables.reads, packed.reads), (tables.writes, packed.writes)):
         rows = region.view(memory)
         rows[:, at.BUFFER], rows[:, at.TOKENS] = packed.fifos.address(table.buffer), table.tokens
@@ -130,7 +131,9 @@ def _copy_tables(packed: Packed, blocks: Region) -> None:
 def _fill_head(packed: Packed, lists: list[Region]) -> None:
     head = packed.memory
     head[at.ACTORS], head[at.ACTORS_END] = packed.actors.first, packed.actors.end
-    head[at.ACTIVE], head[at.ENDING_LIST], head[at.LOOKING_LIST], head[at.LAUNCHED_LIST] = (r.first for r in lists)
+    fields = (at.ACTIVE, at.ENDING_LIST, at.LOOKING_LIST, at.LAUNCHED_LIST, at.ACTIVE_ACTORS)
+    for field, region in zip(fields, lists, strict=True):
+        head[field] = region.first
 
 
 def _fill_actors(packed: Packed, pending: Region, neighbours: list[Region]) -> None:
@@ -141,7 +144,8 @@ def _fill_actors(packed: Packed, pending: Region, neighbours: list[Region]) -> N
     rows[:, at.ACTIONS_END] = packed.actions.address(tables.action_base[1:])
     rows[:, at.FIRING_BASE] = rows[:, at.POSITION] = packed.firing_base[:-1]
     rows[:, at.FIRING_END] = packed.firing_base[1:]
-    rows[:, at.LAST_ACTION], rows[:, at.SIZE], rows[:, at.DUE] = at.NONE, 1, at.NEVER
+    rows[:, at.LAST_ACTION], rows[:, at.SIZE] = at.NONE, 1
+    rows[:, at.LEAVE_AT] = rows[:, at.LAUNCH_AT] = at.NEVER
     rows[:, at.PENDING] = pending.address(np.arange(len(rows)))
     pending.view(memory)[:] = at.NEVER
     ends = ([buffer.source for buffer in buffers], [buffer.target for buffer in buffers])
@@ -248,6 +252,22 @@ def _fill_transfers(packed: Packed, prepared: Prepared, memory: Ints, links: Reg
         if (server != at.NONE).any():
             np.maximum.at(actions[:, general], owner, (rows[:, at.SERVER] != at.NONE).astype(np.int64))
     _order_writes(packed.writes, memory, packed.write_action, tables.writes, parallel=parallel)
+    _plan_actions(packed, memory, late=prepared.point.release == "processing")
+
+
+def _plan_actions(packed: Packed, memory: Ints, *, late: bool) -> None:
+    """Give the actions the times of what happens in a firing, from the end of its scheduling."""
+    rows, writes = packed.actions.view(memory), packed.writes.view(memory)
+    launch = rows[:, at.READ_TICKS] + rows[:, at.COMPUTE]
+    no_reads, no_writes = (
+        rows[:, at.READ_FIRST] == rows[:, at.READ_END],
+        rows[:, at.WRITE_FIRST] == rows[:, at.WRITE_END],
+    )
+    rows[:, at.LAUNCH_TICKS] = rows[:, at.FIRST_TICKS] = launch
+    rows[:, at.LEAVE_TICKS] = np.where(no_reads | late, launch, rows[:, at.READ_TICKS])
+    first = packed.tables.writes.first[:-1][~no_writes]
+    rows[~no_writes, at.FIRST_TICKS] += writes[first, at.OFFSET]
+    rows[:, at.PLANNED] = (rows[:, at.READ_GENERAL] == 0) & (rows[:, at.WRITE_GENERAL] == 0)
 
 
 def _is_shared(prepared: Prepared, server: int) -> bool:
