@@ -44,8 +44,18 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     arguments = sys.argv[1:] if argv is None else argv
     verb = next((a for a in arguments if not a.startswith("-")), None)
-    args = build_parser(verb if verb in VERBS else None).parse_args(arguments)
-    return _run_verb(args)
+    parser = build_parser(verb if verb in VERBS else None)
+    if verb is not None and verb not in VERBS:
+        parser.error(_no_such_verb(verb))
+    return _run_verb(parser.parse_args(arguments))
+
+
+def _no_such_verb(verb: str) -> str:
+    from difflib import get_close_matches  # imported late: --help must not pay for it
+
+    near = get_close_matches(verb, VERBS, n=1)
+    advice = f"; did you mean '{near[0]}'?" if near else f": choose from {', '.join(VERBS)}"
+    return f"there is no verb '{verb}'{advice}"
 
 
 def _run_verb(args: argparse.Namespace) -> int:

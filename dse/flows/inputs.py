@@ -1,4 +1,4 @@
-"""The input of a network when the user names none."""
+"""The files that a user names, and the input of a network when none is named."""
 
 from pathlib import Path
 
@@ -7,6 +7,14 @@ from dse.base.source import file_span
 
 DEFAULT_INPUT = "input.default"
 """File beside a network whose first word names the input that it is run on when none is given."""
+
+
+def require_file(path: str, expected: str) -> None:
+    """Do nothing if a file is at ``path``. Raises ``FormatError``, with what was expected, if not."""
+    if Path(path).is_dir():
+        raise FormatError("this is a folder, not a file", span=file_span(path, 0), expected=expected)
+    if not Path(path).is_file():
+        raise FormatError("there is no such file", span=file_span(path, 0), expected=expected)
 
 
 def default_input(network_path: str) -> str | None:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dse.base.collector import collector_paused
-from dse.base.errors import DeadlockError, Diagnostic, ExecutionError, FormatError, OptionError
+from dse.base.errors import DeadlockError, Diagnostic, ExecutionError, OptionError
 from dse.base.source import file_span
 from dse.estimate.tables import ProblemTables, build_tables
 from dse.flows.defaults import Capacities, default_capacities
-from dse.flows.inputs import DEFAULT_INPUT, default_input
+from dse.flows.inputs import DEFAULT_INPUT, default_input, require_file
 from dse.flows.manifest import file_digest, origins_text, platform_digest, weights_digest
 from dse.flows.options import MissingMode, ProblemOptions
 from dse.flows.trace import open_trace
@@ -95,8 +95,7 @@ def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard
 
 def load_program(path: str, source_paths: tuple[str, ...] = ()) -> Program:
     """Return the network of an XDF file, or the trace of a trace file; told apart by what is in the file."""
-    if not Path(path).is_file():
-        raise FormatError("there is no such file", span=file_span(path, 0), expected="a network (.xdf) or a trace")
+    require_file(path, "a network (.xdf) or a trace")
     if is_trace_store(path) or _is_turnus_trace(path):
         return Program(path=path, network=None, trace=open_trace(path))
     with collector_paused():
@@ -123,10 +122,8 @@ def record_trace(program: Program, given_input: str | None) -> tuple[Trace, str 
         return _checked(program.trace, program.path), None
     assert program.network is not None, "a program is a network or a trace"
     path = given_input if given_input is not None else default_input(program.path)
-    if path is not None and not Path(path).is_file():
-        raise FormatError(
-            "there is no such file", span=file_span(path, 0), expected="give the file that the network reads"
-        )
+    if path is not None:
+        require_file(path, "give the file that the network reads")
     result = run_network(program.network, RunOptions(input=path))
     if result.deadlock is not None:
         raise DeadlockError(
@@ -156,12 +153,12 @@ def choose_weights(
     Of a trace without its program nothing can be counted: there ``zero`` is left to the estimation.
     """
     if given is not None and missing == "error":
-        return given, ()
+        return given, _free_costs(given)
     if given is None and missing == "zero":
         return WeightTable(name="zero", has_scheduling=False, has_transfers=False), ("all weights zero",)
     if program.network is None and missing == "zero":
         assert given is not None, "the case without weights is above"
-        return given, (f"zero for {_absent(trace, given)} missing compute weights",)
+        return given, (f"zero for {_absent(trace, given)} missing compute weights", *_free_costs(given))
     if program.network is None:
         raise OptionError(
             f"weights are needed: '{program.path}' is a trace, without the program to count operations in",
@@ -172,7 +169,14 @@ def choose_weights(
         kinds = dict.fromkeys(unit.kind.upper() for unit in platform.units)
         return nominal, (f"nominal {' and '.join(kinds)} weights (operation counts)",)
     filled, count = fill_missing(given, nominal, missing)
-    return filled, (f"{missing} for {count} missing weights",) if count else ()
+    return filled, ((f"{missing} for {count} missing weights",) if count else ()) + _free_costs(given)
+
+
+def _free_costs(given: WeightTable) -> tuple[str, ...]:
+    """Return what given weights say nothing of at all and what is therefore free."""
+    scheduling = () if given.has_scheduling else ("no scheduling costs (no .sxdf in the weights)",)
+    transfers = () if given.has_transfers else ("no communication costs (no .cxdf in the weights)",)
+    return scheduling + transfers
 
 
 def _absent(trace: Trace, table: WeightTable) -> int:

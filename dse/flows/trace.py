@@ -6,8 +6,9 @@ from pathlib import Path
 
 import dse
 from dse.analyse.dependencies import derive_dependencies
-from dse.base.errors import Diagnostic, ExecutionError, FormatError, OptionError
+from dse.base.errors import Diagnostic, ExecutionError, OptionError
 from dse.base.source import file_span
+from dse.flows.inputs import require_file
 from dse.flows.manifest import file_digest
 from dse.flows.run import run_file
 from dse.formats.trace_store import is_trace_store, read_trace
@@ -62,8 +63,7 @@ def open_trace(path: str, net: str | None = None) -> Trace:
     """
     if is_trace_store(path):
         return read_trace(path)
-    if not Path(path).is_file():
-        raise FormatError("there is no such file", span=file_span(path, 0), expected="a trace")
+    require_file(path, "a trace")
     return import_trace(path, net)
 
 
@@ -77,8 +77,7 @@ def import_trace(path: str, net: str | None = None) -> Trace:
         raise OptionError(f"'{path}' is a trace of this program, not of TURNUS", expected="name it without --import")
     model = net or str(Path(path).with_suffix(".net"))
     if net is None and not Path(model).is_file():
-        if not Path(path).is_file():
-            raise FormatError("there is no such file", span=file_span(path, 0), expected="a trace of TURNUS")
+        require_file(path, "a trace of TURNUS")
         raise OptionError(
             f"the network model of '{path}' is needed, and there is no '{model}'",
             expected="name it with --net F.net",

@@ -139,13 +139,15 @@ def test_weights_are_filled_as_asked() -> None:
     assert assumed == ("nominal CPU weights (operation counts)",)
     some = dict(list(nominal.compute.items())[:2])
     given = WeightTable(name="g", compute=some, has_scheduling=False, has_transfers=False)
-    assert choose_weights(program, trace, platform, given, "error") == (given, ())
+    free = ("no scheduling costs (no .sxdf in the weights)", "no communication costs (no .cxdf in the weights)")
+    assert choose_weights(program, trace, platform, given, "error") == (given, free)
+    assert choose_weights(program, trace, platform, nominal, "error") == (nominal, ())
     filled, assumed = choose_weights(program, trace, platform, given, "nominal")
     assert filled.compute == nominal.compute
-    assert assumed == (f"nominal for {len(nominal.compute) - 2} missing weights",)
+    assert assumed == (f"nominal for {len(nominal.compute) - 2} missing weights", *free)
     zeros, assumed = choose_weights(program, trace, platform, given, "zero")
     assert {c.origin for k, c in zeros.compute.items() if k not in some} == {"zero"}
-    assert assumed == (f"zero for {len(nominal.compute) - 2} missing weights",)
+    assert assumed == (f"zero for {len(nominal.compute) - 2} missing weights", *free)
 
 
 def test_digest_of_weights_is_of_the_numbers() -> None:
@@ -223,3 +225,5 @@ def test_a_program_that_deadlocks_when_run_is_an_error(tmp_path: Path) -> None:
 def test_missing_files_are_named() -> None:
     with pytest.raises(FormatError, match="no such file"):
         load_program("nowhere.xdf")
+    with pytest.raises(FormatError, match="this is a folder"):
+        load_program(str(ROOT))

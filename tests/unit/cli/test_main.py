@@ -1,0 +1,23 @@
+"""The command line itself: verbs and what is said of a wrong one."""
+
+import pytest
+
+from dse.cli.main import VERBS, main
+
+
+@pytest.mark.parametrize(("typed", "said"), [("chekc", "did you mean 'check'?"), ("zzz", "choose from check, run")])
+def test_a_wrong_verb_is_answered_with_the_nearest_one(
+    typed: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as leaving:
+        main([typed, "some.xdf"])
+    assert leaving.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_every_verb_says_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> None:
+    for verb in VERBS:
+        with pytest.raises(SystemExit) as leaving:
+            main([verb, "--help"])
+        assert leaving.value.code == 0
+        assert "example" in capsys.readouterr().out
