@@ -6,6 +6,9 @@ from pathlib import Path
 from dse.base.errors import Diagnostic, SourceError
 from dse.base.source import NO_SPAN, Span
 
+_EXCERPT_CHARACTERS = 240
+"""Of a longer source line only so much is shown."""
+
 
 class Gatherer:
     """Collects diagnostics so that one run reports everything wrong with a file."""
@@ -86,5 +89,19 @@ def _excerpt(span: Span) -> list[str]:
     if not text.strip():
         return []
     width = span.end_column - span.column if span.end_line == span.line else len(text) - span.column + 1
-    margin = "".join("\t" if c == "\t" else " " for c in text[: span.column - 1])
-    return [f"    {text}", f"    {margin}{'^' * max(1, width)}"]
+    text, column, width = _window(text, span.column - 1, max(1, width))
+    margin = "".join("\t" if c == "\t" else " " for c in text[:column])
+    return [f"    {text}", f"    {margin}{'^' * width}"]
+
+
+def _window(text: str, column: int, width: int) -> tuple[str, int, int]:
+    """Return a line as shown, cut around the marked part if it is long (machine-written files may be one line).
+
+    ``column`` counts from 0; returned are the text, and column and width of the mark in it.
+    """
+    if len(text) <= _EXCERPT_CHARACTERS:
+        return text, column, width
+    first = max(0, min(column - _EXCERPT_CHARACTERS // 4, len(text) - _EXCERPT_CHARACTERS))
+    last = min(len(text), first + _EXCERPT_CHARACTERS)
+    left, right = ("..." if first else ""), ("..." if last < len(text) else "")
+    return f"{left}{text[first:last]}{right}", column - first + len(left), max(1, min(width, last - column))
