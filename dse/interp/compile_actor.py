@@ -34,6 +34,7 @@ _RUNTIME: dict[str, object] = {
     "shift_right": support.shift_right,
     "float_quotient": support.float_quotient,
     "copy_nested": support.copy_nested,
+    "endless": support.endless,
     "copy_into": support.copy_into,
     "filled": support.filled,
     "zeros": support.zeros,

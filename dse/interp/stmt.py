@@ -7,10 +7,10 @@ from typing import assert_never
 from dse.base.source import NO_SPAN, Span
 from dse.interp.code import CONDITIONAL, Code, range_test, stored, wrap_text
 from dse.interp.expr import ExpressionWriter, loop_interval, range_text, zero_text
-from dse.interp.facts import walk_expression, walk_statements
+from dse.interp.facts import uses_of, walk_expression, walk_statements
 from dse.interp.intervals import container, fits
 from dse.interp.scope import Scope, Symbol
-from dse.model.ir import Assign, Call, CallStmt, ConstList, Declare, ForEach, If, Print, Stmt, While
+from dse.model.ir import Assign, Call, CallStmt, Const, ConstList, Declare, ForEach, If, Print, Stmt, While
 from dse.model.types import IntType, ListType, StringType, Type, dimensions_of
 
 
@@ -221,6 +221,10 @@ class StatementWriter:
         self.lines.depth -= 1
 
     def _while(self, stmt: While) -> None:
+        if isinstance(stmt.condition, Const) and stmt.condition.value is True and not uses_of((), stmt.body).calls:
+            # How some programs stop when their input is wrong; CAL has no way to leave such a loop.
+            self.lines.add("endless()", stmt.span)
+            return
         self.lines.add(f"while {self.expressions.write(stmt.condition).text}:", stmt.span)
         self._nested(stmt.body)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dse.base.errors import ExecutionError
 from dse.base.source import Span
 
 _SINGLE = array("f", [0.0])
@@ -93,6 +94,11 @@ def string_text(value: object) -> str:
 def bool_text(value: object) -> str:
     """Return a bool as the C back-end of Orcc prints it: 1 or 0."""
     return "1" if value else "0"
+
+
+def endless() -> None:
+    """Stand for a loop that can never end. Raises ``ExecutionError``."""
+    raise ExecutionError("the program enters a loop without end ('while true')", expected="its input may be wrong")
 
 
 @dataclass(slots=True)

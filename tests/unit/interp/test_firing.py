@@ -182,6 +182,7 @@ def test_a_reader_that_has_stopped_is_no_deadlock(tmp_path: Path) -> None:
     [
         ("x := 1 / x;", "in 'a', bad: division by zero"),
         ("x := 1 mod x;", "in 'a', bad: division by zero"),
+        ("while true do x := x + 1; end", "in 'a', bad: the program enters a loop without end ('while true')"),
         ("x := deep(1);", "in 'a', deep: the recursion is too deep"),
     ],
 )
