@@ -1,8 +1,8 @@
 """The cache that a warp's lines meet: reuse distances and a set-associative cache with LRU replacement.
 
-A line belongs to set ``line mod sets``. The reuse distance of an access is the number of distinct lines of its set since
-the line's last use; the access hits if and only if it is below the associativity (equations (9) to (11) of the CGPredict
-paper). A set kept in order of last use answers both: the position of a line is its reuse distance.
+A line belongs to set ``line mod sets``. The reuse distance of an access is the number of distinct lines of its set
+since the line's last use; the access hits if and only if it is below the associativity (equations (9) to (11) of the
+CGPredict paper). A set kept in order of last use answers both: the position of a line is its reuse distance.
 """
 
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -58,7 +58,7 @@ def reuse_distances(lines: np.ndarray, sets: int) -> np.ndarray:
         counts[line % sets] += 1
     most = 1
     for count in counts:
-        most = max(most, count)
+        most = max(most, int(count))
     recent = np.full((sets, most), -1, np.int64)
     for at in range(lines.size):
         distance = use_line(recent, lines[at])

@@ -1,8 +1,8 @@
 """The thread of a kernel as Python source for numba: one pass over the plan executes a whole batch in lock step.
 
 Every statement runs over all thread slots of the batch before the next one, so all warps issue instruction p and then
-p + 1. Rows of ``M`` are masks (which slots take part), rows of ``V`` and ``F`` the integer and floating variables of the
-threads. Loops with the same bounds for all threads count in one variable. Values are computed only where subscripts,
+p + 1. Rows of ``M`` are masks (which slots take part), rows of ``V`` and ``F`` the integer and floating variables of
+the threads. Loops with the same bounds for all threads count in one variable. Values are computed only where subscripts,
 bounds or conditions depend on them; affine subscripts cost one call.
 """
 
@@ -14,7 +14,7 @@ from dse.base.errors import ModelNotApplicable
 from dse.gpu.plan import Access, Barrier, Branch, Loop, Node, Operations, Plan, Store, WhileLoop
 from dse.model.ir import Binary, Call, Cast, Conditional, Const, Expr, Index, Load, Unary
 from dse.model.kernel import ArrayInfo, Kernel
-from dse.model.types import FloatType, IntType, Type
+from dse.model.types import INT32, FloatType, IntType, Type
 from dse.passes.walk import sub_expressions
 
 _CALLS = {
@@ -24,7 +24,8 @@ _CALLS = {
     "log2": "(logarithm({0}) / 0.6931471805599453)", "log10": "(logarithm({0}) / 2.302585092994046)",
     "pow": "power({0}, {1})", "sin": "math.sin({0})", "cos": "math.cos({0})", "tan": "math.tan({0})",
     "asin": "math.asin(max(-1.0, min(1.0, {0})))", "acos": "math.acos(max(-1.0, min(1.0, {0})))",
-    "atan": "math.atan({0})", "atan2": "math.atan2({0}, {1})", "sinh": "math.tanh({0})", "cosh": "math.cos({0})",
+    "atan": "math.atan({0})", "atan2": "math.atan2({0}, {1})", "sinh": "(0.5 * (exponential({0}) - exponential(-({0}))))",
+    "cosh": "(0.5 * (exponential({0}) + exponential(-({0}))))",
     "tanh": "math.tanh({0})", "floor": "float(math.floor({0}))", "ceil": "float(math.ceil({0}))",
     "round": "float(math.floor(({0}) + 0.5))", "trunc": "float(truncate({0}))", "fmin": "min({0}, {1})",
     "fmax": "max({0}, {1})", "min": "min({0}, {1})", "max": "max({0}, {1})",
@@ -76,8 +77,6 @@ def _added(a: Affine, b: Affine) -> Affine:
 
 def offset_of(array: ArrayInfo, indices: tuple[Expr, ...]) -> Expr:
     """Return the offset of an element in its array, in elements."""
-    from dse.model.types import INT32
-
     offset = indices[0]
     for size, index in zip(array.dims[1:], indices[1:], strict=True):
         offset = Binary("+", Binary("*", offset, Const(size, INT32), INT32), index, INT32)

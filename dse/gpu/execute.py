@@ -1,21 +1,24 @@
 """Execution of a kernel's threads, batch by batch: the memory trace and what it does to the cache.
 
-The trace is never stored: each instruction of a batch is a row of addresses (numpy, one a thread) that goes through warp
-formation and cache at once. Arrays have made-up contents (a kernel's source has none): reals between 0 and 1, integers
+The trace is never stored: each instruction of a batch is a row of addresses (numpy, one a thread) that goes through
+warp formation and cache at once. Arrays have made-up contents (a kernel's source has none): reals between 0 and 1, whole
+numbers
 below the array's size, the same in every run; they matter only where subscripts, bounds or conditions read them.
 """
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 from dse.base.errors import ModelNotApplicable
+from dse.base.source import Span
 from dse.gpu import arithmetic, warps
 from dse.gpu.codegen import ThreadCode, thread_code
-from dse.gpu.plan import Branch, Loop, Node, Plan, Store, WhileLoop
+from dse.gpu.plan import Branch, Loop, Node, Plan, WhileLoop
 from dse.model.ir import Declare
 from dse.model.kernel import ArrayInfo, Kernel, TraceMachine
 from dse.model.types import FloatType, Type
@@ -164,7 +167,7 @@ def _empty_trace(plan: Plan, layout: np.ndarray, machine: TraceMachine, max_step
 
 def _compile(code: ThreadCode) -> Callable[..., None]:
     """Compile the generated function."""
-    names: dict[str, object] = {"np": np, "math": math}
+    names: dict[str, Any] = {"np": np, "math": math}
     for module, found in (
         (warps, ("issue", "issue_affine", "split", "enter", "iterate", "step")),
         (
@@ -234,17 +237,17 @@ def _fail_on_stop(plan: Plan, trace: warps.Trace, max_steps: int) -> None:
     if reason == warps.ENDLESS:
         raise ModelNotApplicable(
             f"the trace of {plan.kernel.name} does not end within {max_steps} loop iterations",
-            span=_control_span(plan.nodes, place) or plan.kernel,  # type: ignore[arg-type]
+            span=_control_span(plan.nodes, place) or plan.kernel.span,
             expected="check that the loop ends; if it does, give a smaller --trace-size",
         )
 
 
-def _control_span(nodes: Sequence[Node], control: int) -> object:
+def _control_span(nodes: Sequence[Node], control: int) -> Span | None:
     for node in nodes:
-        if isinstance(node, Branch | Loop | WhileLoop) and node.control == control:
-            return node.span
-        if isinstance(node, Store) or not isinstance(node, Branch | Loop | WhileLoop):
+        if not isinstance(node, Branch | Loop | WhileLoop):
             continue
+        if node.control == control:
+            return node.span
         parts = (*node.then, *node.otherwise) if isinstance(node, Branch) else node.body
         found = _control_span(parts, control)
         if found is not None:

@@ -1,9 +1,9 @@
 """Counting of instructions, as Table 2 of the CGPredict paper maps them (gpu-models page, section cgpredict).
 
 Of an innermost iteration: one for each load and store; 2 * (dims - 1) for the address of each, and arithmetic written
-in subscripts; one for each multiplication and addition of the expression as parsed, an addition with a multiplication as
-direct operand being one fma; one add and one branch for the loop. Comparisons, conversions and negations cost nothing
-(icmp, sext, phi and getelementptr are not counted); what Table 2 does not have (division, shifts right, logic, calls of
+in subscripts; one for each multiplication and addition of the expression as parsed, an addition with a multiplication
+as direct operand being one fma; one add and one branch for the loop. Comparisons, conversions and negations cost
+nothing (icmp, sext, phi and getelementptr are not counted); what Table 2 does not have (division, logic, calls of
 mathematical functions) counts one each.
 """
 
