@@ -1,9 +1,9 @@
 """Execution of a kernel's threads, batch by batch: the memory trace and what it does to the cache.
 
 The trace is never stored: each instruction of a batch is a row of addresses (numpy, one a thread) that goes through
-warp formation and cache at once. Arrays have made-up contents (a kernel's source has none): reals between 0 and 1, whole
-numbers
-below the array's size, the same in every run; they matter only where subscripts, bounds or conditions read them.
+warp formation and cache at once. Arrays have made-up contents (a kernel's source has none): reals between 0 and 1,
+integers below the array's size, the same in every run; they matter only where subscripts, bounds or conditions read
+them.
 """
 
 import math

@@ -4,15 +4,13 @@ The trace size gives ``d_M``, hits, misses and classes of access; the work size 
 (gpu-models page, section cgpredict, "two sizes").
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 
 import numpy as np
 
 from dse.base.errors import ModelNotApplicable, OptionError
-from dse.frontend.c.lower import read_kernels
 from dse.gpu.counting import WorkCounts, count_work
-from dse.gpu.dependence import parallelise
 from dse.gpu.execute import MAX_STEPS, TraceResult, execute
 from dse.gpu.instructions import OperationCount, expression_key
 from dse.gpu.plan import Access, Loop, Node, Operations, Plan, WhileLoop, plan_of
@@ -31,8 +29,6 @@ from dse.model.kernel import (
     TraceMachine,
 )
 
-TRACE_SIZES = {1: 1024, 2: 128, 3: 32}
-"""Default trace size by the dimensions of the grid (Table 4 of the paper; 3 is an extension)."""
 BLOCKS = {0: (1, 1, 1), 1: (256, 1, 1), 2: (32, 32, 1), 3: (32, 8, 4)}
 """Default block by the dimensions of the grid (Table 4, its text has them swapped; 3 is an extension)."""
 
@@ -42,60 +38,13 @@ def default_block(kernel: Kernel) -> tuple[int, int, int]:
     return BLOCKS[len(kernel.parallel)]
 
 
-def trace_defines(kernels: Sequence[Kernel], defines: Mapping[str, str], size: int) -> dict[str, str]:
-    """Return the defines for a trace: every size of the kernels at most ``size``."""
-    found = dict(defines)
-    for kernel in kernels:
-        for name, value in kernel.sizes:
-            found[name] = str(min(value, size))
-    return found
-
-
-def features_of_file(
-    path: str,
-    defines: Mapping[str, str],
-    machine: TraceMachine,
-    *,
-    function: str | None = None,
-    parallel: Sequence[str] = (),
-    tiles: Sequence[str] = (),
-    trace_size: int | None = None,
-    block: tuple[int, int, int] | None = None,
-    promote: bool = True,
-    max_steps: int = MAX_STEPS,
-) -> tuple[KernelFeatures, ...]:
-    """Return the features of each kernel of a C file; the sizes of ``defines`` are the work size.
-
-    ``trace_size`` None takes the default for the kernel's grid. Raises SourceError, OptionError, FormatError for the
-    source and the options, ModelNotApplicable for a kernel that cannot be traced.
-    """
-    if trace_size is not None and trace_size < 1:
-        raise OptionError(f"a trace size of {trace_size} is not possible", expected="give a number of at least 1")
-    work = read_kernels(path, defines, function=function, tiles=tiles)
-    by_size: dict[int, tuple[Kernel, ...]] = {}
-    found: list[KernelFeatures] = []
-    for index, sequential in enumerate(work):
-        kernel = parallelise(sequential, parallel)
-        size = trace_size or TRACE_SIZES.get(len(kernel.parallel), 128)
-        if size not in by_size:
-            by_size[size] = read_kernels(path, trace_defines(work, defines, size), function=function, tiles=tiles)
-        small = parallelise(by_size[size][index], parallel) if index < len(by_size[size]) else None
-        if small is None:
-            raise ModelNotApplicable(
-                f"{path} has other kernels at the trace size {size} than at the work size",
-                expected="give a larger --trace-size",
-            )
-        found.append(kernel_features(kernel, small, machine, block=block, promote=promote, max_steps=max_steps))
-    return tuple(found)
-
-
 def kernel_features(
     work: Kernel,
     trace: Kernel,
     machine: TraceMachine,
     *,
     block: tuple[int, int, int] | None = None,
-    promote: bool = True,
+    promote_accumulators: bool = True,
     batches: int = 2,
     max_steps: int = MAX_STEPS,
 ) -> KernelFeatures:
@@ -104,7 +53,7 @@ def kernel_features(
     Raises ModelNotApplicable where the trace cannot be executed or the two sizes do not belong together.
     """
     shape = _checked_block(work, block or default_block(work))
-    plan, small = plan_of(work, promote=promote), plan_of(trace, promote=promote)
+    plan, small = plan_of(work, promote=promote_accumulators), plan_of(trace, promote=promote_accumulators)
     if len(plan.accesses) != len(small.accesses) or plan.n_controls != small.n_controls:
         raise ModelNotApplicable(
             f"{work.name} is another program at the trace size", span=work.span, expected="give a larger --trace-size"

@@ -1,8 +1,8 @@
 """Warps: which threads stand together, the class of a warp's access, and what it does to the cache.
 
 Blocks are numbered with blockIdx.x fastest, threads in a block with threadIdx.x fastest; a warp is 32 consecutive
-threads of that order. A warp's access is constant, coalesced or uncoalesced by the greatest distance of neighbouring active
-lanes: none, one element at most, or more. Its distinct lines go to the cache in ascending lane order.
+threads of that order. A warp's access is constant, coalesced or uncoalesced by the greatest distance of neighbouring
+active lanes: none, one element at most, or more. Its distinct lines go to the cache in ascending lane order.
 """
 
 from collections import namedtuple
