@@ -106,9 +106,13 @@ def test_every_package_is_in_a_layer() -> None:
     assert packages <= set(RANK)
 
 
+# numba's cache looks at the file of the compiled function only: what it calls has to stand in the same file.
+LONG_FOR_A_REASON = {"estimate/compiled/kernel.py"}
+
+
 def test_modules_stay_readable() -> None:
-    long = [str(p.relative_to(ROOT)) for p in sorted(ROOT.rglob("*.py")) if len(p.read_text().splitlines()) > 800]
-    assert long == []
+    lengths = {str(p.relative_to(ROOT)): len(p.read_text().splitlines()) for p in sorted(ROOT.rglob("*.py"))}
+    assert [name for name, lines in lengths.items() if lines > 600 and name not in LONG_FOR_A_REASON] == []
 
 
 @pytest.mark.parametrize(
