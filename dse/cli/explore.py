@@ -14,10 +14,19 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from dse.cli.problem_arguments import add_problem_arguments, print_warnings, problem_options
 from dse.explore.evaluator import Progress as SearchProgress
 from dse.explore.method import METHODS
+from dse.explore.objectives import OBJECTIVES
 from dse.flows.deliver import ranking_document
 from dse.flows.explore import Explored, SearchPlan, Watcher, explore
-from dse.flows.options import ExploreOptions, parse_budget, parse_partitions, parse_pin, parse_policies
+from dse.flows.options import (
+    ExploreOptions,
+    parse_budget,
+    parse_objectives,
+    parse_partitions,
+    parse_pin,
+    parse_policies,
+)
 from dse.model.study import Study
+from dse.report.front import front_table, front_text
 from dse.report.quantities import time_text, wrapped
 from dse.report.ranking import ranking_table, render
 from dse.report.why import partition_table, reason_lines
@@ -46,6 +55,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--transfers", choices=("sequential", "parallel"), default="sequential")
     parser.add_argument("--release", choices=("reading", "processing"), default="reading")
     parser.add_argument("--method", default="auto", help=f"auto, {', '.join(METHODS.names())} (default: auto)")
+    parser.add_argument(
+        "--objectives", metavar="O[,O]", default="makespan",
+        help=f"what to optimise, the first one ranks: {', '.join(OBJECTIVES.names())} (default: makespan)",
+    )  # fmt: skip
     parser.add_argument("--budget", metavar="N|T|N,T", help="evaluations, time, or both: 2000, 90s, 5m, 2000,90s")
     parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default: 1)")
     parser.add_argument(
@@ -67,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
         release=args.release,
         transfers=args.transfers,
         method=args.method,
+        objectives=parse_objectives(args.objectives),
         budget=parse_budget(args.budget) if args.budget is not None else None,
         seed=args.seed,
         jobs=args.jobs,
@@ -156,8 +170,13 @@ def _print(explored: Explored, quiet: bool) -> None:
     print(f"the best mapping, {time_text(study.ranking[0].makespan, study.ranking[0].tick_unit)}:")
     print(render(partition_table(explored.reasons)))
     print("\n" + "\n".join(map(wrapped, reason_lines(explored.reasons, explored.estimate))))
+    if study.front is not None:
+        print(f"\n{render(front_table(study.front, explored.setting.trace.topology))}")
+        print(wrapped(front_text(study.front)))
     count = len(delivery.mappings)
     files = delivery.mappings[0].name if count == 1 else f"{delivery.mappings[0].name} to {delivery.mappings[-1].name}"
+    if study.front is not None:
+        files += ", pareto-*.xcf"
     print(f"\nwritten to {delivery.folder}: {files}, ranking.json, report.html, study.sqlite")
 
 

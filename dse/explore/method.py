@@ -46,6 +46,7 @@ METHODS = Registry(
         "annealing": "dse.explore.methods.annealing:SimulatedAnnealing",
         "nsga2": "dse.explore.methods.nsga2:Nsga2",
         "portfolio": "dse.explore.methods.portfolio:Portfolio",
+        "pareto-search": "dse.explore.methods.pareto_search:ParetoSearch",
     },
 )
 """Name -> class. ``auto`` is not a method: ``choose_method`` turns it into one of these."""

@@ -9,10 +9,11 @@ from dse.base.errors import OptionError
 from dse.explore.store import point_to_json
 from dse.formats.xcf_write import write_xcf
 from dse.model.platform import Platform
-from dse.model.study import Study
+from dse.model.study import Front, Study
 from dse.model.trace import Topology
+from dse.report.front import values_json
 from dse.report.html import ReportInputs, report_page
-from dse.report.ranking import RankedRow, row_json
+from dse.report.ranking import RankedRow, mapping_text, row_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,7 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -
         out.mkdir(parents=True, exist_ok=True)
         for stale in sorted(out.glob("best-*.xcf")):
             stale.unlink()
+        write_front(study.front, study.network, topology, platform, out)
         for path, evaluation in zip(delivery.mappings, study.ranking, strict=False):
             write_xcf(
                 replace(evaluation.point, name=f"{study.network} {path.stem}"),
@@ -64,6 +66,7 @@ def ranking_document(study: Study, rows: Sequence[RankedRow], topology: Topology
         {**row_json(row), "design_point": point_to_json(evaluation.point, topology)}
         for row, evaluation in zip(rows, study.ranking, strict=False)
     ]
+    front = {} if study.front is None else front_json(study.front, topology)
     return {
         "network": study.network,
         "best": listed[0] if listed else None,
@@ -81,4 +84,42 @@ def ranking_document(study: Study, rows: Sequence[RankedRow], topology: Topology
         "method": study.method,
         "seed": study.seed,
         "assumed": list(study.assumed),
+        **front,
+    }
+
+
+FRONT_FILES = 50
+"""At most so many points of a front get a mapping file."""
+
+
+def write_front(front: Front | None, network: str, topology: Topology, platform: Platform, out: Path) -> None:
+    """Write ``pareto-NN.xcf`` for the points of a front in its order; those of an earlier search go."""
+    for stale in sorted(out.glob("pareto-*.xcf")):
+        stale.unlink()
+    for number, point in enumerate(() if front is None else front.points[:FRONT_FILES], start=1):
+        path = out / f"pareto-{number:02d}.xcf"
+        named = replace(point.evaluation.point, name=f"{network} {path.stem}")
+        write_xcf(named, topology, str(path), platform=platform)
+
+
+def front_json(front: Front, topology: Topology) -> dict[str, object]:
+    """Return the keys that a front adds to the ranking document."""
+    return {
+        "objectives": [{"name": a.name, "unit": a.unit, "maximise": a.maximise} for a in front.axes],
+        "pareto": [
+            {
+                "values": values_json(front, point.values),
+                "evaluation": point.evaluation.ordinal,
+                "mapping": mapping_text(point.evaluation.point, topology),
+                "digest": point.evaluation.digest,
+                "design_point": point_to_json(point.evaluation.point, topology),
+            }
+            for point in front.points
+        ],
+        "hypervolume": {
+            "share": front.hypervolume,
+            "reference": values_json(front, front.reference),
+            "ideal": values_json(front, front.ideal),
+            "over_evaluations": [list(entry) for entry in front.history],
+        },
     }

@@ -18,6 +18,17 @@ from dse.estimate.engine import Engine, make_engine
 from dse.estimate.prepare import prepare
 from dse.estimate.tables import UNIT_KINDS
 from dse.explore.evaluator import Budget, Evaluator, Progress
+from dse.explore.front import (
+    MAKESPAN_ONLY,
+    ByGoals,
+    Goals,
+    check_method_for,
+    choose_method_for,
+    front_of,
+    make_goals,
+    ranked_by,
+    unbounded,
+)
 from dse.explore.mapping_bound import MappingBound
 from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method, size_text
 from dse.explore.search import ranked, run_search
@@ -90,7 +101,8 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
     engine = make_engine(options.problem.engine, setting.problem)
     budget = options.budget or default_budget(options.problem.engine, setting.trace.n_firings)
     prepare(setting.tables, space.one_core() or _first_point(space))  # weights that are missing stop us before all else
-    name, reason = _method(options, space)
+    goals = make_goals(options.objectives, setting.tables)
+    name, reason = _method(options, space, goals, budget)
     out = options.out or Path("dse-out") / setting.trace.topology.name
     store, replaced = _open_store(out, options, setting, space)
     plan = SearchPlan(
@@ -106,7 +118,7 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
     )
     watch.planned(plan)
     try:
-        study = _search(options, setting, space, engine, store, watch, plan)
+        study = _search(options, setting, space, engine, store, watch, plan, goals)
     finally:
         store.close()
     if not study.ranking:
@@ -157,26 +169,30 @@ def _first_point(space: Space) -> DesignPoint:
     return space.to_point(next(space.candidates()))
 
 
-def _method(options: ExploreOptions, space: Space) -> tuple[str, str]:
+def _method(options: ExploreOptions, space: Space, goals: Goals | None, budget: Budget) -> tuple[str, str]:
     """Return the name of the search method and why it is this one."""
     if options.jobs < 1:
         raise OptionError(f"{options.jobs} threads estimate nothing", expected="--jobs takes 1 or more")
     if options.best < 1:
         raise OptionError(f"{options.best} best mappings are asked for", expected="--best takes 1 or more")
     if options.method == "auto":
-        return choose_method(space)
+        return choose_method(space) if goals is None else choose_method_for(goals, space, budget)
     METHODS.load(options.method)
+    if goals is not None:
+        check_method_for(goals, options.method)
     return options.method, "as asked"
 
 
 def _search(
     options: ExploreOptions, setting: Setting, space: Space, engine: Engine, store: StudyStore, watch: Watcher,
-    plan: SearchPlan,
+    plan: SearchPlan, goals: Goals | None,
 ) -> Study:  # fmt: skip
     """Run the search and return the study."""
     bounds = space_bounds(setting, space)
     context = _context(setting, space, options.seed, max(KEPT, options.best), bounds[0].makespan)
-    method: SearchMethod = METHODS.load(plan.method)(context)
+    method: SearchMethod = METHODS.load(plan.method)(context if goals is None else unbounded(context))
+    if goals is not None:
+        method = ByGoals(method, goals)
     with ThreadPoolExecutor(max_workers=options.jobs) as pool:
         evaluator = Evaluator(
             functools.partial(_estimates, engine, pool if options.jobs > 1 else None), budget=plan.budget, store=store,
@@ -196,10 +212,11 @@ def _search(
         complete=outcome.stop == "complete" and method.exact,
         stop=outcome.stop,
         seconds=evaluator.seconds,
-        ranking=ranked(in_space),
+        ranking=ranked(in_space) if goals is None else ranked_by(goals, in_space),
         baseline=outcome.baseline,
         lower_bounds=_with_proven(bounds, method, plan.method),
         assumed=plan.assumed,
+        front=None if goals is None else front_of(goals, in_space),
     )
 
 
@@ -270,7 +287,9 @@ def _identity(options: ExploreOptions, setting: Setting, space: Space) -> dict[s
 
     The budget is left out: more of it continues a study. So is the engine: all give the same integers.
     """
+    objectives = {} if options.objectives == MAKESPAN_ONLY else {"objectives": ",".join(options.objectives)}
     return {
+        **objectives,
         "trace": setting.trace.digest,
         "weights": weights_digest(setting.problem.weights),
         "missing weights": setting.problem.missing_weights,

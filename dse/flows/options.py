@@ -46,6 +46,7 @@ class ExploreOptions:
     release: ReleaseMode = "reading"
     transfers: TransferMode = "sequential"
     method: str = "auto"
+    objectives: tuple[str, ...] = ("makespan",)
     budget: Budget | None = None
     seed: int = 1
     jobs: int = 1
@@ -101,6 +102,11 @@ def parse_pin(text: str) -> tuple[str, str]:
     if not equals or not actor or not unit:
         raise OptionError(f"pin '{text}' is not understood", expected="ACTOR=UNIT, such as display=cpu")
     return actor, unit
+
+
+def parse_objectives(text: str) -> tuple[str, ...]:
+    """Return the objectives of a list with commas, as they are written."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def parse_policies(text: str) -> tuple[Policy, ...]:

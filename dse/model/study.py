@@ -28,6 +28,8 @@ class Evaluation:
     """Wall time of the estimation, in seconds; no result depends on it."""
     waiting: tuple[int, ...] = ()
     """For each actor the ticks that it was ready while no core of its partition was free; empty where unknown."""
+    costs: tuple[int, ...] = ()
+    """The cost of each objective of the search, smaller is better; empty where it only looks at the makespan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,41 @@ class LowerBound:
 
     makespan: int
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectiveAxis:
+    """An objective as people read it: its name, the unit of its values, and whether more is better."""
+
+    name: str
+    unit: str
+    maximise: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontPoint:
+    """A point that no other evaluated one beats in every objective; ``values`` in the units of the axes."""
+
+    evaluation: Evaluation
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Front:
+    """The outcome of a search with several objectives, or with another one than the makespan.
+
+    ``reference`` and ``ideal``: the worst value of each objective among all evaluations without deadlock, and the best
+    one. ``hypervolume``: the share of the box between them that the points dominate, 0 to 1; the reference point is
+    taken one unit of cost behind the worst, so that points at the border count. ``history``: (number of evaluations,
+    hypervolume) at each change.
+    """
+
+    axes: tuple[ObjectiveAxis, ...]
+    points: tuple[FrontPoint, ...]
+    reference: tuple[float, ...]
+    ideal: tuple[float, ...]
+    hypervolume: float
+    history: tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,3 +100,5 @@ class Study:
     lower_bounds: tuple[LowerBound, ...]
     """Proven for the whole space, the highest first; never empty."""
     assumed: tuple[str, ...]
+    front: Front | None = None
+    """None where the makespan is the only objective."""

@@ -252,3 +252,45 @@ def test_resume_refuses_another_platform(tmp_path: Path, capsys: pytest.CaptureF
     argv = ["explore", PINGPONG, "--out", str(tmp_path / "o"), "--platform", str(tmp_path / "two.yaml"), "--resume"]
     assert main(argv) == 2
     assert "was made from other inputs (" in capsys.readouterr().err
+
+
+POWERED = "name: two\nunits:\n  cpu: {kind: cpu, cores: 2, clock_mhz: 1000, power_watt: 2.5}\n"
+
+
+def test_several_objectives_give_a_front(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "powered.yaml").write_text(POWERED)
+    out = tmp_path / "out"
+    argv = ["explore", PINGPONG, "--platform", str(tmp_path / "powered.yaml"), "--buffers", "16", "--buffers", "64"]
+    argv += ["--objectives", "makespan,memory,traffic,energy", "--out", str(out)]
+    document = run_json(capsys, *argv)
+    assert [o["name"] for o in document["objectives"]] == ["makespan", "memory", "traffic", "energy"]
+    front = [tuple(point["values"].values()) for point in document["pareto"]]
+    assert len(front) == len(set(front)) > 1
+    for a in front:
+        assert not any(b != a and all(x <= y for x, y in zip(b, a, strict=True)) for b in front)
+    assert document["complete"] is True
+    assert document["best"]["makespan"] == front[0][0] == min(row["makespan"] for row in document["ranking"])
+    assert 0 < document["hypervolume"]["share"] <= 1
+    assert [v for _, v in document["hypervolume"]["over_evaluations"]][-1] == document["hypervolume"]["share"]
+    assert len(list(out.glob("pareto-*.xcf"))) == len(front)
+    rows = run_json(
+        capsys, "estimate", PINGPONG, "--platform", str(tmp_path / "powered.yaml"),
+        "--mapping", *(str(p) for p in sorted(out.glob("pareto-*.xcf"))),
+    )  # fmt: skip
+    assert [row["makespan"] for row in rows] == [values[0] for values in front]
+    resumed = run_json(capsys, *argv, "--resume")
+    assert resumed["pareto"] == document["pareto"]
+    assert main([*argv[:-4], "--out", str(out), "--resume"]) == 2  # the makespan alone is another study
+    assert "objectives" in capsys.readouterr().err
+
+
+def test_the_first_objective_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = run_json(capsys, "explore", PINGPONG, "--objectives", "traffic", "--out", str(tmp_path))
+    assert document["best"]["partitions"] == 1
+    assert [point["values"]["traffic"] for point in document["pareto"]] == [0]
+
+
+def test_the_makespan_alone_writes_no_front(explored: Path) -> None:
+    ranking = json.loads((explored / "ranking.json").read_text())
+    assert not {"objectives", "pareto", "hypervolume"} & set(ranking)
+    assert list(explored.glob("pareto-*.xcf")) == []

@@ -152,7 +152,8 @@ def test_a_burst_is_charged_to_the_buffer_that_cannot_take_it() -> None:
             actions=(TraceAction(name="make", reads=(), writes=(1,)), TraceAction(name="rest", reads=(), writes=(0,))),
         ),
         TraceActor(
-            name="snk", class_name="K", inputs=("i",), outputs=(), actions=(TraceAction(name="x", reads=(1,), writes=()),)
+            name="snk", class_name="K", inputs=("i",), outputs=(),
+            actions=(TraceAction(name="x", reads=(1,), writes=()),),
         ),
     )  # fmt: skip
     buffer = TraceBuffer(source=0, source_port=0, target=1, target_port=0, token_bytes=4, token_bits=32)

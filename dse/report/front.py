@@ -1,0 +1,57 @@
+"""A Pareto front as a table, in words and as plain values."""
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from dse.model.study import Front
+from dse.model.trace import Topology
+from dse.report.quantities import time_text
+from dse.report.ranking import mapping_text
+
+SHOWN = 20
+"""At most so many points of a front are printed, spread over it."""
+
+
+def front_table(front: Front, topology: Topology) -> Table:
+    """Return the points of a front, one row each, by the first objective."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for axis in front.axes:
+        table.add_column(axis.name, justify="right")
+    table.add_column("mapping", overflow="fold")
+    step = max(1, -(-len(front.points) // SHOWN))
+    for point in front.points[::step]:
+        values = (value_text(value, axis.unit) for value, axis in zip(point.values, front.axes, strict=True))
+        table.add_row(*values, mapping_text(point.evaluation.point, topology))
+    return table
+
+
+def front_text(front: Front) -> str:
+    """Return in one sentence how good the front is."""
+    found = front.history[-1][0]
+    return (
+        f"{len(front.points)} points that no other one beats in every objective; they dominate "
+        f"{100 * front.hypervolume:.1f} % of the box from the worst to the best values seen; "
+        f"the last joined after {found:,} mappings"
+    )
+
+
+def value_text(value: float, unit: str) -> str:
+    """Return a value with its unit."""
+    match unit:
+        case "ps":
+            return time_text(round(value), "ps")
+        case "cycles":
+            return time_text(round(value), "cycles")
+        case "bytes":
+            return f"{round(value):,} B"
+        case "partitions" | "units":
+            return f"{round(value)}"
+        case "joule":
+            return f"{value:.4g} J"
+        case _:
+            return f"{value:.4g} {unit}"
+
+
+def values_json(front: Front, values: tuple[float, ...]) -> dict[str, float]:
+    """Return values by the names of their objectives; counts stay integers."""
+    return {axis.name: value for axis, value in zip(front.axes, values, strict=True)}

@@ -1,0 +1,97 @@
+"""Objectives of small problems, computed by hand."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from dse.base.errors import OptionError
+from dse.estimate.compiled.engine import CompiledEngine
+from dse.estimate.tables import build_tables
+from dse.explore.front import make_goals
+from dse.explore.objectives import OBJECTIVES, make_objective
+from dse.model.design_point import DesignPoint, Partition
+from dse.model.platform import Platform, Unit
+from dse.model.problem import Problem
+from tests.unit.explore.test_buffers import pipeline, spread
+
+
+def clocked(watts: tuple[Fraction | None, Fraction | None] = (Fraction(5, 2), Fraction(10))) -> Problem:
+    """Three actors, 10, 20 and 30 cycles of 1 GHz a firing, 40 firings each; two CPUs."""
+    problem = pipeline((10, 20, 30))
+    compute = {key: replace(cost, frequency_mhz=Fraction(1000)) for key, cost in problem.weights.compute.items()}
+    units = (
+        Unit(name="little", kind="cpu", cores=2, power_watt=watts[0]),
+        Unit(name="big", kind="cpu", cores=2, power_watt=watts[1]),
+    )
+    return replace(
+        problem, weights=replace(problem.weights, compute=compute), platform=Platform(name="two", units=units)
+    )
+
+
+def two_units() -> DesignPoint:
+    return DesignPoint(
+        partitions=(Partition(name="P0", actors=(0, 1), unit="little"), Partition(name="P1", actors=(2,), unit="big")),
+        capacities=(3, 5),
+    )
+
+
+def measured(name: str, problem: Problem, point: DesignPoint) -> tuple[int, float, str]:
+    objective = make_objective(name, build_tables(problem))
+    cost = objective.cost(point, CompiledEngine(problem).estimate(point))
+    return cost, objective.value(cost), objective.unit
+
+
+def test_every_objective_by_hand() -> None:
+    problem, point = clocked(), two_units()
+    makespan = CompiledEngine(problem).estimate(point).makespan
+    assert measured("makespan", problem, point) == (makespan, makespan, "ps")
+    assert measured("memory", problem, point) == (32, 32, "bytes")
+    assert measured("traffic", problem, point) == (160, 160, "bytes")  # only a1 -> a2 crosses: 40 tokens of 4 bytes
+    assert measured("partitions", problem, point) == (2, 2, "partitions")
+    assert measured("units", problem, point) == (2, 2, "units")
+    assert measured("throughput", problem, point) == (makespan, 120 * 10**12 / makespan, "firings/s")
+    assert measured("throughput:a1.o", problem, point) == (makespan, 40 * 10**12 / makespan, "tokens/s")
+    assert measured("throughput:a1.i", problem, point)[1] == 40 * 10**12 / makespan
+    picojoule = 40 * 30_000 * Fraction(5, 2) + 40 * 30_000 * 10
+    assert measured("energy", problem, point) == (picojoule, float(picojoule) / 10**12, "joule")
+
+
+def test_units_and_partitions_differ() -> None:
+    problem = clocked()
+    point = replace(two_units(), partitions=tuple(replace(p, unit="little") for p in two_units().partitions))
+    assert measured("partitions", problem, point)[0] == 2
+    assert measured("units", problem, point)[0] == 1
+
+
+def test_without_a_clock_throughput_is_per_cycle() -> None:
+    problem = pipeline((1, 2))
+    point = spread(problem, (1,))
+    cost, value, unit = measured("throughput", problem, point)
+    assert (unit, value) == ("firings/cycle", 80 / cost)
+
+
+def test_energy_needs_power_and_a_clock() -> None:
+    with pytest.raises(OptionError, match="gives none for big"):
+        make_objective("energy", build_tables(clocked((Fraction(1), None))))
+    unclocked = replace(clocked(), weights=pipeline((10, 20, 30)).weights)
+    with pytest.raises(OptionError, match="without a clock"):
+        make_objective("energy", build_tables(unclocked))
+
+
+@pytest.mark.parametrize("text", ["enegry", "throughput:a1.nothing", "memory:x", "throughput:"])
+def test_what_is_not_an_objective_is_refused(text: str) -> None:
+    with pytest.raises(OptionError):
+        make_objective(text, build_tables(clocked()))
+
+
+def test_goals_are_named_once_and_the_makespan_alone_is_no_goal() -> None:
+    tables = build_tables(clocked())
+    assert make_goals(("makespan",), tables) is None
+    with pytest.raises(OptionError, match="twice"):
+        make_goals(("memory", "memory"), tables)
+    with pytest.raises(OptionError, match="no objective"):
+        make_goals((), tables)
+    goals = make_goals(OBJECTIVES.names(), tables)
+    assert goals is not None
+    assert [a.name for a in goals.axes if a.maximise] == ["throughput"]
