@@ -16,6 +16,7 @@ VERBS: dict[str, str] = {
     "estimate": "estimate the makespan of given mappings",
     "explore": "search for the best mappings, rank them, write their configuration files",
     "buffers": "size the FIFOs of a mapping: minimal, maximal, or as little as costs no time",
+    "gpu": "predict the cost of C kernels on GPUs, and choose an accelerator",
     "weights": "show, convert and merge weight sets",
 }
 """Verb -> one line of help. Its module is ``dse.cli.<verb>`` with ``configure(parser)`` and ``run(args) -> int``."""
@@ -41,7 +42,15 @@ def build_parser(verb: str | None) -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line and return its exit code."""
+    """Run the command line and return its exit code; an interrupt, even of the imports, is no traceback."""
+    try:
+        return _main(argv)
+    except KeyboardInterrupt:
+        print("interrupted; everything reported so far is kept", file=sys.stderr)
+        return 130
+
+
+def _main(argv: list[str] | None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     verb = next((a for a in arguments if not a.startswith("-")), None)
     parser = build_parser(verb if verb in VERBS else None)
@@ -59,7 +68,7 @@ def _no_such_verb(verb: str) -> str:
 
 
 def _run_verb(args: argparse.Namespace) -> int:
-    """Run the chosen verb; user errors become messages, an interrupt exit code 130."""
+    """Run the chosen verb; user errors become messages."""
     from dse.base.diagnostics import render  # imported late: --help must not pay for it
     from dse.base.errors import DseError
 
@@ -69,9 +78,6 @@ def _run_verb(args: argparse.Namespace) -> int:
         for diagnostic in error.diagnostics:
             print(render(diagnostic), file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
-        print("interrupted; everything reported so far is kept", file=sys.stderr)
-        return 130
     except BrokenPipeError:
         sys.stderr.close()
         return 0

@@ -78,7 +78,8 @@ def _transpositions(subject: Subject, device: Device, model: KernelCostModel, an
 
 
 def _uncoalesced(subject: Subject, change: Transposition) -> list[MemoryInstruction]:
-    return [m for m in subject.features.instructions if m.array == change.array and m.access == "uncoalesced"]
+    name = subject.work.array(change.array).source_name
+    return [m for m in subject.features.instructions if m.array == name and m.access == "uncoalesced"]
 
 
 def _tilings(subject: Subject, device: Device, model: KernelCostModel) -> Iterator[Advice]:

@@ -1,0 +1,255 @@
+"""``dse gpu``: the cost of C kernels on GPUs, without a GPU; which accelerator to choose."""
+
+import argparse
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from dse.base.errors import OptionError
+from dse.cli.kernel_documents import choice_document, hand_document, prediction_document
+from dse.flows.gpu import (
+    DEFAULT_DEVICE,
+    ChooseOptions,
+    KernelOptions,
+    ModelOptions,
+    PredictedKernel,
+    Prediction,
+    PredictOptions,
+    choose_accelerator,
+    predict,
+    predict_by_hand,
+)
+from dse.flows.kernels import Block
+from dse.gpu.models.memory_pipeline import PipelineInputs
+from dse.report.kernel_tables import (
+    advice_table,
+    choice_table,
+    instructions_table,
+    kernels_table,
+    seconds_text,
+    sensitivity_table,
+)
+from dse.report.quantities import wrapped
+from dse.report.ranking import render
+
+_HAND = ("requests", "transactions", "warps")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the sub-verbs of ``dse gpu``."""
+    parser.epilog = (
+        "examples: dse gpu predict gemm.c --define N=1024\n"
+        "          dse gpu predict gemm.c --device gtx1660s --block 16x16 --json\n"
+        "          dse gpu predict --model memory_pipeline --device tesla-m2050 \\\n"
+        "                  --requests 5 --transactions 1 --warps 6054 --launches 1000\n"
+        "          dse gpu choose gemm.c --devices jetson-tk1 h200 --fpga-ms 1180"
+    )
+    verbs = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    _configure_predict(verbs.add_parser("predict", help="the time of every kernel of a C file, and why"))
+    _configure_choose(verbs.add_parser("choose", help="GPUs, and given FPGA and CPU times, against each other"))
+
+
+def _configure_predict(parser: argparse.ArgumentParser) -> None:
+    _add_kernel_arguments(parser, file_required=False)
+    parser.add_argument(
+        "--device", default=DEFAULT_DEVICE, metavar="D",
+        help=f"device file, or the name of a built-in one (default: {DEFAULT_DEVICE})",
+    )  # fmt: skip
+    parser.add_argument("--no-advice", action="store_true", help="leave out what changes would give")
+    parser.add_argument("--sensitivity", action="store_true", help="also at half and a quarter of every size")
+    hand = parser.add_argument_group("memory_pipeline by hand, instead of a kernel")
+    hand.add_argument("--requests", type=float, metavar="X", help="global memory requests a warp (m_inst)")
+    hand.add_argument("--transactions", type=float, metavar="X", help="transactions a request (tpr)")
+    hand.add_argument("--warps", type=float, metavar="X", help="warps launched (w)")
+
+
+def _configure_choose(parser: argparse.ArgumentParser) -> None:
+    _add_kernel_arguments(parser, file_required=True)
+    parser.add_argument(
+        "--devices", nargs="+", default=[DEFAULT_DEVICE], metavar="D", help="device files or names of built-in ones"
+    )
+    parser.add_argument("--fpga-ms", type=float, metavar="X", help="time on an FPGA, in milliseconds")
+    parser.add_argument("--cpu-ms", type=float, metavar="X", help="time on a CPU, in milliseconds")
+    parser.add_argument(
+        "--with-host", action="store_true", help="count kernel starts and copies between host and device, too"
+    )
+
+
+def _add_kernel_arguments(parser: argparse.ArgumentParser, *, file_required: bool) -> None:
+    parser.add_argument("kernel", metavar="KERNEL.c", nargs=None if file_required else "?", help="the C file")
+    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON document")
+    parser.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help="print results only")
+    parser.add_argument("--function", metavar="F", help="only the kernels of this function")
+    parser.add_argument(
+        "--define", metavar="N=1024", nargs="+", action="extend", default=[], help="macros; they win over the file's"
+    )
+    parser.add_argument("--block", metavar="32x32", help="threads in a block (default: 32x32, 256x1 for one loop)")
+    parser.add_argument(
+        "--trace-size", type=int, metavar="T", help="size at which the memory trace is taken (default: 128, 1024)"
+    )
+    parser.add_argument(
+        "--no-promotion", action="store_true", help="accumulators stay in memory instead of in registers"
+    )
+    parser.add_argument(
+        "--parallel", metavar="LOOP", nargs="+", action="extend", default=[],
+        help="loops whose iterations are threads, by their variables, outermost first (default: found)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--tile", metavar="ARRAY", nargs="+", action="extend", default=[], help="arrays that are shared memory tiles"
+    )
+    parser.add_argument("--model", default="cgpredict", help="cgpredict (default) or memory_pipeline")
+    parser.add_argument(
+        "--read-cycle", choices=("timing", "measured"), default="timing",
+        help="memory_pipeline: the DRAM read cycle from its timing (default) or as measured",
+    )  # fmt: skip
+    parser.add_argument("--launches", type=int, default=1, metavar="N", help="memory_pipeline: times it is started")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Predict or choose, and print."""
+    if args.action == "choose":
+        return _choose(args)
+    if any(getattr(args, name) is not None for name in _HAND):
+        return _by_hand(args)
+    if args.kernel is None:
+        raise OptionError("no kernel is given", expected="a C file, or --requests, --transactions and --warps")
+    prediction = predict(
+        PredictOptions(
+            kernels=_kernel_options(args),
+            device=args.device,
+            model=_model_options(args),
+            advice=not args.no_advice,
+            sensitivity=args.sensitivity,
+        )
+    )
+    if args.json:
+        _print_json(prediction_document(prediction))
+    else:
+        print("\n".join(_prediction_parts(prediction, quiet=args.quiet)))
+    return 0
+
+
+def _choose(args: argparse.Namespace) -> int:
+    options = ChooseOptions(
+        kernels=_kernel_options(args),
+        devices=tuple(dict.fromkeys(args.devices)),
+        model=_model_options(args),
+        fpga_ms=_positive(args.fpga_ms, "--fpga-ms"),
+        cpu_ms=_positive(args.cpu_ms, "--cpu-ms"),
+        with_host=args.with_host,
+    )
+    choice = choose_accelerator(options)
+    if args.json:
+        _print_json(choice_document(choice, with_host=args.with_host))
+        return 0
+    print(render(choice_table(choice, with_host=args.with_host)))
+    print(f"\n{wrapped(f'{choice.winner.name} by a factor of {choice.margin:.2f}: {choice.reason}')}")
+    return 0
+
+
+def _by_hand(args: argparse.Namespace) -> int:
+    if args.model != "memory_pipeline":
+        raise OptionError(
+            "--requests, --transactions and --warps are inputs of another model", expected="--model memory_pipeline"
+        )
+    if args.kernel is not None:
+        raise OptionError("inputs by hand and a kernel", expected="either a C file or inputs by hand")
+    missing = [f"--{name}" for name in _HAND if getattr(args, name) is None]
+    if missing:
+        raise OptionError(f"{', '.join(missing)} missing", expected="--requests, --transactions and --warps together")
+    inputs = PipelineInputs(
+        requests=_positive(args.requests, "--requests") or 0.0,
+        transactions=_positive(args.transactions, "--transactions") or 0.0,
+        warps=_positive(args.warps, "--warps") or 0.0,
+        launches=args.launches,
+    )
+    device, answer = predict_by_hand(inputs, args.device, args.read_cycle)
+    if args.json:
+        _print_json(hand_document(device, inputs, answer))
+        return 0
+    print(f"{seconds_text(answer.time_s)} ({answer.cycles:,.0f} cycles) on {device.name}")
+    if not args.quiet:
+        rc = f"{answer.read_cycle_s * 1e9:.4f} ns a DRAM transaction ({args.read_cycle})"
+        print(f"{rc}; {answer.throughput_hz / 1e6:,.1f} million requests a second")
+    return 0
+
+
+def _prediction_parts(prediction: Prediction, *, quiet: bool) -> Iterable[str]:
+    pairs = [(k.features, k.cost) for k in prediction.kernels]
+    many = f", the sum of {len(pairs)} kernels" if len(pairs) > 1 else ""
+    yield f"{prediction.path} on {prediction.device.name}: {seconds_text(prediction.time_s)}{many}\n"
+    yield render(kernels_table(pairs))
+    for kernel in prediction.kernels:
+        yield from _kernel_parts(kernel, named=len(pairs) > 1, quiet=quiet)
+    if prediction.sensitivity:
+        rows = [(p.sizes, p.time_s, p.kernels) for p in prediction.sensitivity]
+        yield "\nother work sizes, same trace size:\n" + render(sensitivity_table(rows))
+    if prediction.assumed and not quiet:
+        assumed = ", ".join(origin.key for origin in prediction.assumed)
+        yield "\n" + wrapped(f"assumed of {prediction.device.name}: {assumed} (see its device file)")
+
+
+def _kernel_parts(kernel: PredictedKernel, *, named: bool, quiet: bool) -> Iterable[str]:
+    features, cost = kernel.features, kernel.cost
+    title = f"{cost.kernel}: " if named else ""
+    yield "\n" + wrapped(f"{title}{cost.bottleneck}: {cost.reason}")
+    if not quiet:
+        yield wrapped(f"threads: {features.how_parallel}")
+        for dependence in features.dependences:
+            yield wrapped(f"dependence between threads: {dependence.text}")
+        for note in cost.notes:
+            yield wrapped(f"note: {note}")
+    if features.instructions:
+        yield "\n" + render(instructions_table(features.instructions))
+    if kernel.advice:
+        yield "\n" + render(advice_table(kernel.advice))
+
+
+def _kernel_options(args: argparse.Namespace) -> KernelOptions:
+    if args.trace_size is not None and args.trace_size < 1:
+        raise OptionError(f"--trace-size is {args.trace_size}", expected="a size above 0, such as 128")
+    return KernelOptions(
+        path=args.kernel,
+        function=args.function,
+        defines=tuple(parse_define(text) for text in args.define),
+        block=None if args.block is None else parse_block(args.block),
+        trace_size=args.trace_size,
+        promote_accumulators=not args.no_promotion,
+        tiles=tuple(args.tile),
+        parallel=tuple(args.parallel),
+    )
+
+
+def _model_options(args: argparse.Namespace) -> ModelOptions:
+    if args.launches < 1:
+        raise OptionError(f"--launches is {args.launches}", expected="a number above 0")
+    return ModelOptions(name=args.model, read_cycle=args.read_cycle, launches=args.launches)
+
+
+def parse_define(text: str) -> tuple[str, str]:
+    """Return (name, value) of ``N=1024``; without a value it is 1, as for a compiler. Raises ``OptionError``."""
+    name, equals, value = text.partition("=")
+    if not _NAME.fullmatch(name) or (equals and not value.strip()):
+        raise OptionError(f"define '{text}' is not understood", expected="NAME=VALUE, such as N=1024")
+    return name, value if equals else "1"
+
+
+def parse_block(text: str) -> Block:
+    """Return the block of ``32x32``, ``256`` or ``8x8x4``. Raises ``OptionError``."""
+    parts = text.lower().split("x")
+    if not 1 <= len(parts) <= 3 or not all(re.fullmatch(r"[1-9]\d{0,5}", part) for part in parts):
+        raise OptionError(f"block '{text}' is not understood", expected="threads in x, y and z: 256, 32x32, 8x8x4")
+    x, y, z = (*(int(part) for part in parts), 1, 1)[:3]
+    return x, y, z
+
+
+def _positive(value: float | None, option: str) -> float | None:
+    if value is not None and not 0 < value < float("inf"):
+        raise OptionError(f"{option} is {value:g}", expected="a number above 0")
+    return value
+
+
+def _print_json(document: dict[str, Any]) -> None:
+    print(json.dumps(document, indent=2))

@@ -1,0 +1,213 @@
+"""GPU costs of C kernels: predict, advise, compare accelerators. The API behind ``dse gpu``."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from dse.base.errors import OptionError
+from dse.flows.kernels import Block, KernelSource, default_trace_size
+from dse.formats.device_yaml import load_device
+from dse.gpu.advice import Advice, Subject, advise
+from dse.gpu.choose import Candidate, Choice, choose, host_seconds
+from dse.gpu.models import KERNEL_COST_MODELS
+from dse.gpu.models.memory_pipeline import MemoryPipeline, PipelineInputs, PipelineTime, ReadCycle, pipeline_time
+from dse.gpu.models.seam import KernelCostModel
+from dse.model.device import ConstantOrigin, Device
+from dse.model.kernel import Kernel, KernelFeatures
+from dse.model.kernel_cost import KernelCost
+
+DEFAULT_DEVICE = "jetson-tk1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelOptions:
+    """A C file and what to make of it. ``trace_size`` None: 128 for two parallel loops, 1024 for one."""
+
+    path: str
+    function: str | None = None
+    defines: tuple[tuple[str, str], ...] = ()
+    block: Block | None = None
+    trace_size: int | None = None
+    promote_accumulators: bool = True
+    tiles: tuple[str, ...] = ()
+    parallel: tuple[str, ...] = ()
+    """Names of the loops whose iterations are threads; none: as a pragma says, else found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """Which model, and what only ``memory_pipeline`` takes."""
+
+    name: str = "cgpredict"
+    read_cycle: ReadCycle = "timing"
+    launches: int = 1
+
+    def load(self) -> KernelCostModel:
+        """Return the model. Raises ``OptionError`` for an unknown name."""
+        model: KernelCostModel = KERNEL_COST_MODELS.load(self.name)
+        if isinstance(model, MemoryPipeline):
+            return MemoryPipeline(self.read_cycle, self.launches)
+        if self.read_cycle != "timing" or self.launches != 1:
+            raise OptionError(
+                f"'{self.name}' takes no read cycle and no launches", expected="--model memory_pipeline takes them"
+            )
+        return model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictOptions:
+    """What to predict. ``sensitivity``: also at half and a quarter of every size."""
+
+    kernels: KernelOptions
+    device: str = DEFAULT_DEVICE
+    model: ModelOptions = ModelOptions()
+    advice: bool = True
+    sensitivity: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictedKernel:
+    """A kernel, its features, its cost and what could be changed."""
+
+    features: KernelFeatures
+    cost: KernelCost
+    advice: tuple[Advice, ...] = ()
+    seconds: float = 0.0
+    """Wall time of the prediction, without advice."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizePoint:
+    """A work size and the predicted time there; ``kernels``: the cost of each kernel."""
+
+    sizes: tuple[tuple[str, int], ...]
+    time_s: float
+    kernels: tuple[KernelCost, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """The kernels of a file on a device. ``assumed``: constants of the device that are assumptions."""
+
+    path: str
+    device: Device
+    model: str
+    kernels: tuple[PredictedKernel, ...]
+    sensitivity: tuple[SizePoint, ...] = ()
+    assumed: tuple[ConstantOrigin, ...] = ()
+    moved_bytes: int = 0
+    """Bytes of all global arrays."""
+
+    @property
+    def time_s(self) -> float:
+        """The sum over the kernels."""
+        return sum(k.cost.time_s for k in self.kernels)
+
+    @property
+    def longest(self) -> PredictedKernel:
+        """The kernel that takes most of the time."""
+        return max(self.kernels, key=lambda k: k.cost.time_s)
+
+
+def predict(options: PredictOptions) -> Prediction:
+    """Return the predicted time of every kernel of a C file on a device.
+
+    Raises:
+        SourceError: the C is wrong or not supported.
+        ModelNotApplicable: the model does not cover a kernel.
+        OptionError, FormatError: unknown device or model, a constant is missing, an option is impossible.
+    """
+    device, model = load_device(options.device), options.model.load()
+    source = _source(options.kernels)
+    kernels = tuple(_predicted(source, at, options, device, model) for at in range(len(source.work())))
+    return Prediction(
+        path=options.kernels.path,
+        device=device,
+        model=model.name,
+        kernels=kernels,
+        sensitivity=tuple(_sensitivity(source, options, device, model)) if options.sensitivity else (),
+        assumed=device.assumed(model.constants),
+        moved_bytes=source.array_bytes(),
+    )
+
+
+def _source(options: KernelOptions) -> KernelSource:
+    return KernelSource(
+        options.path,
+        options.defines,
+        options.function,
+        promote=options.promote_accumulators,
+        tiles=options.tiles,
+        parallel=options.parallel,
+    )
+
+
+def _predicted(
+    source: KernelSource, at: int, options: PredictOptions, device: Device, model: KernelCostModel
+) -> PredictedKernel:
+    start = time.perf_counter()
+    work = source.work()[at]
+    size = options.kernels.trace_size or default_trace_size(work)
+    trace = source.traced(size)[at]
+    machine = device.trace_machine(model.name)
+
+    def analyse(work_kernel: Kernel, trace_kernel: Kernel, block: Block | None) -> KernelFeatures:
+        return source.features(work_kernel, trace_kernel, block, machine)
+
+    features = analyse(work, trace, options.kernels.block)
+    cost = model.predict(features, device)
+    seconds = time.perf_counter() - start
+    subject = Subject(work=work, trace=trace, features=features, cost=cost)
+    advice = advise(subject, device, model, analyse) if options.advice else ()
+    return PredictedKernel(features=features, cost=cost, advice=advice, seconds=seconds)
+
+
+def _sensitivity(
+    source: KernelSource, options: PredictOptions, device: Device, model: KernelCostModel
+) -> Iterator[SizePoint]:
+    """Yield the time at the work size, at half and at a quarter of it (figure 8)."""
+    plain = replace(options, advice=False, sensitivity=False)
+    for divisor in (1, 2, 4):
+        smaller = source.scaled(divisor)
+        costs = tuple(_predicted(smaller, at, plain, device, model).cost for at in range(len(smaller.work())))
+        yield SizePoint(sizes=smaller.sizes(), time_s=sum(c.time_s for c in costs), kernels=costs)
+
+
+def predict_by_hand(inputs: PipelineInputs, device_name: str, read_cycle: ReadCycle) -> tuple[Device, PipelineTime]:
+    """Return the time of the memory pipeline from inputs given by hand. Raises ``FormatError``, ``OptionError``."""
+    device = load_device(device_name)
+    return device, pipeline_time(inputs, device, read_cycle)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChooseOptions:
+    """What to compare: devices, and times in milliseconds that the user knows."""
+
+    kernels: KernelOptions
+    devices: tuple[str, ...]
+    model: ModelOptions = ModelOptions()
+    fpga_ms: float | None = None
+    cpu_ms: float | None = None
+    with_host: bool = False
+
+
+def choose_accelerator(options: ChooseOptions) -> Choice:
+    """Return the devices and the given times, the quickest first. Raises as ``predict``."""
+    candidates = []
+    for name in options.devices:
+        predicted = predict(PredictOptions(kernels=options.kernels, device=name, model=options.model, advice=False))
+        candidates.append(
+            Candidate(
+                name=predicted.device.name,
+                kind="gpu",
+                time_s=predicted.time_s,
+                origin=f"predicted by {predicted.model}",
+                costs=tuple(k.cost for k in predicted.kernels),
+                host_s=host_seconds(predicted.device, len(predicted.kernels), predicted.moved_bytes),
+            )
+        )
+    if options.fpga_ms is not None:
+        candidates.append(Candidate(name="FPGA", kind="fpga", time_s=options.fpga_ms * 1e-3, origin="given"))
+    if options.cpu_ms is not None:
+        candidates.append(Candidate(name="CPU", kind="cpu", time_s=options.cpu_ms * 1e-3, origin="given"))
+    return choose(tuple(candidates), with_host=options.with_host)

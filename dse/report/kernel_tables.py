@@ -1,0 +1,131 @@
+"""Predicted kernels as tables: the cost, each memory instruction at its source line, advice, sensitivity."""
+
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from dse.base.source import Span
+from dse.gpu.advice import Advice
+from dse.gpu.choose import Choice, total_s
+from dse.model.kernel import KernelFeatures, MemoryInstruction
+from dse.model.kernel_cost import KernelCost
+
+_SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+
+
+def seconds_text(seconds: float) -> str:
+    """Return a time with about four significant digits and its unit: ``242.5 ms``."""
+    scale, name = next(((s, n) for s, n in _SCALES if seconds >= s), _SCALES[-1])
+    value = seconds / scale
+    decimals = 3 if value < 10 else 2 if value < 100 else 1
+    return f"{value:.{decimals}f} {name}"
+
+
+def line_text(span: Span) -> str:
+    """Return the line and column of a place in the kernel's file."""
+    return f"{span.line}:{span.column}" if span.line else ""
+
+
+def kernels_table(costs: Sequence[tuple[KernelFeatures, KernelCost]]) -> Table:
+    """Return one row a kernel: time, warp parallelism, bottleneck, the simple-cache baseline."""
+    table = _table()
+    for name in ("time", "MWP", "CWP"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("bottleneck", no_wrap=True)
+    for name in ("baseline", "L2 misses", "blocks"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("kernel", overflow="fold")
+    for features, cost in costs:
+        warp = cost.parallelism
+        table.add_row(
+            seconds_text(cost.time_s),
+            f"{warp.mwp:.2f}" if warp else "",
+            f"{warp.cwp:.2f}" if warp else "",
+            cost.bottleneck,
+            seconds_text(cost.baseline.time_s) if cost.baseline else "",
+            f"{100 * cost.l2_miss_rate:.2f} %",
+            str(cost.blocks),
+            f"{cost.kernel} (line {features.span.line})" if features.span.line else cost.kernel,
+        )
+    return table
+
+
+def instructions_table(instructions: Sequence[MemoryInstruction]) -> Table:
+    """Return one row a memory instruction: its class, cache misses, DRAM transactions a warp instruction."""
+    table = _table()
+    table.add_column("line", justify="right", no_wrap=True)
+    table.add_column("access", no_wrap=True)
+    table.add_column("class", no_wrap=True)
+    for name in ("stride", "L2 misses", "DRAM/warp", "a warp"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("of", overflow="fold")
+    for m in instructions:
+        executions = m.warp_executions
+        table.add_row(
+            line_text(m.span),
+            "store" if m.is_store else "load",
+            m.access,
+            str(m.max_stride),
+            f"{100 * m.miss_rate:.2f} %" if m.storage == "global" else "",
+            f"{m.misses / executions:.4f}" if executions and m.storage == "global" else "",
+            f"{m.per_warp:g}",
+            m.text if m.storage == "global" else f"{m.text} ({m.storage})",
+        )
+    return table
+
+
+def advice_table(advice: Sequence[Advice]) -> Table:
+    """Return one row a change that helps: the predicted time after it, and the gain."""
+    table = _table()
+    table.add_column("time then", justify="right", no_wrap=True)
+    table.add_column("gain", justify="right", no_wrap=True)
+    table.add_column("line", justify="right", no_wrap=True)
+    table.add_column("change", overflow="fold")
+    for change in advice:
+        table.add_row(seconds_text(change.cost.time_s), f"{change.gain:.2f}x", line_text(change.span), change.text)
+    return table
+
+
+def sensitivity_table(rows: Sequence[tuple[Sequence[tuple[str, int]], float, Sequence[KernelCost]]]) -> Table:
+    """Return one row a work size: the time and its ratio to the first row's."""
+    table = _table()
+    table.add_column("sizes", overflow="fold")
+    for name in ("time", "of the first", "MWP", "CWP"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for sizes, time_s, costs in rows:
+        longest = max(costs, key=lambda c: c.time_s).parallelism
+        table.add_row(
+            ", ".join(f"{name}={value}" for name, value in sizes),
+            seconds_text(time_s),
+            f"{time_s / rows[0][1]:.4f}",
+            f"{longest.mwp:.2f}" if longest else "",
+            f"{longest.cwp:.2f}" if longest else "",
+        )
+    return table
+
+
+def choice_table(choice: Choice, *, with_host: bool) -> Table:
+    """Return one row a candidate, the quickest first."""
+    table = _table()
+    for name in ("time", "of the best"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("candidate", no_wrap=True)
+    for name in ("kernels", "starts and copies"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("from", overflow="fold")
+    best = total_s(choice.winner, with_host)
+    for candidate in choice.ranking:
+        table.add_row(
+            seconds_text(total_s(candidate, with_host)),
+            f"{total_s(candidate, with_host) / best:.2f}x",
+            candidate.name,
+            seconds_text(candidate.time_s),
+            "" if candidate.host_s is None else seconds_text(candidate.host_s),
+            candidate.origin,
+        )
+    return table
+
+
+def _table() -> Table:
+    return Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
