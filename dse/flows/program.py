@@ -8,7 +8,7 @@ from pathlib import Path
 from dse.base.collector import collector_paused
 from dse.base.errors import DeadlockError, Diagnostic, ExecutionError, OptionError
 from dse.base.source import file_span
-from dse.estimate.tables import ProblemTables, build_tables
+from dse.estimate.tables import UNIT_KINDS, ProblemTables, build_tables, derivable
 from dse.flows.defaults import Capacities, default_capacities
 from dse.flows.inputs import DEFAULT_INPUT, default_input, require_file
 from dse.flows.manifest import file_digest, origins_text, platform_digest, weights_digest
@@ -73,7 +73,7 @@ def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard
         trace=trace, weights=weights, platform=platform,
         missing_weights="zero" if options.missing_weights == "zero" else "error",
     )  # fmt: skip
-    assumed = list(weights_assumed)
+    assumed = [*weights_assumed, *_derived_costs(trace, weights, platform)]
     if options.platform is None:
         assumed.append(f"platform {_platform_text(platform)}")
     if options.input is None and input_path is not None:
@@ -177,6 +177,17 @@ def _free_costs(given: WeightTable) -> tuple[str, ...]:
     scheduling = () if given.has_scheduling else ("no scheduling costs (no .sxdf in the weights)",)
     transfers = () if given.has_transfers else ("no communication costs (no .cxdf in the weights)",)
     return scheduling + transfers
+
+
+def _derived_costs(trace: Trace, weights: WeightTable, platform: Platform) -> tuple[str, ...]:
+    """Return in words from which links the costs of host FIFOs come that the weights do not give."""
+    given = sum(fifo == "host" for _, _, _, _, fifo, _, _ in weights.transfers)
+    possible = len(trace.topology.buffers) * len(UNIT_KINDS) * 2  # a read and a write, each on either unit
+    links = [link.name for link in platform.links if derivable(link)]
+    if not links or given >= possible or all(unit.kind == "cpu" for unit in platform.units):
+        return ()
+    which = "the missing costs" if given else "costs"
+    return (f"{which} of host FIFOs from latency and bandwidth of {' and '.join(links)}",)
 
 
 def _absent(trace: Trace, table: WeightTable) -> int:

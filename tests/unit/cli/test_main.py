@@ -15,6 +15,17 @@ def test_a_wrong_verb_is_answered_with_the_nearest_one(
     assert said in capsys.readouterr().err
 
 
+def test_an_interrupt_is_no_traceback_even_while_modules_are_imported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(verb: str | None) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dse.cli.main.build_parser", interrupted)
+    assert main(["check", "some.xdf"]) == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
 def test_every_verb_says_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> None:
     for verb in VERBS:
         with pytest.raises(SystemExit) as leaving:

@@ -222,6 +222,12 @@ def test_a_program_that_deadlocks_when_run_is_an_error(tmp_path: Path) -> None:
         load_setting(ProblemOptions(program=str(tmp_path / "late.xdf")))
 
 
+def test_costs_derived_from_a_link_are_said() -> None:
+    said = "costs of host FIFOs from latency and bandwidth of pcie"
+    assert said not in load_setting(ProblemOptions(program=PINGPONG)).assumed
+    assert said in load_setting(ProblemOptions(program=PINGPONG, platform="desktop-gtx1660s")).assumed
+
+
 def test_missing_files_are_named() -> None:
     with pytest.raises(FormatError, match="no such file"):
         load_program("nowhere.xdf")
