@@ -59,7 +59,7 @@ def sampled_lanes(
     kernel: Kernel, block: tuple[int, int, int], lanes: int, warps: int
 ) -> tuple[Mapping[str, Vector], Vector]:
     """Return the values of the parallel variables in evenly spaced warps of the grid, and which lanes have work."""
-    extents = [p.extent for p in kernel.parallel]
+    extents = [p.width for p in kernel.parallel]
     shape = block[: max(1, len(extents))]
     grid = [-(-e // b) for e, b in zip(extents, shape, strict=False)] or [1]
     threads = int(np.prod(shape))
@@ -73,8 +73,8 @@ def sampled_lanes(
     for axis, loop in enumerate(kernel.parallel):
         place = in_block % shape[axis] + number % grid[axis] * shape[axis]
         in_block, number = in_block // shape[axis], number // grid[axis]
-        active = active & (place < loop.extent)
-        values[loop.variable.name] = loop.low + place * loop.step
+        active = active & (place >= loop.idle) & (place < loop.width)
+        values[loop.variable.name] = loop.low + (place - loop.idle) * loop.step
     if not extents:
         active = active & (np.arange(lanes)[None, :] == 0)
     return values, active

@@ -17,6 +17,8 @@ from dse.passes.walk import expressions_of, sub_expressions, sub_statements
 
 MAX_PARALLEL = 2
 """Loops that are made threads without being asked to."""
+MOST_IDLE = 32
+"""A loop that starts below this keeps its variable as the number of the thread: the borders of stencils."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,10 @@ def _with_threads(kernel: Kernel, chain: _Chain, chosen: list[ForEach]) -> Kerne
         if extent == 0:
             raise ModelNotApplicable(f"the loop {_name(loop)} of {kernel.name} runs no iteration", span=loop.span)
         known[loop.variable.name] = (min(first, last), max(first, last))
-        found = ParallelLoop(variable=loop.variable, low=first, step=loop.step, extent=extent, span=loop.span)
+        idle = first if loop.step == 1 and 0 < first < MOST_IDLE else 0
+        found = ParallelLoop(
+            variable=loop.variable, low=first, step=loop.step, extent=extent, idle=idle, span=loop.span
+        )
         parallel.insert(0, found)
     for loop in reversed([one for one in chain.loops if one not in chosen]):
         body = (replace(loop, body=body),)

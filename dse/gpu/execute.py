@@ -120,7 +120,7 @@ def batch_slots(
 
     Blocks are padded to whole warps. Coordinates are values of the parallel loops' variables.
     """
-    extents = [p.extent for p in kernel.parallel]
+    extents = [p.width for p in kernel.parallel]
     shape = block[: max(1, len(extents))]
     grid = [-(-e // b) for e, b in zip(extents, shape, strict=False)] or [1]
     threads = math.prod(shape)
@@ -136,8 +136,8 @@ def batch_slots(
     for axis, loop in enumerate(kernel.parallel):
         place = in_block % shape[axis] + block_number % grid[axis] * shape[axis]
         in_block, block_number = in_block // shape[axis], block_number // grid[axis]
-        active &= place < loop.extent
-        coordinates[axis] = loop.low + place * loop.step
+        active &= (place >= loop.idle) & (place < loop.width)
+        coordinates[axis] = loop.low + (place - loop.idle) * loop.step
     if not extents:
         active &= slot == 0
     return coordinates, active

@@ -69,8 +69,8 @@ def kernel_features(
     missed = result.misses[charged].sum(axis=0) if charged else np.zeros(3)
     extents = tuple(p.extent for p in work.parallel)
     blocks = 1
-    for extent, edge in zip(extents, shape, strict=False):
-        blocks *= -(-extent // edge)
+    for loop, edge in zip(work.parallel, shape, strict=False):
+        blocks *= -(-loop.width // edge)
     return KernelFeatures(
         kernel=work.name,
         function=work.function,

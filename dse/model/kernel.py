@@ -45,13 +45,23 @@ class ArrayInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParallelLoop:
-    """A loop whose iterations are threads: values ``low, low + step, ...``, ``extent`` of them."""
+    """A loop whose iterations are threads: values ``low, low + step, ...``, ``extent`` of them.
+
+    ``idle`` threads stand before the first one with work: a loop that starts at 1 keeps its variable as the number of
+    the thread, as a port to CUDA does with a condition, and leaves thread 0 idle.
+    """
 
     variable: Variable
     low: int
     step: int
     extent: int
+    idle: int = 0
     span: Span = NO_SPAN
+
+    @property
+    def width(self) -> int:
+        """Threads of this dimension of the grid, the idle ones before the first included."""
+        return self.idle + self.extent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
