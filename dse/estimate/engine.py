@@ -1,5 +1,6 @@
 """The seam between those who ask for estimates and the engines that make them."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from dse.base.registry import Registry
@@ -22,6 +23,16 @@ class Engine(Protocol):
         Raises:
             FormatError: the point does not fit the problem, or weights that it needs are missing (all are named).
             InfeasibleDesign: the point can never run (``dse.estimate.prepare``).
+        """
+
+    def estimates(self, points: Sequence[DesignPoint]) -> list[Estimate]:
+        """Return the estimates of several points, the same as one by one; errors as ``estimate``."""
+
+    def estimate_within(self, point: DesignPoint, limit: int) -> Estimate | None:
+        """Return the estimate of a point that completes by ``limit`` (in ticks, inclusive), else None.
+
+        None means that the point deadlocks or takes longer; the run stops as soon as that is clear. Errors as
+        ``estimate``.
         """
 
 

@@ -47,3 +47,34 @@ def test_without_times_the_rest_is_the_same() -> None:
     engine = make_engine("compiled", case.problem)
     with_times = engine.estimate(case.point, firing_times=True)
     assert dataclasses.replace(with_times, firing_times=None) == engine.estimate(case.point)
+
+
+@pytest.mark.parametrize("engine", ENGINES.names())
+def test_limit_keeps_what_completes_in_time(engine: str) -> None:
+    kept = stopped = 0
+    for seed in range(150):
+        case = random_case(random.Random(seed), SHAPES[seed % 5 == 4])
+        try:
+            whole = make_engine("compiled", case.problem).estimate(case.point)
+        except DseError:
+            continue
+        runner = make_engine(engine, case.problem)
+        for limit in (whole.makespan, whole.makespan + 1, max(0, whole.makespan - 1), whole.makespan // 2, 0):
+            expected = whole if whole.deadlock is None and whole.makespan <= limit else None
+            assert runner.estimate_within(case.point, limit) == expected, f"seed {seed}, limit {limit}"
+            kept += expected is not None
+            stopped += expected is None
+    assert kept > 100 < stopped
+
+
+def test_several_points_at_once_are_the_same_as_one_by_one() -> None:
+    case = random_case(random.Random(7))
+    points = [
+        dataclasses.replace(case.point, release=release, capacities=tuple(c + more for c in case.point.capacities))
+        for release in ("reading", "processing")
+        for more in (0, 1, 5)
+    ]
+    for name in ENGINES.names():
+        engine = make_engine(name, case.problem)
+        assert engine.estimates(points) == [engine.estimate(point) for point in points]
+        assert engine.estimates([]) == []

@@ -1,5 +1,7 @@
 """The compiled engine: packs a design point, runs the kernel, reads the accounts."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from dse.estimate.accounts import partition_account
@@ -12,6 +14,8 @@ from dse.estimate.tables import build_tables
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import ActorAccount, BufferAccount, Deadlock, Estimate, FiringTimes, LinkAccount
 from dse.model.problem import Problem
+
+_NO_TIMES: Ints = np.zeros((2, 0), dtype=np.int64)
 
 
 class CompiledEngine:
@@ -27,7 +31,34 @@ class CompiledEngine:
         prepared = prepare(self._packed.tables, point)
         run = pack_point(self._packed, prepared)
         times = np.full((2, len(self._packed.firings) if firing_times else 0), at.NONE, dtype=np.int64)
-        makespan = int(simulate(run.memory, self._packed.firings, times))
+        makespan = self._simulate([run], times)[0]
+        return self._estimate(prepared, run, makespan, times if firing_times else None)
+
+    def estimates(self, points: Sequence[DesignPoint]) -> list[Estimate]:
+        """Return the estimates of points (see ``Engine``): all run in one go, without the interpreter lock."""
+        prepared = [prepare(self._packed.tables, point) for point in points]
+        runs = [pack_point(self._packed, p) for p in prepared]
+        makespans = self._simulate(runs, _NO_TIMES)
+        return [self._estimate(p, r, m, None) for p, r, m in zip(prepared, runs, makespans, strict=True)]
+
+    def estimate_within(self, point: DesignPoint, limit: int) -> Estimate | None:
+        """Return the estimate of a point that completes by ``limit``, else None (see ``Engine``)."""
+        prepared = prepare(self._packed.tables, point)
+        run = pack_point(self._packed, prepared, limit)
+        makespan = self._simulate([run], _NO_TIMES)[0]
+        if run.memory[at.STOPPED] or not _complete(run):
+            return None
+        return self._estimate(prepared, run, makespan, None)
+
+    def _simulate(self, runs: list[Run], times: Ints) -> list[int]:
+        ends = np.empty(len(runs), dtype=np.int64)
+        addresses = np.array([run.memory.ctypes.data for run in runs], dtype=np.int64)
+        simulate(addresses, ends, self._packed.firings, times)
+        makespans: list[int] = ends.tolist()
+        return makespans
+
+    def _estimate(self, prepared: Prepared, run: Run, makespan: int, times: Ints | None) -> Estimate:
+        """Read the accounts of a run that is over."""
         actors = _actor_accounts(run, makespan)
         return Estimate(
             makespan=makespan,
@@ -35,7 +66,7 @@ class CompiledEngine:
             actors=actors,
             partitions=tuple(
                 partition_account([actors[a] for a in partition.actors], cores, makespan)
-                for partition, cores in zip(point.partitions, prepared.cores, strict=True)
+                for partition, cores in zip(prepared.point.partitions, prepared.cores, strict=True)
             ),
             buffers=_buffer_accounts(run),
             links=tuple(
@@ -45,19 +76,23 @@ class CompiledEngine:
                 for server, row in zip(prepared.servers, run.links.tolist(), strict=True)
             ),
             deadlock=self._deadlock(prepared, run),
-            firing_times=_firing_times(self._packed.firing_base, times) if firing_times else None,
+            firing_times=None if times is None else _firing_times(self._packed.firing_base, times),
         )  # fmt: skip
 
     def _deadlock(self, prepared: Prepared, run: Run) -> Deadlock | None:
-        if bool(np.all(run.actors[:, at.POSITION] == run.actors[:, at.FIRING_END])):
+        if _complete(run):
             return None
         return diagnose(prepared, _final_state(run), self._rerun)
 
     def _rerun(self, prepared: Prepared) -> FinalState:
         """Return the final state of another run."""
         run = pack_point(self._packed, prepared)
-        simulate(run.memory, self._packed.firings, np.zeros((2, 0), dtype=np.int64))
+        self._simulate([run], _NO_TIMES)
         return _final_state(run)
+
+
+def _complete(run: Run) -> bool:
+    return bool(np.all(run.actors[:, at.POSITION] == run.actors[:, at.FIRING_END]))
 
 
 def _final_state(run: Run) -> FinalState:
@@ -66,21 +101,25 @@ def _final_state(run: Run) -> FinalState:
 
 
 def _actor_accounts(run: Run, makespan: int) -> tuple[ActorAccount, ...]:
+    positions, bases = run.actors[:, at.POSITION].tolist(), run.actors[:, at.FIRING_BASE].tolist()
+    rows = run.actors[:, at.FIRING_END : at.LINK_WAITING + 1].tolist()
     accounts = []
-    for row in run.actors.tolist():
-        done = row[at.POSITION] == row[at.FIRING_END]
+    for position, base, row in zip(positions, bases, rows, strict=True):
+        end, last_end, _, scheduling, idle, blocked_reading, blocked_writing, reading, processing, writing, waiting = (
+            row
+        )
         accounts.append(
             ActorAccount(
-                scheduling=row[at.SCHEDULING],
-                reading=row[at.READING],
-                processing=row[at.PROCESSING],
-                writing=row[at.WRITING],
-                link_waiting=row[at.LINK_WAITING],
-                blocked_reading=row[at.BLOCKED_READING],
-                blocked_writing=row[at.BLOCKED_WRITING],
-                idle=row[at.IDLE],
-                finished=makespan - row[at.LAST_END] if done else 0,
-                firings=row[at.POSITION] - row[at.FIRING_BASE],
+                scheduling=scheduling,
+                reading=reading,
+                processing=processing,
+                writing=writing,
+                link_waiting=waiting,
+                blocked_reading=blocked_reading,
+                blocked_writing=blocked_writing,
+                idle=idle,
+                finished=makespan - last_end if position == end else 0,
+                firings=position - base,
             )
         )
     return tuple(accounts)
@@ -95,7 +134,7 @@ def _buffer_accounts(run: Run) -> tuple[BufferAccount, ...]:
             write_blockings=row[at.WRITE_BLOCKINGS],
             write_blocked=row[at.WRITE_BLOCKED],
         )
-        for row in run.fifos.tolist()
+        for row in run.fifos[:, : at.WRITE_BLOCKED + 1].tolist()
     )
 
 

@@ -592,6 +592,7 @@ def end_firing(m, f, times, a, now):
     m[p + at.LAST_ACTOR] = a
     m[p + at.LAST_FIRED] = action
     m[p + at.FREE] += 1
+    m[p + at.FREE_SINCE] = now
     look(m, p)
 
 
@@ -745,6 +746,10 @@ def start_firing(m, f, times, p, a, now):
         start_block(m, f, a, x, now)
     ticks = scheduling_ticks(m, p, a, x)
     m[a + at.SCHEDULING] += ticks
+    if m[at.LIMIT] != at.NEVER and m[p + at.CORES] == 1:
+        m[p + at.SLACK] -= ticks + now - m[p + at.FREE_SINCE]
+        if m[p + at.SLACK] < 0:
+            m[at.STOPPED] = 1
     if m[at.N_TIMES] > 0:
         for i in range(m[a + at.POSITION], m[a + at.POSITION] + m[a + at.SIZE]):
             times[i] = now
@@ -800,6 +805,98 @@ def start_all(m, f, times, now):
             start_firing(m, f, times, p, a, now)
 
 
+# The design point -----------------------------------------------------------------------------------------------------
+
+
+@_inner
+def hand_out(m):
+    """Give buffers and actors what the design point chooses for them."""
+    c = m[at.CHOSEN]
+    for b in range(m[at.FIFOS], m[at.FIFOS_END], at.FIFO_FIELDS):
+        m[b + at.CAPACITY] = m[c + at.CHOSEN_CAPACITY]
+        m[b + at.READ_PRICE] = m[c + at.CHOSEN_READ_PRICE]
+        m[b + at.WRITE_PRICE] = m[c + at.CHOSEN_WRITE_PRICE]
+        m[b + at.LINK_SERVER] = m[c + at.CHOSEN_SERVER]
+        c += at.CHOSEN_FIFO_FIELDS
+    for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
+        m[a + at.PARTITION] = m[c + at.CHOSEN_PARTITION]
+        m[a + at.PLACE] = m[c + at.CHOSEN_PLACE]
+        m[a + at.RANK] = m[c + at.CHOSEN_RANK]
+        c += at.CHOSEN_ACTOR_FIELDS
+
+
+@_inner
+def price(m, first, end, costs, width, side):
+    """Give transfers their ticks and links; return the ticks of all of them, and whether one asks a shared link."""
+    total, asks = m[at.BEGIN], m[at.BEGIN]
+    for e in range(first, end, at.TRANSFER_FIELDS):
+        b = m[e + at.BUFFER]
+        row = costs + m[b + side] * width + m[e + at.COLUMN_OF_COSTS]
+        ticks = m[row]
+        m[e + at.COSTS] = row
+        m[e + at.TICKS] = ticks
+        m[e + at.SERVER] = m[b + at.LINK_SERVER]
+        asks |= m[b + at.LINK_SERVER] != at.NONE
+        total = max(total, ticks) if m[at.PARALLEL] == 1 else total + ticks
+    return total, asks
+
+
+@_inner
+def order_writes(m, x):
+    """Give the writes of an action by the order in which they end, with the end of each after the processing."""
+    first = m[x + at.WRITE_FIRST]
+    total = m[at.BEGIN]
+    for e in range(first, m[x + at.WRITE_END], at.TRANSFER_FIELDS):
+        ticks = m[e + at.TICKS]
+        total += ticks
+        offset, place = total, e
+        if m[at.PARALLEL] == 1:
+            offset = ticks
+            while place > first and m[place - at.TRANSFER_FIELDS + at.OFFSET] > offset:
+                m[place + at.OFFSET] = m[place - at.TRANSFER_FIELDS + at.OFFSET]
+                m[place + at.ROW] = m[place - at.TRANSFER_FIELDS + at.ROW]
+                place -= at.TRANSFER_FIELDS
+        m[place + at.OFFSET] = offset
+        m[place + at.ROW] = e
+
+
+@_inner
+def settle(m):
+    """Work out what follows from the design point for every action: its transfers and the times in its firings."""
+    hand_out(m)
+    for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
+        for x in range(m[a + at.ACTIONS], m[a + at.ACTIONS_END], at.ACTION_FIELDS):
+            first, end = m[x + at.READ_FIRST], m[x + at.READ_END]
+            reading, asks = price(m, first, end, m[at.READ_COSTS], m[at.READ_COSTS_WIDTH], at.READ_PRICE)
+            m[x + at.READ_TICKS] = reading
+            m[x + at.READ_GENERAL] = asks | (m[x + at.BLOCK_WIDTH] > 0)
+            launch = reading + m[x + at.COMPUTE]
+            m[x + at.LEAVE_TICKS] = reading if m[at.RELEASE_EARLY] == 1 and first != end else launch
+            m[x + at.LAUNCH_TICKS] = m[x + at.FIRST_TICKS] = launch
+            first, end = m[x + at.WRITE_FIRST], m[x + at.WRITE_END]
+            writing, asks = price(m, first, end, m[at.WRITE_COSTS], m[at.WRITE_COSTS_WIDTH], at.WRITE_PRICE)
+            m[x + at.WRITE_TICKS] = writing
+            m[x + at.WRITE_GENERAL] = asks | (m[x + at.BLOCK_WIDTH] > 0)
+            order_writes(m, x)
+            if first != end:
+                m[x + at.FIRST_TICKS] += m[first + at.OFFSET]
+            m[x + at.PLANNED] = m[x + at.READ_GENERAL] + m[x + at.WRITE_GENERAL] == 0
+
+
+@_inner
+def take_limit(m):
+    """Give each partition on one core the time that it may spend on other things than transfers and computation."""
+    for p in range(m[at.PARTITIONS], m[at.PARTITIONS_END], at.PART_FIELDS):
+        m[p + at.SLACK] = m[at.LIMIT]
+    for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
+        p = m[a + at.PARTITION]
+        for x in range(m[a + at.ACTIONS], m[a + at.ACTIONS_END], at.ACTION_FIELDS):
+            if m[x + at.TOTAL] > 0 and m[x + at.PLANNED] == 1:
+                m[p + at.SLACK] -= m[x + at.TOTAL] * (m[x + at.LAUNCH_TICKS] + m[x + at.WRITE_TICKS])
+        if m[p + at.CORES] == 1 and m[p + at.SLACK] < 0:
+            m[at.STOPPED] = 1
+
+
 # The loop -------------------------------------------------------------------------------------------------------------
 
 
@@ -840,7 +937,7 @@ def make_transfers(m, now):
 
 @_inner
 def close(m, f, now):
-    """Account what still waits, and the firings whose phases have the same length every time."""
+    """Nothing is under way: account what still waits, and the firings whose phases have the same length every time."""
     for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
         if m[a + at.POSITION] < m[a + at.FIRING_END]:
             charge(m, a, now)
@@ -861,7 +958,10 @@ def close(m, f, now):
 @_inner
 def run(m, f, times):
     """Run until nothing is due any more; return the time of the last event."""
+    settle(m)
     now = m[at.BEGIN]
+    if m[at.LIMIT] != at.NEVER:
+        take_limit(m)
     for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
         wait(m, f, a, now)
     start_all(m, f, times, now)
@@ -878,21 +978,27 @@ def run(m, f, times):
             due = min(due, grant(m, now))
             if due == now:
                 continue
-        if due == at.NEVER:
+        if due == at.NEVER or m[at.STOPPED] == 1:
+            break
+        if due > m[at.LIMIT]:
+            m[at.STOPPED] = 1
             break
         now = due
-    close(m, f, now)
+    if m[at.STOPPED] == 0:
+        close(m, f, now)
     return now
 
 
-@njit(["int64(int64[::1], uint16[::1], int64[:, ::1])"], cache=True, nogil=True)
-def simulate(memory, firings, firing_times):
-    """Run until nothing is due any more; return the time of the last event. All accounts are in ``memory``.
+@njit(["void(int64[::1], int64[::1], uint16[::1], int64[:, ::1])"], cache=True, nogil=True)
+def simulate(addresses, ends, firings, firing_times):
+    """Run each memory until nothing is due any more, or its limit is passed; all accounts are in it.
 
+    ``addresses``: of the first words of the memories. ``ends``: receives the time of the last event of each.
     ``firing_times``: shape (2, n_firings), start and end of every firing, or (2, 0) where they are not wanted.
     """
-    m = int64_pointer(memory.ctypes.data)
     f = uint16_pointer(firings.ctypes.data)
     times = int64_pointer(firing_times.ctypes.data)
-    m[at.N_TIMES] = firing_times.shape[1]
-    return run(m, f, times)
+    for i in range(len(addresses)):
+        m = int64_pointer(addresses[i])
+        m[at.N_TIMES] = firing_times.shape[1]
+        ends[i] = run(m, f, times)

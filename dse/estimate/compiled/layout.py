@@ -38,7 +38,33 @@ ONLY: Final = 18
 """1: no other is due with it."""
 BEGIN: Final = 19
 """The time of the first event, 0. (As a literal it would have the compiler make a second copy of everything.)"""
-HEAD_FIELDS: Final = 24
+FIFOS: Final = 20
+FIFOS_END: Final = 21
+CHOSEN: Final = 22
+"""Address of what the design point chooses for each buffer, then for each actor: rows that ``settle`` hands out."""
+READ_COSTS: Final = 23
+"""Address of the ticks of all reads; row ``price`` begins ``READ_COSTS_WIDTH`` words behind row ``price - 1``."""
+READ_COSTS_WIDTH: Final = 24
+WRITE_COSTS: Final = 25
+WRITE_COSTS_WIDTH: Final = 26
+LIMIT: Final = 27
+"""A run stops when it is clear that it does not complete by this time; NEVER: it does not stop."""
+STOPPED: Final = 28
+"""1: the run stopped for its limit."""
+PARTITIONS: Final = 29
+PARTITIONS_END: Final = 30
+HEAD_FIELDS: Final = 32
+
+# What a design point chooses for a buffer, and for an actor.
+CHOSEN_CAPACITY: Final = 0
+CHOSEN_READ_PRICE: Final = 1
+CHOSEN_WRITE_PRICE: Final = 2
+CHOSEN_SERVER: Final = 3
+CHOSEN_FIFO_FIELDS: Final = 4
+CHOSEN_PARTITION: Final = 0
+CHOSEN_PLACE: Final = 1
+CHOSEN_RANK: Final = 2
+CHOSEN_ACTOR_FIELDS: Final = 3
 
 # Action.
 READ_FIRST: Final = 0
@@ -88,7 +114,9 @@ OFFSET: Final = 5
 """Writes that need not be made one by one: the end after t3 of the n-th to end, in row n of the action."""
 ROW: Final = 6
 """The row of that write."""
-TRANSFER_FIELDS: Final = 7
+COLUMN_OF_COSTS: Final = 7
+"""The column of the ticks of one firing in the table of costs."""
+TRANSFER_FIELDS: Final = 8
 
 # Transfer over a link that is not shared: nobody asks, the server counts it.
 CARRIED_SERVER: Final = 0
@@ -175,7 +203,12 @@ READ_BLOCKINGS: Final = 8
 READ_BLOCKED: Final = 9
 WRITE_BLOCKINGS: Final = 10
 WRITE_BLOCKED: Final = 11
-FIFO_FIELDS: Final = 12
+READ_PRICE: Final = 12
+"""Row of the table of costs; WRITE_PRICE likewise."""
+WRITE_PRICE: Final = 13
+LINK_SERVER: Final = 14
+"""The shared link server that its transfers ask, or NONE."""
+FIFO_FIELDS: Final = 16
 
 # Partition.
 POLICY: Final = 0
@@ -196,7 +229,11 @@ QUEUE_SIZE: Final = 11
 ORDER: Final = 12
 """Address of the addresses of the actors of a static order."""
 N_ORDER: Final = 13
-PART_FIELDS: Final = 14
+CORES: Final = 14
+SLACK: Final = 15
+"""With a limit, on one core: the time that may still go by without transfers or computation for it to be kept."""
+FREE_SINCE: Final = 16
+PART_FIELDS: Final = 17
 
 # Link server.
 SHARED: Final = 0

@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 
 from dse.estimate.compiled import layout as at
 from dse.estimate.prepare import NO_SERVER, Prepared
-from dse.estimate.tables import ProblemTables, TransferTable
+from dse.estimate.tables import ProblemTables
 from dse.model.design_point import POLICIES
 
 Ints = NDArray[np.int64]
+_KEPT_TEMPLATES = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,8 @@ class Packed:
     read_action: Ints
     """shape (n_reads,): the action of each read; ``write_action`` the same."""
     write_action: Ints
+    templates: dict[tuple[int, ...], Ints]
+    """By the unit kinds of the actors: ``memory`` with the costs of the actions on them."""
 
 
 def pack_problem(tables: ProblemTables) -> Packed:
@@ -100,6 +103,7 @@ def pack_problem(tables: ProblemTables) -> Packed:
         action_actor=np.repeat(np.arange(n_actors), np.diff(tables.action_base)),
         read_action=np.repeat(np.arange(n_actions), counts[0]),
         write_action=np.repeat(np.arange(n_actions), counts[1]),
+        templates={},
     )  # fmt: skip
     _copy_tables(packed, blocks)
     _fill_head(packed, lists)
@@ -126,11 +130,15 @@ def _copy_tables(packed: Packed, blocks: Region) -> None:
     for table, region in ((tables.reads, packed.reads), (tables.writes, packed.writes)):
         rows = region.view(memory)
         rows[:, at.BUFFER], rows[:, at.TOKENS] = packed.fifos.address(table.buffer), table.tokens
+        rows[:, at.COLUMN_OF_COSTS] = table.cost
 
 
 def _fill_head(packed: Packed, lists: list[Region]) -> None:
     head = packed.memory
     head[at.ACTORS], head[at.ACTORS_END] = packed.actors.first, packed.actors.end
+    head[at.FIFOS], head[at.FIFOS_END] = packed.fifos.first, packed.fifos.end
+    head[at.READ_COSTS], head[at.READ_COSTS_WIDTH] = packed.read_costs.first, packed.read_costs.width
+    head[at.WRITE_COSTS], head[at.WRITE_COSTS_WIDTH] = packed.write_costs.first, packed.write_costs.width
     fields = (at.ACTIVE, at.ENDING_LIST, at.LOOKING_LIST, at.LAUNCHED_LIST, at.ACTIVE_ACTORS)
     for field, region in zip(fields, lists, strict=True):
         head[field] = region.first
@@ -182,41 +190,57 @@ class Run:
     links: Ints
 
 
-def pack_point(packed: Packed, prepared: Prepared) -> Run:
-    """Return the memory of an estimate at its beginning."""
+def pack_point(packed: Packed, prepared: Prepared, limit: int | None = None) -> Run:
+    """Return the memory of an estimate at its beginning; the kernel's ``settle`` does the rest."""
     point = prepared.point
+    n_actors = packed.actors.rows
     layout = _Layout(len(packed.memory))
+    chosen = layout.take(packed.fifos.rows * at.CHOSEN_FIFO_FIELDS + n_actors * at.CHOSEN_ACTOR_FIELDS)
     parts = layout.take(len(point.partitions), at.PART_FIELDS)
-    places, queues = layout.take(packed.actors.rows), layout.take(packed.actors.rows)
+    places = layout.take(n_actors)
     orders = layout.take(sum(len(partition.static_order) for partition in point.partitions))
+    queues = layout.take(n_actors)
     links = layout.take(len(prepared.servers), at.LINK_FIELDS)
     requests = layout.take(len(prepared.servers), 2 * packed.fifos.rows * at.REQUEST_FIELDS)
-    carried = _carried(packed, prepared, links)
-    carried_region = layout.take(len(carried), at.CARRIED_FIELDS)
-    memory = np.zeros(layout.end, dtype=np.int64)
-    memory[: len(packed.memory)] = packed.memory
+    carried = _carried(packed, prepared, links) if prepared.servers else None
+    carried_region = layout.take(0 if carried is None else len(carried), at.CARRIED_FIELDS)
+    memory = np.empty(layout.end, dtype=np.int64)
+    memory[: len(packed.memory)] = _template(packed, prepared.unit_kind)
+    memory[queues.first :] = 0
     memory[at.RELEASE_EARLY], memory[at.PARALLEL] = point.release == "reading", point.transfers == "parallel"
-    memory[at.LINKS], memory[at.LINKS_END] = links.first, links.end
-    packed.fifos.view(memory)[:, at.CAPACITY] = prepared.capacities
-    _fill_actions(packed, prepared, memory)
-    _fill_transfers(packed, prepared, memory, links)
-    if len(carried):
+    memory[at.PARTITIONS], memory[at.PARTITIONS_END] = parts.first, parts.end
+    memory[at.LIMIT] = at.NEVER if limit is None else limit
+    memory[at.LINKS], memory[at.LINKS_END], memory[at.CHOSEN] = links.first, links.end, chosen.first
+    memory[chosen.first : queues.first] = _chosen(packed, prepared, links, (parts, places, queues, orders))
+    link_rows = links.view(memory)
+    if prepared.servers:
+        link_rows[:, at.CLIENT], link_rows[:, at.CLIENT_END] = at.NONE, at.NEVER
+        link_rows[:, at.REQUESTS] = requests.address(np.arange(len(link_rows)))
+    if carried is not None and len(carried):
         carried_region.view(memory)[:] = carried[:, 1:]
         rows = packed.actions.view(memory)
         edges = np.searchsorted(carried[:, 0], np.arange(len(rows) + 1), side="left")
         rows[:, at.CARRIED_FIRST] = carried_region.address(edges[:-1])
         rows[:, at.CARRIED_END] = carried_region.address(edges[1:])
-    _place_actors(packed, prepared, memory, (parts, places, queues, orders))
-    link_rows = links.view(memory)
-    link_rows[:, at.CLIENT], link_rows[:, at.CLIENT_END] = at.NONE, at.NEVER
-    link_rows[:, at.REQUESTS] = requests.address(np.arange(len(link_rows)))
     return Run(memory=memory, actors=packed.actors.view(memory), fifos=packed.fifos.view(memory), links=link_rows)
 
 
-def _fill_actions(packed: Packed, prepared: Prepared, memory: Ints) -> None:
+def _template(packed: Packed, unit_kind: tuple[int, ...]) -> Ints:
+    """Return the shared memory with the costs of the actions on their units; the last few are kept."""
+    found = packed.templates.get(unit_kind)
+    if found is None:
+        if len(packed.templates) >= _KEPT_TEMPLATES:
+            packed.templates.clear()
+        found = packed.memory.copy()
+        _fill_actions(packed, unit_kind, found)
+        packed.templates[unit_kind] = found
+    return found
+
+
+def _fill_actions(packed: Packed, unit_kind: tuple[int, ...], memory: Ints) -> None:
     """Give the actions the costs on their units."""
     tables, actor = packed.tables, packed.action_actor
-    kind = np.array(prepared.unit_kind, dtype=np.int64)[actor]
+    kind = np.array(unit_kind, dtype=np.int64)[actor]
     column = np.arange(len(actor))
     rows = packed.actions.view(memory)
     rows[:, at.SCHED_FIRST] = tables.first_scheduling[kind, column]
@@ -225,66 +249,42 @@ def _fill_actions(packed: Packed, prepared: Prepared, memory: Ints) -> None:
     rows[:, at.COMPUTE] = tables.compute[kind, column]
     rows[:, at.BLOCK_WIDTH] = tables.block_width[kind, column]
     rows[:, at.BLOCK_COSTS] += tables.block_base[kind, column]
-    rows[:, at.READ_GENERAL] = rows[:, at.WRITE_GENERAL] = rows[:, at.BLOCK_WIDTH] > 0
 
 
-def _fill_transfers(packed: Packed, prepared: Prepared, memory: Ints, links: Region) -> None:
-    """Give the transfers their prices and links, and the actions the lengths of their reads and writes."""
-    tables, parallel = packed.tables, prepared.point.transfers == "parallel"
-    server = np.array(
-        [links.first + s * at.LINK_FIELDS if _is_shared(prepared, s) else at.NONE for s in prepared.server_of],
-        dtype=np.int64,
-    )
-    actions = packed.actions.view(memory)
-    for table, region, costs, prices, owner, ticks, general in (
-        (tables.reads, packed.reads, packed.read_costs, prepared.read_price, packed.read_action,
-         at.READ_TICKS, at.READ_GENERAL),
-        (tables.writes, packed.writes, packed.write_costs, prepared.write_price, packed.write_action,
-         at.WRITE_TICKS, at.WRITE_GENERAL),
-    ):  # fmt: skip
-        rows = region.view(memory)
-        price = np.array(prices, dtype=np.int64)[table.buffer]
-        rows[:, at.TICKS] = table.ticks[price, table.cost]
-        rows[:, at.COSTS] = costs.address(price) + table.cost
-        rows[:, at.SERVER] = server[table.buffer]
-        gather = np.maximum if parallel else np.add
-        gather.at(actions[:, ticks], owner, rows[:, at.TICKS])
-        if (server != at.NONE).any():
-            np.maximum.at(actions[:, general], owner, (rows[:, at.SERVER] != at.NONE).astype(np.int64))
-    _order_writes(packed.writes, memory, packed.write_action, tables.writes, parallel=parallel)
-    _plan_actions(packed, memory, late=prepared.point.release == "processing")
-
-
-def _plan_actions(packed: Packed, memory: Ints, *, late: bool) -> None:
-    """Give the actions the times of what happens in a firing, from the end of its scheduling."""
-    rows, writes = packed.actions.view(memory), packed.writes.view(memory)
-    launch = rows[:, at.READ_TICKS] + rows[:, at.COMPUTE]
-    no_reads, no_writes = (
-        rows[:, at.READ_FIRST] == rows[:, at.READ_END],
-        rows[:, at.WRITE_FIRST] == rows[:, at.WRITE_END],
-    )
-    rows[:, at.LAUNCH_TICKS] = rows[:, at.FIRST_TICKS] = launch
-    rows[:, at.LEAVE_TICKS] = np.where(no_reads | late, launch, rows[:, at.READ_TICKS])
-    first = packed.tables.writes.first[:-1][~no_writes]
-    rows[~no_writes, at.FIRST_TICKS] += writes[first, at.OFFSET]
-    rows[:, at.PLANNED] = (rows[:, at.READ_GENERAL] == 0) & (rows[:, at.WRITE_GENERAL] == 0)
-
-
-def _is_shared(prepared: Prepared, server: int) -> bool:
-    return server != NO_SERVER and prepared.servers[server].shared
-
-
-def _order_writes(region: Region, memory: Ints, owner: Ints, table: TransferTable, *, parallel: bool) -> None:
-    """Give the writes of each action by the order in which they end, with the end of each after the processing."""
-    rows = region.view(memory)
-    if parallel:
-        by_end = np.lexsort((rows[:, at.TICKS], owner))
-        rows[:, at.ROW] = region.address(by_end)
-        rows[:, at.OFFSET] = rows[by_end, at.TICKS]
-        return
-    total = np.concatenate([[0], np.cumsum(rows[:, at.TICKS])])
-    rows[:, at.ROW] = region.address(np.arange(len(rows)))
-    rows[:, at.OFFSET] = total[1:] - total[table.first[owner]]
+def _chosen(
+    packed: Packed, prepared: Prepared, links: Region, regions: tuple[Region, Region, Region, Region]
+) -> list[int]:
+    """Return the words of what is chosen for buffers and actors, of partitions, places and static orders."""
+    parts, places, queues, orders = regions
+    words: list[int] = []
+    for capacity, read, write, server in zip(
+        prepared.capacities, prepared.read_price, prepared.write_price, prepared.server_of, strict=True
+    ):
+        asked = server != NO_SERVER and prepared.servers[server].shared
+        words += (capacity, read, write, links.first + server * at.LINK_FIELDS if asked else at.NONE)
+    rows: list[int] = []
+    in_places: list[int] = []
+    in_orders: list[int] = []
+    of_actor = [(0, 0, 0)] * packed.actors.rows
+    rank = 0
+    for p, partition in enumerate(prepared.point.partitions):
+        row, place, order = [0] * at.PART_FIELDS, len(in_places), len(in_orders)
+        row[at.POLICY], row[at.FREE] = POLICIES.index(partition.policy), prepared.cores[p]
+        row[at.CORES] = prepared.cores[p]
+        row[at.PLACES], row[at.N_PLACES] = places.first + place, len(partition.actors)
+        row[at.QUEUE] = queues.first + place
+        row[at.ORDER], row[at.N_ORDER] = orders.first + order, len(partition.static_order)
+        row[at.LAST_ACTOR] = row[at.LAST_FIRED] = at.NONE
+        rows += row
+        ranks = {actor: rank + i for i, actor in enumerate(sorted(partition.actors))}
+        rank += len(ranks)
+        for index, actor in enumerate(partition.actors):
+            of_actor[actor] = (parts.first + p * at.PART_FIELDS, index, ranks[actor])
+        in_places += [packed.actors.first + actor * at.ACTOR_FIELDS for actor in partition.actors]
+        in_orders += [packed.actors.first + actor * at.ACTOR_FIELDS for actor in partition.static_order]
+    for of in of_actor:
+        words += of
+    return words + rows + in_places + in_orders
 
 
 def _carried(packed: Packed, prepared: Prepared, links: Region) -> Ints:
@@ -302,32 +302,3 @@ def _carried(packed: Packed, prepared: Prepared, links: Region) -> Ints:
                 server = links.first + prepared.server_of[buffer] * at.LINK_FIELDS
                 found.append((int(owner[e]), server, region.first + e * at.TRANSFER_FIELDS))
     return np.array(sorted(found), dtype=np.int64).reshape(-1, 1 + at.CARRIED_FIELDS)
-
-
-def _place_actors(
-    packed: Packed, prepared: Prepared, memory: Ints, regions: tuple[Region, Region, Region, Region]
-) -> None:
-    """Lay out the partitions with their places and static orders."""
-    parts, places, queues, orders = regions
-    part_of, place_of, rank_of = ([0] * packed.actors.rows for _ in range(3))
-    place = order = rank = 0
-    for p, partition in enumerate(prepared.point.partitions):
-        row = parts.first + p * at.PART_FIELDS
-        n = len(partition.actors)
-        memory[row + at.POLICY], memory[row + at.FREE] = POLICIES.index(partition.policy), prepared.cores[p]
-        memory[row + at.PLACES], memory[row + at.N_PLACES] = places.first + place, n
-        memory[row + at.QUEUE] = queues.first + place
-        memory[row + at.ORDER], memory[row + at.N_ORDER] = orders.first + order, len(partition.static_order)
-        memory[row + at.LAST_ACTOR] = memory[row + at.LAST_FIRED] = at.NONE
-        for index, actor in enumerate(partition.actors):
-            part_of[actor], place_of[actor] = row, index
-            memory[places.first + place + index] = packed.actors.first + actor * at.ACTOR_FIELDS
-        for actor in sorted(partition.actors):
-            rank_of[actor] = rank
-            rank += 1
-        for actor in partition.static_order:
-            memory[orders.first + order] = packed.actors.first + actor * at.ACTOR_FIELDS
-            order += 1
-        place += n
-    rows = packed.actors.view(memory)
-    rows[:, at.PARTITION], rows[:, at.PLACE], rows[:, at.RANK] = part_of, place_of, rank_of

@@ -1,5 +1,7 @@
 """The reference engine: builds the coupled model of a design point, runs it, and reads the accounts."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from dse.estimate.accounts import partition_account
@@ -31,7 +33,23 @@ class ReferenceEngine:
         """Return the estimate of ``point`` (see ``Engine``)."""
         prepared = prepare(self._tables, point)
         model = couple(prepared, self._firings, record_times=firing_times)
-        makespan = Simulator(model).run()
+        return self._estimate(prepared, model, Simulator(model).run(), firing_times=firing_times)
+
+    def estimates(self, points: Sequence[DesignPoint]) -> list[Estimate]:
+        """Return the estimates of points (see ``Engine``)."""
+        return [self.estimate(point) for point in points]
+
+    def estimate_within(self, point: DesignPoint, limit: int) -> Estimate | None:
+        """Return the estimate of a point that completes by ``limit``, else None (see ``Engine``)."""
+        prepared = prepare(self._tables, point)
+        model = couple(prepared, self._firings, record_times=False)
+        makespan = Simulator(model).run(limit)
+        if not all(actor.finished for actor in model.actors):
+            return None
+        return self._estimate(prepared, model, makespan, firing_times=False)
+
+    def _estimate(self, prepared: Prepared, model: Coupled, makespan: int, *, firing_times: bool) -> Estimate:
+        """Read the accounts of a run that is over."""
         for actor in model.actors:
             if actor.waits:
                 actor.charge(makespan)
@@ -42,7 +60,7 @@ class ReferenceEngine:
             actors=actors,
             partitions=tuple(
                 partition_account([actors[a] for a in partition.actors], cores, makespan)
-                for partition, cores in zip(point.partitions, prepared.cores, strict=True)
+                for partition, cores in zip(prepared.point.partitions, prepared.cores, strict=True)
             ),
             buffers=tuple(
                 BufferAccount(

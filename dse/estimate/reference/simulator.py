@@ -36,8 +36,8 @@ class Simulator:
         for partition in model.partitions:
             partition.on_look = self._looking.append
 
-    def run(self) -> int:
-        """Return the time of the last event."""
+    def run(self, limit: int | None = None) -> int:
+        """Return the time of the last event; with a limit, of the last one that is not later."""
         for actor in self._model.actors:
             actor.wait(0)
         self._starts(0)
@@ -49,7 +49,7 @@ class Simulator:
                 self._take(now)
                 self._transitions(now)
             elif not self._grants(now):
-                if due == simpy.core.Infinity:
+                if due == simpy.core.Infinity or (limit is not None and due > limit):
                     return now
                 now = cast(int, due)  # integer delays on an integer start: SimPy never makes a float of it
 
