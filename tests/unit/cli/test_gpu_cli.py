@@ -1,0 +1,116 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from dse.base.errors import OptionError
+from dse.cli.gpu import parse_block, parse_define
+from dse.cli.main import main
+
+KERNELS = Path(__file__).resolve().parents[2] / "papers" / "kernels"
+SYRK, GEMM = str(KERNELS / "syrk.c"), str(KERNELS / "gemm.c")
+
+
+def test_defines() -> None:
+    assert parse_define("N=1024") == ("N", "1024")
+    assert parse_define("REAL=long double") == ("REAL", "long double")
+    assert parse_define("FAST") == ("FAST", "1")
+    for wrong in ("", "=3", "N=", "3N=4", "N:3"):
+        with pytest.raises(OptionError):
+            parse_define(wrong)
+
+
+def test_blocks() -> None:
+    assert [parse_block(t) for t in ("256", "32x8", "8X8x4")] == [(256, 1, 1), (32, 8, 1), (8, 8, 4)]
+    for wrong in ("", "32by32", "0x32", "8x8x8x8", "-1", "32x", "1234567"):
+        with pytest.raises(OptionError):
+            parse_block(wrong)
+
+
+def document(capsys: pytest.CaptureFixture[str], *command: str) -> dict[str, object]:
+    assert main(list(command)) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_predict_json_has_the_documented_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, "gpu", "predict", SYRK, "--define", "N=256", "--json", "--sensitivity")
+    assert found["time_s"] > 0  # type: ignore[operator]
+    assert {"mwp", "cwp", "bottleneck", "instructions", "kernels", "assumed", "sensitivity"} <= set(found)
+    instructions = found["instructions"]
+    assert isinstance(instructions, list)
+    by_text = {i["text"]: i for i in instructions}
+    assert by_text["A[j][k]"]["class"] == "uncoalesced"
+    assert by_text["A[i][k]"]["class"] == "constant"
+    line = Path(SYRK).read_text().splitlines()[by_text["A[j][k]"]["line"] - 1]
+    assert line[by_text["A[j][k]"]["column"] - 1 :].startswith("A[j][k]")
+    (kernel,) = found["kernels"]  # type: ignore[misc]
+    assert kernel["time_s"] == found["time_s"]
+    assert [a["kind"] for a in kernel["advice"]].count("transpose") >= 1
+    sizes = [p["sizes"]["N"] for p in found["sensitivity"]]  # type: ignore[attr-defined]
+    assert sizes == [256, 128, 64]
+    assert [a["constant"] for a in found["assumed"]] == ["l2.ways"]  # type: ignore[attr-defined]
+
+
+def test_predict_prints_where_and_why(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gpu", "predict", SYRK, "--define", "N=256"]) == 0
+    out = capsys.readouterr().out
+    for text in (
+        "memory: MWP",
+        "A[j][k]",
+        "uncoalesced",
+        "keep a transposed copy of A",
+        "assumed of jetson-tk1: l2.ways",
+    ):
+        assert text in out
+    assert main(["gpu", "predict", SYRK, "--define", "N=256", "--quiet", "--no-advice"]) == 0
+    assert "transposed" not in capsys.readouterr().out
+
+
+def test_several_kernels_are_summed(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, "gpu", "predict", str(KERNELS / "mvt.c"), "--define", "N=512", "--no-advice", "--json")
+    kernels = found["kernels"]
+    assert isinstance(kernels, list)
+    assert len(kernels) == 2
+    assert found["time_s"] == pytest.approx(sum(k["time_s"] for k in kernels))
+
+
+def test_more_multiprocessors_are_quicker_and_say_that_it_is_an_extension(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, "gpu", "predict", GEMM, "--device", "gtx1660s", "--no-advice", "--json")
+    (kernel,) = found["kernels"]  # type: ignore[misc]
+    assert any("extension" in note for note in kernel["notes"])
+    assert found["time_s"] < 0.24  # type: ignore[operator]
+
+
+def test_memory_pipeline_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
+    command = (
+        "gpu predict --model memory_pipeline --device tesla-m2050 --read-cycle measured "
+        "--requests 5 --transactions 1 --warps 6054 --launches 1000 --json"
+    )
+    found = document(capsys, *command.split())
+    assert found["time_s"] == pytest.approx(0.040272, rel=1e-4)
+    assert found["read_cycle_ns"] == pytest.approx(1.3304, rel=1e-4)
+
+
+def test_memory_pipeline_from_c_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """c = a + b: three coalesced requests a warp, and all warps of the grid."""
+    (tmp_path / "add.c").write_text(
+        "#define N 1048576\nvoid add(float a[N], float b[N], float c[N])\n{\n"
+        "    for (int i = 0; i < N; i++)\n        c[i] = a[i] + b[i];\n}\n"
+    )
+    command = ["gpu", "predict", str(tmp_path / "add.c"), "--model", "memory_pipeline", "--device", "tesla-m2050"]
+    found = document(capsys, *command, "--no-advice", "--json")
+    assert found["time_s"] == pytest.approx(12 / (6 * 1.546e9) * 3 * 1048576 / 32)
+    assert found["bottleneck"] == "memory"
+
+
+def test_choose(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(
+        capsys, "gpu", "choose", GEMM, "--devices", "jetson-tk1", "gtx1660s", "--fpga-ms", "1180", "--json"
+    )
+    assert found["winner"] == "gtx1660s"
+    names = [c["name"] for c in found["candidates"]]  # type: ignore[attr-defined]
+    assert names == ["gtx1660s", "jetson-tk1", "FPGA"]
+    assert main(["gpu", "choose", GEMM, "--devices", "jetson-tk1", "--cpu-ms", "100", "--with-host"]) == 0
+    assert "CPU by a factor of" in capsys.readouterr().out
