@@ -2,8 +2,9 @@
 
 Every statement runs over all thread slots of the batch before the next one, so all warps issue instruction p and then
 p + 1. Rows of ``M`` are masks (which slots take part), rows of ``V`` and ``F`` the integer and floating variables of
-the threads. Loops with the same bounds for all threads count in one variable. Values are computed only where subscripts,
-bounds or conditions depend on them; affine subscripts cost one call.
+the threads. Loops with the same bounds for all threads count in one variable. Values are computed only where
+subscripts, bounds or conditions depend on them. Accesses with affine subscripts are rows of a table ``R``, so that the
+time to compile does not grow with them.
 """
 
 from collections.abc import Iterable
@@ -24,13 +25,17 @@ _CALLS = {
     "log2": "(logarithm({0}) / 0.6931471805599453)", "log10": "(logarithm({0}) / 2.302585092994046)",
     "pow": "power({0}, {1})", "sin": "math.sin({0})", "cos": "math.cos({0})", "tan": "math.tan({0})",
     "asin": "math.asin(max(-1.0, min(1.0, {0})))", "acos": "math.acos(max(-1.0, min(1.0, {0})))",
-    "atan": "math.atan({0})", "atan2": "math.atan2({0}, {1})", "sinh": "(0.5 * (exponential({0}) - exponential(-({0}))))",
+    "atan": "math.atan({0})", "atan2": "math.atan2({0}, {1})",
+    "sinh": "(0.5 * (exponential({0}) - exponential(-({0}))))",
     "cosh": "(0.5 * (exponential({0}) + exponential(-({0}))))",
     "tanh": "math.tanh({0})", "floor": "float(math.floor({0}))", "ceil": "float(math.ceil({0}))",
     "round": "float(math.floor(({0}) + 0.5))", "trunc": "float(truncate({0}))", "fmin": "min({0}, {1})",
     "fmax": "max({0}, {1})", "min": "min({0}, {1})", "max": "max({0}, {1})",
     "fmod": "(({0}) - float(truncate(divide_float({0}, {1}))) * ({1}))",
 }  # fmt: skip
+MAX_UNIFORM = 8
+"""Loop variables that affine subscripts may use in the table of accesses; one with more is computed slot by slot."""
+GLOBAL, SHARED, REGISTER = 0, 1, 2
 _SIGNS = {"=": "==", "and": "and", "or": "or"}
 
 
@@ -88,6 +93,8 @@ class ThreadCode:
     """The generated function and what its caller must provide: rows of masks and variables, arrays with values."""
 
     source: str
+    rows: tuple[tuple[int, ...], ...]
+    """Affine accesses: site, array, kind, store, constant, coefficients of 3 axes and of the variables of ``U``."""
     n_masks: int
     integers: dict[str, int]
     """Row of ``V`` of each integer variable; the parallel loops are rows 0, 1, ..."""
@@ -110,6 +117,10 @@ class _Generator:
     uniform: dict[str, str] = field(default_factory=dict)
     """Variables with one value for all threads: IR name to Python name."""
     constants: dict[str, str] = field(default_factory=dict)
+    integer_constants: dict[str, int] = field(default_factory=dict)
+    places: dict[str, int] = field(default_factory=dict)
+    """Place in ``U`` of each variable with one value for all threads."""
+    rows: list[tuple[int, ...]] = field(default_factory=list)
 
     @property
     def kernel(self) -> Kernel:
@@ -128,7 +139,13 @@ class _Generator:
     # Nodes ------------------------------------------------------------------------------------------------------------
 
     def nodes(self, nodes: Iterable[Node], mask: int) -> None:
+        first = len(self.rows)
         for node in nodes:
+            row = self._row_of(node) if isinstance(node, Access) else None
+            if row is not None:
+                self.rows.append(row)
+                continue
+            first = self._flush(first, mask, isinstance(node, Operations | Barrier))
             match node:
                 case Access():
                     self._access(node, mask)
@@ -144,24 +161,44 @@ class _Generator:
                     pass
                 case _:
                     assert_never(node)
+            first = first if isinstance(node, Operations | Barrier) else len(self.rows)
+        self._flush(first, mask, False)
+
+    def _flush(self, first: int, mask: int, keep: bool) -> int:
+        """Issue the rows gathered since ``first``, unless what comes next does nothing; returns where to go on."""
+        if keep or first == len(self.rows):
+            return first
+        self.emit(f"if issue_rows(S, R, {first}, {len(self.rows)}, V, U, AD, M[{mask}]): return")
+        return len(self.rows)
+
+    def _row_of(self, access: Access) -> tuple[int, ...] | None:
+        """Return the row of the table for an access with an affine subscript, else None.
+
+        The row holds site, array, kind, store, constant, and the coefficients of three axes and of the places in ``U``.
+        """
+        form = affine(offset_of(access.array, access.indices))
+        axes = [p.variable.name for p in self.kernel.parallel]
+        if form is None:
+            return None
+        constant, scale, steps = form.constant, [0, 0, 0], [0] * MAX_UNIFORM
+        for name, coefficient in form.terms:
+            if name in axes:
+                scale[axes.index(name)] = coefficient
+            elif name in self.uniform and self.places.get(name, MAX_UNIFORM) < MAX_UNIFORM:
+                steps[self.places[name]] = coefficient
+            elif isinstance(self.integer_constants.get(name), int):
+                constant += coefficient * self.integer_constants[name]
+            else:
+                return None
+        number = [a.name for a in self.kernel.arrays].index(access.array.name)
+        return (access.site, number, _kind(access), int(access.is_store), constant, *scale, *steps)
 
     def _access(self, access: Access, mask: int) -> None:
         array = access.array
         number = [a.name for a in self.kernel.arrays].index(array.name)
-        kind = 2 if access.site < 0 else 1 if array.storage == "shared" else 0
-        what = f"{access.site}, {number}, {kind}, {access.is_store}"
-        offset = offset_of(array, access.indices)
-        form = affine(offset)
-        axes = [p.variable.name for p in self.kernel.parallel]
-        if form is not None and all(n in axes or n in self.uniform or n in self.constants for n, _ in form.terms):
-            scale = ", ".join(str(dict(form.terms).get(a, 0)) for a in axes) or "0"
-            rest = [str(form.constant)]
-            rest += [f"{c} * {self.uniform.get(n) or self.constants[n]}" for n, c in form.terms if n not in axes]
-            place = f"{' + '.join(rest)}, AD, M[{mask}]"
-            self.emit(f"if issue_affine(S, {what}, V, np.array([{scale}]), {place}): return")
-            return
+        what = f"{access.site}, {number}, {_kind(access)}, {access.is_store}"
         self.emit("for t in range(n):")
-        self.emit(f"    AD[t] = {self.value(offset)} if M[{mask}, t] else 0")
+        self.emit(f"    AD[t] = {self.value(offset_of(array, access.indices))} if M[{mask}, t] else 0")
         self.emit(f"if issue(S, {what}, AD, M[{mask}]): return")
 
     def _store(self, store: Store, mask: int) -> None:
@@ -219,10 +256,13 @@ class _Generator:
         low, high = self._uniform_value(loop.low), self._uniform_value(loop.high)
         if low is not None and high is not None:
             end = f"{high} + 1" if loop.step > 0 else f"{high} - 1"
-            self.uniform[name] = f"u_{name}"
-            self.emit(f"for u_{name} in range({low}, {end}, {loop.step}):")
+            place = self.places.setdefault(name, len(self.places))
+            self.uniform[name] = f"u{place}"
+            self.emit(f"for u{place} in range({low}, {end}, {loop.step}):")
             self.depth += 1
             self.emit(f"if not step(S, {loop.control}): return")
+            if place < MAX_UNIFORM:
+                self.emit(f"U[{place}] = u{place}")
             self.nodes(loop.body, mask)
             self.depth -= 1
             return
@@ -332,6 +372,11 @@ def _stored(value: str, expression: Expr | None, of: Type) -> str:
     return f"int({value})"
 
 
+def _kind(access: Access) -> int:
+    """Return the kind of memory that an access goes to, as ``warps`` numbers them."""
+    return REGISTER if access.site < 0 else SHARED if access.array.storage == "shared" else GLOBAL
+
+
 def _does_something(nodes: Iterable[Node], needed: frozenset[str]) -> bool:
     """Whether the execution of nodes has an effect on the trace."""
     for node in nodes:
@@ -402,13 +447,16 @@ def thread_code(plan: Plan, types: dict[str, Type]) -> ThreadCode:
     for scalar in kernel.scalars:
         if scalar.variable.name not in assigned:
             generator.constants[scalar.variable.name] = repr(scalar.value)
+            if isinstance(scalar.value, int) and isinstance(scalar.variable.type, IntType):
+                generator.integer_constants[scalar.variable.name] = scalar.value
     generator.nodes(plan.nodes, 0)
     valued = [a for a in kernel.arrays if a.name in needed]
     shared, local = [a for a in valued if a.storage != "local"], [a for a in valued if a.storage == "local"]
     names = [f"D_{a.name}" for a in shared] + [f"L_{a.name}" for a in local]
-    head = f"def thread(n, V, F, M, AD, S{''.join(', ' + n for n in names)}):"
+    head = f"def thread(n, V, F, M, AD, S, R, U{''.join(', ' + n for n in names)}):"
     return ThreadCode(
         source="\n".join([head, *generator.lines, "    return"]) + "\n",
+        rows=tuple(generator.rows),
         n_masks=generator.n_masks,
         integers=generator.integers,
         floats=generator.floats,

@@ -6,6 +6,7 @@ integers below the array's size, the same in every run; they matter only where s
 them.
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from numba import njit
 from dse.base.errors import ModelNotApplicable
 from dse.base.source import Span
 from dse.gpu import arithmetic, warps
-from dse.gpu.codegen import ThreadCode, thread_code
+from dse.gpu.codegen import MAX_UNIFORM, ThreadCode, thread_code
 from dse.gpu.plan import Branch, Loop, Node, Plan, WhileLoop
 from dse.model.ir import Declare
 from dse.model.kernel import ArrayInfo, Kernel, TraceMachine
@@ -71,7 +72,7 @@ def execute(
             expected="give a smaller --trace-size",
         )
     code = thread_code(plan, _scalar_types(kernel))
-    thread = _compile(code)
+    thread = _compile(code.source)
     trace = _empty_trace(plan, layout, machine, max_steps)
     data = [_contents(a) for a in code.valued]
     done = 0
@@ -165,11 +166,12 @@ def _empty_trace(plan: Plan, layout: np.ndarray, machine: TraceMachine, max_step
     )
 
 
-def _compile(code: ThreadCode) -> Callable[..., None]:
-    """Compile the generated function."""
+@functools.lru_cache(maxsize=64)
+def _compile(source: str) -> Callable[..., None]:
+    """Compile a generated function; kernels that differ in their subscripts only share it."""
     names: dict[str, Any] = {"np": np, "math": math}
     for module, found in (
-        (warps, ("issue", "issue_affine", "split", "enter", "iterate", "step")),
+        (warps, ("issue", "issue_rows", "split", "enter", "iterate", "step")),
         (
             arithmetic,
             ("divide", "remainder", "divide_float", "wrap", "truncate", "element", "root", "logarithm", "power",
@@ -177,7 +179,7 @@ def _compile(code: ThreadCode) -> Callable[..., None]:
         ),
     ):  # fmt: skip
         names.update({name: getattr(module, name) for name in found})
-    exec(compile(code.source, "<thread>", "exec"), names)
+    exec(compile(source, "<thread>", "exec"), names)
     function: Callable[..., None] = njit(error_model="numpy")(names["thread"])
     return function
 
@@ -203,7 +205,9 @@ def _run_batch(
     masks = np.zeros((code.n_masks, n), np.uint8)
     masks[0] = active
     local = [np.zeros((n, a.elements), _number_type(a)) for a in code.local]
-    thread(n, integers, floats, masks, np.zeros(n, np.int64), trace, *data, *local)
+    rows = np.array(code.rows or [(0,) * (8 + MAX_UNIFORM)], np.int64)
+    uniform = np.zeros(MAX_UNIFORM, np.int64)
+    thread(n, integers, floats, masks, np.zeros(n, np.int64), trace, rows, uniform, *data, *local)
 
 
 def _number_type(array: ArrayInfo) -> type[np.generic]:

@@ -62,14 +62,25 @@ def issue(trace, site, array, kind, is_store, elements, active):
 
 
 @compiled
-def issue_affine(trace, site, array, kind, is_store, threads, scale, offset, elements, active):
-    """Issue an instruction whose element is ``offset`` plus ``scale`` times the thread's coordinates ``threads``."""
-    for slot in range(elements.size):
-        element = offset
-        for axis in range(scale.size):
-            element += scale[axis] * threads[axis, slot]
-        elements[slot] = element
-    return issue(trace, site, array, kind, is_store, elements, active)
+def issue_rows(trace, rows, first, end, threads, uniform, elements, active):
+    """Issue the instructions of some rows of the table of affine accesses, one after the other.
+
+    A row holds site, array, kind, store, a constant, and the coefficients of three axes (``threads``) and of the
+    variables that all threads share (``uniform``). Returns whether an element lies outside its array.
+    """
+    for at in range(first, end):
+        row = rows[at]
+        offset = row[4]
+        for place in range(uniform.size):
+            offset += row[8 + place] * uniform[place]
+        for slot in range(elements.size):
+            element = offset
+            for axis in range(min(3, threads.shape[0])):
+                element += row[5 + axis] * threads[axis, slot]
+            elements[slot] = element
+        if issue(trace, row[0], row[1], row[2], row[3] != 0, elements, active):
+            return True
+    return False
 
 
 @compiled
