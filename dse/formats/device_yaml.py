@@ -6,6 +6,7 @@ one ``assumed`` for all its constants. A constant that is left out is unknown: t
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -61,7 +62,7 @@ def load_device(name: str) -> Device:
         expected = f"expected a device file (.yaml), or a built-in device: {nearest_names(name, known)}"
         raise OptionError(f"unknown device '{name}'", expected=expected)
     with resources.as_file(resources.files("dse") / "data" / "devices" / f"{name}.yaml") as file:
-        return read_device(str(file))
+        return replace(read_device(str(file)), places=())  # an error must not show where the program is installed
 
 
 class _Reader:

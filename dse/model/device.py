@@ -88,10 +88,11 @@ class Device:
         section = key.partition(".")[0]
         places = dict(self.places)
         span = places.get(section, places.get("", NO_SPAN))
+        add = f"add {key} to the device file, with its source, or 'assumed: true'"
         return FormatError(
             f"device '{self.name}' has no {key}, which {wanted_by} needs",
             span=span,
-            expected=f"add {key} to the device file, with its source, or 'assumed: true'",
+            expected=add if places else f"another device (--device), or a device file of your own that has {key}",
         )
 
     def trace_machine(self, wanted_by: str) -> TraceMachine:
