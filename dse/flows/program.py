@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dse.base.collector import collector_paused
@@ -19,13 +19,18 @@ from dse.formats.platform_yaml import load_platform
 from dse.formats.trace_store import is_trace_store
 from dse.formats.weights_folder import read_weights
 from dse.frontend.network.elaborate import load_network
-from dse.interp.run import RunOptions, run_network
+from dse.interp.run import RunOptions, RunResult, run_network
 from dse.model.network import Network
 from dse.model.platform import Platform
 from dse.model.problem import Problem
 from dse.model.trace import Trace
 from dse.model.weights import WeightTable
 from dse.passes.nominal import fill_missing, nominal_weights
+
+_RUN_FIFOS = "fifo_tokens enlarged to"
+"""Key in ``Trace.made_by`` of the default FIFO capacity of a run that deadlocks with the usual one."""
+_MOST_RUN_TOKENS = 1 << 20
+"""Where enlarging the FIFOs of a run ends."""
 
 
 def unheard(what: object) -> None:
@@ -73,7 +78,9 @@ def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard
         trace=trace, weights=weights, platform=platform,
         missing_weights="zero" if options.missing_weights == "zero" else "error",
     )  # fmt: skip
-    assumed = [*weights_assumed, *_derived_costs(trace, weights, platform)]
+    grown = [value for key, value in trace.made_by if key == _RUN_FIFOS]
+    room = [f"the firings of a run with FIFOs of {tokens} tokens (with less it deadlocks)" for tokens in grown]
+    assumed = [*room, *weights_assumed, *_derived_costs(trace, weights, platform)]
     if options.platform is None:
         assumed.append(f"platform {_platform_text(platform)}")
     if options.input is None and input_path is not None:
@@ -124,10 +131,13 @@ def record_trace(program: Program, given_input: str | None) -> tuple[Trace, str 
     path = given_input if given_input is not None else default_input(program.path)
     if path is not None:
         require_file(path, "give the file that the network reads")
-    result = run_network(program.network, RunOptions(input=path))
+    result, tokens = _run_with_room(program.network, path)
     if result.deadlock is not None:
+        actors, fifo = ", ".join(result.deadlock.actors), result.deadlock.fifo
         raise DeadlockError(
-            "the network deadlocks when it runs", expected="see who waits for what with `dse run --why`"
+            f"the network deadlocks when it runs: {actors} wait for each other, {fifo} is full",
+            expected=f"give {fifo} a bufferSize of {result.deadlock.needed_tokens} or more in the XDF;"
+            " `dse run --why` says who waits for what",
         )
     if result.exit_code != 0:
         last = result.stdout.strip().splitlines()[-1:] or ["nothing was printed"]
@@ -135,7 +145,24 @@ def record_trace(program: Program, given_input: str | None) -> tuple[Trace, str 
             f"the run of the network ended with exit code {result.exit_code}: {last[0]}",
             expected="try it alone with `dse run`",
         )
-    return _checked(result.trace, program.path), path
+    trace = _checked(result.trace, program.path)
+    if tokens > RunOptions().fifo_tokens:
+        trace = replace(trace, made_by=(*trace.made_by, (_RUN_FIFOS, str(tokens))))
+    return trace, path
+
+
+def _run_with_room(network: Network, path: str | None) -> tuple[RunResult, int]:
+    """Run a network, again with larger FIFOs as long as it deadlocks on a full one.
+
+    The capacities of the run are not those of a design point: the same firings can be estimated with any. Returned is
+    the run and the default capacity of its FIFOs in tokens.
+    """
+    tokens = RunOptions().fifo_tokens
+    while True:
+        result = run_network(network, RunOptions(input=path, fifo_tokens=tokens))
+        if result.deadlock is None or tokens >= _MOST_RUN_TOKENS:
+            return result, tokens
+        tokens *= 8
 
 
 def _checked(trace: Trace, path: str) -> Trace:

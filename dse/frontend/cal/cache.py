@@ -7,13 +7,12 @@ or cannot be written costs time, never an error. It may be deleted at any time.
 
 import contextlib
 import functools
-import gc
 import os
 import tempfile
-from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 
+from dse.base.collector import collector_paused
 from dse.base.diagnostics import Gatherer, read_source
 from dse.base.source import file_span
 from dse.frontend.cal.ast import CalFile
@@ -44,7 +43,7 @@ def load_cal(path: str, gather: Gatherer) -> CalFile | None:
     digest = _digest(path, text)
     held = _memory.get(path)
     if held is None or held[0] != digest:
-        with _collector_paused():
+        with collector_paused():
             held = digest, _load_or_parse(path, text, digest)
         _memory[path] = held
     tree, diagnostics = held[1]
@@ -113,15 +112,3 @@ def _parser_digest() -> bytes:
     for name in _PARSER_MODULES.split():
         state.update(Path(__file__).with_name(f"{name}.py").read_bytes())
     return state.digest()
-
-
-@contextlib.contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Keep the cycle collector off: trees have no cycles, and scanning them again and again doubles the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

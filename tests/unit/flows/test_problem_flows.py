@@ -200,8 +200,8 @@ def test_the_watcher_hears_of_the_plan_and_the_progress(tmp_path: Path) -> None:
     assert explored.study.lower_bounds[0].makespan <= explored.study.ranking[0].makespan
 
 
-def test_a_program_that_deadlocks_when_run_is_an_error(tmp_path: Path) -> None:
-    """The writer fills a FIFO of 512 before it writes what the reader needs first."""
+def test_a_program_that_deadlocks_is_run_with_larger_fifos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writer fills a FIFO before it writes what the reader needs first; one without a size is enlarged."""
     (tmp_path / "Late.cal").write_text(
         "actor Late () ==> int(size=32) A, int(size=32) B :\n  int(size=32) n := 0;\n"
         "  a: action ==> A:[n] guard n < 600 do n := n + 1; end\n"
@@ -218,7 +218,11 @@ def test_a_program_that_deadlocks_when_run_is_an_error(tmp_path: Path) -> None:
         '<Connection src="late" src-port="A" dst="first" dst-port="A"/>'
         '<Connection src="late" src-port="B" dst="first" dst-port="B"/></XDF>'
     )
-    with pytest.raises(DeadlockError, match="deadlocks when it runs"):
+    setting = load_setting(ProblemOptions(program=str(tmp_path / "late.xdf")))
+    assert setting.trace.n_firings == 1202
+    assert "the firings of a run with FIFOs of 4096 tokens (with less it deadlocks)" in setting.assumed
+    monkeypatch.setattr("dse.flows.program._MOST_RUN_TOKENS", 512)
+    with pytest.raises(DeadlockError, match=r"wait for each other, late\.A->first\.A is full"):
         load_setting(ProblemOptions(program=str(tmp_path / "late.xdf")))
 
 
