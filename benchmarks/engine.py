@@ -1,18 +1,32 @@
-"""Speed of the estimation engines on synthetic traces: a pipeline of actors, round robin on several partitions.
+"""Speed of the estimation engines on synthetic traces: pipelines of actors whose firings move one token each.
 
-Run as ``python -m benchmarks.engine [--engine NAME] [--firings N] [--json]``. Prints the median of several runs and
-their range; nothing is asserted.
+Run as ``python -m benchmarks.engine [--quick] [--json]``. Both engines run side by side, with communication and
+scheduling weights and full accounting. The machine may be busy with other things: the best of several runs counts.
+Nothing is asserted.
 """
 
 import argparse
 import json
-import statistics
+import os
+import platform as machine
+import subprocess
+import sys
+import threading
 import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
+from pathlib import Path
 
 import numpy as np
 
-from dse.estimate.engine import ENGINES, make_engine
+from dse.estimate.bounds import Bounds
+from dse.estimate.engine import Engine, make_engine
+from dse.estimate.prepare import prepare
+from dse.estimate.tables import build_tables
+from dse.explore.mapping_bound import MappingBound
+from dse.explore.space import SpaceOptions, build_space
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import Platform, Unit
 from dse.model.problem import Problem
@@ -21,6 +35,9 @@ from dse.model.weights import Cost, FifoKind, WeightTable
 
 N_ACTIONS = 2
 CLOCK_MHZ = Fraction(2900)
+CAPACITY_TOKENS = 64
+BATCH = 16
+"""Points that a thread takes at a time."""
 
 
 def pipeline(n_actors: int, n_firings: int, seed: int) -> Trace:
@@ -64,74 +81,217 @@ def weights(trace: Trace) -> WeightTable:
             for i, name in enumerate(names)
             for x in range(N_ACTIONS)
         },
-        scheduling={(name, "", f"x{x}", "cpu"): cost(9) for name in names for x in range(N_ACTIONS)},
+        scheduling={
+            (name, before, f"x{x}", "cpu"): cost(9 if before else 14)
+            for name in names
+            for x in range(N_ACTIONS)
+            for before in ("", "x0", "x1")
+        },
         transfers={
             (names[b.source], "O", names[b.target], "I", kind, "cpu", side): cost(cycles)
             for b in trace.topology.buffers
             for kind, cycles in kinds
-            for side in ("read", "write")  # type: ignore[misc]
+            for side in ("read", "write")
         },
     )
 
 
-def design_point(trace: Trace, n_partitions: int) -> DesignPoint:
-    """Return the actors dealt out to partitions in turn."""
+def design_point(trace: Trace, n_partitions: int, rng: np.random.Generator | None = None) -> DesignPoint:
+    """Return the actors dealt out to partitions in turn, or at random."""
     n = len(trace.topology.actors)
+    owner = np.arange(n) % n_partitions
+    if rng is not None:
+        owner = rng.permutation(owner)
     return DesignPoint(
         partitions=tuple(
-            Partition(name=f"p{p}", actors=tuple(range(p, n, n_partitions)), unit="cpu", policy="ROUND_ROBIN")
+            Partition(name=f"p{p}", actors=tuple(np.flatnonzero(owner == p).tolist()), unit="cpu")
             for p in range(n_partitions)
         ),
-        capacities=(512,) * len(trace.topology.buffers),
+        capacities=(CAPACITY_TOKENS,) * len(trace.topology.buffers),
     )
 
 
-def measure(engine_name: str, problem: Problem, point: DesignPoint, repeats: int) -> dict[str, object]:
-    """Return the speed of one engine; the first estimate is apart, for it may compile or fill caches."""
-    begin = time.perf_counter()
-    engine = make_engine(engine_name, problem)
-    prepared = time.perf_counter()
-    makespan = engine.estimate(point).makespan
-    first = time.perf_counter()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """A synthetic problem and a point of it."""
+
+    problem: Problem
+    point: DesignPoint
+
+
+def bench(n_actors: int, n_partitions: int, n_firings: int) -> Bench:
+    """Return the problem of one size."""
+    trace = pipeline(n_actors, n_firings, seed=1)
+    platform = Platform(name="synthetic", units=(Unit(name="cpu", kind="cpu", cores=n_partitions),))
+    problem = Problem(trace=trace, weights=weights(trace), platform=platform)
+    return Bench(problem=problem, point=design_point(trace, n_partitions))
+
+
+def best_seconds(call: Callable[[], object], repeats: int) -> float:
+    """Return the shortest of several runs."""
     seconds = []
     for _ in range(repeats):
-        start = time.perf_counter()
-        engine.estimate(point)
-        seconds.append(time.perf_counter() - start)
-    firings = problem.trace.n_firings
+        begin = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - begin)
+    return min(seconds)
+
+
+def firings_per_s(case: Bench, engine: str, repeats: int) -> float:
+    """Return the speed of an engine on a case."""
+    made = make_engine(engine, case.problem)
+    made.estimate(case.point)
+    return case.problem.trace.n_firings / best_seconds(lambda: made.estimate(case.point), repeats)
+
+
+def side_by_side(prefix: str, size: tuple[int, int, int], *, reference_firings: int, repeats: int) -> dict[str, float]:
+    """Return the speed of both engines on a network; the reference may get a shorter trace of the same actors."""
+    compiled = firings_per_s(bench(*size), "compiled", repeats)
+    reference = firings_per_s(bench(*size[:2], reference_firings), "reference", 2)
     return {
-        "engine": engine_name,
-        "firings": firings,
-        "makespan_ps": makespan,
-        "construction_s": prepared - begin,
-        "first_estimate_s": first - prepared,
-        "median_s": statistics.median(seconds),
-        "firings_per_s": firings / statistics.median(seconds),
-        "firings_per_s_min": firings / max(seconds),
-        "firings_per_s_max": firings / min(seconds),
+        f"{prefix}compiled_firings_per_s": compiled,
+        f"{prefix}reference_firings_per_s": reference,
+        f"{prefix}ratio": compiled / reference,
     }
 
 
+def points_per_s(engine: Engine, points: Sequence[DesignPoint], threads: int) -> float:
+    """Return how many points a second are estimated, in batches, by so many threads."""
+    batches = iter([points[i : i + BATCH] for i in range(0, len(points), BATCH)])
+    lock = threading.Lock()
+
+    def work() -> None:
+        while True:
+            with lock:
+                batch = next(batches, None)
+            if batch is None:
+                return
+            engine.estimates(batch)
+
+    workers = [threading.Thread(target=work) for _ in range(threads)]
+    begin = time.perf_counter()
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return len(points) / (time.perf_counter() - begin)
+
+
+def mappings(repeats: int) -> dict[str, float]:
+    """Return mappings a second on one core and on two: short traces (many mappings), and one long trace."""
+    rng = np.random.default_rng(2)
+    found: dict[str, float] = {}
+    for prefix, case, n_points in (("", bench(10, 4, 10_000), 2_000), ("long_", bench(10, 4, 1_000_000), 32)):
+        engine = make_engine("compiled", case.problem)
+        points = [design_point(case.problem.trace, 4, rng) for _ in range(n_points)]
+        engine.estimates(points[:4])
+        one, two = [], []
+        for _ in range(repeats):
+            one.append(points_per_s(engine, points, 1))
+            two.append(points_per_s(engine, points, 2))
+        found[f"{prefix}mappings_per_s_one_core"], found[f"{prefix}mappings_per_s"] = max(one), max(two)
+        found[f"{prefix}two_core_ratio"] = max(two) / max(one)
+    return found
+
+
+def bound_times(repeats: int) -> dict[str, float]:
+    """Return what bounds of a mapping cost in microseconds, and what a run costs that stops at a limit."""
+    case = bench(10, 4, 100_000)
+    tables = build_tables(case.problem)
+    engine, bounds = make_engine("compiled", case.problem), Bounds(tables)
+    options = SpaceOptions(partitions=(4, 4), capacities=(case.point.capacities,))
+    space = build_space(tables.topology, case.problem.platform, options)
+    candidates = list(islice(space.candidates(), 4_000))
+    mapping_bound = MappingBound(tables, space)
+    prepared = prepare(tables, case.point)
+    makespan = engine.estimate(case.point).makespan
+    bounds.of_point(prepared)
+
+    def micro(call: Callable[[], object], count: int = 1) -> float:
+        return 1e6 * best_seconds(call, repeats * 3) / count
+
+    return {
+        "load_bound_us": micro(lambda: mapping_bound.of(candidates), len(candidates)),
+        "link_bound_us": micro(lambda: bounds.of_point(prepared, critical_path=False)),
+        "critical_path_bound_us": micro(lambda: bounds.of_point(prepared)),
+        "estimate_us": micro(lambda: engine.estimate(case.point)),
+        "stopped_at_99_percent_us": micro(lambda: engine.estimate_within(case.point, makespan * 99 // 100)),
+        "stopped_at_90_percent_us": micro(lambda: engine.estimate_within(case.point, makespan * 9 // 10)),
+    }
+
+
+def growth(repeats: int) -> list[dict[str, str | float]]:
+    """Return nanoseconds a firing as one thing at a time grows: firings, actors (with FIFOs), partitions."""
+    rows: list[dict[str, str | float]] = []
+    for what, sizes in (
+        ("firings", [(10, 4, n) for n in (10_000, 100_000, 1_000_000, 10_000_000)]),
+        ("actors and FIFOs", [(n, 4, 1_000_000) for n in (5, 10, 30, 100, 300, 1_000)]),
+        ("partitions", [(100, n, 1_000_000) for n in (1, 4, 16, 50, 100)]),
+    ):
+        for n_actors, n_partitions, n_firings in sizes:
+            speed = firings_per_s(bench(n_actors, n_partitions, n_firings), "compiled", repeats)
+            rows.append({
+                "grows": what, "actors": n_actors, "fifos": n_actors - 1, "partitions": n_partitions,
+                "firings": n_firings, "ns_per_firing": 1e9 / speed,
+            })  # fmt: skip
+    return rows
+
+
+def memory() -> dict[str, float]:
+    """Return the bytes that a trace takes in the engine, and those that a mapping takes."""
+    small, large = (bench(10, 4, n) for n in (10_000, 1_000_000))
+    sizes = []
+    for case in (small, large):
+        packed = make_engine("compiled", case.problem).packed  # type: ignore[attr-defined]
+        trace = sum(firings.nbytes for firings in case.problem.trace.firings)
+        sizes.append((trace + packed.firings.nbytes, packed.memory.nbytes))
+    return {
+        "trace_bytes_per_firing": sizes[1][0] / large.problem.trace.n_firings,
+        "mapping_bytes": sizes[1][1],
+        "mapping_bytes_of_a_short_trace": sizes[0][1],
+    }
+
+
+def start_times() -> dict[str, float]:
+    """Return the seconds until ``dse --help`` ends, and until a first estimate of a new process is there."""
+    first = (
+        "from benchmarks.engine import bench, make_engine; c = bench(10, 4, 10_000); "
+        "make_engine('compiled', c.problem).estimate(c.point)"
+    )
+    root = Path(__file__).parent.parent
+
+    def seconds(*arguments: str) -> float:
+        return best_seconds(lambda: subprocess.run([sys.executable, *arguments], cwd=root, capture_output=True), 5)
+
+    return {"help_s": seconds("-m", "dse", "--help"), "first_result_s": seconds("-c", first)}
+
+
 def main() -> None:
+    """Measure and print."""
     parser = argparse.ArgumentParser(description="speed of the estimation engines")
-    parser.add_argument("--engine", action="append", choices=ENGINES.names(), help="default: all")
-    parser.add_argument("--actors", type=int, default=10)
-    parser.add_argument("--partitions", type=int, default=4)
-    parser.add_argument("--firings", type=int, default=100_000)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--quick", action="store_true", help="fewer repeats, no table of growth")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    trace = pipeline(options.actors, options.firings, options.seed)
-    platform = Platform(name="synthetic", units=(Unit(name="cpu", kind="cpu", cores=options.partitions),))
-    problem = Problem(trace=trace, weights=weights(trace), platform=platform)
-    point = design_point(trace, options.partitions)
-    rows = [measure(name, problem, point, options.repeats) for name in options.engine or ENGINES.names()]
+    repeats = 3 if options.quick else 10
+    reference = 50_000 if options.quick else 1_000_000
+    found: dict[str, object] = {
+        "machine": f"{os.cpu_count()} cores, {machine.machine()}, Python {machine.python_version()}"
+    }
+    found |= side_by_side("", (10, 4, 1_000_000), reference_firings=reference, repeats=repeats)
+    found |= side_by_side("large_", (100, 16, 1_000_000), reference_firings=reference, repeats=repeats)
+    found |= mappings(repeats)
+    found |= bound_times(repeats)
+    found |= memory()
+    found |= start_times()
+    table = [] if options.quick else growth(3)
     if options.json:
-        print(json.dumps(rows, indent=2))
+        print(json.dumps(found | {"growth": table}, indent=2))
         return
-    for row in rows:
-        print("{engine:12} {firings_per_s:14,.0f} firings/s   first estimate {first_estimate_s:.3f} s".format(**row))
+    for name, value in found.items():
+        print(f"{name:34} {value:>14,.6g}" if isinstance(value, float) else f"{name:34} {value!s:>14}")
+    for row in table:
+        sizes = "{actors:5} actors {partitions:4} partitions {firings:10,} firings".format(**row)
+        print(f"{row['grows']:17} {sizes} {row['ns_per_firing']:7.1f} ns")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """Lower bounds of the makespan. None exceeds the makespan of an estimate that completes (a deadlock may end earlier).
 
-Three kinds, each for one design point and for all of them:
+For one design point, the first three for all of them too:
 - work: the core time that the firings of a partition (or of all actors) need, divided by the cores;
 - heaviest actor: its firings cannot overlap;
 - critical path: the longest chain of firings, each after the one of its actor before it and after those that make its
-  tokens, found by counting tokens (``dse.estimate.token_paths``); no capacity, core or policy takes part.
+  tokens, found by counting tokens (``dse.estimate.token_paths``); no capacity, core or policy takes part;
+- pipeline (of a point): the work of a partition begins when the first tokens can have come to one of its actors;
+- shared link (of a point): a link that serves one transfer at a time is busy for all of them.
 
 A firing in a SIMD block costs at least the least share, min over k of cost(k) / k.
 """
@@ -17,7 +19,7 @@ from math import ceil
 import numpy as np
 
 from dse.base.errors import InfeasibleDesign
-from dse.estimate.prepare import Prepared
+from dse.estimate.prepare import NO_SERVER, Prepared
 from dse.estimate.tables import PRICE_DERIVED, UNIT_KINDS, IntArray, ProblemTables, TransferTable
 from dse.estimate.token_paths import PathTimes, TokenPaths
 from dse.model.design_point import TransferMode
@@ -35,11 +37,15 @@ class LowerBound:
     heaviest_actor: int
     critical_path: int
     """0 if it was not asked for."""
+    pipeline: int = 0
+    """Of one point, with the critical path."""
+    shared_link: int = 0
+    """Of one point."""
 
     @property
     def makespan(self) -> int:
         """The best of them."""
-        return max(self.work, self.heaviest_actor, self.critical_path)
+        return max(self.work, self.heaviest_actor, self.critical_path, self.pipeline, self.shared_link)
 
 
 class Bounds:
@@ -64,14 +70,24 @@ class Bounds:
             alone = partition.policy == "FULL_PARALLEL" or len(partition.actors) == 1
             actors.append(costs.actor(a, kind, alone=alone))
         works = [actor.work for actor in actors]
-        loads = (
+        partitions = prepared.point.partitions
+        loads = [
             sum((works[a] for a in partition.actors), Fraction(0)) / cores
-            for partition, cores in zip(prepared.point.partitions, prepared.cores, strict=True)
-        )
+            for partition, cores in zip(partitions, prepared.cores, strict=True)
+        ]
+        longest, pipeline = 0, 0
+        if critical_path:
+            longest, first = self._token_paths().ends([actor.path for actor in actors])
+            begins = [
+                min((first[a] for a in p.actors if len(tables.problem.trace.firings[a])), default=0) for p in partitions
+            ]
+            pipeline = max((begin + ceil(load) for begin, load in zip(begins, loads, strict=True)), default=0)
         return LowerBound(
             work=ceil(max(loads, default=0)),
             heaviest_actor=ceil(max(works, default=0)),
-            critical_path=self._longest([actor.path for actor in actors]) if critical_path else 0,
+            critical_path=longest,
+            pipeline=pipeline,
+            shared_link=max(_link_loads(prepared), default=0),
         )
 
     def of_any_point(
@@ -110,13 +126,13 @@ class Bounds:
         return LowerBound(
             work=ceil(sum(works, Fraction(0)) / cores),
             heaviest_actor=ceil(max(works, default=0)),
-            critical_path=self._longest(paths) if critical_path else 0,
+            critical_path=self._token_paths().longest(paths) if critical_path else 0,
         )
 
-    def _longest(self, paths: list[PathTimes]) -> int:
+    def _token_paths(self) -> TokenPaths:
         if self._paths is None:
             self._paths = TokenPaths(self._tables)
-        return self._paths.longest(paths)
+        return self._paths
 
 
 def allowed_kinds(tables: ProblemTables) -> list[tuple[int, ...]]:
@@ -140,6 +156,24 @@ def allowed_kinds(tables: ProblemTables) -> list[tuple[int, ...]]:
             )
         allowed.append(tuple(k for k in kinds if tables.actor_known[k][a]) or kinds)
     return allowed
+
+
+def _link_loads(prepared: Prepared) -> list[int]:
+    """Return for each link server, if it is shared, the least ticks of all its transfers."""
+    tables = prepared.tables
+    loads = [0] * len(prepared.servers)
+    shared = [server != NO_SERVER and prepared.servers[server].shared for server in prepared.server_of]
+    if not any(shared):
+        return loads
+    for table, prices in ((tables.reads, prepared.read_price), (tables.writes, prepared.write_price)):
+        firings = np.repeat(tables.count, np.diff(table.first)).tolist()
+        for e, buffer in enumerate(table.buffer.tolist()):
+            if shared[buffer]:
+                begin, width = int(table.cost[e]), int(table.width[e])
+                ticks = table.ticks[prices[buffer], begin : begin + width].tolist()
+                share = min(max(0, of_block) * firings[e] // k for k, of_block in enumerate(ticks, start=1))
+                loads[prepared.server_of[buffer]] += share
+    return loads
 
 
 def _column_buffers(table: TransferTable) -> IntArray:

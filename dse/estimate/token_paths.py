@@ -110,6 +110,10 @@ class TokenPaths:
 
     def longest(self, times: list[PathTimes]) -> int:
         """Return the length of the longest path; firings whose tokens never come are left out."""
+        return self.ends(times)[0]
+
+    def ends(self, times: list[PathTimes]) -> tuple[int, list[int]]:
+        """Return the length of the longest path, and of the longest to the first firing of each actor (0 if none)."""
         run = _Run(times, self._pairs)
         waiting = deque(range(len(times)))
         queued = [True] * len(times)
@@ -124,7 +128,7 @@ class TokenPaths:
                 if not queued[reader]:
                     queued[reader] = True
                     waiting.append(reader)
-        return max(run.end, default=0)
+        return max(run.end, default=0), run.first
 
     def _available(self, actor: int, run: "_Run") -> int:
         """Return the position up to which the tokens of all firings are made."""
@@ -154,9 +158,13 @@ class _Run:
         }
         self.done = [0] * len(times)
         self.end = [0] * len(times)
+        self.first = [0] * len(times)
 
     def advance(self, actor: int, end: int, inputs: list[_Input]) -> None:
         """Compute the firings of an actor up to position ``end``."""
+        if self.done[actor] == 0:
+            makers = ((given.buffer, given.maker[0]) for given in inputs)
+            self.first[actor] = max((int(self._visible[b][i]) for b, i in makers if i >= 0), default=0)
         if end - self.done[actor] <= _SHORT:
             self._one_by_one(actor, end, inputs)
         else:

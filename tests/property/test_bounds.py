@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 
+from dse.base.errors import DseError
 from dse.estimate.bounds import Bounds
 from dse.estimate.engine import make_engine
 from dse.estimate.prepare import prepare
@@ -26,7 +27,10 @@ def check_bounds(case: Case) -> bool:
     bounds = Bounds(tables)
     own = bounds.of_point(prepared)
     every = bounds.of_any_point(cores=sum(prepared.cores))
-    assert own.makespan <= estimate.makespan
+    for name in ("work", "heaviest_actor", "critical_path", "pipeline", "shared_link", "makespan"):
+        assert getattr(own, name) <= estimate.makespan, name
+    assert own.pipeline >= own.work
+    assert own.shared_link <= max((link.busy for link in estimate.links), default=0)
     assert every.makespan <= estimate.makespan
     assert every.critical_path <= own.critical_path
     assert every.heaviest_actor <= own.heaviest_actor
@@ -44,6 +48,22 @@ def test_no_bound_exceeds_a_makespan(case: Case) -> None:
 def test_no_bound_exceeds_a_makespan_on_many_seeds() -> None:
     checked = sum(check_bounds(random_case(random.Random(seed), Shape(max_firings=300))) for seed in range(300))
     assert checked > 150
+
+
+def test_pipeline_and_shared_links_bound_some_makespans_best() -> None:
+    pipelines = links = 0
+    for seed in range(300):
+        case = random_case(random.Random(seed), Shape(max_firings=300))
+        bound = Bounds(build_tables(case.problem)).of_point
+        try:
+            own = bound(prepare(build_tables(case.problem), case.point))
+        except DseError:
+            continue
+        others = max(own.work, own.heaviest_actor, own.critical_path)
+        pipelines += own.pipeline > others
+        links += own.shared_link > others
+    assert pipelines > 0
+    assert links > 0
 
 
 def without_resources(case: Case) -> Case:

@@ -24,27 +24,28 @@ class CompiledEngine:
     name = "compiled"
 
     def __init__(self, problem: Problem) -> None:
-        self._packed = pack_problem(build_tables(problem))
+        self.packed = pack_problem(build_tables(problem))
+        """What all estimates share."""
 
     def estimate(self, point: DesignPoint, *, firing_times: bool = False) -> Estimate:
         """Return the estimate of ``point`` (see ``Engine``)."""
-        prepared = prepare(self._packed.tables, point)
-        run = pack_point(self._packed, prepared)
-        times = np.full((2, len(self._packed.firings) if firing_times else 0), at.NONE, dtype=np.int64)
+        prepared = prepare(self.packed.tables, point)
+        run = pack_point(self.packed, prepared)
+        times = np.full((2, len(self.packed.firings) if firing_times else 0), at.NONE, dtype=np.int64)
         makespan = self._simulate([run], times)[0]
         return self._estimate(prepared, run, makespan, times if firing_times else None)
 
     def estimates(self, points: Sequence[DesignPoint]) -> list[Estimate]:
         """Return the estimates of points (see ``Engine``): all run in one go, without the interpreter lock."""
-        prepared = [prepare(self._packed.tables, point) for point in points]
-        runs = [pack_point(self._packed, p) for p in prepared]
+        prepared = [prepare(self.packed.tables, point) for point in points]
+        runs = [pack_point(self.packed, p) for p in prepared]
         makespans = self._simulate(runs, _NO_TIMES)
         return [self._estimate(p, r, m, None) for p, r, m in zip(prepared, runs, makespans, strict=True)]
 
     def estimate_within(self, point: DesignPoint, limit: int) -> Estimate | None:
         """Return the estimate of a point that completes by ``limit``, else None (see ``Engine``)."""
-        prepared = prepare(self._packed.tables, point)
-        run = pack_point(self._packed, prepared, limit)
+        prepared = prepare(self.packed.tables, point)
+        run = pack_point(self.packed, prepared, limit)
         makespan = self._simulate([run], _NO_TIMES)[0]
         if run.memory[at.STOPPED] or not _complete(run):
             return None
@@ -53,7 +54,7 @@ class CompiledEngine:
     def _simulate(self, runs: list[Run], times: Ints) -> list[int]:
         ends = np.empty(len(runs), dtype=np.int64)
         addresses = np.array([run.memory.ctypes.data for run in runs], dtype=np.int64)
-        simulate(addresses, ends, self._packed.firings, times)
+        simulate(addresses, ends, self.packed.firings, times)
         makespans: list[int] = ends.tolist()
         return makespans
 
@@ -62,7 +63,7 @@ class CompiledEngine:
         actors = _actor_accounts(run, makespan)
         return Estimate(
             makespan=makespan,
-            tick_unit=self._packed.tables.tick_unit,
+            tick_unit=self.packed.tables.tick_unit,
             actors=actors,
             partitions=tuple(
                 partition_account([actors[a] for a in partition.actors], cores, makespan)
@@ -76,7 +77,7 @@ class CompiledEngine:
                 for server, row in zip(prepared.servers, run.links.tolist(), strict=True)
             ),
             deadlock=self._deadlock(prepared, run),
-            firing_times=None if times is None else _firing_times(self._packed.firing_base, times),
+            firing_times=None if times is None else _firing_times(self.packed.firing_base, times),
         )  # fmt: skip
 
     def _deadlock(self, prepared: Prepared, run: Run) -> Deadlock | None:
@@ -86,7 +87,7 @@ class CompiledEngine:
 
     def _rerun(self, prepared: Prepared) -> FinalState:
         """Return the final state of another run."""
-        run = pack_point(self._packed, prepared)
+        run = pack_point(self.packed, prepared)
         self._simulate([run], _NO_TIMES)
         return _final_state(run)
 
