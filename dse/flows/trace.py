@@ -14,7 +14,7 @@ from dse.flows.run import run_file
 from dse.formats.trace_store import is_trace_store, read_trace
 from dse.formats.turnus_net import read_net, write_net
 from dse.formats.turnus_trace import read_turnus_trace, write_turnus_trace
-from dse.interp.run import RunOptions
+from dse.interp.run import RunOptions, RunResult
 from dse.model.dependencies import DependencyKind
 from dse.model.trace import Trace
 
@@ -52,7 +52,21 @@ def record(
             made_by.append((name, str(getattr(options, name))))
     made_by.append(("ended", report.result.why))
     trace = replace(report.result.trace, made_by=tuple(made_by))
-    return Recorded(trace=trace, warnings=report.warnings, exit_code=report.exit_code)
+    warnings = (*report.warnings, *_deadlock_warning(network, report.result))
+    return Recorded(trace=trace, warnings=warnings, exit_code=report.exit_code)
+
+
+def _deadlock_warning(network: str, result: RunResult) -> tuple[Diagnostic, ...]:
+    """Return the warning that a trace ends in a deadlock, if it does."""
+    found = result.deadlock
+    if found is None:
+        return ()
+    message = (
+        f"the trace ends in a deadlock: {', '.join(found.actors)} wait for each other; "
+        f"{found.fifo} is full with {found.capacity_tokens} tokens"
+    )
+    expected = f"give it room for at least {found.needed_tokens} tokens (-s {found.needed_tokens})"
+    return (Diagnostic(message=message, span=file_span(network, 0), severity="warning", expected=expected),)
 
 
 def open_trace(path: str, net: str | None = None) -> Trace:

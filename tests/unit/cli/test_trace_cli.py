@@ -106,3 +106,16 @@ def test_options_of_the_run_go_into_the_trace(tmp_path: Path, capsys: pytest.Cap
 def test_usage_errors(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trace", *arguments]) == 2
     assert "error:" in capsys.readouterr().err
+
+
+def test_a_trace_that_ends_in_a_deadlock_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    writer = "actor W () ==> int A, int B : a: action ==> A:[1] end b: action ==> B:[1] guard false end end"
+    reader = "actor R () int A, int B ==> : b: action B:[x], A:[y] ==> end end"
+    ports = "".join(f'<Connection src="w" src-port="{p}" dst="r" dst-port="{p}"/>' for p in "AB")
+    (tmp_path / "W.cal").write_text(writer)
+    (tmp_path / "R.cal").write_text(reader)
+    instances = "".join(f'<Instance id="{i}"><Class name="{i.upper()}"/></Instance>' for i in "wr")
+    (tmp_path / "full.xdf").write_text(f'<XDF name="full">{instances}{ports}</XDF>')
+    assert main(["trace", str(tmp_path / "full.xdf"), "-o", str(tmp_path / "t.trace")]) == 3
+    assert "warning: the trace ends in a deadlock" in (err := capsys.readouterr().err)
+    assert "w.A->r.A is full with 512 tokens" in err
