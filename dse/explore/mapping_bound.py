@@ -71,7 +71,10 @@ class MappingBound:
 
     def _edge(self, index: int) -> EdgeCosts:
         buffer, units = self._buffers[index], range(len(self._space.units))
-        readers = sum((b.source, b.source_port) == (buffer.source, buffer.source_port) for b in self._buffers)
+        port = [b for b in self._buffers if (b.source, b.source_port) == (buffer.source, buffer.source_port)]
+        reachable = {u for b in port for actor in (b.source, b.target) for u in self._space.allowed[actor]}
+        sides = {int(self._side_of_slot[self._space.slots_of_unit(u).start]) for u in reachable}
+        other_may_cross = len(port) > 1 and len(sides) > 1
 
         def ticks(ends: _Ends, own: int, other: int, *, same: bool) -> int:
             slots = [self._space.slots_of_unit(unit).start for unit in (own, other)]
@@ -81,7 +84,7 @@ class MappingBound:
             )
             if self._side_of_slot[slots[0]] != self._side_of_slot[slots[1]]:
                 return far
-            return min(near, far) if readers > 1 else near  # another reader may be across
+            return min(near, far) if other_may_cross else near
 
         def same(ends: _Ends) -> tuple[int, ...]:
             return tuple(ticks(ends, u, u, same=True) for u in units)

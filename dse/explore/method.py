@@ -129,7 +129,7 @@ def choose_method(space: Space) -> tuple[str, str]:
     """Return the method that ``auto`` stands for, and why in words."""
     if space.size <= EXHAUSTIVE_POINTS:
         return "exhaustive", "the likely best first, until a bound excludes the rest"
-    return "local-search", "the space is too large to cover"
+    return "portfolio", f"{size_text(space)} are too many to cover: searches in turns, and branch and bound for a proof"
 
 
 def size_text(space: Space) -> str:

@@ -1,6 +1,6 @@
 """Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983), with the rules of Orsila et al. 2008 for task mapping.
 
-The first temperature accepts most of a sample of steps; each level tries as many steps as an actor has partners and
+The first temperature accepts some of the worsening steps; each level tries as many steps as an actor has partners and
 cools by a constant factor; a frozen search starts again from its best point at half the temperature, by turns with a
 random point. The number that decides on a step is drawn first, so a step whose bound alone would be refused is refused
 without an evaluation: the course of the search is the same, only cheaper.
@@ -18,8 +18,8 @@ from dse.explore.space import Candidate
 from dse.model.study import Evaluation
 
 COOLING = 0.9
-FIRST_ACCEPTANCE = 0.7
-"""Share of the worsening sample steps that the first temperature would accept."""
+FIRST_ACCEPTANCE = 0.3
+"""Share of the worsening steps that the first temperature accepts; more would waste a small budget."""
 SAMPLE = 16
 FROZEN_LEVELS = 4
 """So many levels without an accepted change end a descent."""

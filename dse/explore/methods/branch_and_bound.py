@@ -19,7 +19,7 @@ from dse.model.study import Evaluation
 
 LEAVES = 8
 """Mappings that are estimated together."""
-NODES_PER_PAUSE = 4000
+NODES_PER_PAUSE = 500
 """Branches between two looks at the clock."""
 
 
@@ -71,8 +71,7 @@ class BranchAndBound(Scripted):
             node = stack.pop()
             if self._excluded(node.bound):
                 self._pruned += self._permuted.completions(len(node.slots), node.used) * self._settings
-                continue
-            if len(node.slots) == self._space.n_actors:
+            elif len(node.slots) == self._space.n_actors:
                 leaves += self._leaf(node)
             else:
                 stack += self._children(node)

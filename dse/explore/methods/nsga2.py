@@ -37,6 +37,8 @@ class Nsga2(Scripted):
         algorithm, population = self._algorithm()
         while True:
             generation = algorithm.ask()
+            if generation is None:
+                return  # no individual can be bred that the population does not hold
             rows = np.asarray(generation.get("X"))
             decoded = [self._decode(row) for row in rows]
             results = yield [candidate for candidate in decoded if candidate is not None]
@@ -86,10 +88,13 @@ class _Pymoo:
             n_var=len(highest), n_obj=3, xl=np.zeros(len(highest), dtype=int), xu=highest, vtype=int
         )
         repair = import_extra("pymoo.operators.repair.rounding", "nsga2").RoundingRepair()
+        crossover = import_extra("pymoo.operators.crossover.ux", "nsga2").UniformCrossover(
+            prob=CROSSOVER, repair=repair
+        )
+        mutation = import_extra("pymoo.operators.mutation.pm", "nsga2").PM
         self.algorithm = import_extra("pymoo.algorithms.moo.nsga2", "nsga2").NSGA2(
             pop_size=POPULATION, sampling=first,
-            crossover=import_extra("pymoo.operators.crossover.ux", "nsga2").UniformCrossover(prob=CROSSOVER, repair=repair),
-            mutation=import_extra("pymoo.operators.mutation.pm", "nsga2").PM(prob=1.0, eta=MUTATION_SPREAD, vtype=float, repair=repair),
+            crossover=crossover, mutation=mutation(prob=1.0, eta=MUTATION_SPREAD, vtype=float, repair=repair),
             repair=repair, eliminate_duplicates=True,
         )  # fmt: skip
         self.algorithm.setup(problem, termination=("n_gen", 10**9), seed=seed, verbose=False)

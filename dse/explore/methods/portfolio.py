@@ -10,7 +10,6 @@ from dataclasses import replace
 from dse.explore.method import SearchContext, SearchMethod
 from dse.explore.methods.annealing import SimulatedAnnealing
 from dse.explore.methods.branch_and_bound import BranchAndBound
-from dse.explore.methods.guided_descent import IdleSearch
 from dse.explore.methods.local_search import LocalSearch
 from dse.explore.methods.tabu import Tabu
 from dse.model.design_point import DesignPoint
@@ -18,14 +17,13 @@ from dse.model.study import Evaluation
 
 
 class Portfolio:
-    """Local search, tabu search, annealing, idle search and branch and bound in turns."""
+    """Turns of local search, tabu search, annealing and branch and bound; local search has every other turn."""
 
     def __init__(self, context: SearchContext) -> None:
-        seeds = iter(context.rng.spawn(5))
-        self._exact = BranchAndBound(replace(context, rng=next(seeds)))
-        kinds = (LocalSearch, Tabu, SimulatedAnnealing, IdleSearch)
-        self._members: list[SearchMethod] = [kind(replace(context, rng=next(seeds))) for kind in kinds]
-        self._members.append(self._exact)
+        local, tabu, annealing, exact = (replace(context, rng=rng) for rng in context.rng.spawn(4))
+        self._exact = BranchAndBound(exact)
+        often = LocalSearch(local)
+        self._turns: list[SearchMethod] = [often, self._exact, often, Tabu(tabu), often, SimulatedAnnealing(annealing)]
         self._turn = 0
 
     @property
@@ -45,21 +43,20 @@ class Portfolio:
 
     @property
     def done(self) -> bool:
-        """Whether the best point is proven, or every member has ended."""
-        return self._exact.done or not self._members
+        """Whether the best point is proven: branch and bound is the member that ends last."""
+        return self._exact.done
 
     def ask(self, n: int) -> Sequence[DesignPoint]:
         """Return what the member whose turn it is asks for; nothing when it only thought."""
-        return self._members[self._turn % len(self._members)].ask(n)
+        return self._turns[self._turn % len(self._turns)].ask(n)
 
     def tell(self, results: Sequence[Evaluation]) -> None:
         """Tell the member that asked, and branch and bound; then it is the next one's turn."""
-        member = self._members[self._turn % len(self._members)]
+        member = self._turns[self._turn % len(self._turns)]
         member.tell(results)
         if member is not self._exact:
             for result in results:
                 self._exact.observe(result)
         if member.done:
-            self._members.remove(member)
-        else:
-            self._turn += 1
+            self._turns = [other for other in self._turns if other is not member]
+        self._turn += 1

@@ -16,11 +16,13 @@ BOX = Platform(
 )
 
 
-def problem_of(seed: int, *, clock: int | None, given_host: bool) -> Problem:
-    """A chain with a broadcast, random rates that balance, and random weights."""
+def problem_of(
+    seed: int, *, clock: int | None, given_host: bool, n_actors: int | None = None, n_firings: int | None = None
+) -> Problem:
+    """A tree of actors with random weights; a few actors and firings unless told how many."""
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 5))
-    firings = int(rng.integers(1, 12))
+    n = int(rng.integers(2, 5)) if n_actors is None else n_actors
+    firings = int(rng.integers(1, 12)) if n_firings is None else n_firings
     actors, buffers = [], []
     for a in range(n):
         inputs = () if a == 0 else ("i",)

@@ -166,7 +166,7 @@ def test_auto_says_why() -> None:
     assert choose_method(space)[0] == "exhaustive"
     assert size_text(space) == "187 mappings"
     large = chain_space(cores=4, n=30)
-    assert choose_method(large)[0] == "local-search"
+    assert choose_method(large)[0] == "portfolio"
     assert size_text(large) == "about 10^16 mappings"
 
 
