@@ -8,6 +8,7 @@ from pathlib import Path
 from dse.base.collector import collector_paused
 from dse.base.errors import DeadlockError, Diagnostic, ExecutionError, OptionError
 from dse.base.source import file_span
+from dse.estimate.engine import needs_compiling
 from dse.estimate.tables import UNIT_KINDS, ProblemTables, build_tables, derivable
 from dse.flows.defaults import Capacities, default_capacities
 from dse.flows.inputs import DEFAULT_INPUT, default_input, require_file
@@ -20,6 +21,7 @@ from dse.formats.trace_store import is_trace_store
 from dse.formats.weights_folder import read_weights
 from dse.frontend.network.elaborate import load_network
 from dse.interp.run import RunOptions, RunResult, run_network
+from dse.model.design_point import MOST_TOKENS
 from dse.model.network import Network
 from dse.model.platform import Platform
 from dse.model.problem import Problem
@@ -94,6 +96,8 @@ def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard
         ("platform", f"{platform.name}, digest {platform_digest(platform)}"),
         *((f"unit {u.name}", u.source) for u in platform.units if u.source),
     ]
+    if needs_compiling(options.engine):
+        stage("compiling the engine (once per machine)")
     return Setting(
         network=program.network, trace=trace, platform=platform, problem=problem, tables=build_tables(problem),
         assumed=tuple(assumed), manifest=tuple(manifest), warnings=program.warnings,
@@ -248,6 +252,8 @@ def read_capacities(text: str, setting: Setting) -> Capacities:
     if text.lstrip("-").isdigit():
         if int(text) < 1:
             raise OptionError(f"a capacity of {text} tokens holds nothing", expected="--buffers takes 1 or more")
+        if int(text) > MOST_TOKENS:
+            raise OptionError(f"no memory holds {text} tokens", expected=f"--buffers takes at most {MOST_TOKENS}")
         return default_capacities(topology, least, int(text))
     if not Path(text).is_file():
         raise OptionError(

@@ -16,6 +16,7 @@ from dse.base.registry import nearest_names
 from dse.base.source import Span, file_span
 from dse.formats.decimals import parse_decimal, parse_integer
 from dse.formats.xml_source import XmlSource, local_name, parse_xml
+from dse.model.design_point import MOST_TOKENS
 
 
 class XmlReader:
@@ -84,15 +85,16 @@ class XmlReader:
         return None
 
     def integer(self, element: etree._Element, name: str, *, least: int = 0) -> int | None:
-        """Return an integer of at least ``least``; None if absent or wrong."""
+        """Return an integer of at least ``least`` that leaves room for sums in 64 bits; None if absent or wrong."""
         found = self.attribute(element, name)
         if found is None:
             return None
         value = parse_integer(found[0])
-        if value is not None and value >= least:
+        if value is not None and least <= value <= MOST_TOKENS:
             return value
         what = f"{_bare(name)} of '{local_name(element)}' is '{shorten(found[0])}'"
-        self.gather.error(what, found[1], f"expected an integer of at least {least}")
+        most = f" and at most {MOST_TOKENS}" if value is not None and value > MOST_TOKENS else ""
+        self.gather.error(what, found[1], f"expected an integer of at least {least}{most}")
         return None
 
     def choice(self, element: etree._Element, name: str, known: tuple[str, ...]) -> str | None:

@@ -11,6 +11,8 @@ ReleaseMode: TypeAlias = Literal["reading", "processing"]
 TransferMode: TypeAlias = Literal["sequential", "parallel"]
 DEFAULT_CAPACITY_TOKENS = 512
 """Default FIFO capacity (cal.md 3, formats.md)."""
+MOST_TOKENS = 1 << 40
+"""No capacity is larger: engines add them up in 64 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from dse.flows.options import (
     parse_pin,
     parse_policies,
 )
-from dse.flows.program import choose_weights, load_program, load_setting, record_trace
+from dse.flows.program import choose_weights, load_program, load_setting, read_capacities, record_trace
 from dse.formats.platform_yaml import load_platform
 from dse.formats.trace_store import write_trace
 from dse.model.platform import Platform, Unit
@@ -224,6 +224,17 @@ def test_a_program_that_deadlocks_is_run_with_larger_fifos(tmp_path: Path, monke
     monkeypatch.setattr("dse.flows.program._MOST_RUN_TOKENS", 512)
     with pytest.raises(DeadlockError, match=r"wait for each other, late\.A->first\.A is full"):
         load_setting(ProblemOptions(program=str(tmp_path / "late.xdf")))
+
+
+def test_capacities_beyond_any_memory_are_refused(tmp_path: Path) -> None:
+    setting = load_setting(ProblemOptions(program=PINGPONG))
+    huge = tmp_path / "huge.bxdf"
+    huge.write_text(f'<bxdf network="pingpong" default-size="{10**20}"/>')
+    with pytest.raises(OptionError, match="no memory holds"):
+        read_capacities(str(10**20), setting)
+    with pytest.raises(FormatError, match="default-size of 'bxdf' is '1000"):
+        read_capacities(str(huge), setting)
+    assert set(read_capacities("1099511627776", setting).tokens) == {2**40}
 
 
 def test_costs_derived_from_a_link_are_said() -> None:
