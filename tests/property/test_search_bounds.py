@@ -1,0 +1,92 @@
+"""What exact searches prove, against estimates of random networks: feedback, broadcasts, GPUs, links, SIMD, holes."""
+
+import itertools
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dse.base.errors import DseError
+from dse.estimate.engine import make_engine
+from dse.estimate.tables import build_tables
+from dse.explore.evaluator import Budget, Evaluator
+from dse.explore.mapping_bound import MappingBound
+from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic
+from dse.explore.search import ranked, run_search
+from dse.explore.space import Candidate, Space, SpaceOptions, build_space
+from tests.property.estimation_cases import Case, Shape, random_case
+from tests.unit.explore.searches import NoStore
+
+POLICIES = ("NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL")
+SAMPLE = 40
+
+
+def space_of(case: Case, policy: str) -> Space | None:
+    """The space of a case with room to spare in the buffers; None where it has no mapping."""
+    options = SpaceOptions(
+        policies=(policy,),  # type: ignore[arg-type]
+        capacities=(tuple(c + 50 for c in case.point.capacities),), release=case.point.release,
+        transfers=case.point.transfers,
+    )  # fmt: skip
+    try:
+        return build_space(case.problem.trace.topology, case.problem.platform, options)
+    except DseError:
+        return None
+
+
+def sampled_optimum(case: Case, space: Space) -> int | None:
+    """The least makespan of a sample of mappings, of all where there are few; None where all deadlock."""
+    engine = make_engine("compiled", case.problem)
+    rng = np.random.default_rng(1)
+    if space.mappings <= SAMPLE:
+        mappings = list(space.assignments())
+    else:
+        mappings = [space.random_assignment(rng) for _ in range(SAMPLE)]
+    found = [engine.estimate(space.to_point(Candidate(assignment=m))) for m in mappings]
+    return min((e.makespan for e in found if e.deadlock is None), default=None)
+
+
+def search(name: str, case: Case, space: Space, evaluations: int) -> tuple[SearchMethod, int | None, str]:
+    bound = MappingBound(build_tables(case.problem), space)
+    engine = make_engine("compiled", case.problem)
+    context = SearchContext(
+        space=space, rng=np.random.default_rng(1), loads=bound.unit_loads,
+        traffic=tuple(
+            Traffic(source=b.source, target=b.target, tokens=1, port=b.source_port)
+            for b in case.problem.trace.topology.buffers
+        ),
+        bounds=bound.of, keep=1, placement=bound.placement(0),
+    )  # fmt: skip
+    method: SearchMethod = METHODS.load(name)(context)
+    evaluator = Evaluator(
+        lambda points: (engine.estimate(p) for p in points), budget=Budget(evaluations=evaluations), store=NoStore(),
+        clock=itertools.count().__next__, progress=lambda p: None,
+    )  # fmt: skip
+    outcome = run_search(method, evaluator, None)
+    ranking = ranked(evaluator.evaluations)
+    return method, ranking[0].makespan if ranking else None, outcome.stop
+
+
+@pytest.mark.parametrize(("name", "seeds"), [("branch-and-bound", 120), ("integer-program", 40)])
+def test_no_proof_exceeds_a_makespan(name: str, seeds: int) -> None:
+    checked = proven = 0
+    for seed in range(seeds):
+        case = random_case(random.Random(seed), Shape(max_firings=120))
+        case = replace(case, problem=replace(case.problem, missing_weights="error"))
+        space = space_of(case, POLICIES[seed % 4])
+        try:
+            optimum = None if space is None else sampled_optimum(case, space)
+        except DseError:
+            continue  # weights are missing for some placement
+        if space is None or optimum is None:
+            continue
+        method, best, stop = search(name, case, space, 60)
+        assert method.proven <= optimum
+        if stop == "complete" and method.exact:
+            assert best is not None
+            assert best <= optimum
+            proven += 1
+        checked += 1
+    assert checked > seeds // 4
+    assert proven > 0
