@@ -15,6 +15,7 @@ from dse.cli.problem_arguments import add_problem_arguments, print_warnings, pro
 from dse.explore.evaluator import Progress as SearchProgress
 from dse.explore.method import METHODS
 from dse.explore.objectives import OBJECTIVES
+from dse.explore.search import BATCH
 from dse.flows.deliver import ranking_document
 from dse.flows.explore import Explored, SearchPlan, Watcher, explore
 from dse.flows.options import (
@@ -64,6 +65,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", metavar="N", type=int, default=os.cpu_count() or 1, help="threads (default: all cores)"
     )
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS", help="estimate on the workers of a dask scheduler, such as tcp://host:8786"
+    )
+    parser.add_argument(
+        "--batch", metavar="N", type=int, default=BATCH,
+        help=f"mappings under way at once (default: {BATCH}); more than workers on a cluster",
+    )  # fmt: skip
     parser.add_argument("--best", metavar="N", type=int, default=5, help="mapping files to write (default: 5)")
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK)")
     parser.add_argument("--resume", action="store_true", help="continue the search whose results are in the folder")
@@ -84,6 +92,8 @@ def run(args: argparse.Namespace) -> int:
         budget=parse_budget(args.budget) if args.budget is not None else None,
         seed=args.seed,
         jobs=args.jobs,
+        cluster=args.cluster,
+        batch=args.batch,
         best=args.best,
         out=Path(args.out) if args.out is not None else None,
         resume=args.resume,

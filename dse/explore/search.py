@@ -8,7 +8,7 @@ from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation, StopReason
 
 BATCH = 8
-"""Points asked for at a time. A constant: a result must not depend on the number of workers."""
+"""Points asked for at a time, unless the user says otherwise. Results depend on it, never on the number of workers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,9 @@ class SearchOutcome:
     stop: StopReason
 
 
-def run_search(method: SearchMethod, evaluator: Evaluator, baseline: DesignPoint | None) -> SearchOutcome:
+def run_search(
+    method: SearchMethod, evaluator: Evaluator, baseline: DesignPoint | None, batch: int = BATCH
+) -> SearchOutcome:
     """Evaluate the baseline, then what the method asks for, until it is done, a budget ends or the user interrupts.
 
     An interrupt ends the search, never the program: what was evaluated is kept and ranked.
@@ -28,16 +30,16 @@ def run_search(method: SearchMethod, evaluator: Evaluator, baseline: DesignPoint
     try:
         if baseline is not None:
             first = evaluator.evaluate([baseline])
-        stop = _loop(method, evaluator)
+        stop = _loop(method, evaluator, batch)
     except KeyboardInterrupt:
         stop = "interrupted"
     evaluator.close()
     return SearchOutcome(baseline=first[0] if first else None, stop=stop)
 
 
-def _loop(method: SearchMethod, evaluator: Evaluator) -> StopReason:
+def _loop(method: SearchMethod, evaluator: Evaluator, batch: int) -> StopReason:
     while not method.done:
-        points = method.ask(BATCH)
+        points = method.ask(batch)
         results = evaluator.evaluate(points)
         method.tell(results)
         if evaluator.stop is not None and (points or _goes_on(method)):

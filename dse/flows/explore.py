@@ -7,6 +7,7 @@ import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from dse.estimate.bounds import Bounds
 from dse.estimate.engine import Engine, make_engine
 from dse.estimate.prepare import prepare
 from dse.estimate.tables import UNIT_KINDS
-from dse.explore.evaluator import Budget, Evaluator, Progress
+from dse.explore.cluster import ClusterEstimator
+from dse.explore.evaluator import Budget, Estimator, Evaluator, Progress
 from dse.explore.front import (
     MAKESPAN_ONLY,
     ByGoals,
@@ -31,7 +33,7 @@ from dse.explore.front import (
 )
 from dse.explore.mapping_bound import MappingBound
 from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method, size_text
-from dse.explore.search import ranked, run_search
+from dse.explore.search import BATCH, ranked, run_search
 from dse.explore.space import Space, SpaceOptions, build_space
 from dse.explore.store import StudyStore, create_study, move_aside, resume_study
 from dse.flows.defaults import cpu_only_actors, default_budget
@@ -103,6 +105,7 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
     prepare(setting.tables, space.one_core() or _first_point(space))  # weights that are missing stop us before all else
     goals = make_goals(options.objectives, setting.tables)
     name, reason = _method(options, space, goals, budget)
+    cluster = _cluster(options, setting)  # connected before an earlier study is moved aside
     out = options.out or Path("dse-out") / setting.trace.topology.name
     store, replaced = _open_store(out, options, setting, space)
     plan = SearchPlan(
@@ -118,7 +121,8 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
     )
     watch.planned(plan)
     try:
-        study = _search(options, setting, space, engine, store, watch, plan, goals)
+        with _estimator(options, engine, cluster) as estimator:
+            study = _search(options, setting, space, estimator, store, watch, plan, goals)
     finally:
         store.close()
     if not study.ranking:
@@ -173,6 +177,8 @@ def _method(options: ExploreOptions, space: Space, goals: Goals | None, budget: 
     """Return the name of the search method and why it is this one."""
     if options.jobs < 1:
         raise OptionError(f"{options.jobs} threads estimate nothing", expected="--jobs takes 1 or more")
+    if options.batch < 1:
+        raise OptionError(f"batches of {options.batch} mappings hold nothing", expected="--batch takes 1 or more")
     if options.best < 1:
         raise OptionError(f"{options.best} best mappings are asked for", expected="--best takes 1 or more")
     if options.method == "auto":
@@ -184,7 +190,7 @@ def _method(options: ExploreOptions, space: Space, goals: Goals | None, budget: 
 
 
 def _search(
-    options: ExploreOptions, setting: Setting, space: Space, engine: Engine, store: StudyStore, watch: Watcher,
+    options: ExploreOptions, setting: Setting, space: Space, estimator: Estimator, store: StudyStore, watch: Watcher,
     plan: SearchPlan, goals: Goals | None,
 ) -> Study:  # fmt: skip
     """Run the search and return the study."""
@@ -193,12 +199,10 @@ def _search(
     method: SearchMethod = METHODS.load(plan.method)(context if goals is None else unbounded(context))
     if goals is not None:
         method = ByGoals(method, goals)
-    with ThreadPoolExecutor(max_workers=options.jobs) as pool:
-        evaluator = Evaluator(
-            functools.partial(_estimates, engine, pool if options.jobs > 1 else None), budget=plan.budget, store=store,
-            clock=time.perf_counter, progress=watch.progress,
-        )  # fmt: skip
-        outcome = run_search(method, evaluator, space.one_core())
+    evaluator = Evaluator(
+        estimator, budget=plan.budget, store=store, clock=time.perf_counter, progress=watch.progress
+    )  # fmt: skip
+    outcome = run_search(method, evaluator, space.one_core(), options.batch)
     in_space = [e for e in evaluator.evaluations if _holds(space, e.point)]
     return Study(
         network=setting.trace.topology.name,
@@ -218,6 +222,23 @@ def _search(
         assumed=plan.assumed,
         front=None if goals is None else front_of(goals, in_space),
     )
+
+
+def _cluster(options: ExploreOptions, setting: Setting) -> ClusterEstimator | None:
+    if options.cluster is None:
+        return None
+    return ClusterEstimator(options.cluster, setting.problem, options.problem.engine)
+
+
+@contextmanager
+def _estimator(options: ExploreOptions, engine: Engine, cluster: ClusterEstimator | None) -> Iterator[Estimator]:
+    """Give what estimates: a cluster, the threads of this process, or just this one."""
+    if cluster is not None:
+        with closing(cluster):
+            yield cluster
+        return
+    with ThreadPoolExecutor(max_workers=options.jobs) as pool:
+        yield functools.partial(_estimates, engine, pool if options.jobs > 1 else None)
 
 
 def _estimates(engine: Engine, pool: Executor | None, points: Sequence[DesignPoint]) -> Iterator[Estimate]:
@@ -288,8 +309,10 @@ def _identity(options: ExploreOptions, setting: Setting, space: Space) -> dict[s
     The budget is left out: more of it continues a study. So is the engine: all give the same integers.
     """
     objectives = {} if options.objectives == MAKESPAN_ONLY else {"objectives": ",".join(options.objectives)}
+    batch = {} if options.batch == BATCH else {"batch": str(options.batch)}
     return {
         **objectives,
+        **batch,
         "trace": setting.trace.digest,
         "weights": weights_digest(setting.problem.weights),
         "missing weights": setting.problem.missing_weights,

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from dse.base.errors import OptionError
 from dse.base.registry import nearest_names
 from dse.explore.evaluator import Budget
+from dse.explore.search import BATCH
 from dse.model.design_point import POLICIES, Policy, ReleaseMode, TransferMode
 
 MissingMode: TypeAlias = Literal["error", "zero", "nominal"]
@@ -35,7 +36,9 @@ class ProblemOptions:
 class ExploreOptions:
     """What makes a search. ``best``: how many mapping files are written. ``out``: the folder of all results.
 
-    ``jobs``: threads that estimate; no result depends on it.
+    ``jobs``: threads that estimate; no result depends on it. ``cluster``: the address of a dask scheduler whose workers
+    estimate instead; no result depends on that either. ``batch``: points that are under way at once, at most; results
+    depend on it, because a method chooses a batch knowing only the batches before.
     """
 
     problem: ProblemOptions
@@ -50,6 +53,8 @@ class ExploreOptions:
     budget: Budget | None = None
     seed: int = 1
     jobs: int = 1
+    cluster: str | None = None
+    batch: int = BATCH
     best: int = 5
     out: Path | None = None
     resume: bool = False

@@ -38,6 +38,8 @@ CONFINED = {
     "mtkahypar": ["explore/methods/hypergraph"],
     "pymoo": ["explore/methods/nsga2"],
     "highspy": ["explore/methods/integer_program"],
+    "distributed": ["explore/cluster"],
+    "dask": ["explore/cluster"],
 }
 
 
