@@ -6,17 +6,38 @@ from typing import TypeAlias
 from dse.frontend.c.lower import read_kernels
 from dse.gpu.dependence import parallelise, require_parallel
 from dse.gpu.features import kernel_features
+from dse.model.ir import ForEach, If, Stmt, While
 from dse.model.kernel import Kernel, KernelFeatures, TraceMachine
 
 Block: TypeAlias = tuple[int, int, int]
 TRACE_SIZE_1D, TRACE_SIZE_2D = 1024, 128
+DEEP = 2
+"""Loops inside each other in one thread from which on a grid of one dimension is traced at the smaller size."""
 LEAST_SCALED = 64
 """Sizes below this stay as they are when a work size is halved: they are widths and counts, not amounts of data."""
 
 
 def default_trace_size(kernel: Kernel) -> int:
-    """Return the size at which a kernel is traced: 1024 for one parallel loop, 128 for two (table 4 of CGPredict)."""
-    return TRACE_SIZE_1D if len(kernel.parallel) == 1 else TRACE_SIZE_2D
+    """Return the size at which a kernel is traced: 1024 for one parallel loop, 128 for two (table 4 of CGPredict).
+
+    One parallel loop around a nest of loops is traced at 128, too, as CORR and COVAR are in table 4: a thread of theirs
+    does the square of the work.
+    """
+    return TRACE_SIZE_1D if len(kernel.parallel) == 1 and _depth(kernel.body) < DEEP else TRACE_SIZE_2D
+
+
+def _depth(body: tuple[Stmt, ...]) -> int:
+    """Return how deep loops stand inside each other."""
+    depth = 0
+    for statement in body:
+        match statement:
+            case ForEach() | While():
+                depth = max(depth, 1 + _depth(statement.body))
+            case If():
+                depth = max(depth, _depth(statement.then), _depth(statement.otherwise))
+            case _:
+                pass
+    return depth
 
 
 @dataclass(slots=True)

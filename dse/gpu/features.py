@@ -4,7 +4,7 @@ The trace size gives ``d_M``, hits, misses and classes of access; the work size 
 (gpu-models page, section cgpredict, "two sizes").
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
 import numpy as np
@@ -15,7 +15,7 @@ from dse.gpu.execute import MAX_STEPS, TraceResult, execute
 from dse.gpu.instructions import OperationCount, expression_key
 from dse.gpu.plan import Access, Loop, Node, Operations, Plan, WhileLoop, plan_of
 from dse.gpu.plan import Branch as BranchNode
-from dse.model.ir import Binary, Cast, Const, Index, Load, Unary
+from dse.model.ir import Binary, Cast, Const, Declare, ForEach, Index, Load, Unary
 from dse.model.kernel import (
     ACCESS_CLASSES,
     AccessClass,
@@ -28,6 +28,7 @@ from dse.model.kernel import (
     SharedMemory,
     TraceMachine,
 )
+from dse.passes.walk import sub_statements
 
 BLOCKS = {0: (1, 1, 1), 1: (256, 1, 1), 2: (32, 32, 1), 3: (32, 8, 4)}
 """Default block by the dimensions of the grid (Table 4, its text has them swapped; 3 is an extension)."""
@@ -60,7 +61,7 @@ def kernel_features(
         )
     result = execute(small, shape, machine, batches=batches, max_steps=max_steps)
     counts = count_work(plan, shape, result.control, lanes=machine.warp_lanes)
-    instructions = tuple(_instruction(a, result, counts) for a in plan.accesses)
+    instructions = tuple(_instruction(a, result, counts, source_names(work)) for a in plan.accesses)
     charged = [
         a.site for a in plan.accesses if a.array.storage == "global" and not a.tile_load and a.site >= 0
     ]  # fmt: skip
@@ -126,14 +127,16 @@ def _by_class(rows: Sequence[np.ndarray]) -> ByClass:
     return ByClass(constant=float(constant), coalesced=float(coalesced), uncoalesced=float(uncoalesced))
 
 
-def _instruction(access: Access, result: TraceResult, counts: WorkCounts) -> MemoryInstruction:
+def _instruction(
+    access: Access, result: TraceResult, counts: WorkCounts, names: Mapping[str, str]
+) -> MemoryInstruction:
     site = access.site
     executions, accesses = result.executions[site], int(result.accesses[site])
     misses = int(result.misses[site].sum())
     main: AccessClass = ACCESS_CLASSES[int(executions.argmax())]
     return MemoryInstruction(
         array=access.array.source_name,
-        text=access_text(access),
+        text=access_text(access, names),
         is_store=access.is_store,
         access=main,
         max_stride=int(result.strides[site]),
@@ -149,31 +152,40 @@ def _instruction(access: Access, result: TraceResult, counts: WorkCounts) -> Mem
     )
 
 
-def access_text(access: Access) -> str:
-    """Return an access as the user reads it: its array with the subscripts of the IR in C notation."""
-    return access.array.source_name + "".join(f"[{expression_text(i)}]" for i in access.indices)
+def source_names(kernel: Kernel) -> Mapping[str, str]:
+    """Return what the user calls each variable and array of a kernel, by its name in the IR."""
+    variables = [loop.variable for loop in kernel.parallel] + [scalar.variable for scalar in kernel.scalars]
+    variables += [s.variable for s in sub_statements(kernel.body) if isinstance(s, Declare | ForEach)]
+    arrays = {array.name: array.source_name for array in kernel.arrays}
+    return arrays | {variable.name: variable.source_name for variable in variables}
 
 
-def expression_text(expression: object) -> str:
-    """Return an integer expression of a subscript in C notation."""
+def access_text(access: Access, names: Mapping[str, str]) -> str:
+    """Return an access as the user reads it: its array with the subscripts in C notation."""
+    return access.array.source_name + "".join(f"[{expression_text(i, names)}]" for i in access.indices)
+
+
+def expression_text(expression: object, names: Mapping[str, str]) -> str:
+    """Return an integer expression of a subscript in C notation; ``names``: what the user calls the variables."""
     match expression:
         case Const():
             return str(expression.value)
         case Load():
-            return expression.name
+            return names.get(expression.name, expression.name)
         case Binary():
             sign = {"mod": "%"}.get(expression.op, expression.op)
-            left, right = expression_text(expression.left), expression_text(expression.right)
+            left, right = expression_text(expression.left, names), expression_text(expression.right, names)
             if expression.op in ("*", "mod", "/"):
                 left = f"({left})" if isinstance(expression.left, Binary) and expression.left.op in "+-" else left
                 right = f"({right})" if isinstance(expression.right, Binary) else right
             return f"{left} {sign} {right}"
         case Unary():
-            return f"{expression.op}{expression_text(expression.operand)}"
+            return f"{expression.op}{expression_text(expression.operand, names)}"
         case Cast():
-            return expression_text(expression.operand)
+            return expression_text(expression.operand, names)
         case Index():
-            return expression.name + "".join(f"[{expression_text(i)}]" for i in expression.indices)
+            indices = "".join(f"[{expression_text(i, names)}]" for i in expression.indices)
+            return names.get(expression.name, expression.name) + indices
         case _:
             return "..."
 
@@ -229,6 +241,7 @@ def _shared(plan: Plan, result: TraceResult, counts: WorkCounts, block: tuple[in
     is named, the piece of it that each of its loads reads: such a load reads one tile of a block's width at a time.
     """
     tiles = [a for a in plan.kernel.arrays if a.storage == "shared"]
+    called = source_names(plan.kernel)
     reads = [a for a in plan.accesses if a.array.storage == "shared" and not a.is_store]
     if not tiles or not reads:
         return None
@@ -242,7 +255,7 @@ def _shared(plan: Plan, result: TraceResult, counts: WorkCounts, block: tuple[in
     n_bytes = sum(t.elements * t.element_bytes for t in tiles if t.name in filled)
     for read in hinted.values():
         loads += float(counts.accesses[read.site]) / block[0]
-        names.append(access_text(read))
+        names.append(access_text(read, called))
         n_bytes += block[0] * block[1] * read.array.element_bytes
     tiles_done = loads / len(names)
     barriers = float(counts.barriers.sum())
