@@ -35,7 +35,7 @@ _CALLS = {
 }  # fmt: skip
 MAX_UNIFORM = 8
 """Loop variables that affine subscripts may use in the table of accesses; one with more is computed slot by slot."""
-GLOBAL, SHARED, REGISTER = 0, 1, 2
+GLOBAL, SHARED, REGISTER, READ_ONLY = 0, 1, 2, 3
 _SIGNS = {"=": "==", "and": "and", "or": "or"}
 
 
@@ -109,6 +109,7 @@ class ThreadCode:
 class _Generator:
     plan: Plan
     needed: frozenset[str]
+    written: frozenset[str]
     lines: list[str] = field(default_factory=list)
     depth: int = 1
     n_masks: int = 1
@@ -191,12 +192,12 @@ class _Generator:
             else:
                 return None
         number = [a.name for a in self.kernel.arrays].index(access.array.name)
-        return (access.site, number, _kind(access), int(access.is_store), constant, *scale, *steps)
+        return (access.site, number, _kind(access, self.written), int(access.is_store), constant, *scale, *steps)
 
     def _access(self, access: Access, mask: int) -> None:
         array = access.array
         number = [a.name for a in self.kernel.arrays].index(array.name)
-        what = f"{access.site}, {number}, {_kind(access)}, {access.is_store}"
+        what = f"{access.site}, {number}, {_kind(access, self.written)}, {access.is_store}"
         self.emit("for t in range(n):")
         self.emit(f"    AD[t] = {self.value(offset_of(array, access.indices))} if M[{mask}, t] else 0")
         self.emit(f"if issue(S, {what}, AD, M[{mask}]): return")
@@ -253,6 +254,10 @@ class _Generator:
 
     def _loop(self, loop: Loop, mask: int) -> None:
         name = loop.variable.name
+        body = loop.body
+        if loop.innermost:  # registers do not change in it: their threads are noted once
+            self.nodes(_registers(body), mask)
+            body = tuple(n for n in body if n not in _registers(body))
         low, high = self._uniform_value(loop.low), self._uniform_value(loop.high)
         if low is not None and high is not None:
             end = f"{high} + 1" if loop.step > 0 else f"{high} - 1"
@@ -263,7 +268,7 @@ class _Generator:
             self.emit(f"if not step(S, {loop.control}): return")
             if place < MAX_UNIFORM:
                 self.emit(f"U[{place}] = u{place}")
-            self.nodes(loop.body, mask)
+            self.nodes(body, mask)
             self.depth -= 1
             return
         inner = self.mask()
@@ -278,7 +283,7 @@ class _Generator:
         self.emit(f"        M[{inner}, t] = V[{at}, t] {going} V[{last}, t]")
         self.emit(f"while iterate(S, {loop.control}, M[{inner}]):")
         self.depth += 1
-        self.nodes(loop.body, inner)
+        self.nodes(body, inner)
         self.emit("for t in range(n):")
         self.emit(f"    if M[{inner}, t]:")
         self.emit(f"        V[{at}, t] += {loop.step}")
@@ -372,9 +377,18 @@ def _stored(value: str, expression: Expr | None, of: Type) -> str:
     return f"int({value})"
 
 
-def _kind(access: Access) -> int:
+def _kind(access: Access, written: frozenset[str]) -> int:
     """Return the kind of memory that an access goes to, as ``warps`` numbers them."""
-    return REGISTER if access.site < 0 else SHARED if access.array.storage == "shared" else GLOBAL
+    if access.site < 0:
+        return REGISTER
+    if access.array.storage == "shared":
+        return SHARED
+    return GLOBAL if access.array.name in written else READ_ONLY
+
+
+def _registers(nodes: Iterable[Node]) -> tuple[Access, ...]:
+    """Return the elements kept in registers in a loop's body."""
+    return tuple(n for n in nodes if isinstance(n, Access) and n.site < 0)
 
 
 def _does_something(nodes: Iterable[Node], needed: frozenset[str]) -> bool:
@@ -439,7 +453,7 @@ def needed_names(plan: Plan) -> frozenset[str]:
 def thread_code(plan: Plan, types: dict[str, Type]) -> ThreadCode:
     """Return the function of a kernel's thread; ``types`` are those of its scalars by name."""
     kernel, needed = plan.kernel, needed_names(plan)
-    generator = _Generator(plan=plan, needed=needed)
+    generator = _Generator(plan=plan, needed=needed, written=frozenset(s.name for s in _stores(plan.nodes)))
     generator.types = types
     for loop in kernel.parallel:
         generator.integer(loop.variable.name)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from dse.base.errors import ModelNotApplicable
+from dse.base.errors import ModelNotApplicable, OptionError
 from dse.base.source import Span
 from dse.gpu import arithmetic, warps
 from dse.gpu.codegen import MAX_UNIFORM, ThreadCode, thread_code
@@ -63,6 +63,11 @@ def execute(
     iterations, or sizes that are too large to trace.
     """
     kernel = plan.kernel
+    if machine.line_bytes & (machine.line_bytes - 1) or machine.sets < 1:
+        raise OptionError(
+            f"no cache has {machine.cache_bytes} bytes with {machine.ways} ways of {machine.line_bytes}-byte lines",
+            expected="lines are a power of two bytes, and there is at least one set",
+        )
     layout = memory_layout(kernel)
     n_elements = int(layout[:, 3].sum())
     if n_elements > MAX_TRACE_ELEMENTS:
@@ -155,13 +160,14 @@ def _empty_trace(plan: Plan, layout: np.ndarray, machine: TraceMachine, max_step
         accesses=np.zeros(sites, np.int64),
         strides=np.zeros(sites, np.int64),
         stride_sum=np.zeros(sites, np.int64),
+        lines=np.zeros(machine.warp_lanes, np.int64),
         touched=np.zeros((sites, n_bytes // machine.line_bytes + 1), np.uint8),
         layout=layout,
         writer=np.zeros(max(1, elements), np.int32),
         reader=np.zeros(max(1, elements), np.int32),
         races=np.zeros((arrays, 3), np.int64),
         control=np.zeros((max(1, plan.n_controls), 3), np.int64),
-        machine=np.array([machine.line_bytes, machine.warp_lanes, 0], np.int64),
+        machine=np.array([machine.line_bytes.bit_length() - 1, machine.warp_lanes, 0], np.int64),
         stop=np.array([0, 0, 0, max_steps], np.int64),
     )
 

@@ -7,11 +7,10 @@ active lanes: none, one element at most, or more. Its distinct lines go to the c
 
 from collections import namedtuple
 
-import numpy as np
-
 from dse.gpu.cache import compiled, use_line
 
-GLOBAL, SHARED, REGISTER = 0, 1, 2
+GLOBAL, SHARED, REGISTER, READ_ONLY = 0, 1, 2, 3
+"""Kinds of access; ``READ_ONLY``: to global memory that no thread of the kernel writes."""
 CONSTANT, COALESCED, UNCOALESCED = 0, 1, 2
 
 Trace = namedtuple(
@@ -23,13 +22,14 @@ Trace = namedtuple(
         "accesses",  # (sites,) int64: accesses of lines
         "strides",  # (sites,) int64: greatest distance of neighbouring active lanes, in elements
         "stride_sum",  # (sites,) int64: sum of these distances, at most a warp each, over executions; at least 1
+        "lines",  # (lanes,) int64: lines of a warp, while it is looked at
         "touched",  # (sites, lines) uint8
         "layout",  # (arrays, 4) int64: first byte, bytes of an element, first element, elements
         "writer",  # (elements,) int32: the last thread that wrote, 0 none
         "reader",  # (elements,) int32: the thread that read, 0 none, -1 several
         "races",  # (arrays, 3) int64: write-write, write-read pairs, last access that met one
         "control",  # (controls, 3) int64: warps that came, warps in the branch or iterations, warps in the other branch
-        "machine",  # (3,) int64: bytes of a line, lanes of a warp, first thread of the batch
+        "machine",  # (3,) int64: logarithm of the bytes of a line, lanes of a warp, first thread of the batch
         "stop",  # (4,) int64: 0 or the reason, place, steps made, steps allowed
     ],
 )
@@ -47,12 +47,14 @@ def issue(trace, site, array, kind, is_store, elements, active):
     Returns whether an element lies outside the array.
     """
     size = trace.layout[array, 3]
+    outside = 0
     for slot in range(elements.size):
-        if active[slot] and (elements[slot] < 0 or elements[slot] >= size):
-            trace.stop[0] = OUTSIDE
-            trace.stop[1] = site
-            return True
-    if kind != SHARED:
+        outside |= (active[slot] != 0) & ((elements[slot] < 0) | (elements[slot] >= size))
+    if outside:
+        trace.stop[0] = OUTSIDE
+        trace.stop[1] = site
+        return True
+    if kind in (GLOBAL, REGISTER):
         mark(trace, array, site, is_store, elements, active)
     if kind != REGISTER:
         lanes = trace.machine[1]
@@ -73,11 +75,14 @@ def issue_rows(trace, rows, first, end, threads, uniform, elements, active):
         offset = row[4]
         for place in range(uniform.size):
             offset += row[8 + place] * uniform[place]
+        scale = row[5]
         for slot in range(elements.size):
-            element = offset
-            for axis in range(min(3, threads.shape[0])):
-                element += row[5 + axis] * threads[axis, slot]
-            elements[slot] = element
+            elements[slot] = offset + scale * threads[0, slot]
+        for axis in range(1, min(3, threads.shape[0])):
+            scale = row[5 + axis]
+            if scale != 0:
+                for slot in range(elements.size):
+                    elements[slot] += scale * threads[axis, slot]
         if issue(trace, row[0], row[1], row[2], row[3] != 0, elements, active):
             return True
     return False
@@ -109,40 +114,51 @@ def mark(trace, array, site, is_store, elements, active):
 @compiled
 def warp_access(trace, site, array, kind, elements, active, first, end):
     """Classify the access of one warp and, unless it is to shared memory, run its lines through the cache."""
-    last, stride = -1, 0
+    n_active = 0
     for slot in range(first, end):
-        if active[slot]:
-            if last >= 0:
-                stride = max(stride, abs(elements[slot] - elements[last]))
-            last = slot
-    if last < 0:
+        n_active += active[slot]
+    if n_active == 0:
         return
+    stride = 0
+    if n_active == end - first:
+        for slot in range(first + 1, end):
+            stride = max(stride, abs(elements[slot] - elements[slot - 1]))
+    else:
+        last = -1
+        for slot in range(first, end):
+            if active[slot]:
+                if last >= 0:
+                    stride = max(stride, abs(elements[slot] - elements[last]))
+                last = slot
     group = CONSTANT if stride == 0 else COALESCED if stride <= 1 else UNCOALESCED
     trace.executions[site, group] += 1
     trace.strides[site] = max(trace.strides[site], stride)
     trace.stride_sum[site] += min(max(stride, 1), end - first)
-    if kind == GLOBAL:
+    if kind != SHARED:
         warp_lines(trace, site, array, group, elements, active, first, end)
 
 
 @compiled
 def warp_lines(trace, site, array, group, elements, active, first, end):
     """Run the distinct lines of a warp through the cache, in ascending lane order."""
-    line_bytes = trace.machine[0]
+    shift = trace.machine[0]
     base, width = trace.layout[array, 0], trace.layout[array, 1]
-    lines = np.empty(end - first, np.int64)
-    n_lines = 0
+    lines = trace.lines
+    n_lines, previous = 0, -1
     for slot in range(first, end):
         if not active[slot]:
             continue
-        line = (base + elements[slot] * width) // line_bytes
-        known = n_lines > 0 and lines[n_lines - 1] == line
-        if not known and group == UNCOALESCED:
+        line = (base + elements[slot] * width) >> shift
+        known = line == previous
+        previous = line
+        if not known:
             for at in range(n_lines):
                 if lines[at] == line:
                     known = True
                     break
         if known:
+            if group == CONSTANT:
+                break
             continue
         lines[n_lines] = line
         n_lines += 1
