@@ -7,6 +7,9 @@ from dse.base.units import PS_PER_S, clock_hz, round_half_up
 from dse.estimate.failures import raise_gathered
 from dse.model.estimate import TickUnit
 
+MOST_TICKS = 10**15
+"""The most that one cost may be (1000 s in ps): costs are added up in 64 bits."""
+
 
 class TickConverter:
     """Converts costs to ticks and remembers what stands in the way, so that one error reports everything.
@@ -22,19 +25,28 @@ class TickConverter:
     def ticks(self, entry: str, cycles: Fraction, frequency_mhz: Fraction | None) -> int:
         """Return the ticks of ``cycles``; ``entry`` names the weight in errors."""
         scale = self._scale(entry, (cycles,), frequency_mhz)
-        return round_half_up(cycles * scale)
+        return round_half_up(self._bounded(entry, cycles * scale))
 
     def transfer_ticks(
         self, entry: str, fixed_cycles: Fraction, per_token_cycles: Fraction, frequency_mhz: Fraction | None
     ) -> "TransferPrice":
         """Return the price of a transfer whose cost is fixed plus tokens times ``per_token_cycles``."""
         scale = self._scale(entry, (fixed_cycles, per_token_cycles), frequency_mhz)
-        return TransferPrice(fixed_cycles * scale, per_token_cycles * scale)
+        return TransferPrice(self._bounded(entry, fixed_cycles * scale), self._bounded(entry, per_token_cycles * scale))
+
+    def _bounded(self, entry: str, ticks: Fraction) -> Fraction:
+        """Return ``ticks``, or note the entry as wrong and return 0 where sums over a run would not fit 64 bits."""
+        if ticks <= MOST_TICKS:
+            return ticks
+        self._wrong.append(f"the {entry} is {float(ticks):.3g} ticks, which is more than {MOST_TICKS:.0e}")
+        return Fraction(0)
 
     def check(self) -> None:
         """Raise ``FormatError`` with all weights that are negative, or else with those that mix clocks and none."""
         if self._wrong:
-            raise_gathered(FormatError, self._wrong, expected="costs are at least 0 and clocks are above 0")
+            raise_gathered(
+                FormatError, self._wrong, expected="costs are at least 0, at most 1e+15 ticks; clocks are above 0"
+            )
         if self._clocked and self._unclocked:
             few_clocked = len(self._clocked) < len(self._unclocked)
             few = self._clocked if few_clocked else self._unclocked
