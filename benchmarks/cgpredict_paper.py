@@ -3,7 +3,7 @@
 usage: python -m benchmarks.cgpredict_paper [--markdown]
 
 Prints work size, trace size, the printed and the computed estimate in milliseconds, their difference, and the seconds
-that the prediction took. ``--markdown`` prints the tables of docs/gpu.md.
+that the prediction took on one core (CPU time, compilation included). ``--markdown`` prints the tables of docs/gpu.md.
 """
 
 import argparse
@@ -64,7 +64,7 @@ TABLE_6 = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computed:
-    """What a row gives here. ``mwp`` and ``cwp`` of the longest kernel."""
+    """What a row gives here. ``mwp`` and ``cwp`` of the longest kernel; ``seconds`` of CPU time."""
 
     milliseconds: float
     baseline_ms: float
@@ -79,12 +79,12 @@ class Computed:
 
 def compute(row: Printed) -> Computed:
     """Predict a row from its C source."""
-    start = time.perf_counter()
+    start = time.process_time()
     options = KernelOptions(
         path=str(KERNELS / row.file), defines=(("N", str(row.work)), *row.defines), trace_size=row.trace
     )
     prediction = predict(PredictOptions(kernels=options, advice=False))
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     kernels = prediction.kernels[: row.kernels or None]
     longest = max((k.cost for k in kernels), key=lambda c: c.time_s).parallelism
     assert longest is not None
