@@ -50,7 +50,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--policy", metavar="P[,P]", default="NON_PREEMPTIVE", help="policies to choose from")
     parser.add_argument(
-        "--buffers", metavar="N|X.bxdf", action="append", default=[],
+        "--policy-per-partition", action="store_true", help="each partition may have another of the policies"
+    )
+    parser.add_argument(
+        "--buffers", metavar="N|X.bxdf|minimal|maximal", action="append", default=[],
         help="FIFO capacities in tokens; repeat it to let the search choose",
     )  # fmt: skip
     parser.add_argument("--transfers", choices=("sequential", "parallel"), default="sequential")
@@ -84,6 +87,7 @@ def run(args: argparse.Namespace) -> int:
         partitions=parse_partitions(args.partitions) if args.partitions is not None else None,
         pins=tuple(parse_pin(text) for text in args.pin),
         policies=parse_policies(args.policy),
+        policy_per_partition=args.policy_per_partition,
         buffers=tuple(args.buffers),
         release=args.release,
         transfers=args.transfers,

@@ -6,7 +6,7 @@ order of first use (a restricted growth string for each unit). Everything here y
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -34,6 +34,8 @@ class SpaceOptions:
     partitions: tuple[int, int] | None = None
     pins: tuple[tuple[str, str], ...] = ()
     policies: tuple[Policy, ...] = ("NON_PREEMPTIVE",)
+    policy_per_partition: bool = False
+    """Each partition may have another of the policies; else all have the same one."""
     capacities: tuple[tuple[int, ...], ...]
     release: ReleaseMode = "reading"
     transfers: TransferMode = "sequential"
@@ -46,6 +48,9 @@ class UnitSlots:
     unit: str
     slots: int
     partition: str | None
+    policy: Policy | None = None
+    """With a policy for each partition: that of these slots. The unit then appears once for each policy, and all its
+    entries together hold no more partitions than one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +77,7 @@ class Space:
         self.options = options
         self.n_actors = len(allowed)
         self.unit_of_slot = tuple(u for u, unit in enumerate(units) for _ in range(unit.slots))
+        self._alike = tuple(tuple(v for v, other in enumerate(units) if other.unit == unit.unit) for unit in units)
         self._first = tuple(sum(unit.slots for unit in units[:u]) for u in range(len(units)))
         self._ways = self._count_ways()
 
@@ -155,7 +161,7 @@ class Space:
         for unit in self.allowed[actor]:
             for slot in range(self._first[unit], self._first[unit] + used[unit]):
                 yield slot, used
-            if used[unit] < self.units[unit].slots:
+            if sum(used[u] for u in self._alike[unit]) < self.units[unit].slots:
                 yield self._first[unit] + used[unit], _with_one_more(used, unit)
 
     def random_assignment(self, rng: np.random.Generator) -> Assignment:
@@ -188,7 +194,10 @@ class Space:
             if slot not in numbers:
                 numbers[slot] = self._first[unit] + used[unit]
                 used[unit] += 1
-        return tuple(numbers[slot] for slot in slots) if self.least <= len(numbers) <= self.most else None
+        crowded = any(sum(used[u] for u in self._alike[v]) > unit.slots for v, unit in enumerate(self.units))
+        if crowded or not self.least <= len(numbers) <= self.most:
+            return None
+        return tuple(numbers[slot] for slot in slots)
 
     def slots_of_unit(self, unit: int) -> range:
         """Return the slots of a unit."""
@@ -201,7 +210,7 @@ class Space:
             unit = self.units[self.unit_of_slot[slot]]
             actors = tuple(a for a, s in enumerate(candidate.assignment) if s == slot)
             name = unit.partition if unit.partition and unit.slots == 1 else f"P{len(partitions)}"
-            policy = self.options.policies[candidate.policy]
+            policy = unit.policy or self.options.policies[candidate.policy]
             partitions.append(Partition(name=name, actors=actors, unit=unit.unit, policy=policy))
         return DesignPoint(
             partitions=tuple(partitions), capacities=self.options.capacities[candidate.capacity],
@@ -216,8 +225,9 @@ class Space:
         for u, unit in enumerate(self.units):
             if all(u in allowed for allowed in self.allowed):
                 partition = Partition(
-                    name="P0", actors=tuple(range(self.n_actors)), unit=unit.unit, policy=self.options.policies[0]
-                )
+                    name="P0", actors=tuple(range(self.n_actors)), unit=unit.unit,
+                    policy=unit.policy or self.options.policies[0],
+                )  # fmt: skip
                 return DesignPoint(
                     partitions=(partition,), capacities=self.options.capacities[0],
                     release=self.options.release, transfers=self.options.transfers,
@@ -255,6 +265,12 @@ def build_space(
     )
     units = tuple(_unit_slots(unit) for unit in platform.units)
     slots = sum(u.slots for u in units)
+    if options.policy_per_partition:
+        problems += _mixed_policy_problems(options.policies)
+        kinds = len(options.policies)
+        units = tuple(replace(unit, policy=policy) for unit in units for policy in options.policies)
+        allowed = tuple(tuple(u * kinds + k for u in of_actor for k in range(kinds)) for of_actor in allowed)
+        options = replace(options, policies=options.policies[:1])
     least, most = options.partitions or (1, slots)
     problems += _partition_problems(least, most, slots, len(topology.actors), platform.name)
     if problems:
@@ -292,6 +308,17 @@ def _policy_problems(policies: tuple[Policy, ...]) -> list[Diagnostic]:
     if not policies:
         found.append(Diagnostic(message="the space has no policy", expected="name at least one policy"))
     return found
+
+
+def _mixed_policy_problems(policies: tuple[Policy, ...]) -> list[Diagnostic]:
+    if "FULL_PARALLEL" not in policies:
+        return []
+    return [
+        Diagnostic(
+            message="FULL_PARALLEL cannot be mixed with other policies: it takes a core for each actor",
+            expected="leave it out, or leave out --policy-per-partition",
+        )
+    ]
 
 
 def _pinned_units(

@@ -10,6 +10,7 @@ from dse.base.errors import Diagnostic, OptionError
 from dse.base.registry import nearest_names
 from dse.estimate.engine import make_engine
 from dse.explore.buffers import DEFAULT_TOLERANCE, SIZING_METHODS, BufferSizing, SizingMethod, size_buffers
+from dse.flows.defaults import Capacities
 from dse.flows.estimate import no_cpu
 from dse.flows.options import ProblemOptions
 from dse.flows.program import Setting, load_setting, unheard
@@ -67,6 +68,16 @@ def size_fifos(options: BufferOptions, stage: Callable[[str], None] = unheard) -
         names=tuple(topology.buffer_name(b) for b in range(len(topology.buffers))),
         assumed=(*setting.assumed, *assumed), warnings=(*setting.warnings, *warnings),
     )  # fmt: skip
+
+
+def sized_capacities(method: SizingMethod, setting: Setting, engine: str) -> Capacities:
+    """Return the sizes of ``--buffers minimal`` or ``maximal``: found with each actor on a core of its own.
+
+    Whether a run completes does not depend on the mapping (static orders apart), so minimal sizes run in all mappings.
+    """
+    sizing = size_buffers(setting.tables, make_engine(engine, setting.problem), _spread(setting), method)
+    words = f"{method} FIFO sizes of each actor on a core of its own ({sizing.chosen.memory_bytes:,} bytes)"
+    return Capacities(tokens=sizing.chosen.capacities, assumed=(words,))
 
 
 def parse_sizing_method(text: str) -> SizingMethod:

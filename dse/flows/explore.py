@@ -36,6 +36,7 @@ from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic, ch
 from dse.explore.search import BATCH, ranked, run_search
 from dse.explore.space import Space, SpaceOptions, build_space
 from dse.explore.store import StudyStore, create_study, move_aside, resume_study
+from dse.flows.buffers import parse_sizing_method, sized_capacities
 from dse.flows.defaults import cpu_only_actors, default_budget
 from dse.flows.deliver import Delivery, deliver
 from dse.flows.manifest import platform_digest, text_digest, tool_manifest, trace_manifest, weights_digest
@@ -155,12 +156,18 @@ def _report_inputs(
 
 def _space(options: ExploreOptions, setting: Setting) -> tuple[Space, tuple[str, ...]]:
     """Return the space and everything that is assumed so far."""
-    choices = [read_capacities(text, setting) for text in options.buffers or ("",)]
+    choices = [
+        sized_capacities(parse_sizing_method(text), setting, options.problem.engine)
+        if text in ("minimal", "maximal")
+        else read_capacities(text, setting)
+        for text in options.buffers or ("",)
+    ]
     cpu_only = cpu_only_actors(setting.tables, setting.network)
     space = build_space(
         setting.trace.topology, setting.platform,
         SpaceOptions(
             partitions=options.partitions, pins=options.pins, policies=options.policies,
+            policy_per_partition=options.policy_per_partition,
             capacities=tuple(dict.fromkeys(c.tokens for c in choices)), release=options.release,
             transfers=options.transfers,
         ),
@@ -184,6 +191,10 @@ def _method(options: ExploreOptions, space: Space, goals: Goals | None, budget: 
     if options.method == "auto":
         return choose_method(space) if goals is None else choose_method_for(goals, space, budget)
     METHODS.load(options.method)
+    if options.policy_per_partition and options.method == "integer-program":
+        raise OptionError(
+            "method 'integer-program' knows one policy for all partitions", expected="leave out --policy-per-partition"
+        )
     if goals is not None:
         check_method_for(goals, options.method)
     return options.method, "as asked"
@@ -313,6 +324,7 @@ def _identity(options: ExploreOptions, setting: Setting, space: Space) -> dict[s
     return {
         **objectives,
         **batch,
+        **({"policy of each partition": "yes"} if options.policy_per_partition else {}),
         "trace": setting.trace.digest,
         "weights": weights_digest(setting.problem.weights),
         "missing weights": setting.problem.missing_weights,

@@ -45,6 +45,7 @@ class ExploreOptions:
     partitions: tuple[int, int] | None = None
     pins: tuple[tuple[str, str], ...] = ()
     policies: tuple[Policy, ...] = ("NON_PREEMPTIVE",)
+    policy_per_partition: bool = False
     buffers: tuple[str, ...] = ()
     release: ReleaseMode = "reading"
     transfers: TransferMode = "sequential"

@@ -294,3 +294,27 @@ def test_the_makespan_alone_writes_no_front(explored: Path) -> None:
     ranking = json.loads((explored / "ranking.json").read_text())
     assert not {"objectives", "pareto", "hypervolume"} & set(ranking)
     assert list(explored.glob("pareto-*.xcf")) == []
+
+
+def test_minimal_and_maximal_sizes_can_be_chosen_with_the_mapping(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["--buffers", "minimal", "--buffers", "maximal", "--objectives", "makespan,memory", "--out", str(tmp_path)]
+    document = run_json(capsys, "explore", PINGPONG, *argv)
+    assert document["deadlocks"] == 0
+    sizes = {tuple(point["design_point"]["capacities_tokens"]) for point in document["pareto"]}
+    assert len(sizes) == 2
+    assert any("minimal FIFO sizes" in text for text in document["assumed"])
+
+
+def test_each_partition_may_have_its_own_policy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["explore", PINGPONG, "--policy", "NON_PREEMPTIVE,ROUND_ROBIN", "--partitions", "2-2", "--budget", "500"]
+    one = run_json(capsys, *argv, "--out", str(tmp_path / "one"))
+    each = run_json(capsys, *argv, "--policy-per-partition", "--out", str(tmp_path / "each"))
+    assert (one["space"], each["space"]) == (15 * 2, 15 * 4)
+    assert each["complete"] is True
+    assert each["best"]["makespan"] <= one["best"]["makespan"]
+    argv += ["--method", "random", "--policy-per-partition", "--out", str(tmp_path / "random")]
+    drawn = run_json(capsys, *argv)
+    policies = [{p["policy"] for p in row["design_point"]["partitions"]} for row in drawn["ranking"]]
+    assert {"NON_PREEMPTIVE", "ROUND_ROBIN"} in policies

@@ -11,6 +11,7 @@ from dse.base.errors import InfeasibleDesign
 from dse.explore.space import Candidate, Space, SpaceOptions, build_space
 from dse.model.platform import Platform, Unit
 from dse.model.trace import Topology, TraceActor
+from tests.unit.explore.fakes import chain
 
 
 def topology(n: int) -> Topology:
@@ -144,3 +145,42 @@ def test_all_problems_are_gathered() -> None:
     with pytest.raises(InfeasibleDesign) as caught:
         build_space(topology(2), platform(2), options(partitions=(1, 9), pins=(("x", "y"),)))
     assert len(caught.value.diagnostics) == 3
+
+
+def test_each_partition_may_have_its_own_policy() -> None:
+    """Every set partition into at most 3 blocks, each block with one of two policies; nothing twice, nothing else."""
+    options = SpaceOptions(
+        capacities=((8,) * 4,), policies=("NON_PREEMPTIVE", "ROUND_ROBIN"), policy_per_partition=True
+    )  # fmt: skip
+    box = Platform(name="box", units=(Unit(name="cpu", kind="cpu", cores=3),))
+    space = build_space(chain(5), box, options)
+    stirling = {1: 1, 2: 15, 3: 25}
+    assert space.size == sum(count * 2**k for k, count in stirling.items())
+    seen = {
+        frozenset((p.actors, p.policy) for p in space.to_point(candidate).partitions)
+        for candidate in space.candidates()
+    }
+    assert len(seen) == space.size
+    assert {policy for point in seen for _, policy in point} == {"NON_PREEMPTIVE", "ROUND_ROBIN"}
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        drawn = space.random_assignment(rng)
+        assert space.canonical(drawn) == drawn
+    assert space.canonical((0, 1, 3, 4, 0)) is None  # two partitions of each policy: four on three cores
+
+
+def test_a_gpu_holds_one_partition_whatever_the_policies() -> None:
+    options = SpaceOptions(
+        capacities=((8,),), policies=("NON_PREEMPTIVE", "ROUND_ROBIN"), policy_per_partition=True
+    )  # fmt: skip
+    units = (Unit(name="cpu", kind="cpu", cores=1), Unit(name="gpu", kind="gpu"))
+    space = build_space(chain(2), Platform(name="box", units=units), options)
+    points = [space.to_point(candidate) for candidate in space.candidates()]
+    assert len(points) == space.size == 4 + 8  # both on one unit, or one on each: two policies a partition
+    assert all([p.unit for p in point.partitions].count("gpu") <= 1 for point in points)
+
+
+def test_full_parallel_mixes_with_nothing() -> None:
+    options = SpaceOptions(capacities=((8,),), policies=("ROUND_ROBIN", "FULL_PARALLEL"), policy_per_partition=True)
+    with pytest.raises(InfeasibleDesign, match="cannot be mixed"):
+        build_space(chain(2), Platform(name="box", units=(Unit(name="cpu", kind="cpu", cores=2),)), options)
