@@ -18,7 +18,7 @@ from dse.model.kernel import Kernel
 from dse.model.types import IntType
 from dse.passes.walk import sub_expressions
 
-SAMPLED_WARPS = 16
+SAMPLED_WARPS = 32
 FOLLOWED_VALUES = (4096, 64, 8)
 """Values of a loop that are followed one by one, by depth of loops that are followed."""
 
@@ -65,7 +65,10 @@ def sampled_lanes(
     threads = int(np.prod(shape))
     per_block = -(-threads // lanes)
     total = int(np.prod(np.array(grid, dtype=object))) * per_block
-    chosen = np.unique((np.arange(warps) * 2 + 1) * total // (2 * warps)) if total > warps else np.arange(total)
+    chosen = np.arange(min(total, warps))
+    if total > warps:  # from both ends, so that a count that grows along the grid is met without bias
+        half = (np.arange(warps // 2) * 2 + 1) * total // (2 * warps)
+        chosen = np.unique(np.concatenate([half, total - 1 - half]))
     in_block = (chosen % per_block)[:, None] * lanes + np.arange(lanes)[None, :]
     number = np.broadcast_to((chosen // per_block)[:, None], in_block.shape)
     active = in_block < threads

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from pycparser import c_ast, c_generator, c_parser
+from pycparser import c_ast, c_generator, c_lexer, c_parser
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import OptionError
@@ -50,7 +51,12 @@ class CFile:
         if coord is None:
             return Span(self.source.path, 0, 1, 0, 1)
         start = self.source.span(coord.line, coord.column or 1)
-        text = self.source_line(start.line)[start.column - 1 :]
+        line = self.source_line(start.line)
+        if isinstance(node, c_ast.UnaryOp) and node.op in ("*", "&", "-", "!", "~"):
+            before = line[: start.column - 1].rstrip(" (")  # the parser places an operation at its operand
+            if before.endswith(node.op):
+                start = self.source.place(start.line, len(before))
+        text = line[start.column - 1 :]
         return Span(start.path, start.line, start.column, start.line, start.column + _extent(node, text))
 
     def source_line(self, line: int) -> str:
@@ -155,11 +161,25 @@ def _functions(text: str) -> Iterator[_Chunk]:
         at = head = end + 1
 
 
+class _Lexer(c_lexer.CLexer):  # type: ignore[misc]  # pycparser has no types
+    """Remembers the last token read: some messages of the parser have no place."""
+
+    last: tuple[int, int] = (1, 1)
+
+    def token(self) -> Any:
+        """Return the next token."""
+        token = super().token()
+        if token is not None:
+            self.last = (int(token.lineno), int(token.column))
+        return token
+
+
 def _parse(text: str, source: Preprocessed, gatherer: Gatherer) -> c_ast.FileAST:
+    parser = c_parser.CParser(lexer=_Lexer)
     try:
-        tree = c_parser.CParser().parse(f'{_PRELUDE}\n# 1 "kernel"\n{text}', "kernel")
+        tree = parser.parse(f'{_PRELUDE}\n# 1 "kernel"\n{text}', "kernel")
     except c_parser.ParseError as error:
-        _report(str(error), source, gatherer)
+        _report(str(error), parser.clex.last, source, gatherer)
         gatherer.fail_on_errors()
         raise AssertionError("unreachable: the error was gathered") from error
     except RecursionError as error:
@@ -170,12 +190,12 @@ def _parse(text: str, source: Preprocessed, gatherer: Gatherer) -> c_ast.FileAST
     return tree
 
 
-def _report(message: str, source: Preprocessed, gatherer: Gatherer) -> None:
-    """Turn the parser's message into an error at its place in the source."""
+def _report(message: str, last: tuple[int, int], source: Preprocessed, gatherer: Gatherer) -> None:
+    """Turn the parser's message into an error at its place in the source (``last``: the last token it read)."""
     found = _POSITION.match(message)
     if found is None:
-        line = max(1, source.text.count("\n") - 1)
-        gatherer.error(f"this is not C that can be read: {message}", source.span(line, 1), "look for a missing brace")
+        what = message.removeprefix("kernel: ").lower()
+        gatherer.error(f"syntax error: {what}", source.span(*last), "check for a missing operand, ; or }")
         return
     line, column = int(found["line"]), int(found["column"] or 1)
     what = found["text"].removeprefix("before: ")

@@ -103,7 +103,11 @@ class Preprocessed:
     def span(self, line: int, column: int, width: int = 1) -> Span:
         """Return the source span of ``width`` characters at a place of the output."""
         at = self.source_column(line, column)
-        return Span(self.path, line, at, line, at + width)
+        return self.place(line, at, width)
+
+    def place(self, line: int, column: int, width: int = 1) -> Span:
+        """Return the span of ``width`` characters at a place of the source."""
+        return Span(self.path, line, column, line, column + width)
 
 
 def tokenise(text: str, first_line: int = 1) -> Iterator[Token]:
