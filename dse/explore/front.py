@@ -80,9 +80,11 @@ def check_method_for(goals: Goals, method: str) -> None:
         )
 
 
-def unbounded(context: SearchContext) -> SearchContext:
-    """Return a context without bounds: those of the makespan say nothing about other objectives."""
-    return replace(context, bounds=lambda candidates: [0] * len(candidates), placement=Placement())
+def unbounded(context: SearchContext, goals: Goals) -> SearchContext:
+    """Return the context of a search by goals: without bounds, as those of the makespan say nothing about others."""
+    return replace(
+        context, bounds=lambda candidates: [0] * len(candidates), placement=Placement(), objectives=len(goals.axes)
+    )  # fmt: skip
 
 
 class ByGoals:

@@ -71,6 +71,7 @@ class SearchContext:
     that it cannot beat; 0 says nothing. ``keep``: how many of the best points must be exact; a method that leaves out
     points by their bound leaves out only those that ``keep`` evaluated ones beat (branch and bound and the integer
     program promise no more than the best). ``placement``: the parts of ``bounds``, for points that are not complete.
+    ``objectives``: so many costs every evaluation brings; 0 where the makespan is all that counts.
     """
 
     space: Space
@@ -80,6 +81,7 @@ class SearchContext:
     bounds: Callable[[Sequence[Candidate]], list[int]]
     keep: int
     placement: Placement = field(default_factory=Placement)
+    objectives: int = 0
 
 
 class SearchMethod(Protocol):

@@ -207,7 +207,7 @@ def _search(
     """Run the search and return the study."""
     bounds = space_bounds(setting, space)
     context = _context(setting, space, options.seed, max(KEPT, options.best), bounds[0].makespan)
-    method: SearchMethod = METHODS.load(plan.method)(context if goals is None else unbounded(context))
+    method: SearchMethod = METHODS.load(plan.method)(context if goals is None else unbounded(context, goals))
     if goals is not None:
         method = ByGoals(method, goals)
     evaluator = Evaluator(

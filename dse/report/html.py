@@ -9,10 +9,11 @@ import numpy as np
 from dse.model.estimate import Estimate
 from dse.model.study import Study
 from dse.model.trace import Trace
+from dse.report.front import front_text, value_text
 from dse.report.gantt import gantt_picture, occupancy_picture, steady_window
 from dse.report.network_picture import network_picture
 from dse.report.quantities import time_text
-from dse.report.ranking import RankedRow
+from dse.report.ranking import RankedRow, mapping_text
 from dse.report.svg import Bar, stacked_bars
 from dse.report.why import CORE_CATEGORIES, Reasons, reason_lines
 
@@ -66,6 +67,7 @@ def report_page(inputs: ReportInputs) -> str:
     sections = [
         _head(inputs),
         _section("Ranking", _ranking(inputs.rows), "Gap: how far above the proven lower bound the makespan is."),
+        *_front(inputs),
         _section("Why the best mapping takes this long", _reasons(inputs)),
         _section(
             "The network on the best mapping",
@@ -121,6 +123,22 @@ def _ranking(rows: Sequence[RankedRow]) -> str:
         )
     )  # fmt: skip
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, rows))}</tbody></table>"
+
+
+def _front(inputs: ReportInputs) -> list[str]:
+    """Return the section of the Pareto front; none where the makespan is the only objective."""
+    front = inputs.study.front
+    if front is None:
+        return []
+    head = "".join(f'<th class="n">{escape(axis.name)}</th>' for axis in front.axes)
+    rows = []
+    for point in front.points:
+        values = (value_text(value, axis.unit) for value, axis in zip(point.values, front.axes, strict=True))
+        cells = "".join(f'<td class="n">{escape(text)}</td>' for text in values)
+        mapping = mapping_text(point.evaluation.point, inputs.trace.topology)
+        rows.append(f"<tr>{cells}<td>{escape(mapping)}</td></tr>")
+    table = f"<table><thead><tr>{head}<th>mapping</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return [_section("Trade-offs", table, f"{front_text(front)}.")]
 
 
 def _row(row: RankedRow) -> str:

@@ -1,8 +1,9 @@
 """NSGA-II: a genetic algorithm for several objectives at once (Deb et al. 2002). Needs the package ``pymoo``.
 
-Objectives: makespan, number of partitions, tokens between partitions. The population keeps all trade-offs between
-them; the ranking of a study looks at the makespan. Genes are the slot of each actor, the policy and the capacities;
-uniform crossover, and mutation that draws genes anew (polynomial). The population starts with the constructed mappings.
+Objectives: those of the search; where that is the makespan alone, also the number of partitions and the tokens between
+partitions. The population keeps all trade-offs between them. Genes are the slot of each actor, the policy and the
+capacities; uniform crossover, and mutation that draws genes anew (polynomial). The population starts with the
+constructed mappings.
 """
 
 from typing import Any
@@ -21,6 +22,7 @@ POPULATION = 24
 CROSSOVER = 0.9
 MUTATION_SPREAD = 1.0
 """Distribution index of polynomial mutation; small, as neighbouring slots have nothing in common."""
+OWN_OBJECTIVES = 3
 UNFIT = 1e30
 """Objectives of what deadlocks or is no point of the space."""
 
@@ -43,7 +45,8 @@ class Nsga2(Scripted):
             decoded = [self._decode(row) for row in rows]
             results = yield [candidate for candidate in decoded if candidate is not None]
             told = iter(results)
-            fitness = [(UNFIT,) * 3 if c is None else self._objectives(c, next(told)) for c in decoded]
+            unfit = (UNFIT,) * self._n_objectives
+            fitness = [unfit if c is None else self._objectives(c, next(told)) for c in decoded]
             generation.set("F", np.array(fitness, dtype=float))
             population.set_evaluated(generation)
             algorithm.tell(infills=generation)
@@ -51,7 +54,7 @@ class Nsga2(Scripted):
     def _algorithm(self) -> tuple[Any, Any]:
         seed = int(self._context.rng.integers(2**31 - 1))
         highest = np.array([len(gene) - 1 for gene in self._genes])
-        population = _Pymoo(highest, self._first_population(), seed)
+        population = _Pymoo(highest, self._first_population(), seed, self._n_objectives)
         return population.algorithm, population
 
     def _first_population(self) -> NDArray[np.int64]:
@@ -70,9 +73,15 @@ class Nsga2(Scripted):
         values = [gene[round(float(index))] for gene, index in zip(self._genes, row, strict=True)]
         return candidate_of(self._space, Position(slots=tuple(values[:-2]), policy=values[-2], capacity=values[-1]))
 
-    def _objectives(self, candidate: Candidate, evaluation: Evaluation) -> tuple[float, float, float]:
+    @property
+    def _n_objectives(self) -> int:
+        return self._context.objectives or OWN_OBJECTIVES
+
+    def _objectives(self, candidate: Candidate, evaluation: Evaluation) -> tuple[float, ...]:
         if evaluation.deadlock:
-            return UNFIT, UNFIT, UNFIT
+            return (UNFIT,) * self._n_objectives
+        if self._context.objectives:
+            return tuple(map(float, evaluation.costs))
         slots = candidate.assignment
         cut = sum(edge.tokens for edge in self._context.traffic if slots[edge.source] != slots[edge.target])
         return float(evaluation.makespan), float(len(set(slots))), float(cut)
@@ -81,11 +90,11 @@ class Nsga2(Scripted):
 class _Pymoo:
     """The algorithm object of pymoo, set up for integer genes from 0 to ``highest``."""
 
-    def __init__(self, highest: NDArray[np.int64], first: NDArray[np.int64], seed: int) -> None:
+    def __init__(self, highest: NDArray[np.int64], first: NDArray[np.int64], seed: int, n_objectives: int) -> None:
         self._static = import_extra("pymoo.problems.static", "nsga2").StaticProblem
         self._evaluator = import_extra("pymoo.core.evaluator", "nsga2").Evaluator()
         problem = import_extra("pymoo.core.problem", "nsga2").Problem(
-            n_var=len(highest), n_obj=3, xl=np.zeros(len(highest), dtype=int), xu=highest, vtype=int
+            n_var=len(highest), n_obj=n_objectives, xl=np.zeros(len(highest), dtype=int), xu=highest, vtype=int
         )
         repair = import_extra("pymoo.operators.repair.rounding", "nsga2").RoundingRepair()
         crossover = import_extra("pymoo.operators.crossover.ux", "nsga2").UniformCrossover(

@@ -90,7 +90,7 @@ class NoStore:
 
 def searched(name: str, cores: int = 3, n: int = 7, evaluations: int = 5000) -> tuple[Evaluator, bool]:
     seen = context(chain_space(cores=cores, n=n), seed=3)
-    method = ByGoals(METHODS.load(name)(unbounded(seen)), goals())
+    method = ByGoals(METHODS.load(name)(unbounded(seen, goals())), goals())
     evaluator = Evaluator(
         FormulaEngine(), budget=Budget(evaluations=evaluations), store=NoStore(), clock=lambda: 0.0,
         progress=lambda _: None,
@@ -114,9 +114,12 @@ def test_exhaustive_search_gives_the_whole_front() -> None:
     assert volumes[-1] == front.hypervolume
 
 
-def test_pareto_search_comes_close_to_the_front_with_fewer_evaluations() -> None:
+@pytest.mark.parametrize("name", ["pareto-search", "nsga2"])
+def test_multi_objective_methods_come_close_to_the_front_with_fewer_evaluations(name: str) -> None:
+    if name == "nsga2":
+        pytest.importorskip("pymoo", reason="pymoo is missing: pip install 'dse[search]'")
     whole, _ = searched("exhaustive", n=8)
-    some, _ = searched("pareto-search", n=8, evaluations=len(whole.evaluations) // 3)
+    some, _ = searched(name, n=8, evaluations=len(whole.evaluations) // 3)
     found, all_of_it = front_of(goals(), some.evaluations), front_of(goals(), whole.evaluations)
     assert found is not None
     assert all_of_it is not None
@@ -131,7 +134,7 @@ def test_other_methods_minimise_the_first_objective() -> None:
 
     fewest = Goals(axes=(ObjectiveAxis(name="count", unit="u", maximise=False),), objectives=(Fewest(),))
     seen = context(chain_space(cores=4, n=8), seed=3)
-    method = ByGoals(METHODS.load("local-search")(unbounded(seen)), fewest)
+    method = ByGoals(METHODS.load("local-search")(unbounded(seen, fewest)), fewest)
     evaluator = Evaluator(
         FormulaEngine(), budget=Budget(evaluations=60), store=NoStore(), clock=lambda: 0.0, progress=lambda _: None
     )  # fmt: skip
@@ -141,7 +144,7 @@ def test_other_methods_minimise_the_first_objective() -> None:
 
 def test_deadlocks_are_on_no_front() -> None:
     seen = context(chain_space(cores=3, n=6))
-    method = ByGoals(ParetoSearch(unbounded(seen)), goals())
+    method = ByGoals(ParetoSearch(unbounded(seen, goals())), goals())
     evaluator = Evaluator(
         FormulaEngine(deadlocks=True), budget=Budget(evaluations=50), store=NoStore(), clock=lambda: 0.0,
         progress=lambda _: None,
@@ -169,8 +172,8 @@ def test_methods_that_prove_makespans_are_refused() -> None:
 
 def test_bounds_say_nothing_about_other_objectives() -> None:
     seen = context(chain_space(), seed=1)
-    assert set(unbounded(seen).bounds(list(seen.space.candidates())[:5])) == {0}
-    method = Exhaustive(unbounded(seen))
+    assert set(unbounded(seen, goals()).bounds(list(seen.space.candidates())[:5])) == {0}
+    method = Exhaustive(unbounded(seen, goals()))
     asked = sum(len(method.ask(1)) for _ in iter(lambda: method.done, True))
     assert asked == seen.space.size
     assert np.random.default_rng(1) is not seen.rng
