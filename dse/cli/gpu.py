@@ -199,6 +199,9 @@ def _kernel_parts(kernel: PredictedKernel, *, named: bool, quiet: bool) -> Itera
         yield wrapped(f"threads: {features.how_parallel}")
         for dependence in features.dependences:
             yield wrapped(f"dependence between threads: {dependence.text}")
+        if features.shared is not None:
+            sync_s = cost.sync_cycles * cost.time_s / cost.cycles
+            yield wrapped(f"synchronisation, not in the time: {seconds_text(sync_s)} (23)")
         for note in cost.notes:
             yield wrapped(f"note: {note}")
     if features.instructions:
@@ -232,7 +235,9 @@ def parse_define(text: str) -> tuple[str, str]:
     """Return (name, value) of ``N=1024``; without a value it is 1, as for a compiler. Raises ``OptionError``."""
     name, equals, value = text.partition("=")
     if not _NAME.fullmatch(name) or (equals and not value.strip()):
-        raise OptionError(f"define '{text}' is not understood", expected="NAME=VALUE, such as N=1024")
+        raise OptionError(
+            f"define '{text}' is not understood", expected="NAME=VALUE, such as N=1024; the C file comes first"
+        )
     return name, value if equals else "1"
 
 

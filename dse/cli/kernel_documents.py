@@ -74,6 +74,7 @@ def _kernel(kernel: PredictedKernel) -> dict[str, Any]:
             "load_cycles": cost.shared_load_cycles,
             "read_cycles": cost.shared_cycles,
             "sync_cycles": cost.sync_cycles,
+            "sync_s": cost.sync_cycles * cost.time_s / cost.cycles,
         },
         "baseline": None
         if cost.baseline is None

@@ -61,6 +61,10 @@ def test_syrk_1024() -> None:
     assert kernel.cost.bottleneck == "memory"
 
 
+def test_syr2k_1024() -> None:
+    assert milliseconds(run("syr2k.c", 1024)) == pytest.approx(5204.73, rel=5e-4)
+
+
 def test_3mm_2048() -> None:
     prediction = run("3mm.c", 2048)
     assert len(prediction.kernels) == 3
@@ -76,14 +80,19 @@ def test_2dconv_4096() -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "n", "printed_ms"),
-    [("gemm_tiled.c", 1024, 105.75), ("mm_tiled.c", 4096, 6748.05), ("syrk_tiled.c", 1024, 713.42)],
+    ("file", "n", "tiles", "printed_ms"),
+    [
+        ("gemm_tiled.c", 1024, 2, 105.75),
+        ("mm_tiled.c", 4096, 2, 6748.05),
+        ("syrk_tiled.c", 1024, 2, 713.42),
+        pytest.param("syr2k_tiled.c", 1024, 4, 1445.48, marks=pytest.mark.slow),
+    ],
 )
-def test_shared_memory(file: str, n: int, printed_ms: float) -> None:
+def test_shared_memory(file: str, n: int, tiles: int, printed_ms: float) -> None:
     prediction = run(file, n)
     shared = only(prediction).features.shared
     assert shared is not None
-    assert (len(shared.tile_arrays), shared.bytes_per_block, shared.tiles) == (2, 8192, n / 32)
+    assert (len(shared.tile_arrays), shared.bytes_per_block, shared.tiles) == (tiles, tiles * 4096, n / 32)
     assert milliseconds(prediction) == pytest.approx(printed_ms, rel=0.02)
 
 

@@ -173,7 +173,7 @@ class CgPredict:
             comp_cycles=comp_cycles,
         )
         cost, shared = _cost(features, device, room, base)
-        bottleneck, reason = bottleneck_of(cost, room)
+        bottleneck, reason = bottleneck_of(cost, room) if features.shared is None else _bound_of_tiles(cost, shared)
         sync = features.shared.sync_instructions if features.shared is not None else 0.0
         return KernelCost(
             model=self.name,
@@ -250,6 +250,19 @@ def _cost(features: KernelFeatures, device: Device, room: Occupancy, base: _Part
     ), shared
 
 
+def _bound_of_tiles(cost: ParallelismCost, shared: _Shared) -> tuple[Bottleneck, str]:
+    """Return what most cycles of a kernel with tiles are for; MWP and CWP do not enter its time."""
+    whole = cost.mem_cycles + cost.comp_cycles
+    parts = (
+        ("loads of tiles", shared.loads),
+        ("other global memory", cost.mem_cycles - shared.loads),
+        ("reads of tiles", shared.reads),
+        ("instructions", cost.comp_cycles - shared.reads),
+    )
+    listed = ", ".join(f"{100 * cycles / whole:.0f} % {what}" for what, cycles in parts if cycles > 0)
+    return ("memory" if cost.mem_cycles > cost.comp_cycles else "compute"), f"of the cycles of a warp {listed}"
+
+
 def _baseline(features: KernelFeatures, device: Device, room: Occupancy, comp_cycles: float) -> ParallelismCost:
     """Return what the simple cache model gives: latencies weighted by the miss rate of L2; (24), (25)."""
     miss = features.miss_rate
@@ -269,8 +282,6 @@ def _notes(features: KernelFeatures, device: Device, room: Occupancy) -> tuple[s
             f"{device.sms} multiprocessors: an extension of the paper, which has one; "
             f"batch = max(1, {features.blocks} blocks / ({room.blocks} * {device.sms}))"
         )
-    if features.shared is not None:
-        notes.append("shared memory: synchronisation (23) is reported and not part of the time")
     return tuple(notes)
 
 
