@@ -1,4 +1,4 @@
-#define N 1024
+#define N 32
 void spin(float a[N])
 {
     for (int i = 0; i < N; i++) {
