@@ -114,3 +114,12 @@ def test_choose(capsys: pytest.CaptureFixture[str]) -> None:
     assert names == ["gtx1660s", "jetson-tk1", "FPGA"]
     assert main(["gpu", "choose", GEMM, "--devices", "jetson-tk1", "--cpu-ms", "100", "--with-host"]) == 0
     assert "CPU by a factor of" in capsys.readouterr().out
+
+
+def test_a_dependence_between_threads_is_always_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "prefix.c").write_text(
+        "#define N 4096\nvoid prefix(float a[N], float b[N])\n{\n"
+        "    for (int i = 1; i < N; i++)\n        a[i] = a[i - 1] + b[i];\n}\n"
+    )
+    assert main(["gpu", "predict", str(tmp_path / "prefix.c"), "--quiet"]) == 0
+    assert "dependence between threads" in capsys.readouterr().out
