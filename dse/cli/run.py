@@ -151,9 +151,13 @@ def _print_findings(report: RunReport, *, quiet: bool, why: bool) -> None:
     if result.comparison is not None:
         c = result.comparison
         lines.append(f"{c.equal} of {c.compared} equal the reference; largest difference {c.max_difference}")
+        if c.missing:
+            lines.append(f"the reference ends within {c.missing} of them: it is too short, or of another size")
     if not quiet and result.tokens_left:
         lines.append(f"{result.tokens_left} tokens were left in FIFOs:")
         lines += [f"  {c.left} in {c.name}" for c in result.channels if c.left]
+        if not why and result.deadlock is None:
+            lines.append("--why says who waits for what")
     if (why or result.deadlock is not None) and not quiet:
         lines += [f"  {w}" for w in result.waits]
     if result.deadlock is not None:

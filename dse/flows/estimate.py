@@ -8,7 +8,7 @@ from dse.base.errors import Diagnostic, InfeasibleDesign
 from dse.estimate.engine import make_engine
 from dse.flows.options import EstimateOptions
 from dse.flows.program import Setting, load_setting, read_capacities, unheard
-from dse.formats.xcf import read_xcf
+from dse.formats.xcf import read_xcf, states_sizes
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import Estimate
 from dse.model.platform import Platform
@@ -86,6 +86,8 @@ def _points(
         gather = Gatherer()
         named = [(path, read_xcf(path, setting.trace.topology, setting.platform, gather)) for path in options.mappings]
         warnings = tuple(gather.warnings)
+        if not options.buffers and not all(states_sizes(path) for path in options.mappings):
+            assumed = ("FIFO capacities that a mapping does not give: those of the network, else 512 tokens",)
     else:
         capacities = read_capacities("", setting)
         named, warnings = [(ONE_CORE, one_core(setting, capacities.tokens))], ()

@@ -33,11 +33,18 @@ from dse.model.weights import UnitKind
 NAMESPACE = "urn:dse:design-point:1"
 _CPU_ELEMENTS = ("x86_64", "x86", "arm", "aarch64", "cpu", "sw")
 _GPU_ELEMENTS = ("gpu", "cuda")
+_HARDWARE_ELEMENTS = ("fpga", "hw")
 
 
 def own(name: str) -> str:
     """Return a name in the project's namespace."""
     return f"{{{NAMESPACE}}}{name}"
+
+
+def states_sizes(path: str) -> bool:
+    """Return whether a mapping file that ``read_xcf`` accepts gives the size of any buffer."""
+    groups = ("connections", "buffers")
+    return any(local_name(e).lower() in groups and len(e) > 0 for e in open_xml(path, Gatherer()).root)
 
 
 def read_xcf(path: str, topology: Topology, platform: Platform, gather: Gatherer | None = None) -> DesignPoint:
@@ -231,6 +238,10 @@ class _Reader:
             return self._first("gpu", element, "pe", f"partition '{identity}' is on a GPU")
         if element_kind.lower() in _CPU_ELEMENTS or not element_kind or element_kind.lstrip("-").isdecimal():
             return self._first("cpu", element, "id", f"partition '{identity}' is on a CPU")
+        if element_kind.lower() in _HARDWARE_ELEMENTS:
+            message = f"partition '{identity}' is on an FPGA, which no platform here has"
+            reader.error(message, element, "place it on a CPU (x86_64) or a GPU", "pe")
+            return ""
         message = f"unknown processing element '{shorten(element_kind)}'"
         known = tuple(dict.fromkeys((*names, *_CPU_ELEMENTS, *_GPU_ELEMENTS)))
         reader.error(message, element, nearest_names(element_kind, known), "pe")
