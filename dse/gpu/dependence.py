@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dse.base.errors import ModelNotApplicable, OptionError
+from dse.gpu.codegen import Affine, affine
 from dse.model.ir import Assign, Binary, Const, Declare, Expr, ForEach, If, Load, Stmt, While
 from dse.model.kernel import Dependence, Kernel, ParallelLoop
 from dse.model.types import BOOL
@@ -36,7 +37,7 @@ def parallelise(kernel: Kernel, names: Sequence[str] = ()) -> Kernel:
     A kernel without a loop that qualifies comes back as one thread (``parallel`` empty); ``how_parallel`` says why.
     Raises OptionError for a name that is no loop of the nest.
     """
-    chain = _chain(kernel.body)
+    chain = _merge_strips(_chain(kernel.body))
     if names or kernel.marked:
         source = "the option" if names else "a pragma"
         chosen = _named(kernel, chain, list(names or kernel.marked))
@@ -68,6 +69,40 @@ def _chain(body: tuple[Stmt, ...]) -> _Chain:
         declarations += plain
         loops.append(rest[0])
         body = rest[0].body
+
+
+def _merge_strips(chain: _Chain) -> _Chain:
+    """Put blocked loops together: ``for (ii = 0; ii < N; ii += 32) ... for (i = ii; i < ii + 32; i++)`` is one over N.
+
+    Threads are numbered over the whole range and blocks cut it again, so the blocking of the source says nothing.
+    """
+    loops = list(chain.loops)
+    for outer in chain.loops:
+        inner = next((one for one in loops if one is not outer and _is_strip(outer, one)), None)
+        rest = [one for one in loops if one is not outer and one is not inner]
+        used = [e for one in rest for e in (one.low, one.high)]
+        used += [e for s in sub_statements(chain.body) for e in expressions_of(s)]
+        if inner is None or _occurs({outer.variable.name}, used):
+            continue
+        bounds = _bounds(outer, {})
+        assert bounds is not None, "a strip's outer loop has constant bounds"
+        last = bounds[0] + (bounds[1] - bounds[0]) // outer.step * outer.step
+        high = Const(last + outer.step - 1, inner.variable.type, outer.span)
+        merged = replace(inner, low=outer.low, high=high)
+        loops = [merged if one is outer else one for one in loops if one is not inner]
+    return replace(chain, loops=tuple(loops))
+
+
+def _is_strip(outer: ForEach, inner: ForEach) -> bool:
+    """Whether ``inner`` runs over the ``outer.step`` values that follow each value of ``outer``."""
+    name = outer.variable.name
+    return (
+        _bounds(outer, {}) is not None
+        and outer.step > 1
+        and inner.step == 1
+        and affine(inner.low) == Affine(0, ((name, 1),))
+        and affine(inner.high) == Affine(outer.step - 1, ((name, 1),))
+    )
 
 
 def _name(loop: ForEach) -> str:
@@ -130,8 +165,6 @@ def _derived(body: tuple[Stmt, ...], name: str) -> set[str]:
                     derived.add(statement.name)
                 case Declare(value=value) if value is not None and _occurs(derived, (value,)):
                     derived.add(statement.variable.name)
-                case ForEach() if _occurs(derived, (statement.low,)):
-                    derived.add(statement.variable.name)  # a blocked loop: for (i = ii; i < ii + 32; i++)
                 case _:
                     pass
     return derived

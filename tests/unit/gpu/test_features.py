@@ -172,3 +172,21 @@ def test_impossible_blocks() -> None:
         features(COPY, 64, block=(2048, 1, 1))
     with pytest.raises(OptionError, match="has more"):
         features(COPY, 64, block=(32, 32, 1))
+
+
+def test_blocked_loops_are_put_together() -> None:
+    """A product tiled in C, with the tile arrays named, is the tiled kernel of table 5."""
+    blocked = """
+    #pragma dse tile(A, B)
+    void gemm(float alpha, float A[N][N], float B[N][N], float C[N][N]) {
+      for (int ii = 0; ii < N; ii += 32)
+        for (int jj = 0; jj < N; jj += 32)
+          for (int kk = 0; kk < N; kk += 32)
+            for (int i = ii; i < ii + 32; i++)
+              for (int j = jj; j < jj + 32; j++)
+                for (int k = kk; k < kk + 32; k++)
+                  C[i][j] += alpha * A[i][k] * B[k][j];
+    }"""
+    found = features(blocked, 1024, 128)
+    assert found.extents == (1024, 1024)
+    assert found.shared == features("#pragma dse tile(A, B)\n" + GEMM, 1024, 128).shared
