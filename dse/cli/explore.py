@@ -201,6 +201,9 @@ def outcome_text(study: Study) -> str:
         parts.append(f"{study.pruned:,} more excluded because a bound shows that they are worse")
     if study.deadlocks:
         parts.append(f"{study.deadlocks:,} deadlock")
+    if study.symmetric:
+        skipped = f"{study.symmetric:,}" if study.symmetric < 10**9 else f"about 10^{len(str(study.symmetric)) - 1}"
+        parts.append(f"{skipped} skipped that only number identical cores in another way")
     if study.complete:
         parts.append("so no mapping of the space is better than the best")
     elif study.stop in ("evaluations", "seconds"):

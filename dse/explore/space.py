@@ -5,7 +5,8 @@ differ by a permutation of a unit's slots are the same mapping; the canonical on
 order of first use (a restricted growth string for each unit). Everything here yields canonical assignments only.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -67,9 +68,14 @@ class Space:
 
     def __init__(
         self, *, units: tuple[UnitSlots, ...], allowed: tuple[tuple[int, ...], ...], least: int, most: int,
-        options: SpaceOptions,
+        options: SpaceOptions, alike: tuple[int, ...] | None = None,
     ) -> None:  # fmt: skip
         self.units = units
+        self.alike = tuple(range(len(units))) if alike is None else alike
+        """For each unit the first unit that is identical to it: itself unless there are twins."""
+        self._twin_before = tuple(
+            next((v for v in reversed(range(u)) if self.alike[v] == self.alike[u]), None) for u in range(len(units))
+        )
         self.allowed = allowed
         """For each actor the indices of the units that it may run on, ascending."""
         self.least = least
@@ -79,7 +85,7 @@ class Space:
         self.unit_of_slot = tuple(u for u, unit in enumerate(units) for _ in range(unit.slots))
         self._alike = tuple(tuple(v for v, other in enumerate(units) if other.unit == unit.unit) for unit in units)
         self._first = tuple(sum(unit.slots for unit in units[:u]) for u in range(len(units)))
-        self._ways = self._count_ways()
+        self._ways = self._count_ways(_once)
 
     # Counting ---------------------------------------------------------------------------------------------------------
 
@@ -97,8 +103,27 @@ class Space:
         """Return the number of canonical assignments of actors ``actor``.. when ``used`` slots of each unit are."""
         return self._ways[actor].get(used, 0)
 
-    def _count_ways(self) -> list[dict[tuple[int, ...], int]]:
+    @property
+    def placements(self) -> int:
+        """The number of mappings if every core and every unit were told apart: what symmetry saves is the rest."""
+        return self._count_ways(self._numberings)[0].get((0,) * len(self.units), 0)
+
+    def _numberings(self, used: tuple[int, ...]) -> int:
+        """Return in how many ways identical units and cores can be numbered in a mapping that uses so many slots."""
+        ways = 1
+        for name in dict.fromkeys(unit.unit for unit in self.units):
+            here = [u for u, unit in enumerate(self.units) if unit.unit == name]
+            ways *= math.perm(self.units[here[0]].slots, sum(used[u] for u in here))
+        for first in dict.fromkeys(self.alike):
+            twins = [u for u, kind in enumerate(self.alike) if kind == first]
+            ways *= math.perm(len(twins), sum(used[u] > 0 for u in twins))
+        return ways
+
+    def _count_ways(self, weigh: Callable[[tuple[int, ...]], int]) -> list[dict[tuple[int, ...], int]]:
         """Return ``_completions`` as one table for each actor (and one behind the last), from the used slots.
+
+        ``weigh``: what a complete assignment counts, by the slots that it uses.
+
 
         The next actor joins one of the used slots of a unit or opens the unit's next one: the recurrence of the
         Stirling numbers of the second kind, one index for each unit. Tables and not recursion: networks are long.
@@ -108,7 +133,7 @@ class Space:
             after = (u for used in reachable[actor] for _, u in self._choices(actor, used))
             reachable.append({used: 0 for used in after if sum(used) <= self.most})
         ways = reachable
-        ways[-1] = {used: int(self.least <= sum(used)) for used in reachable[-1]}
+        ways[-1] = {used: weigh(used) if self.least <= sum(used) else 0 for used in reachable[-1]}
         for actor in reversed(range(self.n_actors)):
             later = ways[actor + 1]
             for used in ways[actor]:
@@ -127,7 +152,7 @@ class Space:
         """Return the same space with the actors renumbered: actor ``i`` is ``order[i]`` of this one."""
         return Space(
             units=self.units, allowed=tuple(self.allowed[a] for a in order), least=self.least, most=self.most,
-            options=self.options,
+            options=self.options, alike=self.alike,
         )  # fmt: skip
 
     # Enumeration ------------------------------------------------------------------------------------------------------
@@ -161,6 +186,9 @@ class Space:
         for unit in self.allowed[actor]:
             for slot in range(self._first[unit], self._first[unit] + used[unit]):
                 yield slot, used
+            twin = self._twin_before[unit]
+            if twin is not None and not used[twin]:
+                continue
             if sum(used[u] for u in self._alike[unit]) < self.units[unit].slots:
                 yield self._first[unit] + used[unit], _with_one_more(used, unit)
 
@@ -187,17 +215,26 @@ class Space:
         """Return the canonical form of an assignment, or None when the space does not hold it."""
         numbers: dict[int, int] = {}
         used = [0] * len(self.units)
+        renamed: dict[int, int] = {}  # identical units in the order of first use
         for actor, slot in enumerate(slots):
             unit = self.unit_of_slot[slot]
             if unit not in self.allowed[actor]:
                 return None
             if slot not in numbers:
+                if unit not in renamed:
+                    renamed[unit] = self._next_twin(unit, renamed)
+                unit = renamed[unit]
                 numbers[slot] = self._first[unit] + used[unit]
                 used[unit] += 1
         crowded = any(sum(used[u] for u in self._alike[v]) > unit.slots for v, unit in enumerate(self.units))
         if crowded or not self.least <= len(numbers) <= self.most:
             return None
         return tuple(numbers[slot] for slot in slots)
+
+    def _next_twin(self, unit: int, renamed: dict[int, int]) -> int:
+        taken = renamed.values()
+        twins = (u for u, first in enumerate(self.alike) if first == self.alike[unit] and u not in taken)
+        return next(twins)
 
     def slots_of_unit(self, unit: int) -> range:
         """Return the slots of a unit."""
@@ -233,6 +270,10 @@ class Space:
                     release=self.options.release, transfers=self.options.transfers,
                 )  # fmt: skip
         return None
+
+
+def _once(_used: tuple[int, ...]) -> int:
+    return 1
 
 
 def _with_one_more(used: tuple[int, ...], unit: int) -> tuple[int, ...]:
@@ -275,7 +316,8 @@ def build_space(
     problems += _partition_problems(least, most, slots, len(topology.actors), platform.name)
     if problems:
         raise _infeasible(problems)
-    space = Space(units=units, allowed=allowed, least=least, most=most, options=options)
+    alike = None if options.policy_per_partition else _alike(platform, allowed)
+    space = Space(units=units, allowed=allowed, least=least, most=most, options=options, alike=alike)
     if space.size == 0:
         raise InfeasibleDesign(
             f"no mapping of '{topology.name}' has between {least} and {most} partitions under the given pins",
@@ -288,6 +330,29 @@ def _unit_slots(unit: Unit) -> UnitSlots:
     if unit.kind == "cpu":
         return UnitSlots(unit=unit.name, slots=max(1, unit.cores), partition=unit.partition)
     return UnitSlots(unit=unit.name, slots=1, partition=unit.partition or "PG")
+
+
+def _alike(platform: Platform, allowed: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+    """Return for each unit the first one that can be exchanged with it: identical, and for no actor another choice."""
+    return tuple(
+        next(v for v in range(u + 1) if _identical(platform, v, u) and all((v in a) == (u in a) for a in allowed))
+        for u in range(len(platform.units))
+    )
+
+
+def _identical(platform: Platform, a: int, b: int) -> bool:
+    """Return whether exchanging two units changes nothing but names: equal units, and links that map on links."""
+    first, second = platform.units[a], platform.units[b]
+    names = {first.name: second.name, second.name: first.name}
+    if replace(first, name="", source="", partition=None) != replace(second, name="", source="", partition=None):
+        return False
+
+    def links(exchanged: dict[str, str]) -> list[str]:
+        ends = [sorted(exchanged.get(end, end) for end in link.between) for link in platform.links]
+        plain = [replace(link, name="", source="", between=("", "")) for link in platform.links]
+        return sorted(map(repr, zip(ends, plain, strict=True)))
+
+    return links({}) == links(names)
 
 
 def _infeasible(problems: list[Diagnostic]) -> InfeasibleDesign:

@@ -79,6 +79,7 @@ def ranking_document(study: Study, rows: Sequence[RankedRow], topology: Topology
         "excluded_by_bound": study.pruned,
         "deadlocks": study.deadlocks,
         "space": study.space_size,
+        "symmetric_skipped": study.symmetric,
         "complete": study.complete,
         "stop": study.stop,
         "method": study.method,

@@ -221,6 +221,7 @@ def _search(
         method_reason=plan.reason,
         seed=options.seed,
         space_size=space.size,
+        symmetric=space.placements - space.mappings,
         evaluations=len(evaluator.evaluations),
         deadlocks=sum(e.deadlock for e in evaluator.evaluations),
         pruned=min(method.pruned, space.size - len(in_space)),

@@ -99,6 +99,8 @@ class Study:
     baseline: Evaluation | None
     lower_bounds: tuple[LowerBound, ...]
     """Proven for the whole space, the highest first; never empty."""
+    symmetric: int = 0
+    """Placements left out of the space because they only number identical cores or units in another way."""
     assumed: tuple[str, ...]
     front: Front | None = None
     """None where the makespan is the only objective."""

@@ -43,6 +43,18 @@ def test_every_method_runs(name: str, optimum: int, tmp_path: Path, capsys: pyte
         assert found["best"]["makespan"] == optimum
 
 
+def test_equivalent_mappings_are_counted_as_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    platform = tmp_path / "twins.yaml"
+    units = "".join(f"  {name}: {{kind: cpu, cores: 1, clock_mhz: 2900}}\n" for name in ("a", "b"))
+    platform.write_text(f"name: twins\nunits:\n{units}")
+    found = explored(capsys, tmp_path / "out", "--platform", str(platform))
+    actors = sum(len(p["actors"]) for p in found["best"]["design_point"]["partitions"])
+    assert found["space"] + found["symmetric_skipped"] == 2**actors
+    assert found["space"] == 2 ** (actors - 1)
+    assert main(["explore", PINGPONG, "--platform", str(platform), "--out", str(tmp_path / "text")]) == 0
+    assert "identical cores" in " ".join(capsys.readouterr().out.split())
+
+
 @pytest.mark.parametrize("name", METHODS.names())
 def test_every_method_is_documented(name: str) -> None:
     assert f"`{name}`" in DOCUMENT
@@ -56,7 +68,9 @@ def test_a_proof_is_told(optimum: int, tmp_path: Path, capsys: pytest.CaptureFix
     assert found["evaluations"] + found["excluded_by_bound"] == found["space"] == SPACE
 
 
-def test_a_search_that_was_cut_short_resumes_to_the_same_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_search_that_was_cut_short_resumes_to_the_same_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     whole = explored(capsys, tmp_path / "whole", "--method", "tabu", "--budget", "30")
     explored(capsys, tmp_path / "cut", "--method", "tabu", "--budget", "12")
     resumed = explored(capsys, tmp_path / "cut", "--method", "tabu", "--budget", "30", "--resume")

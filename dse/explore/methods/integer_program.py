@@ -37,6 +37,8 @@ class Solution:
     bound: int
     mapping: Assignment | None
     exhausted: bool
+    slots: tuple[int, ...] = ()
+    """The slots that the solver chose, which identical units may number unlike ``mapping``."""
 
 
 class IntegerProgram(Scripted):
@@ -60,7 +62,7 @@ class IntegerProgram(Scripted):
                 return
             if solution.mapping is None:
                 return  # the solver gave up: what is proven so far stands
-            program.cut_off(solution.mapping)
+            program.cut_off(solution.slots)
             results = yield settings_of(self._space, [Candidate(assignment=solution.mapping)])
             best = _least(results, best)
 
@@ -125,6 +127,9 @@ class Program:
                     earlier = {self._x[b][s - 1]: -1.0 for b in range(a)}
                     self._row(-math.inf, 0.0, {self._x[a][s]: 1.0, **earlier})
         self._row(float(self._space.least), float(self._space.most), {self._used[s]: 1.0 for s in slots})
+        for unit in self._space.units:  # entries of one unit, one for each policy, share its cores
+            here = [s for s in slots if self._space.units[self._space.unit_of_slot[s]].unit == unit.unit]
+            self._row(0.0, float(unit.slots), {self._used[s]: 1.0 for s in here})
 
     def _add_loads(self) -> None:
         """The makespan is at least the load of each slot, or of each actor where they may run side by side."""
@@ -194,12 +199,12 @@ class Program:
             return Solution(bound=bound, mapping=None, exhausted=False)
         values = self._solver.getSolution().col_value
         slots = tuple(max(range(len(row)), key=lambda s, r=row: values[r[s]]) for row in self._x)  # type: ignore[misc]
-        return Solution(bound=bound, mapping=self._space.canonical(slots), exhausted=False)
+        return Solution(bound=bound, mapping=self._space.canonical(slots), exhausted=False, slots=slots)
 
-    def cut_off(self, mapping: Assignment) -> None:
-        """Exclude a mapping from now on."""
-        terms = {self._x[a][slot]: 1.0 for a, slot in enumerate(mapping)}
-        self._row(-math.inf, float(len(mapping) - 1), terms)
+    def cut_off(self, slots: tuple[int, ...]) -> None:
+        """Exclude a placement from now on."""
+        terms = {self._x[a][slot]: 1.0 for a, slot in enumerate(slots)}
+        self._row(-math.inf, float(len(slots) - 1), terms)
 
 
 def _most(edge: EdgeCosts) -> int:

@@ -20,7 +20,7 @@ def topology(n: int) -> Topology:
 
 
 def platform(cores: int, gpus: int = 0, capable: tuple[str, ...] | None = None) -> Platform:
-    gpu = tuple(Unit(name=f"gpu{g}", kind="gpu") for g in range(gpus))
+    gpu = tuple(Unit(name=f"gpu{g}", kind="gpu", memory_bytes=g + 1) for g in range(gpus))  # no twins
     return Platform(name="box", units=(Unit(name="cpu", kind="cpu", cores=cores), *gpu), gpu_capable=capable)
 
 
