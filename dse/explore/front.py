@@ -16,6 +16,10 @@ from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation, Front, FrontPoint, ObjectiveAxis
 
 MAKESPAN_ONLY = (MAKESPAN,)
+MEASURED = 4
+"""The hypervolume looks at so many objectives, the first ones: its cost grows exponentially with their number."""
+HISTORY = 64
+"""At most about so many fronts on the way are measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,13 +147,15 @@ def front_of(goals: Goals, evaluations: Sequence[Evaluation]) -> Front | None:
     of_objective = list(zip(*costs.values(), strict=True))
     ideal, worst = tuple(map(min, of_objective)), tuple(map(max, of_objective))
     reference = tuple(cost + 1 for cost in worst)
-    whole = hypervolume([ideal], reference)
+    whole = hypervolume([ideal[:MEASURED]], reference[:MEASURED])
     archive = ParetoArchive()
-    history: list[tuple[int, float]] = []
+    fronts: list[tuple[int, list[Costs]]] = []
     for count, evaluation in enumerate(evaluations, start=1):
         if evaluation.ordinal in costs and archive.add(evaluation.ordinal, costs[evaluation.ordinal]):
-            volume = hypervolume([c for _, c in archive.front], reference)
-            history.append((count, float(Fraction(volume, whole))))
+            fronts.append((count, [c[:MEASURED] for _, c in archive.front]))
+    step = -(-len(fronts) // HISTORY)
+    shown = [*fronts[:-1][::step], fronts[-1]]
+    history = [(count, float(Fraction(hypervolume(front, reference[:MEASURED]), whole))) for count, front in shown]
     by_ordinal = {e.ordinal: e for e in evaluations}
     return Front(
         axes=goals.axes,

@@ -1,9 +1,12 @@
 """The points that no other one beats in every objective, and how much of the objective space they dominate.
 
-All costs are integers and smaller is better. Hypervolume: Zitzler and Thiele 1998; computed exactly by slicing along
-the last objective, which is quick for the two or three objectives of a search.
+All costs are integers and smaller is better. Hypervolume: Zitzler and Thiele 1998; computed exactly, each point adding
+what it dominates alone (While, Bradstreet and Barone 2012): quick for two or three objectives, exponential in their
+number.
 """
 
+import math
+import operator
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -44,12 +47,24 @@ def hypervolume(front: Sequence[Costs], reference: Costs) -> int:
         return reference[0] - min(costs[0] for costs in inside)
     if len(reference) == 2:
         return _area(inside, reference)
-    levels = sorted({costs[-1] for costs in inside})
-    volume = 0
-    for low, high in zip(levels, (*levels[1:], reference[-1]), strict=True):
-        slab = [costs[:-1] for costs in inside if costs[-1] <= low]
-        volume += (high - low) * hypervolume(slab, reference[:-1])
-    return volume
+    ordered = sorted(front_of_costs(inside), reverse=True)  # the worst first: what it shares with the rest is small
+    return sum(_exclusive(costs, ordered[place + 1 :], reference) for place, costs in enumerate(ordered))
+
+
+def _exclusive(costs: Costs, others: Sequence[Costs], reference: Costs) -> int:
+    """Return the volume that ``costs`` dominates and none of ``others`` does."""
+    whole = math.prod(r - c for c, r in zip(costs, reference, strict=True))
+    shared = [tuple(map(max, costs, other)) for other in others]
+    return whole - hypervolume(shared, reference)
+
+
+def front_of_costs(points: Sequence[Costs]) -> list[Costs]:
+    """Return the costs that nothing among ``points`` dominates, each once, sorted."""
+    found: list[Costs] = []
+    for costs in sorted(set(points)):  # whatever dominates a point comes before it
+        if not any(all(map(operator.le, other, costs)) for other in found):
+            found.append(costs)
+    return found
 
 
 def _area(inside: Sequence[Costs], reference: Costs) -> int:

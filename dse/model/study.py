@@ -63,8 +63,8 @@ class Front:
 
     ``reference`` and ``ideal``: the worst value of each objective among all evaluations without deadlock, and the best
     one. ``hypervolume``: the share of the box between them that the points dominate, 0 to 1; the reference point is
-    taken one unit of cost behind the worst, so that points at the border count. ``history``: (number of evaluations,
-    hypervolume) at each change.
+    taken one unit of cost behind the worst, so that points at the border count; only the first four objectives count.
+    ``history``: (number of evaluations, hypervolume) at changes of the front, some left out where there are many.
     """
 
     axes: tuple[ObjectiveAxis, ...]
