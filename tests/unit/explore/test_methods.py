@@ -264,3 +264,14 @@ def test_random_search_covers_a_space_evenly() -> None:
     seen = np.array([len(searched("random", space, seed=s, budget=10).evaluations) for s in range(3)])
     assert (seen == 10).all()
     assert len(searched("random", space, budget=None).evaluations) == space.size
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_exact_methods_find_the_optimum_with_a_policy_for_each_partition(name: str) -> None:
+    problem = throughput_problem(1, n=5, cores=3, firings=40)
+    space = space_of(problem, policies=("NON_PREEMPTIVE", "ROUND_ROBIN"), policy_per_partition=True)
+    every = run("random", problem, space)
+    found = run(name, problem, space)
+    assert len(every.evaluations) == space.size
+    assert found.method.exact
+    assert found.best == every.best
