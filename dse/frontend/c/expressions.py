@@ -85,9 +85,7 @@ class ExpressionLowering:
         span = self.scope.file.span(node)
         text = str(node.value)
         if "float" in node.type or "double" in node.type:
-            single = text[-1] in "fF" and not text.lower().startswith("0x")
-            value = float.fromhex(text) if text.lower().startswith("0x") else float(text.rstrip("fFlL"))
-            return Const(value, FLOAT32 if single else FLOAT64, span)
+            return Const(float_value(text), FLOAT32 if text[-1] in "fF" else FLOAT64, span)
         if node.type == "char":
             body = text[1:-1]
             escapes = {"n": 10, "t": 9, "0": 0, "r": 13, "\\": 92, "'": 39}
@@ -258,6 +256,12 @@ def number(value: Number, span: Span, of: Type | None = None) -> Const:
     if of is None:
         of = integer_type(value, "") if isinstance(value, int) else FLOAT64
     return Const(float(value) if is_float(of) else value, of, span)
+
+
+def float_value(text: str) -> float:
+    """Return the value of a floating literal of C."""
+    plain = text.rstrip("fFlL") if "p" in text.lower() or not text.lower().startswith("0x") else text
+    return float.fromhex(plain) if plain.lower().startswith("0x") else float(plain)
 
 
 def integer_type(value: int, suffix: str) -> IntType:

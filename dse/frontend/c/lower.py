@@ -13,6 +13,7 @@ from pycparser import c_ast
 from dse.base.diagnostics import Gatherer, read_source
 from dse.base.errors import FormatError, OptionError
 from dse.base.source import Span, file_span
+from dse.frontend.c.expressions import float_value
 from dse.frontend.c.extents import array_extents
 from dse.frontend.c.parse import CFile, parse_c
 from dse.frontend.c.scope import ArraySymbol, Number, ScalarSymbol, Scope
@@ -167,7 +168,7 @@ class _FunctionLowering:
     def _constant(self, node: c_ast.Node) -> Number | None:
         match node:
             case c_ast.Constant() if "float" in node.type or "double" in node.type:
-                return float(str(node.value).rstrip("fFlL"))
+                return float_value(str(node.value))
             case c_ast.UnaryOp(op="-"):
                 value = self._constant(node.expr)
                 return None if value is None else -value

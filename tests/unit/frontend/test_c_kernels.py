@@ -1,6 +1,10 @@
 """C kernels: preprocessing, lowering to the IR, and errors with their place."""
 
+import contextlib
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import DseError, FormatError, OptionError, SourceError
@@ -222,3 +226,22 @@ def test_lines_keep_their_numbers() -> None:
     text = "/* a\n b */ int x; // c\n#define F(a) \\\n  a\nint F(y);\n"
     found = preprocess("k.c", text, {}, Gatherer()).text.split("\n")
     assert [line.split() for line in found[:5]] == [[], ["int", "x", ";"], [], [], ["int", "y", ";"]]
+
+
+MUTATED = """#define N 64
+void f(float a[N], int b[N], float *p) {
+  for (int i = 0; i < N; i++) {
+    a[i] = (i < 3) ? 0x1.8p1f : 'x' * 2.0L;
+    if (a[i]) ; else a[i] = !b[i] + ~b[i] - (b[i] >> 2);
+    do { a[i] -= 1; } while (a[i] > 0);
+    int t, u = 3; t = u = 4; a[i] += t;
+    for (int k = 0; k < i; k++) a[i] += p[i * N + k];
+  }
+}
+"""
+
+
+@given(st.integers(0, len(MUTATED) - 1), st.integers(0, 6), st.text("()[]{};=+*<>,ij0\"'#&\\\n?:.", max_size=3))
+def test_mutilated_sources_end_in_an_error_or_a_kernel(at: int, cut: int, put: str) -> None:
+    with contextlib.suppress(DseError):
+        lower(MUTATED[:at] + put + MUTATED[at + cut :])

@@ -1,5 +1,6 @@
 """The compiled trace against a plain Python simulation of the rules, on random affine kernels."""
 
+import itertools
 from collections import OrderedDict
 
 from hypothesis import given, settings
@@ -32,7 +33,7 @@ def simulated(coefficients: tuple[int, int, int], offset: int, n: int) -> tuple[
                 places = [coefficients[0] * i + coefficients[1] * j + coefficients[2] * k + offset for i, j in active]
                 if not places:
                     continue
-                stride = max((abs(b - a) for a, b in zip(places, places[1:], strict=False)), default=0)
+                stride = max((abs(b - a) for a, b in itertools.pairwise(places)), default=0)
                 classes[min(stride, 2)] += 1
                 for line in dict.fromkeys(p * 4 // LINE for p in places):
                     accesses += 1
