@@ -19,6 +19,8 @@ from dse.model.types import IntType
 from dse.passes.walk import sub_expressions
 
 SAMPLED_WARPS = 32
+GOLDEN = 0.6180339887498949
+"""Its multiples, without their integers, are spread evenly over 0 to 1."""
 FOLLOWED_VALUES = (4096, 64, 8)
 """Values of a loop that are followed one by one, by depth of loops that are followed."""
 
@@ -67,7 +69,7 @@ def sampled_lanes(
     total = int(np.prod(np.array(grid, dtype=object))) * per_block
     chosen = np.arange(min(total, warps))
     if total > warps:  # from both ends, so that a count that grows along the grid is met without bias
-        half = (np.arange(warps // 2) * 2 + 1) * total // (2 * warps)
+        half = _spread(warps // 2, total, warps)
         chosen = np.unique(np.concatenate([half, total - 1 - half]))
     in_block = (chosen % per_block)[:, None] * lanes + np.arange(lanes)[None, :]
     number = np.broadcast_to((chosen // per_block)[:, None], in_block.shape)
@@ -81,6 +83,16 @@ def sampled_lanes(
     if not extents:
         active = active & (np.arange(lanes)[None, :] == 0)
     return values, active
+
+
+def _spread(count: int, total: int, parts: int) -> np.ndarray:
+    """Return one number in each of the first ``count`` of ``parts`` equal parts of ``total``, at another place in each.
+
+    At the same place in each they would all be the same warp of a block, since both are powers of two as a rule.
+    """
+    part = np.arange(count)
+    within = (part + 0.5) * GOLDEN % 1.0
+    return np.minimum(((part + within) * (total / parts)).astype(np.int64), total - 1)
 
 
 @dataclass(slots=True)
