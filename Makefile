@@ -6,7 +6,7 @@ BIN := .venv/bin
 NETWORK ?= actors/jpeg/jpeg.xdf
 JOBS ?= 2
 
-.PHONY: setup explore test test-quick lint bench coverage lock clean
+.PHONY: setup explore test test-quick test-full lint bench coverage lock clean
 
 setup: .venv/ready-run
 
@@ -19,6 +19,7 @@ setup: .venv/ready-run
 .venv/ready-run: .venv/bin/python requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(BIN)/python -m dse.estimate.compiled.warm
 	@touch $@
 
 .venv/ready-test: .venv/ready-run requirements-dev.lock
@@ -34,6 +35,9 @@ test: .venv/ready-test lint
 test-quick: .venv/ready-test
 	$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not slow"
 
+test-full: .venv/ready-test
+	DSE_CASES=20000 $(BIN)/pytest -q -n $(JOBS) --dist worksteal tests/property/test_engines_agree.py
+
 lint: .venv/ready-test
 	$(BIN)/ruff check dse tests benchmarks
 	$(BIN)/ruff format --check dse tests benchmarks
@@ -43,7 +47,7 @@ coverage: .venv/ready-test
 	$(BIN)/pytest -q -n $(JOBS) --cov=dse --cov-report=term-missing:skip-covered
 
 bench: .venv/ready-test
-	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python -m benchmarks.engine
 
 lock: .venv/ready-test
 	@$(BIN)/python -m pip freeze --exclude-editable

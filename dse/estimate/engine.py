@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from dse.base.registry import Registry
+from dse.estimate.compiled.ready import is_compiled
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Estimate
 from dse.model.problem import Problem
@@ -55,3 +56,8 @@ def make_engine(name: str, problem: Problem) -> Engine:
     """
     engine: Engine = ENGINES.load(name)(problem)
     return engine
+
+
+def needs_compiling(name: str) -> bool:
+    """Return whether the engine called ``name`` is about to be compiled, which takes many seconds, once per machine."""
+    return name == "compiled" and not is_compiled()
