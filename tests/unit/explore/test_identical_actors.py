@@ -1,8 +1,9 @@
 """Why identical actors are not merged: exchanging two of them may change the makespan.
 
-Two workers of one class with the same firings, weights and neighbours look interchangeable. They are not: a firing writes
-its buffers one after the other in their declared order, so the first worker has its tokens earlier, and partitions are
-searched in the order of their actors. Merging such points would report a makespan that the mapping does not have.
+Two workers of one class with the same firings, weights and neighbours look interchangeable. They are not: a firing
+writes its buffers one after the other in their declared order, so the first worker has its tokens earlier, and
+partitions are searched in the order of their actors. Merging such points would report a makespan that the mapping does
+not have.
 """
 
 from fractions import Fraction
