@@ -264,6 +264,8 @@ def _holds(space: Space, point: DesignPoint) -> bool:
 
 
 def _context(setting: Setting, space: Space, seed: int, keep: int, least: int) -> SearchContext:
+    if seed < 0:
+        raise OptionError(f"a seed of {seed} is below 0", expected="--seed takes 0 or more")
     topology = setting.trace.topology
     bound = MappingBound(setting.tables, space)
     tokens = tokens_of_buffers(setting.trace)
