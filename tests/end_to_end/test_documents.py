@@ -72,16 +72,21 @@ def run_dse(argv: list[str], folder: Path) -> tuple[int, str]:
     return code, text.getvalue()
 
 
+def dry_run(targets: list[str]) -> subprocess.CompletedProcess[str]:
+    """What make would do. These tests themselves run under make, which hands its state to every make below it."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    command = ["make", "--no-print-directory", "-n", *targets]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
+
+
 def run_command(command: str, folder: Path) -> tuple[int, str]:
     words = shlex.split(command)
     if words[:2] == ["make", "explore"]:
-        recipe = subprocess.run(["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        words = shlex.split(recipe.strip().splitlines()[-1])
+        words = shlex.split(dry_run(words[1:]).stdout.strip().splitlines()[-1])
         assert words[0].endswith("/dse")
         return run_dse(words[1:], folder)
     if words[0] == "make":
-        done = subprocess.run(["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
-        return done.returncode, ""
+        return dry_run(words[1:]).returncode, ""
     if words[0] == "dse":
         return run_dse(words[1:], folder)
     if words[0] in (".venv/bin/pytest", "pytest"):
