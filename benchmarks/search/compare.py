@@ -28,7 +28,7 @@ from dse.explore.search import run_search
 from dse.explore.space import SpaceOptions, build_space
 from dse.flows.defaults import cpu_only_actors
 from dse.flows.options import ProblemOptions
-from dse.flows.program import load_setting, read_capacities
+from dse.flows.program import load_setting, read_capacities, unheard
 from dse.model.study import Evaluation
 
 APPLICATIONS = {
@@ -81,7 +81,7 @@ def load(name: str) -> Case:
 
 def application(program: str) -> Case:
     """Return an application on the default platform."""
-    setting = load_setting(ProblemOptions(program=program, missing_weights="nominal"), lambda text: None)
+    setting = load_setting(ProblemOptions(program=program, missing_weights="nominal"), unheard)
     options = SpaceOptions(capacities=(read_capacities("", setting).tokens,))
     cpu_only = cpu_only_actors(setting.tables, setting.network).actors
     space = build_space(setting.trace.topology, setting.platform, options, cpu_only=cpu_only)
@@ -133,7 +133,7 @@ def search(case: Case, run: Run) -> Result:
     method: SearchMethod = METHODS.load(name)(context_of(case, run.seed))
     evaluator = Evaluator(
         lambda points: (engine.estimate(p) for p in points), store=NoStore(), clock=time.perf_counter,
-        budget=Budget(evaluations=run.evaluations, seconds=run.seconds), progress=lambda progress: None,
+        budget=Budget(evaluations=run.evaluations, seconds=run.seconds), progress=unheard,
     )  # fmt: skip
     outcome = run_search(method, evaluator, None)
     curve: list[tuple[int, int]] = []
@@ -168,7 +168,7 @@ def perform(run: Run) -> Result:
     }  # fmt: skip
     try:
         return result | (whole(case) if run.method == "whole" else search(case, run))
-    except Exception as error:  # noqa: BLE001 - the comparison goes on, and the table names what failed
+    except Exception as error:  # the comparison goes on, and the table names what failed
         return result | {"error": f"{type(error).__name__}: {error}"}
 
 
@@ -200,7 +200,7 @@ def yardstick() -> None:
         program=APPLICATIONS["smith_waterman"], platform="configs/platforms/desktop-gtx1660s.yaml",
         missing_weights="nominal",
     )  # fmt: skip
-    setting = load_setting(options, lambda text: None)
+    setting = load_setting(options, unheard)
     units = tuple(replace(u, cores=1) for u in setting.platform.units)
     problem = replace(setting.problem, platform=replace(setting.platform, units=units))
     engine = make_engine("compiled", problem)
@@ -228,7 +228,8 @@ def main() -> None:
     parser.add_argument("--yardstick", action="store_true", help="only all 1024 mappings of smith_waterman, twice")
     args = parser.parse_args()
     if args.yardstick:
-        return yardstick()
+        yardstick()
+        return
     if args.quick:
         args.evaluations, args.seeds, args.seconds = 100, 1, 1.0
     networks = [*(r.name for r in RECIPES), *APPLICATIONS]

@@ -61,7 +61,7 @@ def _recipes() -> tuple[Recipe, ...]:
     )
 
 
-def _pipeline(rng: np.random.Generator, n: int) -> Edges:
+def _pipeline(_: np.random.Generator, n: int) -> Edges:
     return [(a, a + 1) for a in range(n - 1)]
 
 
