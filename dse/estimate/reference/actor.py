@@ -165,9 +165,10 @@ class Actor:
 
     def internal(self, now: int) -> None:
         """Make the steps that are due; those of length 0 behind them as well."""
+        if self._held == now:
+            self._held = PASSIVE  # before the return: the next firing may have a step at this very instant
         if self._due != now:
             return  # a link that ended at this instant has brought the step about already
-        self._held = PASSIVE
         self._steps(now)
 
     def served(self, transfer: int, waited: int, now: int) -> None:
