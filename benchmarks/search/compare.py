@@ -1,7 +1,7 @@
 """All search methods on our applications and on generated networks, at equal budgets: one JSON line a run.
 
 ``python -m benchmarks.search.compare --out results.jsonl`` goes on where an earlier call stopped;
-``python -m benchmarks.search.plot results.jsonl`` makes the table and the plot of ``docs/``. Every run has a limit of
+A table and a plot of the results are still to be made. Every run has a limit of
 evaluations and one of seconds; a run that the clock ended says so, for it depends on the machine.
 """
 
