@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import assert_never
 
 from dse.estimate.tables import UNIT_KINDS, ProblemTables
 from dse.explore.evaluator import Budget
 from dse.model.design_point import DEFAULT_CAPACITY_TOKENS
-from dse.model.ir import Actor, Assign, CallStmt, Declare, ForEach, If, Print, Stmt, While
+from dse.model.ir import Actor, Print, Stmt
 from dse.model.network import Network
 from dse.model.trace import Topology
+from dse.passes.walk import sub_statements
 
 FIRINGS_OF_DEFAULT_BUDGET = {"compiled": 500_000_000, "reference": 10_000_000}
 """Simulated firings that an engine is given when the user sets no budget: about a minute on one core of 2020."""
@@ -84,21 +84,7 @@ def _talks_to_the_world(actor: Actor | None) -> bool:
 
 
 def _prints(body: Sequence[Stmt]) -> bool:
-    for statement in body:
-        match statement:
-            case Print():
-                return True
-            case If():
-                found = _prints(statement.then) or _prints(statement.otherwise)
-            case While() | ForEach():
-                found = _prints(statement.body)
-            case Declare() | Assign() | CallStmt():
-                found = False
-            case _:
-                assert_never(statement)
-        if found:
-            return True
-    return False
+    return any(isinstance(statement, Print) for statement in sub_statements(body))
 
 
 def _names(topology: Topology, actors: Sequence[int], shown: int = 6) -> str:

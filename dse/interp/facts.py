@@ -3,36 +3,23 @@
 Walks the IR once. Owns no generation and no execution.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import assert_never
 
 from dse.model.ir import (
     Action,
     Actor,
     Assign,
-    Binary,
     Call,
     CallStmt,
-    Cast,
-    Conditional,
-    Const,
-    ConstList,
-    Declare,
     Expr,
-    ForEach,
-    Generator,
-    If,
     Index,
-    ListExpr,
     Load,
-    Print,
     Routine,
     Stmt,
-    Unary,
-    While,
 )
 from dse.model.types import ListType, dimensions_of
+from dse.passes.walk import expressions_of, sub_expressions, sub_statements
 
 
 @dataclass(slots=True)
@@ -82,71 +69,13 @@ class ActorFacts:
         return not any(a.writes or a.body_calls_native for a in self.accesses)
 
 
-def children(expr: Expr) -> tuple[Expr, ...]:
-    """Return the direct sub-expressions."""
-    match expr:
-        case Const() | ConstList() | Load():
-            return ()
-        case Index():
-            return expr.indices
-        case Unary() | Cast():
-            return (expr.operand,)
-        case Binary():
-            return expr.left, expr.right
-        case Conditional():
-            return expr.condition, expr.then, expr.otherwise
-        case Call():
-            return expr.arguments
-        case ListExpr():
-            return expr.elements
-        case Generator():
-            return (*expr.elements, *(b for loop in expr.loops for b in (loop.low, loop.high)))
-        case _:
-            assert_never(expr)
-
-
-def statement_parts(stmt: Stmt) -> tuple[tuple[Expr, ...], tuple[Stmt, ...]]:
-    """Return the direct expressions and the direct sub-statements of a statement."""
-    match stmt:
-        case Declare():
-            return (() if stmt.value is None else (stmt.value,)), ()
-        case Assign():
-            return (*stmt.indices, stmt.value), ()
-        case CallStmt():
-            return stmt.arguments, ()
-        case Print():
-            return (() if stmt.value is None else (stmt.value,)), ()
-        case If():
-            return (stmt.condition,), (*stmt.then, *stmt.otherwise)
-        case While():
-            return (stmt.condition,), stmt.body
-        case ForEach():
-            return (stmt.low, stmt.high), stmt.body
-        case _:
-            assert_never(stmt)
-
-
-def walk_statements(body: Iterable[Stmt]) -> Iterator[Stmt]:
-    """Yield the statements and all nested ones, in source order."""
-    for stmt in body:
-        yield stmt
-        yield from walk_statements(statement_parts(stmt)[1])
-
-
-def walk_expression(expr: Expr) -> Iterator[Expr]:
-    """Yield the expression and all its sub-expressions."""
-    yield expr
-    for child in children(expr):
-        yield from walk_expression(child)
-
-
 def uses_of(expressions: Iterable[Expr], statements: Iterable[Stmt] = ()) -> Uses:
     """Return what expressions and statements touch directly (calls are not followed)."""
     uses = Uses(set(), set(), [], set())
     for expr in expressions:
         _use_expression(expr, uses)
-    for stmt in walk_statements(statements):
-        for expr in statement_parts(stmt)[0]:
+    for stmt in sub_statements(statements):
+        for expr in expressions_of(stmt):
             _use_expression(expr, uses)
         if isinstance(stmt, Assign):
             uses.writes.add(stmt.name)
@@ -156,7 +85,7 @@ def uses_of(expressions: Iterable[Expr], statements: Iterable[Stmt] = ()) -> Use
 
 
 def _use_expression(root: Expr, uses: Uses) -> None:
-    for expr in walk_expression(root):
+    for expr in sub_expressions(root):
         if isinstance(expr, Load | Index):
             uses.reads.add(expr.name)
         elif isinstance(expr, Call):
@@ -202,7 +131,7 @@ def _whole_assigned(actor: Actor) -> frozenset[str]:
     for routine in actor.routines:
         bodies += (*routine.declarations, *routine.body)
     return frozenset(
-        s.name for s in walk_statements(bodies) if isinstance(s, Assign) and len(s.indices) < ranks.get(s.name, 0)
+        s.name for s in sub_statements(bodies) if isinstance(s, Assign) and len(s.indices) < ranks.get(s.name, 0)
     )
 
 

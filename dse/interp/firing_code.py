@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from dse.interp import intervals
 from dse.interp.code import AND, CONDITIONAL, Code, stored
 from dse.interp.expr import ExpressionWriter
-from dse.interp.facts import uses_of, walk_expression
+from dse.interp.facts import uses_of
 from dse.interp.intervals import container
 from dse.interp.scope import Scope
 from dse.interp.stmt import Lines, StatementWriter
 from dse.model.ir import Action, Call, Const, Expr, InputPattern, OutputPattern, Variable
 from dse.model.types import FloatType, IntType, ListType, Type, scalar_of
+from dse.passes.walk import sub_expressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,7 @@ class FiringWriter:
         port = self.scope.actor.outputs[pattern.port]
         if not self.shape.fan_outs[pattern.port]:
             for value in pattern.values:
-                if any(isinstance(e, Call) for e in walk_expression(value)):
+                if any(isinstance(e, Call) for e in sub_expressions(value)):
                     lines.add(self.expressions.write(value).text, value.span)
             return
         e = f"E{pattern.port}"

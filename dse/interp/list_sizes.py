@@ -6,9 +6,9 @@ Lists go by reference and a parameter's declared sizes need not be those of its 
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from dse.interp.facts import statement_parts, walk_expression, walk_statements
 from dse.model.ir import Actor, Call, CallStmt, ConstList, Declare, Expr, Index, Load, Stmt
 from dse.model.types import ListType, dimensions_of
+from dse.passes.walk import expressions_of, sub_expressions, sub_statements
 
 Sizes: TypeAlias = tuple[int, ...] | None
 """Sizes from the outermost dimension in; None where nothing is known for certain."""
@@ -77,9 +77,9 @@ def _declared_sizes(actor: Actor) -> dict[str, tuple[int, ...]]:
 
 def _statements(actor: Actor) -> Iterator[Stmt]:
     for action in actor.actions:
-        yield from walk_statements((*action.declarations, *action.body))
+        yield from sub_statements((*action.declarations, *action.body))
     for routine in actor.routines:
-        yield from walk_statements((*routine.declarations, *routine.body))
+        yield from sub_statements((*routine.declarations, *routine.body))
 
 
 def _calls(actor: Actor) -> Iterator[tuple[str, tuple[Expr, ...]]]:
@@ -90,10 +90,10 @@ def _calls(actor: Actor) -> Iterator[tuple[str, tuple[Expr, ...]]]:
         roots += action.guards
         roots += [v for p in action.outputs for v in p.values]
     for stmt in _statements(actor):
-        roots += statement_parts(stmt)[0]
+        roots += expressions_of(stmt)
         if isinstance(stmt, CallStmt):
             yield stmt.routine, stmt.arguments
     for root in roots:
-        for expr in walk_expression(root):
+        for expr in sub_expressions(root):
             if isinstance(expr, Call):
                 yield expr.routine, expr.arguments

@@ -7,11 +7,12 @@ from typing import assert_never
 from dse.base.source import NO_SPAN, Span
 from dse.interp.code import CONDITIONAL, Code, range_test, stored, wrap_text
 from dse.interp.expr import ExpressionWriter, loop_interval, range_text, zero_text
-from dse.interp.facts import uses_of, walk_expression, walk_statements
+from dse.interp.facts import uses_of
 from dse.interp.intervals import container, fits
 from dse.interp.scope import Scope, Symbol
 from dse.model.ir import Assign, Call, CallStmt, Const, ConstList, Declare, ForEach, If, Print, Stmt, While
 from dse.model.types import IntType, ListType, StringType, Type, dimensions_of
+from dse.passes.walk import sub_expressions, sub_statements
 
 
 @dataclass(slots=True)
@@ -135,7 +136,7 @@ class StatementWriter:
             target, test = self.expressions.element(symbol, stmt.indices)
             value = self.expressions.stored(stmt.value, of)
             text = value.text
-            if test and any(isinstance(e, Call) for e in walk_expression(stmt.value)):
+            if test and any(isinstance(e, Call) for e in sub_expressions(stmt.value)):
                 # A call may have effects that must happen even when the store is dropped.
                 text = self.scope.names.temporary()
                 self.lines.add(f"{text} = {value.text}", stmt.span)
@@ -231,7 +232,7 @@ class StatementWriter:
     def _foreach(self, stmt: ForEach) -> None:
         low, high = self.expressions.write(stmt.low), self.expressions.write(stmt.high)
         bounds = container(stmt.variable.type)
-        assigned = any(isinstance(s, Assign) and s.name == stmt.variable.name for s in walk_statements(stmt.body))
+        assigned = any(isinstance(s, Assign) and s.name == stmt.variable.name for s in sub_statements(stmt.body))
         if assigned or stmt.step != 1:
             self._counted_loop(stmt, low, high)
             return
