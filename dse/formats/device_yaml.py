@@ -114,6 +114,7 @@ class _Reader:
             latency_dram_cycles=real("latency_cycles.dram"),
             latency_shared_cycles=real("latency_cycles.shared"),
             shared_load_cycles=real("latency_cycles.shared_load"),
+            latency_arithmetic_cycles=real("latency_cycles.arithmetic"),
             delay_l2_cycles=real("departure_delay_cycles.l2"),
             delay_dram_cycles=real("departure_delay_cycles.dram"),
             transactions=classes.get("transactions_per_warp"),

@@ -30,6 +30,11 @@ ALIGNMENT_BYTES = 64
 MAX_STEPS = 4_000_000
 """Lock-step loop iterations of a trace; above this a loop is taken as endless or the trace size as too large."""
 MAX_TRACE_ELEMENTS = 1 << 28
+_OF_WARPS = ("issue", "issue_rows", "split", "enter", "iterate", "step")
+_OF_ARITHMETIC = (
+    "divide", "remainder", "divide_float", "wrap", "truncate", "element", "root", "logarithm", "power", "exponential",
+)  # fmt: skip
+"""What generated functions call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +61,12 @@ def execute(
     *,
     batches: int = 2,
     max_steps: int = MAX_STEPS,
+    compiled: bool = True,
 ) -> TraceResult:
     """Execute the first batches of a kernel's threads from an empty cache.
+
+    Compiling takes seconds, whatever the kernel; ``compiled`` False executes the same code as Python, the quicker way
+    for some hundred threads.
 
     Raises ModelNotApplicable for an element outside its array, a trace that does not end within ``max_steps`` lock-step
     iterations, or sizes that are too large to trace.
@@ -77,7 +86,7 @@ def execute(
             expected="give a smaller --trace-size",
         )
     code = thread_code(plan, _scalar_types(kernel))
-    thread = _compile(code.source)
+    thread = _compile(code.source) if compiled else _interpreted(code.source)
     trace = _empty_trace(plan, layout, machine, max_steps)
     data = [_contents(a) for a in code.valued]
     done = 0
@@ -176,18 +185,26 @@ def _empty_trace(plan: Plan, layout: np.ndarray, machine: TraceMachine, max_step
 def _compile(source: str) -> Callable[..., None]:
     """Compile a generated function; kernels that differ in their subscripts only share it."""
     names: dict[str, Any] = {"np": np, "math": math}
-    for module, found in (
-        (warps, ("issue", "issue_rows", "split", "enter", "iterate", "step")),
-        (
-            arithmetic,
-            ("divide", "remainder", "divide_float", "wrap", "truncate", "element", "root", "logarithm", "power",
-             "exponential"),
-        ),
-    ):  # fmt: skip
-        names.update({name: getattr(module, name) for name in found})
+    names |= {name: getattr(warps, name) for name in _OF_WARPS}
+    names |= {name: getattr(arithmetic, name) for name in _OF_ARITHMETIC}
     exec(compile(source, "<thread>", "exec"), names)
     function: Callable[..., None] = njit(error_model="numpy")(names["thread"])
     return function
+
+
+def _interpreted(source: str) -> Callable[..., None]:
+    """Return a generated function as it is; only the warps' part of it is compiled, once for all kernels."""
+    names: dict[str, Any] = {"np": np, "math": math}
+    names |= {name: getattr(warps, name) for name in _OF_WARPS}
+    names |= {name: getattr(arithmetic, name).py_func for name in _OF_ARITHMETIC}
+    exec(compile(source, "<thread>", "exec"), names)
+    thread = names["thread"]
+
+    def run(*arguments: object) -> None:
+        with np.errstate(all="ignore"):  # integers wrap and divisions by zero give infinity, as in compiled code
+            thread(*arguments)
+
+    return run
 
 
 def _run_batch(
@@ -221,7 +238,9 @@ def _number_type(array: ArrayInfo) -> type[np.generic]:
 
 
 def _contents(array: ArrayInfo) -> np.ndarray:
-    """Return the made-up contents of an array (linear congruences: the same on every machine)."""
+    """Return the contents of an array: known ones, else made-up ones (linear congruences: the same everywhere)."""
+    if array.contents is not None:
+        return np.array(array.contents, dtype=_number_type(array))
     at = np.arange(max(1, array.elements), dtype=np.uint64)
     mixed = (at * np.uint64(2654435761) + np.uint64(12345)) % np.uint64(1 << 32)
     if isinstance(array.element, FloatType):

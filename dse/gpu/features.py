@@ -48,8 +48,11 @@ def kernel_features(
     promote_accumulators: bool = True,
     batches: int = 2,
     max_steps: int = MAX_STEPS,
+    compiled: bool = True,
 ) -> KernelFeatures:
     """Return the features of a kernel given at its work size and at its trace size (the same one for no extrapolation).
+
+    ``compiled`` as in ``execute``.
 
     Raises ModelNotApplicable where the trace cannot be executed or the two sizes do not belong together.
     """
@@ -59,7 +62,7 @@ def kernel_features(
         raise ModelNotApplicable(
             f"{work.name} is another program at the trace size", span=work.span, expected="give a larger --trace-size"
         )
-    result = execute(small, shape, machine, batches=batches, max_steps=max_steps)
+    result = execute(small, shape, machine, batches=batches, max_steps=max_steps, compiled=compiled)
     counts = count_work(plan, shape, result.control, lanes=machine.warp_lanes)
     instructions = tuple(_instruction(a, result, counts, source_names(work)) for a in plan.accesses)
     charged = [

@@ -31,7 +31,8 @@ class Device:
     ``delay_l2_cycles`` = dd_L2, ``delay_dram_cycles`` = dd_dram, ``transactions`` = no_pw, ``bank_conflicts`` = X.
     Symbols of the memory pipeline (paper 001, section IV): ``dram_t_ras_cycles``, ``dram_t_rp_cycles``,
     ``dram_clock_mhz`` = f_mem, ``dram_partitions`` = p, ``dram_read_cycles`` = the measured read cycle per transaction
-    in cycles of the core clock. Host side: the costs of a kernel start, a synchronisation, a copy.
+    in cycles of the core clock. ``latency_arithmetic_cycles``: from an instruction to one that needs its result, for a
+    thread that runs alone (Jia et al. 2018, table 4.1). Host side: the costs of a kernel start, a synchronisation, a copy.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Device:
     latency_dram_cycles: float | None = None
     latency_shared_cycles: float | None = None
     shared_load_cycles: float | None = None
+    latency_arithmetic_cycles: float | None = None
     delay_l2_cycles: float | None = None
     delay_dram_cycles: float | None = None
     transactions: ByClass | None = None
@@ -125,6 +127,7 @@ DEVICE_KEYS: dict[str, str] = {
     "latency_dram_cycles": "latency_cycles.dram",
     "latency_shared_cycles": "latency_cycles.shared",
     "shared_load_cycles": "latency_cycles.shared_load",
+    "latency_arithmetic_cycles": "latency_cycles.arithmetic",
     "delay_l2_cycles": "departure_delay_cycles.l2",
     "delay_dram_cycles": "departure_delay_cycles.dram",
     "transactions": "transactions_per_warp",

@@ -28,6 +28,8 @@ class ArrayInfo:
     dims: tuple[int, ...]
     storage: Storage = "global"
     span: Span = NO_SPAN
+    contents: tuple[int | float, ...] | None = None
+    """The elements in row-major order where they are known (tables of constants); None: made up."""
 
     @property
     def element_bytes(self) -> int:

@@ -9,7 +9,7 @@ guards of every action that is tried until the one that fires. A transfer costs 
 Costs of ``host`` FIFOs are not made up: the estimation derives them from latency and bandwidth of the platform's link.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias
@@ -56,7 +56,9 @@ GPU_CYCLES: dict[Operation, int] = {
     "print": 2000,  # assumed
 }
 """One thread that runs an action alone: a GPU's worst case. A cost model of the kernel replaces it."""
-_CYCLES: dict[UnitKind, dict[Operation, int]] = {"cpu": CPU_CYCLES, "gpu": GPU_CYCLES}
+Prices: TypeAlias = Mapping[Operation, int | Fraction]
+"""Cycles of each operation."""
+_CYCLES: dict[UnitKind, Prices] = {"cpu": CPU_CYCLES, "gpu": GPU_CYCLES}
 
 TRANSFERS: tuple[tuple[FifoKind, UnitKind, int, int, int], ...] = (
     ("local", "cpu", 4, 5, 0),  # load the indices from L1; load (4) and store (1) each token
@@ -64,10 +66,6 @@ TRANSFERS: tuple[tuple[FifoKind, UnitKind, int, int, int], ...] = (
     ("cuda", "gpu", 56, 32, 0),  # two loads of indices; load and store each token
 )
 """FIFO kind, unit kind, cycles of a transfer, of a token, and of 64 bytes. 40 cycles: an L3 hit on Skylake."""
-_TOKEN_TEST: dict[UnitKind, int] = {"cpu": 6, "gpu": 42}
-"""Testing one port: load of the count, comparison, branch."""
-_DISPATCH: dict[UnitKind, int] = {"cpu": 6, "gpu": 42}
-"""Entering the scheduler of an actor in its state: load of the state, comparison, branch."""
 
 FillMode: TypeAlias = Literal["zero", "nominal"]
 
@@ -134,9 +132,16 @@ class _ActorCosts:
         return sum(counts.assumed_loops for counts in (*self.bodies, *self.guards))
 
 
-def _cycles(counts: OperationCounts, kind: UnitKind) -> Fraction:
+def cycles_alone(counts: OperationCounts, prices: Prices) -> Fraction:
     """Return the cycles of operations, nothing overlapped."""
-    return sum((count * _CYCLES[kind][op] for op, count in counts.counts.items()), start=Fraction(0))
+    return sum((count * prices[op] for op, count in counts.counts.items()), start=Fraction(0))
+
+
+def scheduling_steps(actor: Actor, prices: Prices) -> Iterator[tuple[str, str, Fraction]]:
+    """Yield (previous action or "", action, cycles of choosing it), for every action that may follow another."""
+    costs = _ActorCosts.of(actor)
+    for previous, index, cycles in _scheduling(costs, prices, every=True):
+        yield previous, actor.actions[index].name, cycles
 
 
 def _add_actor(table: WeightTable, name: str, costs: _ActorCosts, kind: UnitKind, clock: Fraction | None) -> None:
@@ -144,8 +149,8 @@ def _add_actor(table: WeightTable, name: str, costs: _ActorCosts, kind: UnitKind
     actor = costs.actor
     for action, counts in zip(actor.actions, costs.bodies, strict=True):
         key: ComputeKey = (name, action.name, kind)
-        table.compute[key] = _nominal(max(Fraction(1), _cycles(counts, kind)), clock)
-    for previous, action_index, cycles in _scheduling(costs, kind):
+        table.compute[key] = _nominal(max(Fraction(1), cycles_alone(counts, _CYCLES[kind])), clock)
+    for previous, action_index, cycles in _scheduling(costs, _CYCLES[kind]):
         step: SchedulingKey = (name, previous, actor.actions[action_index].name, kind)
         table.scheduling[step] = _nominal(cycles, clock)
 
@@ -154,30 +159,45 @@ def _nominal(cycles: Fraction, clock: Fraction | None) -> Cost:
     return Cost(mean_cycles=cycles, frequency_mhz=clock, origin="nominal")
 
 
-def _scheduling(costs: _ActorCosts, kind: UnitKind) -> Iterator[tuple[str, int, Fraction]]:
-    """Yield (previous action or "", index of the action, cycles): the mean over the states that it may happen in."""
+def _scheduling(costs: _ActorCosts, prices: Prices, *, every: bool = False) -> Iterator[tuple[str, int, Fraction]]:
+    """Yield (previous action or "", index of the action, cycles): the mean over the states that it may happen in.
+
+    Testing one port, and entering the scheduler of an actor in its state, are a load, a comparison and a branch each.
+    Pairs that cost what "" costs are left out, unless ``every`` one is asked for.
+    """
     actor = costs.actor
+    test = Fraction(prices["load"] + prices["integer"] + prices["branch"])
     tests = [
-        sum(1 for _ in action.inputs) * _TOKEN_TEST[kind] + _cycles(guards, kind)
+        sum(1 for _ in action.inputs) * test + cycles_alone(guards, prices)
         for action, guards in zip(actor.actions, costs.guards, strict=True)
     ]
     in_state = [_cumulative(candidates, tests) for candidates in actor.candidates]
     other: dict[int, Fraction] = {}
     for index in range(len(actor.actions)):
         found = [of_state[index] for of_state in in_state if index in of_state]
-        other[index] = _DISPATCH[kind] + (_mean(found) if found else Fraction(0))
+        other[index] = test + (_mean(found) if found else Fraction(0))
         yield "", index, other[index]
-    if not actor.has_fsm:
+    if not actor.has_fsm and not every:
         return  # one state: what ran before changes nothing
     for previous, action in enumerate(actor.actions):
-        states = sorted({c.target for candidates in actor.candidates for c in candidates if c.action == previous})
-        reached: dict[int, list[Fraction]] = {}
-        for state in states:
-            for index, cycles in in_state[state].items():
-                reached.setdefault(index, []).append(cycles)
-        for index, found in reached.items():
-            if _DISPATCH[kind] + _mean(found) != other[index]:
-                yield action.name, index, _DISPATCH[kind] + _mean(found)
+        if previous in actor.initializers and not every:
+            continue  # once in a run: the mean will do
+        reached = _reached(actor, previous, in_state)
+        for index, cycles in reached.items():
+            if every or test + cycles != other[index]:
+                yield action.name, index, test + cycles
+
+
+def _reached(actor: Actor, previous: int, in_state: list[dict[int, Fraction]]) -> dict[int, Fraction]:
+    """Return the actions that may follow one, and the cycles of the tests until each, a mean over the states."""
+    if previous in actor.initializers:
+        return dict.fromkeys(actor.initializers, Fraction(0)) | in_state[actor.initial_state]
+    states = sorted({c.target for candidates in actor.candidates for c in candidates if c.action == previous})
+    reached: dict[int, list[Fraction]] = {}
+    for state in states:
+        for index, cycles in in_state[state].items():
+            reached.setdefault(index, []).append(cycles)
+    return {index: _mean(found) for index, found in reached.items()}
 
 
 def _cumulative(candidates: tuple[Candidate, ...], tests: list[Fraction]) -> dict[int, Fraction]:

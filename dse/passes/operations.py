@@ -92,6 +92,12 @@ class OperationCounter:
             self._expressions(pattern.values, total)
         return total
 
+    def statements(self, statements: Iterable[Stmt]) -> OperationCounts:
+        """Return the operations of some statements of an action of the actor."""
+        total = OperationCounts()
+        self._statements(statements, total)
+        return total
+
     def guards(self, action: Action) -> OperationCounts:
         """Return the operations of an action's guards, each followed by a branch."""
         total = OperationCounts()

@@ -26,6 +26,7 @@ def features(
     block: tuple[int, int, int] | None = None,
     promote: bool = True,
     max_steps: int = 100_000,
+    compiled: bool = True,
 ) -> KernelFeatures:
     """Return the features of a text's kernel, whose size is N."""
     return kernel_features(
@@ -35,4 +36,5 @@ def features(
         block=block,
         promote_accumulators=promote,
         max_steps=max_steps,
+        compiled=compiled,
     )

@@ -190,3 +190,18 @@ def test_blocked_loops_are_put_together() -> None:
     found = features(blocked, 1024, 128)
     assert found.extents == (1024, 1024)
     assert found.shared == features("#pragma dse tile(A, B)\n" + GEMM, 1024, 128).shared
+
+
+WALK = """
+void walk(int next[N], int steps[N], float out[N], const float w[N]) {
+  for (int i = 0; i < N; i++) {
+    int at = i; float s = 0;
+    for (int k = 0; k < steps[i] % 8; k++) { s += w[at]; at = next[at] * 3 / 5; }
+    if (next[i] > 100 && s > 2) out[i] = s; else out[i] = -s;
+  }
+}"""
+
+
+@pytest.mark.parametrize("text", [GEMM, COPY, STRIDED, TRIANGLE, WALK])
+def test_interpreted_threads_are_the_compiled_ones(text: str) -> None:
+    assert features(text, 200, 64, compiled=False) == features(text, 200, 64)
