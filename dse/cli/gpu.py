@@ -4,6 +4,7 @@ import argparse
 import json
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from dse.base.errors import OptionError
@@ -35,6 +36,9 @@ from dse.report.ranking import render
 
 _HAND = ("requests", "transactions", "warps")
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_OPTIONS_OF_WORDS = ("define", "parallel", "tile", "devices")
+"""Options that take words up to the next option, and with them the file when it stands behind them."""
+_C_SUFFIXES = (".c", ".h", ".cu", ".cl")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _configure_predict(parser: argparse.ArgumentParser) -> None:
-    _add_kernel_arguments(parser, file_required=False)
+    _add_kernel_arguments(parser)
     parser.add_argument(
         "--device", default=DEFAULT_DEVICE, metavar="D",
         help=f"device file, or the name of a built-in one (default: {DEFAULT_DEVICE})",
@@ -66,7 +70,7 @@ def _configure_predict(parser: argparse.ArgumentParser) -> None:
 
 
 def _configure_choose(parser: argparse.ArgumentParser) -> None:
-    _add_kernel_arguments(parser, file_required=True)
+    _add_kernel_arguments(parser)
     parser.add_argument(
         "--devices", nargs="+", default=[DEFAULT_DEVICE], metavar="D", help="device files or names of built-in ones"
     )
@@ -77,8 +81,8 @@ def _configure_choose(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_kernel_arguments(parser: argparse.ArgumentParser, *, file_required: bool) -> None:
-    parser.add_argument("kernel", metavar="KERNEL.c", nargs=None if file_required else "?", help="the C file")
+def _add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kernel", metavar="KERNEL.c", nargs="?", help="the C file")
     parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON document")
     parser.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help="print results only")
     parser.add_argument("--function", metavar="F", help="only the kernels of this function")
@@ -109,6 +113,7 @@ def _add_kernel_arguments(parser: argparse.ArgumentParser, *, file_required: boo
 
 def run(args: argparse.Namespace) -> int:
     """Predict or choose, and print."""
+    args.kernel = args.kernel or _swallowed_kernel(args)
     if args.action == "choose":
         return _choose(args)
     if any(getattr(args, name) is not None for name in _HAND):
@@ -131,7 +136,21 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _swallowed_kernel(args: argparse.Namespace) -> str | None:
+    """Take the C file out of the words of an option that ate it: ``--define N=1024 gemm.c``; None if there is none."""
+    for option in _OPTIONS_OF_WORDS:
+        words: list[str] = getattr(args, option, [])
+        for at, word in reversed(list(enumerate(words))):
+            if Path(word).suffix.lower() in _C_SUFFIXES and "=" not in word:
+                return words.pop(at)
+    return None
+
+
 def _choose(args: argparse.Namespace) -> int:
+    if args.kernel is None:
+        raise OptionError("no kernel is given", expected="a C file: dse gpu choose KERNEL.c --devices D D ...")
+    if not args.devices:
+        raise OptionError("no device is given", expected="--devices takes device files or names of built-in ones")
     options = ChooseOptions(
         kernels=_kernel_options(args),
         devices=tuple(dict.fromkeys(args.devices)),
@@ -216,7 +235,7 @@ def _kernel_options(args: argparse.Namespace) -> KernelOptions:
     return KernelOptions(
         path=args.kernel,
         function=args.function,
-        defines=tuple(parse_define(text) for text in args.define),
+        defines=_defines(args.define),
         block=None if args.block is None else parse_block(args.block),
         trace_size=args.trace_size,
         promote_accumulators=not args.no_promotion,
@@ -231,13 +250,21 @@ def _model_options(args: argparse.Namespace) -> ModelOptions:
     return ModelOptions(name=args.model, read_cycle=args.read_cycle, launches=args.launches)
 
 
+def _defines(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return the macros. Raises ``OptionError`` for one that is given two values."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, value = parse_define(text)
+        if found.setdefault(name, value) != value:
+            raise OptionError(f"--define gives {name} two values: {found[name]} and {value}", expected="give one")
+    return tuple(found.items())
+
+
 def parse_define(text: str) -> tuple[str, str]:
     """Return (name, value) of ``N=1024``; without a value it is 1, as for a compiler. Raises ``OptionError``."""
     name, equals, value = text.partition("=")
     if not _NAME.fullmatch(name) or (equals and not value.strip()):
-        raise OptionError(
-            f"define '{text}' is not understood", expected="NAME=VALUE, such as N=1024; the C file comes first"
-        )
+        raise OptionError(f"define '{text}' is not understood", expected="NAME=VALUE, such as N=1024")
     return name, value if equals else "1"
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.base.errors import FormatError
-from dse.estimate.ticks import TickConverter, TransferPrice
+from dse.estimate.ticks import MOST_TICKS, TickConverter, TransferPrice
+from dse.estimate.totals import check_total
 from dse.model.estimate import TickUnit
 from dse.model.platform import Link
 from dse.model.problem import Problem
@@ -116,7 +117,8 @@ def build_tables(problem: Problem) -> ProblemTables:
     """Return the tick tables of ``problem``.
 
     Raises:
-        FormatError: weights with and without a clock are mixed, or a weight is negative or has a clock of 0.
+        FormatError: weights with and without a clock are mixed, a weight is negative or has a clock of 0, or costs
+            are so large that their sum would not fit 64 bits.
     """
     converter = TickConverter()
     topology = problem.trace.topology
@@ -133,7 +135,7 @@ def build_tables(problem: Problem) -> ProblemTables:
     links = problem.platform.links if clocked else ()
     reads = _transfers(problem, "read", width, _with_links(problem, given["read"], links))
     writes = _transfers(problem, "write", width, _with_links(problem, given["write"], links))
-    return ProblemTables(
+    tables = ProblemTables(
         problem=problem,
         tick_unit="ps" if clocked else "cycles",
         action_base=base,
@@ -152,6 +154,8 @@ def build_tables(problem: Problem) -> ProblemTables:
         writes=writes,
         least_capacity=_least_capacities(topology, count, reads, writes),
     )
+    check_total(tables)
+    return tables
 
 
 def _counts(problem: Problem, sizes: list[int]) -> tuple[IntArray, IntArray, IntArray]:
@@ -332,6 +336,13 @@ def _transfers(problem: Problem, side: Side, width: IntArray, prices: list[_Pric
         for buffer, n, start, size in zip(buffers, tokens, starts, widths, strict=False):
             price = row[buffer]
             if price is not None:
+                dearest = price.ticks(n * size)
+                if dearest > MOST_TICKS:
+                    raise FormatError(
+                        f"the {side} of {n * size} tokens of buffer {topology.buffer_name(buffer)} takes {dearest:.3g} "
+                        f"ticks, which is more than {MOST_TICKS:.0e}",
+                        expected="check the weights of the transfer and the latency and bandwidth of links",
+                    )
                 ticks[p, start : start + size] = [price.ticks(n * k) for k in range(1, size + 1)]
     return TransferTable(
         first=np.array(first, dtype=np.int64),

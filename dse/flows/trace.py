@@ -6,14 +6,14 @@ from pathlib import Path
 
 import dse
 from dse.analyse.dependencies import derive_dependencies
-from dse.base.errors import Diagnostic, ExecutionError, OptionError
+from dse.base.errors import Diagnostic, ExecutionError, FormatError, OptionError
 from dse.base.source import file_span
 from dse.flows.inputs import require_file
 from dse.flows.manifest import file_digest
 from dse.flows.run import run_file
 from dse.formats.trace_store import is_trace_store, read_trace
 from dse.formats.turnus_net import read_net, write_net
-from dse.formats.turnus_trace import read_turnus_trace, write_turnus_trace
+from dse.formats.turnus_trace import is_turnus_trace, read_turnus_trace, write_turnus_trace
 from dse.interp.run import RunOptions, RunResult
 from dse.model.dependencies import DependencyKind
 from dse.model.trace import Trace
@@ -81,6 +81,24 @@ def open_trace(path: str, net: str | None = None) -> Trace:
     return import_trace(path, net)
 
 
+def _require_turnus_trace(path: str) -> None:
+    """Do nothing for a trace of TURNUS. Raises ``FormatError`` that says what a file is that is none."""
+    require_file(path, "a trace of TURNUS")
+    if is_turnus_trace(path):
+        return
+    if Path(path).suffix.lower() == ".xdf":
+        raise FormatError(
+            "this is a network, not a trace of one",
+            span=file_span(path, 0),
+            expected=f"'dse trace {path} -o FILE' runs it and records its trace",
+        )
+    raise FormatError(
+        "this is no trace",
+        span=file_span(path, 0),
+        expected="a file that 'dse trace NETWORK.xdf -o FILE' wrote, or a .trace or .tracez of TURNUS",
+    )
+
+
 def import_trace(path: str, net: str | None = None) -> Trace:
     """Return a trace of TURNUS; without ``net``, the network model is the ``.net`` file beside it of the same name.
 
@@ -89,9 +107,9 @@ def import_trace(path: str, net: str | None = None) -> Trace:
     """
     if is_trace_store(path):
         raise OptionError(f"'{path}' is a trace of this program, not of TURNUS", expected="name it without --import")
+    _require_turnus_trace(path)
     model = net or str(Path(path).with_suffix(".net"))
     if net is None and not Path(model).is_file():
-        require_file(path, "a trace of TURNUS")
         raise OptionError(
             f"the network model of '{path}' is needed, and there is no '{model}'",
             expected="name it with --net F.net",
@@ -99,7 +117,7 @@ def import_trace(path: str, net: str | None = None) -> Trace:
     made_by = (
         ("tool", f"dse {dse.__version__}, imported from TURNUS"),
         ("trace", path),
-        ("trace digest", file_digest(path) if Path(path).is_file() else ""),
+        ("trace digest", file_digest(path)),
         ("network model", model),
     )
     return read_turnus_trace(path, read_net(model), made_by)

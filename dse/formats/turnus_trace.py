@@ -7,6 +7,7 @@ kept: they are derived again (``dse.analyse.dependencies``). Neither direction h
 """
 
 import gzip
+import re
 import zlib
 from array import array
 from collections.abc import Iterator
@@ -41,6 +42,14 @@ class _TooManyErrors(Exception):
 
 
 # Import ---------------------------------------------------------------------------------------------------------------
+
+
+def is_turnus_trace(path: str) -> bool:
+    """Return whether a file begins like a trace of TURNUS: compressed, or with the root element ``trace``."""
+    with Path(path).open("rb") as file:
+        head = file.read(4096)
+    root = re.search(rb"<([A-Za-z_][\w:.-]*)", head)  # the first tag that is no declaration and no comment
+    return head.startswith(_GZIP) or (root is not None and root[1] == b"trace")
 
 
 def read_turnus_trace(path: str, topology: Topology, made_by: tuple[tuple[str, str], ...] = ()) -> Trace:

@@ -105,6 +105,8 @@ class ExpressionLowering:
             self.scope.note_size(node.name)
             return number(value, span)
         match symbol:
+            case None if node.name in self.scope.broken:
+                return ZERO
             case None:
                 self.scope.error(
                     f"{node.name} is not declared", node, f"declare it, or give it with --define {node.name}=VALUE"
@@ -135,6 +137,8 @@ class ExpressionLowering:
         if not isinstance(base, c_ast.ID):
             return self._refuse("pointer arithmetic", node, "index an array by name")
         symbol = self.scope.find(base.name)
+        if symbol is None and base.name in self.scope.broken:
+            return ZERO
         if not isinstance(symbol, ArraySymbol):
             what = "is not declared" if symbol is None else "is not an array"
             self.scope.error(f"{base.name} {what}", node, "declare it as an array parameter")

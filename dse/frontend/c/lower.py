@@ -42,7 +42,7 @@ def read_kernels(
     try:
         text = read_source(path)
     except OSError as error:
-        raise FormatError(f"cannot read {path}: {error.strerror}", span=file_span(path, 0)) from None
+        raise FormatError(f"cannot read this file: {error.strerror}", span=file_span(path, 0)) from None
     return kernels_of(path, text, defines or {}, function=function, tiles=tiles)
 
 

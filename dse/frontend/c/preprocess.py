@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dse.base.diagnostics import Gatherer, read_source
+from dse.base.errors import OptionError
 from dse.base.source import Span
 
 _TOKEN = re.compile(
@@ -50,6 +51,13 @@ PREDEFINED = {
     "__kernel": "",
     "__constant": "const",
 }
+
+_C_WORDS = frozenset(re.findall(
+    r"\w+",
+    "float double char short int long signed unsigned void const volatile static inline register restrict sizeof "
+    "_Bool bool size_t ptrdiff_t uint FILE int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t",
+))  # fmt: skip
+"""Words that a macro given by the user may stand for although the file does not have them."""
 
 
 class Token(NamedTuple):
@@ -432,6 +440,7 @@ def preprocess(path: str, text: str, defines: Mapping[str, str], gatherer: Gathe
     for name, body in defines.items():
         machine.macros[name] = _macro(name, body, given=True)
     tokens = machine.run(text)
+    _check_values(path, text, defines, machine.macros)
     lines, columns = _lay_out(tokens, text.count("\n") + 1)
     return Preprocessed(
         path=path,
@@ -442,6 +451,30 @@ def preprocess(path: str, text: str, defines: Mapping[str, str], gatherer: Gathe
         bases=machine.bases,
         used=frozenset(machine.used),
     )
+
+
+def _check_values(path: str, text: str, defines: Mapping[str, str], macros: Mapping[str, Macro]) -> None:
+    """Refuse a given value with a word that means nothing: each use of the macro would be an error of its own."""
+    known = {*_C_WORDS, *macros, *re.findall(r"[A-Za-z_]\w*", without_comments(text))}
+    for name, body in defines.items():
+        if re.match(r"[-+]?[\d.]", body) and not _is_arithmetic(body):
+            raise OptionError(f"--define {name}={body}: this is no number", expected=f"such as {name}=1024")
+        for word in re.findall(r"(?<![\w.])[A-Za-z_]\w*(?!\s*\()", body):  # what stands before ( is a function
+            if word not in known:
+                raise OptionError(
+                    f"--define {name}={body}: {path} knows no {word}",
+                    expected=f"a number, such as {name}=1024, or a name that the file declares or defines",
+                )
+
+
+def _is_arithmetic(text: str) -> bool:
+    """Whether a text is an expression in C's numbers (suffixes and leading zeros are not Python's) and names."""
+    plain = re.sub(r"(?<![\w.])0+(?=\d)", "", re.sub(r"(?<=[\d.])[uUlLfF]+\b", "", text))
+    try:
+        ast.parse(plain.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _lay_out(tokens: list[Token], n_lines: int) -> tuple[list[str], tuple[tuple[tuple[int, int], ...], ...]]:

@@ -64,6 +64,10 @@ class Scope:
     """Constants met now are sizes."""
     calls: tuple[str, ...] = ()
     """Functions that are being inlined."""
+    broken: set[str] = field(default_factory=set)
+    """Names whose declaration has an error: their uses are no errors of their own."""
+    bad_sizes: set[str] = field(default_factory=set)
+    """Sizes that were refused: other arrays of the same size are not reported again."""
 
     def error(self, message: str, at: c_ast.Node | Span, expected: str) -> None:
         """Record an error at a node."""

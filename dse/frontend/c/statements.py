@@ -164,12 +164,14 @@ class StatementLowering:
             size = self.expressions.constant_value(given) if given is not None else 0
             if size is None or (given is None and dims) or (given is not None and size <= 0):
                 self._bad_dimension(node, given, size)
+                self.scope.broken.add(str(node.name))
                 return None
             dims.append(size)
             at = at.type
         self.scope.collecting = False
         element = self.scope.scalar_type(at)
         if element is None:
+            self.scope.broken.add(str(node.name))
             return None
         name = self.scope.unique(node.name)
         span = self._span(node)
@@ -183,6 +185,14 @@ class StatementLowering:
             self.scope.error(
                 "an array of pointers is not supported", node, f"declare it as an array: {node.name}[N][M]"
             )
+            return
+        if isinstance(given, c_ast.ID):
+            if given.name in self.scope.bad_sizes:
+                return
+            self.scope.bad_sizes.add(given.name)
+        fraction = self.scope.constant(given.name) if isinstance(given, c_ast.ID) else None
+        if size is None and fraction is not None:
+            self.scope.error(f"the size of {node.name} is {fraction}", given, "sizes are integers of at least 1")
         elif size is None:
             named = given.name if isinstance(given, c_ast.ID) else "NAME"
             self.scope.error(

@@ -50,6 +50,13 @@ def load_network(
     everything that is wrong.
     """
     gather = Gatherer()
+    if path.lower().endswith(".cal"):
+        gather.error(
+            "this is a CAL actor or unit, not a network",
+            file_span(path, 0),
+            f"give a network (.xdf) with instances of it; 'dse check {path}' checks it alone",
+        )
+        raise SourceError(gather.diagnostics)
     library = Library(find_source_roots(path, source_paths, gather), SourceFiles(partial=partial))
     with collector_paused():
         network = elaborate(path, library, gather, strict=strict)
@@ -278,7 +285,7 @@ class _Elaborator:
                 return None
             if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MAX_BUFFER_TOKENS:
                 expected = f"expected an integer number of tokens from 1 to {MAX_BUFFER_TOKENS}"
-                self.gather.error(f"bad {BUFFER_SIZE}", attribute.value.span, expected)
+                self.gather.error(f"{BUFFER_SIZE} is {_shown(size)}", attribute.value.span, expected)
                 return None
             return size
         return None
@@ -308,6 +315,12 @@ def _port_names(part: _Part, direction: Direction) -> tuple[str, ...]:
         return part.network.port_names(direction)
     ports = part.declaration.inputs if direction == "Input" else part.declaration.outputs
     return tuple(port.name for port in ports)
+
+
+def _shown(value: object) -> str:
+    """Return a value as a message shows it."""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= 40 else f"a number of {len(text)} digits" if isinstance(value, int) else "a long value"
 
 
 def _first(*capacities: int | None) -> int | None:

@@ -53,6 +53,35 @@ def test_predict_json_has_the_documented_keys(capsys: pytest.CaptureFixture[str]
     assert [a["constant"] for a in found["assumed"]] == ["l2.ways"]  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (GEMM, "--define", "N=64"),
+        ("--define", "N=64", GEMM),
+        ("--no-advice", "--define", "N=64", "UNUSED=1", GEMM),
+        ("--define", "N=64", "--define", "UNUSED=1", GEMM),
+        ("--define", "N=64", "--parallel", "i", "j", GEMM),
+        ("--define", "N=64", "--tile", GEMM),
+    ],
+)
+def test_the_file_may_stand_behind_options_of_many_words(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = Path(GEMM).read_text() + "/* UNUSED */\n"
+    (tmp_path / "gemm.c").write_text(source)
+    monkeypatch.chdir(tmp_path)
+    found = document(capsys, "gpu", "predict", "--json", *("gemm.c" if a == GEMM else a for a in arguments))
+    assert found["file"] == "gemm.c"
+    assert found["kernels"][0]["sizes"] == {"N": 64}  # type: ignore[index]
+
+
+def test_devices_may_stand_before_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(
+        capsys, "gpu", "choose", "--json", "--define", "N=64", "--devices", "h200", "gtx1660s", GEMM
+    )  # fmt: skip
+    assert len(found["candidates"]) == 2  # type: ignore[arg-type]
+
+
 def test_predict_prints_where_and_why(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["gpu", "predict", SYRK, "--define", "N=256"]) == 0
     out = capsys.readouterr().out

@@ -196,7 +196,7 @@ def test_a_network_that_contains_itself_names_the_circle(folder: Path) -> None:
         ),
         (
             instance("s", "Source") + instance("t", "Sink") + connect("s.O", "t.I", integer(0)),
-            ["bad bufferSize"],
+            ["bufferSize is 0"],
         ),
         (instance("c", "Copy", k='<Expr kind="Var" name="N"/>'), ["network 'top' has no parameter or variable 'N'"]),
         (
