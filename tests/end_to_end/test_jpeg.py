@@ -177,6 +177,15 @@ def test_pictures_in_a_row(decode: Decoder) -> None:
         compare(data, decoded.planes[3 * k : 3 * k + 3], sampling="4:2:0")
 
 
+@pytest.mark.parametrize("extra", [0, 1, 37])
+def test_an_input_is_read_as_often_as_asked(decode: Decoder, extra: int) -> None:
+    data = jpeg(GENERATOR.scene(40, 24), quality=75) + b"\0" * extra
+    data += b"\0" * (64 - len(data) % 64 if extra == 0 else 0)  # the last 64 bytes full: the END comes by itself
+    once, thrice = decode(data, 40, 24), decode(data, 40, 24, loops=3)
+    assert (once.result.frames, thrice.result.frames) == (1, 3)
+    np.testing.assert_array_equal(thrice.planes, np.concatenate([once.planes] * 3))
+
+
 def test_pictures_of_different_kinds_in_a_row(decode: Decoder) -> None:
     colour = jpeg(GENERATOR.scene(16, 16), quality=75, restart_marker_blocks=1)
     grey = jpeg(GENERATOR.scene(16, 16)[..., 0], quality=75)

@@ -45,6 +45,8 @@ class NativeContext:
     input_bytes: bytes | None = None
     asked_input: bool = False
     """Whether a native asked where the input is."""
+    asked_loops: bool = False
+    """Whether a native asked how often the input is to be read."""
     _next_handle: int = 3
 
     def read_input(self) -> bytes:

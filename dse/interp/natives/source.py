@@ -53,8 +53,14 @@ class FileSource:
         """Count one reading of the input."""
         self.loops_left -= 1
 
+    def loops(self) -> int:
+        """Return how often the input is to be read."""
+        self.context.asked_loops = True
+        return self.context.options.loops
+
     def loops_reached(self) -> bool:
         """Return whether the input was read as often as asked for."""
+        self.context.asked_loops = True
         return self.loops_left <= 0
 
     def exit(self, code: int) -> None:
@@ -108,7 +114,7 @@ def natives(context: NativeContext) -> NativeTable:
         "source_rewind": source.rewind,
         "source_decrementNbLoops": source.decrement_loops,
         "source_isMaxLoopsReached": source.loops_reached,
-        "source_getNbLoop": lambda: context.options.loops,
+        "source_getNbLoop": source.loops,
         "source_exit": source.exit,
         "source_close": lambda: None,
         "source_open": descriptors.open,

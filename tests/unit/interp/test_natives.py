@@ -71,6 +71,13 @@ def test_an_input_without_a_reader_is_a_warning(tmp_path: Path) -> None:
     assert [w.message for w in result.warnings] == ["the network reads no input; -i has no effect"]
 
 
+def test_reading_an_input_several_times_that_the_network_reads_once_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "in.bin").write_bytes(bytes((1, 2)))
+    options = RunOptions(input=str(tmp_path / "in.bin"), loops=2)
+    result = run_program(tmp_path, (ECHO,), "e=Echo", options)
+    assert [w.message for w in result.warnings] == ["the network reads its input once; -l has no effect"]
+
+
 def test_an_unknown_native_fails_only_when_called_and_can_be_bound(tmp_path: Path) -> None:
     text = """actor A () ==> : @native function strange(int x) --> int(size=8) end int n := 0;
         action ==> guard n < {} do n := n + 1; println(strange(100)); end end"""
