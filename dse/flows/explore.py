@@ -205,6 +205,7 @@ def _search(
     plan: SearchPlan, goals: Goals | None,
 ) -> Study:  # fmt: skip
     """Run the search and return the study."""
+    started = time.perf_counter()
     bounds = space_bounds(setting, space)
     context = _context(setting, space, options.seed, max(KEPT, options.best), bounds[0].makespan)
     method: SearchMethod = METHODS.load(plan.method)(context if goals is None else unbounded(context, goals))
@@ -213,6 +214,7 @@ def _search(
     evaluator = Evaluator(
         estimator, budget=plan.budget, store=store, clock=time.perf_counter, progress=watch.progress
     )  # fmt: skip
+    bounding_seconds = time.perf_counter() - started
     outcome = run_search(method, evaluator, space.one_core(), options.batch)
     in_space = [e for e in evaluator.evaluations if _holds(space, e.point)]
     return Study(
@@ -227,7 +229,7 @@ def _search(
         pruned=min(method.pruned, space.size - len(in_space)),
         complete=outcome.stop == "complete" and method.exact,
         stop=outcome.stop,
-        seconds=evaluator.seconds,
+        seconds=bounding_seconds + evaluator.seconds,
         ranking=ranked(in_space) if goals is None else ranked_by(goals, in_space),
         baseline=outcome.baseline,
         lower_bounds=_with_proven(bounds, method, plan.method),

@@ -95,6 +95,7 @@ class Study:
     complete: bool
     stop: StopReason
     seconds: float
+    """Wall time of bounding and searching, in seconds; running the network and the report are not in it."""
     ranking: tuple[Evaluation, ...]
     baseline: Evaluation | None
     lower_bounds: tuple[LowerBound, ...]
