@@ -20,9 +20,9 @@ import numpy as np
 from benchmarks.search.networks import RECIPES, Case, case_of
 from dse.estimate.bounds import Bounds
 from dse.estimate.engine import make_engine
-from dse.estimate.tables import UNIT_KINDS, build_tables
+from dse.estimate.tables import build_tables
 from dse.explore.evaluator import Budget, Evaluator
-from dse.explore.mapping_bound import MappingBound
+from dse.explore.mapping_bound import MappingBound, fastest_rows
 from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method
 from dse.explore.search import run_search
 from dse.explore.space import SpaceOptions, build_space
@@ -117,11 +117,11 @@ def _counts(case: Case, actor: int) -> Iterator[tuple[int, int]]:
 
 def least_of(case: Case) -> int:
     """Return a makespan that no point of the space can beat."""
-    space = case.space
-    kind_of = {unit.name: UNIT_KINDS.index(unit.kind) for unit in case.problem.platform.units}
-    kinds = [sorted({kind_of[space.units[u].unit] for u in units}) for units in space.allowed]
-    found = Bounds(build_tables(case.problem)).of_any_point(
-        cores=min(space.most, space.n_actors), transfers=space.options.transfers, kinds=kinds
+    space, tables = case.space, build_tables(case.problem)
+    row_of = fastest_rows(tables, space)
+    rows = [sorted({row_of[u] for u in units}) for units in space.allowed]
+    found = Bounds(tables).of_any_point(
+        cores=min(space.most, space.n_actors), transfers=space.options.transfers, rows=rows
     )
     return max(found.work, found.heaviest_actor, found.critical_path)
 

@@ -65,10 +65,10 @@ class Bounds:
             parallel=prepared.point.transfers == "parallel",
         )
         actors: list[_ActorCost] = []
-        for a, kind in enumerate(prepared.unit_kind):
+        for a, row in enumerate(prepared.cost_row):
             partition = prepared.point.partitions[prepared.partition_of[a]]
             alone = partition.policy == "FULL_PARALLEL" or len(partition.actors) == 1
-            actors.append(costs.actor(a, kind, alone=alone))
+            actors.append(costs.actor(a, row, alone=alone))
         works = [actor.work for actor in actors]
         partitions = prepared.point.partitions
         loads = [
@@ -95,19 +95,19 @@ class Bounds:
         *,
         cores: int,
         transfers: TransferMode = "parallel",
-        kinds: Sequence[Sequence[int]] | None = None,
+        rows: Sequence[Sequence[int]] | None = None,
         critical_path: bool = True,
     ) -> LowerBound:
         """Return bounds for every design point with at most ``cores`` cores in all its partitions together.
 
-        ``transfers``: "parallel" holds for both modes. ``kinds``: for each actor the unit kinds (indices into
-        ``UNIT_KINDS``) it may be on; without it what the platform and its GPU-capable actors allow.
+        ``transfers``: "parallel" holds for both modes. ``rows``: for each actor the rows of the tables (indices into
+        ``tables.rows``) it may need; without it all that the platform and its GPU-capable actors allow.
 
         Raises:
             InfeasibleDesign: an actor can be on no unit of the platform.
         """
         tables = self._tables
-        allowed = kinds if kinds is not None else allowed_kinds(tables)
+        allowed = rows if rows is not None else allowed_rows(tables)
         costs = [
             _Costs(
                 tables,
@@ -120,7 +120,7 @@ class Bounds:
         works: list[Fraction] = []
         paths: list[PathTimes] = []
         for a in range(len(tables.topology.actors)):
-            options = [costs[kind].actor(a, kind, alone=False) for kind in allowed[a]]
+            options = [costs[tables.rows[row].kind].actor(a, row, alone=False) for row in allowed[a]]
             works.append(min(option.work for option in options))
             paths.append(PathTimes.least([option.path for option in options]))
         return LowerBound(
@@ -135,8 +135,8 @@ class Bounds:
         return self._paths
 
 
-def allowed_kinds(tables: ProblemTables) -> list[tuple[int, ...]]:
-    """Return for each actor the unit kinds on which it may be: those of the platform, a GPU only if it is capable.
+def allowed_rows(tables: ProblemTables) -> list[tuple[int, ...]]:
+    """Return for each actor the rows that it may need: units of the platform, a GPU only if it is capable, any clock.
 
     Kinds for which weights are missing are left out, unless that leaves none.
 
@@ -148,13 +148,14 @@ def allowed_kinds(tables: ProblemTables) -> list[tuple[int, ...]]:
     allowed: list[tuple[int, ...]] = []
     for a, actor in enumerate(tables.topology.actors):
         capable = platform.gpu_capable is None or actor.name in platform.gpu_capable
-        kinds = tuple(k for k, kind in enumerate(UNIT_KINDS) if kind in present and (kind == "cpu" or capable))
+        kinds = [k for k, kind in enumerate(UNIT_KINDS) if kind in present and (kind == "cpu" or capable)]
         if not kinds:
             raise InfeasibleDesign(
                 f"actor '{actor.name}' can be on no unit of platform '{platform.name}'",
                 expected="add a CPU, or name the actor among the GPU-capable ones",
             )
-        allowed.append(tuple(k for k in kinds if tables.actor_known[k][a]) or kinds)
+        usable = [k for k in kinds if tables.actor_known[k][a]] or kinds
+        allowed.append(tuple(r for r, row in enumerate(tables.rows) if row.kind in usable))
     return allowed
 
 
@@ -219,13 +220,13 @@ class _Costs:
         self._writes = writes
         self._parallel = parallel
 
-    def actor(self, actor: int, kind: int, *, alone: bool) -> _ActorCost:
-        """Return the costs of an actor on a unit of ``kind``; ``alone``: no other actor can fire in between."""
+    def actor(self, actor: int, row: int, *, alone: bool) -> _ActorCost:
+        """Return the costs of an actor with ``row`` of the tables; ``alone``: no other actor can fire in between."""
         tables = self._tables
         n = tables.action_count(actor)
         base, pair_base = int(tables.action_base[actor]), int(tables.pair_base[actor])
-        first = tables.first_scheduling[kind, base : base + n]
-        pairs = tables.pair_scheduling[kind, pair_base : pair_base + n * n]
+        first = tables.first_scheduling[row, base : base + n]
+        pairs = tables.pair_scheduling[row, pair_base : pair_base + n * n]
         if not alone:
             pairs = np.minimum(pairs, np.tile(first, n))
         scheduling = np.maximum(np.concatenate([pairs, first]), 0)  # by q * n + x, then by x after none
@@ -237,9 +238,9 @@ class _Costs:
         for x in range(n):
             if not tables.count[base + x]:
                 continue
-            blocks = [self._block(base + x, kind, k) for k in range(1, max(1, self._width(base + x, kind)) + 1)]
+            blocks = [self._block(base + x, row, k) for k in range(1, max(1, self._width(base + x, row)) + 1)]
             mine = np.arange(x, len(scheduling), n)
-            if self._width(base + x, kind):
+            if self._width(base + x, row):
                 least = int(scheduling[mine][count[mine] > 0].min())
                 share = min(Fraction(least + ticks, k) for k, (ticks, _, _) in enumerate(blocks, start=1))
                 work += share * int(tables.count[base + x])
@@ -250,20 +251,20 @@ class _Costs:
                 path.set(mine, scheduling[mine], ticks, visible)
         return _ActorCost(work=work, path=path)
 
-    def _width(self, column: int, kind: int) -> int:
-        return int(self._tables.block_width[kind, column])
+    def _width(self, column: int, row: int) -> int:
+        return int(self._tables.block_width[row, column])
 
     def _outputs(self, actor: int) -> list[int]:
         return [b for b, buffer in enumerate(self._tables.topology.buffers) if buffer.source == actor]
 
-    def _block(self, column: int, kind: int, firings: int) -> tuple[int, int, dict[int, int]]:
+    def _block(self, column: int, row: int, firings: int) -> tuple[int, int, dict[int, int]]:
         """Return of a block of firings, without its scheduling: its ticks, the ticks until something of it is visible
         (or until its end), and those until each output is visible."""
         tables = self._tables
-        if self._width(column, kind):
-            compute = int(tables.block_ticks[int(tables.block_base[kind, column]) + firings - 1])
+        if self._width(column, row):
+            compute = int(tables.block_ticks[int(tables.block_base[row, column]) + firings - 1])
         else:
-            compute = max(0, int(tables.compute[kind, column]))
+            compute = max(0, int(tables.compute[row, column]))
         reads = [ticks for _, ticks in self._transfers(tables.reads, self._reads, column, firings)]
         done = compute + (max(reads, default=0) if self._parallel else sum(reads))
         visible: dict[int, int] = {}

@@ -6,6 +6,7 @@ trace, and is made once for every estimate.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from dse.base.errors import FormatError, InfeasibleDesign
 from dse.base.registry import nearest_names
 from dse.estimate.failures import raise_gathered
-from dse.estimate.tables import PRICE_DERIVED, PRICE_FREE, UNIT_KINDS, ProblemTables, Side
+from dse.estimate.tables import PRICE_DERIVED, PRICE_FREE, UNIT_KINDS, CostRow, ProblemTables, Side
 from dse.model.design_point import POLICIES, DesignPoint
 from dse.model.platform import Link, Platform, Unit
 from dse.model.trace import Topology
@@ -45,6 +46,8 @@ class Prepared:
     """Partition of each actor."""
     unit_kind: tuple[int, ...]
     """Index into ``UNIT_KINDS`` of each actor."""
+    cost_row: tuple[int, ...]
+    """Row of the tables of computing and scheduling for each actor (``tables.rows``): its unit's kind and clock."""
     cores: tuple[int, ...]
     """Cores of each partition; under FULL_PARALLEL the number of its actors."""
     fifo_kind: tuple[int, ...]
@@ -80,9 +83,11 @@ def prepare(tables: ProblemTables, point: DesignPoint) -> Prepared:
     platform = tables.problem.platform
     _check_shape(tables.topology, platform, point)
     units = {unit.name: unit for unit in platform.units}
+    _check_clocks(tables, point)
     partition_of = point.partition_of(len(tables.topology.actors))
     unit_of = [units[point.partitions[p].unit] for p in partition_of]
     _check_feasible(tables, point, unit_of)
+    unit_kind = tuple(UNIT_KINDS.index(unit.kind) for unit in unit_of)
     placement = _Placement(tables, partition_of, unit_of)
     kinds = placement.fifo_kinds()
     links = [placement.link(b) if kind == HOST else None for b, kind in enumerate(kinds)]
@@ -90,7 +95,8 @@ def prepare(tables: ProblemTables, point: DesignPoint) -> Prepared:
         tables=tables,
         point=point,
         partition_of=partition_of,
-        unit_kind=tuple(UNIT_KINDS.index(unit.kind) for unit in unit_of),
+        unit_kind=unit_kind,
+        cost_row=_cost_rows(tables, point, partition_of, unit_kind) if tables.problem.clocks else unit_kind,
         cores=tuple(len(p.actors) if p.policy == "FULL_PARALLEL" else p.cores for p in point.partitions),
         fifo_kind=tuple(kinds),
         read_price=tuple(placement.price(b, kind, links[b], "read") for b, kind in enumerate(kinds)),
@@ -101,6 +107,15 @@ def prepare(tables: ProblemTables, point: DesignPoint) -> Prepared:
     )
     _check_weights(prepared)
     return prepared
+
+
+def _cost_rows(
+    tables: ProblemTables, point: DesignPoint, partition_of: Sequence[int], unit_kind: Sequence[int]
+) -> tuple[int, ...]:
+    """Return the row of the tables that each actor needs."""
+    clocks = [point.partitions[p].clock_mhz for p in partition_of]
+    index = {row: r for r, row in enumerate(tables.rows)}
+    return tuple(index[CostRow(kind, clock)] for kind, clock in zip(unit_kind, clocks, strict=True))
 
 
 class _Placement:
@@ -232,6 +247,20 @@ def _check_shape(topology: Topology, platform: Platform, point: DesignPoint) -> 
         raise_gathered(FormatError, wrong, expected="the mapping has to place every actor once, on units that exist")
 
 
+def _check_clocks(tables: ProblemTables, point: DesignPoint) -> None:
+    """Raise ``FormatError`` where a clock is none of the problem's, or a unit has several."""
+    known = set(tables.problem.clocks)
+    clock_of: dict[str, Fraction | None] = {}
+    wrong: list[str] = []
+    for p in point.partitions:
+        if p.clock_mhz is not None and (p.unit, p.clock_mhz) not in known:
+            wrong.append(f"partition '{p.name}' runs unit '{p.unit}' at {p.clock_mhz} MHz, which the problem lacks")
+        if clock_of.setdefault(p.unit, p.clock_mhz) != p.clock_mhz:
+            wrong.append(f"partition '{p.name}' gives unit '{p.unit}' another clock than a partition before it")
+    if wrong:
+        raise_gathered(FormatError, wrong, expected="all partitions of a unit have one clock of the problem, or none")
+
+
 def _check_feasible(tables: ProblemTables, point: DesignPoint, unit_of: Sequence[Unit]) -> None:
     """Raise ``InfeasibleDesign`` with all the reasons why a well-formed point can never run."""
     topology = tables.topology
@@ -310,7 +339,7 @@ def _missing_of_actors(prepared: Prepared) -> list[str]:
     for a, actor in enumerate(tables.topology.actors):
         kind, base, n = prepared.unit_kind[a], int(tables.action_base[a]), len(actor.actions)
         count = tables.count[base : base + n]
-        if tables.actor_known[kind][a]:
+        if tables.actor_known[kind][a]:  # a chosen clock changes no weight that is missing
             continue
         partition = prepared.point.partitions[prepared.partition_of[a]]
         alone = partition.policy == "FULL_PARALLEL" or len(partition.actors) == 1

@@ -64,11 +64,22 @@ class TransferTable:
     """``known[price][buffer]``: whether there is such a price"""
 
 
+@dataclass(frozen=True, slots=True)
+class CostRow:
+    """Whose computing and scheduling a row of the tables holds: units of a kind (an index into ``UNIT_KINDS``) at a
+    chosen clock, or at that of their weights (None)."""
+
+    kind: int
+    clock_mhz: Fraction | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ProblemTables:
-    """Integer ticks of a problem. Row ``k`` of an array of shape (2, ...) is for units of kind ``UNIT_KINDS[k]``."""
+    """Integer ticks of a problem. Row ``r`` of an array of shape (n_rows, ...) is for ``rows[r]``."""
 
     problem: Problem
+    rows: tuple[CostRow, ...]
+    """First one for each of ``UNIT_KINDS`` at the clock of the weights, then those of the clocks of the problem."""
     tick_unit: TickUnit
     action_base: IntArray
     """shape (n_actors + 1,)"""
@@ -77,22 +88,22 @@ class ProblemTables:
     first_action: IntArray
     """shape (n_actors,): action of the first firing, -1 where an actor never fires"""
     compute: IntArray
-    """shape (2, n_actions); 0 for actions that never fire"""
+    """shape (n_rows, n_actions); 0 for actions that never fire"""
     block_width: IntArray
-    """shape (2, n_actions): width of the SIMD block, 0 where the action is not marked"""
+    """shape (n_rows, n_actions): width of the SIMD block, 0 where the action is not marked"""
     block_base: IntArray
-    """shape (2, n_actions): k firings at once take ``block_ticks[block_base + k - 1]``"""
+    """shape (n_rows, n_actions): k firings at once take ``block_ticks[block_base + k - 1]``"""
     block_ticks: IntArray
     first_scheduling: IntArray
-    """shape (2, n_actions): scheduling where another actor's firing, or none, ended last on the core"""
+    """shape (n_rows, n_actions): scheduling where another actor's firing, or none, ended last on the core"""
     pair_base: IntArray
-    """shape (n_actors,): ``pair_scheduling[kind, pair_base[a] + q * n + x]`` for x after q, n actions of the actor"""
+    """shape (n_actors,): ``pair_scheduling[row, pair_base[a] + q * n + x]`` for x after q, n actions of the actor"""
     pair_scheduling: IntArray
-    """shape (2, n_pairs)"""
+    """shape (n_rows, n_pairs)"""
     pair_count: IntArray
     """shape (n_pairs,): how often x follows q in the trace of the actor"""
     actor_known: tuple[tuple[bool, ...], ...]
-    """``actor_known[kind][actor]``: whether no compute or scheduling weight that it could need is unknown."""
+    """``actor_known[row][actor]``: whether no compute or scheduling weight that it could need is unknown."""
     reads: TransferTable
     writes: TransferTable
     least_capacity: tuple[int, ...]
@@ -106,6 +117,13 @@ class ProblemTables:
     def action_count(self, actor: int) -> int:
         """Return the number of actions of an actor."""
         return len(self.topology.actors[actor].actions)
+
+
+def cost_rows(problem: Problem) -> tuple[CostRow, ...]:
+    """Return the rows of the tables of a problem."""
+    kind_of = {unit.name: UNIT_KINDS.index(unit.kind) for unit in problem.platform.units}
+    plain = (CostRow(kind) for kind in range(len(UNIT_KINDS)))
+    return tuple(dict.fromkeys((*plain, *(CostRow(kind_of[unit], clock) for unit, clock in problem.clocks))))
 
 
 def derivable(link: Link) -> bool:
@@ -131,12 +149,15 @@ def build_tables(problem: Problem) -> ProblemTables:
     width = blocks.width.max(axis=0, initial=0)
     given = {side: _given_prices(problem, side, converter) for side in ("read", "write")}
     converter.check()
+    if problem.clocks and converter.unit == "cycles":
+        raise FormatError("clocks are chosen, but the weights have none", expected="give weights with a frequency")
     clocked = converter.unit != "cycles" and (converter.unit == "ps" or any(map(derivable, problem.platform.links)))
     links = problem.platform.links if clocked else ()
     reads = _transfers(problem, "read", width, _with_links(problem, given["read"], links))
     writes = _transfers(problem, "write", width, _with_links(problem, given["write"], links))
     tables = ProblemTables(
         problem=problem,
+        rows=cost_rows(problem),
         tick_unit="ps" if clocked else "cycles",
         action_base=base,
         count=count,
@@ -180,10 +201,16 @@ class _Blocks:
     ticks: IntArray
 
 
-def _unit_kinds(problem: Problem) -> list[tuple[int, UnitKind]]:
-    """Return index and name of the unit kinds that the platform has."""
+def _present_rows(problem: Problem) -> list[tuple[int, UnitKind, Fraction | None]]:
+    """Return index, kind and chosen clock of the rows whose kind of unit the platform has."""
     present = {unit.kind for unit in problem.platform.units}
-    return [(k, kind) for k, kind in enumerate(UNIT_KINDS) if kind in present]
+    rows = [(r, UNIT_KINDS[row.kind], row.clock_mhz) for r, row in enumerate(cost_rows(problem))]
+    return [row for row in rows if row[1] in present]
+
+
+def _clock(chosen_mhz: Fraction | None, weight_mhz: Fraction | None) -> Fraction | None:
+    """Return the clock at which the cycles of a weight are spent; a weight without a clock stays without one."""
+    return weight_mhz if chosen_mhz is None or weight_mhz is None else chosen_mhz
 
 
 def _absent(problem: Problem) -> int:
@@ -193,23 +220,25 @@ def _absent(problem: Problem) -> int:
 
 def _compute(problem: Problem, base: IntArray, count: IntArray, converter: TickConverter) -> tuple[IntArray, _Blocks]:
     """Return the compute ticks of every fired action on every unit kind, and the tables of SIMD blocks."""
-    compute = np.where(count > 0, _absent(problem), 0) * np.ones((2, 1), dtype=np.int64)
+    rows = _present_rows(problem)
+    compute = np.where(count > 0, _absent(problem), 0) * np.ones((len(cost_rows(problem)), 1), dtype=np.int64)
     width, start = np.zeros_like(compute), np.zeros_like(compute)
     flat: list[int] = []
     for a, actor in enumerate(problem.trace.topology.actors):
         fired = [x for x in range(len(actor.actions)) if count[base[a] + x]]
-        for k, kind in _unit_kinds(problem):
+        for k, kind, clock in rows:
             for x in fired:
                 column = base[a] + x
                 key = (actor.name, actor.actions[x].name, kind)
                 entry = f"compute weight of action {actor.name}.{actor.actions[x].name} on {kind}"
                 block, cost = problem.weights.simd.get(key), problem.weights.compute.get(key)
                 if block is not None and block.width:
-                    ticks = [converter.ticks(entry, cycles, block.frequency_mhz) for cycles in block.block_cycles]
+                    mhz = _clock(clock, block.frequency_mhz)
+                    ticks = [converter.ticks(entry, cycles, mhz) for cycles in block.block_cycles]
                     width[k, column], start[k, column], compute[k, column] = block.width, len(flat), ticks[0]
                     flat += ticks
                 elif cost is not None:
-                    compute[k, column] = converter.ticks(entry, cost.mean_cycles, cost.frequency_mhz)
+                    compute[k, column] = converter.ticks(entry, cost.mean_cycles, _clock(clock, cost.frequency_mhz))
     return compute, _Blocks(width=width, base=start, ticks=np.array(flat, dtype=np.int64))
 
 
@@ -224,18 +253,20 @@ def _scheduling(
     """Return the scheduling ticks after none and after each previous action; a pair that is not given costs as none."""
     weights = problem.weights
     absent = _absent(problem) if weights.has_scheduling else 0
-    first = np.where(count > 0, absent, 0) * np.ones((2, 1), dtype=np.int64)
-    pairs = np.where(pair_count > 0, absent, 0) * np.ones((2, 1), dtype=np.int64)
+    rows = _present_rows(problem)
+    each_row = np.ones((len(cost_rows(problem)), 1), dtype=np.int64)
+    first, pairs = np.where(count > 0, absent, 0) * each_row, np.where(pair_count > 0, absent, 0) * each_row
     for a, actor in enumerate(problem.trace.topology.actors if weights.has_scheduling else ()):
         names, n = [action.name for action in actor.actions], len(actor.actions)
-        for k, kind in _unit_kinds(problem):
+        for k, kind, clock in rows:
             for x in range(n):
                 if not count[base[a] + x]:
                     continue
                 entry = f"scheduling weight of action {actor.name}.{names[x]} on {kind}"
                 cost = weights.scheduling.get((actor.name, "", names[x], kind))
                 if cost is not None:
-                    first[k, base[a] + x] = converter.ticks(entry, cost.mean_cycles, cost.frequency_mhz)
+                    mhz = _clock(clock, cost.frequency_mhz)
+                    first[k, base[a] + x] = converter.ticks(entry, cost.mean_cycles, mhz)
                 for q in range(n):
                     pair = pair_base[a] + q * n + x
                     if not pair_count[pair]:
@@ -245,14 +276,15 @@ def _scheduling(
                         pairs[k, pair] = first[k, base[a] + x]
                     else:
                         after = f"{entry} after {names[q]}"
-                        pairs[k, pair] = converter.ticks(after, cost.mean_cycles, cost.frequency_mhz)
+                        mhz = _clock(clock, cost.frequency_mhz)
+                        pairs[k, pair] = converter.ticks(after, cost.mean_cycles, mhz)
     return first, pairs
 
 
 def _actor_known(
     base: IntArray, pair_base: IntArray, compute: IntArray, first: IntArray, pairs: IntArray
 ) -> tuple[tuple[bool, ...], ...]:
-    """Return by unit kind and actor whether all its compute and scheduling weights are known."""
+    """Return by row and actor whether all its compute and scheduling weights are known."""
     return tuple(
         tuple(
             all(
@@ -265,7 +297,7 @@ def _actor_known(
             )
             for a in range(len(base) - 1)
         )
-        for k in range(len(UNIT_KINDS))
+        for k in range(len(compute))
     )
 
 
@@ -276,7 +308,7 @@ _PriceRow: TypeAlias = list[TransferPrice | None]
 def _given_prices(problem: Problem, side: Side, converter: TickConverter) -> list[_PriceRow]:
     """Return the prices that the weights give, one row for each of ``PRICES``, and the row of free transfers."""
     topology, weights = problem.trace.topology, problem.weights
-    present = {kind for _, kind in _unit_kinds(problem)}
+    present = {unit.kind for unit in problem.platform.units}
     free = TransferPrice(Fraction(0), Fraction(0))
     rows: list[_PriceRow] = []
     for fifo_kind, unit_kind in PRICES:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.estimate.tables import PRICE_DERIVED, PRICES, UNIT_KINDS, ProblemTables, TransferTable
+from dse.estimate.tables import PRICE_DERIVED, PRICES, UNIT_KINDS, CostRow, ProblemTables, TransferTable
 from dse.explore.placement import EdgeCosts, Placement
 from dse.explore.space import Candidate, Space
 
@@ -43,13 +43,15 @@ class MappingBound:
         self._buffers = topology.buffers
         self._dynamic = platform.dynamic_network
         self._kind_of_slot = np.array([kinds[u] for u in space.unit_of_slot], dtype=np.int64)
+        self._rows = _rows_by_level(tables, space)
         # The buffers between CPU units are as those of one: only a GPU on one side makes a buffer cross.
         self._side_of_slot = np.array([u if kinds[u] else -1 for u in space.unit_of_slot], dtype=np.int64)
         ports = {(b.source, b.source_port): None for b in topology.buffers}
         self._ports = {port: index for index, port in enumerate(ports)}
-        self._loads = np.array(_actor_loads(tables), dtype=np.int64).reshape(len(UNIT_KINDS), space.n_actors)
-        self.unit_loads = tuple(tuple(int(self._loads[k, a]) for k in kinds) for a in range(space.n_actors))
-        """``unit_loads[actor][unit]``: least ticks of computing and scheduling, transfers apart."""
+        self._loads = np.array(_actor_loads(tables), dtype=np.int64).reshape(len(tables.rows), space.n_actors)
+        fastest = fastest_rows(tables, space)
+        self.unit_loads = tuple(tuple(int(self._loads[r, a]) for r in fastest) for a in range(space.n_actors))
+        """``unit_loads[actor][unit]``: least ticks of computing and scheduling at the fastest clock; no transfers."""
         self._reads = _ends(tables.reads, tables.count, len(topology.buffers))
         self._writes = _ends(tables.writes, tables.count, len(topology.buffers))
 
@@ -99,7 +101,7 @@ class MappingBound:
 
     def _of_chunk(self, candidates: Sequence[Candidate]) -> list[int]:
         slots = np.array([c.assignment for c in candidates], dtype=np.int64).reshape(-1, self._space.n_actors)
-        load = self._loads[self._kind_of_slot[slots], np.arange(self._space.n_actors)]
+        load = self._loads[self._rows_of(candidates, slots), np.arange(self._space.n_actors)]
         self._add_transfers(slots, load)
         policies = self._space.options.policies
         side_by_side = np.array([policies[c.policy] == "FULL_PARALLEL" for c in candidates], dtype=bool)
@@ -107,6 +109,18 @@ class MappingBound:
         sums = [np.where(slots == slot, load, 0).sum(axis=1) for slot in range(len(self._kind_of_slot))]
         bounds = np.where(side_by_side, heaviest, np.maximum.reduce([heaviest, *sums]))
         return [int(bound) for bound in bounds]
+
+    def _rows_of(self, candidates: Sequence[Candidate], slots: IntArray) -> IntArray:
+        """Return the row of the loads for each actor of each candidate: the kind of its unit, at the clock chosen."""
+        units = np.array(self._space.unit_of_slot, dtype=np.int64)[slots]
+        clocks = self._space.clocks
+        if not clocks.domains:
+            return np.asarray(self._rows[units, 0])
+        levels = np.array(
+            [(*clocks.levels(c.clocks), 0) for c in candidates], dtype=np.int64
+        )  # the last one: no domain
+        domains = np.array([-1 if d is None else d for d in clocks.of_unit], dtype=np.int64)[units]
+        return np.asarray(self._rows[units, np.take_along_axis(levels, domains % levels.shape[1], axis=1)])
 
     def _add_transfers(self, slots: IntArray, load: IntArray) -> None:
         """Add to each actor what its transfers cost at least: their sum, or the longest of parallel ones."""
@@ -134,12 +148,33 @@ class MappingBound:
         return np.where(host, over_link, np.minimum(near, over_link) if self._dynamic else near)
 
 
+def fastest_rows(tables: ProblemTables, space: Space) -> tuple[int, ...]:
+    """Return for each unit of a space the row of the tables at the fastest clock that it may have."""
+    kind_of = {unit.name: UNIT_KINDS.index(unit.kind) for unit in tables.problem.platform.units}
+    return tuple(
+        tables.rows.index(CostRow(kind_of[unit.unit], space.clocks.clock_mhz(u, ())))
+        for u, unit in enumerate(space.units)
+    )
+
+
+def _rows_by_level(tables: ProblemTables, space: Space) -> IntArray:
+    """Return the row of the tables for each unit and level of its clock, shape (n_units, most levels of a domain)."""
+    most = max([1, *(len(domain.clocks_mhz) for domain in space.clocks.domains)])
+    rows = np.repeat(np.array(fastest_rows(tables, space), dtype=np.int64)[:, None], most, axis=1)
+    for unit, domain in enumerate(space.clocks.of_unit):
+        if domain is not None:
+            kind = tables.rows[int(rows[unit, 0])].kind
+            for level, clock in enumerate(space.clocks.domains[domain].clocks_mhz):
+                rows[unit, level] = tables.rows.index(CostRow(kind, clock))
+    return rows
+
+
 def _actor_loads(tables: ProblemTables) -> tuple[tuple[int, ...], ...]:
-    """Return for each unit kind and actor the least computing and scheduling; unknown weights count as nothing."""
+    """Return for each row and actor the least computing and scheduling; unknown weights count as nothing."""
     base = tables.action_base
     n_actors = len(tables.topology.actors)
     loads = []
-    for k in range(len(UNIT_KINDS)):
+    for k in range(len(tables.rows)):
         row = []
         for a in range(n_actors):
             actions = range(int(base[a]), int(base[a + 1]))
@@ -149,24 +184,24 @@ def _actor_loads(tables: ProblemTables) -> tuple[tuple[int, ...], ...]:
     return tuple(loads)
 
 
-def _computing(tables: ProblemTables, kind: int, action: int) -> int:
+def _computing(tables: ProblemTables, row: int, action: int) -> int:
     """Return the least ticks of all firings of an action: as single firings, or in the cheapest blocks."""
     count = int(tables.count[action])
-    width = int(tables.block_width[kind, action])
+    width = int(tables.block_width[row, action])
     if not width:
-        return max(0, int(tables.compute[kind, action])) * count
-    first = int(tables.block_base[kind, action])
+        return max(0, int(tables.compute[row, action])) * count
+    first = int(tables.block_base[row, action])
     return min(int(tables.block_ticks[first + k - 1]) * count // k for k in range(1, width + 1))
 
 
-def _scheduling(tables: ProblemTables, kind: int, actor: int) -> int:
+def _scheduling(tables: ProblemTables, row: int, actor: int) -> int:
     """Return the least scheduling: each firing after its predecessor in the actor, or after another actor."""
     n, first = tables.action_count(actor), int(tables.action_base[actor])
-    if tables.first_action[actor] < 0 or tables.block_width[kind, first : first + n].any():
+    if tables.first_action[actor] < 0 or tables.block_width[row, first : first + n].any():
         return 0  # a block schedules once for many firings: claim nothing
-    start = tables.first_scheduling[kind, first : first + n]
+    start = tables.first_scheduling[row, first : first + n]
     pairs = slice(int(tables.pair_base[actor]), int(tables.pair_base[actor]) + n * n)
-    least = np.minimum(tables.pair_scheduling[kind, pairs].reshape(n, n), start)
+    least = np.minimum(tables.pair_scheduling[row, pairs].reshape(n, n), start)
     after = int((np.maximum(least, 0) * tables.pair_count[pairs].reshape(n, n)).sum())
     return after + max(0, int(start[int(tables.first_action[actor])]))
 

@@ -5,21 +5,23 @@ the canonical point that is evaluated. Unused slots of one unit are alike: of th
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dse.explore.clocks import Levels
 from dse.explore.method import SearchContext
 from dse.explore.space import Candidate, Space
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A point in raw slots with the indices of its policy and capacities."""
+    """A point in raw slots with the indices of its policy and capacities, and the levels of its clocks."""
 
     slots: tuple[int, ...]
     policy: int = 0
     capacity: int = 0
+    clocks: Levels = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,35 +35,52 @@ class Step:
 
 def position_of(candidate: Candidate) -> Position:
     """Return a canonical candidate as a position."""
-    return Position(slots=candidate.assignment, policy=candidate.policy, capacity=candidate.capacity)
+    return Position(
+        slots=candidate.assignment, policy=candidate.policy, capacity=candidate.capacity, clocks=candidate.clocks
+    )  # fmt: skip
 
 
 def candidate_of(space: Space, position: Position) -> Candidate | None:
     """Return the canonical candidate of a position, None when the space does not hold it."""
-    assignment = space.canonical(position.slots)
-    if assignment is None:
-        return None
-    return Candidate(assignment=assignment, policy=position.policy, capacity=position.capacity)
+    return space.candidate(
+        position.slots, policy=position.policy, capacity=position.capacity, clocks=position.clocks
+    )  # fmt: skip
 
 
 def random_candidate(context: SearchContext) -> Candidate:
     """Return a point drawn uniformly from the whole space."""
     options, rng = context.space.options, context.rng
+    assignment = context.space.random_assignment(rng)
     return Candidate(
-        assignment=context.space.random_assignment(rng),
+        assignment=assignment, clocks=context.space.random_clocks(assignment, rng),
         policy=int(rng.integers(len(options.policies))),
         capacity=int(rng.integers(len(options.capacities))),
-    )
+    )  # fmt: skip
+
+
+CLOCKINGS = 64
+"""Where a mapping has more choices of clocks, only the same level in all domains is taken of each."""
 
 
 def settings_of(space: Space, candidates: list[Candidate]) -> list[Candidate]:
-    """Return each mapping with every policy and every capacity vector."""
-    return [
-        Candidate(assignment=candidate.assignment, policy=policy, capacity=capacity)
-        for candidate in candidates
-        for policy in range(len(space.options.policies))
-        for capacity in range(len(space.options.capacities))
-    ]
+    """Return each mapping with every policy, every capacity vector and, unless they are too many, every clock."""
+    return [setting for candidate in candidates for setting in _settings(space, candidate)]
+
+
+def _settings(space: Space, candidate: Candidate) -> Iterator[Candidate]:
+    used = {space.unit_of_slot[slot] for slot in candidate.assignment}
+    if space.clocks.count(used) <= CLOCKINGS:
+        yield from space.settings(candidate.assignment)
+        return
+    domains = [len(space.clocks.domains[d].clocks_mhz) for d in space.clocks.used(used)]
+    for level in range(max(domains)):
+        at_level = dict(zip(space.clocks.used(used), (min(level, n - 1) for n in domains), strict=True))
+        for policy in range(len(space.options.policies)):
+            for capacity in range(len(space.options.capacities)):
+                yield Candidate(
+                    assignment=candidate.assignment, policy=policy, capacity=capacity,
+                    clocks=space.clocks.of_levels(at_level),
+                )  # fmt: skip
 
 
 def targets(space: Space, slots: tuple[int, ...], actor: int) -> Iterator[int]:
@@ -82,7 +101,7 @@ def moved(space: Space, position: Position, actor: int, slot: int) -> Step | Non
     if slot == old:
         return None
     slots = (*position.slots[:actor], slot, *position.slots[actor + 1 :])
-    return _step(space, Position(slots=slots, policy=position.policy, capacity=position.capacity), ((actor, old),))
+    return _step(space, replace(position, slots=slots), ((actor, old),))
 
 
 def swapped(space: Space, position: Position, a: int, b: int) -> Step | None:
@@ -92,16 +111,25 @@ def swapped(space: Space, position: Position, a: int, b: int) -> Step | None:
     slots = list(position.slots)
     slots[a], slots[b] = slots[b], slots[a]
     left = ((a, position.slots[a]), (b, position.slots[b]))
-    return _step(space, Position(slots=tuple(slots), policy=position.policy, capacity=position.capacity), left)
+    return _step(space, replace(position, slots=tuple(slots)), left)
 
 
 def reset(space: Space, position: Position) -> list[Step]:
-    """Return the steps to another policy or to other capacities."""
+    """Return the steps to another policy, to other capacities or to another clock of a domain in use."""
     options = space.options
-    pairs = [(p, position.capacity) for p in range(len(options.policies)) if p != position.policy]
-    pairs += [(position.policy, c) for c in range(len(options.capacities)) if c != position.capacity]
-    steps = [_step(space, Position(slots=position.slots, policy=p, capacity=c), ()) for p, c in pairs]
+    others = [replace(position, policy=p) for p in range(len(options.policies)) if p != position.policy]
+    others += [replace(position, capacity=c) for c in range(len(options.capacities)) if c != position.capacity]
+    others += _reclocked(space, position)
+    steps = [_step(space, other, ()) for other in others]
     return [step for step in steps if step is not None]
+
+
+def _reclocked(space: Space, position: Position) -> Iterator[Position]:
+    levels = space.clocks.levels(position.clocks)
+    for domain in space.clocks.used({space.unit_of_slot[slot] for slot in position.slots}):
+        for level in range(len(space.clocks.domains[domain].clocks_mhz)):
+            if level != levels[domain]:
+                yield replace(position, clocks=(*levels[:domain], level, *levels[domain + 1 :]))
 
 
 def all_moves(space: Space, position: Position) -> list[Step]:
@@ -120,9 +148,9 @@ def random_step(space: Space, position: Position, rng: np.random.Generator) -> S
     """Return a random move of one actor, now and then a swap or another setting; None when the draw fits nowhere."""
     kind = rng.random()
     settings = len(space.options.policies) * len(space.options.capacities)
-    if settings > 1 and kind < 0.15:
+    if (settings > 1 or space.clocks.domains) and kind < 0.15:
         steps = reset(space, position)
-        return steps[int(rng.integers(len(steps)))]
+        return steps[int(rng.integers(len(steps)))] if steps else None
     actor = int(rng.integers(space.n_actors))
     if kind > 0.7:
         return swapped(space, position, actor, int(rng.integers(space.n_actors)))

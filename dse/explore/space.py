@@ -14,6 +14,7 @@ import numpy as np
 
 from dse.base.errors import Diagnostic, InfeasibleDesign
 from dse.base.registry import nearest_names
+from dse.explore.clocks import ClockDomain, Clocks, Levels, exchangeable
 from dse.model.design_point import DesignPoint, Partition, Policy, ReleaseMode, TransferMode
 from dse.model.platform import Platform, Unit
 from dse.model.trace import Topology
@@ -30,6 +31,7 @@ class SpaceOptions:
 
     ``partitions``: (least, most) partitions, or None for one up to all cores. ``pins``: (actor, unit) pairs.
     ``capacities``: the candidate capacities, one vector of tokens for each candidate; each has one entry a buffer.
+    ``clocks``: the units whose clock is chosen, each in one domain.
     """
 
     partitions: tuple[int, int] | None = None
@@ -40,6 +42,7 @@ class SpaceOptions:
     capacities: tuple[tuple[int, ...], ...]
     release: ReleaseMode = "reading"
     transfers: TransferMode = "sequential"
+    clocks: tuple[ClockDomain, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +59,12 @@ class UnitSlots:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A point of the space in search coordinates: canonical assignment, index of policy and of capacity vector."""
+    """A point in search coordinates: canonical assignment, index of policy and of capacity vector, canonical clocks."""
 
     assignment: Assignment
     policy: int = 0
     capacity: int = 0
+    clocks: Levels = ()
 
 
 class Space:
@@ -85,7 +89,9 @@ class Space:
         self.unit_of_slot = tuple(u for u, unit in enumerate(units) for _ in range(unit.slots))
         self._alike = tuple(tuple(v for v, other in enumerate(units) if other.unit == unit.unit) for unit in units)
         self._first = tuple(sum(unit.slots for unit in units[:u]) for u in range(len(units)))
+        self.clocks = Clocks(options.clocks, [unit.unit for unit in units])
         self._ways = self._count_ways(_once)
+        self._clocked_ways = self._count_ways(self._clockings) if options.clocks else self._ways
 
     # Counting ---------------------------------------------------------------------------------------------------------
 
@@ -96,8 +102,16 @@ class Space:
 
     @property
     def size(self) -> int:
-        """The number of points: mappings times policies times capacity vectors."""
-        return self.mappings * len(self.options.policies) * len(self.options.capacities)
+        """The number of points: mappings times policies times capacity vectors, with every clock of the used units."""
+        return self.points(0, (0,) * len(self.units))
+
+    def points(self, actor: int, used: tuple[int, ...]) -> int:
+        """Return how many points place actors ``actor``.. when ``used`` slots of each unit are."""
+        settings = len(self.options.policies) * len(self.options.capacities)
+        return self._clocked_ways[actor].get(used, 0) * settings
+
+    def _clockings(self, used: tuple[int, ...]) -> int:
+        return self.clocks.count([u for u, slots in enumerate(used) if slots])
 
     def _completions(self, actor: int, used: tuple[int, ...]) -> int:
         """Return the number of canonical assignments of actors ``actor``.. when ``used`` slots of each unit are."""
@@ -175,11 +189,19 @@ class Space:
                 open_choices.append(self._choices(actor + 1, chosen[1]))
 
     def candidates(self) -> Iterator[Candidate]:
-        """Yield every point once: all policies and capacities of a mapping before the next mapping."""
+        """Yield every point once: all clocks, policies and capacities of a mapping before the next mapping."""
         for assignment in self.assignments():
+            yield from self.settings(assignment)
+
+    def settings(self, assignment: Assignment) -> Iterator[Candidate]:
+        """Yield the points of one mapping."""
+        for clocks in self.clocks.choices(self._units_of(assignment)):
             for policy in range(len(self.options.policies)):
                 for capacity in range(len(self.options.capacities)):
-                    yield Candidate(assignment=assignment, policy=policy, capacity=capacity)
+                    yield Candidate(assignment=assignment, policy=policy, capacity=capacity, clocks=clocks)
+
+    def _units_of(self, slots: tuple[int, ...]) -> set[int]:
+        return {self.unit_of_slot[slot] for slot in slots}
 
     def _choices(self, actor: int, used: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Yield the slots that ``actor`` may take, ascending, each with the used slots that follow."""
@@ -193,15 +215,15 @@ class Space:
                 yield self._first[unit] + used[unit], _with_one_more(used, unit)
 
     def random_assignment(self, rng: np.random.Generator) -> Assignment:
-        """Return an assignment drawn uniformly from all canonical ones."""
+        """Return an assignment drawn from all canonical ones, each as likely as it has choices of clocks."""
         prefix: list[int] = []
         used = (0,) * len(self.units)
         for actor in range(self.n_actors):
-            total = self._completions(actor, used)
+            total = self._clocked_ways[actor].get(used, 0)
             # More random bytes than the number needs keep the bias of the remainder below 2**-64.
             rank = int.from_bytes(rng.bytes(total.bit_length() // 8 + 9), "little") % total
             for slot, after in self._choices(actor, used):
-                ways = self._completions(actor + 1, after)
+                ways = self._clocked_ways[actor + 1].get(after, 0)
                 if rank < ways:
                     prefix.append(slot)
                     used = after
@@ -209,10 +231,35 @@ class Space:
                 rank -= ways
         return tuple(prefix)
 
+    def random_clocks(self, assignment: Assignment, rng: np.random.Generator) -> Levels:
+        """Return a choice of clocks for a mapping, all as likely; draws nothing where no clock is chosen."""
+        return self.clocks.drawn(self._units_of(assignment), rng)
+
     # Membership and points --------------------------------------------------------------------------------------------
 
     def canonical(self, slots: tuple[int, ...]) -> Assignment | None:
         """Return the canonical form of an assignment, or None when the space does not hold it."""
+        found = self._renamed(slots)
+        return None if found is None else found[0]
+
+    def candidate(
+        self, slots: tuple[int, ...], *, policy: int = 0, capacity: int = 0, clocks: Levels = ()
+    ) -> Candidate | None:
+        """Return the canonical form of a point whose clocks belong to the units of ``slots``, None as ``canonical``."""
+        found = self._renamed(slots)
+        if found is None:
+            return None
+        level_of: dict[int, int] = {}
+        for unit, renamed in found[1].items():
+            old, new = self.clocks.of_unit[unit], self.clocks.of_unit[renamed]
+            if old is not None and new is not None:
+                level_of[new] = self.clocks.levels(clocks)[old]
+        return Candidate(
+            assignment=found[0], policy=policy, capacity=capacity, clocks=self.clocks.of_levels(level_of)
+        )  # fmt: skip
+
+    def _renamed(self, slots: tuple[int, ...]) -> tuple[Assignment, dict[int, int]] | None:
+        """Return the canonical form of an assignment and how it calls the used units, None as ``canonical``."""
         numbers: dict[int, int] = {}
         used = [0] * len(self.units)
         renamed: dict[int, int] = {}  # identical units in the order of first use
@@ -229,7 +276,7 @@ class Space:
         crowded = any(sum(used[u] for u in self._alike[v]) > unit.slots for v, unit in enumerate(self.units))
         if crowded or not self.least <= len(numbers) <= self.most:
             return None
-        return tuple(numbers[slot] for slot in slots)
+        return tuple(numbers[slot] for slot in slots), renamed
 
     def _next_twin(self, unit: int, renamed: dict[int, int]) -> int:
         taken = renamed.values()
@@ -248,7 +295,10 @@ class Space:
             actors = tuple(a for a, s in enumerate(candidate.assignment) if s == slot)
             name = unit.partition if unit.partition and unit.slots == 1 else f"P{len(partitions)}"
             policy = unit.policy or self.options.policies[candidate.policy]
-            partitions.append(Partition(name=name, actors=actors, unit=unit.unit, policy=policy))
+            clock_mhz = self.clocks.clock_mhz(self.unit_of_slot[slot], candidate.clocks)
+            partitions.append(
+                Partition(name=name, actors=actors, unit=unit.unit, policy=policy, clock_mhz=clock_mhz)
+            )  # fmt: skip
         return DesignPoint(
             partitions=tuple(partitions), capacities=self.options.capacities[candidate.capacity],
             release=self.options.release, transfers=self.options.transfers,
@@ -257,13 +307,14 @@ class Space:
     def one_core(self) -> DesignPoint | None:
         """Return all actors in one partition of the first unit that allows it, or None where no unit does.
 
-        It is the reference of the speed-up and need not be in the space (which may ask for more partitions).
+        It is the reference of the speed-up and need not be in the space (which may ask for more partitions). Where
+        clocks are chosen it has the fastest one.
         """
         for u, unit in enumerate(self.units):
             if all(u in allowed for allowed in self.allowed):
                 partition = Partition(
                     name="P0", actors=tuple(range(self.n_actors)), unit=unit.unit,
-                    policy=unit.policy or self.options.policies[0],
+                    policy=unit.policy or self.options.policies[0], clock_mhz=self.clocks.clock_mhz(u, ()),
                 )  # fmt: skip
                 return DesignPoint(
                     partitions=(partition,), capacities=self.options.capacities[0],
@@ -316,7 +367,7 @@ def build_space(
     problems += _partition_problems(least, most, slots, len(topology.actors), platform.name)
     if problems:
         raise _infeasible(problems)
-    alike = None if options.policy_per_partition else _alike(platform, allowed)
+    alike = None if options.policy_per_partition else _alike(platform, allowed, options.clocks)
     space = Space(units=units, allowed=allowed, least=least, most=most, options=options, alike=alike)
     if space.size == 0:
         raise InfeasibleDesign(
@@ -332,12 +383,17 @@ def _unit_slots(unit: Unit) -> UnitSlots:
     return UnitSlots(unit=unit.name, slots=1, partition=unit.partition or "PG")
 
 
-def _alike(platform: Platform, allowed: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+def _alike(
+    platform: Platform, allowed: tuple[tuple[int, ...], ...], clocks: tuple[ClockDomain, ...]
+) -> tuple[int, ...]:
     """Return for each unit the first one that can be exchanged with it: identical, and for no actor another choice."""
-    return tuple(
-        next(v for v in range(u + 1) if _identical(platform, v, u) and all((v in a) == (u in a) for a in allowed))
-        for u in range(len(platform.units))
-    )
+    names = [unit.name for unit in platform.units]
+
+    def alike(a: int, b: int) -> bool:
+        same = _identical(platform, a, b) and exchangeable(clocks, names[a], names[b])
+        return same and all((a in units) == (b in units) for units in allowed)
+
+    return tuple(next(v for v in range(u + 1) if alike(v, u)) for u in range(len(names)))
 
 
 def _identical(platform: Platform, a: int, b: int) -> bool:

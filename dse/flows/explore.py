@@ -17,7 +17,6 @@ from dse.base.errors import DeadlockError, OptionError
 from dse.estimate.bounds import Bounds
 from dse.estimate.engine import Engine, make_engine
 from dse.estimate.prepare import prepare
-from dse.estimate.tables import UNIT_KINDS
 from dse.explore.cluster import ClusterEstimator
 from dse.explore.evaluator import Budget, Estimator, Evaluator, Progress
 from dse.explore.front import (
@@ -31,7 +30,7 @@ from dse.explore.front import (
     ranked_by,
     unbounded,
 )
-from dse.explore.mapping_bound import MappingBound
+from dse.explore.mapping_bound import MappingBound, fastest_rows
 from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method, size_text
 from dse.explore.search import BATCH, ranked, run_search
 from dse.explore.space import Space, SpaceOptions, build_space
@@ -294,10 +293,10 @@ def _with_proven(bounds: tuple[LowerBound, ...], method: SearchMethod, name: str
 
 def space_bounds(setting: Setting, space: Space) -> tuple[LowerBound, ...]:
     """Return what no mapping of the space can beat, the highest first."""
-    kind_of = {unit.name: UNIT_KINDS.index(unit.kind) for unit in setting.platform.units}
-    kinds = [sorted({kind_of[space.units[u].unit] for u in units}) for units in space.allowed]
+    row_of = fastest_rows(setting.tables, space)
+    rows = [sorted({row_of[u] for u in units}) for units in space.allowed]
     cores = space.n_actors if "FULL_PARALLEL" in space.options.policies else min(space.most, space.n_actors)
-    found = Bounds(setting.tables).of_any_point(cores=cores, transfers=space.options.transfers, kinds=kinds)
+    found = Bounds(setting.tables).of_any_point(cores=cores, transfers=space.options.transfers, rows=rows)
     on = "one core" if cores == 1 else f"{cores} cores"
     bounds = [
         LowerBound(makespan=found.work, reason=f"all the work evenly on {on}"),

@@ -30,7 +30,8 @@ def weights_digest(table: WeightTable) -> str:
 
 def platform_digest(platform: Platform) -> str:
     """Return the identity of a platform."""
-    return text_digest(repr(platform))
+    scalings = tuple(unit.scaling for unit in platform.units)
+    return text_digest(repr((platform, scalings)) if any(scalings) else repr(platform))
 
 
 def origins_text(table: WeightTable) -> str:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, TypeAlias
 
 Policy: TypeAlias = Literal["NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL", "STATIC_ORDER"]
@@ -26,6 +27,8 @@ class Partition:
     cores: int = 1
     static_order: tuple[int, ...] = ()
     """For STATIC_ORDER: the cyclic list of actor indices; actors may repeat."""
+    clock_mhz: Fraction | None = None
+    """The clock chosen for the unit, the same in all its partitions; None: the clock of the weights."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +55,12 @@ class DesignPoint:
 
         Two points with the same digest have the same estimate in one problem.
         """
-        partitions = [[list(p.actors), p.unit, p.policy, p.cores, list(p.static_order)] for p in self.partitions]
+        partitions = [
+            [list(p.actors), p.unit, p.policy, p.cores, list(p.static_order), *_clock(p)] for p in self.partitions
+        ]
         text = json.dumps([partitions, list(self.capacities), self.release, self.transfers], separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _clock(partition: Partition) -> tuple[str, ...]:
+    return () if partition.clock_mhz is None else (str(partition.clock_mhz),)

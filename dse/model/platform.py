@@ -1,9 +1,30 @@
 """Platforms: units, clocks, links. ``formats.md``, section Platform."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dse.model.weights import UnitKind
+
+CUBE = 3
+"""Power grows with the cube of the clock where the voltage follows it: P = C V^2 f with V in proportion to f.
+
+The usual model of speed scaling (Yao, Demers and Shenker 1995; the cube rule of Brooks et al. 2000).
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockScaling:
+    """What changing the clock of a unit means. ``range_mhz``: the least and the highest clock, None: not stated.
+
+    The power of a busy core is stated for the clock of the unit, f0. At clock f it is what ``points`` say, (MHz, W)
+    pairs, where they say anything; else ``static_watt`` and the rest in proportion to (f / f0) ** ``exponent``:
+    ``CUBE``; 1 where the voltage is fixed.
+    """
+
+    range_mhz: tuple[Fraction, Fraction] | None = None
+    static_watt: Fraction = Fraction(0)
+    exponent: int = CUBE
+    points: tuple[tuple[Fraction, Fraction], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +44,20 @@ class Unit:
     power_watt: Fraction | None = None
     memory_bytes: int | None = None
     source: str = ""
+    scaling: ClockScaling | None = field(default=None, repr=False)
+    """None: as ``ClockScaling()``. Not in ``repr``, which is the identity of platforms that say nothing of it."""
+
+    def power_at(self, clock_mhz: Fraction | None) -> Fraction | None:
+        """Return the watts of a busy core (or of the GPU) at a clock, None: the unit's own; None where unknown."""
+        if clock_mhz is None:
+            return self.power_watt
+        scaling = self.scaling or ClockScaling()
+        if scaling.points:
+            return dict(scaling.points).get(clock_mhz)
+        if self.power_watt is None or self.clock_mhz is None:
+            return None
+        ratio = (clock_mhz / self.clock_mhz) ** scaling.exponent
+        return scaling.static_watt + (self.power_watt - scaling.static_watt) * ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

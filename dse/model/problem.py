@@ -1,6 +1,7 @@
 """The problem an engine estimates: trace, weights and platform, without a design point."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from dse.model.platform import Platform
@@ -19,3 +20,8 @@ class Problem:
     weights: WeightTable
     platform: Platform
     missing_weights: MissingWeights = "error"
+    clocks: tuple[tuple[str, Fraction], ...] = ()
+    """(unit, MHz): the clocks that design points may choose for units, beside that of the weights.
+
+    A chosen clock changes what computing and scheduling take, as the cycles stay what they are; transfers stay.
+    """

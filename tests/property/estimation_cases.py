@@ -7,7 +7,7 @@ are where engines differ.
 """
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -71,6 +71,22 @@ def random_case(rng: random.Random, shape: Shape = Shape()) -> Case:
             trace=trace, weights=_thinned(rng, problem.weights), platform=platform, missing_weights="zero"
         )
     return Case(problem=problem, point=random_point(rng, problem))
+
+
+def with_clocks(rng: random.Random, case: Case) -> Case:
+    """The case with clocks to choose from and a choice for some units; the case itself where weights have no clock."""
+    weights = case.problem.weights
+    if any(cost.frequency_mhz is None for cost in weights.compute.values()) or not weights.compute:
+        return case
+    offered = {
+        unit.name: rng.sample((Fraction(900), Fraction(1530), Fraction("852.5"), Fraction(2900)), rng.randint(1, 3))
+        for unit in case.problem.platform.units
+        if rng.random() < 0.8
+    }
+    chosen = {unit: rng.choice([None, *clocks]) for unit, clocks in offered.items()}
+    pairs = tuple((unit, clock) for unit, clocks in offered.items() for clock in clocks)
+    partitions = tuple(replace(p, clock_mhz=chosen.get(p.unit)) for p in case.point.partitions)
+    return Case(problem=replace(case.problem, clocks=pairs), point=replace(case.point, partitions=partitions))
 
 
 def random_topology(rng: random.Random, shape: Shape) -> Topology:

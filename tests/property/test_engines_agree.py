@@ -11,7 +11,7 @@ import pytest
 
 from dse.base.errors import DseError
 from dse.estimate.engine import ENGINES, make_engine
-from tests.property.estimation_cases import Case, Shape, random_case
+from tests.property.estimation_cases import Case, Shape, random_case, with_clocks
 
 N_CASES = int(os.environ.get("DSE_CASES", "2000"))
 N_CHUNKS = 8
@@ -48,6 +48,17 @@ def test_engine_equals_reference(engine: str, chunk: int) -> None:
 def test_faults_found_late_stay_mended(seed: int) -> None:
     case = random_case(random.Random(seed), SHAPES[seed % 5 == 4])
     assert outcome("compiled", case) == outcome("reference", case)
+
+
+@pytest.mark.parametrize("engine", [name for name in ENGINES.names() if name != "reference"])
+def test_engine_equals_reference_under_chosen_clocks(engine: str) -> None:
+    clocked = 0
+    for seed in range(N_CASES // 5):
+        case = with_clocks(random.Random(seed), random_case(random.Random(seed), SHAPES[seed % 5 == 4]))
+        if any(p.clock_mhz for p in case.point.partitions):
+            clocked += 1
+            assert outcome(engine, case) == outcome("reference", case), f"seed {seed}"
+    assert clocked > N_CASES // 20
 
 
 def test_without_times_the_rest_is_the_same() -> None:

@@ -72,7 +72,7 @@ class Packed:
     """shape (n_reads,): the action of each read; ``write_action`` the same."""
     write_action: Ints
     templates: dict[tuple[int, ...], Ints]
-    """By the unit kinds of the actors: ``memory`` with the costs of the actions on them."""
+    """By the cost rows of the actors: ``memory`` with the costs of the actions on them."""
 
 
 def pack_problem(tables: ProblemTables) -> Packed:
@@ -205,7 +205,7 @@ def pack_point(packed: Packed, prepared: Prepared, limit: int | None = None) -> 
     carried = _carried(packed, prepared, links) if prepared.servers else None
     carried_region = layout.take(0 if carried is None else len(carried), at.CARRIED_FIELDS)
     memory = np.empty(layout.end, dtype=np.int64)
-    memory[: len(packed.memory)] = _template(packed, prepared.unit_kind)
+    memory[: len(packed.memory)] = _template(packed, prepared.cost_row)
     memory[queues.first :] = 0
     memory[at.RELEASE_EARLY], memory[at.PARALLEL] = point.release == "reading", point.transfers == "parallel"
     memory[at.PARTITIONS], memory[at.PARTITIONS_END] = parts.first, parts.end
@@ -225,30 +225,30 @@ def pack_point(packed: Packed, prepared: Prepared, limit: int | None = None) -> 
     return Run(memory=memory, actors=packed.actors.view(memory), fifos=packed.fifos.view(memory), links=link_rows)
 
 
-def _template(packed: Packed, unit_kind: tuple[int, ...]) -> Ints:
+def _template(packed: Packed, cost_row: tuple[int, ...]) -> Ints:
     """Return the shared memory with the costs of the actions on their units; the last few are kept."""
-    found = packed.templates.get(unit_kind)
+    found = packed.templates.get(cost_row)
     if found is None:
         if len(packed.templates) >= _KEPT_TEMPLATES:
             packed.templates.clear()
         found = packed.memory.copy()
-        _fill_actions(packed, unit_kind, found)
-        packed.templates[unit_kind] = found
+        _fill_actions(packed, cost_row, found)
+        packed.templates[cost_row] = found
     return found
 
 
-def _fill_actions(packed: Packed, unit_kind: tuple[int, ...], memory: Ints) -> None:
+def _fill_actions(packed: Packed, cost_row: tuple[int, ...], memory: Ints) -> None:
     """Give the actions the costs on their units."""
     tables, actor = packed.tables, packed.action_actor
-    kind = np.array(unit_kind, dtype=np.int64)[actor]
+    chosen = np.array(cost_row, dtype=np.int64)[actor]
     column = np.arange(len(actor))
     rows = packed.actions.view(memory)
-    rows[:, at.SCHED_FIRST] = tables.first_scheduling[kind, column]
+    rows[:, at.SCHED_FIRST] = tables.first_scheduling[chosen, column]
     pair = tables.pair_base[actor] + column - tables.action_base[actor]
-    rows[:, at.SCHED_PAIRS] = packed.pairs.address(kind) + pair
-    rows[:, at.COMPUTE] = tables.compute[kind, column]
-    rows[:, at.BLOCK_WIDTH] = tables.block_width[kind, column]
-    rows[:, at.BLOCK_COSTS] += tables.block_base[kind, column]
+    rows[:, at.SCHED_PAIRS] = packed.pairs.address(chosen) + pair
+    rows[:, at.COMPUTE] = tables.compute[chosen, column]
+    rows[:, at.BLOCK_WIDTH] = tables.block_width[chosen, column]
+    rows[:, at.BLOCK_COSTS] += tables.block_base[chosen, column]
 
 
 def _chosen(

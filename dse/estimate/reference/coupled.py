@@ -101,16 +101,16 @@ class _Planner:
         return tuple(self._action(actor, x) for x in range(self.prepared.tables.action_count(actor)))
 
     def _action(self, actor: int, action: int) -> ActionPlan:
-        tables, kind = self.prepared.tables, self.prepared.unit_kind[actor]
+        tables, row = self.prepared.tables, self.prepared.cost_row[actor]
         n = tables.action_count(actor)
         column = int(tables.action_base[actor]) + action
         pairs = int(tables.pair_base[actor])
-        width = int(tables.block_width[kind, column])
+        width = int(tables.block_width[row, column])
         if width:
-            base = int(tables.block_base[kind, column])
+            base = int(tables.block_base[row, column])
             compute = tables.block_ticks[base : base + width].tolist()
         else:
-            compute = [int(tables.compute[kind, column])]
+            compute = [int(tables.compute[row, column])]
         blocks = tuple(self._block(column, k, ticks) for k, ticks in enumerate(compute, start=1))
         reads, writes = blocks[0].reads.transfers, blocks[0].writes.transfers
         return ActionPlan(
@@ -119,8 +119,8 @@ class _Planner:
                 *(Ask(fifo=t.fifo, tokens=t.tokens, question=t.fifo.ask_space) for t in writes),
             ),
             n_inputs=len(reads),
-            first_scheduling=int(tables.first_scheduling[kind, column]),
-            pair_scheduling=tuple(tables.pair_scheduling[kind, pairs + action : pairs + n * n : n].tolist()),
+            first_scheduling=int(tables.first_scheduling[row, column]),
+            pair_scheduling=tuple(tables.pair_scheduling[row, pairs + action : pairs + n * n : n].tolist()),
             blocks=blocks,
         )
 

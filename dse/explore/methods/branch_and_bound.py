@@ -3,8 +3,9 @@
 Actors are placed one by one, the heaviest first, in canonical form, so that no two branches hold the same mapping. A
 branch ends when the costs of what is placed, and the least costs of the rest, cannot beat the best makespan: the load
 of each slot, with the transfers between placed actors as they lie and the others at their least; all work on all
-slots; the bounds of the whole space. What survives to the last actor is estimated. The least bound of the open
-branches is proven for the space at every moment, so even a search that is cut short gives a gap.
+slots; the bounds of the whole space; all at the fastest clock, where clocks are chosen. What survives to the last actor
+is estimated. The least bound of the open branches is proven for the space at every moment, so even a search that is cut
+short gives a gap.
 """
 
 from dataclasses import dataclass
@@ -56,7 +57,6 @@ class BranchAndBound(Scripted):
 
     def _script(self) -> Script:
         self._best: int | None = None
-        self._settings = len(self._space.options.policies) * len(self._space.options.capacities)
         results = yield settings_of(self._space, constructed(self._context))
         self._learn(results)
         self._prepare()
@@ -70,7 +70,7 @@ class BranchAndBound(Scripted):
         while stack:
             node = stack.pop()
             if self._excluded(node.bound):
-                self._pruned += self._permuted.completions(len(node.slots), node.used) * self._settings
+                self._pruned += self._permuted.points(len(node.slots), node.used)
             elif len(node.slots) == self._space.n_actors:
                 leaves += self._leaf(node)
             else:
@@ -106,7 +106,7 @@ class BranchAndBound(Scripted):
             slots[actor] = slot
         assignment = self._space.canonical(tuple(slots))
         assert assignment is not None
-        points = settings_of(self._space, [Candidate(assignment=assignment)])
+        points = list(self._space.settings(assignment))
         bounds = self._context.bounds(points)
         kept = [point for point, bound in zip(points, bounds, strict=True) if not self._excluded(bound)]
         self._pruned += len(points) - len(kept)
@@ -176,7 +176,7 @@ class BranchAndBound(Scripted):
                 work = -(-(sum(loads) + self._rest[depth + 1]) // self._space.most)
                 bound = max(bound, work, max(loads))
             if self._excluded(bound):
-                self._pruned += ways * self._settings
+                self._pruned += self._permuted.points(depth + 1, used)
             else:
                 children.append(_Node(bound=bound, slots=(*node.slots, slot), used=used, loads=tuple(loads)))
         return sorted(children, key=lambda c: (-c.bound, -max(c.loads), -c.slots[-1]))

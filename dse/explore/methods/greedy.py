@@ -8,25 +8,21 @@ from collections.abc import Sequence
 
 from dse.explore.construction import chunks, clusters, packed, singles, slot_choices
 from dse.explore.method import SearchContext
+from dse.explore.moves import settings_of
 from dse.explore.space import Candidate
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
 
 
 class Greedy:
-    """Asks for the constructed mappings, with every policy and capacity vector, and is done."""
+    """Asks for the constructed mappings, with every policy, capacity vector and clock, and is done."""
 
     exact = False
     proven = 0
 
     def __init__(self, context: SearchContext) -> None:
         self._space = context.space
-        self._waiting = [
-            Candidate(assignment=candidate.assignment, policy=policy, capacity=capacity)
-            for candidate in constructed(context)
-            for policy in range(len(context.space.options.policies))
-            for capacity in range(len(context.space.options.capacities))
-        ]
+        self._waiting = settings_of(context.space, constructed(context))
 
     @property
     def done(self) -> bool:

@@ -17,7 +17,7 @@ from dse.explore.methods.greedy import constructed
 from dse.explore.moves import settings_of
 from dse.explore.placement import EdgeCosts
 from dse.explore.scripted import Script, Scripted
-from dse.explore.space import Assignment, Candidate
+from dse.explore.space import Assignment
 from dse.model.study import Evaluation
 
 MOST_PROGRAMS = 30
@@ -63,7 +63,7 @@ class IntegerProgram(Scripted):
             if solution.mapping is None:
                 return  # the solver gave up: what is proven so far stands
             program.cut_off(solution.slots)
-            results = yield settings_of(self._space, [Candidate(assignment=solution.mapping)])
+            results = yield list(self._space.settings(solution.mapping))
             best = _least(results, best)
 
 

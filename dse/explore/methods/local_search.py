@@ -1,14 +1,16 @@
 """Local search: from the constructed mappings down to a local optimum, then again from elsewhere until the budget ends.
 
 Moves: an actor to another partition or to a new one, two actors swapped, two partitions merged, another policy, other
-capacities. Neighbours come in the order of their bound, and one whose bound is not below the current makespan is not
-evaluated. The first batch with an improvement moves the search to the best of that batch.
+capacities, another clock. Neighbours come in the order of their bound, and one whose bound is not below the current
+makespan is not evaluated. The first batch with an improvement moves the search to the best of that batch.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from dse.explore.method import SearchContext, cost
 from dse.explore.methods.greedy import constructed
+from dse.explore.moves import candidate_of, position_of, random_candidate, reset
 from dse.explore.space import Candidate
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
@@ -108,12 +110,7 @@ class LocalSearch:
         return []
 
     def _random(self) -> Candidate:
-        options, rng = self._space.options, self._context.rng
-        return Candidate(
-            assignment=self._space.random_assignment(rng),
-            policy=int(rng.integers(len(options.policies))),
-            capacity=int(rng.integers(len(options.capacities))),
-        )
+        return random_candidate(self._context)
 
     def _shaken(self) -> Candidate:
         """Return the best point with a few actors moved at random."""
@@ -140,9 +137,9 @@ class LocalSearch:
 
     def _changed(self, candidate: Candidate, slots: tuple[int, ...]) -> Iterator[Candidate]:
         """Yield the candidate with other slots if the space holds it."""
-        assignment = self._space.canonical(slots)
-        if assignment is not None:
-            yield Candidate(assignment=assignment, policy=candidate.policy, capacity=candidate.capacity)
+        changed = candidate_of(self._space, replace(position_of(candidate), slots=slots))
+        if changed is not None:
+            yield changed
 
     def _moves(self, candidate: Candidate) -> Iterator[Candidate]:
         """One actor to another used slot or to the first unused slot of a unit."""
@@ -174,8 +171,5 @@ class LocalSearch:
                     yield from self._changed(candidate, tuple(slots))
 
     def _settings(self, candidate: Candidate) -> Iterator[Candidate]:
-        """Another policy or other capacities, same mapping."""
-        for policy in range(len(self._space.options.policies)):
-            yield Candidate(assignment=candidate.assignment, policy=policy, capacity=candidate.capacity)
-        for capacity in range(len(self._space.options.capacities)):
-            yield Candidate(assignment=candidate.assignment, policy=candidate.policy, capacity=capacity)
+        """Another policy, other capacities or another clock, same mapping."""
+        yield from (step.candidate for step in reset(self._space, position_of(candidate)))

@@ -1,9 +1,9 @@
 """NSGA-II: a genetic algorithm for several objectives at once (Deb et al. 2002). Needs the package ``pymoo``.
 
 Objectives: those of the search; where that is the makespan alone, also the number of partitions and the tokens between
-partitions. The population keeps all trade-offs between them. Genes are the slot of each actor, the policy and the
-capacities; uniform crossover, and mutation that draws genes anew (polynomial). The population starts with the
-constructed mappings.
+partitions. The population keeps all trade-offs between them. Genes are the slot of each actor, the policy, the
+capacities and the clocks; uniform crossover, and mutation that draws genes anew (polynomial). The population starts
+with the constructed mappings.
 """
 
 from typing import Any
@@ -35,6 +35,7 @@ class Nsga2(Scripted):
         self._genes = [
             *([s for u in space.allowed[a] for s in space.slots_of_unit(u)] for a in range(space.n_actors)),
             list(range(len(space.options.policies))), list(range(len(space.options.capacities))),
+            *(list(range(len(domain.clocks_mhz))) for domain in space.clocks.domains),
         ]  # fmt: skip
         algorithm, population = self._algorithm()
         while True:
@@ -66,12 +67,17 @@ class Nsga2(Scripted):
         return np.array([self._encode(candidate) for candidate in first], dtype=np.int64)
 
     def _encode(self, candidate: Candidate) -> list[int]:
-        values = (*candidate.assignment, candidate.policy, candidate.capacity)
+        clocks = self._space.clocks.levels(candidate.clocks)
+        values = (*candidate.assignment, candidate.policy, candidate.capacity, *clocks)
         return [gene.index(value) for gene, value in zip(self._genes, values, strict=True)]
 
     def _decode(self, row: NDArray[Any]) -> Candidate | None:
         values = [gene[round(float(index))] for gene, index in zip(self._genes, row, strict=True)]
-        return candidate_of(self._space, Position(slots=tuple(values[:-2]), policy=values[-2], capacity=values[-1]))
+        n = self._space.n_actors
+        return candidate_of(
+            self._space,
+            Position(slots=tuple(values[:n]), policy=values[n], capacity=values[n + 1], clocks=tuple(values[n + 2 :])),
+        )
 
     @property
     def _n_objectives(self) -> int:
