@@ -132,7 +132,7 @@ def search(case: Case, run: Run) -> Result:
     engine = make_engine("compiled", case.problem)
     method: SearchMethod = METHODS.load(name)(context_of(case, run.seed))
     evaluator = Evaluator(
-        lambda points: (engine.estimate(p) for p in points), store=NoStore(), clock=time.perf_counter,
+        lambda points, _: map(engine.estimate, points), store=NoStore(), clock=time.perf_counter,
         budget=Budget(evaluations=run.evaluations, seconds=run.seconds), progress=unheard,
     )  # fmt: skip
     outcome = run_search(method, evaluator, None)

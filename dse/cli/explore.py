@@ -66,8 +66,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", metavar="N|T|N,T", help="evaluations, time, or both: 2000, 90s, 5m, 2000,90s")
     parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default: 1)")
     parser.add_argument(
-        "--jobs", metavar="N", type=int, default=os.cpu_count() or 1, help="threads (default: all cores)"
-    )
+        "--workers", "--jobs", metavar="N", type=int, default=os.cpu_count() or 1,
+        help="threads that estimate (default: all cores); --jobs is its former name",
+    )  # fmt: skip
     parser.add_argument(
         "--cluster", metavar="ADDRESS", help="estimate on the workers of a dask scheduler, such as tcp://host:8786"
     )
@@ -95,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
         objectives=parse_objectives(args.objectives),
         budget=parse_budget(args.budget) if args.budget is not None else None,
         seed=args.seed,
-        jobs=args.jobs,
+        workers=args.workers,
         cluster=args.cluster,
         batch=args.batch,
         best=args.best,
@@ -199,6 +200,8 @@ def outcome_text(study: Study) -> str:
     parts = [f"{study.evaluations:,} mappings estimated in {study.seconds:.1f} s"]
     if study.pruned:
         parts.append(f"{study.pruned:,} more excluded because a bound shows that they are worse")
+    if study.cut:
+        parts.append(f"{study.cut:,} of them stopped when it was clear that they are not among the best")
     if study.deadlocks:
         parts.append(f"{study.deadlocks:,} deadlock")
     if study.symmetric:

@@ -36,6 +36,9 @@ class Engine(Protocol):
         ``estimate``.
         """
 
+    def estimates_within(self, points: Sequence[DesignPoint], limit: int) -> list[Estimate | None]:
+        """Return the estimates of several points, the same as ``estimate_within`` one by one."""
+
 
 ENGINES = Registry(
     "engine",

@@ -29,13 +29,16 @@ _ENGINES: dict[tuple[str, str], Engine] = {}
 """On a worker: the engine of each search that it works for."""
 
 
-def estimate_on_worker(problem: Problem, search: str, engine: str, point: DesignPoint) -> Estimate:
+def estimate_on_worker(
+    problem: Problem, search: str, engine: str, point: DesignPoint, limit: int | None
+) -> Estimate | None:
     """Return the estimate of a point; runs on a worker. ``search`` tells problems apart without comparing them."""
     key = search, engine
     if key not in _ENGINES:
         _ENGINES.clear()  # one search at a time: the engine of the last one only takes memory
         _ENGINES[key] = make_engine(engine, problem)
-    return _ENGINES[key].estimate(point)
+    made = _ENGINES[key]
+    return made.estimate(point) if limit is None else made.estimate_within(point, limit)
 
 
 class ClusterEstimator:
@@ -71,22 +74,25 @@ class ClusterEstimator:
         """Return the number of workers now."""
         return len(self._client.scheduler_info(n_workers=-1)["workers"])
 
-    def __call__(self, points: Sequence[DesignPoint]) -> Iterator[Estimate]:
-        """Yield the estimates of points in their order; all of them are under way from the first one on."""
+    def __call__(self, points: Sequence[DesignPoint], limit: int | None = None) -> Iterator[Estimate | None]:
+        """Yield the estimates of points in their order; all of them are under way from the first one on.
+
+        With a ``limit``, in ticks, None for a point that does not complete by then.
+        """
         if not points:
             return
-        futures = self._submit(points)
+        futures = self._submit(points, limit)
         try:
             for index in range(len(points)):
-                yield self._result(points, futures, index)
+                yield self._result(points, limit, futures, index)
         finally:
             self._client.cancel([future for future in futures if not future.done()])
 
-    def _submit(self, points: Sequence[DesignPoint]) -> list[Any]:
+    def _submit(self, points: Sequence[DesignPoint], limit: int | None) -> list[Any]:
         if self._scattered is None or self._scattered.status != "finished":
             self._scatter()
         arguments = self._scattered, self._search, self._engine
-        return [self._client.submit(estimate_on_worker, *arguments, point, pure=False) for point in points]
+        return [self._client.submit(estimate_on_worker, *arguments, point, limit, pure=False) for point in points]
 
     def _scatter(self) -> None:
         """Send the problem to all workers that there are, waiting for the first one."""
@@ -98,16 +104,18 @@ class ClusterEstimator:
             ) from cause
         self._scattered = self._client.scatter(self._problem, broadcast=True, hash=False)
 
-    def _result(self, points: Sequence[DesignPoint], futures: list[Any], index: int) -> Estimate:
+    def _result(
+        self, points: Sequence[DesignPoint], limit: int | None, futures: list[Any], index: int
+    ) -> Estimate | None:
         """Return one estimate; what was lost with a worker is submitted again, together with all that is behind it."""
         lost = self._losses()
         for _ in range(ATTEMPTS):
             try:
-                estimate: Estimate = futures[index].result()
+                estimate: Estimate | None = futures[index].result()
             except lost:
                 self._scattered = None
                 missing = [i for i in range(index, len(points)) if futures[i].status != "finished"]
-                for i, future in zip(missing, self._submit([points[i] for i in missing]), strict=True):
+                for i, future in zip(missing, self._submit([points[i] for i in missing], limit), strict=True):
                     futures[i] = future
             except (ModuleNotFoundError, AttributeError) as cause:
                 raise OptionError(

@@ -1,16 +1,23 @@
-"""Evaluates design points for a search: cache, budget, store and progress. Knows no engine, only what it is handed."""
+"""Evaluates design points for a search: cache, budget, store and progress. Knows no engine, only what it is handed.
 
+A simulation may be *cut*: stopped as soon as it is clear that the point is not among the best that are reported, and
+that the method does not need its makespan (``SearchMethod.ceiling``). The limit of a batch follows from what was known
+when the batch was asked for, so that it does not depend on the number of workers.
+"""
+
+import bisect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from dse.base.errors import OptionError
 from dse.model.design_point import DesignPoint
-from dse.model.estimate import Estimate
+from dse.model.estimate import Estimate, TickUnit
 from dse.model.study import Evaluation, StopReason
 
-Estimator: TypeAlias = Callable[[Sequence[DesignPoint]], Iterator[Estimate]]
-"""Yields the estimates of points in their order; may work ahead in other threads or processes."""
+Estimator: TypeAlias = Callable[[Sequence[DesignPoint], int | None], Iterator[Estimate | None]]
+"""Yields the estimates of points in their order; may work ahead in other threads or processes. With a limit, in ticks,
+None for a point that does not complete by then."""
 COMMIT_SECONDS = 0.2
 """Evaluations are committed, then reported, at least this often: a commit waits for the disk."""
 
@@ -25,6 +32,14 @@ class Budget:
     def __post_init__(self) -> None:
         if (self.evaluations is not None and self.evaluations < 1) or (self.seconds is not None and self.seconds <= 0):
             raise OptionError("the budget allows no evaluation", expected="give at least 1 evaluation and some time")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cutting:
+    """When simulations may be cut. ``keep``: so many best points are exact; ``counts``: whether a point is ranked."""
+
+    keep: int
+    counts: Callable[[DesignPoint], bool] = lambda _: True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +69,14 @@ class Evaluator:
     """Turns design points into evaluations, each distinct point once.
 
     Evaluations that the store already holds are replayed: they cost no time, and count against the budget as if they
-    had been made now, so that a resumed search takes the same decisions as an uninterrupted one.
+    had been made now, so that a resumed search takes the same decisions as an uninterrupted one. What is above the
+    limit of a batch is told as cut even where more is known, for the same reason. A cut point that is asked for again
+    with a higher limit is simulated again, and counts once.
     """
 
     def __init__(
         self, estimate: Estimator, *, budget: Budget, store: EvaluationStore, clock: Callable[[], float],
-        progress: Callable[[Progress], None],
+        progress: Callable[[Progress], None], cutting: Cutting | None = None,
     ) -> None:  # fmt: skip
         self._estimate = estimate
         self._budget = budget
@@ -68,8 +85,11 @@ class Evaluator:
         self._progress = progress
         self._stored = store.known()
         self._known: dict[str, Evaluation] = {}
+        self._cutting = cutting
+        self._kept: list[int] = []
         self._deadlocks = 0
         self._best: int | None = None
+        self._tick_unit: TickUnit = "cycles"
         self._started = clock()
         self._replayed_seconds = 0.0
         self._last_commit = self._started
@@ -86,25 +106,53 @@ class Evaluator:
         """Time spent, replayed evaluations included."""
         return self._clock() - self._started + self._replayed_seconds
 
-    def evaluate(self, points: Sequence[DesignPoint]) -> list[Evaluation]:
-        """Return the evaluations of the leading points that the budget allows, in order; sets ``stop`` if not all."""
+    def evaluate(self, points: Sequence[DesignPoint], ceiling: int | None = None) -> list[Evaluation]:
+        """Return the evaluations of the leading points that the budget allows, in order; sets ``stop`` if not all.
+
+        ``ceiling``: makespans above it need not be exact for whoever asks (``SearchMethod.ceiling``).
+        """
         if not points:  # a method that thinks for long asks for nothing, so that its time is counted
             self.stop = self._spent()
+        limit = self._limit(ceiling)
         digests = [point.digest() for point in points]
-        fresh = {d: p for d, p in zip(digests, points, strict=True) if d not in self._known and d not in self._stored}
-        estimates = self._estimate(list(fresh.values()))
+        estimates = self._estimate(self._to_estimate(digests, points, limit), limit)
         results: list[Evaluation] = []
         try:
             for digest, point in zip(digests, points, strict=True):
-                if digest not in self._known:
+                known = self._known.get(digest)
+                if known is None:
                     self.stop = self._spent()
                     if self.stop:
                         break
-                    self._note(self._replay(digest) or self._make(digest, point, estimates))
-                results.append(self._known[digest])
+                    known = self._replay(digest)
+                if known is None or not _suffices(known, limit):
+                    known = self._make(digest, point, estimates, limit, known)
+                self._note(known)
+                results.append(_as_told(known, limit))
         finally:
             self._commit(force=self.stop is not None)
         return results
+
+    def _limit(self, ceiling: int | None) -> int | None:
+        """Return the makespan above which a simulation of the next batch may be cut; None: none may be."""
+        if self._cutting is None or ceiling is None or len(self._kept) < self._cutting.keep:
+            return None
+        return max(ceiling, self._kept[-1])
+
+    def _to_estimate(self, digests: list[str], points: Sequence[DesignPoint], limit: int | None) -> list[DesignPoint]:
+        """Return the points that have to be simulated, as far as the budget of evaluations goes."""
+        left = len(points) if self._budget.evaluations is None else self._budget.evaluations - len(self._known)
+        fresh: dict[str, DesignPoint] = {}
+        for digest, point in dict(zip(digests, points, strict=True)).items():
+            known = self._known.get(digest)
+            if known is None:
+                left -= 1
+                if left < 0:
+                    break
+                known = self._stored.get(digest)
+            if known is None or not _suffices(known, limit):
+                fresh[digest] = point
+        return list(fresh.values())
 
     def close(self) -> None:
         """Commit and report what is left."""
@@ -124,23 +172,47 @@ class Evaluator:
             self._replayed_seconds += stored.seconds
         return stored
 
-    def _make(self, digest: str, point: DesignPoint, estimates: Iterator[Estimate]) -> Evaluation:
+    def _make(
+        self, digest: str, point: DesignPoint, estimates: Iterator[Estimate | None], limit: int | None,
+        known: Evaluation | None,
+    ) -> Evaluation:  # fmt: skip
+        """Take the next estimate; ``known``: what was known of the point, which did not suffice."""
         before = self._clock()
         estimate = next(estimates)
-        evaluation = Evaluation(
-            ordinal=len(self._known), point=point, digest=digest, makespan=estimate.makespan,
-            tick_unit=estimate.tick_unit, deadlock=estimate.deadlock is not None, partitions=estimate.partitions,
-            seconds=self._clock() - before, waiting=tuple(account.idle for account in estimate.actors),
-        )  # fmt: skip
+        seconds = self._clock() - before + (0.0 if known is None else known.seconds)
+        ordinal = len(self._known) if known is None else known.ordinal
+        if estimate is None:
+            assert limit is not None, "without a limit every estimate comes to an end"
+            evaluation = Evaluation(
+                ordinal=ordinal, point=point, digest=digest, makespan=limit + 1, cut=True, tick_unit=self._tick_unit,
+                deadlock=False, partitions=(), seconds=seconds,
+            )  # fmt: skip
+        else:
+            evaluation = Evaluation(
+                ordinal=ordinal, point=point, digest=digest, makespan=estimate.makespan,
+                tick_unit=estimate.tick_unit, deadlock=estimate.deadlock is not None, partitions=estimate.partitions,
+                seconds=seconds, waiting=tuple(account.idle for account in estimate.actors),
+            )  # fmt: skip
         self._store.add(evaluation)
         return evaluation
 
     def _note(self, evaluation: Evaluation) -> None:
+        """Keep an evaluation, in the place of an earlier one of its point that was cut."""
+        known = self._known.get(evaluation.digest)
+        if known is evaluation:
+            return
         self._known[evaluation.digest] = evaluation
+        if evaluation.cut:
+            return
+        self._tick_unit = evaluation.tick_unit
         if evaluation.deadlock:
             self._deadlocks += 1
-        elif self._best is None or evaluation.makespan < self._best:
+            return
+        if self._best is None or evaluation.makespan < self._best:
             self._best = evaluation.makespan
+        if self._cutting is not None and self._cutting.counts(evaluation.point):
+            bisect.insort(self._kept, evaluation.makespan)
+            del self._kept[self._cutting.keep :]
 
     def _commit(self, *, force: bool) -> None:
         now = self._clock()
@@ -153,3 +225,15 @@ class Evaluator:
                 evaluations=len(self._known), deadlocks=self._deadlocks, best=self._best, seconds=self.seconds
             )
         )  # fmt: skip
+
+
+def _suffices(known: Evaluation, limit: int | None) -> bool:
+    """Return whether what is known of a point is all that a limit asks for."""
+    return not known.cut or (limit is not None and known.makespan > limit)
+
+
+def _as_told(known: Evaluation, limit: int | None) -> Evaluation:
+    """Return an evaluation as a batch with a limit tells it: cut where it is above, whatever else is known."""
+    if limit is None or (not known.deadlock and known.makespan <= limit):
+        return known
+    return replace(known, makespan=limit + 1, cut=True, deadlock=False, partitions=(), waiting=())

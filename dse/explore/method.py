@@ -2,8 +2,8 @@
 
 A method never sees an engine, a store or a budget: ``dse/explore/search.py`` runs the loop, ``Evaluator`` does the
 rest.
-To add a method, write a class with ``ask``, ``tell``, ``done`` and ``pruned`` whose constructor takes a
-``SearchContext``, and register it in ``METHODS``.
+To add a method, write a class with ``ask``, ``tell``, ``done``, ``pruned`` and the rest of ``SearchMethod`` whose
+constructor takes a ``SearchContext``, and register it in ``METHODS``.
 """
 
 from collections.abc import Callable, Sequence
@@ -107,6 +107,14 @@ class SearchMethod(Protocol):
     def pruned(self) -> int:
         """The number of distinct points left out because their bound shows that they are not among the best."""
 
+    @property
+    def ceiling(self) -> int | None:
+        """Makespans above it need not be exact in the evaluations of the points last asked for: they may be cut.
+
+        0: the method only wants to know what is among the best. None: it needs every makespan. What a method does must
+        be the same for a cut evaluation and for the exact one that it stands for.
+        """
+
     def ask(self, n: int) -> Sequence[DesignPoint]:
         """Return up to ``n`` points to evaluate; none means that the method is done."""
 
@@ -115,8 +123,17 @@ class SearchMethod(Protocol):
 
 
 def cost(evaluation: Evaluation) -> tuple[bool, int]:
-    """Return the key that searches minimise: no deadlock before any makespan, then the makespan."""
+    """Return the key that searches minimise: no deadlock before any makespan, then the makespan.
+
+    That of a cut evaluation is a lower bound of it.
+    """
     return evaluation.deadlock, 0 if evaluation.deadlock else evaluation.makespan
+
+
+def least_makespan(results: Sequence[Evaluation], best: int | None = None) -> int | None:
+    """Return the least makespan of evaluations and ``best``; None where none completed."""
+    found = [r.makespan for r in results if not r.deadlock and not r.cut]
+    return min([*found, *([] if best is None else [best])], default=None)
 
 
 EXHAUSTIVE_POINTS = 200_000

@@ -22,6 +22,8 @@ class Scripted(abc.ABC):
 
     exact = False
     """Whether a search that this method ends has proven its best point to be the best of the space."""
+    ceiling: int | None = None
+    """See ``SearchMethod``; a script that does not need every makespan sets it before it yields."""
     patience: int | None = 300
     """So many batches in a row without an unknown candidate end the search: the space is as good as exhausted."""
 
@@ -80,9 +82,15 @@ class Scripted(abc.ABC):
         except StopIteration:
             self._done = True
             return False
-        self._waiting = [c for c in dict.fromkeys(self._batch) if c not in self._known]
-        self._stale = 0 if self._waiting else self._stale + 1
+        self._waiting = [c for c in dict.fromkeys(self._batch) if not self._suffices(c)]
+        unknown = any(c not in self._known for c in self._waiting)
+        self._stale = 0 if unknown else self._stale + 1
         self._done = self.patience is not None and self._stale > self.patience
         if len(self._known) >= self._space.size:
             self._done = True
         return not self._batch
+
+    def _suffices(self, candidate: Candidate) -> bool:
+        """Return whether a candidate is known well enough: exactly, or cut above what the script needs now."""
+        known = self._known.get(candidate)
+        return known is not None and (not known.cut or (self.ceiling is not None and known.makespan > self.ceiling))

@@ -40,7 +40,7 @@ def run_search(
 def _loop(method: SearchMethod, evaluator: Evaluator, batch: int) -> StopReason:
     while not method.done:
         points = method.ask(batch)
-        results = evaluator.evaluate(points)
+        results = evaluator.evaluate(points, method.ceiling)
         method.tell(results)
         if evaluator.stop is not None and (points or _goes_on(method)):
             return evaluator.stop
@@ -52,6 +52,9 @@ def _goes_on(method: SearchMethod) -> bool:
 
 
 def ranked(evaluations: list[Evaluation]) -> tuple[Evaluation, ...]:
-    """Return the evaluations without deadlock, best first: makespan, then fewer partitions, then the earlier one."""
-    alive = [e for e in evaluations if not e.deadlock]
+    """Return the evaluations without deadlock, best first: makespan, then fewer partitions, then the earlier one.
+
+    Cut ones are left out: as many as the evaluator keeps are ahead of them.
+    """
+    alive = [e for e in evaluations if not e.deadlock and not e.cut]
     return tuple(sorted(alive, key=lambda e: (e.makespan, len(e.point.partitions), e.ordinal)))

@@ -18,14 +18,15 @@ from dse.model.estimate import PartitionAccount
 from dse.model.study import Evaluation
 from dse.model.trace import Topology
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _SCHEMA = (
     "CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "CREATE TABLE identity (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
     """CREATE TABLE evaluation (
         digest TEXT PRIMARY KEY,    -- sha256 of the design point without its names
         ordinal INTEGER NOT NULL,   -- order of evaluation, from 0
-        makespan INTEGER NOT NULL,  -- in tick_unit; without meaning in a deadlock
+        makespan INTEGER,           -- in tick_unit; without meaning in a deadlock; NULL where the run was stopped
+        at_least INTEGER,           -- then: a proven lower bound of the makespan (or it deadlocks), in tick_unit
         tick_unit TEXT NOT NULL,
         deadlock INTEGER NOT NULL,
         seconds REAL NOT NULL,      -- wall time of the estimation
@@ -49,7 +50,7 @@ class StudyStore:
         """Return the stored evaluations by digest, in order."""
         try:
             rows = self._connection.execute(
-                "SELECT digest, ordinal, makespan, tick_unit, deadlock, seconds, point, partitions, waiting"
+                "SELECT digest, ordinal, makespan, at_least, tick_unit, deadlock, seconds, point, partitions, waiting"
                 " FROM evaluation ORDER BY ordinal, digest"
             ).fetchall()
             return {row[0]: self._evaluation(row) for row in rows}
@@ -57,22 +58,24 @@ class StudyStore:
             raise damaged(self._path, str(cause)) from cause
 
     def _evaluation(self, row: tuple[Any, ...]) -> Evaluation:
-        digest, ordinal, makespan, tick_unit, deadlock, seconds, point, partitions, waiting = row
+        digest, ordinal, makespan, at_least, tick_unit, deadlock, seconds, point, partitions, waiting = row
         return Evaluation(
             ordinal=ordinal, point=point_from_json(json.loads(point), self._topology), digest=digest,
-            makespan=makespan, tick_unit=tick_unit, deadlock=bool(deadlock), seconds=seconds,
+            makespan=at_least if makespan is None else makespan, cut=makespan is None,
+            tick_unit=tick_unit, deadlock=bool(deadlock), seconds=seconds,
             partitions=tuple(PartitionAccount(**account) for account in json.loads(partitions)),
             waiting=tuple(json.loads(waiting)),
         )  # fmt: skip
 
     def add(self, evaluation: Evaluation) -> None:
-        """Add an evaluation to the open transaction."""
+        """Add an evaluation to the open transaction, or put it in the place of what was known of its point."""
         self._connection.execute(
             "INSERT OR REPLACE INTO evaluation"
-            " (digest, ordinal, makespan, tick_unit, deadlock, seconds, point, partitions, waiting)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " (digest, ordinal, makespan, at_least, tick_unit, deadlock, seconds, point, partitions, waiting)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                evaluation.digest, evaluation.ordinal, evaluation.makespan, evaluation.tick_unit,
+                evaluation.digest, evaluation.ordinal, None if evaluation.cut else evaluation.makespan,
+                evaluation.makespan if evaluation.cut else None, evaluation.tick_unit,
                 int(evaluation.deadlock), evaluation.seconds,
                 json.dumps(point_to_json(evaluation.point, self._topology), separators=(",", ":")),
                 json.dumps([asdict(account) for account in evaluation.partitions], separators=(",", ":")),

@@ -77,6 +77,7 @@ def ranking_document(study: Study, rows: Sequence[RankedRow], topology: Topology
         "one_core_makespan": None if study.baseline is None or study.baseline.deadlock else study.baseline.makespan,
         "evaluations": study.evaluations,
         "excluded_by_bound": study.pruned,
+        "cut_while_running": study.cut,
         "deadlocks": study.deadlocks,
         "space": study.space_size,
         "symmetric_skipped": study.symmetric,

@@ -5,9 +5,8 @@ Read ``explore`` from top to bottom: one variable a stage.
 
 import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from dse.estimate.bounds import Bounds
 from dse.estimate.engine import Engine, make_engine
 from dse.estimate.prepare import prepare
 from dse.explore.cluster import ClusterEstimator
-from dse.explore.evaluator import Budget, Estimator, Evaluator, Progress
+from dse.explore.evaluator import Budget, Cutting, Estimator, Evaluator, Progress
 from dse.explore.front import (
     MAKESPAN_ONLY,
     ByGoals,
@@ -35,6 +34,7 @@ from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic, ch
 from dse.explore.search import BATCH, ranked, run_search
 from dse.explore.space import Space, SpaceOptions, build_space
 from dse.explore.store import StudyStore, create_study, move_aside, resume_study
+from dse.explore.workers import ThreadEstimator
 from dse.flows.buffers import parse_sizing_method, sized_capacities
 from dse.flows.defaults import cpu_only_actors, default_budget
 from dse.flows.deliver import Delivery, deliver
@@ -121,7 +121,8 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
     )
     watch.planned(plan)
     try:
-        with _estimator(options, engine, cluster) as estimator:
+        threads = ThreadEstimator(engine, options.workers, setting.trace.n_firings)
+        with closing(cluster or threads) as estimator:
             study = _search(options, setting, space, estimator, store, watch, plan, goals)
     finally:
         store.close()
@@ -181,8 +182,8 @@ def _first_point(space: Space) -> DesignPoint:
 
 def _method(options: ExploreOptions, space: Space, goals: Goals | None, budget: Budget) -> tuple[str, str]:
     """Return the name of the search method and why it is this one."""
-    if options.jobs < 1:
-        raise OptionError(f"{options.jobs} threads estimate nothing", expected="--jobs takes 1 or more")
+    if options.workers < 1:
+        raise OptionError(f"{options.workers} threads estimate nothing", expected="--workers takes 1 or more")
     if options.batch < 1:
         raise OptionError(f"batches of {options.batch} mappings hold nothing", expected="--batch takes 1 or more")
     if options.best < 1:
@@ -210,8 +211,10 @@ def _search(
     method: SearchMethod = METHODS.load(plan.method)(context if goals is None else unbounded(context, goals))
     if goals is not None:
         method = ByGoals(method, goals)
+    cutting = Cutting(keep=max(KEPT, options.best), counts=functools.partial(_holds, space))
     evaluator = Evaluator(
-        estimator, budget=plan.budget, store=store, clock=time.perf_counter, progress=watch.progress
+        estimator, budget=plan.budget, store=store, clock=time.perf_counter, progress=watch.progress,
+        cutting=cutting if goals is None else None,
     )  # fmt: skip
     bounding_seconds = time.perf_counter() - started
     outcome = run_search(method, evaluator, space.one_core(), options.batch)
@@ -225,6 +228,7 @@ def _search(
         symmetric=space.placements - space.mappings,
         evaluations=len(evaluator.evaluations),
         deadlocks=sum(e.deadlock for e in evaluator.evaluations),
+        cut=sum(e.cut for e in evaluator.evaluations),
         pruned=min(method.pruned, space.size - len(in_space)),
         complete=outcome.stop == "complete" and method.exact,
         stop=outcome.stop,
@@ -241,22 +245,6 @@ def _cluster(options: ExploreOptions, setting: Setting) -> ClusterEstimator | No
     if options.cluster is None:
         return None
     return ClusterEstimator(options.cluster, setting.problem, options.problem.engine)
-
-
-@contextmanager
-def _estimator(options: ExploreOptions, engine: Engine, cluster: ClusterEstimator | None) -> Iterator[Estimator]:
-    """Give what estimates: a cluster, the threads of this process, or just this one."""
-    if cluster is not None:
-        with closing(cluster):
-            yield cluster
-        return
-    with ThreadPoolExecutor(max_workers=options.jobs) as pool:
-        yield functools.partial(_estimates, engine, pool if options.jobs > 1 else None)
-
-
-def _estimates(engine: Engine, pool: Executor | None, points: Sequence[DesignPoint]) -> Iterator[Estimate]:
-    """Yield the estimates in order; engines let several threads estimate at once."""
-    return iter(map(engine.estimate, points)) if pool is None else pool.map(engine.estimate, points)
 
 
 def _holds(space: Space, point: DesignPoint) -> bool:

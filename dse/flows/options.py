@@ -36,9 +36,9 @@ class ProblemOptions:
 class ExploreOptions:
     """What makes a search. ``best``: how many mapping files are written. ``out``: the folder of all results.
 
-    ``jobs``: threads that estimate; no result depends on it. ``cluster``: the address of a dask scheduler whose workers
-    estimate instead; no result depends on that either. ``batch``: points that are under way at once, at most; results
-    depend on it, because a method chooses a batch knowing only the batches before.
+    ``workers``: threads that estimate; no result depends on it. ``cluster``: the address of a dask scheduler whose
+    workers estimate instead; no result depends on that either. ``batch``: points that are under way at once, at most;
+    results depend on it, because a method chooses a batch knowing only the batches before.
     """
 
     problem: ProblemOptions
@@ -53,7 +53,7 @@ class ExploreOptions:
     objectives: tuple[str, ...] = ("makespan",)
     budget: Budget | None = None
     seed: int = 1
-    jobs: int = 1
+    workers: int = 1
     cluster: str | None = None
     batch: int = BATCH
     best: int = 5

@@ -14,7 +14,8 @@ StopReason: TypeAlias = Literal["complete", "evaluations", "seconds", "interrupt
 class Evaluation:
     """One evaluated design point: what the search and the ranking look at, and what the store keeps of an estimate.
 
-    ``ordinal`` counts the evaluations of a study from 0. ``makespan`` is in ticks and means nothing in a deadlock.
+    ``ordinal`` counts the evaluations of a study from 0. ``makespan`` is in ticks and means nothing in a deadlock;
+    where ``cut`` is set it is no makespan but a proven lower bound of it.
     """
 
     ordinal: int
@@ -30,6 +31,8 @@ class Evaluation:
     """For each actor the ticks that it was ready while no core of its partition was free; empty where unknown."""
     costs: tuple[int, ...] = ()
     """The cost of each objective of the search, smaller is better; empty where it only looks at the makespan."""
+    cut: bool = False
+    """The simulation was stopped: the point takes at least ``makespan`` ticks, or deadlocks. It has no accounts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +84,7 @@ class Study:
 
     ``ranking``: the distinct design points without deadlock, best first. ``baseline``: all actors on one core, or
     None where that is impossible. ``pruned``: points that a bound proved worse than the ranking, without estimation.
+    ``cut``: evaluations whose simulation was stopped when it was clear that they are not among the best.
     ``complete``: every point of the space was estimated or pruned, so the best of the ranking is the best there is.
     """
 
@@ -102,6 +106,7 @@ class Study:
     """Proven for the whole space, the highest first; never empty."""
     symmetric: int = 0
     """Placements left out of the space because they only number identical cores or units in another way."""
+    cut: int = 0
     assumed: tuple[str, ...]
     front: Front | None = None
     """None where the makespan is the only objective."""

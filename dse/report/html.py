@@ -104,6 +104,8 @@ def _head(inputs: ReportInputs) -> str:
             (f"{100 * best.gap:.1f} %", f"above the lower bound of {time_text(study.lower_bounds[0].makespan, unit)}")
         )
     facts.append((f"{study.evaluations:,}", "mappings estimated"))
+    if study.cut:
+        facts.append((f"{study.cut:,}", "of them stopped early"))
     if study.pruned:
         facts.append((f"{study.pruned:,}", "excluded by their bound"))
     shown = "".join(

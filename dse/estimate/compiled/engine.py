@@ -44,12 +44,17 @@ class CompiledEngine:
 
     def estimate_within(self, point: DesignPoint, limit: int) -> Estimate | None:
         """Return the estimate of a point that completes by ``limit``, else None (see ``Engine``)."""
-        prepared = prepare(self.packed.tables, point)
-        run = pack_point(self.packed, prepared, limit)
-        makespan = self._simulate([run], _NO_TIMES)[0]
-        if run.memory[at.STOPPED] or not _complete(run):
-            return None
-        return self._estimate(prepared, run, makespan, None)
+        return self.estimates_within([point], limit)[0]
+
+    def estimates_within(self, points: Sequence[DesignPoint], limit: int) -> list[Estimate | None]:
+        """Return the estimates of points that complete by ``limit``, else None (see ``Engine``)."""
+        prepared = [prepare(self.packed.tables, point) for point in points]
+        runs = [pack_point(self.packed, p, limit) for p in prepared]
+        makespans = self._simulate(runs, _NO_TIMES)
+        return [
+            None if run.memory[at.STOPPED] or not _complete(run) else self._estimate(p, run, makespan, None)
+            for p, run, makespan in zip(prepared, runs, makespans, strict=True)
+        ]
 
     def _simulate(self, runs: list[Run], times: Ints) -> list[int]:
         ends = np.empty(len(runs), dtype=np.int64)

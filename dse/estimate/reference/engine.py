@@ -48,6 +48,10 @@ class ReferenceEngine:
             return None
         return self._estimate(prepared, model, makespan, firing_times=False)
 
+    def estimates_within(self, points: Sequence[DesignPoint], limit: int) -> list[Estimate | None]:
+        """Return the estimates of points that complete by ``limit``, else None (see ``Engine``)."""
+        return [self.estimate_within(point, limit) for point in points]
+
     def _estimate(self, prepared: Prepared, model: Coupled, makespan: int, *, firing_times: bool) -> Estimate:
         """Read the accounts of a run that is over."""
         for actor in model.actors:

@@ -85,7 +85,9 @@ class SimulatedAnnealing(Scripted):
             return False
         if not walk.value[0] and self._bound(step) > walk.value[1] + margin:
             return False
+        self.ceiling = None if walk.value[0] else math.floor(walk.value[1] + margin)
         value = cost((yield from self._one(step.candidate)))
+        self.ceiling = None
         if not (value < walk.value or (value[0] == walk.value[0] and value[1] <= walk.value[1] + margin)):
             return False
         changed = value != walk.value

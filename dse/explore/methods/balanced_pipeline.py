@@ -11,5 +11,7 @@ from dse.explore.scripted import Script, Scripted
 class BalancedPipeline(Scripted):
     """Asks for the best cut of the pipeline for each number of partitions, with every policy and capacity vector."""
 
+    ceiling = 0
+
     def _script(self) -> Script:
         yield settings_of(self._space, mappings_of(self._context, lambda count: chunks(self._context, count)))

@@ -10,7 +10,7 @@ short gives a gap.
 
 from dataclasses import dataclass
 
-from dse.explore.method import cost
+from dse.explore.method import least_makespan
 from dse.explore.methods.greedy import constructed
 from dse.explore.moves import settings_of
 from dse.explore.placement import EdgeCosts
@@ -54,6 +54,7 @@ class BranchAndBound(Scripted):
 
     exact = True
     patience = None
+    ceiling = 0
 
     def _script(self) -> Script:
         self._best: int | None = None
@@ -89,8 +90,7 @@ class BranchAndBound(Scripted):
             self._learn([evaluation])
 
     def _learn(self, results: list[Evaluation]) -> None:
-        alive = [r.makespan for r in results if not cost(r)[0]]
-        self._best = min([*alive, *([] if self._best is None else [self._best])], default=None)
+        self._best = least_makespan(results, self._best)
 
     def _excluded(self, bound: int) -> bool:
         return self._best is not None and bound >= self._best

@@ -21,6 +21,7 @@ class Exhaustive:
 
     exact = True
     proven = 0
+    ceiling = 0
 
     def __init__(self, context: SearchContext) -> None:
         self._context = context
@@ -72,6 +73,6 @@ class Exhaustive:
     def tell(self, results: Sequence[Evaluation]) -> None:
         """Keep the best makespans seen, in ascending order."""
         for result in results:
-            if not result.deadlock:
+            if not result.deadlock and not result.cut:
                 bisect.insort(self._best, result.makespan)
         del self._best[self._context.keep :]

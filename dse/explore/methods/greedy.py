@@ -19,6 +19,7 @@ class Greedy:
 
     exact = False
     proven = 0
+    ceiling = 0
 
     def __init__(self, context: SearchContext) -> None:
         self._space = context.space

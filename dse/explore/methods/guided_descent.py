@@ -28,6 +28,7 @@ class GuidedDescent(Scripted):
         for i in order:
             yield from self._descent(position_of(starts[i]), results[i])
         while True:
+            self.ceiling = None
             candidate = random_candidate(self._context)
             results = yield [candidate]
             yield from self._descent(position_of(candidate), results[0])
@@ -37,6 +38,7 @@ class GuidedDescent(Scripted):
         improved = True
         while improved:
             improved = False
+            self.ceiling = None if evaluation.deadlock else evaluation.makespan
             view = view_of(self._context, position, evaluation)
             steps = [s for s in type(self).generator(view) if _target(s) not in refused]
             steps = self._worth_trying([*steps, *reset(self._space, position)], evaluation)

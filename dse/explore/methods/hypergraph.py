@@ -23,6 +23,8 @@ IMBALANCES = (0.03, 0.2)
 class Hypergraph(Scripted):
     """Asks for the mappings of Mt-KaHyPar for each number of partitions, with every policy and capacity vector."""
 
+    ceiling = 0
+
     def _script(self) -> Script:
         module = import_extra("mtkahypar", "hypergraph")
         partitioner = _partitioner(module)

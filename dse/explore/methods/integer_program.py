@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse.base.extras import import_extra
-from dse.explore.method import SearchContext, cost
+from dse.explore.method import SearchContext, least_makespan
 from dse.explore.methods.greedy import constructed
 from dse.explore.moves import settings_of
 from dse.explore.placement import EdgeCosts
 from dse.explore.scripted import Script, Scripted
 from dse.explore.space import Assignment
-from dse.model.study import Evaluation
 
 MOST_PROGRAMS = 30
 """Programs that are solved; a space that waits more than it works needs too many cuts for a proof."""
@@ -45,11 +44,12 @@ class IntegerProgram(Scripted):
     """Solves, estimates, cuts off, until the bound meets the best estimate; ``exact`` only then."""
 
     patience = None
+    ceiling = 0
 
     def _script(self) -> Script:
         best: int | None = None
         results = yield settings_of(self._space, constructed(self._context))
-        best = _least(results, best)
+        best = least_makespan(results, best)
         program = Program(self._context)
         for _ in range(MOST_PROGRAMS):
             yield []
@@ -64,12 +64,7 @@ class IntegerProgram(Scripted):
                 return  # the solver gave up: what is proven so far stands
             program.cut_off(solution.slots)
             results = yield list(self._space.settings(solution.mapping))
-            best = _least(results, best)
-
-
-def _least(results: list[Evaluation], best: int | None) -> int | None:
-    found = [r.makespan for r in results if not cost(r)[0]]
-    return min([*found, *([] if best is None else [best])], default=None)
+            best = least_makespan(results, best)
 
 
 class Program:

@@ -19,6 +19,8 @@ PASSES = 10
 class KernighanLin(Scripted):
     """Asks for one mapping of few cut tokens for each number of partitions, with every policy and capacity vector."""
 
+    ceiling = 0
+
     def _script(self) -> Script:
         yield settings_of(self._space, mappings_of(self._context, lambda count: _grouped(self._context, count)))
 

@@ -34,6 +34,7 @@ class LocalSearch:
         self._space = context.space
         self._size = context.space.size
         self._known: dict[Candidate, _Cost] = {}
+        self._cut: set[Candidate] = set()
         self._starts = constructed(context)
         self._neighbours: list[tuple[int, Candidate]] = []
         self._asked: list[Candidate] = []
@@ -52,6 +53,13 @@ class LocalSearch:
         """Nothing is proven about the points that the search walks past."""
         return 0
 
+    @property
+    def ceiling(self) -> int | None:
+        """The makespan of the current point: of a neighbour that is worse no more has to be known. Starts are exact."""
+        if self._current is None or self._known[self._current][0]:
+            return None
+        return self._known[self._current][1]
+
     def ask(self, n: int) -> Sequence[DesignPoint]:
         """Return the next starts, or the next neighbours of the current point, or a new start."""
         self._asked = []
@@ -68,6 +76,7 @@ class LocalSearch:
         """Move to the best point of the batch if it improves on the current one."""
         for candidate, result in zip(self._asked, results, strict=False):
             self._known[candidate] = cost(result)
+            (self._cut.add if result.cut else self._cut.discard)(candidate)
         told = self._asked[: len(results)]
         if told:
             self._move_to(min(told, key=self._known.__getitem__))
@@ -84,16 +93,22 @@ class LocalSearch:
         """Put up to ``n`` unknown neighbours into ``_asked``; a known better one is moved to at once."""
         assert self._current is not None
         deadlock, makespan = self._known[self._current]
-        while self._neighbours and len(self._asked) < n:
+        taken: list[tuple[int, Candidate]] = []
+        while self._neighbours and len(taken) < n:
             bound, candidate = self._neighbours.pop()
             known = self._known.get(candidate)
-            if known is not None:
-                if known < (deadlock, makespan):
-                    self._asked = []
-                    self._move_to(candidate)
-                    return
-            elif deadlock or bound < makespan:
-                self._asked.append(candidate)
+            if known is None:
+                if deadlock or bound < makespan:
+                    taken.append((bound, candidate))
+            elif candidate in self._cut and (deadlock or known[1] <= makespan):
+                # Cut for a better current point, so whether it beats this one is open: it goes first, alone.
+                self._neighbours += [(bound, candidate), *reversed(taken)]
+                self._asked = [candidate]
+                return
+            elif known < (deadlock, makespan):
+                self._move_to(candidate)
+                return
+        self._asked = [candidate for _, candidate in taken]
         if not self._asked:
             self._current = None  # a local optimum
 

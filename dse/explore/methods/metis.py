@@ -20,6 +20,8 @@ SEEDS = 4
 class Metis(Scripted):
     """Asks for the mappings of METIS for each number of partitions, with every policy and capacity vector."""
 
+    ceiling = 0
+
     def _script(self) -> Script:
         module = import_extra("pymetis", "metis")
         seeds = self._context.rng.integers(1, 2**31 - 1, SEEDS).tolist()

@@ -25,6 +25,7 @@ class Portfolio:
         often = LocalSearch(local)
         self._turns: list[SearchMethod] = [often, self._exact, often, Tabu(tabu), often, SimulatedAnnealing(annealing)]
         self._turn = 0
+        self._told: dict[SearchMethod, set[str]] = {member: set() for member in self._turns}
 
     @property
     def exact(self) -> bool:
@@ -46,17 +47,28 @@ class Portfolio:
         """Whether the best point is proven: branch and bound is the member that ends last."""
         return self._exact.done
 
+    @property
+    def ceiling(self) -> int | None:
+        """That of the member whose turn it is."""
+        return self._turns[self._turn % len(self._turns)].ceiling
+
     def ask(self, n: int) -> Sequence[DesignPoint]:
         """Return what the member whose turn it is asks for; nothing when it only thought."""
         return self._turns[self._turn % len(self._turns)].ask(n)
 
     def tell(self, results: Sequence[Evaluation]) -> None:
-        """Tell the member that asked, and branch and bound; then it is the next one's turn."""
+        """Tell the member that asked, and branch and bound; then it is the next one's turn.
+
+        A member that asked for nothing but what it had been told as cut keeps its turn: others would not have asked.
+        """
         member = self._turns[self._turn % len(self._turns)]
         member.tell(results)
+        told = self._told[member]
+        again = bool(results) and all(result.digest in told for result in results)
+        told.update(result.digest for result in results)
         if member is not self._exact:
             for result in results:
                 self._exact.observe(result)
         if member.done:
             self._turns = [other for other in self._turns if other is not member]
-        self._turn += 1
+        self._turn += not again

@@ -12,6 +12,8 @@ DRAWN = 32
 class RandomSearch(Scripted):
     """Draws until the budget ends or nothing unknown turns up."""
 
+    ceiling = 0
+
     def _script(self) -> Script:
         while True:
             yield [random_candidate(self._context) for _ in range(DRAWN)]

@@ -19,6 +19,8 @@ SLICES = (1, 2, 3, 5, 8, 13)
 class RoundRobin(Scripted):
     """Asks for the mappings of each number of slices, with every policy and capacity vector."""
 
+    ceiling = 0
+
     def _script(self) -> Script:
         found: dict[Candidate, None] = {}
         for slices in SLICES:

@@ -11,5 +11,7 @@ from dse.explore.scripted import Script, Scripted
 class WorkloadBalance(Scripted):
     """Asks for the LPT mappings, with every policy and capacity vector."""
 
+    ceiling = 0
+
     def _script(self) -> Script:
         yield settings_of(self._space, mappings_of(self._context, lambda _: singles(self._context)))

@@ -76,10 +76,12 @@ class FormulaEngine:
         self.asked: list[DesignPoint] = []
         self.deadlocks = deadlocks
 
-    def __call__(self, points: Sequence[DesignPoint]) -> Iterator[Estimate]:
+    def __call__(self, points: Sequence[DesignPoint], limit: int | None) -> Iterator[Estimate | None]:
         for point in points:
             self.asked.append(point)
-            yield estimate_of(point, deadlock=self.deadlocks and point.digest()[-1] in "01234567")
+            estimate = estimate_of(point, deadlock=self.deadlocks and point.digest()[-1] in "01234567")
+            late = limit is not None and (estimate.deadlock is not None or estimate.makespan > limit)
+            yield None if late else estimate
 
 
 def context(space: Space, *, seed: int = 1, keep: int = 5, bounded: bool = True) -> SearchContext:

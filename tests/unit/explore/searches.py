@@ -70,7 +70,7 @@ def run(name: str, problem: Problem, space: Space, *, seed: int = 1, evaluations
     method: SearchMethod = METHODS.load(name)(context_of(problem, space, seed=seed))
     engine = make_engine("compiled", problem)
     evaluator = Evaluator(
-        lambda points: (engine.estimate(p) for p in points), budget=Budget(evaluations=evaluations), store=NoStore(),
+        lambda points, _: map(engine.estimate, points), budget=Budget(evaluations=evaluations), store=NoStore(),
         clock=itertools.count().__next__, progress=lambda p: None,
     )  # fmt: skip
     outcome = run_search(method, evaluator, None)

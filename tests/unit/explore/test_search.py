@@ -171,8 +171,8 @@ def test_auto_says_why() -> None:
 
 
 class Interrupting(FormulaEngine):
-    def __call__(self, points):  # type: ignore[no-untyped-def]
-        for estimate in super().__call__(points):
+    def __call__(self, points, limit):  # type: ignore[no-untyped-def]
+        for estimate in super().__call__(points, limit):
             if len(self.asked) == 10:
                 raise KeyboardInterrupt
             yield estimate

@@ -1,0 +1,49 @@
+"""Estimates made by the threads of this process, in the order asked for: engines release the interpreter lock.
+
+A batch of points is cut into runs of a few, and each run is one call of the engine: fewer hand-overs between threads.
+Which thread makes an estimate, and with which others, changes nothing in it.
+"""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from dse.estimate.engine import Engine
+from dse.model.design_point import DesignPoint
+from dse.model.estimate import Estimate
+
+RUN_FIRINGS = 400_000
+"""A run of points simulates about so many firings (tens of milliseconds), so that nobody waits long for the clock."""
+RUNS_PER_WORKER = 2
+"""A batch gives each thread so many runs: stopped simulations make them unequal."""
+
+
+class ThreadEstimator:
+    """An ``Estimator`` on ``workers`` threads of an engine whose trace has ``firings`` firings. Close it after use."""
+
+    def __init__(self, engine: Engine, workers: int, firings: int) -> None:
+        self._engine = engine
+        self._workers = workers
+        self._most = max(1, RUN_FIRINGS // max(1, firings))
+        self._pool = ThreadPoolExecutor(max_workers=workers) if workers > 1 else None
+
+    def close(self) -> None:
+        """End the threads; what they are at is finished first."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def __call__(self, points: Sequence[DesignPoint], limit: int | None) -> Iterator[Estimate | None]:
+        """Yield the estimates of points in their order; None for those that do not complete by ``limit``."""
+        size = max(1, min(self._most, -(-len(points) // (RUNS_PER_WORKER * self._workers))))
+        runs = [points[i : i + size] for i in range(0, len(points), size)]
+        results = (self._run(r, limit) for r in runs) if self._pool is None else self._in_threads(runs, limit)
+        for result in results:
+            yield from result
+
+    def _in_threads(self, runs: list[Sequence[DesignPoint]], limit: int | None) -> Iterator[list[Estimate | None]]:
+        assert self._pool is not None
+        return self._pool.map(self._run, runs, [limit] * len(runs))
+
+    def _run(self, points: Sequence[DesignPoint], limit: int | None) -> list[Estimate | None]:
+        if limit is None:
+            return [*self._engine.estimates(points)]
+        return self._engine.estimates_within(points, limit)
