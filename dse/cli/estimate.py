@@ -9,8 +9,9 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from dse.cli.problem_arguments import add_problem_arguments, print_warnings, problem_options
+from dse.explore.store import clock_json
 from dse.flows.estimate import Estimated, MappingEstimate, estimate_mappings
-from dse.flows.options import EstimateOptions
+from dse.flows.options import EstimateOptions, parse_clocks
 from dse.report.quantities import percent_text, time_text, wrapped
 from dse.report.ranking import mapping_text, render
 from dse.report.why import CORE_CATEGORIES, reason_lines
@@ -30,6 +31,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="mapping files (default: all actors on one core)",
     )  # fmt: skip
     parser.add_argument("--buffers", metavar="N|X.bxdf", help="FIFO capacities in tokens, over those of the mapping")
+    parser.add_argument(
+        "--clocks", metavar="UNIT=MHZ", action="append", default=[],
+        help="the clock of a unit (or of each of a kind), over that of the mapping and the weights; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--transfers", choices=("sequential", "parallel"), help="how the transfers of a firing go")
     parser.add_argument("--release", choices=("reading", "processing"), help="when input space becomes free")
 
@@ -40,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
         problem=problem_options(args),
         mappings=tuple(args.mapping),
         buffers=args.buffers,
+        clocks=tuple(parse_clocks(text) for text in args.clocks),
         release=args.release,
         transfers=args.transfers,
     )
@@ -65,7 +71,7 @@ def as_document(mapping: MappingEstimate, estimated: Estimated) -> dict[str, obj
         "bottleneck": None if mapping.reasons.busiest is None else mapping.reasons.busiest.partition,
         "partitions": [
             {
-                "name": p.name, "unit": p.unit, "cores": p.cores,
+                "name": p.name, "unit": point.unit, **clock_json(point), "cores": p.cores,
                 "actors": [topology.actors[a].name for a in point.actors],
                 **dict(zip(CORE_CATEGORIES, p.ticks, strict=True)),
             }

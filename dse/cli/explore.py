@@ -21,6 +21,7 @@ from dse.flows.explore import Explored, SearchPlan, Watcher, explore
 from dse.flows.options import (
     ExploreOptions,
     parse_budget,
+    parse_clocks,
     parse_objectives,
     parse_partitions,
     parse_pin,
@@ -56,6 +57,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--buffers", metavar="N|X.bxdf|minimal|maximal", action="append", default=[],
         help="FIFO capacities in tokens; repeat it to let the search choose",
     )  # fmt: skip
+    parser.add_argument(
+        "--clocks", metavar="UNIT=MHZ[,MHZ]", action="append", default=[],
+        help="clocks from which the search chooses one for a unit (or each of a kind; a+b: in common); may be repeated",
+    )  # fmt: skip
     parser.add_argument("--transfers", choices=("sequential", "parallel"), default="sequential")
     parser.add_argument("--release", choices=("reading", "processing"), default="reading")
     parser.add_argument("--method", default="auto", help=f"auto, {', '.join(METHODS.names())} (default: auto)")
@@ -90,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
         policies=parse_policies(args.policy),
         policy_per_partition=args.policy_per_partition,
         buffers=tuple(args.buffers),
+        clocks=tuple(parse_clocks(text) for text in args.clocks),
         release=args.release,
         transfers=args.transfers,
         method=args.method,

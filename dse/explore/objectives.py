@@ -204,7 +204,7 @@ class Units:
 
 
 class Energy:
-    """Busy core time times the power of a busy core (``power_watt`` of the unit); idle cores are taken to draw none.
+    """Busy core time times the power of a busy core (``Unit.power_at`` its clock); idle cores are taken to draw none.
 
     Cost in picojoules (1 W for 1 ps), rounded half up. Raises ``OptionError`` where a unit has no power or the weights
     have no clock.
@@ -226,12 +226,21 @@ class Energy:
             raise OptionError(
                 "energy needs times, and the weights are cycles without a clock", expected="give weights with a clock"
             )
-        self._watt = {unit.name: unit.power_watt or Fraction(0) for unit in platform.units}
+        clocks = (*((unit.name, None) for unit in platform.units), *tables.problem.clocks)
+        watts = {(name, clock): unit.power_at(clock) for name, clock in clocks if (unit := platform.unit(name))}
+        silent = [f"{name} at {float(clock):.11g} MHz" for (name, clock), watt in watts.items() if clock and not watt]
+        if silent:
+            raise OptionError(
+                f"energy needs the power at every clock; platform '{platform.name}' lacks {', '.join(silent)}",
+                expected="add it to the `power_watt_at_mhz` of the unit",
+            )
+        self._watt = {key: watt for key, watt in watts.items() if watt is not None}
 
     def cost(self, point: DesignPoint, outcome: Outcome) -> int:
         """Return the picojoules."""
         accounts = zip(point.partitions, outcome.partitions, strict=True)
-        return round_half_up(sum((account.busy * self._watt[p.unit] for p, account in accounts), Fraction(0)))
+        energies = (account.busy * self._watt[p.unit, p.clock_mhz] for p, account in accounts)
+        return round_half_up(sum(energies, Fraction(0)))
 
     def value(self, cost: int) -> float:
         """Return the joules."""

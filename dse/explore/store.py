@@ -8,6 +8,7 @@ import json
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import asdict
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -232,7 +233,7 @@ def point_to_json(point: DesignPoint, topology: Topology) -> dict[str, object]:
         "partitions": [
             {
                 "name": p.name, "unit": p.unit, "policy": p.policy, "cores": p.cores,
-                "actors": names(p.actors), "static_order": names(p.static_order),
+                "actors": names(p.actors), "static_order": names(p.static_order), **clock_json(p),
             }
             for p in point.partitions
         ],
@@ -242,6 +243,12 @@ def point_to_json(point: DesignPoint, topology: Topology) -> dict[str, object]:
     }  # fmt: skip
 
 
+def clock_json(partition: Partition) -> dict[str, float]:
+    """Return the clock of a partition for JSON, nothing where none was chosen. A clock has at most 11 digits."""
+    clock = partition.clock_mhz
+    return {} if clock is None else {"clock_mhz": int(clock) if clock.denominator == 1 else float(clock)}
+
+
 def point_from_json(data: dict[str, Any], topology: Topology) -> DesignPoint:
     """Return the design point that ``point_to_json`` wrote. Raises ``KeyError`` on unknown actors and absent fields."""
     index = {actor.name: a for a, actor in enumerate(topology.actors)}
@@ -249,6 +256,7 @@ def point_from_json(data: dict[str, Any], topology: Topology) -> DesignPoint:
         Partition(
             name=p["name"], unit=p["unit"], policy=p["policy"], cores=p["cores"],
             actors=tuple(index[a] for a in p["actors"]), static_order=tuple(index[a] for a in p["static_order"]),
+            clock_mhz=Fraction(str(p["clock_mhz"])) if "clock_mhz" in p else None,
         )
         for p in data["partitions"]
     )  # fmt: skip

@@ -10,6 +10,7 @@ from dse.base.errors import Diagnostic, OptionError
 from dse.base.registry import nearest_names
 from dse.estimate.engine import make_engine
 from dse.explore.buffers import DEFAULT_TOLERANCE, SIZING_METHODS, BufferSizing, SizingMethod, size_buffers
+from dse.flows.clocks import clocked_setting, clocks_of_points
 from dse.flows.defaults import Capacities
 from dse.flows.estimate import no_cpu
 from dse.flows.options import ProblemOptions
@@ -57,6 +58,7 @@ def size_fifos(options: BufferOptions, stage: Callable[[str], None] = unheard) -
     else:
         gather = Gatherer()
         point, assumed = read_xcf(options.mapping, topology, setting.platform, gather), ()
+        setting = clocked_setting(setting, clocks_of_points((point,), setting.platform))
         warnings = tuple(gather.warnings)
     stage("sizing the FIFOs")
     engine = make_engine(options.problem.engine, setting.problem)

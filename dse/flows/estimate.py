@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import Diagnostic, InfeasibleDesign
 from dse.estimate.engine import make_engine
+from dse.flows.clocks import clock_domains, clocked_setting, clocks_of_points, fixed_clocks
 from dse.flows.options import EstimateOptions
 from dse.flows.program import Setting, load_setting, read_capacities, unheard
 from dse.formats.xcf import read_xcf, states_sizes
@@ -52,6 +53,7 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
     """
     setting = load_setting(options.problem, stage)
     points, assumed, warnings = _points(options, setting)
+    setting = clocked_setting(setting, clocks_of_points((point for _, point in points), setting.platform))
     engine = make_engine(options.problem.engine, setting.problem)
     found = []
     for name, point in points:
@@ -95,11 +97,13 @@ def _points(
     if options.buffers:
         tokens = read_capacities(options.buffers, setting).tokens
         named = [(name, replace(point, capacities=tokens)) for name, point in named]
+    clocks = fixed_clocks(clock_domains(options.clocks, setting.platform))
     changed = [
         (
             name,
             replace(
-                point, release=options.release or point.release, transfers=options.transfers or point.transfers
+                point, release=options.release or point.release, transfers=options.transfers or point.transfers,
+                partitions=tuple(replace(p, clock_mhz=clocks.get(p.unit, p.clock_mhz)) for p in point.partitions),
             ),
         )
         for name, point in named

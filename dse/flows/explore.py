@@ -16,6 +16,7 @@ from dse.base.errors import DeadlockError, OptionError
 from dse.estimate.bounds import Bounds
 from dse.estimate.engine import Engine, make_engine
 from dse.estimate.prepare import prepare
+from dse.explore.clocks import ClockDomain
 from dse.explore.cluster import ClusterEstimator
 from dse.explore.evaluator import Budget, Cutting, Estimator, Evaluator, Progress
 from dse.explore.front import (
@@ -37,6 +38,7 @@ from dse.explore.store import StudyStore, create_study, move_aside, resume_study
 from dse.explore.workers import ThreadEstimator
 from dse.flows.buffers import parse_sizing_method, sized_capacities
 from dse.flows.defaults import cpu_only_actors, default_budget
+from dse.flows.clocks import clock_domains, clocked_setting, domains_text
 from dse.flows.deliver import Delivery, deliver
 from dse.flows.manifest import platform_digest, text_digest, tool_manifest, trace_manifest, weights_digest
 from dse.flows.options import ExploreOptions
@@ -99,7 +101,9 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
     """
     watch = watcher or Watcher()
     setting = load_setting(options.problem, watch.stage)
-    space, assumed = _space(options, setting)
+    domains = clock_domains(options.clocks, setting.platform)
+    setting = clocked_setting(setting, ((unit, clock) for d in domains for unit in d.units for clock in d.clocks_mhz))
+    space, assumed = _space(options, setting, domains)
     engine = make_engine(options.problem.engine, setting.problem)
     budget = options.budget or default_budget(options.problem.engine, setting.trace.n_firings)
     prepare(setting.tables, space.one_core() or _first_point(space))  # weights that are missing stop us before all else
@@ -154,7 +158,9 @@ def _report_inputs(
     )
 
 
-def _space(options: ExploreOptions, setting: Setting) -> tuple[Space, tuple[str, ...]]:
+def _space(
+    options: ExploreOptions, setting: Setting, domains: tuple[ClockDomain, ...]
+) -> tuple[Space, tuple[str, ...]]:
     """Return the space and everything that is assumed so far."""
     choices = [
         sized_capacities(parse_sizing_method(text), setting, options.problem.engine)
@@ -169,7 +175,7 @@ def _space(options: ExploreOptions, setting: Setting) -> tuple[Space, tuple[str,
             partitions=options.partitions, pins=options.pins, policies=options.policies,
             policy_per_partition=options.policy_per_partition,
             capacities=tuple(dict.fromkeys(c.tokens for c in choices)), release=options.release,
-            transfers=options.transfers,
+            transfers=options.transfers, clocks=domains,
         ),
         cpu_only=cpu_only.actors,
     )  # fmt: skip
@@ -320,6 +326,7 @@ def _identity(options: ExploreOptions, setting: Setting, space: Space) -> dict[s
         "trace": setting.trace.digest,
         "weights": weights_digest(setting.problem.weights),
         "missing weights": setting.problem.missing_weights,
+        **({"clocks": domains_text(space.options.clocks)} if options.clocks else {}),
         "platform": platform_digest(setting.platform),
         "partitions": f"{space.least}-{space.most}",
         "gpu-capable and pinned": text_digest(repr(space.allowed)),

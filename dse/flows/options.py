@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -9,6 +10,7 @@ from dse.base.errors import OptionError
 from dse.base.registry import nearest_names
 from dse.explore.evaluator import Budget
 from dse.explore.search import BATCH
+from dse.formats.decimals import format_decimal, parse_decimal
 from dse.model.design_point import POLICIES, Policy, ReleaseMode, TransferMode
 
 MissingMode: TypeAlias = Literal["error", "zero", "nominal"]
@@ -33,6 +35,14 @@ class ProblemOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClockRequest:
+    """One ``--clocks``: names of units or kinds, and clocks in MHz, the fastest first."""
+
+    names: tuple[str, ...]
+    clocks_mhz: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExploreOptions:
     """What makes a search. ``best``: how many mapping files are written. ``out``: the folder of all results.
 
@@ -47,6 +57,7 @@ class ExploreOptions:
     policies: tuple[Policy, ...] = ("NON_PREEMPTIVE",)
     policy_per_partition: bool = False
     buffers: tuple[str, ...] = ()
+    clocks: tuple[ClockRequest, ...] = ()
     release: ReleaseMode = "reading"
     transfers: TransferMode = "sequential"
     method: str = "auto"
@@ -68,8 +79,14 @@ class EstimateOptions:
     problem: ProblemOptions
     mappings: tuple[str, ...] = ()
     buffers: str | None = None
+    clocks: tuple[ClockRequest, ...] = ()
     release: ReleaseMode | None = None
     transfers: TransferMode | None = None
+
+
+MOST_MHZ = 100_000
+"""No clock is faster: above it the unit of the number is mistaken."""
+_FORM = "UNIT=MHZ[,MHZ], such as cpu=1200,2000,2900; units with one clock in common: big+little=1200,2000"
 
 
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)")
@@ -108,6 +125,32 @@ def parse_pin(text: str) -> tuple[str, str]:
     if not equals or not actor or not unit:
         raise OptionError(f"pin '{text}' is not understood", expected="ACTOR=UNIT, such as display=cpu")
     return actor, unit
+
+
+def parse_clocks(text: str) -> ClockRequest:
+    """Return what ``cpu=1200,2000`` asks for. Raises ``OptionError``."""
+    left, equals, right = text.partition("=")
+    names = tuple(name.strip() for name in left.split("+"))
+    if not equals or not all(names) or not right.strip():
+        raise OptionError(f"clocks '{text}' are not understood", expected=_FORM)
+    clocks = [_clock(part.strip(), text) for part in right.split(",")]
+    twice = next((clock for clock in clocks if clocks.count(clock) > 1), None)
+    if twice is not None:
+        raise OptionError(f"clocks '{text}': {format_decimal(twice)} MHz is named twice", expected="name each once")
+    return ClockRequest(names=names, clocks_mhz=tuple(sorted(clocks, reverse=True)))
+
+
+def _clock(word: str, text: str) -> Fraction:
+    value = parse_decimal(word)
+    if value is None:
+        raise OptionError(f"clocks '{text}': '{word}' is no number", expected=_FORM)
+    if value <= 0:
+        raise OptionError(f"clocks '{text}': nothing runs at {word} MHz", expected="a clock is above 0")
+    if value > MOST_MHZ:
+        raise OptionError(f"clocks '{text}': {word} MHz is no clock", expected="clocks are in MHz: 2900 for 2.9 GHz")
+    if (value * 10**6).denominator != 1:
+        raise OptionError(f"clocks '{text}': {word} MHz is no whole number of hertz", expected="at most 6 decimals")
+    return value
 
 
 def parse_objectives(text: str) -> tuple[str, ...]:

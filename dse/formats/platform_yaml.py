@@ -1,7 +1,9 @@
 """Platform files (formats.md, section Platform and study): reader, writer and the built-in platforms.
 
 A platform names its units and links. Each constant may say where it comes from, ``clock_mhz: {value: 2900, source:
-"data sheet"}``, or its unit or link has one ``source`` for all. ``gpu_capable`` lists the actors that may run on the
+"data sheet"}``, or its unit or link has one ``source`` for all. A unit can say what changing its clock means
+(``ClockScaling``): ``clock_range_mhz: [800, 3600]``, ``power_static_watt``, ``power_exponent``, or measured powers
+``power_watt_at_mhz: {1200: 4.5, 2900: 21}``. ``gpu_capable`` lists the actors that may run on the
 GPU; without it, or with ``auto``, all may.
 """
 
@@ -19,11 +21,14 @@ from dse.base.registry import nearest_names
 from dse.base.source import file_span
 from dse.formats.decimals import format_decimal
 from dse.formats.yaml_source import Entries, YamlSource, format_error, parse_yaml, quoted, yaml_document
-from dse.model.platform import Link, Platform, Unit
+from dse.model.platform import CUBE, ClockScaling, Link, Platform, Unit
 from dse.model.weights import UnitKind
 
 _PLATFORM_KEYS = ("name", "units", "links", "dynamic_network", "gpu_capable", "source")
-_UNIT_KEYS = ("kind", "cores", "clock_mhz", "device", "partition", "power_watt", "memory_bytes", "source")
+_SCALING_KEYS = ("clock_range_mhz", "power_static_watt", "power_exponent", "power_watt_at_mhz")
+_UNIT_KEYS = (
+    "kind", "cores", "clock_mhz", "device", "partition", "power_watt", "memory_bytes", *_SCALING_KEYS, "source",
+)  # fmt: skip
 _LINK_KEYS = ("between", "latency_ns", "bandwidth_gb_s", "shared", "directions", "source")
 _CONSTANT_KEYS = ("value", "source")
 DEFAULT_PLATFORM = "default"
@@ -113,17 +118,43 @@ class _Reader:
             source.error(
                 f"{what} has {cores} cores", constants.entries["cores"][1], "a GPU is one partition: no 'cores'"
             )
+        clock_mhz, power_watt = constants.number("clock_mhz"), constants.number("power_watt")
         return Unit(
             name=name,
             kind=cast(UnitKind, kind),
             cores=cores or 1,
-            clock_mhz=constants.number("clock_mhz"),
+            clock_mhz=clock_mhz,
             device=constants.text("device"),
             partition=constants.text("partition"),
-            power_watt=constants.number("power_watt"),
+            power_watt=power_watt,
             memory_bytes=constants.integer("memory_bytes"),
             source=constants.source_text(),
+            scaling=self._scaling(constants, clock_mhz, power_watt),
         )
+
+    def _scaling(
+        self, constants: "_Constants", clock_mhz: Fraction | None, power_watt: Fraction | None
+    ) -> ClockScaling | None:
+        """Return what a unit says about changing its clock, None where it says nothing."""
+        given = {key: constants.entries[key][1] for key in _SCALING_KEYS if key in constants.entries}
+        if not given:
+            return None
+        source, what = self.source, constants.what
+        span = constants.range("clock_range_mhz")
+        if span is not None and clock_mhz is not None and not span[0] <= clock_mhz <= span[1]:
+            source.error(f"clock_mhz of {what} is outside its clock_range_mhz", given["clock_range_mhz"], "widen it")
+        static = constants.number("power_static_watt", positive=False)
+        if static is not None and (power_watt is None or static > power_watt):
+            expected = "it is the part of 'power_watt' that does not change with the clock"
+            message = f"power_static_watt of {what} is {'above its' if power_watt else 'given without'} power_watt"
+            source.error(message, given["power_static_watt"], expected)
+        exponent, points = constants.integer("power_exponent"), constants.points("power_watt_at_mhz")
+        if points and (static is not None or exponent is not None):
+            node = given["power_watt_at_mhz"]
+            source.error(f"{what} has measured powers and a rule for them", node, "leave out one of the two")
+        return ClockScaling(
+            range_mhz=span, static_watt=static or Fraction(0), exponent=exponent or CUBE, points=points
+        )  # fmt: skip
 
     def _links(self, node: yaml.Node, units: tuple[str, ...]) -> tuple[Link, ...]:
         entries = self.source.mapping(node, "links", None)
@@ -190,7 +221,7 @@ class _Constants:
 
     def _plain(self, key: str, node: yaml.Node) -> yaml.Node:
         """Return the value of a constant that may carry a source."""
-        if not isinstance(node, yaml.MappingNode):
+        if not isinstance(node, yaml.MappingNode) or key == "power_watt_at_mhz":
             return node
         inner = self.source.mapping(node, f"{key} of {self.what}", _CONSTANT_KEYS)
         if "source" in inner:
@@ -219,6 +250,29 @@ class _Constants:
     def integer(self, key: str) -> int | None:
         """Return an integer above 0, or None where it is not given."""
         return self.source.integer(self.entries[key][1], f"{key} of {self.what}") if key in self.entries else None
+
+    def range(self, key: str) -> tuple[Fraction, Fraction] | None:
+        """Return the two numbers of a range, or None where it is not given."""
+        if key not in self.entries:
+            return None
+        node, what = self.entries[key][1], f"{key} of {self.what}"
+        numbers = [self.source.number(item, what) for item in self.source.items(node, what)]
+        if len(numbers) == 2 and numbers[0] is not None and numbers[1] is not None and numbers[0] <= numbers[1]:
+            return numbers[0], numbers[1]
+        if isinstance(node, yaml.SequenceNode) and None not in numbers:
+            self.source.error(f"{what} is no range", node, "expected the least and the highest, such as [800, 3600]")
+        return None
+
+    def points(self, key: str) -> tuple[tuple[Fraction, Fraction], ...]:
+        """Return the pairs of a table ``number: number``, ascending; none where it is not given."""
+        if key not in self.entries:
+            return ()
+        what = f"{key} of {self.what}"
+        pairs = [
+            (self.source.number(key_node, f"a key of {what}"), self.source.number(value, what))
+            for key_node, value in self.source.mapping(self.entries[key][1], what, None).values()
+        ]
+        return tuple(sorted((a, b) for a, b in pairs if a is not None and b is not None))
 
     def boolean(self, key: str) -> bool | None:
         """Return a truth value, or None where it is not given."""
@@ -267,8 +321,22 @@ def _unit_items(unit: Unit) -> Iterator[str]:
         yield f"power_watt: {format_decimal(unit.power_watt)}"
     if unit.memory_bytes is not None:
         yield f"memory_bytes: {unit.memory_bytes}"
+    if unit.scaling is not None:
+        yield from _scaling_items(unit.scaling)
     if unit.source:
         yield f"source: {quoted(unit.source)}"
+
+
+def _scaling_items(scaling: ClockScaling) -> Iterator[str]:
+    if scaling.range_mhz is not None:
+        yield f"clock_range_mhz: [{', '.join(map(format_decimal, scaling.range_mhz))}]"
+    if scaling.points:
+        points = (f"{format_decimal(mhz)}: {format_decimal(watt)}" for mhz, watt in scaling.points)
+        yield f"power_watt_at_mhz: {{{', '.join(points)}}}"
+        return
+    if scaling.static_watt:
+        yield f"power_static_watt: {format_decimal(scaling.static_watt)}"
+    yield f"power_exponent: {scaling.exponent}"
 
 
 def _link_items(link: Link) -> Iterator[str]:

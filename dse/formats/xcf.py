@@ -6,7 +6,8 @@ sizes in ``connections``) and ``art`` (the runtime file of StreamBlocks: ids are
 attributes and elements stand in the namespace ``NAMESPACE`` beside any of them, so that one file reruns a design point:
 
 * at the root ``release``, ``transfers``, ``name`` and ``digest`` of the design point;
-* at a partition ``name``, ``unit`` and ``cores``, and an element ``order`` with the cyclic list of a static schedule;
+* at a partition ``name``, ``unit``, ``cores`` and the ``clock-mhz`` chosen for its unit, and an element ``order`` with
+  the cyclic list of a static schedule;
 * an element ``buffers`` with the size of each buffer, where the dialect has no ``connections``.
 
 What a file does not say: a partition whose id is the ``partition`` of a unit of the platform (``PG``) is on that unit,
@@ -15,6 +16,7 @@ any other on the first CPU unit; the policy is that of the network element, else
 """
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import cast, get_args
 
@@ -23,6 +25,7 @@ from lxml import etree
 from dse.base.diagnostics import Gatherer
 from dse.base.registry import nearest_names
 from dse.formats.connections import Buffers, read_sizes
+from dse.formats.decimals import parse_decimal
 from dse.formats.xml_reading import XmlReader, open_xml, raise_errors, shorten
 from dse.formats.xml_source import local_name
 from dse.model.design_point import POLICIES, DesignPoint, Partition, Policy, ReleaseMode, TransferMode
@@ -134,6 +137,7 @@ class _Reader:
             policy=policy,
             cores=self._cores(element),
             static_order=self._order(element, policy, tuple(actors)),
+            clock_mhz=self._clock(element),
         )
 
     @staticmethod
@@ -195,6 +199,15 @@ class _Reader:
         if text is None or (name == "pe" and not text.strip().lstrip("-").isdecimal()):
             return 1
         return reader.integer(element, name, least=1) or 1
+
+    def _clock(self, element: etree._Element) -> Fraction | None:
+        """Return the clock chosen for the unit of a partition in MHz, if one was."""
+        text = self.reader.text(element, own("clock-mhz"))
+        value = None if text is None else parse_decimal(text)
+        if text is not None and (value is None or value <= 0):
+            self.reader.error(f"clock '{shorten(text)}'", element, "expected MHz, a number above 0", own("clock-mhz"))
+            return None
+        return value
 
     def _order(self, element: etree._Element, policy: Policy, actors: tuple[int, ...]) -> tuple[int, ...]:
         """Return the cyclic list of a static schedule."""

@@ -8,6 +8,7 @@ from lxml import etree
 from dse.base.errors import FormatError
 from dse.base.source import file_span
 from dse.formats.connections import Buffers, connection_attributes
+from dse.formats.decimals import format_decimal
 from dse.formats.xcf import NAMESPACE, own
 from dse.formats.xml_keep import Shape, keep_unknown
 from dse.formats.xml_reading import write_xml
@@ -17,7 +18,7 @@ from dse.model.trace import Topology
 
 XcfDialect: TypeAlias = Literal["exelixi", "turnus", "streamblocks", "art"]
 _CONNECTION = ("source", "source-port", "target", "target-port")
-_OWN = tuple(own(name) for name in ("name", "unit", "cores", "release", "transfers", "digest"))
+_OWN = tuple(own(name) for name in ("name", "unit", "cores", "clock-mhz", "release", "transfers", "digest"))
 _INSTANCE = Shape(tag="instance", identity=("id",))
 _SIZE = tuple(
     Shape(tag=tag, identity=_CONNECTION, attributes=("size",)) for tag in ("connection", "fifo-connection", "buffer")
@@ -155,6 +156,8 @@ def _add_partition(
         element.set(own("name"), partition.name)
     element.set(own("unit"), partition.unit)
     element.set(own("cores"), str(partition.cores))
+    if partition.clock_mhz is not None:
+        element.set(own("clock-mhz"), format_decimal(partition.clock_mhz))
     for actor in partition.actors:
         etree.SubElement(element, style.instance, {"id": topology.actors[actor].name})
     if partition.static_order:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dse.model.design_point import DesignPoint
 from dse.model.trace import Topology
+from dse.report.ranking import unit_text
 from dse.report.svg import colour, picture, rectangle, tag, text
 
 _BOX_HEIGHT, _ROW, _GAP = 30.0, 48.0, 70.0
@@ -137,7 +138,7 @@ def _curve(
 def _box(topology: Topology, actor: int, at: tuple[float, float, float], point: DesignPoint, owner: int) -> str:
     left, right, y = at
     name = topology.actors[actor].name
-    title = f"{name} on {point.partitions[owner].name} ({point.partitions[owner].unit})"
+    title = f"{name} on {point.partitions[owner].name} ({unit_text(point.partitions[owner])})"
     box = rectangle(left, y - _BOX_HEIGHT / 2, right - left, _BOX_HEIGHT, colour(owner), title, radius=5)
     return box + text((left + right) / 2, y + 4, name, anchor="middle", size=12, fill="#fff")
 
@@ -145,7 +146,7 @@ def _box(topology: Topology, actor: int, at: tuple[float, float, float], point: 
 def _legend(point: DesignPoint, y: float) -> str:
     content, x = list[str](), 10.0
     for index, partition in enumerate(point.partitions):
-        label = f"{partition.name} ({partition.unit})"
+        label = f"{partition.name} ({unit_text(partition)})"
         content += [rectangle(x, y, 12, 12, colour(index)), text(x + 17, y + 10.5, label, size=11)]
         x += 36 + 6.6 * len(label)
     return "".join(content) + text(x + 6, y + 10.5, "red: FIFO between partitions", size=11, fill="#c0392b")

@@ -8,7 +8,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from dse.model.design_point import DesignPoint
+from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import PartitionAccount, TickUnit
 from dse.model.study import Evaluation, Study
 from dse.model.trace import Topology
@@ -53,8 +53,16 @@ def busiest_partition(point: DesignPoint, accounts: Sequence[PartitionAccount]) 
 
 
 def mapping_text(point: DesignPoint, topology: Topology, *, shown: int = NAMES_SHOWN) -> str:
-    """Return a mapping in one line: ``P0:a,b P1:c,d,+3``; it may break between partitions."""
-    return " ".join(f"{p.name}:{_names([topology.actors[a].name for a in p.actors], shown)}" for p in point.partitions)
+    """Return a mapping in one line: ``P0:a,b P1:c,d,+3``, and the clocks that were chosen; it may break at blanks."""
+    groups = (f"{p.name}:{_names([topology.actors[a].name for a in p.actors], shown)}" for p in point.partitions)
+    clocks = dict.fromkeys(unit_text(p) for p in point.partitions if p.clock_mhz is not None)
+    return " ".join((*groups, *clocks))
+
+
+def unit_text(partition: Partition) -> str:
+    """Return the unit of a partition, with its clock if that was chosen: ``cpu@1200MHz``."""
+    clock = partition.clock_mhz
+    return partition.unit if clock is None else f"{partition.unit}@{float(clock):.11g}MHz"
 
 
 def _names(names: Sequence[str], shown: int) -> str:

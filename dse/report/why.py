@@ -14,7 +14,7 @@ from dse.model.estimate import BufferAccount, Deadlock, Estimate
 from dse.model.study import LowerBound
 from dse.model.trace import Topology
 from dse.report.quantities import percent_text, time_text
-from dse.report.ranking import Busiest, busiest_partition
+from dse.report.ranking import Busiest, busiest_partition, unit_text
 
 TOP = 5
 """So many blocked actors and blocking FIFOs are named."""
@@ -71,7 +71,7 @@ def reasons_of(
     partitions = tuple(
         PartitionTime(
             name=p.name,
-            unit=p.unit,
+            unit=unit_text(p),
             cores=account.cores,
             ticks=(
                 account.scheduling, account.reading, account.processing, account.writing, account.link_waiting,

@@ -17,11 +17,20 @@ from dse.formats.platform_yaml import (
     read_platform,
     write_platform,
 )
-from dse.model.platform import Link, Platform, Unit
+from dse.model.platform import ClockScaling, Link, Platform, Unit
 from tests.unit.formats.strategies import NAMES
 
 ROOT = Path(__file__).resolve().parents[3]
 POSITIVE = st.integers(1, 10**9).map(lambda n: Fraction(n, 1000))
+
+
+@st.composite
+def scalings(draw: st.DrawFn) -> ClockScaling | None:
+    span = draw(st.none() | st.just((Fraction(1, 1000), Fraction(10**9))))
+    if draw(st.booleans()):
+        points = draw(st.dictionaries(POSITIVE, POSITIVE, min_size=1, max_size=3))
+        return ClockScaling(range_mhz=span, points=tuple(sorted(points.items())))
+    return draw(st.none() | st.builds(ClockScaling, range_mhz=st.just(span), exponent=st.integers(1, 4)))
 
 
 @st.composite
@@ -34,7 +43,7 @@ def platforms(draw: st.DrawFn) -> Platform:
                 name=name, kind=kind, cores=draw(st.integers(1, 64)) if kind == "cpu" else 1,
                 clock_mhz=draw(st.none() | POSITIVE), device=draw(st.none() | NAMES), partition=draw(st.none() | NAMES),
                 power_watt=draw(st.none() | POSITIVE), memory_bytes=draw(st.none() | st.integers(1, 2**40)),
-                source=draw(st.just("") | NAMES),
+                source=draw(st.just("") | NAMES), scaling=draw(scalings()),
             )
         )  # fmt: skip
     links = []
