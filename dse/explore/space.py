@@ -15,6 +15,7 @@ import numpy as np
 from dse.base.errors import Diagnostic, InfeasibleDesign
 from dse.base.registry import nearest_names
 from dse.explore.clocks import ClockDomain, Clocks, Levels, exchangeable
+from dse.explore.symmetry import ActorSymmetry
 from dse.model.design_point import DesignPoint, Partition, Policy, ReleaseMode, TransferMode
 from dse.model.platform import Platform, Unit
 from dse.model.trace import Topology
@@ -68,7 +69,13 @@ class Candidate:
 
 
 class Space:
-    """The design space of one search. Immutable after construction; build one with ``build_space``."""
+    """The design space of one search. Immutable after construction; build one with ``build_space``.
+
+    Identical actors are told apart here; ``MergedSpace`` (``dse/explore/merged.py``) merges them where that is proven.
+    """
+
+    symmetry: ActorSymmetry | None = None
+    """Which actors are identical, where the space merges some."""
 
     def __init__(
         self, *, units: tuple[UnitSlots, ...], allowed: tuple[tuple[int, ...], ...], least: int, most: int,
@@ -99,6 +106,11 @@ class Space:
     def mappings(self) -> int:
         """The number of distinct mappings (symmetric ones once)."""
         return self._completions(0, (0,) * len(self.units))
+
+    @property
+    def told_apart(self) -> int:
+        """The number of mappings if identical actors were told apart."""
+        return self.mappings
 
     @property
     def size(self) -> int:
