@@ -211,11 +211,16 @@ def outcome_text(study: Study) -> str:
     if study.deadlocks:
         parts.append(f"{study.deadlocks:,} deadlock")
     if study.symmetric:
-        skipped = f"{study.symmetric:,}" if study.symmetric < 10**9 else f"about 10^{len(str(study.symmetric)) - 1}"
-        parts.append(f"{skipped} skipped that only number identical cores in another way")
+        parts.append(f"{_short(study.symmetric)} skipped that only number identical cores in another way")
+    if study.symmetric_actors:
+        parts.append(f"{_short(study.symmetric_actors)} skipped that only exchange identical actors")
     if study.complete:
         parts.append("so no mapping of the space is better than the best")
     elif study.stop in ("evaluations", "seconds"):
-        known = f"{study.space_size:,}" if study.space_size < 10**9 else f"about 10^{len(str(study.space_size)) - 1}"
-        parts.append(f"the budget of {study.stop} ended the search (of {known} points)")
+        parts.append(f"the budget of {study.stop} ended the search (of {_short(study.space_size)} points)")
     return ", ".join(parts)
+
+
+def _short(number: int) -> str:
+    """Return a number in full, or by its power of ten when it is long."""
+    return f"{number:,}" if number < 10**9 else f"about 10^{len(str(number)) - 1}"

@@ -160,4 +160,8 @@ def random_step(space: Space, position: Position, rng: np.random.Generator) -> S
 
 def _step(space: Space, position: Position, left: tuple[tuple[int, int], ...]) -> Step | None:
     candidate = candidate_of(space, position)
-    return None if candidate is None else Step(position=position, candidate=candidate, left=left)
+    if candidate is None:
+        return None
+    if len(set(zip(position.slots, candidate.assignment, strict=True))) > len(set(position.slots)):
+        position = position_of(candidate)  # identical actors were exchanged: go on from the point that is evaluated
+    return Step(position=position, candidate=candidate, left=left)

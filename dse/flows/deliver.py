@@ -81,6 +81,7 @@ def ranking_document(study: Study, rows: Sequence[RankedRow], topology: Topology
         "deadlocks": study.deadlocks,
         "space": study.space_size,
         "symmetric_skipped": study.symmetric,
+        "identical_actors_skipped": study.symmetric_actors,
         "complete": study.complete,
         "stop": study.stop,
         "method": study.method,

@@ -31,14 +31,15 @@ from dse.explore.front import (
     unbounded,
 )
 from dse.explore.mapping_bound import MappingBound, fastest_rows
+from dse.explore.merged import merged_space
 from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method, size_text
 from dse.explore.search import BATCH, ranked, run_search
 from dse.explore.space import Space, SpaceOptions, build_space
 from dse.explore.store import StudyStore, create_study, move_aside, resume_study
 from dse.explore.workers import ThreadEstimator
 from dse.flows.buffers import parse_sizing_method, sized_capacities
-from dse.flows.defaults import cpu_only_actors, default_budget
 from dse.flows.clocks import clock_domains, clocked_setting, domains_text
+from dse.flows.defaults import cpu_only_actors, default_budget
 from dse.flows.deliver import Delivery, deliver
 from dse.flows.manifest import platform_digest, text_digest, tool_manifest, trace_manifest, weights_digest
 from dse.flows.options import ExploreOptions
@@ -179,6 +180,7 @@ def _space(
         ),
         cpu_only=cpu_only.actors,
     )  # fmt: skip
+    space = merged_space(space, setting.tables)
     return space, (*setting.assumed, *(a for c in choices for a in c.assumed), *cpu_only.assumed)
 
 
@@ -231,7 +233,8 @@ def _search(
         method_reason=plan.reason,
         seed=options.seed,
         space_size=space.size,
-        symmetric=space.placements - space.mappings,
+        symmetric=space.placements - space.told_apart,
+        symmetric_actors=space.told_apart - space.mappings,
         evaluations=len(evaluator.evaluations),
         deadlocks=sum(e.deadlock for e in evaluator.evaluations),
         cut=sum(e.cut for e in evaluator.evaluations),
@@ -323,13 +326,14 @@ def _identity(options: ExploreOptions, setting: Setting, space: Space) -> dict[s
         **objectives,
         **batch,
         **({"policy of each partition": "yes"} if options.policy_per_partition else {}),
+        **({"clocks": domains_text(space.options.clocks)} if options.clocks else {}),
         "trace": setting.trace.digest,
         "weights": weights_digest(setting.problem.weights),
         "missing weights": setting.problem.missing_weights,
-        **({"clocks": domains_text(space.options.clocks)} if options.clocks else {}),
         "platform": platform_digest(setting.platform),
         "partitions": f"{space.least}-{space.most}",
         "gpu-capable and pinned": text_digest(repr(space.allowed)),
+        **({} if space.symmetry is None else {"identical actors": text_digest(repr(space.symmetry))}),
         "policies": ",".join(options.policies),
         "buffers": text_digest(repr(space.options.capacities)),
         "release": options.release,

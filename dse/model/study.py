@@ -106,6 +106,8 @@ class Study:
     """Proven for the whole space, the highest first; never empty."""
     symmetric: int = 0
     """Placements left out of the space because they only number identical cores or units in another way."""
+    symmetric_actors: int = 0
+    """Mappings left out of the space because they only exchange identical actors."""
     cut: int = 0
     assumed: tuple[str, ...]
     front: Front | None = None

@@ -8,6 +8,7 @@ is estimated. The least bound of the open branches is proven for the space at ev
 short gives a gap.
 """
 
+import itertools
 from dataclasses import dataclass
 
 from dse.explore.method import least_makespan
@@ -15,7 +16,7 @@ from dse.explore.methods.greedy import constructed
 from dse.explore.moves import settings_of
 from dse.explore.placement import EdgeCosts
 from dse.explore.scripted import Script, Scripted
-from dse.explore.space import Candidate
+from dse.explore.space import Assignment, Candidate
 from dse.model.study import Evaluation
 
 LEAVES = 8
@@ -106,6 +107,9 @@ class BranchAndBound(Scripted):
             slots[actor] = slot
         assignment = self._space.canonical(tuple(slots))
         assert assignment is not None
+        if assignment in self._seen:  # reached before by an exchange of identical actors
+            return []
+        self._seen.add(assignment)
         points = list(self._space.settings(assignment))
         bounds = self._context.bounds(points)
         kept = [point for point, bound in zip(points, bounds, strict=True) if not self._excluded(bound)]
@@ -126,6 +130,12 @@ class BranchAndBound(Scripted):
         self._order = sorted(range(space.n_actors), key=lambda a: (-cheapest[a], a))
         self._permuted = space.reordered(tuple(self._order))
         self._own = [own[a] for a in self._order]
+        self._seen: set[Assignment] = set()
+        self._alike_before: list[int | None] = [None] * space.n_actors
+        for members in () if space.symmetry is None else space.symmetry.alike:
+            depths = sorted(self._order.index(a) for a in members)
+            for earlier, later in itertools.pairwise(depths):
+                self._alike_before[later] = earlier
         self._ties: list[list[_Tie]] = [[] for _ in self._order]
         depth_of = {actor: depth for depth, actor in enumerate(self._order)}
         for edge in costs.edges:
@@ -166,7 +176,10 @@ class BranchAndBound(Scripted):
         """Return the placements of the next actor that are not excluded, the most promising last."""
         depth = len(node.slots)
         children: list[_Node] = []
+        before = self._alike_before[depth]
         for slot, used in self._permuted.choices(depth, node.used):
+            if before is not None and slot < node.slots[before]:
+                continue  # another branch has an equivalent mapping: alike actors can be sorted
             ways = self._permuted.completions(depth + 1, used)
             if not ways:
                 continue
