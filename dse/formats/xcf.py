@@ -205,7 +205,8 @@ class _Reader:
         text = self.reader.text(element, own("clock-mhz"))
         value = None if text is None else parse_decimal(text)
         if text is not None and (value is None or value <= 0):
-            self.reader.error(f"clock '{shorten(text)}'", element, "expected MHz, a number above 0", own("clock-mhz"))
+            message = f"the clock of the partition is '{shorten(text)}'"
+            self.reader.error(message, element, "expected MHz, a number above 0", own("clock-mhz"))
             return None
         return value
 

@@ -11,7 +11,7 @@ from dse.estimate.tables import build_tables
 from dse.explore.front import make_goals
 from dse.explore.objectives import OBJECTIVES, make_objective
 from dse.model.design_point import DesignPoint, Partition
-from dse.model.platform import Platform, Unit
+from dse.model.platform import ClockScaling, Platform, Unit
 from dse.model.problem import Problem
 from tests.unit.explore.test_buffers import pipeline, spread
 
@@ -77,6 +77,40 @@ def test_energy_needs_power_and_a_clock() -> None:
     unclocked = replace(clocked(), weights=pipeline((10, 20, 30)).weights)
     with pytest.raises(OptionError, match="without a clock"):
         make_objective("energy", build_tables(unclocked))
+
+
+def scaled(scaling: ClockScaling | None, clock_mhz: str = "500") -> tuple[Problem, DesignPoint]:
+    """The point with ``big``, 10 W at 1 GHz, at another clock."""
+    problem, clock = clocked(), Fraction(clock_mhz)
+    little, big = problem.platform.units
+    big = replace(big, clock_mhz=Fraction(1000), scaling=scaling)
+    point = two_units()
+    slowed = replace(point.partitions[1], clock_mhz=clock)
+    return (
+        replace(problem, platform=Platform(name="two", units=(little, big)), clocks=(("big", clock),)),
+        replace(point, partitions=(point.partitions[0], slowed)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("scaling", "watt"),
+    [
+        (None, Fraction(10, 8)),
+        (ClockScaling(exponent=1), Fraction(5)),
+        (ClockScaling(static_watt=Fraction(2)), 2 + Fraction(8, 8)),
+        (ClockScaling(points=((Fraction(500), Fraction(3)), (Fraction(1000), Fraction(11)))), Fraction(3)),
+    ],
+)
+def test_energy_follows_the_clock(scaling: ClockScaling | None, watt: Fraction) -> None:
+    problem, point = scaled(scaling)
+    # 40 firings of 30 cycles: 30 ns each at 1 GHz on little, 60 ns each at 500 MHz on big
+    assert measured("energy", problem, point)[0] == 40 * 30_000 * Fraction(5, 2) + 40 * 60_000 * watt
+
+
+def test_energy_at_a_clock_without_a_measured_power_is_refused() -> None:
+    problem, _ = scaled(ClockScaling(points=((Fraction(1000), Fraction(11)),)))
+    with pytest.raises(OptionError, match="lacks big at 500 MHz"):
+        make_objective("energy", build_tables(problem))
 
 
 @pytest.mark.parametrize("text", ["enegry", "throughput:a1.nothing", "memory:x", "throughput:"])

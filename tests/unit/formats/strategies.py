@@ -163,15 +163,17 @@ def design_points(draw: st.DrawFn, topology: Topology) -> DesignPoint:
     order = draw(st.permutations(range(len(topology.actors))))
     owner = [draw(st.integers(0, len(order) - 1)) for _ in order]
     partitions = []
+    clocks = {unit.name: draw(st.none() | st.integers(1, 10**11).map(lambda hz: Fraction(hz, 10**6))) for unit in UNITS}
     for name in range(len(order)):
         actors = tuple(actor for actor, o in zip(order, owner, strict=True) if o == name)
         if not actors:
             continue
         policy = draw(st.sampled_from(POLICIES))
         extra = draw(st.lists(st.sampled_from(actors), max_size=2))
+        unit = draw(st.sampled_from(UNITS)).name
         partitions.append(
             Partition(
-                name=f"{draw(NAMES)}{name}", actors=actors, unit=draw(st.sampled_from(UNITS)).name, policy=policy,
+                name=f"{draw(NAMES)}{name}", actors=actors, unit=unit, policy=policy, clock_mhz=clocks[unit],
                 cores=draw(st.integers(1, 4)), static_order=(*actors, *extra) if policy == "STATIC_ORDER" else (),
             )
         )  # fmt: skip
