@@ -1,12 +1,19 @@
-"""``dse weights``: show, convert and merge weight sets, and count nominal ones."""
+"""``dse weights``: show, convert and merge weight sets, count nominal ones, predict those of a GPU."""
 
 import argparse
 import json
+import sys
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
+from rich.console import Console
+
 from dse.base.errors import OptionError
+from dse.cli.predicted_documents import prediction_document, prediction_lines
+from dse.flows.predict import parse_shape
+from dse.flows.weights import PredictWeightsOptions, predict_weight_files
+from dse.formats.device_yaml import builtin_devices
 from dse.formats.platform_yaml import load_platform
 from dse.formats.weights_folder import SUFFIXES, read_weights, write_weights_folder
 from dse.formats.weights_xml import FileRole, read_weight_file, role_of_name
@@ -15,7 +22,7 @@ from dse.frontend.network.elaborate import load_network
 from dse.model.weights import Cost, FifoKind, UnitKind, WeightTable, merge_weights
 from dse.passes.nominal import nominal_weights
 
-_ACTIONS = ("show", "convert", "merge", "nominal")
+_ACTIONS = ("show", "convert", "merge", "nominal", "predict")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,24 +31,38 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "examples: dse weights show weights/jpeg/desktop\n"
         "          dse weights convert old.exdf -o weights-CPU.exdf\n"
         "          dse weights merge predicted measured -o merged     (the later one wins)\n"
-        "          dse weights nominal actors/jpeg/jpeg.xdf -o nominal"
+        "          dse weights nominal actors/jpeg/jpeg.xdf -o nominal\n"
+        "          dse weights predict actors/jpeg/jpeg.xdf --device gtx1660s -o weights/jpeg/gtx1660s"
     )
     parser.add_argument("action", choices=_ACTIONS, help="what to do")
     parser.add_argument(
-        "files", nargs="+", metavar="W", help="weight folders or files (.exdf .sxdf .cxdf); nominal: a network"
+        "files", nargs="+", metavar="W", help="weight folders or files (.exdf .sxdf .cxdf); nominal, predict: a network"
     )
     parser.add_argument("-o", "--output", metavar="W", help="weight folder, or file, to write")
     parser.add_argument(
         "--unit", choices=("cpu", "gpu"), help="unit kind of a single file (default: what its name tells)"
     )
-    parser.add_argument("--platform", metavar="P", help="nominal: platform whose unit kinds and clocks to use")
     parser.add_argument(
-        "--source-path", metavar="DIR", action="append", default=[], help="nominal: folder of classes; may be repeated"
+        "--platform",
+        metavar="P",
+        help="nominal: platform whose unit kinds and clocks to use; predict: of the CPU's side of host FIFOs",
+    )
+    parser.add_argument(
+        "--source-path", metavar="DIR", action="append", default=[],
+        help="nominal, predict: folder of classes; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("-i", "--input", metavar="FILE", help="predict: input (default: what input.default names)")
+    parser.add_argument("--device", metavar="D", help="predict: a device file, or the name of a built-in one")
+    parser.add_argument(
+        "--threads", metavar="THxBL", help="predict: blocks x threads of an actor (default: what the device holds)"
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Do what is asked with weight sets."""
+    if args.action == "predict":
+        return _predict(args)
+    _refuse_options_of_predict(args)
     if args.action != "show" and not args.output:
         raise OptionError(f"'{args.action}' writes weights", expected="say where: -o FOLDER, or -o FILE.exdf")
     if args.action == "show" and args.output:
@@ -59,6 +80,44 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(f"{_summary(table)}; wrote {', '.join(written)}")
     return 0
+
+
+def _predict(args: argparse.Namespace) -> int:
+    """Predict the GPU weights of a network."""
+    if len(args.files) > 1:
+        raise OptionError("'predict' takes one network", expected="dse weights predict NETWORK.xdf --device D")
+    if not args.device:
+        raise OptionError(
+            "'predict' needs the device to predict for",
+            expected=f"--device FILE.yaml, or --device with one of {', '.join(builtin_devices())}",
+        )
+    if args.output and Path(args.output).suffix.lower() in SUFFIXES:
+        raise OptionError(f"'predict' writes several files, '{args.output}' is one", expected="-o FOLDER")
+    if args.unit is not None:
+        raise OptionError("'predict' is for GPUs: it takes no --unit", expected="leave out --unit")
+    options = PredictWeightsOptions(
+        program=args.files[0],
+        device=args.device,
+        input=args.input,
+        source_paths=tuple(args.source_path),
+        platform=args.platform,
+        shape=parse_shape(args.threads) if args.threads else None,
+        output=args.output,
+    )
+    silent = args.quiet or args.json or not sys.stderr.isatty()
+    with Console(stderr=True, quiet=silent).status("") as status:
+        files = predict_weight_files(options, status.update)
+    if args.json:
+        print(json.dumps(prediction_document(files), indent=2))
+    else:
+        print("\n".join(prediction_lines(files)))
+    return 0
+
+
+def _refuse_options_of_predict(args: argparse.Namespace) -> None:
+    for value, option in ((args.input, "-i"), (args.device, "--device"), (args.threads, "--threads")):
+        if value is not None:
+            raise OptionError(f"'{args.action}' takes no {option}", expected=f"'predict' takes {option}; leave it out")
 
 
 def _load(args: argparse.Namespace) -> WeightTable:

@@ -64,8 +64,8 @@ def cpu_only_actors(tables: ProblemTables, network: Network | None) -> CpuOnly:
     topology = tables.topology
     actors = range(len(topology.actors))
     capable = [platform.gpu_capable is None or topology.actors[a].name in platform.gpu_capable for a in actors]
-    of_instance = {} if network is None else {i.name: i.actor for i in network.instances}
-    outside = [a for a in actors if capable[a] and _talks_to_the_world(of_instance.get(topology.actors[a].name))]
+    names = outside_actors(network)
+    outside = [a for a in actors if capable[a] and topology.actors[a].name in names]
     known = tables.actor_known[UNIT_KINDS.index("gpu")]
     weightless = [a for a in actors if capable[a] and a not in outside and not known[a]]
     assumed = []
@@ -76,9 +76,13 @@ def cpu_only_actors(tables: ProblemTables, network: Network | None) -> CpuOnly:
     return CpuOnly(actors=tuple(sorted((*outside, *weightless))), assumed=tuple(assumed))
 
 
-def _talks_to_the_world(actor: Actor | None) -> bool:
-    if actor is None:
-        return False
+def outside_actors(network: Network | None) -> frozenset[str]:
+    """Return the names of the actors that call natives or print: they read files, or put something out."""
+    instances = () if network is None else network.instances
+    return frozenset(instance.name for instance in instances if _talks_to_the_world(instance.actor))
+
+
+def _talks_to_the_world(actor: Actor) -> bool:
     bodies = [action.body for action in actor.actions] + [routine.body for routine in actor.routines]
     return actor.native or bool(actor.natives) or any(_prints(body) for body in bodies)
 

@@ -1,7 +1,7 @@
 """The first stages that several flows share: program, trace, weights, platform, problem, and what they assume."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,10 +10,11 @@ from dse.base.errors import DeadlockError, Diagnostic, ExecutionError, OptionErr
 from dse.base.source import file_span
 from dse.estimate.engine import needs_compiling
 from dse.estimate.tables import UNIT_KINDS, ProblemTables, build_tables, derivable
-from dse.flows.defaults import Capacities, default_capacities
+from dse.flows.defaults import Capacities, default_capacities, outside_actors
 from dse.flows.inputs import DEFAULT_INPUT, default_input, require_file
 from dse.flows.manifest import file_digest, origins_text, platform_digest, weights_digest
 from dse.flows.options import MissingMode, ProblemOptions
+from dse.flows.predict import GpuOutlook, assumption, beside_given, clocked_platform, gpu_outlook
 from dse.flows.trace import open_trace
 from dse.formats.bxdf import read_bxdf
 from dse.formats.platform_yaml import load_platform
@@ -26,7 +27,7 @@ from dse.model.network import Network
 from dse.model.platform import Platform
 from dse.model.problem import Problem
 from dse.model.trace import Trace
-from dse.model.weights import WeightTable
+from dse.model.weights import WeightTable, merge_weights
 from dse.passes.nominal import fill_missing, nominal_weights
 
 _RUN_FIFOS = "fifo_tokens enlarged to"
@@ -75,14 +76,15 @@ def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard
     given = read_weights(options.weights) if options.weights else None
     stage("running the network")
     trace, input_path = record_trace(program, options.input)
-    weights, weights_assumed = choose_weights(program, trace, platform, given, options.missing_weights)
+    weights, weights_assumed = choose_weights(program, trace, platform, given, options.missing_weights, stage)
     problem = Problem(
         trace=trace, weights=weights, platform=platform,
         missing_weights="zero" if options.missing_weights == "zero" else "error",
     )  # fmt: skip
+    outside = outside_actors(program.network)
     grown = [value for key, value in trace.made_by if key == _RUN_FIFOS]
     room = [f"the firings of a run with FIFOs of {tokens} tokens (with less it deadlocks)" for tokens in grown]
-    assumed = [*room, *weights_assumed, *_derived_costs(trace, weights, platform)]
+    assumed = [*room, *weights_assumed, *_derived_costs(trace, weights, platform, outside)]
     if options.platform is None:
         assumed.append(f"platform {_platform_text(platform)}")
     if options.input is None and input_path is not None:
@@ -176,15 +178,28 @@ def _checked(trace: Trace, path: str) -> Trace:
 
 
 def choose_weights(
-    program: Program, trace: Trace, platform: Platform, given: WeightTable | None, missing: MissingMode
+    program: Program,
+    trace: Trace,
+    platform: Platform,
+    given: WeightTable | None,
+    missing: MissingMode,
+    stage: Callable[[str], None] = unheard,
 ) -> tuple[WeightTable, tuple[str, ...]]:
     """Return the weights to estimate with, and what is assumed in them.
 
     Without given weights nominal ones are counted from the program; ``zero`` and ``nominal`` fill what given ones lack.
+    Unless one of these was asked for, costs on a GPU with a device are predicted where none are given.
     Of a trace without its program nothing can be counted: there ``zero`` is left to the estimation.
     """
+    outlook = GpuOutlook(predicted=None)
+    if missing == "error" and program.network is not None:
+        outlook = gpu_outlook(program.network, trace, platform, given, stage)
+    why_not = (outlook.why_not,) if outlook.why_not else ()
     if given is not None and missing == "error":
-        return given, _free_costs(given)
+        if outlook.predicted is None or program.network is None:
+            return given, (*_free_costs(given), *why_not)
+        both = beside_given(given, outlook.predicted, program.network)
+        return both, (*_free_costs(given), *assumption(outlook.predicted))
     if given is None and missing == "zero":
         return WeightTable(name="zero", has_scheduling=False, has_transfers=False), ("all weights zero",)
     if program.network is None and missing == "zero":
@@ -195,10 +210,13 @@ def choose_weights(
             f"weights are needed: '{program.path}' is a trace, without the program to count operations in",
             expected="give weights with --weights, or take all as zero with --missing-weights zero",
         )
-    nominal = nominal_weights(program.network, platform)
+    nominal = nominal_weights(program.network, clocked_platform(platform, outlook))
+    if given is None and outlook.predicted is not None:
+        counted = ("nominal CPU weights (operation counts)", *assumption(outlook.predicted))
+        return merge_weights(nominal, outlook.predicted.table), counted
     if given is None or missing == "error":
         kinds = dict.fromkeys(unit.kind.upper() for unit in platform.units)
-        return nominal, (f"nominal {' and '.join(kinds)} weights (operation counts)",)
+        return nominal, (f"nominal {' and '.join(kinds)} weights (operation counts)", *why_not)
     filled, count = fill_missing(given, nominal, missing)
     return filled, ((f"{missing} for {count} missing weights",) if count else ()) + _free_costs(given)
 
@@ -210,10 +228,15 @@ def _free_costs(given: WeightTable) -> tuple[str, ...]:
     return scheduling + transfers
 
 
-def _derived_costs(trace: Trace, weights: WeightTable, platform: Platform) -> tuple[str, ...]:
-    """Return in words from which links the costs of host FIFOs come that the weights do not give."""
+def _derived_costs(trace: Trace, weights: WeightTable, platform: Platform, outside: Collection[str]) -> tuple[str, ...]:
+    """Return in words from which links the costs of host FIFOs come that the weights do not give.
+
+    ``outside``: the actors that stay on a CPU; a FIFO has a read and a write, each on either unit, as far as they go.
+    """
     given = sum(fifo == "host" for _, _, _, _, fifo, _, _ in weights.transfers)
-    possible = len(trace.topology.buffers) * len(UNIT_KINDS) * 2  # a read and a write, each on either unit
+    names = [actor.name for actor in trace.topology.actors]
+    ends = [names[end] for buffer in trace.topology.buffers for end in (buffer.source, buffer.target)]
+    possible = len(UNIT_KINDS) * sum(name not in outside for name in ends)
     links = [link.name for link in platform.links if derivable(link)]
     if not links or given >= possible or all(unit.kind == "cpu" for unit in platform.units):
         return ()

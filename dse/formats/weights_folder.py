@@ -148,15 +148,17 @@ def _refuse_others(table: WeightTable, folder: Path) -> None:
 
 def _parts(table: WeightTable, keep: Path | None) -> Iterator[tuple[str, Callable[[str], None]]]:
     """Yield name and writer of each file that a set needs; unknown parts of the folder ``keep`` are carried over."""
+    scheduling = table.has_scheduling and not table.scheduling  # an empty file says that it costs nothing
+    transfers = table.has_transfers and not table.transfers
     for kind, word, fifos in _KINDS:
         kept = _kept_files(keep, kind)
         exdf, sxdf, cxdf = kept.get((".exdf", False)), kept.get((".sxdf", False)), kept.get((".cxdf", False))
         if any(key[2] == kind for key in (*table.compute, *table.simd)):
             yield f"weights-{word}.exdf", partial(write_compute, table, kind, keep=exdf)
-        if any(key[3] == kind for key in table.scheduling) or (table.has_scheduling and kind == "cpu"):
+        if any(key[3] == kind for key in table.scheduling) or (scheduling and kind == "cpu"):
             yield f"weights-{word}.sxdf", partial(write_scheduling, table, kind, keep=sxdf)
         own = {key[4] for key in table.transfers if key[5] == kind}
-        if own & set(fifos) or (table.has_transfers and kind == "cpu"):
+        if own & set(fifos) or (transfers and kind == "cpu"):
             yield f"weights-{word}.cxdf", partial(write_communication, table, fifos, kind, keep=cxdf)
         if "host" in own:
             host = kept.get((".cxdf", True))

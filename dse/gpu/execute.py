@@ -23,13 +23,19 @@ from dse.gpu.plan import Branch, Loop, Node, Plan, WhileLoop
 from dse.model.ir import Declare
 from dse.model.kernel import ArrayInfo, Kernel, TraceMachine
 from dse.model.types import FloatType, Type
+from dse.passes.intervals import interval
+from dse.passes.operations import ASSUMED_TRIPS
 from dse.passes.walk import sub_statements
 
 ALIGNMENT_BYTES = 64
 """Arrays start at multiples of this, whatever the line."""
 MAX_STEPS = 4_000_000
 """Lock-step loop iterations of a trace; above this a loop is taken as endless or the trace size as too large."""
+MAX_THREAD_STEPS = 1 << 28
+"""The same, times the threads that run in lock step: a few seconds; the kernels of PolyBench need a hundredth of it."""
 MAX_TRACE_ELEMENTS = 1 << 28
+MOST_INTERPRETED = 2_000_000
+"""Statements, each once a thread, that Python executes in about the time of compiling them."""
 _OF_WARPS = ("issue", "issue_rows", "split", "enter", "iterate", "step")
 _OF_ARITHMETIC = (
     "divide", "remainder", "divide_float", "wrap", "truncate", "element", "root", "logarithm", "power", "exponential",
@@ -61,12 +67,12 @@ def execute(
     *,
     batches: int = 2,
     max_steps: int = MAX_STEPS,
-    compiled: bool = True,
+    compiled: bool | None = True,
 ) -> TraceResult:
     """Execute the first batches of a kernel's threads from an empty cache.
 
     Compiling takes seconds, whatever the kernel; ``compiled`` False executes the same code as Python, the quicker way
-    for some hundred threads.
+    for some hundred threads, and None chooses. The result is the same.
 
     Raises ModelNotApplicable for an element outside its array, a trace that does not end within ``max_steps`` lock-step
     iterations, or sizes that are too large to trace.
@@ -86,7 +92,11 @@ def execute(
             expected="give a smaller --trace-size",
         )
     code = thread_code(plan, _scalar_types(kernel))
+    if compiled is None:
+        threads = min(batches * machine.batch_threads, kernel.threads)
+        compiled = threads * _passes(plan.nodes) > MOST_INTERPRETED and "in range(n)" in code.source
     thread = _compile(code.source) if compiled else _interpreted(code.source)
+    max_steps = min(max_steps, MAX_THREAD_STEPS // min(machine.batch_threads, max(1, kernel.threads)))
     trace = _empty_trace(plan, layout, machine, max_steps)
     data = [_contents(a) for a in code.valued]
     done = 0
@@ -205,6 +215,25 @@ def _interpreted(source: str) -> Callable[..., None]:
             thread(*arguments)
 
     return run
+
+
+def _passes(nodes: Sequence[Node]) -> int:
+    """Return about how many statements a thread executes; loops whose end depends on data run ``ASSUMED_TRIPS``."""
+    total = 0
+    for node in nodes:
+        match node:
+            case Branch():
+                total += 1 + _passes(node.then) + _passes(node.otherwise)
+            case Loop():
+                low, high = interval(node.low, {}), interval(node.high, {})
+                known = low is not None and high is not None
+                trips = (high[1] - low[0]) // node.step + 1 if known else ASSUMED_TRIPS  # type: ignore[index]
+                total += max(0, trips) * (1 + _passes(node.body))
+            case WhileLoop():
+                total += ASSUMED_TRIPS * (1 + _passes((*node.test, *node.body)))
+            case _:
+                total += 1
+    return total
 
 
 def _run_batch(

@@ -48,7 +48,7 @@ def kernel_features(
     promote_accumulators: bool = True,
     batches: int = 2,
     max_steps: int = MAX_STEPS,
-    compiled: bool = True,
+    compiled: bool | None = True,
 ) -> KernelFeatures:
     """Return the features of a kernel given at its work size and at its trace size (the same one for no extrapolation).
 

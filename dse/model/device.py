@@ -32,7 +32,7 @@ class Device:
     Symbols of the memory pipeline (paper 001, section IV): ``dram_t_ras_cycles``, ``dram_t_rp_cycles``,
     ``dram_clock_mhz`` = f_mem, ``dram_partitions`` = p, ``dram_read_cycles`` = the measured read cycle per transaction
     in cycles of the core clock. ``latency_arithmetic_cycles``: from an instruction to one that needs its result, for a
-    thread that runs alone (Jia et al. 2018, table 4.1). Host side: the costs of a kernel start, a synchronisation, a copy.
+    thread that runs alone. Host side: the costs of a kernel start, a synchronisation, a copy.
     """
 
     name: str

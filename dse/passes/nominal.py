@@ -226,12 +226,17 @@ def _add_transfers(table: WeightTable, network: Network, kind: UnitKind, clock: 
         for fifo, payer, fixed, token, line in TRANSFERS:
             if payer != kind:
                 continue
-            per_token = token + Fraction(line * bytes_of(connection.type), 64)
+            per_token = token_cycles(token, line, bytes_of(connection.type))
             cost = replace(_nominal(Fraction(fixed), clock), per_token_cycles=per_token)
             sides: tuple[Literal["read", "write"], ...] = ("read", "write")
             for side in sides:
                 key: TransferKey = (*ends, fifo, kind, side)
                 table.transfers[key] = cost
+
+
+def token_cycles(token: int, line: int, token_bytes: int) -> Fraction:
+    """Return the cycles of a token of a row of ``TRANSFERS``: its own, and its share of 64 bytes."""
+    return token + Fraction(line * token_bytes, 64)
 
 
 def fill_missing(weights: WeightTable, nominal: WeightTable, mode: FillMode) -> tuple[WeightTable, int]:

@@ -1,6 +1,7 @@
 """Walks over statements and expressions of the IR, in source order."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import assert_never
 
 from dse.model.ir import (
@@ -89,3 +90,24 @@ def sub_expressions(expression: Expr) -> Iterator[Expr]:
     yield expression
     for operand in operands_of(expression):
         yield from sub_expressions(operand)
+
+
+def with_operands(expression: Expr, operands: tuple[Expr, ...]) -> Expr:
+    """Return an expression with other operands, in the order of ``operands_of``."""
+    match expression:
+        case Const() | ConstList() | Load() | Generator():
+            return expression  # the parts of a generator are its own affair: its loops' bounds are constants
+        case Index():
+            return replace(expression, indices=operands)
+        case Unary() | Cast():
+            return replace(expression, operand=operands[0])
+        case Binary():
+            return replace(expression, left=operands[0], right=operands[1])
+        case Conditional():
+            return replace(expression, condition=operands[0], then=operands[1], otherwise=operands[2])
+        case Call():
+            return replace(expression, arguments=operands)
+        case ListExpr():
+            return replace(expression, elements=operands)
+        case _:
+            assert_never(expression)

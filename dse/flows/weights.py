@@ -1,0 +1,65 @@
+"""``dse weights predict`` as a function: run a network, predict what it costs on a GPU, write the weights."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dse.base.errors import OptionError
+from dse.flows.predict import left_out_actors, predict_for_device
+from dse.flows.program import load_program, record_trace
+from dse.formats.device_yaml import load_device
+from dse.formats.platform_yaml import load_platform
+from dse.formats.weights_folder import write_weights_folder
+from dse.gpu.firing import Shape
+from dse.gpu.weights import PredictedWeights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictWeightsOptions:
+    """What ``dse weights predict`` predicts. ``platform`` None: the built-in default, for the CPU's clock."""
+
+    program: str
+    device: str
+    input: str | None = None
+    source_paths: tuple[str, ...] = ()
+    platform: str | None = None
+    shape: Shape | None = None
+    output: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictedFiles:
+    """A prediction, what it left out, and the files that it was written to."""
+
+    predicted: PredictedWeights
+    left_out: tuple[str, ...]
+    written: tuple[str, ...]
+
+
+def predict_weight_files(
+    options: PredictWeightsOptions, stage: Callable[[str], None] = lambda _: None
+) -> PredictedFiles:
+    """Run a network, predict its GPU weights and write them as a folder when one is given.
+
+    Raises:
+        SourceError, FormatError, OptionError, ExecutionError: an input is wrong, or the folder cannot be written.
+        ModelNotApplicable: no actor can run on a GPU.
+    """
+    device = load_device(options.device)
+    platform = load_platform(options.platform) if options.platform else load_platform()
+    stage("reading the program")
+    program = load_program(options.program, options.source_paths)
+    if program.network is None:
+        raise OptionError(
+            f"'{options.program}' is a trace, without the actors to predict from", expected="give the network (.xdf)"
+        )
+    stage("running the network")
+    trace, _ = record_trace(program, options.input)
+    predicted = predict_for_device(program.network, trace, device, platform, shape=options.shape, stage=stage)
+    written: tuple[str, ...] = ()
+    if options.output is not None:
+        names = write_weights_folder(predicted.table, options.output)
+        written = tuple(str(Path(options.output) / name) for name in names)
+    left_out = left_out_actors(program.network, platform)
+    names_left_out = tuple(i.name for i in program.network.instances if i.name in left_out)
+    return PredictedFiles(predicted=predicted, left_out=names_left_out, written=written)
