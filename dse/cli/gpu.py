@@ -38,6 +38,8 @@ _HAND = ("requests", "transactions", "warps")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _OPTIONS_OF_WORDS = ("define", "parallel", "tile", "devices")
 """Options that take words up to the next option, and with them the file when it stands behind them."""
+_GREATEST = 1e15
+"""No time in milliseconds and no number of requests is above this, or below one over it."""
 _C_SUFFIXES = (".c", ".h", ".cu", ".cl")
 
 
@@ -280,6 +282,8 @@ def parse_block(text: str) -> Block:
 def _positive(value: float | None, option: str) -> float | None:
     if value is not None and not 0 < value < float("inf"):
         raise OptionError(f"{option} is {value:g}", expected="a number above 0")
+    if value is not None and not 1 / _GREATEST <= value <= _GREATEST:
+        raise OptionError(f"{option} is {value:g}", expected=f"a number from {1 / _GREATEST:g} to {_GREATEST:g}")
     return value
 
 

@@ -194,6 +194,8 @@ class ChooseOptions:
 def choose_accelerator(options: ChooseOptions) -> Choice:
     """Return the devices and the given times, the quickest first. Raises as ``predict``."""
     candidates = []
+    for name in options.devices:  # a name that is wrong is told before the first prediction
+        load_device(name)
     for name in options.devices:
         predicted = predict(PredictOptions(kernels=options.kernels, device=name, model=options.model, advice=False))
         candidates.append(

@@ -28,6 +28,12 @@ _INTEGERS = frozenset({
     "sms", "warp", "l2_bytes", "l2_line_bytes", "l2_ways", "threads_per_sm", "blocks_per_sm", "threads_per_block",
     "shared_bytes", "memory_bytes", "dram_partitions",
 })  # fmt: skip
+_MOST = {
+    "sms": 1 << 20, "warp": 1024, "l2_bytes": 1 << 30, "l2_line_bytes": 1 << 16, "l2_ways": 1 << 20,
+    "threads_per_sm": 1 << 20, "blocks_per_sm": 1 << 20, "threads_per_block": 1 << 20, "shared_bytes": 1 << 30,
+}  # fmt: skip
+_MOST_ELSE = 1e15
+"""No device has more; the caches and warps of a trace are arrays of these sizes."""
 _CLASS_FIELDS: tuple[Literal["transactions", "bank_conflicts"], ...] = ("transactions", "bank_conflicts")
 _FIELD_OF = {key: field for field, key in DEVICE_KEYS.items()}
 
@@ -159,7 +165,10 @@ class _Reader:
                 return
             node = inner["value"][1]
         value = source.integer(node, key) if _FIELD_OF[key] in _INTEGERS else source.number(node, key)
-        if value is not None:
+        most = _MOST.get(_FIELD_OF[key], _MOST_ELSE)
+        if value is not None and value > most:
+            source.error(f"{key} is '{node.value}'", node, f"no device has more than {most:.15g}")
+        elif value is not None:
             numbers[key] = float(value)
             self.origins.append(ConstantOrigin(key=key, source=origin.source, assumed=origin.assumed))
 

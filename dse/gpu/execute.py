@@ -33,6 +33,8 @@ MAX_STEPS = 4_000_000
 """Lock-step loop iterations of a trace; above this a loop is taken as endless or the trace size as too large."""
 MAX_THREAD_STEPS = 1 << 28
 """The same, times the threads that run in lock step: a few seconds; the kernels of PolyBench need a hundredth of it."""
+MAX_THREAD_STEPS = 1 << 28
+"""The same, times the threads that run in lock step: a few seconds; the kernels of PolyBench need a hundredth of it."""
 MAX_TRACE_ELEMENTS = 1 << 28
 MOST_INTERPRETED = 2_000_000
 """Statements, each once a thread, that Python executes in about the time of compiling them."""
@@ -96,6 +98,7 @@ def execute(
         threads = min(batches * machine.batch_threads, kernel.threads)
         compiled = threads * _passes(plan.nodes) > MOST_INTERPRETED and "in range(n)" in code.source
     thread = _compile(code.source) if compiled else _interpreted(code.source)
+    max_steps = min(max_steps, MAX_THREAD_STEPS // min(machine.batch_threads, max(1, kernel.threads)))
     max_steps = min(max_steps, MAX_THREAD_STEPS // min(machine.batch_threads, max(1, kernel.threads)))
     trace = _empty_trace(plan, layout, machine, max_steps)
     data = [_contents(a) for a in code.valued]

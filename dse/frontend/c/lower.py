@@ -41,8 +41,13 @@ def read_kernels(
     """
     try:
         text = read_source(path)
+    except IsADirectoryError:
+        raise FormatError("this is a folder, not a file", span=file_span(path, 0), expected="a C file") from None
     except OSError as error:
         raise FormatError(f"cannot read this file: {error.strerror}", span=file_span(path, 0)) from None
+    if not text.strip() or "\0" in text:
+        what = "this is a binary file" if text.strip() else "the file is empty"
+        raise FormatError(what, span=file_span(path, 0), expected="a C file with a loop nest")
     return kernels_of(path, text, defines or {}, function=function, tiles=tiles)
 
 

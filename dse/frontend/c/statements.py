@@ -285,6 +285,8 @@ class StatementLowering:
         name, typed, low = start
         bound = _bound(node.cond, name)
         step = self._step(node.next, name)
+        if step == 0:
+            self.scope.error(f"this loop never ends: it adds 0 to {name}", node, "check the step")
         if bound is None or not step:
             return None
         op, high = bound

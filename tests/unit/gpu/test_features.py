@@ -167,6 +167,15 @@ def test_kernels_that_cannot_be_traced(text: str, message: str) -> None:
     assert caught.value.diagnostics[0].span.line == 1
 
 
+def test_an_endless_loop_of_many_threads_ends_as_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dse.gpu.execute.MAX_THREAD_STEPS", 64 * 64 * 10)
+    text = (
+        "void f(float a[N][N]) { for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) { while (1) a[i][j] += 1; } }"
+    )
+    with pytest.raises(ModelNotApplicable, match="does not end within 20 loop iterations"):  # 2048 of 4096 threads
+        features(text, 64)
+
+
 def test_impossible_blocks() -> None:
     with pytest.raises(OptionError, match="not possible"):
         features(COPY, 64, block=(2048, 1, 1))
