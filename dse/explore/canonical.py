@@ -48,10 +48,12 @@ class CanonicalActors:
         """Return the images of an assignment under the exchanges of a round that keep the order of partitions."""
         images: list[Assignment] = []
         for permutation in self.symmetry.rounds[index]:
+            if self.symmetry.ordered and not keeps_order(permutation, assignment):
+                continue
             image = [0] * len(assignment)
-            for actor, slot in enumerate(assignment):
-                image[permutation[actor]] = slot
-            if image != list(assignment) and (not self.symmetry.ordered or keeps_order(permutation, assignment)):
+            for actor, slot in zip(permutation, assignment, strict=True):
+                image[actor] = slot
+            if tuple(image) != assignment:
                 images.append(tuple(image))
         return images
 
@@ -100,8 +102,7 @@ class CanonicalActors:
 def keeps_order(permutation: Permutation, assignment: Assignment) -> bool:
     """Return whether the images of the actors of each slot stand in the order of the actors."""
     last: dict[int, int] = {}
-    for actor, slot in enumerate(assignment):
-        image = permutation[actor]
+    for image, slot in zip(permutation, assignment, strict=True):
         if last.get(slot, -1) > image:
             return False
         last[slot] = image

@@ -120,13 +120,15 @@ class MergedSpace(Space):
         """The number of distinct mappings by the used slots of each unit."""
         plain_units = len(set(self.alike)) == len(self.units) == len({unit.unit for unit in self.units})
         countable = plain_units and all(len(members) <= LARGEST_CLASS for members in self._found.alike)
-        if countable and not self._found.rounds:
-            return self._by_formula()
+        at_most = self._by_formula() if countable else self._by_used(self._internal, (0,) * len(self.units))
+        if countable and (not self._found.rounds or sum(at_most.values()) > COUNTED):
+            return at_most
+        if not self._found.alike and self.told_apart > COUNTED:
+            return at_most
         visited = list(itertools.islice(self._walk(), COUNTED + 1))
-        if len(visited) <= COUNTED:
-            return dict(Counter(self._used(form) for form in visited if self._forms.form(form) == form))
-        zero = (0,) * len(self.units)
-        return self._by_formula() if countable else self._by_used(self.reordered(tuple(range(self.n_actors))), zero)
+        if len(visited) > COUNTED:
+            return at_most
+        return dict(Counter(self._used(form) for form in visited if self._forms.form(form) == form))
 
     def _used(self, slots: Assignment) -> _Used:
         counts = Counter(self.unit_of_slot[slot] for slot in set(slots))
