@@ -23,6 +23,8 @@ from dse.model.problem import Problem
 from tests.unit.explore.fakes import chain, context
 from tests.unit.explore.random_problems import problem_of
 from tests.unit.explore.searches import context_of, run, space_of
+from tests.unit.explore.test_actor_symmetry import BROADCAST, spaces
+from tests.unit.explore.test_actor_symmetry import problem_of as branched
 from tests.unit.explore.test_methods import searched
 from tests.unit.explore.test_symmetry import TWINS, space_on
 
@@ -113,6 +115,32 @@ def test_exchanging_twins_with_their_clocks_changes_no_estimate() -> None:
         twin = merged.candidate(candidate.assignment, clocks=candidate.clocks)
         assert twin is not None
         assert makespan(candidate) == makespan(twin)
+
+
+def test_merging_identical_actors_keeps_the_clocks() -> None:
+    box = Platform(name="box", units=(Unit(name="cpu", kind="cpu", cores=2), Unit(name="gpu", kind="gpu")))
+    problem = branched(BROADCAST, {0: 5, 4: 7}, platform=box)
+    weights = problem.weights
+    problem = replace(
+        problem,
+        weights=replace(
+            weights,
+            compute={key: replace(cost, frequency_mhz=SLOWER) for key, cost in weights.compute.items()},
+            transfers={key: replace(cost, frequency_mhz=SLOWER) for key, cost in weights.transfers.items()},
+        ),
+        clocks=tuple((unit, clock) for d in CPU_AND_GPU for unit in d.units for clock in d.clocks_mhz),
+    )
+    plain, merged = spaces(problem, clocks=CPU_AND_GPU)
+    assert len(set(merged.candidates())) == merged.size < plain.size
+    engine = make_engine("compiled", problem)
+    makespan = {c: engine.estimate(plain.to_point(c)).makespan for c in plain.candidates()}
+    seen = set()
+    for candidate, ticks in makespan.items():
+        alike = merged.candidate(candidate.assignment, clocks=candidate.clocks)
+        assert alike is not None
+        assert makespan[alike] == ticks
+        seen.add(alike)
+    assert seen == set(merged.candidates())
 
 
 def test_random_points_are_uniform() -> None:
