@@ -1,7 +1,9 @@
-"""A makespan that a given mapping cannot beat, from the load of its partitions alone: cheap enough for every neighbour.
+"""A makespan that a given mapping cannot beat, without its trace: cheap enough for every neighbour.
 
 A core makes one firing at a time, so a partition takes at least the sum of what its actors compute, schedule, read and
-write, each at the least it can cost where it is placed. Waiting of any kind only adds. Searches order and prune by it.
+write, each at the least it can cost where it is placed. A shared link takes at least the sum of its transfers, and a
+path of the trace the sum of its firings (``dse.estimate.path_pool``). Waiting of any kind only adds. Searches order and
+prune by the largest of these.
 """
 
 from collections.abc import Sequence
@@ -11,6 +13,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.estimate.candidate_bounds import CandidateBounds, Slots
+from dse.estimate.path_pool import KIND_OF_CLASS
 from dse.estimate.tables import PRICE_DERIVED, PRICES, UNIT_KINDS, CostRow, ProblemTables, TransferTable
 from dse.explore.placement import EdgeCosts, Placement
 from dse.explore.space import Candidate, Space
@@ -18,6 +22,9 @@ from dse.explore.space import Candidate, Space
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 _CHUNK = 4096
+_SAMPLE = 96
+"""Mappings that are drawn to look for paths."""
+_SEED = 1
 _LOCAL, _CPU_CPU, _CUDA, _HOST_CPU, _HOST_GPU = range(len(PRICES))
 
 
@@ -31,9 +38,16 @@ class _Ends:
     host_cpu: tuple[int, ...]
     host_gpu: tuple[int, ...]
 
+    def by_class(self, *, dynamic: bool) -> IntArray:
+        """Return the ticks by class of price and buffer; ``dynamic``: a host price may hold where nothing crosses."""
+        ticks = np.array([self.local, self.cpu_cpu, self.cuda, self.host_cpu, self.host_gpu], dtype=np.int64)
+        for near in (_LOCAL, _CPU_CPU, _CUDA) if dynamic else ():
+            ticks[near] = np.minimum(ticks[near], ticks[_HOST_CPU + KIND_OF_CLASS[near]])
+        return ticks
+
 
 class MappingBound:
-    """Bounds of the mappings of one space. Build once; thousands of candidates at a time cost microseconds each."""
+    """Bounds of the mappings of one space. Build once; a candidate costs microseconds, whatever the trace."""
 
     def __init__(self, tables: ProblemTables, space: Space) -> None:
         platform, topology = tables.problem.platform, tables.topology
@@ -46,14 +60,33 @@ class MappingBound:
         self._rows = _rows_by_level(tables, space)
         # The buffers between CPU units are as those of one: only a GPU on one side makes a buffer cross.
         self._side_of_slot = np.array([u if kinds[u] else -1 for u in space.unit_of_slot], dtype=np.int64)
-        ports = {(b.source, b.source_port): None for b in topology.buffers}
-        self._ports = {port: index for index, port in enumerate(ports)}
-        self._loads = np.array(_actor_loads(tables), dtype=np.int64).reshape(len(tables.rows), space.n_actors)
+        loads = np.array(_actor_loads(tables), dtype=np.int64).reshape(len(tables.rows), space.n_actors)
         fastest = fastest_rows(tables, space)
-        self.unit_loads = tuple(tuple(int(self._loads[r, a]) for r in fastest) for a in range(space.n_actors))
+        self.unit_loads = tuple(tuple(int(loads[r, a]) for r in fastest) for a in range(space.n_actors))
         """``unit_loads[actor][unit]``: least ticks of computing and scheduling at the fastest clock; no transfers."""
         self._reads = _ends(tables.reads, tables.count, len(topology.buffers))
         self._writes = _ends(tables.writes, tables.count, len(topology.buffers))
+        self._row_of_slot = np.array(fastest, dtype=np.int64)[list(space.unit_of_slot)]
+        self._bounds = CandidateBounds(
+            tables,
+            Slots(
+                unit=np.array(space.unit_of_slot, dtype=np.int64),
+                names=tuple(unit.unit for unit in space.units),
+            ),
+            actor_loads=loads,
+            reads=self._reads.by_class(dynamic=self._dynamic),
+            writes=self._writes.by_class(dynamic=self._dynamic),
+            parallel=space.options.transfers == "parallel",
+        )
+        self._bounds.find_paths(self._sample(), self._row_of_slot)
+
+    def _sample(self) -> IntArray:
+        """Return mappings of the space, shape (n, n_actors), under some of which paths are looked for."""
+        rng = np.random.default_rng(_SEED)
+        found = {next(self._space.assignments()): None}
+        for _ in range(_SAMPLE):
+            found[self._space.random_assignment(rng)] = None
+        return np.array(list(found), dtype=np.int64).reshape(-1, self._space.n_actors)
 
     def of(self, candidates: Sequence[Candidate]) -> list[int]:
         """Return the bound of each candidate, in ticks."""
@@ -101,44 +134,22 @@ class MappingBound:
 
     def _of_chunk(self, candidates: Sequence[Candidate]) -> list[int]:
         slots = np.array([c.assignment for c in candidates], dtype=np.int64).reshape(-1, self._space.n_actors)
-        load = self._loads[self._rows_of(candidates, slots), np.arange(self._space.n_actors)]
-        self._add_transfers(slots, load)
         policies = self._space.options.policies
         side_by_side = np.array([policies[c.policy] == "FULL_PARALLEL" for c in candidates], dtype=bool)
-        heaviest = load.max(axis=1, initial=0)
-        sums = [np.where(slots == slot, load, 0).sum(axis=1) for slot in range(len(self._kind_of_slot))]
-        bounds = np.where(side_by_side, heaviest, np.maximum.reduce([heaviest, *sums]))
-        return [int(bound) for bound in bounds]
+        bounds: list[int] = self._bounds.of(slots, self._rows_of(candidates, slots), side_by_side).tolist()
+        return bounds
 
     def _rows_of(self, candidates: Sequence[Candidate], slots: IntArray) -> IntArray:
         """Return the row of the loads for each actor of each candidate: the kind of its unit, at the clock chosen."""
-        units = np.array(self._space.unit_of_slot, dtype=np.int64)[slots]
         clocks = self._space.clocks
         if not clocks.domains:
-            return np.asarray(self._rows[units, 0])
+            return np.asarray(self._row_of_slot[slots])
+        units = np.array(self._space.unit_of_slot, dtype=np.int64)[slots]
         levels = np.array(
             [(*clocks.levels(c.clocks), 0) for c in candidates], dtype=np.int64
         )  # the last one: no domain
         domains = np.array([-1 if d is None else d for d in clocks.of_unit], dtype=np.int64)[units]
         return np.asarray(self._rows[units, np.take_along_axis(levels, domains % levels.shape[1], axis=1)])
-
-    def _add_transfers(self, slots: IntArray, load: IntArray) -> None:
-        """Add to each actor what its transfers cost at least: their sum, or the longest of parallel ones."""
-        kinds, sides = self._kind_of_slot[slots], self._side_of_slot[slots]
-        host_port = np.zeros((len(slots), len(self._ports)), dtype=bool)
-        for b in self._buffers:
-            host_port[:, self._ports[b.source, b.source_port]] |= sides[:, b.source] != sides[:, b.target]
-        longest = np.zeros((2, *load.shape), dtype=np.int64)
-        for index, b in enumerate(self._buffers):
-            host = host_port[:, self._ports[b.source, b.source_port]]
-            same = slots[:, b.source] == slots[:, b.target]
-            for side, ends, actor in ((0, self._reads, b.target), (1, self._writes, b.source)):
-                ticks = self._least(ends, index, kinds[:, actor], same, host)
-                if self._space.options.transfers == "sequential":
-                    load[:, actor] += ticks
-                else:
-                    longest[side, :, actor] = np.maximum(longest[side, :, actor], ticks)
-        load += longest.sum(axis=0)
 
     def _least(self, ends: _Ends, buffer: int, kinds: IntArray, same: BoolArray, host: BoolArray) -> IntArray:
         """Return the least that one side of a buffer costs; ``host``: some reader of its port is across."""

@@ -4,8 +4,9 @@ import importlib
 
 
 def warm() -> None:
-    """Compile the kernel, or find that it is compiled."""
-    importlib.import_module("dse.estimate.compiled.kernel")
+    """Compile the kernels, or find that they are compiled."""
+    for module in ("kernel", "path_kernel"):
+        importlib.import_module(f"dse.estimate.compiled.{module}")
 
 
 if __name__ == "__main__":
