@@ -414,6 +414,8 @@ def _identical(platform: Platform, a: int, b: int) -> bool:
     names = {first.name: second.name, second.name: first.name}
     if replace(first, name="", source="", partition=None) != replace(second, name="", source="", partition=None):
         return False
+    if _shared_link_tells(platform, a, b):
+        return False
 
     def links(exchanged: dict[str, str]) -> list[str]:
         ends = [sorted(exchanged.get(end, end) for end in link.between) for link in platform.links]
@@ -421,6 +423,22 @@ def _identical(platform: Platform, a: int, b: int) -> bool:
         return sorted(map(repr, zip(ends, plain, strict=True)))
 
     return links({}) == links(names)
+
+
+def _shared_link_tells(platform: Platform, a: int, b: int) -> bool:
+    """Return whether exchanging two units could change whom a shared link serves first: it goes by partition index.
+
+    It could not if the units are GPUs whose shared links lead to the one CPU unit, and that stands before or behind
+    both. Other units may read or write over a link that is not theirs: by a port that another reader makes ``host``.
+    """
+    shared = [link for link in platform.links if link.shared]
+    cpus = [index for index, unit in enumerate(platform.units) if unit.kind == "cpu"]
+    if a == b or not shared or not any(unit.kind == "gpu" for unit in platform.units):
+        return False
+    if platform.dynamic_network or len(cpus) != 1 or cpus[0] in (a, b) or min(a, b) < cpus[0] < max(a, b):
+        return True
+    cpu, names = platform.units[cpus[0]].name, {platform.units[a].name, platform.units[b].name}
+    return any(set(link.between) & names and cpu not in link.between for link in shared)
 
 
 def _infeasible(problems: list[Diagnostic]) -> InfeasibleDesign:

@@ -3,6 +3,7 @@
 import itertools
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from dse.estimate.tables import build_tables
 from dse.explore import canonical, symmetry
 from dse.explore.canonical import keeps_order
 from dse.explore.merged import MergedSpace, merged_space
-from dse.explore.space import Assignment, Candidate
+from dse.explore.space import Assignment, Candidate, Space, build_space
 from dse.explore.symmetry import ActorSymmetry, Freedom, Permutation
 from dse.model.estimate import Estimate
+from dse.model.platform import Link, Platform, Unit
 from tests.property.twin_networks import TwinCase, twin_case
 
 MOST_MAPPINGS = 220
@@ -161,3 +163,43 @@ CONDITIONS: dict[str, tuple[object, str, Callable[..., object] | property]] = {
 def test_without_a_condition_something_unequal_is_merged(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*CONDITIONS[name])
     assert any(unequal(twin_case(seed)) for seed in range(2000))
+
+
+def gpu_box(order: str, links: tuple[str, ...], *, dynamic: bool = False) -> Platform:
+    """Return single-core CPUs c and d and GPUs g and h in an order, with shared links."""
+    units = tuple(Unit(name=u, kind="cpu" if u in "cd" else "gpu", partition=f"P{u}") for u in order)
+    joined = tuple(Link(name=ends, between=(ends[0], ends[1]), shared=True) for ends in links)
+    return Platform(name=order, units=units, links=joined, dynamic_network=dynamic)
+
+
+@pytest.mark.parametrize(
+    ("platform", "alike"),
+    [
+        (gpu_box("cgh", ("cg", "ch")), True),
+        (gpu_box("gch", ("cg", "ch")), False),
+        (gpu_box("cdg", ("cg", "dg")), False),
+        (gpu_box("cgh", ("cg", "ch"), dynamic=True), False),
+        (gpu_box("cgh", ("cg", "ch", "gh")), False),
+        (gpu_box("cdg", ()), True),
+    ],
+)
+def test_identical_units_are_told_apart_by_shared_links_that_see_their_order(platform: Platform, alike: bool) -> None:
+    merges = 0
+    for seed in range(25):
+        case = twin_case(seed)
+        problem = replace(case.problem, platform=platform)
+        space = build_space(problem.trace.topology, platform, replace(case.space.options, pins=()))
+        apart = Space(
+            units=space.units, allowed=space.allowed, least=space.least, most=space.most, options=space.options
+        )
+        if apart.mappings > MOST_MAPPINGS:
+            continue
+        engine = make_engine("compiled", problem)
+        known: dict[Assignment, int] = {}
+        for assignment in apart.assignments():
+            makespan = engine.estimate(apart.to_point(Candidate(assignment=assignment))).makespan
+            form = space.canonical(assignment)
+            assert form is not None
+            assert known.setdefault(form, makespan) == makespan
+        merges += len(known) < apart.mappings
+    assert (merges > 0) == alike
