@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 the input is wrong, 2 the usage is wrong, 3 deadlock, 130 
 
 import argparse
 import importlib
+import os
 import sys
 
 import dse
@@ -74,6 +75,7 @@ def _run_verb(args: argparse.Namespace) -> int:
 
     try:
         code: int = importlib.import_module(f"dse.cli.{args.verb}").run(args)
+        sys.stdout.flush()
     except DseError as error:
         for diagnostic in error.diagnostics:
             print(render(diagnostic), file=sys.stderr)
@@ -81,7 +83,24 @@ def _run_verb(args: argparse.Namespace) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except OSError as error:
+        _print_refusal(error)
+        return 1
+    except MemoryError:
+        print("error: there is not enough memory for this\n  = give smaller sizes, or a shorter trace", file=sys.stderr)
+        return 1
     return code
+
+
+def _print_refusal(error: OSError) -> None:
+    """Say what the system refuses: a disk is full, a file may not be written, too many files are open."""
+    what = f"'{error.filename}'" if error.filename is not None else "writing"
+    print(f"error: {what}: {error.strerror or error}", file=sys.stderr)
+    print("  = make room, or choose a place that can be read and written, and start again", file=sys.stderr)
+    try:
+        sys.stdout.flush()
+    except OSError:  # standard output is what is full: what is left for it is thrown away
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

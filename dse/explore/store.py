@@ -46,6 +46,8 @@ class StudyStore:
         self._path = path
         self._connection = connection
         self._topology = topology
+        self._lost: OptionError | None = None
+        """Why evaluations that were added are not in the file: a full disk undoes the open transaction."""
 
     def known(self) -> dict[str, Evaluation]:
         """Return the stored evaluations by digest, in order."""
@@ -69,29 +71,50 @@ class StudyStore:
         )  # fmt: skip
 
     def add(self, evaluation: Evaluation) -> None:
-        """Add an evaluation to the open transaction, or put it in the place of what was known of its point."""
-        self._connection.execute(
-            "INSERT OR REPLACE INTO evaluation"
-            " (digest, ordinal, makespan, at_least, tick_unit, deadlock, seconds, point, partitions, waiting)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                evaluation.digest, evaluation.ordinal, None if evaluation.cut else evaluation.makespan,
-                evaluation.makespan if evaluation.cut else None, evaluation.tick_unit,
-                int(evaluation.deadlock), evaluation.seconds,
-                json.dumps(point_to_json(evaluation.point, self._topology), separators=(",", ":")),
-                json.dumps([asdict(account) for account in evaluation.partitions], separators=(",", ":")),
-                json.dumps(evaluation.waiting, separators=(",", ":")),
-            ),
-        )  # fmt: skip
+        """Add an evaluation to the open transaction, or put it in the place of what was known of its point.
+
+        Raises ``OptionError`` where the file cannot be written.
+        """
+        try:
+            self._connection.execute(
+                "INSERT OR REPLACE INTO evaluation"
+                " (digest, ordinal, makespan, at_least, tick_unit, deadlock, seconds, point, partitions, waiting)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    evaluation.digest, evaluation.ordinal, None if evaluation.cut else evaluation.makespan,
+                    evaluation.makespan if evaluation.cut else None, evaluation.tick_unit,
+                    int(evaluation.deadlock), evaluation.seconds,
+                    json.dumps(point_to_json(evaluation.point, self._topology), separators=(",", ":")),
+                    json.dumps([asdict(account) for account in evaluation.partitions], separators=(",", ":")),
+                    json.dumps(evaluation.waiting, separators=(",", ":")),
+                ),
+            )  # fmt: skip
+        except sqlite3.OperationalError as cause:
+            raise self._unwritable(cause) from cause
 
     def commit(self) -> None:
-        """Make everything added durable."""
-        self._connection.commit()
+        """Make everything added durable. Raises ``OptionError`` where the file cannot be written."""
+        if self._lost is not None:
+            raise self._lost
+        try:
+            self._connection.commit()
+        except sqlite3.OperationalError as cause:
+            raise self._unwritable(cause) from cause
 
     def close(self) -> None:
-        """Commit and release the file."""
-        self._connection.commit()
-        self._connection.close()
+        """Commit and release the file. Raises ``OptionError`` where the file cannot be written."""
+        try:
+            if self._lost is None:  # else it was raised already
+                self.commit()
+        finally:
+            self._connection.close()
+
+    def _unwritable(self, cause: sqlite3.OperationalError) -> OptionError:
+        self._lost = OptionError(
+            f"cannot write the study '{self._path}': {cause}",
+            expected="what was reported is in it: make room, and continue with --resume",
+        )
+        return self._lost
 
 
 def create_study(

@@ -56,7 +56,11 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -
         delivery.report.write_text(page, encoding="utf-8")
         delivery.manifest.write_text(json.dumps(dict(inputs.manifest), indent=2) + "\n")
     except OSError as cause:
-        raise OptionError(f"cannot write results: {cause}", expected="choose another folder with --out") from cause
+        where = f" '{cause.filename}'" if cause.filename else ""
+        raise OptionError(
+            f"cannot write the results{where}: {cause.strerror or cause}",
+            expected="no evaluation is lost: make room and use --resume, or choose another folder with --out",
+        ) from cause
     return delivery
 
 

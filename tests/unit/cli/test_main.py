@@ -1,5 +1,9 @@
 """The command line itself: verbs and what is said of a wrong one."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from dse.cli.main import VERBS, main
@@ -32,3 +36,15 @@ def test_every_verb_says_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> N
             main([verb, "--help"])
         assert leaving.value.code == 0
         assert "example" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_no_traceback() -> None:
+    network = Path(__file__).resolve().parents[3] / "actors" / "pingpong" / "pingpong.xdf"
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "dse.cli.main", "check", str(network)]
+        run = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr.startswith("error: writing: No space left on device\n")
+    assert "Traceback" not in run.stderr
+    assert "Exception ignored" not in run.stderr

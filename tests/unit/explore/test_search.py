@@ -189,6 +189,23 @@ def test_an_interrupt_keeps_what_was_evaluated(tmp_path: Path) -> None:
     assert len(run.evaluations) == 9
 
 
+def test_a_full_disk_is_an_error_and_keeps_what_was_reported(tmp_path: Path) -> None:
+    space = chain_space(cores=4, n=10)
+    seen: list[Progress] = []
+    store = create_study(tmp_path / "s.sqlite", chain(10), IDENTITY, {})
+    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+    store._connection.execute(f"PRAGMA max_page_count = {pages + 30}")
+    run = Evaluator(
+        FormulaEngine(), budget=Budget(), store=store, clock=itertools.count().__next__, progress=seen.append
+    )
+    with pytest.raises(OptionError, match=r"cannot write the study .* disk is full"):
+        run_search(METHODS.load("exhaustive")(context(space, bounded=False)), run, None)
+    store.close()
+    kept = resume_study(tmp_path / "s.sqlite", chain(10), IDENTITY, {}).known()
+    assert len(kept) >= seen[-1].evaluations > 0
+    assert len(kept) < space.size
+
+
 def test_progress_is_reported_after_the_commit() -> None:
     seen: list[Progress] = []
     store = NoStore()
