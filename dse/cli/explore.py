@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from dse.cli.problem_arguments import add_problem_arguments, print_warnings, problem_options
+from dse.explore.buffers import SIZING_METHODS
 from dse.explore.evaluator import Progress as SearchProgress
 from dse.explore.method import METHODS
 from dse.explore.objectives import OBJECTIVES
@@ -54,8 +55,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--policy-per-partition", action="store_true", help="each partition may have another of the policies"
     )
     parser.add_argument(
-        "--buffers", metavar="N|X.bxdf|minimal|maximal", action="append", default=[],
-        help="FIFO capacities in tokens; repeat it to let the search choose",
+        "--buffers", metavar="N|X.bxdf|M", action="append", default=[],
+        help=f"FIFO capacities: tokens, a file, or {', '.join(SIZING_METHODS)}; repeat it to let the search choose",
     )  # fmt: skip
     parser.add_argument(
         "--clocks", metavar="UNIT=MHZ[,MHZ]", action="append", default=[],

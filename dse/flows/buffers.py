@@ -73,7 +73,7 @@ def size_fifos(options: BufferOptions, stage: Callable[[str], None] = unheard) -
 
 
 def sized_capacities(method: SizingMethod, setting: Setting, engine: str) -> Capacities:
-    """Return the sizes of ``--buffers minimal`` or ``maximal``: found with each actor on a core of its own.
+    """Return the sizes of ``--buffers minimal`` and the like: found with each actor on a core of its own.
 
     Whether a run completes does not depend on the mapping (static orders apart), so minimal sizes run in all mappings.
     """

@@ -16,6 +16,7 @@ from dse.base.errors import DeadlockError, OptionError
 from dse.estimate.bounds import Bounds
 from dse.estimate.engine import Engine, make_engine
 from dse.estimate.prepare import prepare
+from dse.explore.buffers import SIZING_METHODS
 from dse.explore.clocks import ClockDomain
 from dse.explore.cluster import ClusterEstimator
 from dse.explore.evaluator import Budget, Cutting, Estimator, Evaluator, Progress
@@ -165,7 +166,7 @@ def _space(
     """Return the space and everything that is assumed so far."""
     choices = [
         sized_capacities(parse_sizing_method(text), setting, options.problem.engine)
-        if text in ("minimal", "maximal")
+        if text in SIZING_METHODS
         else read_capacities(text, setting)
         for text in options.buffers or ("",)
     ]
@@ -356,6 +357,7 @@ def _manifest(options: ExploreOptions, setting: Setting, budget: Budget | None) 
         ("policies", ",".join(options.policies)),
         ("release", options.release),
         ("transfers", options.transfers),
+        *((("clocks", domains_text(clock_domains(options.clocks, setting.platform))),) if options.clocks else ()),
     )
 
 

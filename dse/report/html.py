@@ -10,6 +10,7 @@ from dse.model.estimate import Estimate
 from dse.model.study import Study
 from dse.model.trace import Trace
 from dse.report.front import front_text, value_text
+from dse.report.front_picture import front_pictures
 from dse.report.gantt import gantt_picture, occupancy_picture, steady_window
 from dse.report.network_picture import network_picture
 from dse.report.quantities import time_text
@@ -140,7 +141,7 @@ def _front(inputs: ReportInputs) -> list[str]:
         mapping = mapping_text(point.evaluation.point, inputs.trace.topology)
         rows.append(f"<tr>{cells}<td>{escape(mapping)}</td></tr>")
     table = f"<table><thead><tr>{head}<th>mapping</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return [_section("Trade-offs", table, f"{front_text(front)}.")]
+    return [_section("Trade-offs", front_pictures(front) + table, f"{front_text(front)}.")]
 
 
 def _row(row: RankedRow) -> str:
