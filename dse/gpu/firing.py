@@ -224,12 +224,11 @@ class FiringModel:
         features, assumed = self._simd[key]
         cycles: list[Fraction] = []
         for k in range(1, width + 1):
-            ways = [k * cost.cycles]
-            if features is None:
-                ways.append(cost.alone_cycles)
-            elif not isinstance(features, str):
+            ways = [k * cost.cycles, self._a_block_each(cost, k)]
+            if isinstance(features, KernelFeatures):
                 ways.append(rounded(self._shared(_of_firings(features, k, self.shape.threads))))
-                ways.append(self._a_block_each(cost, k))
+            elif features is None:
+                ways.append(cost.alone_cycles)
             cycles.append(max(min(ways), cycles[-1] if cycles else Fraction(0)))
         if cycles[-1] < width * cost.cycles:
             made_up = [f"made up in SIMD: {', '.join(assumed)}"] if assumed else []

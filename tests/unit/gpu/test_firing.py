@@ -1,0 +1,142 @@
+"""The cost of a firing: one thread, threads that share loops, blocks of firings; what must hold on every device."""
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dse.base.errors import FormatError
+from dse.formats.device_yaml import builtin_devices, load_device
+from dse.gpu.firing import MOST_FIRINGS, FiringModel, Shape, default_shape, fitted_block, lone_prices
+from dse.model.ir import Actor, Variable
+from dse.model.kernel import Kernel, ParallelLoop
+from dse.model.types import INT32
+from tests.unit.gpu.actor_support import actor
+
+SERIAL = "x: action I:[v] ==> O:[w] var int w := v * 3 do end"
+SCALED = """
+  x: action I:[v] repeat 64 ==> O:[w] repeat 64
+  var int(size=32) w[64]
+  do foreach int i in 0 .. 63 do w[i] := 5 * v[i]; end end
+"""
+PRODUCT = """
+  x: action I:[v] repeat {N2} ==> O:[w] repeat {N2}
+  var int(size=32) w[{N2}], int s
+  do
+    foreach int i in 0 .. {N} - 1 do foreach int j in 0 .. {N} - 1 do
+      s := 0;
+      foreach int k in 0 .. {N} - 1 do s := s + v[{N} * i + k] * v[{N} * k + j]; end
+      w[{N} * i + j] := s;
+    end end
+  end
+"""
+
+
+def product(folder: Path, n: int) -> Actor:
+    return actor(folder, PRODUCT.replace("{N2}", str(n * n)).replace("{N}", str(n)))
+
+
+def test_one_thread_waits_for_each_instruction(tmp_path: Path) -> None:
+    """One multiplication and nothing else: the multiply of Volta scaled to the arithmetic latency of the device."""
+    found = actor(tmp_path, SERIAL)
+    device = load_device("jetson-tk1")
+    cost = FiringModel(device).firing(found, found.actions[0])
+    assert cost.cycles == cost.alone_cycles == Fraction(5, 4) * 11
+    assert (cost.threads, cost.confidence, cost.reason) == (1, "low", "one thread: it has no loop")
+    assert lone_prices(device)["load"] == 164
+
+
+def test_threads_share_a_loop(tmp_path: Path) -> None:
+    """64 threads on a Jetson TK1: two warps with a load and a store each; the chain of one warp is the longest."""
+    found = actor(tmp_path, SCALED)
+    cost = FiringModel(load_device("jetson-tk1")).firing(found, found.actions[0])
+    (loop,) = (p for p in cost.pieces if p.threads > 1)
+    assert (loop.threads, cost.threads, cost.confidence) == (64, 64, "medium")
+    # two coalesced accesses, d = (4 + 4 lines) / 4 warp instructions = 2: (2) gives 164 + 332 + 10 = 506 each; one mul
+    assert loop.cycles == pytest.approx(2 * 506 + 11)
+    assert cost.cycles < cost.alone_cycles
+
+
+def test_firings_in_a_block_cost_no_more_than_one_by_one(tmp_path: Path) -> None:
+    found = actor(tmp_path, SCALED)
+    model = FiringModel(load_device("gtx1660s"))
+    single = model.firing(found, found.actions[0])
+    table = model.firing(found, found.actions[0], longest_run=300).simd_cycles
+    assert len(table) == 300
+    assert table[0] == single.cycles
+    assert list(table) == sorted(table)
+    assert all(cycles <= (k + 1) * single.cycles for k, cycles in enumerate(table))
+    assert table[-1] < 20 * single.cycles
+    assert model.firing(found, found.actions[0], longest_run=1).simd_cycles == ()
+    assert len(model.firing(found, found.actions[0], longest_run=10**9).simd_cycles) == MOST_FIRINGS
+
+
+def test_a_block_of_firings_is_not_larger_than_the_threads(tmp_path: Path) -> None:
+    found = actor(tmp_path, SCALED)
+    model = FiringModel(load_device("gtx1660s"), Shape(blocks=2, threads=64))
+    assert len(model.firing(found, found.actions[0], longest_run=300).simd_cycles) == 128
+
+
+def test_more_multiprocessors_make_a_large_product_quicker(tmp_path: Path) -> None:
+    """Latency decides for small matrices, throughput for large ones: there the H200 must win, here it need not."""
+    costs = {}
+    for n in (16, 512):
+        found = product(tmp_path / str(n), n)
+        for name in ("jetson-tk1", "gtx1660s", "h200"):
+            device = load_device(name)
+            cost = FiringModel(device).firing(found, found.actions[0])
+            costs[n, name] = float(cost.cycles) / device.clock_mhz
+            assert cost.threads == n * n
+    assert costs[512, "h200"] < costs[512, "gtx1660s"] / 2 < costs[512, "jetson-tk1"] / 20
+    assert costs[16, "h200"] > costs[16, "gtx1660s"]
+
+
+@pytest.mark.parametrize("name", builtin_devices())
+def test_every_device_has_what_is_needed(name: str, tmp_path: Path) -> None:
+    device = load_device(name)
+    found = actor(tmp_path, SCALED)
+    model = FiringModel(device)
+    assert model.shape == default_shape(device)
+    assert model.firing(found, found.actions[0]).cycles > 0
+
+
+@pytest.mark.parametrize(
+    "field", ["latency_arithmetic_cycles", "launch_us", "transfer_gb_s", "transactions", "l2_ways"]
+)
+def test_a_missing_constant_is_named(field: str) -> None:
+    with pytest.raises(FormatError, match=r"has no .*, which .* needs"):
+        FiringModel(replace(load_device("h200"), **{field: None}))  # type: ignore[arg-type]
+
+
+@settings(max_examples=20, deadline=None)
+@given(scale=st.integers(2, 8), clock=st.integers(100, 3000))
+def test_slower_devices_are_not_quicker(scale: int, clock: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Longer latencies never make a firing cheaper, a higher clock never slower; the same again is the same."""
+    found = actor(tmp_path_factory.getbasetemp() / "slower", SCALED)
+    fast = replace(load_device("gtx1660s"), clock_mhz=float(clock))
+    slow = replace(
+        fast, latency_l2_cycles=190.0 * scale, latency_dram_cycles=310.0 * scale, latency_arithmetic_cycles=4.0 * scale
+    )
+    quick = FiringModel(fast).firing(found, found.actions[0])
+    assert FiringModel(slow).firing(found, found.actions[0]).cycles >= quick.cycles
+    faster = FiringModel(replace(fast, clock_mhz=fast.clock_mhz * scale)).firing(found, found.actions[0])
+    assert faster.cycles / (fast.clock_mhz * scale) <= quick.cycles / fast.clock_mhz
+    assert FiringModel(fast).firing(found, found.actions[0]) == quick
+
+
+@given(widths=st.lists(st.integers(1, 5000), min_size=1, max_size=2), threads=st.sampled_from([1, 32, 64, 256, 1024]))
+def test_blocks_fit(widths: list[int], threads: int) -> None:
+    loops = tuple(
+        ParallelLoop(variable=Variable(f"i{k}", f"i{k}", INT32, "loop"), low=0, step=1, extent=width)
+        for k, width in enumerate(widths)
+    )
+    kernel = Kernel(
+        name="k", function="f", path="", arrays=(), scalars=(), parallel=loops, how_parallel="", body=()
+    )  # fmt: skip
+    x, y, z = fitted_block(kernel, threads)
+    assert 1 <= x * y * z <= max(threads, 32)
+    assert x <= max(32, 2 * widths[0])
+    assert y == 1 or y < 2 * widths[1]
