@@ -4,7 +4,7 @@
 of that kind, each with a clock of its own; ``a+b`` are units that have one clock in common.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import get_args
@@ -70,13 +70,20 @@ def check_clocks(clocks: Iterable[tuple[str, Fraction]], platform: Platform) -> 
             )
 
 
-def clocked_setting(setting: Setting, clocks: Iterable[tuple[str, Fraction]]) -> Setting:
+def clocked_setting(
+    setting: Setting, clocks: Iterable[tuple[str, Fraction]], *, used: Collection[str] | None = None
+) -> Setting:
     """Return the setting with costs for more clocks of units; the same where there are none.
+
+    ``used``: the units that are looked at, None for all.
 
     Raises:
         OptionError: the weights have no clock.
     """
     pairs = tuple(dict.fromkeys(clocks))
+    chosen = {unit for unit, _ in pairs}
+    left = [u for u in setting.platform.units if u.name not in chosen and (used is None or u.name in used)]
+    setting = replace(setting, assumed=(*setting.assumed, *_not_told_apart(setting, left)))
     if not pairs:
         return setting
     if setting.tables.tick_unit != "ps":
@@ -87,6 +94,19 @@ def clocked_setting(setting: Setting, clocks: Iterable[tuple[str, Fraction]]) ->
     problem = replace(setting.problem, clocks=pairs)
     note = "a chosen clock changes the times of computing and scheduling, not of transfers"
     return replace(setting, problem=problem, tables=build_tables(problem), assumed=(*setting.assumed, note))
+
+
+def _not_told_apart(setting: Setting, units: Sequence[Unit]) -> list[str]:
+    """Return in words which of some units have a clock that weights, which are for a kind of unit, do not know."""
+    notes = []
+    for kind in get_args(UnitKind):
+        clocks = {unit.clock_mhz for unit in setting.platform.units if unit.kind == kind}
+        of_weights = {cost.frequency_mhz for key, cost in setting.problem.weights.compute.items() if key[2] == kind}
+        others = [u for u in units if u.kind == kind and u.clock_mhz is not None and {u.clock_mhz} != of_weights]
+        if len(clocks) > 1 and others:
+            names = ", ".join(f"{u.name} {format_decimal(u.clock_mhz)} MHz" for u in others if u.clock_mhz is not None)
+            notes.append(f"the clock of the {kind} weights for units with another one ({names}; see --clocks)")
+    return notes
 
 
 def clocks_of_points(points: Iterable[DesignPoint], platform: Platform) -> tuple[tuple[str, Fraction], ...]:

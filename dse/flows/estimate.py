@@ -53,7 +53,9 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
     """
     setting = load_setting(options.problem, stage)
     points, assumed, warnings = _points(options, setting)
-    setting = clocked_setting(setting, clocks_of_points((point for _, point in points), setting.platform))
+    used = {partition.unit for _, point in points for partition in point.partitions}
+    chosen = clocks_of_points((point for _, point in points), setting.platform)
+    setting = clocked_setting(setting, chosen, used=used)
     engine = make_engine(options.problem.engine, setting.problem)
     found = []
     for name, point in points:

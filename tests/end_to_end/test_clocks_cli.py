@@ -67,6 +67,13 @@ def test_policies_sizes_and_clocks_are_searched_together(tmp_path: Path, capsys:
     assert 0 < found["hypervolume"]["share"] <= 1
 
 
+def test_units_that_weights_do_not_tell_apart_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = [*EXPLORE, "--budget", "3", "--out", str(tmp_path)]
+    assert any("little 1400 MHz; see --clocks" in line for line in document(argv, capsys)["assumed"])
+    told = document([*argv, "--clocks", "little=1400"], capsys)["assumed"]
+    assert not any("see --clocks" in line for line in told)
+
+
 def test_an_estimate_takes_clocks_over_those_of_a_mapping(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     document([*EXPLORE, *CLOCKS, "--out", str(tmp_path)], capsys)
     argv = ["estimate", PINGPONG, "--platform", "big-little", "--mapping", str(tmp_path / "best-01.xcf")]
