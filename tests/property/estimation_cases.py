@@ -6,6 +6,7 @@ consistent; a few are then made to want tokens that never come. Small times and 
 are where engines differ.
 """
 
+import copy
 import random
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -49,6 +50,12 @@ class Shape:
     max_actors: int = 6
     max_firings: int = 120
     max_rate: int = 3
+    flowing: bool = False
+    """Capacities and static orders come from an execution, often without a token to spare: few points deadlock."""
+    mixed: bool = False
+    """Scheduling, transfers, computations and blocks have a scale each, huge costs among them; some actors are free."""
+    hosts: bool = False
+    """Several GPUs, and a link between any two units, shared more often than not."""
 
 
 def estimation_cases(shape: Shape = Shape()) -> st.SearchStrategy[Case]:
@@ -59,10 +66,10 @@ def random_case(rng: random.Random, shape: Shape = Shape()) -> Case:
     """A problem and a design point that ``prepare`` accepts."""
     topology = random_topology(rng, shape)
     trace = Trace(topology=topology, firings=random_firings(rng, topology, shape), digest="random")
-    platform = random_platform(rng, topology)
+    platform = random_platform(rng, topology, shape)
     problem = Problem(
         trace=trace,
-        weights=random_weights(rng, topology, platform),
+        weights=random_weights(rng, topology, platform, shape),
         platform=platform,
         missing_weights="zero" if rng.random() < 0.3 else "error",
     )
@@ -70,7 +77,7 @@ def random_case(rng: random.Random, shape: Shape = Shape()) -> Case:
         problem = Problem(
             trace=trace, weights=_thinned(rng, problem.weights), platform=platform, missing_weights="zero"
         )
-    return Case(problem=problem, point=random_point(rng, problem))
+    return Case(problem=problem, point=random_point(rng, problem, shape))
 
 
 def with_clocks(rng: random.Random, case: Case) -> Case:
@@ -166,7 +173,7 @@ def random_firings(rng: random.Random, topology: Topology, shape: Shape) -> tupl
         x = repeat[0] if repeat else rng.randrange(len(topology.actors[a].actions))
         if not topology.actors[a].actions[x].initializer:
             _fire(topology, a, x, tokens, firings)
-    if rng.random() < 0.1:
+    if rng.random() < 0.1 and not shape.flowing:
         firings[-1] += [0] * rng.randint(1, 3)
     dtype = rng.choice((np.uint8, np.uint16))
     return tuple(np.array(actions, dtype=dtype) for actions in firings)
@@ -186,11 +193,38 @@ def _fire(topology: Topology, actor: int, action: int, tokens: list[int], firing
     firings[actor].append(action)
 
 
-def random_platform(rng: random.Random, topology: Topology) -> Platform:
+def random_execution(rng: random.Random, topology: Topology, trace: Trace) -> tuple[list[int], list[int]]:
+    """An order of the firings of a trace that runs, as actors, and the largest need of room in each buffer."""
+    tokens = [buffer.initial_tokens for buffer in topology.buffers]
+    needs = list(tokens)
+    left = [list(reversed(actions.tolist())) for actions in trace.firings]
+    order: list[int] = []
+    while any(left):
+        enabled = [a for a, actions in enumerate(left) if actions and _has_tokens(topology, a, actions[-1], tokens)]
+        a = rng.choice(enabled)
+        action = topology.actors[a].actions[left[a].pop()]
+        for b, edge in enumerate(topology.buffers):
+            if edge.source == a:
+                needs[b] = max(needs[b], tokens[b] + action.writes[edge.source_port])
+                tokens[b] += action.writes[edge.source_port]
+            if edge.target == a:
+                tokens[b] -= action.reads[edge.target_port]
+        order.append(a)
+    return order, needs
+
+
+def _has_tokens(topology: Topology, actor: int, action: int, tokens: list[int]) -> bool:
+    reads = topology.actors[actor].actions[action].reads
+    return all(tokens[b] >= reads[e.target_port] for b, e in enumerate(topology.buffers) if e.target == actor)
+
+
+def random_platform(rng: random.Random, topology: Topology, shape: Shape) -> Platform:
     units = [Unit(name="cpu", kind="cpu", cores=4)]
     if rng.random() < 0.2:
         units.append(Unit(name="cpu2", kind="cpu", cores=2))
-    if rng.random() < 0.6:
+    if shape.hosts:
+        units += [Unit(name=f"gpu{i}", kind="gpu") for i in range(rng.randint(1, 3))]
+    elif rng.random() < 0.6:
         units.append(Unit(name="gpu", kind="gpu"))
         if rng.random() < 0.2:
             units.append(Unit(name="gpu2", kind="gpu"))
@@ -198,7 +232,7 @@ def random_platform(rng: random.Random, topology: Topology) -> Platform:
     links: list[Link] = []
     for i, a in enumerate(units):
         for b in units[i + 1 :]:
-            if "gpu" in (a.kind, b.kind) and rng.random() < 0.8:
+            if "gpu" in (a.kind, b.kind) and (shape.hosts or rng.random() < 0.8):
                 ends = (a.name, b.name) if rng.random() < 0.5 else (b.name, a.name)
                 links.append(_random_link(rng, ends))
     names = tuple(actor.name for actor in topology.actors)
@@ -228,11 +262,17 @@ class _Costs:
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
-        self.scale: Literal["zero", "ties", "small", "decimal"] = rng.choice(
+        self.scale: Literal["zero", "ties", "small", "decimal", "huge"] = rng.choice(
             ("zero", "ties", "small", "small", "decimal")
         )
         clocks: tuple[Fraction | None, ...] = (None,)
         self.clocks = rng.choice((clocks, (Fraction(2900), Fraction("852.5"), Fraction(1_000_000))))
+
+    def rescaled(self) -> "_Costs":
+        """Costs of another scale with the same clocks."""
+        other = copy.copy(self)
+        other.scale = self.rng.choice(("zero", "ties", "ties", "small", "decimal", "huge"))
+        return other
 
     def cycles(self) -> Fraction:
         match self.scale:
@@ -244,6 +284,8 @@ class _Costs:
                 return Fraction(self.rng.choice((0, 1, 2, 5, 10, 13)))
             case "decimal":
                 return Fraction(self.rng.randint(0, 100_000), 100)
+            case "huge":
+                return Fraction(self.rng.randint(0, 10**10))
 
     def cost(self, *, per_token: bool = False) -> Cost:
         return Cost(
@@ -261,9 +303,11 @@ class _Costs:
         return SimdCost(block_cycles=tuple(cycles), frequency_mhz=self.rng.choice(self.clocks))
 
 
-def random_weights(rng: random.Random, topology: Topology, platform: Platform) -> WeightTable:
+def random_weights(rng: random.Random, topology: Topology, platform: Platform, shape: Shape) -> WeightTable:
     """Weights for all that can happen; host transfers may be left to the link where that can derive them."""
-    costs = _Costs(rng)
+    costs = blocks = waits = moves = _Costs(rng)
+    if shape.mixed:
+        costs, blocks, waits, moves = (costs.rescaled() for _ in range(4))
     kinds: tuple[UnitKind, ...] = ("cpu", "gpu")
     compute, scheduling, simd, transfers = {}, {}, {}, {}
     has_simd = rng.random() < 0.3
@@ -272,11 +316,11 @@ def random_weights(rng: random.Random, topology: Topology, platform: Platform) -
             for action in actor.actions:
                 compute[actor.name, action.name, kind] = costs.cost()
                 if has_simd and rng.random() < 0.4:
-                    simd[actor.name, action.name, kind] = costs.block()
-                scheduling[actor.name, "", action.name, kind] = costs.cost()
+                    simd[actor.name, action.name, kind] = blocks.block()
+                scheduling[actor.name, "", action.name, kind] = waits.cost()
                 for previous in actor.actions:
                     if rng.random() < 0.7:
-                        scheduling[actor.name, previous.name, action.name, kind] = costs.cost()
+                        scheduling[actor.name, previous.name, action.name, kind] = waits.cost()
     clocked = costs.clocks != (None,)
     everywhere = all(link.bandwidth_gb_s is not None for link in platform.links)
     joined = {frozenset(link.between) for link in platform.links}
@@ -289,8 +333,8 @@ def random_weights(rng: random.Random, topology: Topology, platform: Platform) -
             for fifo in KINDS_OF_UNIT[kind]:
                 for side in ("read", "write"):
                     if not (derive and fifo == "host" and rng.random() < 0.5):
-                        transfers[*ends, fifo, kind, side] = costs.cost(per_token=True)
-    return WeightTable(
+                        transfers[*ends, fifo, kind, side] = moves.cost(per_token=True)
+    weights = WeightTable(
         name="random",
         compute=compute,
         scheduling=scheduling,
@@ -298,6 +342,26 @@ def random_weights(rng: random.Random, topology: Topology, platform: Platform) -
         simd=simd,
         has_scheduling=rng.random() < 0.7,
         has_transfers=rng.random() < 0.8,
+    )
+    return (
+        _with_free_actors(weights, {a.name for a in topology.actors if rng.random() < 0.3}) if shape.mixed else weights
+    )
+
+
+def _with_free_actors(weights: WeightTable, free: set[str]) -> WeightTable:
+    """The same weights, but firings and transfers of some actors cost nothing."""
+
+    def priced(cost: Cost, payer: str) -> Cost:
+        return Cost(mean_cycles=Fraction(0)) if payer in free else cost
+
+    return WeightTable(
+        name=weights.name,
+        compute={key: priced(cost, key[0]) for key, cost in weights.compute.items()},
+        scheduling={key: priced(cost, key[0]) for key, cost in weights.scheduling.items()},
+        transfers={key: priced(cost, key[2 if key[6] == "read" else 0]) for key, cost in weights.transfers.items()},
+        simd={key: cost for key, cost in weights.simd.items() if key[0] not in free},
+        has_scheduling=weights.has_scheduling,
+        has_transfers=weights.has_transfers,
     )
 
 
@@ -314,13 +378,14 @@ def _thinned(rng: random.Random, weights: WeightTable) -> WeightTable:
     )
 
 
-def random_point(rng: random.Random, problem: Problem) -> DesignPoint:
+def random_point(rng: random.Random, problem: Problem, shape: Shape = Shape()) -> DesignPoint:
     topology, platform = problem.trace.topology, problem.platform
     capable = platform.gpu_capable
     members: dict[tuple[str, int], list[int]] = {}
     n_partitions = rng.randint(1, len(topology.actors))
     actors = list(range(len(topology.actors)))
     rng.shuffle(actors)
+    execution, needs = random_execution(rng, topology, problem.trace) if shape.flowing else ([], [])
     for a in actors:
         units = [u for u in platform.units if u.kind == "cpu" or capable is None or topology.actors[a].name in capable]
         members.setdefault((rng.choice(units).name, rng.randrange(n_partitions)), []).append(a)
@@ -330,6 +395,9 @@ def random_point(rng: random.Random, problem: Problem) -> DesignPoint:
         extra = [rng.choice(here) for _ in range(rng.choice((0, 0, 1, 3)))]
         order = [*here, *extra]
         rng.shuffle(order)
+        if shape.flowing:
+            order = [a for a in execution if a in here]
+            order += [a for a in here if a not in order]
         partitions.append(
             Partition(
                 name=f"{unit}{number}",
@@ -342,6 +410,8 @@ def random_point(rng: random.Random, problem: Problem) -> DesignPoint:
         )
     least = build_tables(problem).least_capacity
     slack = rng.choice((0, 1, 3, 8, 1000, 1000))
+    if shape.flowing:
+        least, slack = tuple(max(n) for n in zip(least, needs, strict=True)), slack % 1000
     return DesignPoint(
         partitions=tuple(partitions),
         capacities=tuple(max(1, n) + rng.randint(0, slack) for n in least),

@@ -72,6 +72,16 @@ def sample(m, b, time):
 
 
 @_inner
+def sample_planned(m, b, launched, now):
+    """Look at the occupancy at a launch made in advance; of a launch at this instant, when the phase is over."""
+    if launched < now:
+        sample(m, b, launched)
+    elif launched == now:
+        m[m[at.LAUNCHED_LIST] + m[at.N_LAUNCHED]] = b
+        m[at.N_LAUNCHED] += 1
+
+
+@_inner
 def leave(m, a):
     """Let the input tokens of a planned firing leave after the fact: nobody has waited for their room."""
     x, time = m[a + at.COLUMN], m[a + at.LEAVE_AT]
@@ -197,8 +207,8 @@ def deliver(m, a, e, now):
     """Make the tokens of one write visible."""
     b = m[e + at.BUFFER]
     tokens = m[e + at.TOKENS] * m[a + at.SIZE]
-    if m[b + at.VISIBLE] + m[b + at.IN_FLIGHT] > m[b + at.MAX_TOKENS] and m[a + at.LAUNCH_AT] != at.NEVER:
-        sample(m, b, m[a + at.LAUNCH_AT])
+    if m[b + at.VISIBLE] + m[b + at.IN_FLIGHT] > m[b + at.MAX_TOKENS]:
+        sample_planned(m, b, m[a + at.LAUNCH_AT], now)
     m[b + at.IN_FLIGHT] = 0
     m[b + at.VISIBLE] += tokens
     wanted = m[b + at.WANTED_TOKENS]
@@ -967,7 +977,6 @@ def run(m, f, times):
     start_all(m, f, times, now)
     due = earliest(m)
     while True:
-        m[at.FIRST_ROUND] = 1
         while due == now:
             make_transfers(m, now)
             make_ends(m, f, times, now)
@@ -984,6 +993,7 @@ def run(m, f, times):
             m[at.STOPPED] = 1
             break
         now = due
+        m[at.FIRST_ROUND] = 1
     if m[at.STOPPED] == 0:
         close(m, f, now)
     return now

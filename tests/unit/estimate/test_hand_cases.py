@@ -11,7 +11,7 @@ from dse.model.estimate import DeadlockRow, Estimate
 from dse.model.platform import Platform
 from dse.model.trace import Trace
 from dse.model.weights import WeightTable
-from tests.unit.estimate.networks import CPU, alone, heterogeneous, network, partition, point, problem, weights
+from tests.unit.estimate.networks import CPU, alone, cost, heterogeneous, network, partition, point, problem, weights
 
 CHAIN = network([("s.o", "f"), ("f.o", "k")], {"s": "xxx", "f": "xxx", "k": "xxx"})
 CHAIN_WEIGHTS = weights(CHAIN, {"s": 100, "f": 110, "k": 120}, read=2, write=3)
@@ -237,6 +237,30 @@ def test_waiting_for_the_link_by_transfer_mode(engine: str, mode: str, waiting: 
     assert (estimate.actors[0].link_waiting, estimate.actors[0].writing) == (waiting, writing)
     assert estimate.actors[1].link_waiting == 10
     assert estimate.links[0].waiting == waiting + 10
+
+
+@pytest.mark.parametrize("release", ["reading", "processing"])
+def test_room_is_looked_at_before_a_transfer_of_no_length_frees_it_at_the_same_instant(
+    engine: str, release: str
+) -> None:
+    """At 10 w launches a token while the one it sent before is still there; r takes that one after a grant at 10."""
+    trace = network([("w.o", "r"), ("x.o", "r")], {"w": "x", "x": "x", "r": "x"}, initial={("w.o", "r"): 1})
+    table = weights(trace, {"w": 10, "x": 10, "r": 0})
+    table = replace(table, transfers={**table.transfers, ("w", "o", "r", "i0", "cuda", "gpu", "write"): cost(5)})
+    design = point(trace, *alone(trace, w="gpu", r="gpu"), release=release)
+    estimate, times = run(engine, trace, table, design, heterogeneous())
+    assert times == {"w": [(0, 15)], "x": [(0, 10)], "r": [(10, 10)]}
+    assert estimate.links[0].transfers == 2
+    assert [b.max_tokens for b in estimate.buffers] == [2, 1]
+
+
+def test_what_leaves_at_the_instant_of_a_launch_goes_first(engine: str) -> None:
+    """At 10 both w launches (and delivers at once) and r, whose write to k asks the link, lets its token leave."""
+    trace = network([("w.o", "r"), ("r.o", "k")], {"w": "x", "r": "x", "k": "x"}, initial={("w.o", "r"): 1})
+    table = weights(trace, {"w": 10, "r": 10, "k": 0})
+    design = point(trace, *alone(trace, k="gpu"), release="processing")
+    estimate, _ = run(engine, trace, table, design, heterogeneous())
+    assert [b.max_tokens for b in estimate.buffers] == [1, 1]
 
 
 def stuck(engine: str, trace: Trace, capacities: Sequence[int], platform: Platform = CPU) -> Estimate:
