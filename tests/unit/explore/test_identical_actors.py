@@ -1,9 +1,9 @@
-"""Why identical actors are not merged: exchanging two of them may change the makespan.
+"""Why identical actors are not always merged: exchanging two of them may change the makespan.
 
 Two workers of one class with the same firings, weights and neighbours look interchangeable. They are not: a firing
 writes its buffers one after the other in their declared order, so the first worker has its tokens earlier, and
 partitions are searched in the order of their actors. Merging such points would report a makespan that the mapping does
-not have.
+not have. ``dse/explore/symmetry.py`` says where the exchange is exact.
 """
 
 from fractions import Fraction
@@ -11,7 +11,10 @@ from fractions import Fraction
 import numpy as np
 
 from dse.estimate.engine import make_engine
-from dse.model.design_point import DesignPoint, Partition
+from dse.estimate.tables import build_tables
+from dse.explore.merged import merged_space
+from dse.explore.space import SpaceOptions, build_space
+from dse.model.design_point import DesignPoint, Partition, TransferMode
 from dse.model.platform import Platform, Unit
 from dse.model.problem import Problem
 from dse.model.trace import Topology, TraceAction, TraceActor, TraceBuffer, make_trace
@@ -60,12 +63,28 @@ def split_join() -> Problem:
     )
 
 
-def makespan(problem: Problem, *groups: tuple[int, ...]) -> int:
+def makespan(problem: Problem, *groups: tuple[int, ...], transfers: TransferMode = "sequential") -> int:
     partitions = tuple(Partition(name=f"p{i}", actors=group, unit="c") for i, group in enumerate(groups))
-    point = DesignPoint(partitions=partitions, capacities=(4,) * 4)
+    point = DesignPoint(partitions=partitions, capacities=(4,) * 4, transfers=transfers)
     return make_engine("reference", problem).estimate(point).makespan
 
 
 def test_an_exchange_of_identical_actors_moves_the_makespan() -> None:
     problem = split_join()
     assert makespan(problem, (0,), (1, 3), (2,)) != makespan(problem, (0,), (2, 3), (1,))
+    assert canonical_forms(problem, "sequential") == [(0, 1, 2, 1), (0, 1, 2, 2)]
+
+
+def test_with_parallel_transfers_it_does_not_and_they_are_merged() -> None:
+    problem = split_join()
+    first = makespan(problem, (0,), (1, 3), (2,), transfers="parallel")
+    assert first == makespan(problem, (0,), (2, 3), (1,), transfers="parallel")
+    assert len(set(canonical_forms(problem, "parallel"))) == 1
+
+
+def canonical_forms(problem: Problem, transfers: TransferMode) -> list[tuple[int, ...] | None]:
+    """Return the forms of the two mappings: the join with the first worker, and with the second."""
+    topology = problem.trace.topology
+    options = SpaceOptions(capacities=((4,) * 4,), transfers=transfers)
+    space = merged_space(build_space(topology, problem.platform, options), build_tables(problem))
+    return [space.canonical((0, 1, 2, 1)), space.canonical((0, 1, 2, 2))]
