@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from dse.cli.problem_arguments import add_problem_arguments, print_warnings, problem_options
+from dse.cli.problem_arguments import add_problem_arguments, print_warnings, problem_options, refuse_empty
 from dse.explore.buffers import SIZING_METHODS
 from dse.explore.evaluator import Progress as SearchProgress
 from dse.explore.method import METHODS
@@ -89,6 +89,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Search, print the ranking and what was written."""
+    refuse_empty("folder of results", args.out)
     options = ExploreOptions(
         problem=problem_options(args),
         partitions=parse_partitions(args.partitions) if args.partitions is not None else None,

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable
 
 from dse.base.diagnostics import render
-from dse.base.errors import Diagnostic
+from dse.base.errors import Diagnostic, OptionError
 from dse.flows.options import ProblemOptions
 
 
@@ -31,7 +31,9 @@ def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> N
 
 
 def problem_options(args: argparse.Namespace) -> ProblemOptions:
-    """Return the options that the arguments give."""
+    """Return the options that the arguments give. Raises ``OptionError`` for an empty one, as of an unset variable."""
+    for name in ("program", "input", "platform"):
+        refuse_empty(name, getattr(args, name))
     return ProblemOptions(
         program=args.program,
         input=args.input,
@@ -41,6 +43,12 @@ def problem_options(args: argparse.Namespace) -> ProblemOptions:
         platform=args.platform,
         engine=args.engine,
     )
+
+
+def refuse_empty(name: str, value: str | None) -> None:
+    """Raise ``OptionError`` for a value that is there and empty."""
+    if value is not None and not value.strip():
+        raise OptionError(f"the {name} that is given is empty", expected="give a name, or leave it out")
 
 
 def print_warnings(warnings: Iterable[Diagnostic], shown: int = 5) -> None:

@@ -197,6 +197,8 @@ def _method(options: ExploreOptions, space: Space, goals: Goals | None, budget: 
         raise OptionError(f"batches of {options.batch} mappings hold nothing", expected="--batch takes 1 or more")
     if options.best < 1:
         raise OptionError(f"{options.best} best mappings are asked for", expected="--best takes 1 or more")
+    if options.seed < 0:
+        raise OptionError(f"a seed of {options.seed} is below 0", expected="--seed takes 0 or more")
     if options.method == "auto":
         return choose_method(space) if goals is None else choose_method_for(goals, space, budget)
     METHODS.load(options.method)
@@ -263,8 +265,6 @@ def _holds(space: Space, point: DesignPoint) -> bool:
 
 
 def _context(setting: Setting, space: Space, seed: int, keep: int, least: int) -> SearchContext:
-    if seed < 0:
-        raise OptionError(f"a seed of {seed} is below 0", expected="--seed takes 0 or more")
     topology = setting.trace.topology
     bound = MappingBound(setting.tables, space)
     tokens = tokens_of_buffers(setting.trace)

@@ -23,6 +23,7 @@ _MARKUP = re.compile(
     re.DOTALL,
 )
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BEFORE_MARKUP = codecs.BOM_UTF8 + b" \t\r\n"
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -130,6 +131,9 @@ def parse_xml(path: str, gather: Gatherer) -> XmlSource | None:
 def _report_syntax_errors(path: str, data: bytes, parser: etree.XMLParser, gather: Gatherer) -> bool:
     """Record what the parser complained about, each place once; return whether there was anything."""
     seen: set[tuple[int, int]] = set()
+    if not data.lstrip(_BEFORE_MARKUP).startswith(b"<") and not data.startswith(_UTF16_MARKS):
+        gather.error("this is not an XML document", file_span(path, 1), "a document starts with '<'")
+        return True
     last_line = len(_NEWLINE.findall(data.rstrip().decode("latin-1"))) + 1
     for entry in parser.error_log:
         if entry.level < etree.ErrorLevels.ERROR or (entry.line, entry.column) in seen:
