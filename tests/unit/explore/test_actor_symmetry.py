@@ -10,6 +10,7 @@ import pytest
 
 from dse.estimate.engine import make_engine
 from dse.estimate.tables import build_tables
+from dse.explore.clocks import ClockDomain
 from dse.explore.merged import MergedSpace, merged_space
 from dse.explore.method import METHODS
 from dse.explore.space import Candidate, Space, SpaceOptions, build_space
@@ -232,3 +233,38 @@ def test_detection_does_not_depend_on_names() -> None:
         renamed = tuple(replace(a, class_name=name) for a, name in zip(topology.actors, order, strict=True))
         trace = make_trace(replace(topology, actors=renamed), problem.trace.firings)
         assert spaces(replace(problem, trace=trace))[1].symmetry == found
+
+
+def with_frequency(problem: Problem) -> Problem:
+    """Return a problem whose weights are counted at 100 MHz, with clocks for both of its units."""
+    table = problem.weights
+    for costs in (table.compute, table.transfers):
+        for key, cost in costs.items():  # type: ignore[attr-defined]
+            costs[key] = replace(cost, frequency_mhz=Fraction(100))  # type: ignore[index]
+    clocks = tuple((unit, Fraction(mhz)) for unit in "cd" for mhz in (100, 70))
+    return replace(problem, clocks=clocks)
+
+
+def test_clocks_stay_with_their_units() -> None:
+    """Two units that differ, each with a clock: exchanges of workers move no clock."""
+    units = (Unit(name="c", kind="cpu", cores=2), Unit(name="d", kind="cpu", memory_bytes=1))
+    problem = with_frequency(problem_of(BROADCAST, {0: 5, 4: 7}, platform=Platform(name="p", units=units)))
+    domains = tuple(ClockDomain(units=(u,), clocks_mhz=(Fraction(100), Fraction(70))) for u in "cd")
+    plain, merged = spaces(problem, clocks=domains)
+    assert isinstance(merged, MergedSpace)
+    points = list(merged.candidates())
+    assert len(set(points)) == len(points) == merged.size < plain.size
+    engine = make_engine("compiled", problem)
+    for candidate in itertools.islice(plain.candidates(), 0, None, 5):
+        form = merged.candidate(candidate.assignment, clocks=candidate.clocks)
+        assert form in points
+        there = engine.estimate(merged.to_point(form)).makespan
+        assert there == engine.estimate(plain.to_point(candidate)).makespan
+
+
+def test_clocks_of_identical_units_leave_actors_told_apart() -> None:
+    units = (Unit(name="c", kind="cpu"), Unit(name="d", kind="cpu"))
+    problem = with_frequency(problem_of(BROADCAST, {}, platform=Platform(name="p", units=units)))
+    domains = tuple(ClockDomain(units=(u,), clocks_mhz=(Fraction(100), Fraction(70))) for u in "cd")
+    plain, merged = spaces(problem, clocks=domains)
+    assert merged is plain
