@@ -11,7 +11,10 @@ Time is an integer number of ticks, from 0. Each of these is converted to ticks 
 (``dse.estimate.ticks``): the scheduling of a firing, every single transfer (fixed + tokens * per_token, summed
 first), the computation. A cost of 0 is 0 ticks under any clock and does not count as clocked or unclocked. The unit
 is ps if some weight above 0 carries a clock, or if none is above 0 and a link lets host costs be derived; else
-cycles. The clock of a platform's unit never takes part.
+cycles. The clock of a platform's unit never takes part, unless the design point chooses one: a *chosen clock* of a
+unit stands in the place of the clock of the weights, for the scheduling and the computation (SIMD blocks included) of
+its firings, whose cycles stay what they are. Transfers keep the clock of their weights or the times of their link, as
+they wait for memories and links more than for the unit. All partitions of a unit have the same choice, or none.
 
 A buffer b has ``visible`` tokens (those that a firing under way has reserved included), ``in_flight`` tokens and a
 capacity. At time 0 it holds its initial tokens, visible. ``space = capacity - visible - in_flight``.
