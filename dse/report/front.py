@@ -28,8 +28,14 @@ def front_table(front: Front, topology: Topology) -> Table:
 def front_text(front: Front) -> str:
     """Return in one sentence how good the front is."""
     found = front.history[-1][0]
+    one = len(front.points) == 1
+    points = (
+        "1 point that no other one beats in any objective; it dominates"
+        if one
+        else f"{len(front.points)} points that no other one beats in every objective; they dominate"
+    )
     return (
-        f"{len(front.points)} points that no other one beats in every objective; they dominate "
+        f"{points} "
         f"{100 * front.hypervolume:.1f} % of the box from the worst to the best values seen; "
         f"the last joined after {found:,} mappings"
     )
