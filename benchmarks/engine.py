@@ -194,29 +194,43 @@ def mappings(repeats: int) -> dict[str, float]:
     return found
 
 
+def micro(call: Callable[[], object], repeats: int, count: int = 1) -> float:
+    """Return the microseconds of one of ``count`` things that a call does."""
+    return 1e6 * best_seconds(call, repeats * 3) / count
+
+
+def candidate_bound_times(repeats: int) -> dict[str, float]:
+    """Return what the bounds of a candidate cost (load, shared links, pool of paths), and to prepare them."""
+    found: dict[str, float] = {}
+    for size, firings in (("10k", 10_000), ("100k", 100_000), ("1m", 1_000_000)):
+        case = bench(10, 4, firings)
+        tables = build_tables(case.problem)
+        options = SpaceOptions(partitions=(4, 4), capacities=(case.point.capacities,))
+        space = build_space(tables.topology, case.problem.platform, options)
+        candidates = list(islice(space.candidates(), 4_000))
+        MappingBound(tables, space)  # loads the compiled functions
+        begin = time.perf_counter()
+        bound = MappingBound(tables, space)
+        found[f"bounds_{size}_prepare_s"] = time.perf_counter() - begin
+        found[f"bounds_{size}_candidate_us"] = micro(lambda: bound.of(candidates), repeats, len(candidates))  # noqa: B023
+        found[f"bounds_{size}_one_alone_us"] = micro(lambda: bound.of(candidates[:1]), repeats)  # noqa: B023
+    return found
+
+
 def bound_times(repeats: int) -> dict[str, float]:
-    """Return what bounds of a mapping cost in microseconds, and what a run costs that stops at a limit."""
+    """Return what exact bounds of a point cost in microseconds, and what a run costs that stops at a limit."""
     case = bench(10, 4, 100_000)
     tables = build_tables(case.problem)
     engine, bounds = make_engine("compiled", case.problem), Bounds(tables)
-    options = SpaceOptions(partitions=(4, 4), capacities=(case.point.capacities,))
-    space = build_space(tables.topology, case.problem.platform, options)
-    candidates = list(islice(space.candidates(), 4_000))
-    mapping_bound = MappingBound(tables, space)
     prepared = prepare(tables, case.point)
     makespan = engine.estimate(case.point).makespan
     bounds.of_point(prepared)
-
-    def micro(call: Callable[[], object], count: int = 1) -> float:
-        return 1e6 * best_seconds(call, repeats * 3) / count
-
     return {
-        "load_bound_us": micro(lambda: mapping_bound.of(candidates), len(candidates)),
-        "link_bound_us": micro(lambda: bounds.of_point(prepared, critical_path=False)),
-        "critical_path_bound_us": micro(lambda: bounds.of_point(prepared)),
-        "estimate_us": micro(lambda: engine.estimate(case.point)),
-        "stopped_at_99_percent_us": micro(lambda: engine.estimate_within(case.point, makespan * 99 // 100)),
-        "stopped_at_90_percent_us": micro(lambda: engine.estimate_within(case.point, makespan * 9 // 10)),
+        "link_bound_us": micro(lambda: bounds.of_point(prepared, critical_path=False), repeats),
+        "critical_path_bound_us": micro(lambda: bounds.of_point(prepared), repeats),
+        "estimate_us": micro(lambda: engine.estimate(case.point), repeats),
+        "stopped_at_99_percent_us": micro(lambda: engine.estimate_within(case.point, makespan * 99 // 100), repeats),
+        "stopped_at_90_percent_us": micro(lambda: engine.estimate_within(case.point, makespan * 9 // 10), repeats),
     }
 
 
@@ -280,6 +294,7 @@ def main() -> None:
     found |= side_by_side("", (10, 4, 1_000_000), reference_firings=reference, repeats=repeats)
     found |= side_by_side("large_", (100, 16, 1_000_000), reference_firings=reference, repeats=repeats)
     found |= mappings(repeats)
+    found |= candidate_bound_times(repeats)
     found |= bound_times(repeats)
     found |= memory()
     found |= start_times()

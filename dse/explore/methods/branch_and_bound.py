@@ -56,9 +56,9 @@ class BranchAndBound(Scripted):
     exact = True
     patience = None
     ceiling = 0
+    _best: int | None = None
 
     def _script(self) -> Script:
-        self._best: int | None = None
         results = yield settings_of(self._space, constructed(self._context))
         self._learn(results)
         self._prepare()
@@ -87,8 +87,7 @@ class BranchAndBound(Scripted):
 
     def observe(self, evaluation: Evaluation) -> None:
         """Take a makespan that another search has found."""
-        if self._running is not None:
-            self._learn([evaluation])
+        self._learn([evaluation])
 
     def _learn(self, results: list[Evaluation]) -> None:
         self._best = least_makespan(results, self._best)

@@ -19,8 +19,9 @@ from dse.explore.placement import EdgeCosts
 from dse.explore.scripted import Script, Scripted
 from dse.explore.space import Assignment
 
-MOST_PROGRAMS = 30
-"""Programs that are solved; a space that waits more than it works needs too many cuts for a proof."""
+IDLE_PROGRAMS = 15
+"""So many programs in a row that do not raise the bound end the search. A cut takes one mapping away, so the bound
+rises only when all mappings at it are cut; where makespans are mostly waiting there are too many of them."""
 MOST_NODES = 3_000
 """Branches of the solver for one program: a limit that does not depend on the speed of the machine."""
 SCALE = 10_000.0
@@ -51,10 +52,13 @@ class IntegerProgram(Scripted):
         results = yield settings_of(self._space, constructed(self._context))
         best = least_makespan(results, best)
         program = Program(self._context)
-        for _ in range(MOST_PROGRAMS):
+        idle = 0
+        while idle < IDLE_PROGRAMS:
             yield []
             solution = program.solve(below=best)
-            self._proven = max(self._proven, solution.bound if best is None else min(solution.bound, best))
+            bound = solution.bound if best is None else min(solution.bound, best)
+            idle = 0 if bound > self._proven else idle + 1
+            self._proven = max(self._proven, bound)
             if solution.exhausted or (best is not None and solution.bound >= best):
                 self.exact = True
                 self._proven = best or 0

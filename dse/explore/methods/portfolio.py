@@ -1,13 +1,15 @@
 """Portfolio: several methods take turns on one budget and share what was evaluated (Huberman, Lukose and Hogg 1997).
 
 What one member has evaluated costs another nothing, and branch and bound takes the best makespan of all as its own.
-A member that has ended leaves the rest its turns; one that is exact ends the search with a proof.
+Branch and bound gets more branches than its turns would give it, because they cost no evaluation. The search ends with
+a proof: branch and bound has ended, or the best makespan of all is a bound that holds for the whole space, or together
+the members have seen all points. A member that has ended leaves the rest its turns.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dse.explore.method import SearchContext, SearchMethod
+from dse.explore.method import SearchContext, SearchMethod, least_makespan
 from dse.explore.methods.annealing import SimulatedAnnealing
 from dse.explore.methods.branch_and_bound import BranchAndBound
 from dse.explore.methods.local_search import LocalSearch
@@ -15,37 +17,50 @@ from dse.explore.methods.tabu import Tabu
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
 
+PAUSES = 8
+"""In its turn branch and bound looks at so many times the branches between two looks at the clock, if it asks nothing:
+tens of milliseconds, about what the evaluations of a round cost."""
+
 
 class Portfolio:
-    """Turns of local search, tabu search, annealing and branch and bound; local search has every other turn."""
+    """Turns: local search every other one, branch and bound a third, annealing and tabu search a twelfth each."""
 
     def __init__(self, context: SearchContext) -> None:
         local, tabu, annealing, exact = (replace(context, rng=rng) for rng in context.rng.spawn(4))
         self._exact = BranchAndBound(exact)
         often = LocalSearch(local)
-        self._turns: list[SearchMethod] = [often, self._exact, often, Tabu(tabu), often, SimulatedAnnealing(annealing)]
+        round_: list[SearchMethod] = [often, self._exact, often, self._exact, often]
+        self._turns: list[SearchMethod] = [*round_, SimulatedAnnealing(annealing), *round_, Tabu(tabu)]
         self._turn = 0
         self._told: dict[SearchMethod, set[str]] = {member: set() for member in self._turns}
+        self._size, self._least = context.space.size, context.placement.least
+        self._seen: set[str] = set()
+        self._best: int | None = None
 
     @property
     def exact(self) -> bool:
-        """Whether branch and bound has ended, which proves the best point."""
-        return self._exact.done
-
-    @property
-    def proven(self) -> int:
-        """What branch and bound has proven so far."""
-        return self._exact.proven
-
-    @property
-    def pruned(self) -> int:
-        """The points that branch and bound has excluded."""
-        return self._exact.pruned
+        """Whether the best point is proven: by branch and bound, by a bound of the space, or all points were seen."""
+        return self._exact.done or len(self._seen) >= self._size or self._meets_bound()
 
     @property
     def done(self) -> bool:
         """Whether the best point is proven: branch and bound is the member that ends last."""
-        return self._exact.done
+        return self.exact
+
+    def _meets_bound(self) -> bool:
+        return self._best is not None and self._best <= max(self._least, self._exact.proven)
+
+    @property
+    def proven(self) -> int:
+        """What branch and bound has proven so far; the best makespan where all points were seen."""
+        return self._best if self.exact and self._best is not None else self._exact.proven
+
+    @property
+    def pruned(self) -> int:
+        """The points that branch and bound has excluded, or the bound that the best one meets."""
+        if self.exact and not self._exact.done:
+            return self._size - len(self._seen)
+        return self._exact.pruned
 
     @property
     def ceiling(self) -> int | None:
@@ -54,7 +69,12 @@ class Portfolio:
 
     def ask(self, n: int) -> Sequence[DesignPoint]:
         """Return what the member whose turn it is asks for; nothing when it only thought."""
-        return self._turns[self._turn % len(self._turns)].ask(n)
+        member = self._turns[self._turn % len(self._turns)]
+        for _ in range(PAUSES if member is self._exact else 1):
+            points = member.ask(n)
+            if points or member.done:
+                break
+        return points
 
     def tell(self, results: Sequence[Evaluation]) -> None:
         """Tell the member that asked, and branch and bound; then it is the next one's turn.
@@ -63,6 +83,8 @@ class Portfolio:
         """
         member = self._turns[self._turn % len(self._turns)]
         member.tell(results)
+        self._best = least_makespan(results, self._best)
+        self._seen.update(result.digest for result in results)
         told = self._told[member]
         again = bool(results) and all(result.digest in told for result in results)
         told.update(result.digest for result in results)

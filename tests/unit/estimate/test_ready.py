@@ -19,9 +19,7 @@ def test_an_empty_cache_means_compiling(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("late", ["kernel", "path_kernel"])
-def test_a_cache_older_than_a_kernel_does_not_count(
-    late: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cache_older_than_a_kernel_does_not_count(late: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     kernel = Path(ready.__file__).with_name(f"{late}.py")
     folder = tmp_path / "compiled_0123"

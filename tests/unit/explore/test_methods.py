@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from dse.base.errors import OptionError
+from dse.estimate.engine import make_engine
 from dse.explore import generators
 from dse.explore.construction import traffic_between
 from dse.explore.evaluator import Budget, Evaluator
@@ -19,6 +21,7 @@ from dse.explore.methods.tabu import _is_tabu
 from dse.explore.moves import Position, moved, position_of, swapped
 from dse.explore.search import run_search
 from dse.explore.space import Candidate, Space, SpaceOptions, build_space
+from dse.model.design_point import DesignPoint
 from dse.model.platform import Platform, Unit
 from dse.model.problem import Problem
 from dse.model.study import Evaluation
@@ -173,6 +176,52 @@ def test_branch_and_bound_proves_the_optimum_of_spaces_above_a_million(seed: int
     assert found.method.proven == found.best
     assert len(found.evaluations) < 1000
     assert run("local-search", problem, space, evaluations=200).best >= found.best
+
+
+@pytest.mark.parametrize("seed", [5, 6, 7, 9, 11])
+def test_the_portfolio_proves_what_branch_and_bound_proves(seed: int) -> None:
+    problem = throughput_problem(seed, n=13, cores=4, firings=100)
+    space = space_of(problem)
+    alone = run("branch-and-bound", problem, space, evaluations=200)
+    together = run("portfolio", problem, space, evaluations=200)
+    assert alone.outcome.stop == together.outcome.stop == "complete"
+    assert together.method.exact
+    assert together.best == together.method.proven == alone.best
+
+
+def test_the_portfolio_ends_when_a_bound_of_the_space_is_met() -> None:
+    problem = throughput_problem(4, n=9, cores=3, firings=60)
+    space = space_of(problem)
+    optimum = run("branch-and-bound", problem, space).best
+    plain = context_of(problem, space)
+    method = METHODS.load("portfolio")(replace(plain, placement=replace(plain.placement, least=optimum)))
+    while not method.done:
+        points = method.ask(8)
+        method.tell(_evaluated(problem, points))
+    assert method.exact
+    assert method.proven == optimum
+    assert method.pruned > 0
+
+
+def _evaluated(problem: Problem, points: Sequence[DesignPoint]) -> list[Evaluation]:
+    engine = make_engine("compiled", problem)
+    return [
+        Evaluation(
+            ordinal=0, point=p, digest=p.digest(), makespan=e.makespan, tick_unit=e.tick_unit, deadlock=False,
+            partitions=e.partitions, seconds=0.0, waiting=tuple(account.idle for account in e.actors),
+        )
+        for p, e in zip(points, engine.estimates(points), strict=True)
+    ]  # fmt: skip
+
+
+def test_branch_and_bound_keeps_what_it_hears_before_it_begins() -> None:
+    problem = throughput_problem(4, n=9, cores=3, firings=60)
+    space = space_of(problem)
+    method = BranchAndBound(context_of(problem, space))
+    method.observe(replace(run("random", problem, space, evaluations=1).evaluations[0], makespan=1))
+    method.tell(_evaluated(problem, method.ask(1000)))
+    assert not method.ask(8)
+    assert method.done
 
 
 def test_branch_and_bound_takes_the_makespans_of_others() -> None:

@@ -240,9 +240,12 @@ def test_capacities_beyond_any_memory_are_refused(tmp_path: Path) -> None:
 def test_costs_derived_from_a_link_are_said() -> None:
     said = "costs of host FIFOs from latency and bandwidth of pcie"
     assert said not in load_setting(ProblemOptions(program=PINGPONG)).assumed
-    assert said in load_setting(
-        ProblemOptions(program=PINGPONG, platform="desktop-gtx1660s", missing_weights="nominal")
-    ).assumed
+    assert (
+        said
+        in load_setting(
+            ProblemOptions(program=PINGPONG, platform="desktop-gtx1660s", missing_weights="nominal")
+        ).assumed
+    )
 
 
 def test_missing_files_are_named() -> None:
