@@ -54,7 +54,8 @@ def require_parallel(kernel: Kernel) -> None:
         raise ModelNotApplicable(
             f"{kernel.name} has no parallel loop: {kernel.how_parallel}",
             span=kernel.span,
-            expected="name parallel loops with #pragma dse parallel(i, j) if their iterations are independent",
+            expected="name parallel loops with #pragma dse parallel(i, j) if their iterations are independent; a loop "
+            "over time steps is the host's: put what is in it into a function of its own",
         )
 
 

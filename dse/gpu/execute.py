@@ -22,7 +22,7 @@ from dse.gpu.codegen import MAX_UNIFORM, ThreadCode, thread_code
 from dse.gpu.plan import Branch, Loop, Node, Plan, WhileLoop
 from dse.model.ir import Declare
 from dse.model.kernel import ArrayInfo, Kernel, TraceMachine
-from dse.model.types import FloatType, Type
+from dse.model.types import FloatType, IntType, Type
 from dse.passes.intervals import interval
 from dse.passes.operations import ASSUMED_TRIPS
 from dse.passes.walk import sub_statements
@@ -31,8 +31,6 @@ ALIGNMENT_BYTES = 64
 """Arrays start at multiples of this, whatever the line."""
 MAX_STEPS = 4_000_000
 """Lock-step loop iterations of a trace; above this a loop is taken as endless or the trace size as too large."""
-MAX_THREAD_STEPS = 1 << 28
-"""The same, times the threads that run in lock step: a few seconds; the kernels of PolyBench need a hundredth of it."""
 MAX_THREAD_STEPS = 1 << 28
 """The same, times the threads that run in lock step: a few seconds; the kernels of PolyBench need a hundredth of it."""
 MAX_TRACE_ELEMENTS = 1 << 28
@@ -98,7 +96,6 @@ def execute(
         threads = min(batches * machine.batch_threads, kernel.threads)
         compiled = threads * _passes(plan.nodes) > MOST_INTERPRETED and "in range(n)" in code.source
     thread = _compile(code.source) if compiled else _interpreted(code.source)
-    max_steps = min(max_steps, MAX_THREAD_STEPS // min(machine.batch_threads, max(1, kernel.threads)))
     max_steps = min(max_steps, MAX_THREAD_STEPS // min(machine.batch_threads, max(1, kernel.threads)))
     trace = _empty_trace(plan, layout, machine, max_steps)
     data = [_contents(a) for a in code.valued]
@@ -277,7 +274,10 @@ def _contents(array: ArrayInfo) -> np.ndarray:
     mixed = (at * np.uint64(2654435761) + np.uint64(12345)) % np.uint64(1 << 32)
     if isinstance(array.element, FloatType):
         return mixed.astype(np.float64) / 2.0**32
-    return (mixed * np.uint64(max(1, array.elements)) >> np.uint64(32)).astype(np.int64)
+    most = max(1, array.elements)  # so that an element may be an index into an array of the same size
+    if isinstance(array.element, IntType):
+        most = min(most, 1 << (array.element.size - array.element.signed))
+    return (mixed * np.uint64(most) >> np.uint64(32)).astype(np.int64)
 
 
 def _scalar_types(kernel: Kernel) -> dict[str, Type]:

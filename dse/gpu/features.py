@@ -10,6 +10,7 @@ from dataclasses import fields
 import numpy as np
 
 from dse.base.errors import ModelNotApplicable, OptionError
+from dse.gpu.codegen import needed_names
 from dse.gpu.counting import WorkCounts, count_work
 from dse.gpu.execute import MAX_STEPS, TraceResult, execute
 from dse.gpu.instructions import OperationCount, expression_key
@@ -288,6 +289,15 @@ def _races(plan: Plan, result: TraceResult) -> list[Dependence]:
 
 def _notes(plan: Plan, counts: WorkCounts) -> list[str]:
     notes = [f"taken from the trace: {text}" for text in counts.from_trace]
+    needed = needed_names(plan)
+    arrays = [a for a in plan.kernel.arrays if a.name in needed and a.contents is None and a.storage == "global"]
+    made_up = [a.source_name for a in arrays]
+    made_up += [s.variable.source_name for s in plan.kernel.scalars if s.variable.name in needed and s.assumed]
+    if made_up:
+        notes.append(
+            f"made up, as the source has no data: values of {', '.join(dict.fromkeys(made_up))}; they decide which "
+            "branches are taken, how long loops run or which elements are touched"
+        )
     if plan.promoted:
         notes.append(f"kept in registers in the innermost loop: elements of {', '.join(plan.promoted)}")
     return notes

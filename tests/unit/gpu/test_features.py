@@ -214,3 +214,11 @@ void walk(int next[N], int steps[N], float out[N], const float w[N]) {
 @pytest.mark.parametrize("text", [GEMM, COPY, STRIDED, TRIANGLE, WALK])
 def test_interpreted_threads_are_the_compiled_ones(text: str) -> None:
     assert features(text, 200, 64, compiled=False) == features(text, 200, 64)
+
+
+def test_made_up_contents_that_steer_are_told_and_fit_their_type() -> None:
+    text = """void f(unsigned char p[N], signed char q[N], float h[256], float g[128], float s[N], float out[N]) {
+        for (int i = 0; i < N; i++) { if (s[i] > 0.5f) out[i] = h[p[i]] + g[q[i]]; } }"""
+    (note,) = [n for n in features(text, 1024).notes if n.startswith("made up")]
+    assert "values of p, q, s;" in note
+    assert not [n for n in features(COPY, 64).notes if n.startswith("made up")]
