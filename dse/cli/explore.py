@@ -206,10 +206,10 @@ def _print(explored: Explored, quiet: bool) -> None:
 def outcome_text(study: Study) -> str:
     """Return in one sentence how much of the space is known."""
     parts = [f"{study.evaluations:,} mappings estimated in {study.seconds:.1f} s"]
-    if study.pruned:
-        parts.append(f"{study.pruned:,} more excluded because a bound shows that they are worse")
     if study.cut:
         parts.append(f"{study.cut:,} of them stopped when it was clear that they are not among the best")
+    if study.pruned:
+        parts.append(f"{study.pruned:,} more excluded because a bound shows that they are worse")
     if study.deadlocks:
         parts.append(f"{study.deadlocks:,} deadlock")
     if study.symmetric:

@@ -44,6 +44,7 @@ def test_everything_is_delivered(explored: Path) -> None:
     assert ranking["lower_bound"] <= makespans[0] <= ranking["one_core_makespan"]
     assert ranking["complete"] is True
     assert ranking["evaluations"] + ranking["excluded_by_bound"] == ranking["space"] == 51
+    assert 0 <= ranking["cut_while_running"] < ranking["evaluations"]
     manifest = json.loads((explored / "manifest.json").read_text())
     assert {"trace", "weights", "platform", "seed", "tool"} <= set(manifest)
     assert "<svg" in (explored / "report.html").read_text()

@@ -182,8 +182,8 @@ def test_branch_and_bound_proves_the_optimum_of_spaces_above_a_million(seed: int
 def test_the_portfolio_proves_what_branch_and_bound_proves(seed: int) -> None:
     problem = throughput_problem(seed, n=13, cores=4, firings=100)
     space = space_of(problem)
-    alone = run("branch-and-bound", problem, space, evaluations=200)
-    together = run("portfolio", problem, space, evaluations=200)
+    alone = run("branch-and-bound", problem, space, evaluations=300)
+    together = run("portfolio", problem, space, evaluations=300)
     assert alone.outcome.stop == together.outcome.stop == "complete"
     assert together.method.exact
     assert together.best == together.method.proven == alone.best
