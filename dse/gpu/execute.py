@@ -23,8 +23,6 @@ from dse.gpu.plan import Branch, Loop, Node, Plan, WhileLoop
 from dse.model.ir import Declare
 from dse.model.kernel import ArrayInfo, Kernel, TraceMachine
 from dse.model.types import FloatType, IntType, Type
-from dse.passes.intervals import interval
-from dse.passes.operations import ASSUMED_TRIPS
 from dse.passes.walk import sub_statements
 
 ALIGNMENT_BYTES = 64
@@ -34,8 +32,12 @@ MAX_STEPS = 4_000_000
 MAX_THREAD_STEPS = 1 << 28
 """The same, times the threads that run in lock step: a few seconds; the kernels of PolyBench need a hundredth of it."""
 MAX_TRACE_ELEMENTS = 1 << 28
-MOST_INTERPRETED = 2_000_000
-"""Statements, each once a thread, that Python executes in about the time of compiling them."""
+MOST_INTERPRETED = 1_000_000
+"""Statements, each for one thread, that Python executes in about a second."""
+BRIEF_STEPS, LEAST_STEPS = 16_384, 16
+"""Lock-step loop iterations of a trace that must not take long, and those that are always tried."""
+MOST_COMPILED_LINES = 200
+"""Lines of generated code above which compiling takes too long: tens of seconds for a thousand."""
 _OF_WARPS = ("issue", "issue_rows", "split", "enter", "iterate", "step")
 _OF_ARITHMETIC = (
     "divide", "remainder", "divide_float", "wrap", "truncate", "element", "root", "logarithm", "power", "exponential",
@@ -67,12 +69,12 @@ def execute(
     *,
     batches: int = 2,
     max_steps: int = MAX_STEPS,
-    compiled: bool | None = True,
+    compiled: bool = True,
 ) -> TraceResult:
     """Execute the first batches of a kernel's threads from an empty cache.
 
     Compiling takes seconds, whatever the kernel; ``compiled`` False executes the same code as Python, the quicker way
-    for some hundred threads, and None chooses. The result is the same.
+    for some hundred threads. The result is the same.
 
     Raises ModelNotApplicable for an element outside its array, a trace that does not end within ``max_steps`` lock-step
     iterations, or sizes that are too large to trace.
@@ -92,9 +94,6 @@ def execute(
             expected="give a smaller --trace-size",
         )
     code = thread_code(plan, _scalar_types(kernel))
-    if compiled is None:
-        threads = min(batches * machine.batch_threads, kernel.threads)
-        compiled = threads * _passes(plan.nodes) > MOST_INTERPRETED and "in range(n)" in code.source
     thread = _compile(code.source) if compiled else _interpreted(code.source)
     max_steps = min(max_steps, MAX_THREAD_STEPS // min(machine.batch_threads, max(1, kernel.threads)))
     trace = _empty_trace(plan, layout, machine, max_steps)
@@ -121,6 +120,24 @@ def execute(
         steps=int(trace.stop[2]),
         batches=done,
     )
+
+
+def execute_briefly(plan: Plan, block: tuple[int, int, int], machine: TraceMachine, *, batches: int = 2) -> TraceResult:
+    """Execute as ``execute`` does, in some seconds at most: as Python, and compiled where that takes too long.
+
+    Raises ModelNotApplicable, as ``execute`` does, also for a kernel that is too long for that.
+    """
+    source = thread_code(plan, _scalar_types(plan.kernel)).source
+    threads = min(machine.batch_threads, max(1, plan.kernel.threads))
+    by_thread = source.count("in range(n)")  # the statements that Python executes for one thread after the other
+    steps = max(LEAST_STEPS, MOST_INTERPRETED // (threads * by_thread)) if by_thread else BRIEF_STEPS
+    compilable = by_thread and steps < BRIEF_STEPS and source.count("\n") <= MOST_COMPILED_LINES
+    try:
+        return execute(plan, block, machine, batches=batches, max_steps=min(steps, BRIEF_STEPS), compiled=False)
+    except ModelNotApplicable as error:
+        if not (compilable and "does not end" in error.diagnostics[0].message):
+            raise
+    return execute(plan, block, machine, batches=batches, max_steps=BRIEF_STEPS)
 
 
 def memory_layout(kernel: Kernel) -> np.ndarray:
@@ -215,25 +232,6 @@ def _interpreted(source: str) -> Callable[..., None]:
             thread(*arguments)
 
     return run
-
-
-def _passes(nodes: Sequence[Node]) -> int:
-    """Return about how many statements a thread executes; loops whose end depends on data run ``ASSUMED_TRIPS``."""
-    total = 0
-    for node in nodes:
-        match node:
-            case Branch():
-                total += 1 + _passes(node.then) + _passes(node.otherwise)
-            case Loop():
-                low, high = interval(node.low, {}), interval(node.high, {})
-                known = low is not None and high is not None
-                trips = (high[1] - low[0]) // node.step + 1 if known else ASSUMED_TRIPS  # type: ignore[index]
-                total += max(0, trips) * (1 + _passes(node.body))
-            case WhileLoop():
-                total += ASSUMED_TRIPS * (1 + _passes((*node.test, *node.body)))
-            case _:
-                total += 1
-    return total
 
 
 def _run_batch(

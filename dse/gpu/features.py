@@ -12,7 +12,7 @@ import numpy as np
 from dse.base.errors import ModelNotApplicable, OptionError
 from dse.gpu.codegen import needed_names
 from dse.gpu.counting import WorkCounts, count_work
-from dse.gpu.execute import MAX_STEPS, TraceResult, execute
+from dse.gpu.execute import MAX_STEPS, TraceResult, execute, execute_briefly
 from dse.gpu.instructions import OperationCount, expression_key
 from dse.gpu.plan import Access, Loop, Node, Operations, Plan, WhileLoop, plan_of
 from dse.gpu.plan import Branch as BranchNode
@@ -49,11 +49,12 @@ def kernel_features(
     promote_accumulators: bool = True,
     batches: int = 2,
     max_steps: int = MAX_STEPS,
-    compiled: bool | None = True,
+    compiled: bool = True,
+    briefly: bool = False,
 ) -> KernelFeatures:
     """Return the features of a kernel given at its work size and at its trace size (the same one for no extrapolation).
 
-    ``compiled`` as in ``execute``.
+    ``compiled`` as in ``execute``; ``briefly``: with ``execute_briefly``.
 
     Raises ModelNotApplicable where the trace cannot be executed or the two sizes do not belong together.
     """
@@ -63,7 +64,10 @@ def kernel_features(
         raise ModelNotApplicable(
             f"{work.name} is another program at the trace size", span=work.span, expected="give a larger --trace-size"
         )
-    result = execute(small, shape, machine, batches=batches, max_steps=max_steps, compiled=compiled)
+    if briefly:
+        result = execute_briefly(small, shape, machine, batches=batches)
+    else:
+        result = execute(small, shape, machine, batches=batches, max_steps=max_steps, compiled=compiled)
     counts = count_work(plan, shape, result.control, lanes=machine.warp_lanes)
     instructions = tuple(_instruction(a, result, counts, source_names(work)) for a in plan.accesses)
     charged = [

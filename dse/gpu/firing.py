@@ -190,7 +190,7 @@ class FiringModel:
     def _features(self, kernel: Kernel) -> KernelFeatures:
         """Return the features of a kernel in blocks that fit it. Raises ModelNotApplicable for dependent threads."""
         features = kernel_features(
-            kernel, kernel, self._machine, block=fitted_block(kernel, self.shape.threads), compiled=None
+            kernel, kernel, self._machine, block=fitted_block(kernel, self.shape.threads), briefly=True
         )
         if features.dependences:
             raise ModelNotApplicable(features.dependences[0].text, span=features.dependences[0].span)
