@@ -52,7 +52,7 @@ class CompiledEngine:
         runs = [pack_point(self.packed, p, limit) for p in prepared]
         makespans = self._simulate(runs, _NO_TIMES)
         return [
-            None if run.memory[at.STOPPED] or not _complete(run) else self._estimate(p, run, makespan, None)
+            self._estimate(p, run, makespan, None) if makespan <= limit and _complete(run) else None
             for p, run, makespan in zip(prepared, runs, makespans, strict=True)
         ]
 
@@ -98,7 +98,7 @@ class CompiledEngine:
 
 
 def _complete(run: Run) -> bool:
-    return bool(np.all(run.actors[:, at.POSITION] == run.actors[:, at.FIRING_END]))
+    return not run.memory[at.STOPPED] and bool(np.all(run.actors[:, at.POSITION] == run.actors[:, at.FIRING_END]))
 
 
 def _final_state(run: Run) -> FinalState:

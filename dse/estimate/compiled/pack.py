@@ -209,7 +209,7 @@ def pack_point(packed: Packed, prepared: Prepared, limit: int | None = None) -> 
     memory[queues.first :] = 0
     memory[at.RELEASE_EARLY], memory[at.PARALLEL] = point.release == "reading", point.transfers == "parallel"
     memory[at.PARTITIONS], memory[at.PARTITIONS_END] = parts.first, parts.end
-    memory[at.LIMIT] = at.NEVER if limit is None else limit
+    memory[at.LIMIT] = at.NEVER if limit is None else max(-1, min(limit, at.NEVER))  # any limit fits the array
     memory[at.LINKS], memory[at.LINKS_END], memory[at.CHOSEN] = links.first, links.end, chosen.first
     memory[chosen.first : queues.first] = _chosen(packed, prepared, links, (parts, places, queues, orders))
     link_rows = links.view(memory)

@@ -44,7 +44,7 @@ class ReferenceEngine:
         prepared = prepare(self._tables, point)
         model = couple(prepared, self._firings, record_times=False)
         makespan = Simulator(model).run(limit)
-        if not all(actor.finished for actor in model.actors):
+        if makespan > limit or not all(actor.finished for actor in model.actors):
             return None
         return self._estimate(prepared, model, makespan, firing_times=False)
 
