@@ -1,12 +1,15 @@
 """All search methods on our applications and on generated networks, at equal budgets: one JSON line a run.
 
-``python -m benchmarks.search.compare --out results.jsonl`` goes on where an earlier call stopped;
-A table and a plot of the results are still to be made. Every run has a limit of
-evaluations and one of seconds; a run that the clock ended says so, for it depends on the machine.
+``python -m benchmarks.search.compare --out FILE`` goes on where an earlier call stopped, then
+``python -m benchmarks.search.plot FILE`` writes the page, the picture and the best known makespans.
+
+Budgets are evaluations, so that a slow or busy machine finds the same. A method that thinks for long without an
+evaluation is stopped by the number of its pauses; only the solver of ``integer-program`` is stopped by a clock.
 """
 
 import argparse
 import json
+import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -23,21 +26,38 @@ from dse.estimate.engine import make_engine
 from dse.estimate.tables import build_tables
 from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.mapping_bound import MappingBound, fastest_rows
+from dse.explore.merged import merged_space
 from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method
-from dse.explore.search import run_search
+from dse.explore.search import BATCH
 from dse.explore.space import SpaceOptions, build_space
-from dse.flows.defaults import cpu_only_actors
+from dse.flows.defaults import MOST_EVALUATIONS, cpu_only_actors, default_budget
 from dse.flows.options import ProblemOptions
 from dse.flows.program import load_setting, read_capacities, unheard
-from dse.model.study import Evaluation
+from dse.model.study import Evaluation, StopReason
 
-APPLICATIONS = {
-    "pingpong": "actors/pingpong/pingpong.xdf",
-    "jpeg": "actors/jpeg/jpeg.xdf",
-    "smith_waterman": "actors/smith_waterman/smith_waterman.xdf",
-}
+PROGRAMS = {name: f"actors/{name}/{name}.xdf" for name in ("pingpong", "jpeg", "smith_waterman", "matrix")}
+GPU_PLATFORM = "configs/platforms/desktop-gtx1660s.yaml"
+APPLICATIONS = (
+    "pingpong-4", "jpeg-2", "jpeg-4", "jpeg-8", "jpeg-4g", "matrix-4", "matrix-4g", "smith_waterman-2",
+    "smith_waterman-4", "smith_waterman-8", "smith_waterman-4g",
+)  # fmt: skip
+"""Program, cores of the default platform, and g where the platform has the GPU too."""
 EXHAUSTED = 20_000
 """Spaces below are estimated whole, without any bound: the truth that ``auto`` is held against."""
+PROVABLE = 10**11
+"""Spaces below are given to branch and bound for a proof."""
+PAUSES = 400
+"""So many times a method may ask for nothing in a run; branch and bound looks at 500 branches in between."""
+CLOCKED = ("integer-program",)
+SEEDLESS = (
+    "exhaustive", "branch-and-bound", "integer-program", "greedy", "workload-balance", "balanced-pipeline",
+    "kernighan-lin", "round-robin",
+)  # fmt: skip
+"""Methods that draw nothing: every seed gives the same."""
+SOLVER_SECONDS = 5.0
+PROOF_EVALUATIONS = 20_000
+ROLES = ("truth", "optimum", "compared", "proof", "default", "long")
+"""In this order they are performed, so that a run that is stopped early has the table."""
 Result: TypeAlias = dict[str, object]
 
 
@@ -57,13 +77,16 @@ class NoStore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One search. ``method``: a name, ``auto`` or ``whole`` (every point). ``role``: what it is for in the table."""
+    """One search. ``method``: a name, ``auto`` or ``whole`` (every point). ``role``: what it is for in the table.
+
+    Roles: ``truth``, every point. ``optimum``, ``auto`` without a limit. ``compared``, all methods at equal budgets.
+    ``default``, ``auto`` with the budget that ``dse explore`` gives it. ``long`` and ``proof``, for the best known.
+    """
 
     network: str
     method: str
     seed: int
     evaluations: int | None
-    seconds: float | None
     role: str
 
     @property
@@ -72,20 +95,26 @@ class Run:
         return f"{self.network} {self.method} {self.seed} {self.evaluations} {self.role}"
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def load(name: str) -> Case:
     """Return a generated network or an application by name."""
     recipe = next((r for r in RECIPES if r.name == name), None)
-    return case_of(recipe) if recipe else application(APPLICATIONS[name])
+    return case_of(recipe) if recipe else application(name)
 
 
-def application(program: str) -> Case:
-    """Return an application on the default platform."""
-    setting = load_setting(ProblemOptions(program=program, missing_weights="nominal"), unheard)
-    options = SpaceOptions(capacities=(read_capacities("", setting).tokens,))
+def application(name: str) -> Case:
+    """Return an application with its own trace and the weights that ``dse explore`` takes, on the cores of its name."""
+    program, size = name.rsplit("-", 1)
+    options = ProblemOptions(program=PROGRAMS[program], platform=GPU_PLATFORM if size.endswith("g") else None)
+    setting = load_setting(options, unheard)
+    cores = int(size.removesuffix("g"))
+    units = tuple(replace(u, cores=cores) if u.kind == "cpu" else u for u in setting.platform.units)
+    platform = replace(setting.platform, units=units)
+    chosen = SpaceOptions(capacities=(read_capacities("", setting).tokens,))
     cpu_only = cpu_only_actors(setting.tables, setting.network).actors
-    space = build_space(setting.trace.topology, setting.platform, options, cpu_only=cpu_only)
-    return Case(name=setting.trace.topology.name, problem=setting.problem, space=space)
+    problem = replace(setting.problem, platform=platform)
+    space = build_space(setting.trace.topology, platform, chosen, cpu_only=cpu_only)
+    return Case(name=name, problem=problem, space=merged_space(space, build_tables(problem)))
 
 
 def context_of(case: Case, seed: int) -> SearchContext:
@@ -130,21 +159,37 @@ def search(case: Case, run: Run) -> Result:
     """Run one search and return its result line; ``curve``: (evaluations, makespan) of each improvement."""
     name = choose_method(case.space)[0] if run.method == "auto" else run.method
     engine = make_engine("compiled", case.problem)
+    seconds = SOLVER_SECONDS if name in CLOCKED else None
+    begin = time.perf_counter()
     method: SearchMethod = METHODS.load(name)(context_of(case, run.seed))
     evaluator = Evaluator(
         lambda points, _: map(engine.estimate, points), store=NoStore(), clock=time.perf_counter,
-        budget=Budget(evaluations=run.evaluations, seconds=run.seconds), progress=unheard,
+        budget=Budget(evaluations=run.evaluations, seconds=seconds), progress=unheard,
     )  # fmt: skip
-    outcome = run_search(method, evaluator, None)
+    stop = _searched(method, evaluator)
     curve: list[tuple[int, int]] = []
     for count, e in enumerate(evaluator.evaluations, 1):
         if not e.deadlock and (not curve or e.makespan < curve[-1][1]):
             curve.append((count, e.makespan))
     return {
-        "curve": curve, "stop": outcome.stop, "seconds": round(evaluator.seconds, 3), "used": name,
-        "made": len(evaluator.evaluations), "proven": bool(method.exact and outcome.stop == "complete"),
-        "bound": max(method.proven, least_of(case)),
+        "curve": curve, "stop": stop, "seconds": round(time.perf_counter() - begin, 3), "used": name,
+        "made": len(evaluator.evaluations), "pruned": str(method.pruned),
+        "proven": bool(method.exact and stop == "complete"), "bound": max(method.proven, least_of(case)),
     }  # fmt: skip
+
+
+def _searched(method: SearchMethod, evaluator: Evaluator) -> StopReason | str:
+    """Run a search to its end, as ``dse.explore.search`` does, or until it has paused too often."""
+    pauses = 0
+    while not method.done:
+        points = method.ask(BATCH)
+        pauses += not points
+        method.tell(evaluator.evaluate(points))
+        if evaluator.stop is not None and (points or not method.done):
+            return evaluator.stop
+        if pauses > PAUSES:
+            return "pauses"
+    return "complete"
 
 
 def whole(case: Case) -> Result:
@@ -155,7 +200,7 @@ def whole(case: Case) -> Result:
     seconds = round(time.perf_counter() - begin, 3)
     return {
         "curve": [(case.space.size, best)], "stop": "complete", "seconds": seconds, "used": "whole",
-        "made": case.space.size, "proven": True, "bound": best,
+        "made": case.space.size, "pruned": "0", "proven": True, "bound": best,
     }  # fmt: skip
 
 
@@ -164,7 +209,8 @@ def perform(run: Run) -> Result:
     case = load(run.network)
     result: Result = {
         "key": run.key, "network": run.network, "method": run.method, "seed": run.seed, "role": run.role,
-        "size": str(case.space.size), "budget": run.evaluations,
+        "actors": case.space.n_actors, "firings": case.problem.trace.n_firings, "size": str(case.space.size),
+        "placements": str(case.space.placements), "budget": run.evaluations,
     }  # fmt: skip
     try:
         return result | (whole(case) if run.method == "whole" else search(case, run))
@@ -173,37 +219,37 @@ def perform(run: Run) -> Result:
 
 
 def runs_of(network: str, args: argparse.Namespace) -> list[Run]:
-    """Return all runs on a network: the truth or a long reference, every method, and a proof of large spaces."""
-    size, found = load(network).space.size, list[Run]()
+    """Return all runs on a network: the truth or what stands in for it, then every method."""
+    case = load(network)
+    size, found = case.space.size, list[Run]()
 
-    def add(method: str, seed: int, evaluations: int | None, seconds: float | None, role: str) -> None:
-        found.append(
-            Run(network=network, method=method, seed=seed, evaluations=evaluations, seconds=seconds, role=role)
-        )
+    def add(method: str, seed: int, evaluations: int | None, role: str) -> None:
+        found.append(Run(network=network, method=method, seed=seed, evaluations=evaluations, role=role))
 
+    seeds = range(1, args.seeds + 1)
+    usual = default_budget("compiled", case.problem.trace.n_firings).evaluations or MOST_EVALUATIONS
     if size < EXHAUSTED:
-        add("whole", 0, None, None, "truth")
-        add("auto", 1, None, None, "optimum")
+        add("whole", 0, None, "truth")
+        add("auto", 1, None, "optimum")
     else:
-        add("portfolio", 99, 5 * args.evaluations, 5 * args.seconds, "reference")
-    if size > 10**6:
-        add("branch-and-bound", 1, None, 3 * args.seconds, "proof")
+        add("iterated-search", 99, args.long, "long")
+        for seed in seeds:
+            add("auto", seed, min(usual, args.long), "default")
+        if size < PROVABLE:
+            add("branch-and-bound", 1, PROOF_EVALUATIONS, "proof")
     for method in (*METHODS.names(), "auto"):
-        for seed in range(1, args.seeds + 1):
-            add(method, seed, args.evaluations, args.seconds, "compared")
+        for seed in seeds[:1] if size < EXHAUSTED or method in SEEDLESS else seeds:
+            add(method, seed, args.evaluations, "compared")
     return found
 
 
-def yardstick() -> None:
-    """Print how long all 1024 CPU/GPU mappings of smith_waterman take for each of two buffer sizes."""
-    options = ProblemOptions(
-        program=APPLICATIONS["smith_waterman"], platform="configs/platforms/desktop-gtx1660s.yaml",
-        missing_weights="nominal",
-    )  # fmt: skip
+def yardstick() -> list[str]:
+    """Return how long all 1024 CPU/GPU mappings of smith_waterman take for each of two buffer sizes, in words."""
+    options = ProblemOptions(program=PROGRAMS["smith_waterman"], platform=GPU_PLATFORM)
     setting = load_setting(options, unheard)
     units = tuple(replace(u, cores=1) for u in setting.platform.units)
     problem = replace(setting.problem, platform=replace(setting.platform, units=units))
-    engine = make_engine("compiled", problem)
+    engine, found = make_engine("compiled", problem), list[str]()
     for size in ("512", "4096"):
         capacities = (read_capacities(size, setting).tokens,)
         chosen = SpaceOptions(capacities=capacities, pins=(("source", "cpu"),))
@@ -212,31 +258,34 @@ def yardstick() -> None:
         estimates = [engine.estimate(space.to_point(c)) for c in space.candidates()]
         seconds = time.perf_counter() - begin
         best = min((e.makespan for e in estimates if e.deadlock is None), default=None)
-        print(f"yardstick: {len(estimates)} mappings, buffers of {size}: {seconds:.1f} s, best {best} ticks,")
-        print(f"  {setting.trace.n_firings} firings each, {sum(e.deadlock is not None for e in estimates)} deadlocks")
+        dead = sum(e.deadlock is not None for e in estimates)
+        what = f"{len(estimates)} mappings of {setting.trace.n_firings} firings, buffers of {size} tokens"
+        found.append(f"{what}: {seconds:.1f} s, best {best} ticks, {dead} deadlocks")
+    return found
 
 
 def main() -> None:
     """Perform what is missing in the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("search-results.jsonl"))
-    parser.add_argument("--evaluations", type=int, default=1000)
-    parser.add_argument("--seconds", type=float, default=5.0, help="limit of each run")
+    parser.add_argument("--evaluations", type=int, default=300)
+    parser.add_argument("--long", type=int, default=10_000, help="evaluations of the long run on each large space")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="four networks, 100 evaluations, one seed")
     parser.add_argument("--yardstick", action="store_true", help="only all 1024 mappings of smith_waterman, twice")
     args = parser.parse_args()
     if args.yardstick:
-        yardstick()
+        print("\n".join(yardstick()))
         return
+    networks = [*APPLICATIONS, *(r.name for r in RECIPES)]
     if args.quick:
-        args.evaluations, args.seeds, args.seconds = 100, 1, 1.0
-    networks = [*(r.name for r in RECIPES), *APPLICATIONS]
-    networks = networks[:4] if args.quick else networks
+        args.evaluations, args.long, args.seeds = 100, 300, 1
+        networks = ["pingpong-4", "jpeg-4", "tree-6x3g", "split-join-12x4"]
     done = {json.loads(line)["key"] for line in args.out.read_text().splitlines()} if args.out.exists() else set()
-    with ProcessPoolExecutor(args.jobs) as pool, args.out.open("a") as out:
-        open_runs = [run for network in networks for run in runs_of(network, args) if run.key not in done]
+    open_runs = [run for network in networks for run in runs_of(network, args) if run.key not in done]
+    open_runs.sort(key=lambda run: (ROLES.index(run.role), run.seed if run.role == "default" else 0))
+    with ProcessPoolExecutor(args.jobs, initializer=os.nice, initargs=(5,)) as pool, args.out.open("a") as out:
         for future in as_completed([pool.submit(perform, run) for run in open_runs]):
             out.write(json.dumps(future.result()) + "\n")
             out.flush()

@@ -33,6 +33,7 @@ METHODS = Registry(
         "round-robin": "dse.explore.methods.round_robin:RoundRobin",
         "random": "dse.explore.methods.random_search:RandomSearch",
         "local-search": "dse.explore.methods.local_search:LocalSearch",
+        "iterated-search": "dse.explore.methods.iterated_search:IteratedSearch",
         "idle": "dse.explore.methods.guided_descent:IdleSearch",
         "communication-frequency": "dse.explore.methods.guided_descent:CommunicationSearch",
         "tabu": "dse.explore.methods.tabu:Tabu",

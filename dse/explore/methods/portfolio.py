@@ -4,33 +4,38 @@ What one member has evaluated costs another nothing, and branch and bound takes 
 Branch and bound gets more branches than its turns would give it, because they cost no evaluation. The search ends with
 a proof: branch and bound has ended, or the best makespan of all is a bound that holds for the whole space, or together
 the members have seen all points. A member that has ended leaves the rest its turns.
+
+Iterated search has most turns: it finds good mappings of large networks with the fewest evaluations
+(``docs/search-quality.md``). Where a proof is within reach branch and bound has every third turn, else every eighth.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from dse.explore.method import SearchContext, SearchMethod, least_makespan
-from dse.explore.methods.annealing import SimulatedAnnealing
 from dse.explore.methods.branch_and_bound import BranchAndBound
-from dse.explore.methods.local_search import LocalSearch
-from dse.explore.methods.tabu import Tabu
+from dse.explore.methods.iterated_search import IteratedSearch
+from dse.explore.methods.tabu import TabuJoint
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
 
 PAUSES = 8
 """In its turn branch and bound looks at so many times the branches between two looks at the clock, if it asks nothing:
 tens of milliseconds, about what the evaluations of a round cost."""
+PROVABLE = 10**9
+"""In spaces up to this size branch and bound often ends within some hundred evaluations."""
 
 
 class Portfolio:
-    """Turns: local search every other one, branch and bound a third, annealing and tabu search a twelfth each."""
+    """Turns of iterated search, branch and bound and tabu search."""
 
     def __init__(self, context: SearchContext) -> None:
-        local, tabu, annealing, exact = (replace(context, rng=rng) for rng in context.rng.spawn(4))
+        iterated, tabu, exact = (replace(context, rng=rng) for rng in context.rng.spawn(3))
         self._exact = BranchAndBound(exact)
-        often = LocalSearch(local)
-        round_: list[SearchMethod] = [often, self._exact, often, self._exact, often]
-        self._turns: list[SearchMethod] = [*round_, SimulatedAnnealing(annealing), *round_, Tabu(tabu)]
+        often, joint = IteratedSearch(iterated), TabuJoint(tabu)
+        self._turns: list[SearchMethod] = [often, often, often, self._exact, often, often, often, joint]
+        if context.space.size <= PROVABLE:
+            self._turns = [often, self._exact, often, often, self._exact, joint]
         self._turn = 0
         self._told: dict[SearchMethod, set[str]] = {member: set() for member in self._turns}
         self._size, self._least = context.space.size, context.placement.least
