@@ -315,7 +315,7 @@ def test_the_caret_points_at_the_attribute(tmp_path: Path) -> None:
         ("", "the file is empty"),
         ("<XDF name='x'/>", "the root element is 'XDF'"),
         ("<network", "not well-formed XML"),
-        ("hello", "not well-formed XML"),
+        ("hello", "this is not an XML document"),
         ('<!DOCTYPE n [<!ENTITY x SYSTEM "/etc/passwd">]><network name="&x;"/>', "not well-formed"),
     ],
 )
