@@ -14,6 +14,7 @@ from typing import Any
 from dse.base.errors import ExecutionError, OptionError
 from dse.base.extras import import_extra
 from dse.estimate.engine import Engine, make_engine
+from dse.explore.workers import estimates_of, runs_of
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Estimate
 from dse.model.problem import Problem
@@ -30,15 +31,14 @@ _ENGINES: dict[tuple[str, str], Engine] = {}
 
 
 def estimate_on_worker(
-    problem: Problem, search: str, engine: str, point: DesignPoint, limit: int | None
-) -> Estimate | None:
-    """Return the estimate of a point; runs on a worker. ``search`` tells problems apart without comparing them."""
+    problem: Problem, search: str, engine: str, points: Sequence[DesignPoint], limit: int | None
+) -> list[Estimate | None]:
+    """Return the estimates of a run of points, on a worker. ``search`` tells problems apart without comparing them."""
     key = search, engine
     if key not in _ENGINES:
         _ENGINES.clear()  # one search at a time: the engine of the last one only takes memory
         _ENGINES[key] = make_engine(engine, problem)
-    made = _ENGINES[key]
-    return made.estimate(point) if limit is None else made.estimate_within(point, limit)
+    return estimates_of(_ENGINES[key], points, limit)
 
 
 class ClusterEstimator:
@@ -65,6 +65,7 @@ class ClusterEstimator:
                 expected="start one with `dask scheduler` and `dask worker`, and give the address that it prints",
             ) from cause
         self._scattered: Any = None
+        self._workers = 0
 
     def close(self) -> None:
         """Leave the cluster; what the workers hold of this search goes."""
@@ -81,18 +82,25 @@ class ClusterEstimator:
         """
         if not points:
             return
-        futures = self._submit(points, limit)
+        self._provide()
+        runs = runs_of(points, max(1, self._workers), self._problem.trace.n_firings)
+        futures = self._submit(runs, limit)
         try:
-            for index in range(len(points)):
-                yield self._result(points, limit, futures, index)
+            for index in range(len(runs)):
+                yield from self._result(runs, limit, futures, index)
         finally:
             self._client.cancel([future for future in futures if not future.done()])
 
-    def _submit(self, points: Sequence[DesignPoint], limit: int | None) -> list[Any]:
+    def _submit(self, runs: Sequence[Sequence[DesignPoint]], limit: int | None) -> list[Any]:
+        self._provide()
+        arguments = self._scattered, self._search, self._engine
+        return [self._client.submit(estimate_on_worker, *arguments, run, limit, pure=False) for run in runs]
+
+    def _provide(self) -> None:
+        """See to it that the workers have the problem."""
         if self._scattered is None or self._scattered.status != "finished":
             self._scatter()
-        arguments = self._scattered, self._search, self._engine
-        return [self._client.submit(estimate_on_worker, *arguments, point, limit, pure=False) for point in points]
+            self._workers = self.workers()
 
     def _scatter(self) -> None:
         """Send the problem to all workers that there are, waiting for the first one."""
@@ -105,17 +113,17 @@ class ClusterEstimator:
         self._scattered = self._client.scatter(self._problem, broadcast=True, hash=False)
 
     def _result(
-        self, points: Sequence[DesignPoint], limit: int | None, futures: list[Any], index: int
-    ) -> Estimate | None:
-        """Return one estimate; what was lost with a worker is submitted again, together with all that is behind it."""
+        self, runs: Sequence[Sequence[DesignPoint]], limit: int | None, futures: list[Any], index: int
+    ) -> list[Estimate | None]:
+        """Return those of one run; what was lost with a worker is submitted again, with all that is behind it."""
         lost = self._losses()
         for _ in range(ATTEMPTS):
             try:
-                estimate: Estimate | None = futures[index].result()
+                estimates: list[Estimate | None] = futures[index].result()
             except lost:
                 self._scattered = None
-                missing = [i for i in range(index, len(points)) if futures[i].status != "finished"]
-                for i, future in zip(missing, self._submit([points[i] for i in missing], limit), strict=True):
+                missing = [i for i in range(index, len(runs)) if futures[i].status != "finished"]
+                for i, future in zip(missing, self._submit([runs[i] for i in missing], limit), strict=True):
                     futures[i] = future
             except (ModuleNotFoundError, AttributeError) as cause:
                 raise OptionError(
@@ -123,7 +131,7 @@ class ClusterEstimator:
                     expected="install the same version of dse on all workers",
                 ) from cause
             else:
-                return estimate
+                return estimates
         raise ExecutionError(
             f"workers of the cluster at '{self._address}' are lost again and again",
             expected="see their logs (memory?); what was estimated is kept, --resume continues",

@@ -17,13 +17,25 @@ RUNS_PER_WORKER = 2
 """A batch gives each thread so many runs: stopped simulations make them unequal."""
 
 
+def runs_of(points: Sequence[DesignPoint], workers: int, firings: int) -> list[Sequence[DesignPoint]]:
+    """Cut a batch into runs for ``workers``, of a trace of ``firings`` firings, in order."""
+    most = max(1, RUN_FIRINGS // max(1, firings))
+    size = max(1, min(most, -(-len(points) // (RUNS_PER_WORKER * workers))))
+    return [points[i : i + size] for i in range(0, len(points), size)]
+
+
+def estimates_of(engine: Engine, points: Sequence[DesignPoint], limit: int | None) -> list[Estimate | None]:
+    """Return the estimates of points; with a ``limit``, in ticks, None for those that do not complete by then."""
+    return [*engine.estimates(points)] if limit is None else engine.estimates_within(points, limit)
+
+
 class ThreadEstimator:
     """An ``Estimator`` on ``workers`` threads of an engine whose trace has ``firings`` firings. Close it after use."""
 
     def __init__(self, engine: Engine, workers: int, firings: int) -> None:
         self._engine = engine
         self._workers = workers
-        self._most = max(1, RUN_FIRINGS // max(1, firings))
+        self._firings = firings
         self._pool = ThreadPoolExecutor(max_workers=workers) if workers > 1 else None
 
     def close(self) -> None:
@@ -33,8 +45,7 @@ class ThreadEstimator:
 
     def __call__(self, points: Sequence[DesignPoint], limit: int | None) -> Iterator[Estimate | None]:
         """Yield the estimates of points in their order; None for those that do not complete by ``limit``."""
-        size = max(1, min(self._most, -(-len(points) // (RUNS_PER_WORKER * self._workers))))
-        runs = [points[i : i + size] for i in range(0, len(points), size)]
+        runs = runs_of(points, self._workers, self._firings)
         results = (self._run(r, limit) for r in runs) if self._pool is None else self._in_threads(runs, limit)
         for result in results:
             yield from result
@@ -44,6 +55,4 @@ class ThreadEstimator:
         return self._pool.map(self._run, runs, [limit] * len(runs))
 
     def _run(self, points: Sequence[DesignPoint], limit: int | None) -> list[Estimate | None]:
-        if limit is None:
-            return [*self._engine.estimates(points)]
-        return self._engine.estimates_within(points, limit)
+        return estimates_of(self._engine, points, limit)
