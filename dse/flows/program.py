@@ -1,6 +1,5 @@
 """The first stages that several flows share: program, trace, weights, platform, problem, and what they assume."""
 
-import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from dse.flows.trace import open_trace
 from dse.formats.bxdf import read_bxdf
 from dse.formats.platform_yaml import load_platform
 from dse.formats.trace_store import is_trace_store
+from dse.formats.turnus_trace import is_turnus_trace
 from dse.formats.weights_folder import read_weights
 from dse.frontend.network.elaborate import load_network
 from dse.interp.run import RunOptions, RunResult, run_network
@@ -109,19 +109,11 @@ def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard
 def load_program(path: str, source_paths: tuple[str, ...] = ()) -> Program:
     """Return the network of an XDF file, or the trace of a trace file; told apart by what is in the file."""
     require_file(path, "a network (.xdf) or a trace")
-    if is_trace_store(path) or _is_turnus_trace(path):
+    if is_trace_store(path) or is_turnus_trace(path):
         return Program(path=path, network=None, trace=open_trace(path))
     with collector_paused():
         loaded = load_network(path, source_paths=source_paths)
     return Program(path=path, network=loaded.network, trace=None, warnings=loaded.warnings)
-
-
-def _is_turnus_trace(path: str) -> bool:
-    """Return whether a file begins like a trace of TURNUS: compressed, or with the root element ``trace``."""
-    with Path(path).open("rb") as file:
-        head = file.read(4096)
-    root = re.search(rb"<([A-Za-z_][\w:.-]*)", head)  # the first tag that is no declaration and no comment
-    return head.startswith(b"\x1f\x8b") or (root is not None and root[1] == b"trace")
 
 
 def record_trace(program: Program, given_input: str | None) -> tuple[Trace, str | None]:
