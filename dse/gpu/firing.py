@@ -89,6 +89,8 @@ class FiringCost:
     confidence: Confidence
     reason: str
     simd_cycles: tuple[Fraction, ...] = ()
+    made_up: tuple[str, ...] = ()
+    """What threads were made to depend on that the source does not say."""
 
     @property
     def parallel(self) -> bool:
@@ -167,6 +169,7 @@ class FiringModel:
             pieces=pieces,
             confidence="low" if made_up else "medium",
             reason=f"made up: {', '.join(made_up)}" if made_up else "",
+            made_up=tuple(made_up),
         )
 
     def _piece(self, piece: Piece, counter: OperationCounter) -> PieceCost:
@@ -223,19 +226,21 @@ class FiringModel:
             self._simd[key] = self._simd_features(actor, action)
         features, assumed = self._simd[key]
         cycles: list[Fraction] = []
+        by_thread = False
         for k in range(1, width + 1):
             ways = [k * cost.cycles, self._a_block_each(cost, k)]
             if isinstance(features, KernelFeatures):
                 ways.append(rounded(self._shared(_of_firings(features, k, self.shape.threads))))
+                by_thread = ways[2] == min(ways)
             elif features is None:
                 ways.append(cost.alone_cycles)
             cycles.append(max(min(ways), cycles[-1] if cycles else Fraction(0)))
         if cycles[-1] < width * cost.cycles:
-            made_up = [f"made up in SIMD: {', '.join(assumed)}"] if assumed else []
-            known = not assumed and (cost.threads == 1 or cost.confidence == "medium")
+            said = [f"made up in SIMD: {', '.join(assumed)}"] if assumed else []
+            known = not assumed and (by_thread or cost.confidence == "medium")
             return replace(
                 cost, simd_cycles=tuple(cycles), confidence="medium" if known else "low",
-                reason="; ".join(filter(None, (cost.reason, *made_up))),
+                reason="; ".join(filter(None, (cost.reason, *said))), made_up=(*cost.made_up, *assumed),
             )  # fmt: skip
         why = features if isinstance(features, str) else "one by one is quicker"
         return replace(cost, reason="; ".join(filter(None, (cost.reason, f"no SIMD: {why}"))))

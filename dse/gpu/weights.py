@@ -222,8 +222,8 @@ def _on_host(connection: Connection) -> tuple[Fraction, Fraction]:
 
 def _confidence_text(fired: list[PredictedAction], device: Device) -> str:
     """Return in words how the costs of the actions that fire came about."""
-    lone = sum(not a.cost.parallel for a in fired)
-    made_up = sum(a.cost.parallel and a.cost.confidence == "low" for a in fired)
+    made_up = sum(bool(a.cost.made_up) for a in fired)
+    lone = sum(a.cost.confidence == "low" and not a.cost.made_up for a in fired)
     rest = len(fired) - lone - made_up
     assumed = len(device.assumed(CONSTANTS))
     parts = [
