@@ -14,6 +14,8 @@ from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
 
 _CHUNK = 4096
+_LOOKED_AT = 4 * _CHUNK
+"""After so many points that their bound excludes the clock is looked at."""
 
 
 class Exhaustive:
@@ -54,9 +56,11 @@ class Exhaustive:
         return self._pruned
 
     def ask(self, n: int) -> Sequence[DesignPoint]:
-        """Return the next points whose bound is not above the worst kept makespan."""
+        """Return the next points whose bound is not above the worst kept makespan; maybe none after a long look."""
         points: list[DesignPoint] = []
-        while self._next is not None and len(points) < n:
+        looked_at = 0
+        while self._next is not None and len(points) < n and looked_at < _LOOKED_AT:
+            looked_at += 1
             bound, candidate = self._next
             if len(self._best) < self._context.keep or bound <= self._best[-1]:
                 points.append(self._context.space.to_point(candidate))
