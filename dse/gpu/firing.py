@@ -56,8 +56,9 @@ class Shape:
 
 def default_shape(device: Device) -> Shape:
     """Return blocks of 256 threads, as many as the device holds at once."""
-    threads = min(256, device.threads_per_block or 256)
-    held = min(int(device.require("threads_per_sm", USER)) // threads, int(device.require("blocks_per_sm", USER)))
+    per_sm = int(device.require("threads_per_sm", USER))
+    threads = max(1, min(256, device.threads_per_block or 256, per_sm))
+    held = min(per_sm // threads, int(device.require("blocks_per_sm", USER)))
     return Shape(blocks=max(1, held) * device.sms, threads=threads)
 
 
@@ -177,16 +178,19 @@ class FiringModel:
         if piece.kernel is None:
             return PieceCost(piece=piece, threads=1, cycles=alone, alone_cycles=alone, reason=piece.reason)
         try:
+            if self.shape.blocks * self.shape.threads == 1:
+                raise ModelNotApplicable("the actor is launched with one thread")
             features = self._features(piece.kernel)
             cycles = self._shared(features)
         except DseError as error:
             reason = error.diagnostics[0].message
             return PieceCost(piece=piece, threads=1, cycles=alone, alone_cycles=alone, reason=reason)
+        threads = min(features.threads, self.shape.blocks * self.shape.threads)
         if cycles >= alone:
-            reason = f"line {piece.kernel.span.line}: {features.threads} threads would take longer"
+            reason = f"line {piece.kernel.span.line}: {threads} threads would take longer"
             return PieceCost(piece=piece, threads=1, cycles=alone, alone_cycles=alone, reason=reason)
         return PieceCost(
-            piece=piece, threads=features.threads, cycles=cycles, alone_cycles=alone, reason=piece.reason,
+            piece=piece, threads=threads, cycles=cycles, alone_cycles=alone, reason=piece.reason,
             features=features,
         )  # fmt: skip
 

@@ -11,28 +11,19 @@ from typing import TypeVar, assert_never
 
 from dse.model.ir import (
     Assign,
-    Binary,
-    Call,
     CallStmt,
-    Cast,
-    Conditional,
-    Const,
-    ConstList,
     Declare,
     Expr,
     ForEach,
-    Generator,
     If,
     Index,
-    ListExpr,
     Load,
     Print,
     Stmt,
-    Unary,
     While,
 )
 from dse.model.kernel import ArrayInfo, Kernel
-from dse.passes.walk import expressions_of, sub_expressions, sub_statements
+from dse.passes.walk import expressions_of, operands_of, sub_expressions, sub_statements, with_operands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,28 +171,7 @@ def _all(expressions: tuple[Expr, ...], swap: _Swap) -> tuple[Expr, ...]:
 
 
 def _expression(expression: Expr, swap: _Swap) -> Expr:
-    match expression:
-        case Const() | ConstList() | Load() | Generator():
-            return expression
-        case Index():
-            name, indices = swap(expression.name, expression.indices)
-            return replace(expression, name=name, indices=_all(indices, swap))
-        case Unary() | Cast():
-            return replace(expression, operand=_expression(expression.operand, swap))
-        case Binary():
-            return replace(
-                expression, left=_expression(expression.left, swap), right=_expression(expression.right, swap)
-            )
-        case Conditional():
-            return replace(
-                expression,
-                condition=_expression(expression.condition, swap),
-                then=_expression(expression.then, swap),
-                otherwise=_expression(expression.otherwise, swap),
-            )
-        case Call():
-            return replace(expression, arguments=_all(expression.arguments, swap))
-        case ListExpr():
-            return replace(expression, elements=_all(expression.elements, swap))
-        case _:
-            assert_never(expression)
+    if isinstance(expression, Index):
+        name, indices = swap(expression.name, expression.indices)
+        return replace(expression, name=name, indices=_all(indices, swap))
+    return with_operands(expression, _all(operands_of(expression), swap))

@@ -80,6 +80,22 @@ def test_a_block_of_firings_is_not_larger_than_the_threads(tmp_path: Path) -> No
     assert len(model.firing(found, found.actions[0], longest_run=300).simd_cycles) == 128
 
 
+def test_an_actor_of_one_thread_has_no_parallel_loop(tmp_path: Path) -> None:
+    found = actor(tmp_path, SCALED)
+    cost = FiringModel(load_device("h200"), Shape(blocks=1, threads=1)).firing(found, found.actions[0], longest_run=9)
+    assert (cost.threads, cost.cycles, cost.simd_cycles) == (1, cost.alone_cycles, ())
+    assert cost.reason.startswith("one thread: the actor is launched with one thread")
+
+
+def test_more_threads_are_not_slower(tmp_path: Path) -> None:
+    found = product(tmp_path, 64)
+    device = load_device("gtx1660s")
+    shapes = [Shape(blocks=blocks, threads=256) for blocks in (1, 2, 8, 22, 88)]
+    cycles = [FiringModel(device, shape).firing(found, found.actions[0]).cycles for shape in shapes]
+    assert cycles == sorted(cycles, reverse=True)
+    assert cycles[0] > 4 * cycles[-1]
+
+
 def test_more_multiprocessors_make_a_large_product_quicker(tmp_path: Path) -> None:
     """Latency decides for small matrices, throughput for large ones: there the H200 must win, here it need not."""
     costs = {}
@@ -89,7 +105,7 @@ def test_more_multiprocessors_make_a_large_product_quicker(tmp_path: Path) -> No
             device = load_device(name)
             cost = FiringModel(device).firing(found, found.actions[0])
             costs[n, name] = float(cost.cycles) / device.clock_mhz
-            assert cost.threads == n * n
+            assert cost.threads == min(n * n, device.sms * int(device.threads_per_sm or 0))
     assert costs[512, "h200"] < costs[512, "gtx1660s"] / 2 < costs[512, "jetson-tk1"] / 20
     assert costs[16, "h200"] > costs[16, "gtx1660s"]
 
