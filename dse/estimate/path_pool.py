@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.estimate.tables import PRICE_DERIVED, PRICES, IntArray, ProblemTables, TransferTable
+from dse.estimate.tables import PRICE_DERIVED, PRICES, IntArray, ProblemTables, TransferTable, host_may_be_free
 
 KIND_OF_CLASS = (0, 0, 1, 0, 1)
 """The kind of unit that pays a price, by its class: an index into ``PRICES``."""
@@ -81,8 +81,9 @@ class PathFinder:
         self._first = np.where(simd, 0, np.maximum(tables.first_scheduling, 0))
         self._pairs = self._pair_ticks(simd)
         by_class = simd[list(KIND_OF_CLASS)]
-        self._reads = _entry_ticks(tables.reads, by_class[:, self._read_action])
-        writes = _entry_ticks(tables.writes, by_class[:, self._write_action])
+        free = host_may_be_free(tables)
+        self._reads = _entry_ticks(tables.reads, by_class[:, self._read_action], free=free)
+        writes = _entry_ticks(tables.writes, by_class[:, self._write_action], free=free)
         self._writes = np.where(by_class[:, self._write_action], 0, writes)
         if tables.problem.platform.dynamic_network:  # a port may be a host port although nothing crosses
             for ticks in (self._reads, self._writes):
@@ -196,11 +197,11 @@ def _compute_shares(tables: ProblemTables) -> IntArray:
     return shares
 
 
-def _entry_ticks(table: TransferTable, simd: NDArray[np.bool_]) -> IntArray:
+def _entry_ticks(table: TransferTable, simd: NDArray[np.bool_], *, free: bool) -> IntArray:
     """Return the ticks of each transfer of one firing at each class of price, shape (n_classes, n_entries).
 
     ``simd``: same shape, whether the firing is in blocks: the least share of one. 0 where there is no price; a host
-    price that is not given is the least that a link gives.
+    price that is not given is the least that a link gives, or 0 where it may be ``free`` (``host_may_be_free``).
     """
     known = np.array(table.known, dtype=bool).reshape(len(table.ticks), -1)
     found = np.zeros((len(PRICES), len(table.buffer)), dtype=np.int64)
@@ -210,7 +211,8 @@ def _entry_ticks(table: TransferTable, simd: NDArray[np.bool_]) -> IntArray:
         shares = (ticks // np.arange(1, width + 1)).min(axis=1)
         for price in range(len(PRICES)):
             of_price = shares if simd[price, e] else ticks[:, 0]
-            links = [r for r in range(PRICE_DERIVED, len(ticks)) if known[r, buffer]] if price >= _HOST else []
+            derived = range(PRICE_DERIVED, len(ticks) if price >= _HOST and not free else PRICE_DERIVED)
+            links = [r for r in derived if known[r, buffer]]
             if known[price, buffer]:
                 found[price, e] = of_price[price]
             elif links:

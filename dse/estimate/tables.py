@@ -5,6 +5,7 @@ actions of all actors are numbered through (``action_base[actor] + action``), th
 of an entry list, and a missing weight is ``UNKNOWN``; only ``prepare`` knows whether a design point needs it.
 """
 
+import itertools
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
@@ -129,6 +130,22 @@ def cost_rows(problem: Problem) -> tuple[CostRow, ...]:
 def derivable(link: Link) -> bool:
     """Return whether host costs can be derived from a link: it says something about its latency or bandwidth."""
     return link.latency_ns > 0 or link.bandwidth_gb_s is not None
+
+
+def host_may_be_free(tables: ProblemTables) -> bool:
+    """Return whether a host transfer without a weight may cost nothing: what is missing does, and not all pairs of
+    units that a buffer can cross have a link to derive its price from."""
+    problem = tables.problem
+    if problem.missing_weights != "zero" and problem.weights.has_transfers:
+        return False
+    links = problem.platform.links
+    priced = [all(known) for known in tables.reads.known[PRICE_DERIVED:]]
+    for a, b in itertools.combinations(problem.platform.units, 2):
+        if "gpu" in (a.kind, b.kind):
+            link = next((i for i, link in enumerate(links) if set(link.between) == {a.name, b.name}), None)
+            if link is None or not priced[link]:
+                return True
+    return False
 
 
 def build_tables(problem: Problem) -> ProblemTables:

@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from dse.estimate.candidate_bounds import CandidateBounds, Slots
 from dse.estimate.path_pool import KIND_OF_CLASS
-from dse.estimate.tables import PRICE_DERIVED, PRICES, UNIT_KINDS, CostRow, ProblemTables, TransferTable
+from dse.estimate.tables import (
+    PRICE_DERIVED,
+    PRICES,
+    UNIT_KINDS,
+    CostRow,
+    ProblemTables,
+    TransferTable,
+    host_may_be_free,
+)
 from dse.explore.placement import EdgeCosts, Placement
 from dse.explore.space import Candidate, Space
 
@@ -64,8 +72,9 @@ class MappingBound:
         fastest = fastest_rows(tables, space)
         self.unit_loads = tuple(tuple(int(loads[r, a]) for r in fastest) for a in range(space.n_actors))
         """``unit_loads[actor][unit]``: least ticks of computing and scheduling at the fastest clock; no transfers."""
-        self._reads = _ends(tables.reads, tables.count, len(topology.buffers))
-        self._writes = _ends(tables.writes, tables.count, len(topology.buffers))
+        free = host_may_be_free(tables)
+        self._reads = _ends(tables.reads, tables.count, len(topology.buffers), free=free)
+        self._writes = _ends(tables.writes, tables.count, len(topology.buffers), free=free)
         self._row_of_slot = np.array(fastest, dtype=np.int64)[list(space.unit_of_slot)]
         self._bounds = CandidateBounds(
             tables,
@@ -217,8 +226,9 @@ def _scheduling(tables: ProblemTables, row: int, actor: int) -> int:
     return after + max(0, int(start[int(tables.first_action[actor])]))
 
 
-def _ends(table: TransferTable, counts: IntArray, n_buffers: int) -> _Ends:
-    """Return the least cost of all transfers of one side of each buffer at each price."""
+def _ends(table: TransferTable, counts: IntArray, n_buffers: int, *, free: bool) -> _Ends:
+    """Return the least cost of all transfers of one side of each buffer at each price; ``free``: a host transfer that
+    is not given may cost nothing."""
     totals = np.zeros((len(table.ticks), n_buffers), dtype=np.int64)
     firings = np.repeat(counts, np.diff(table.first))
     for entry, (buffer, count) in enumerate(zip(table.buffer.tolist(), firings.tolist(), strict=True)):
@@ -236,7 +246,7 @@ def _ends(table: TransferTable, counts: IntArray, n_buffers: int) -> _Ends:
     def host(given: int) -> tuple[int, ...]:
         """The given host price, else the cheapest that a link gives."""
         links = range(PRICE_DERIVED, len(table.ticks))
-        derived = least(*links) if links else (0,) * n_buffers
+        derived = least(*links) if links and not free else (0,) * n_buffers
         return tuple(g if k else d for g, k, d in zip(least(given), known[given].tolist(), derived, strict=True))
 
     return _Ends(

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from tests.property.estimation_cases import Case, Shape, random_case
 
 POLICIES = ("NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL")
 MAPPINGS = 12
+HOSTS = Shape(max_firings=200, flowing=True, mixed=True, hosts=True)
 
 
 def space_of(case: Case, policy: str) -> Space | None:
@@ -56,6 +58,20 @@ def checked(case: Case, policy: str) -> tuple[int, int, int]:
             assert least <= estimate.makespan
             count, paths, links = count + 1, paths + (least > fewer), links + (fewer > load)
     return count, paths, links
+
+
+def test_a_link_that_prices_nothing_may_be_the_one() -> None:
+    """A missing host weight was once priced by the cheapest link that can, while that of the mapping could not."""
+    count = 0
+    for seed in range(60):
+        problem = (case := random_case(random.Random(seed), HOSTS)).problem
+        first, *others = problem.platform.links
+        links = (first, *(replace(link, latency_ns=Fraction(0), bandwidth_gb_s=None) for link in others))
+        transfers = {key: cost for key, cost in problem.weights.transfers.items() if key[4] != "host"}
+        weights = replace(problem.weights, has_transfers=False, transfers=transfers)
+        problem = replace(problem, platform=replace(problem.platform, links=links), weights=weights)
+        count += checked(replace(case, problem=problem), "ROUND_ROBIN")[0]
+    assert count > 300
 
 
 def test_no_bound_of_a_candidate_exceeds_its_makespan() -> None:
