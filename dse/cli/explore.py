@@ -30,8 +30,8 @@ from dse.flows.options import (
 )
 from dse.model.study import Study
 from dse.report.front import front_table, front_text
-from dse.report.quantities import time_text, wrapped
-from dse.report.ranking import ranking_table, render
+from dse.report.quantities import wrapped
+from dse.report.ranking import cost_cells, ranking_table, render
 from dse.report.why import partition_table, reason_lines
 
 INTERRUPTED = 130
@@ -190,7 +190,9 @@ def _print(explored: Explored, quiet: bool) -> None:
     if quiet:
         return
     print(f"\n{wrapped(outcome_text(study))}\n")
-    print(f"the best mapping, {time_text(study.ranking[0].makespan, study.ranking[0].tick_unit)}:")
+    costs = cost_cells(delivery.rows[0])
+    named = costs.values() if len(costs) == 1 else (f"{name} {value}" for name, value in costs.items())
+    print(wrapped(f"the best mapping, {', '.join(named)}:"))
     print(render(partition_table(explored.reasons)))
     print("\n" + "\n".join(map(wrapped, reason_lines(explored.reasons, explored.estimate))))
     if study.front is not None:

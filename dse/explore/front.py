@@ -29,6 +29,11 @@ class Goals:
     axes: tuple[ObjectiveAxis, ...]
     objectives: tuple[Objective, ...]
 
+    @property
+    def of_makespan(self) -> bool:
+        """Whether the cost of every objective is the makespan itself, so that its bounds hold for all of them."""
+        return all(objective.of_makespan for objective in self.objectives)
+
     def costs(self, evaluation: Evaluation) -> Costs:
         """Return the costs of an evaluation without deadlock."""
         return tuple(objective.cost(evaluation.point, evaluation) for objective in self.objectives)
@@ -137,14 +142,20 @@ class ByGoals:
 
 
 def ranked_by(goals: Goals, evaluations: Sequence[Evaluation]) -> tuple[Evaluation, ...]:
-    """Return the evaluations without deadlock, best first: objectives in turn, fewer partitions, the earlier one."""
-    alive = [e for e in evaluations if not e.deadlock]
+    """Return the evaluations without deadlock, best first: objectives in turn, fewer partitions, the earlier one.
+
+    Cut ones, which only objectives of the makespan have, are left out: as many as are shown are ahead of them.
+    """
+    alive = [e for e in evaluations if not e.deadlock and not e.cut]
     return tuple(sorted(alive, key=lambda e: (goals.costs(e), len(e.point.partitions), e.ordinal)))
 
 
 def front_of(goals: Goals, evaluations: Sequence[Evaluation]) -> Front | None:
-    """Return the front of evaluations in the order in which they were made; None where all deadlock."""
-    costs = {e.ordinal: goals.costs(e) for e in evaluations if not e.deadlock}
+    """Return the front of evaluations in the order in which they were made; None where all deadlock.
+
+    Cut ones are not on it, and their costs are not known: the worst values are those of the others.
+    """
+    costs = {e.ordinal: goals.costs(e) for e in evaluations if not e.deadlock and not e.cut}
     if not costs:
         return None
     of_objective = list(zip(*costs.values(), strict=True))

@@ -58,6 +58,10 @@ class Objective(Protocol):
     def maximise(self) -> bool:
         """Whether a larger ``value`` is better; a larger cost never is."""
 
+    @property
+    def of_makespan(self) -> bool:
+        """Whether ``cost`` is the makespan: bounds of makespans then hold for it, and simulations may be cut."""
+
     def cost(self, point: DesignPoint, outcome: Outcome) -> int:
         """Return the cost of a point; of two points the one with the smaller cost is better."""
 
@@ -85,6 +89,7 @@ class Makespan:
     """Ticks from the start to the end of the last firing."""
 
     maximise = False
+    of_makespan = True
 
     def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
         _no_argument(MAKESPAN, argument)
@@ -106,6 +111,7 @@ class Throughput:
     """
 
     maximise = True
+    of_makespan = True
 
     def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
         trace = tables.problem.trace
@@ -127,6 +133,7 @@ class Memory:
     """Bytes of the tokens that all FIFOs may hold."""
 
     maximise = False
+    of_makespan = False
     unit = "bytes"
 
     def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
@@ -146,6 +153,7 @@ class CrossTraffic:
     """Bytes of all tokens of the trace that go from one partition to another."""
 
     maximise = False
+    of_makespan = False
     unit = "bytes"
 
     def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
@@ -171,6 +179,7 @@ class Partitions:
     """The number of partitions: CPU cores and GPUs in use."""
 
     maximise = False
+    of_makespan = False
     unit = "partitions"
 
     def __init__(self, _tables: ProblemTables, argument: str | None = None) -> None:
@@ -189,6 +198,7 @@ class Units:
     """The number of units of the platform in use."""
 
     maximise = False
+    of_makespan = False
     unit = "units"
 
     def __init__(self, _tables: ProblemTables, argument: str | None = None) -> None:
@@ -211,6 +221,7 @@ class Energy:
     """
 
     maximise = False
+    of_makespan = False
     unit = "joule"
 
     def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:

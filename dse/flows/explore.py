@@ -191,6 +191,7 @@ def _first_point(space: Space) -> DesignPoint:
 
 def _method(options: ExploreOptions, space: Space, goals: Goals | None, budget: Budget) -> tuple[str, str]:
     """Return the name of the search method and why it is this one."""
+    searched = _not_of_makespan(goals)
     if options.workers < 1:
         raise OptionError(f"{options.workers} threads estimate nothing", expected="--workers takes 1 or more")
     if options.batch < 1:
@@ -200,14 +201,14 @@ def _method(options: ExploreOptions, space: Space, goals: Goals | None, budget: 
     if options.seed < 0:
         raise OptionError(f"a seed of {options.seed} is below 0", expected="--seed takes 0 or more")
     if options.method == "auto":
-        return choose_method(space) if goals is None else choose_method_for(goals, space, budget)
+        return choose_method_for(searched, space, budget) if searched else choose_method(space)
     METHODS.load(options.method)
     if options.policy_per_partition and options.method == "integer-program":
         raise OptionError(
             "method 'integer-program' knows one policy for all partitions", expected="leave out --policy-per-partition"
         )
-    if goals is not None:
-        check_method_for(goals, options.method)
+    if searched is not None:
+        check_method_for(searched, options.method)
     return options.method, "as asked"
 
 
@@ -216,20 +217,22 @@ def _search(
     plan: SearchPlan, goals: Goals | None,
 ) -> Study:  # fmt: skip
     """Run the search and return the study."""
+    searched = _not_of_makespan(goals)
     started = time.perf_counter()
     bounds = space_bounds(setting, space)
     context = _context(setting, space, options.seed, max(KEPT, options.best), bounds[0].makespan)
-    method: SearchMethod = METHODS.load(plan.method)(context if goals is None else unbounded(context, goals))
-    if goals is not None:
-        method = ByGoals(method, goals)
+    method: SearchMethod = METHODS.load(plan.method)(context if searched is None else unbounded(context, searched))
+    if searched is not None:
+        method = ByGoals(method, searched)
     cutting = Cutting(keep=max(KEPT, options.best), counts=functools.partial(_holds, space))
     evaluator = Evaluator(
         estimator, budget=plan.budget, store=store, clock=time.perf_counter, progress=watch.progress,
-        cutting=cutting if goals is None else None,
+        cutting=cutting if searched is None else None,
     )  # fmt: skip
     bounding_seconds = time.perf_counter() - started
     outcome = run_search(method, evaluator, space.one_core(), options.batch)
     in_space = [e for e in evaluator.evaluations if _holds(space, e.point)]
+    ranking = ranked(in_space) if goals is None else ranked_by(goals, in_space)
     return Study(
         network=setting.trace.topology.name,
         method=plan.method,
@@ -245,12 +248,18 @@ def _search(
         complete=outcome.stop == "complete" and method.exact,
         stop=outcome.stop,
         seconds=bounding_seconds + evaluator.seconds,
-        ranking=ranked(in_space) if goals is None else ranked_by(goals, in_space),
+        ranking=ranking,
         baseline=outcome.baseline,
         lower_bounds=_with_proven(bounds, method, plan.method),
         assumed=plan.assumed,
         front=None if goals is None else front_of(goals, in_space),
+        values=() if goals is None else tuple(goals.values(goals.costs(e)) for e in ranking),
     )
+
+
+def _not_of_makespan(goals: Goals | None) -> Goals | None:
+    """Return the goals that the search itself has to know: none where the makespan, or a function of it, is all."""
+    return None if goals is None or goals.of_makespan else goals
 
 
 def _cluster(options: ExploreOptions, setting: Setting) -> ClusterEstimator | None:

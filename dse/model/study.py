@@ -112,3 +112,5 @@ class Study:
     assumed: tuple[str, ...]
     front: Front | None = None
     """None where the makespan is the only objective."""
+    values: tuple[tuple[float, ...], ...] = ()
+    """Of each point of the ranking its values on the axes of the front; empty where there is no front."""

@@ -5,7 +5,7 @@ from rich.table import Table
 
 from dse.model.study import Front
 from dse.model.trace import Topology
-from dse.report.quantities import time_text
+from dse.report.quantities import value_text
 from dse.report.ranking import mapping_text
 
 SHOWN = 20
@@ -39,23 +39,6 @@ def front_text(front: Front) -> str:
         f"{100 * front.hypervolume:.1f} % of the box from the worst to the best values seen; "
         f"the last joined after {found:,} mappings"
     )
-
-
-def value_text(value: float, unit: str) -> str:
-    """Return a value with its unit."""
-    match unit:
-        case "ps":
-            return time_text(round(value), "ps")
-        case "cycles":
-            return time_text(round(value), "cycles")
-        case "bytes":
-            return f"{round(value):,} B"
-        case "partitions" | "units":
-            return f"{round(value)}"
-        case "joule":
-            return f"{value:.4g} J"
-        case _:
-            return f"{value:.4g} {unit}"
 
 
 def values_json(front: Front, values: tuple[float, ...]) -> dict[str, float]:

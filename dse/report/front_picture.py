@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dse.model.study import Front
-from dse.report.front import value_text
+from dse.report.quantities import value_text
 from dse.report.svg import colour, picture, tag, text
 
 WIDTH, HEIGHT = 440.0, 260.0

@@ -9,12 +9,12 @@ import numpy as np
 from dse.model.estimate import Estimate
 from dse.model.study import Study
 from dse.model.trace import Trace
-from dse.report.front import front_text, value_text
+from dse.report.front import front_text
 from dse.report.front_picture import front_pictures
 from dse.report.gantt import gantt_picture, occupancy_picture, steady_window
 from dse.report.network_picture import network_picture
-from dse.report.quantities import time_text
-from dse.report.ranking import RankedRow, mapping_text
+from dse.report.quantities import time_text, value_text
+from dse.report.ranking import MAKESPAN, RankedRow, cost_cells, cost_columns, mapping_text
 from dse.report.svg import Bar, stacked_bars
 from dse.report.why import CORE_CATEGORIES, Reasons, reason_lines
 
@@ -97,7 +97,9 @@ def _section(title: str, body: str, note: str = "") -> str:
 def _head(inputs: ReportInputs) -> str:
     study, best = inputs.study, inputs.rows[0]
     unit = best.tick_unit
-    facts = [(time_text(best.makespan, unit), "best makespan")]
+    facts = [(value_text(v.value, v.axis.unit), f"best {v.axis.name}") for v in best.values[:1]]
+    if not facts or best.values[0].axis.name != MAKESPAN:
+        facts.append((time_text(best.makespan, unit), "its makespan" if facts else "best makespan"))
     if best.speedup is not None:
         facts.append((f"{best.speedup:.2f}x", "faster than one core"))
     if best.gap is not None:
@@ -118,13 +120,8 @@ def _head(inputs: ReportInputs) -> str:
 
 
 def _ranking(rows: Sequence[RankedRow]) -> str:
-    head = "".join(
-        f"<th{c}>{n}</th>"
-        for n, c in (
-            ("#", ' class="n"'), ("makespan", ' class="n"'), ("speed-up", ' class="n"'), ("gap", ' class="n"'),
-            ("busiest", ' class="n"'), ("mapping", ""),
-        )
-    )  # fmt: skip
+    names = ("#", *cost_columns(rows), "speed-up", "gap", "busiest")
+    head = "".join(f'<th class="n">{escape(name)}</th>' for name in names) + "<th>mapping</th>"
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, rows))}</tbody></table>"
 
 
@@ -148,7 +145,7 @@ def _row(row: RankedRow) -> str:
     busiest = row.busiest
     cells = [
         str(row.rank),
-        time_text(row.makespan, row.tick_unit),
+        *cost_cells(row).values(),
         "" if row.speedup is None else f"{row.speedup:.2f}x",
         "" if row.gap is None else f"{100 * row.gap:.1f} %",
         "" if busiest is None else f"{busiest.partition} {100 * busiest.busy / busiest.core_time:.1f} %",

@@ -17,6 +17,23 @@ def time_text(ticks: int, unit: TickUnit) -> str:
     return f"{value:.{decimals}f} {name}"
 
 
+def value_text(value: float, unit: str) -> str:
+    """Return the value of an objective with its unit (``ObjectiveAxis``)."""
+    match unit:
+        case "ps":
+            return time_text(round(value), "ps")
+        case "cycles":
+            return time_text(round(value), "cycles")
+        case "bytes":
+            return f"{round(value):,} B"
+        case "partitions" | "units":
+            return f"{round(value)}"
+        case "joule":
+            return f"{value:.4g} J"
+        case _:
+            return f"{value:.4g} {unit}"
+
+
 def percent_text(part: int, whole: int) -> str:
     """Return a share with one decimal: ``43.1 %``; ``0.0 %`` of nothing."""
     return f"{100 * part / whole if whole else 0.0:.1f} %"

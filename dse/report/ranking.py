@@ -10,10 +10,14 @@ from rich.table import Table
 
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import PartitionAccount, TickUnit
-from dse.model.study import Evaluation, Study
+from dse.model.study import Evaluation, ObjectiveAxis, Study
 from dse.model.trace import Topology
-from dse.report.quantities import percent_text, ratio, time_text
+from dse.report.quantities import percent_text, ratio, time_text, value_text
 
+OBJECTIVES_SHOWN = 3
+"""So many of the objectives that rank have a column in the text; the page and the JSON show all."""
+COLUMNS_SHOWN = 4
+"""Columns between rank and mapping in the text, unless more objectives rank."""
 NAMES_SHOWN = 5
 """Of a partition, at most this many actors are named in a table."""
 
@@ -27,9 +31,23 @@ class Busiest:
     core_time: int
 
 
+MAKESPAN = "makespan"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedValue:
+    """What a point of the ranking is worth in one objective, in the unit of the axis."""
+
+    axis: ObjectiveAxis
+    value: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedRow:
-    """One line of the ranking. ``gap`` is makespan / lower bound - 1; None where there is nothing to compare with."""
+    """One line of the ranking. ``gap`` is makespan / lower bound - 1; None where there is nothing to compare with.
+
+    ``values``: the objectives that rank, in their order; empty where that is the makespan alone.
+    """
 
     rank: int
     makespan: int
@@ -40,6 +58,7 @@ class RankedRow:
     busiest: Busiest | None
     mapping: str
     digest: str
+    values: tuple[RankedValue, ...] = ()
 
 
 def busiest_partition(point: DesignPoint, accounts: Sequence[PartitionAccount]) -> Busiest | None:
@@ -85,9 +104,29 @@ def ranked_rows(study: Study, topology: Topology, count: int) -> tuple[RankedRow
             busiest=busiest_partition(e.point, e.partitions),
             mapping=mapping_text(e.point, topology),
             digest=e.digest,
+            values=_values(study, rank - 1),
         )
         for rank, e in enumerate(study.ranking[:count], start=1)
     )
+
+
+def _values(study: Study, index: int) -> tuple[RankedValue, ...]:
+    if study.front is None:
+        return ()
+    pairs = zip(study.front.axes, study.values[index], strict=True)
+    return tuple(RankedValue(axis=axis, value=value) for axis, value in pairs)
+
+
+def cost_columns(rows: Sequence[RankedRow]) -> tuple[str, ...]:
+    """Return the heads of the columns of what ranks, in that order; the makespan is among them or behind them."""
+    names = tuple(value.axis.name for value in rows[0].values) if rows else ()
+    return names if MAKESPAN in names else (*names, MAKESPAN)
+
+
+def cost_cells(row: RankedRow) -> dict[str, str]:
+    """Return the texts of a row by the heads of ``cost_columns``, in their order."""
+    cells = {value.axis.name: value_text(value.value, value.axis.unit) for value in row.values}
+    return {**cells, MAKESPAN: time_text(row.makespan, row.tick_unit)}
 
 
 def speedup(baseline: Evaluation | None, evaluation: Evaluation) -> float | None:
@@ -98,22 +137,29 @@ def speedup(baseline: Evaluation | None, evaluation: Evaluation) -> float | None
 
 
 def ranking_table(rows: Sequence[RankedRow]) -> Table:
-    """Return the ranking as a table that fits 100 columns; long mappings wrap in the last column."""
+    """Return the ranking as a table that fits 100 columns; long mappings wrap in the last column.
+
+    Many objectives leave no room for what is said of the makespan: speed-up, bound and the busiest partition go.
+    """
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("#", justify="right")
-    for name in ("makespan", "speed-up", "to bound", "busiest"):
+    heads = cost_columns(rows)[:OBJECTIVES_SHOWN]
+    heads = heads if MAKESPAN in heads else (*heads, MAKESPAN)
+    for name in heads:
+        width = max((len(cost_cells(row)[name]) for row in rows), default=0)
+        table.add_column(name, justify="right", overflow="fold", min_width=width)  # a long head wraps, no value does
+    others = ("speed-up", "to bound", "busiest")[: COLUMNS_SHOWN - len(heads)]
+    for name in others:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("mapping", overflow="fold")
     for row in rows:
-        busiest = "" if row.busiest is None else f"{row.busiest.partition} {_busy_percent(row.busiest)}"
-        table.add_row(
-            str(row.rank),
-            time_text(row.makespan, row.tick_unit),
+        cells = (
             "" if row.speedup is None else f"{row.speedup:.2f}x",
             "" if row.gap is None else f"+{100 * row.gap:.1f} %",
-            busiest,
-            row.mapping,
+            "" if row.busiest is None else f"{row.busiest.partition} {_busy_percent(row.busiest)}",
         )
+        costs = (cost_cells(row)[name] for name in heads)
+        table.add_row(str(row.rank), *costs, *cells[: len(others)], row.mapping)
     return table
 
 
@@ -137,6 +183,7 @@ def row_json(row: RankedRow) -> dict[str, Any]:
         "mapping": row.mapping,
         "makespan": row.makespan,
         "unit": row.tick_unit,
+        **({"values": {value.axis.name: value.value for value in row.values}} if row.values else {}),
         "speedup": row.speedup,
         "gap_to_lower_bound": row.gap,
         "partitions": row.partitions,

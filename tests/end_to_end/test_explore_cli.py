@@ -291,6 +291,46 @@ def test_the_first_objective_ranks(tmp_path: Path, capsys: pytest.CaptureFixture
     assert [point["values"]["traffic"] for point in document["pareto"]] == [0]
 
 
+def test_the_table_shows_what_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["explore", PINGPONG, "--buffers", "16", "--buffers", "64", "--out", str(tmp_path)]
+    assert main([*argv, "--objectives", "memory,traffic,partitions,units"]) == 0
+    text = capsys.readouterr().out
+    head = next(line for line in text.splitlines() if line.lstrip().startswith("#"))
+    assert head.split() == ["#", "memory", "traffic", "partitions", "makespan", "mapping"]
+    first = next(line for line in text.splitlines() if line.lstrip().startswith("1 "))
+    assert first.split()[1:6] == ["320", "B", "0", "B", "1"]
+    assert "the best mapping, memory 320 B, traffic 0 B, partitions 1, units 1, makespan " in text
+    assert max(len(head), len(first)) <= 100
+    row = json.loads((tmp_path / "ranking.json").read_text())["ranking"][0]
+    assert row["values"] == {"memory": 320, "traffic": 0, "partitions": 1, "units": 1}
+    page = (tmp_path / "report.html").read_text()
+    for head in ("memory", "traffic", "partitions", "units", "makespan"):
+        assert f'<th class="n">{head}</th>' in page
+    assert "<b>320 B</b><span>best memory</span>" in page
+
+
+@pytest.mark.parametrize("method", ["auto", "branch-and-bound", "local-search"])
+def test_throughput_alone_is_searched_as_the_makespan_is(
+    method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The trace is the same for all mappings: bounds exclude, simulations stop, and the ranking is the same."""
+    argv = ["explore", PINGPONG, "--method", method, "--seed", "3"]
+    plain = run_json(capsys, *argv, "--out", str(tmp_path / "makespan"))
+    found = run_json(capsys, *argv, "--objectives", "throughput", "--out", str(tmp_path / "throughput"))
+    for key in ("evaluations", "excluded_by_bound", "cut_while_running", "complete", "method", "lower_bound"):
+        assert found[key] == plain[key], key
+    assert found["complete"] is (method != "local-search")
+    assert [row["digest"] for row in found["ranking"]] == [row["digest"] for row in plain["ranking"]]
+    values = [row["values"]["throughput"] for row in found["ranking"]]
+    assert values == sorted(values, reverse=True)
+    assert found["pareto"][0]["values"]["throughput"] == values[0]
+    again = run_json(
+        capsys, *argv, "--objectives", "throughput", "--out", str(tmp_path / "throughput"), "--resume"
+    )  # fmt: skip
+    assert again["pareto"] == found["pareto"]
+    assert again["ranking"] == found["ranking"]
+
+
 def test_the_makespan_alone_writes_no_front(explored: Path) -> None:
     ranking = json.loads((explored / "ranking.json").read_text())
     assert not {"objectives", "pareto", "hypervolume"} & set(ranking)
