@@ -217,9 +217,9 @@ class _Generator:
         self.emit(f"    if M[{mask}, t]:")
         self.emit(f"        at = {self.value(offset_of(array, store.indices))}")
         if array.storage == "local":
-            self.emit(f"        if 0 <= at < {array.elements}: L_{array.name}[t, at] = {value}")
+            self.emit(f"        if 0 <= at < {array.elements}: {_argument(array)}[t, at] = {value}")
         else:
-            self.emit(f"        if 0 <= at < {array.elements}: D_{array.name}[at] = {value}")
+            self.emit(f"        if 0 <= at < {array.elements}: {_argument(array)}[at] = {value}")
 
     def _type_of(self, store: Store) -> Type:
         for scalar in self.kernel.scalars:
@@ -334,7 +334,8 @@ class _Generator:
             case Index(name=name, indices=indices):
                 array = self.kernel.array(name)
                 at = self.value(offset_of(array, indices))
-                return f"element(L_{name}[t], {at})" if array.storage == "local" else f"element(D_{name}, {at})"
+                data = _argument(array)
+                return f"element({data}[t], {at})" if array.storage == "local" else f"element({data}, {at})"
             case Unary(op=op, operand=operand):
                 sign = {"-": "-", "~": "~", "not": "not "}.get(op)
                 if sign is None:
@@ -364,6 +365,11 @@ class _Generator:
                 return f"({self.truth(expression.left)} {expression.op} {self.truth(expression.right)})"
             case op:
                 return f"({left} {_SIGNS.get(op, op)} {right})"
+
+
+def _argument(array: ArrayInfo) -> str:
+    """Return the name of an array's contents in the generated function; ``~`` is in names that inlining made."""
+    return f"{'L' if array.storage == 'local' else 'D'}_{array.name.replace('~', '__of_call_')}"
 
 
 def _stored(value: str, expression: Expr | None, of: Type) -> str:
@@ -466,7 +472,7 @@ def thread_code(plan: Plan, types: dict[str, Type]) -> ThreadCode:
     generator.nodes(plan.nodes, 0)
     valued = [a for a in kernel.arrays if a.name in needed]
     shared, local = [a for a in valued if a.storage != "local"], [a for a in valued if a.storage == "local"]
-    names = [f"D_{a.name}" for a in shared] + [f"L_{a.name}" for a in local]
+    names = [_argument(a) for a in (*shared, *local)]
     head = f"def thread(n, V, F, M, AD, S, R, U{''.join(', ' + n for n in names)}):"
     return ThreadCode(
         source="\n".join([head, *generator.lines, "    return"]) + "\n",

@@ -133,3 +133,14 @@ def test_a_thread_for_each_firing(tmp_path: Path) -> None:
     features = kernel_features(kernel, kernel, TraceMachine(), compiled=False)
     assert {i.array: i.access for i in features.instructions} == {"v": "uncoalesced", "P": "constant", "w": "coalesced"}
     assert features.dependences == ()
+
+
+def test_lists_of_routines_may_steer(tmp_path: Path) -> None:
+    """A list that a call made has a name that is none in Python."""
+    routine = "  procedure p(int a[64], int b[64]) var int t[64] begin t := a; "
+    routine += "foreach int i in 0 .. 63 do b[i] := a[t[i] & 63]; end end\n"
+    found = of(tmp_path, "p(v, w);", routine)
+    assert kernels(found) == [((64,), 1)] * 2
+    for piece in found.pieces:
+        if piece.kernel is not None:
+            assert kernel_features(piece.kernel, piece.kernel, TraceMachine(), compiled=False).blocks == 1
