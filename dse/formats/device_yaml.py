@@ -5,6 +5,7 @@ where it comes from, ``{value: 332, source: "micro-benchmark", assumed: true}``;
 one ``assumed`` for all its constants. A constant that is left out is unknown: the model that needs it says so.
 """
 
+import functools
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import resources
@@ -40,12 +41,38 @@ _FIELD_OF = {key: field for field, key in DEVICE_KEYS.items()}
 
 def read_device(path: str) -> Device:
     """Return the device of a YAML file. Raises ``FormatError`` with everything that is wrong in it."""
+    return _with_known(_read(path))
+
+
+def _read(path: str) -> Device:
     gather = Gatherer()
     source = parse_yaml(path, gather)
     device = _Reader(source).device() if source is not None else None
     if device is None or gather.errors:
         raise format_error(gather)
     return device
+
+
+def _with_known(device: Device) -> Device:
+    """Return a device that can say which built-in ones have a constant that it lacks itself."""
+    absent = [field for field in DEVICE_KEYS if getattr(device, field) is None]
+    if not absent:
+        return device
+    return replace(device, known_in=tuple((field, _having(field)) for field in absent))
+
+
+def _having(field: str) -> tuple[str, ...]:
+    return tuple(device.name for device in _all_builtin() if getattr(device, field) is not None)
+
+
+@functools.cache
+def _all_builtin() -> tuple[Device, ...]:
+    return tuple(_builtin(name) for name in builtin_devices())
+
+
+def _builtin(name: str) -> Device:
+    with resources.as_file(resources.files("dse") / "data" / "devices" / f"{name}.yaml") as file:
+        return replace(_read(str(file)), places=())  # an error must not show where the program is installed
 
 
 def builtin_devices() -> tuple[str, ...]:
@@ -67,8 +94,7 @@ def load_device(name: str) -> Device:
     if name not in known:
         expected = f"expected a device file (.yaml), or a built-in device: {nearest_names(name, known)}"
         raise OptionError(f"unknown device '{name}'", expected=expected)
-    with resources.as_file(resources.files("dse") / "data" / "devices" / f"{name}.yaml") as file:
-        return replace(read_device(str(file)), places=())  # an error must not show where the program is installed
+    return _with_known(_builtin(name))
 
 
 class _Reader:

@@ -69,6 +69,8 @@ class Device:
     origins: tuple[ConstantOrigin, ...] = ()
     places: tuple[tuple[str, Span], ...] = ()
     """Where each section of the device file stands; the empty name is the file."""
+    known_in: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """For constants that are None here (by field) the built-in devices that have them."""
 
     def require(self, field: str, wanted_by: str) -> float:
         """Return a constant that ``wanted_by`` cannot do without. Raises ``FormatError`` naming its key and file."""
@@ -90,12 +92,14 @@ class Device:
         section = key.partition(".")[0]
         places = dict(self.places)
         span = places.get(section, places.get("", NO_SPAN))
-        add = f"add {key} to the device file, with its source, or 'assumed: true'"
-        return FormatError(
-            f"device '{self.name}' has no {key}, which {wanted_by} needs",
-            span=span,
-            expected=add if places else f"another device (--device), or a device file of your own that has {key}",
-        )
+        names = ", ".join(dict(self.known_in).get(field, ()))
+        if places:
+            expected = f"add {key} to the device file, with its source, or 'assumed: true'"
+            expected += f"; built-in devices that have it: {names}" if names else ""
+        else:
+            other = f"another device (--device), such as {names}," if names else "another device (--device)"
+            expected = f"{other} or a device file of your own that has {key}"
+        return FormatError(f"device '{self.name}' has no {key}, which {wanted_by} needs", span=span, expected=expected)
 
     def trace_machine(self, wanted_by: str) -> TraceMachine:
         """Return what the trace analysis must know; a batch is what a multiprocessor holds. Raises ``FormatError``."""

@@ -86,6 +86,8 @@ def test_a_missing_constant_names_its_key_and_its_section(tmp_path: Path) -> Non
     assert device.require("latency_l2_cycles", "cgpredict") == 100
     error = device.missing("latency_dram_cycles", "cgpredict").diagnostics[0]
     assert (error.span.line, error.message) == (3, "device 'd' has no latency_cycles.dram, which cgpredict needs")
+    having = device.missing("dram_t_ras_cycles", "memory_pipeline").diagnostics[0].expected
+    assert having.endswith("built-in devices that have it: tesla-m2050")
     with pytest.raises(FormatError, match=r"no l2\.ways, which cgpredict needs"):
         device.require("l2_ways", "cgpredict")
     with pytest.raises(FormatError, match="no bank_conflicts"):
