@@ -5,6 +5,7 @@ and one file is the whole study. The file is locked while a search writes to it.
 """
 
 import json
+import re
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -20,6 +21,7 @@ from dse.model.study import Evaluation
 from dse.model.trace import Topology
 
 SCHEMA_VERSION = 3
+_DIGEST = re.compile("[0-9a-f]{64}")
 _SCHEMA = (
     "CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "CREATE TABLE identity (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -225,13 +227,18 @@ def _claim(connection: sqlite3.Connection) -> None:
 def _compare_identity(path: Path, stored: dict[str, str], identity: Mapping[str, str]) -> None:
     different = [k for k in sorted({*stored, *identity}) if stored.get(k) != identity.get(k)]
     if different:
-        changes = "; ".join(
-            f"{k}: {_brief(stored.get(k))} in the study, {_brief(identity.get(k))} now" for k in different
-        )
+        changes = "; ".join(_change(k, stored.get(k), identity.get(k)) for k in different)
         raise OptionError(
             f"the study '{path}' was made from other inputs ({changes})",
             expected="resume with the same inputs and options, or leave out --resume to start a new study",
         )
+
+
+def _change(key: str, stored: str | None, now: str | None) -> str:
+    """Return in words how an input differs; of two digests there is nothing to say but that they do."""
+    if stored and now and _DIGEST.fullmatch(stored) and _DIGEST.fullmatch(now):
+        return f"the {key} changed"
+    return f"{key}: {_brief(stored)} in the study, {_brief(now)} now"
 
 
 def _brief(value: str | None) -> str:

@@ -47,6 +47,44 @@ def test_a_search_with_clocks_is_resumed_only_with_the_same(tmp_path: Path, caps
     assert "clocks: big=2000,1000 little=1400,700 in the study, big=1900,1000 now" in capsys.readouterr().err
 
 
+POWERED = "name: two\nunits:\n  cpu: {{kind: cpu, cores: 2, clock_mhz: 1000{}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (", power_watt: 2.5", ""),
+        (", power_watt: 2.5", ", power_watt: 2.6"),
+        (", power_watt: 2.5", ", power_watt: 2.5, power_static_watt: 1"),
+        (", power_watt: 2.5, power_static_watt: 1", ", power_watt: 2.5, power_static_watt: 0.5"),
+        (", power_watt: 2.5", ", power_watt: 2.5, power_exponent: 2"),
+        (
+            ", power_watt: 2.5, power_watt_at_mhz: {1000: 2.5, 500: 1}",
+            ", power_watt: 2.5, power_watt_at_mhz: {1000: 2.5, 500: 0.9}",
+        ),
+        (", power_watt: 2.5, clock_range_mhz: [500, 1000]", ", power_watt: 2.5, clock_range_mhz: [400, 1000]"),
+    ],
+)
+def test_a_search_is_not_resumed_with_other_powers(
+    before: str, after: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    platform = tmp_path / "two.yaml"
+    platform.write_text(POWERED.format(before))
+    argv = ["explore", PINGPONG, "--platform", str(platform), "--out", str(tmp_path / "out")]
+    argv += ["--clocks", "cpu=500,1000", "--objectives", "energy,makespan", "--budget", "4"]
+    first = document(argv, capsys)
+    platform.write_text(POWERED.format(before) + "# a comment changes nothing\n")
+    assert document([*argv, "--resume"], capsys)["pareto"] == first["pareto"]
+    platform.write_text(POWERED.format(after))
+    if after:
+        assert main([*argv, "--resume"]) == 2
+        told = capsys.readouterr().err
+        assert "was made from other inputs (the platform changed)" in told
+        assert "leave out --resume to start a new study" in told
+    assert main([*argv[:-4], "--budget", "4", "--resume"]) == 2
+    assert "the platform changed" in capsys.readouterr().err
+
+
 def test_a_kind_stands_for_its_units_and_a_sum_for_one_clock(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
