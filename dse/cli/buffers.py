@@ -6,7 +6,7 @@ import json
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from dse.cli.problem_arguments import add_problem_arguments, print_warnings, problem_options
+from dse.cli.problem_arguments import add_problem_arguments, compiling_notice, print_warnings, problem_options
 from dse.explore.buffers import SIZING_METHODS, Sizing
 from dse.flows.buffers import BufferOptions, SizedBuffers, parse_sizing_method, parse_tolerance, size_fifos
 from dse.report.quantities import time_text
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         tolerance=parse_tolerance(args.tolerance),
         out=args.out,
     )
-    sized = size_fifos(options)
+    sized = size_fifos(options, compiling_notice(quiet=args.quiet))
     if not args.quiet:
         print_warnings(sized.warnings)
     if args.json:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from dse.cli.problem_arguments import add_problem_arguments, print_warnings, problem_options
+from dse.cli.problem_arguments import add_problem_arguments, compiling_notice, print_warnings, problem_options
 from dse.explore.store import clock_json
 from dse.flows.estimate import Estimated, MappingEstimate, estimate_mappings
 from dse.flows.options import EstimateOptions, parse_clocks
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         release=args.release,
         transfers=args.transfers,
     )
-    estimated = estimate_mappings(options)
+    estimated = estimate_mappings(options, compiling_notice(quiet=args.quiet))
     if not args.quiet:
         print_warnings(estimated.warnings)
     if args.json:

@@ -11,7 +11,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from dse.cli.problem_arguments import add_problem_arguments, print_warnings, problem_options, refuse_empty
+from dse.cli.problem_arguments import (
+    add_problem_arguments,
+    compiling_notice,
+    print_warnings,
+    problem_options,
+    refuse_empty,
+)
 from dse.explore.buffers import SIZING_METHODS
 from dse.explore.evaluator import Progress as SearchProgress
 from dse.explore.method import METHODS
@@ -116,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
         watcher = Watcher(
             planned=lambda plan: _planned(plan, bar, quiet=args.quiet or args.json),
             progress=bar.evaluated,
-            stage=bar.stage,
+            stage=bar.stage if shown else compiling_notice(quiet=args.quiet),
         )
         explored = explore(options, watcher)
     if not args.quiet:

@@ -2,11 +2,12 @@
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from dse.base.diagnostics import render
 from dse.base.errors import Diagnostic, OptionError
 from dse.flows.options import ProblemOptions
+from dse.flows.program import COMPILING
 
 
 def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> None:
@@ -49,6 +50,16 @@ def refuse_empty(name: str, value: str | None) -> None:
     """Raise ``OptionError`` for a value that is there and empty."""
     if value is not None and not value.strip():
         raise OptionError(f"the {name} that is given is empty", expected="give a name, or leave it out")
+
+
+def compiling_notice(*, quiet: bool) -> Callable[[str], None]:
+    """Return a listener to stages that says on standard error, terminal or not, when the engine is being compiled."""
+
+    def told(stage: str) -> None:
+        if stage == COMPILING and not quiet:
+            print(stage, file=sys.stderr, flush=True)
+
+    return told
 
 
 def print_warnings(warnings: Iterable[Diagnostic], shown: int = 5) -> None:

@@ -36,6 +36,10 @@ _MOST_RUN_TOKENS = 1 << 20
 """Where enlarging the FIFOs of a run ends."""
 
 
+COMPILING = "compiling the engine, once for each version: up to a minute"
+"""The stage that users wait for longest without seeing why."""
+
+
 def unheard(what: object) -> None:
     """Take a message and do nothing: the listener of those who do not listen."""
 
@@ -99,7 +103,7 @@ def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard
         *((f"unit {u.name}", u.source) for u in platform.units if u.source),
     ]
     if needs_compiling(options.engine):
-        stage("compiling the engine (once per machine)")
+        stage(COMPILING)
     return Setting(
         network=program.network, trace=trace, platform=platform, problem=problem, tables=build_tables(problem),
         assumed=tuple(assumed), manifest=tuple(manifest), warnings=program.warnings,

@@ -1,27 +1,36 @@
 """Tells whether the kernels have been compiled on this machine, without importing the compiler."""
 
+import hashlib
+import importlib.metadata
 import os
+import struct
 import sys
 from pathlib import Path
 
-_COMPILED = ("kernel.simulate", "path_kernel.bounds_of")
+_COMPILED = (("kernel", "simulate"), ("path_kernel", "bounds_of"))
 """A function of each module that is compiled."""
 
 
 def is_compiled() -> bool:
-    """Return whether caches of the kernels as they are now exist, where numba keeps them."""
-    return all(_is_cached(*name.split(".")) for name in _COMPILED)
+    """Return whether caches of the kernels as they are now exist, where numba keeps them.
+
+    An index of such a cache begins with the version of numba and a mark of the source: the sha256 of the file, in older
+    versions the time of its last change. With another of either numba compiles again, whatever the age of the index.
+    """
+    version = importlib.metadata.version("numba").encode()
+    return all(_is_cached(module, function, version) for module, function in _COMPILED)
 
 
-def _is_cached(module: str, function: str) -> bool:
+def _is_cached(module: str, function: str, version: bytes) -> bool:
     source = Path(__file__).with_name(f"{module}.py")
-    changed = source.stat().st_mtime
+    marks = (hashlib.sha256(source.read_bytes()).digest(), struct.pack(">d", source.stat().st_mtime))
     name = f"{module}.{function}-*.py{sys.version_info.major}{sys.version_info.minor}.nbi"
     asked = os.environ.get("NUMBA_CACHE_DIR")
     places = (
         [(Path(asked), f"*/{name}")] if asked else [(source.parent / "__pycache__", name), (_of_user(), f"*/{name}")]
     )
-    return any(index.stat().st_mtime >= changed for folder, pattern in places for index in folder.glob(pattern))
+    indices = (index.read_bytes() for folder, pattern in places for index in folder.glob(pattern))
+    return any(version in data and any(mark in data for mark in marks) for data in indices)
 
 
 def _of_user() -> Path:

@@ -1,14 +1,20 @@
-"""Whether the kernel is compiled is told from the files of the compiler's cache."""
+"""Whether the kernel is compiled is told from the files of the compiler's cache; who waits for it is told."""
 
-import os
+import hashlib
+import importlib.metadata
+import struct
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 import dse.estimate.compiled.ready as ready
+from dse.cli.main import main
+from dse.estimate.compiled.warm import warm
 from dse.estimate.engine import needs_compiling
+
+KERNELS = {"kernel": "simulate", "path_kernel": "bounds_of"}
+PINGPONG = str(Path(__file__).resolve().parents[3] / "actors" / "pingpong" / "pingpong.xdf")
 
 
 def test_an_empty_cache_means_compiling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,18 +24,49 @@ def test_an_empty_cache_means_compiling(tmp_path: Path, monkeypatch: pytest.Monk
     assert not needs_compiling("reference")
 
 
-@pytest.mark.parametrize("late", ["kernel", "path_kernel"])
-def test_a_cache_older_than_a_kernel_does_not_count(late: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_compiler_wrote_counts() -> None:
+    """Holds for the installed version of the compiler, whose files are not specified."""
+    warm()
+    assert ready.is_compiled()
+
+
+@pytest.mark.parametrize("stamp", ["sha256", "mtime"])
+@pytest.mark.parametrize("other", ["kernel", "path_kernel"])
+@pytest.mark.parametrize("changed", ["source", "version", "nothing"])
+def test_a_cache_of_another_kernel_or_compiler_does_not_count(
+    changed: str, other: str, stamp: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A newer source is compiled again, and so is one that came with its old time, as from an archive."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    kernel = Path(ready.__file__).with_name(f"{late}.py")
     folder = tmp_path / "compiled_0123"
     folder.mkdir()
-    version = "".join(map(str, sys.version_info[:2]))
-    names = {"kernel": "kernel.simulate", "path_kernel": "path_kernel.bounds_of"}
-    for name in names.values():
-        (folder / f"{name}-900.py{version}.nbi").touch()
-    index = folder / f"{names[late]}-900.py{version}.nbi"
-    os.utime(index, (0, kernel.stat().st_mtime - 60))
-    assert not ready.is_compiled()
-    os.utime(index, (0, time.time()))
-    assert ready.is_compiled()
+    for module, function in KERNELS.items():
+        source = Path(ready.__file__).with_name(f"{module}.py")
+        text, time = source.read_bytes(), source.stat().st_mtime
+        version = importlib.metadata.version("numba")
+        if module == other:
+            text, time = (text + b"#", time + 1) if changed == "source" else (text, time)
+            version = "0.1.0" if changed == "version" else version
+        mark = hashlib.sha256(text).digest() if stamp == "sha256" else struct.pack(">d", time)
+        index = folder / f"{module}.{function}-900.py{sys.version_info.major}{sys.version_info.minor}.nbi"
+        index.write_bytes(b"\x80\x05" + version.encode() + b"..." + mark + b"...")
+    assert ready.is_compiled() == (changed == "nothing")
+
+
+@pytest.mark.parametrize("verb", [["explore", "--budget", "2", "--out"], ["estimate"], ["buffers"]])
+def test_whoever_waits_for_the_compiler_is_told(
+    verb: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("dse.flows.program.needs_compiling", lambda name: name == "compiled")
+    argv = [verb[0], PINGPONG]
+    assert main(["explore", PINGPONG, "--budget", "2", "--out", str(tmp_path), "--quiet"]) == 0
+    told = capsys.readouterr().err
+    assert told == ""  # asked to be quiet
+    argv += [*verb[1:], str(tmp_path)] if verb[0] == "explore" else ["--mapping", str(tmp_path / "best-01.xcf")]
+    assert main(argv) == 0
+    assert capsys.readouterr().err == "compiling the engine, once for each version: up to a minute\n"
+    assert main([*argv, "--json"]) == 0
+    assert capsys.readouterr().err == "compiling the engine, once for each version: up to a minute\n"
+    assert main([*argv, "--quiet"]) == 0
+    assert main([*argv, "--engine", "reference"]) == 0
+    assert capsys.readouterr().err == ""
