@@ -56,6 +56,8 @@ SEEDLESS = (
 """Methods that draw nothing: every seed gives the same."""
 SOLVER_SECONDS = 5.0
 PROOF_EVALUATIONS = 20_000
+HUGE = 100
+"""Networks of so many actors take most of the time."""
 ROLES = ("truth", "optimum", "compared", "proof", "default", "long")
 """In this order they are performed, so that a run that is stopped early has the table."""
 Result: TypeAlias = dict[str, object]
@@ -95,7 +97,7 @@ class Run:
         return f"{self.network} {self.method} {self.seed} {self.evaluations} {self.role}"
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def load(name: str) -> Case:
     """Return a generated network or an application by name."""
     recipe = next((r for r in RECIPES if r.name == name), None)
@@ -264,6 +266,12 @@ def yardstick() -> list[str]:
     return found
 
 
+def _order(run: Run) -> tuple[bool, int, int]:
+    """Return the key of the order of runs: huge networks last, then by role."""
+    huge = load(run.network).space.n_actors >= HUGE
+    return huge, ROLES.index(run.role), run.seed if run.role == "default" else 0
+
+
 def main() -> None:
     """Perform what is missing in the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -284,7 +292,7 @@ def main() -> None:
         networks = ["pingpong-4", "jpeg-4", "tree-6x3g", "split-join-12x4"]
     done = {json.loads(line)["key"] for line in args.out.read_text().splitlines()} if args.out.exists() else set()
     open_runs = [run for network in networks for run in runs_of(network, args) if run.key not in done]
-    open_runs.sort(key=lambda run: (ROLES.index(run.role), run.seed if run.role == "default" else 0))
+    open_runs.sort(key=_order)
     with ProcessPoolExecutor(args.jobs, initializer=os.nice, initargs=(5,)) as pool, args.out.open("a") as out:
         for future in as_completed([pool.submit(perform, run) for run in open_runs]):
             out.write(json.dumps(future.result()) + "\n")

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.search.compare import EXHAUSTED
+from benchmarks.search.compare import APPLICATIONS, EXHAUSTED
+from benchmarks.search.networks import RECIPES
 from dse.report.svg import colour, picture, rectangle, tag, text
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -361,6 +362,9 @@ def page(results: Results) -> str:
     seeds = len({r.seed for r in results.of("compared")})
     clocked = sum(r.stop == "seconds" for r in results.rows)
     failed = "".join(f"\nThis run failed: {line}\n" for line in results.failed)
+    missing = [name for name in (*APPLICATIONS, *(r.name for r in RECIPES)) if name not in results.best]
+    if missing:
+        failed += f"\nThe comparison is not finished: {', '.join(missing)} are still to be run.\n"
     values = {
         "verdict": verdict(results), "methods": methods_table(results), "small": small_table(results),
         "large": large_table(results), "saved": saved_text(results), "known": known_text(results),

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dse.explore.method import SearchContext
-from dse.explore.moves import Position, Step, all_moves, all_swaps, moved, targets
+from dse.explore.moves import Position, Step, all_moves, moved, some_swaps, targets
 from dse.model.study import Evaluation
 
 
@@ -49,8 +49,9 @@ def reinsert(view: View) -> list[Step]:
 
 
 def swap(view: View) -> list[Step]:
-    """Every exchange of two actors."""
-    return _shuffled(all_swaps(view.context.space, view.position), view.context.rng)
+    """Every exchange of two actors, or thousands of drawn ones where there are more."""
+    rng = view.context.rng
+    return _shuffled(some_swaps(view.context.space, view.position, rng), rng)
 
 
 def random(view: View) -> list[Step]:

@@ -144,6 +144,15 @@ def all_swaps(space: Space, position: Position) -> list[Step]:
     return [step for a, b in pairs if (step := swapped(space, position, a, b)) is not None]
 
 
+def some_swaps(space: Space, position: Position, rng: np.random.Generator, most: int = 2_000) -> list[Step]:
+    """Return the steps that exchange two actors; of more than ``most`` pairs of actors so many drawn ones."""
+    n = space.n_actors
+    if n * (n - 1) // 2 <= most:
+        return all_swaps(space, position)
+    pairs = {(min(a, b), max(a, b)): None for a, b in rng.integers(n, size=(most, 2)).tolist() if a != b}
+    return [step for a, b in pairs if (step := swapped(space, position, a, b)) is not None]
+
+
 def random_step(space: Space, position: Position, rng: np.random.Generator) -> Step | None:
     """Return a random move of one actor, now and then a swap or another setting; None when the draw fits nowhere."""
     kind = rng.random()

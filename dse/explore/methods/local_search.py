@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from dse.explore.method import SearchContext, cost
 from dse.explore.methods.greedy import constructed
-from dse.explore.moves import candidate_of, position_of, random_candidate, reset
+from dse.explore.moves import candidate_of, position_of, random_candidate, reset, some_swaps
 from dse.explore.space import Candidate
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
@@ -177,13 +177,8 @@ class LocalSearch:
                     yield from self._changed(candidate, tuple(kept if s == gone else s for s in candidate.assignment))
 
     def _swaps(self, candidate: Candidate) -> Iterator[Candidate]:
-        assignment = candidate.assignment
-        for a in range(len(assignment)):
-            for b in range(a + 1, len(assignment)):
-                if assignment[a] != assignment[b]:
-                    slots = list(assignment)
-                    slots[a], slots[b] = slots[b], slots[a]
-                    yield from self._changed(candidate, tuple(slots))
+        steps = some_swaps(self._space, position_of(candidate), self._context.rng, NEIGHBOURS)
+        yield from (step.candidate for step in steps)
 
     def _settings(self, candidate: Candidate) -> Iterator[Candidate]:
         """Another policy, other capacities or another clock, same mapping."""

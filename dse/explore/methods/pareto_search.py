@@ -6,7 +6,7 @@ follow, each the start of a new front to join. With one objective it is a local 
 """
 
 from dse.explore.methods.greedy import constructed
-from dse.explore.moves import all_moves, all_swaps, position_of, random_candidate, reset, settings_of
+from dse.explore.moves import all_moves, position_of, random_candidate, reset, settings_of, some_swaps
 from dse.explore.pareto import ParetoArchive
 from dse.explore.scripted import Script, Scripted
 from dse.explore.space import Candidate
@@ -42,7 +42,11 @@ class ParetoSearch(Scripted):
     def _neighbours(self, candidate: Candidate) -> list[Candidate]:
         """Return some neighbours in random order."""
         position = position_of(candidate)
-        steps = [*all_moves(self._space, position), *all_swaps(self._space, position), *reset(self._space, position)]
+        steps = [
+            *all_moves(self._space, position),
+            *some_swaps(self._space, position, self._context.rng),
+            *reset(self._space, position),
+        ]
         found = list(dict.fromkeys(step.candidate for step in steps))
         order = self._context.rng.permutation(len(found)).tolist()
         return [found[i] for i in order[:NEIGHBOURS]]
