@@ -74,6 +74,19 @@ def test_a_link_that_prices_nothing_may_be_the_one() -> None:
     assert count > 300
 
 
+def test_each_buffer_loads_the_link_between_its_own_ends() -> None:
+    """Readers of one port on several units were once all counted on the link of the first."""
+    links = 0
+    for seed in range(40, 80):
+        problem = (case := random_case(random.Random(seed), Shape(max_firings=200, flowing=True, hosts=True))).problem
+        every_other = tuple(replace(link, shared=i % 2 == 0) for i, link in enumerate(problem.platform.links))
+        compute = {key: replace(c, mean_cycles=c.mean_cycles / 1000) for key, c in problem.weights.compute.items()}
+        weights = replace(problem.weights, compute=compute, simd={}, has_scheduling=False)
+        problem = replace(problem, platform=replace(problem.platform, links=every_other), weights=weights)
+        links += checked(replace(case, problem=problem), POLICIES[seed % 4])[2]
+    assert links > 30
+
+
 def test_no_bound_of_a_candidate_exceeds_its_makespan() -> None:
     counts = [checked(random_case(random.Random(s), Shape(max_firings=150)), POLICIES[s % 4]) for s in range(250)]
     count, paths, links = (sum(column) for column in zip(*counts, strict=True))

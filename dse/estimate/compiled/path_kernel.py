@@ -168,8 +168,12 @@ def classes_of(slots, units, buffers, n_ports, read_class, write_class):
 
 
 @_inner
-def link_load(slots, slot_unit, buffers, crossing, read_class, write_class, loads, links, busy):
-    """Return the largest load of a shared link; a host buffer is on that of its port's first buffer that crosses."""
+def link_load(slots, units, buffers, crossing, read_class, write_class, loads, links, busy):
+    """Return the largest load of a shared link.
+
+    A buffer that crosses is on the link between its ends, another host buffer on that of its port's first that does.
+    """
+    slot_unit, _, unit_side = units
     source, target, port = buffers
     read_loads, write_loads = loads
     link_between, servers = links
@@ -179,10 +183,12 @@ def link_load(slots, slot_unit, buffers, crossing, read_class, write_class, load
         first = crossing[port[b]]
         if first < 0:
             continue
-        link = link_between[slot_unit[slots[source[first]]], slot_unit[slots[target[first]]]]
+        here, there = slot_unit[slots[source[b]]], slot_unit[slots[target[b]]]
+        other = there if unit_side[here] != unit_side[there] else slot_unit[slots[target[first]]]
+        link = link_between[here, other]
         if link < 0:
             continue
-        server = servers[link, slot_unit[slots[source[b]]], slot_unit[slots[target[b]]]]
+        server = servers[link, here, there]
         if server >= 0:
             busy[server] += read_loads[read_class[b], b] + write_loads[write_class[b], b]
             most = max(most, busy[server])
@@ -270,7 +276,7 @@ def bounds_of(slots, rows, side_by_side, units, buffers, n_ports, actor_loads, l
             per_slot,
         )  # fmt: skip
         if links[1].shape[0] > 0:
-            most = max(most, link_load(here, slot_unit, buffers, crossing, read_class, write_class, loads, links, busy))
+            most = max(most, link_load(here, units, buffers, crossing, read_class, write_class, loads, links, busy))
         if n_paths > 0:
             most = max(
                 most, path_length(here, costs, buffers, read_class, write_class, paths, parallel, length, widest)
