@@ -15,6 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from dse.base.errors import Diagnostic
+from dse.base.files import write_whole
 from dse.base.source import Span
 from dse.flows.check_report import CheckOptions, FileCheck
 from dse.formats.eclipse import CLASSPATH_FILE, PROJECT_FILE
@@ -54,9 +55,7 @@ class CheckStore:
         document = {"key": key, "checks": [_encoded(check) for check in checks]}
         with contextlib.suppress(OSError):
             entry.parent.mkdir(parents=True, exist_ok=True)
-            part = entry.with_suffix(f".{os.getpid()}.part")
-            part.write_text(json.dumps(document), encoding="utf-8")
-            part.replace(entry)
+            write_whole(entry, json.dumps(document))
 
     def key(self, project: str, roots: Sequence[SourceRoots], paths: Sequence[str]) -> str:
         """Return the digest of everything that the results of a project depend on."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dse.base.errors import OptionError
+from dse.base.files import write_whole
 from dse.explore.store import point_to_json
 from dse.formats.xcf_write import write_xcf
 from dse.model.platform import Platform
@@ -52,9 +53,9 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -
                 str(path),
                 platform=platform,
             )
-        delivery.ranking.write_text(json.dumps(ranking_document(study, inputs.rows, topology), indent=2) + "\n")
-        delivery.report.write_text(page, encoding="utf-8")
-        delivery.manifest.write_text(json.dumps(dict(inputs.manifest), indent=2) + "\n")
+        write_whole(delivery.ranking, json.dumps(ranking_document(study, inputs.rows, topology), indent=2) + "\n")
+        write_whole(delivery.report, page)
+        write_whole(delivery.manifest, json.dumps(dict(inputs.manifest), indent=2) + "\n")
     except OSError as cause:
         where = f" '{cause.filename}'" if cause.filename else ""
         raise OptionError(

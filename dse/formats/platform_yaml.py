@@ -17,6 +17,7 @@ import yaml
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import FormatError
+from dse.base.files import write_whole
 from dse.base.registry import nearest_names
 from dse.base.source import file_span
 from dse.formats.decimals import format_decimal
@@ -285,7 +286,7 @@ class _Constants:
 
 def write_platform(platform: Platform, path: str) -> None:
     """Write a platform file: one line a unit and a link."""
-    Path(path).write_text(platform_text(platform), encoding="utf-8")
+    write_whole(path, platform_text(platform))
 
 
 def platform_text(platform: Platform) -> str:

@@ -9,7 +9,7 @@ One file, so that a trace can be moved and named like any other. Layout, little-
   (uint8 up to 256 actions, else uint16), then for each actor its access signature ids (uint16), if recorded.
 
 So a firing takes one byte for networks whose actors have at most 256 actions (two, or four with accesses, otherwise).
-Writing is atomic: a temporary file in the same folder that takes the name when it is complete.
+Writing is atomic (``dse.base.files``) and waits for the disk.
 """
 
 import hashlib
@@ -17,7 +17,6 @@ import json
 import mmap
 import os
 import struct
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -26,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.base.errors import FormatError
+from dse.base.files import whole_file
 from dse.base.source import file_span
 from dse.model.trace import (
     AccessTable,
@@ -60,13 +60,8 @@ def write_trace(trace: Trace, path: str) -> int:
     columns = [np.ascontiguousarray(c, dtype=c.dtype.newbyteorder("<")) for c in _columns(trace)]
     header = json.dumps(_header(trace), separators=(",", ":"), ensure_ascii=False).encode()
     prefix = _PREFIX.pack(MAGIC, VERSION, len(header), hashlib.sha256(header).digest())
-    target = Path(path)
     try:
-        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise _unwritable(path, error) from error
-    try:
-        with os.fdopen(descriptor, "wb") as file:
+        with whole_file(path) as file:
             file.write(prefix + header)
             for column in columns:
                 file.write(b"\0" * (-file.tell() % _ALIGNMENT))
@@ -74,24 +69,10 @@ def write_trace(trace: Trace, path: str) -> int:
             size = file.tell()
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())  # mkstemp makes private files; a trace is an ordinary one
-        Path(temporary).replace(target)
     except OSError as error:
-        raise _unwritable(path, error) from error
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+        message = f"cannot write the trace: {error.strerror or error}"
+        raise FormatError(message, span=file_span(path, 0)) from error
     return size
-
-
-def _unwritable(path: str, error: OSError) -> FormatError:
-    return FormatError(f"cannot write the trace: {error.strerror or error}", span=file_span(path, 0))
-
-
-def _umask() -> int:
-    """Return the process's file mode mask; there is no way to ask without setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _columns(trace: Trace) -> list[NDArray[np.uint8] | NDArray[np.uint16]]:

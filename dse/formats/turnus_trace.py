@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import FormatError
+from dse.base.files import whole_file
 from dse.base.source import file_span
 from dse.formats.firing_order import firing_order
 from dse.formats.turnus_net import unknown_name
@@ -352,7 +353,7 @@ def write_turnus_trace(trace: Trace, path: str, dependencies: Dependencies | Non
         FormatError: the file cannot be written, or some firing reads tokens that no firing writes.
     """
     try:
-        with Path(path).open("wb") as raw:
+        with whole_file(path) as raw:
             if path.lower().endswith("z"):
                 # mtime 0: the same trace gives the same bytes
                 with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as packed:
@@ -361,9 +362,6 @@ def write_turnus_trace(trace: Trace, path: str, dependencies: Dependencies | Non
                 _write(raw, trace, dependencies)
     except OSError as error:
         raise FormatError(f"cannot write this file: {error.strerror or error}", span=file_span(path, 0)) from error
-    except FormatError:
-        Path(path).unlink(missing_ok=True)  # half a trace is of no use
-        raise
 
 
 def _write(file: "IO[bytes] | gzip.GzipFile", trace: Trace, dependencies: Dependencies | None) -> None:

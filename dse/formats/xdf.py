@@ -15,6 +15,7 @@ from lxml import etree
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import FormatError
+from dse.base.files import write_whole
 from dse.base.registry import nearest_names
 from dse.base.source import Span
 from dse.formats.xdf_write import xdf_bytes
@@ -71,7 +72,7 @@ def read_xdf(path: str) -> XdfNetwork:
 
 def write_xdf(network: XdfNetwork, path: str) -> None:
     """Write an XDF file: UTF-8, elements grouped as in ``XdfNetwork``, four spaces a level."""
-    Path(path).write_bytes(xdf_bytes(network))
+    write_whole(path, xdf_bytes(network))
 
 
 class _Malformed(Exception):

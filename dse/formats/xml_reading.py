@@ -6,12 +6,12 @@ What is wrong is gathered with its place; the value is None then and the reader 
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from pathlib import Path
 
 from lxml import etree
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import FormatError
+from dse.base.files import write_whole
 from dse.base.registry import nearest_names
 from dse.base.source import Span, file_span
 from dse.formats.decimals import parse_decimal, parse_integer
@@ -164,6 +164,6 @@ def write_xml(root: etree._Element, path: str) -> None:
 def write_file(path: str, data: bytes) -> None:
     """Write a file. Raises ``FormatError`` that says why it cannot be written."""
     try:
-        Path(path).write_bytes(data)
+        write_whole(path, data)
     except OSError as error:
         raise FormatError(f"cannot write this file: {error.strerror or error}", span=file_span(path, 0)) from error

@@ -8,12 +8,12 @@ or cannot be written costs time, never an error. It may be deleted at any time.
 import contextlib
 import functools
 import os
-import tempfile
 from hashlib import blake2b
 from pathlib import Path
 
 from dse.base.collector import collector_paused
 from dse.base.diagnostics import Gatherer, read_source
+from dse.base.files import write_whole
 from dse.base.source import file_span
 from dse.frontend.cal.ast import CalFile
 from dse.frontend.cal.parser import parse_cal
@@ -86,14 +86,7 @@ def cache_directory() -> Path | None:
 def _write(entry: Path, data: bytes) -> None:
     """Write ``data`` so that another process sees all of it or nothing."""
     entry.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=entry.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(temporary).replace(entry)
-    except OSError:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole(entry, data)
 
 
 def _digest(path: str, text: str) -> str:

@@ -1,13 +1,15 @@
 """Pictures that a program shows: written to files as they come, compared with a reference."""
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.base.errors import ExecutionError, OptionError
+from dse.base.files import whole_file, write_whole
 from dse.formats.pictures import Picture, planar_bytes, png_bytes, rgb
 from dse.interp.options import RunOptions
 
@@ -36,7 +38,9 @@ class Screen:
         self.compares_itself = False
         """The program calls a compare native of its own, so that ``show`` must not compare too."""
         self._compared = self._equal = self._largest = self._missing = 0
-        self._stream: BinaryIO | None = None
+        self._stream: IO[bytes] | None = None
+        self._opened = ExitStack()
+        self._whole = 0
         self._reference: bytes | None = None
         self._position = 0
         self._suffix = ""
@@ -93,10 +97,12 @@ class Screen:
         )
 
     def close(self) -> None:
-        """Close the file of planar pictures."""
+        """Close the file of planar pictures, which gets its name now: with all whole pictures, also after an error."""
         if self._stream is not None:
-            self._stream.close()
+            if self._stream.seekable():  # a pipe has taken what it has taken
+                self._stream.truncate(self._whole)
             self._stream = None
+            self._opened.close()
 
     def _write(self, planes: tuple[Plane, ...]) -> None:
         assert self.options.output is not None
@@ -116,15 +122,18 @@ class Screen:
     def _append(self, data: bytes) -> None:
         if self._stream is None:
             assert self.options.output is not None
-            self._stream = Path(self.options.output).open("wb")  # noqa: SIM115 - it takes the pictures of the whole run
+            self._stream = self._opened.enter_context(whole_file(self.options.output, buffered=False))
             self.files.append(self.options.output)
-        self._stream.write(data)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self._stream.write(rest) :]
+        self._whole += len(data)
 
     def _file(self, path: Path, planes: tuple[Plane, ...]) -> None:
         """Write one picture to a file of its own: the name given for the first, numbered from the second on."""
         if self.frames > 1:
             path = path.with_name(f"{path.stem}_{self.frames}{path.suffix}")
-        path.write_bytes(encode(self._suffix, planes))
+        write_whole(path, encode(self._suffix, planes))
         self.files.append(str(path))
 
 
