@@ -7,9 +7,9 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from dse.cli.problem_arguments import add_problem_arguments, compiling_notice, print_warnings, problem_options
-from dse.explore.buffers import SIZING_METHODS, Sizing
+from dse.explore.buffers import SIZING_METHODS, BufferSizing, Sizing
 from dse.flows.buffers import BufferOptions, SizedBuffers, parse_sizing_method, parse_tolerance, size_fifos
-from dse.report.quantities import time_text
+from dse.report.quantities import time_text, wrapped
 from dse.report.ranking import render
 
 CURVE_SHOWN = 12
@@ -85,6 +85,17 @@ def _print(sized: SizedBuffers, quiet: bool) -> None:
     print("\nmemory against makespan, of everything that was tried:")
     print(render(_curve_table(sized)))
     print(f"\n{sizing.estimations} sizes estimated")
+    if note := minimal_note(sizing):
+        print(wrapped(note))
+
+
+def minimal_note(sizing: BufferSizing) -> str:
+    """Return what ``minimal`` promises, and which method found less where both are known; empty for the others."""
+    saved = sizing.minimal.memory_bytes - sizing.chosen.memory_bytes
+    promise = "minimal: no single FIFO can be lowered without a deadlock"
+    if saved > 0:
+        return f"{promise}, but other sizes together may need less: those of {sizing.method} need {saved:,} B less"
+    return f"{promise}; other sizes together may need less" if sizing.method == "minimal" else ""
 
 
 def _fifo_table(sized: SizedBuffers) -> Table:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from dse.base.errors import DeadlockError, OptionError
+from dse.cli.buffers import minimal_note
 from dse.estimate.compiled.engine import CompiledEngine
 from dse.estimate.tables import build_tables
 from dse.explore.buffers import SIZING_METHODS, BufferSizing, SizingMethod, size_buffers
@@ -109,6 +110,18 @@ def test_maximal_is_as_if_there_were_no_limit(case: Case) -> None:
     found = sized(case, "maximal").chosen
     unlimited = (10**6,) * len(case.problem.trace.topology.buffers)
     assert CompiledEngine(case.problem).estimate(replace(case.point, capacities=unlimited)).makespan == found.makespan
+
+
+def test_other_sizes_may_need_less_than_minimal_ones_and_it_is_told() -> None:
+    """A local minimum: here one FIFO larger lets another one be smaller by more, which top-down finds."""
+    case = random_case(random.Random(111), SMALL)
+    minimal = sized(case, "minimal")
+    less = sized(case, "top-down", Fraction(1000))
+    assert less.minimal == minimal.chosen
+    assert less.chosen.memory_bytes == minimal.chosen.memory_bytes - 4
+    assert minimal_note(minimal).endswith("; other sizes together may need less")
+    assert minimal_note(less).endswith(": those of top-down need 4 B less")
+    assert minimal_note(sized(case, "critical")) == ""
 
 
 def test_the_cases_hold_something_to_size() -> None:
