@@ -69,7 +69,10 @@ class WeightTable:
 
 
 def merge_weights(*tables: WeightTable) -> WeightTable:
-    """Return the union of weight tables; where two know an entry the later one wins. The name is the first's."""
+    """Return the union of weight tables; where two know an entry the later one wins. The name is the first's.
+
+    What the manifests say under one key stands side by side, in the order of the tables.
+    """
     assert tables, "merge_weights needs a table"
     simd: dict[ComputeKey, SimdCost] = {}
     for table in tables:  # a later plain weight also replaces an earlier table of blocks
@@ -82,5 +85,14 @@ def merge_weights(*tables: WeightTable) -> WeightTable:
         simd=simd,
         has_scheduling=any(table.has_scheduling for table in tables),
         has_transfers=any(table.has_transfers for table in tables),
-        manifest=tuple(dict.fromkeys(pair for table in tables for pair in table.manifest)),
+        manifest=_joined_manifest(tables),
     )
+
+
+def _joined_manifest(tables: tuple[WeightTable, ...]) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of all manifests, each key once: different texts of a key joined by semicolons."""
+    texts: dict[str, dict[str, None]] = {}
+    for table in tables:
+        for key, text in table.manifest:
+            texts.setdefault(key, {})[text] = None
+    return tuple((key, "; ".join(found)) for key, found in texts.items())

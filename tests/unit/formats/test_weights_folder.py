@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from dse.base.errors import FormatError
 from dse.formats.weights_folder import read_weights, read_weights_folder, write_weights_folder
-from dse.model.weights import Cost, WeightTable
+from dse.model.weights import Cost, WeightTable, merge_weights
 from tests.unit.formats.strategies import weight_tables
 
 
@@ -41,6 +41,14 @@ def test_the_static_heterogeneous_set(tmp_path: Path) -> None:
     )  # fmt: skip
     assert sorted(p.name for p in (tmp_path / "w").iterdir()) == sorted(names)
     assert read_weights_folder(str(tmp_path / "w")) == FULL
+
+
+def test_a_merged_set_can_be_read_again(tmp_path: Path) -> None:
+    """Two sets say the same things of themselves, each in its words; a manifest has a key once."""
+    table = merge_weights(FULL, replace(FULL, manifest=(("how", "nominal"), ("where", "desktop"))))
+    write_weights_folder(table, str(tmp_path / "w"))
+    assert read_weights_folder(str(tmp_path / "w")) == table
+    assert table.manifest == (("how", "measured with RDTSC; nominal"), ("where", "desktop"), ("confidence", "0.95"))
 
 
 @given(table=weight_tables())
