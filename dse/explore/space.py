@@ -254,6 +254,11 @@ class Space:
         found = self._renamed(slots)
         return None if found is None else found[0]
 
+    def in_first_use(self, slots: tuple[int, ...]) -> bool:
+        """Return whether cores and identical units are numbered in the order in which the actors use them."""
+        found = Space._renamed(self, slots)
+        return found is not None and found[0] == slots
+
     def candidate(
         self, slots: tuple[int, ...], *, policy: int = 0, capacity: int = 0, clocks: Levels = ()
     ) -> Candidate | None:

@@ -5,19 +5,26 @@ ends of a buffer share a slot. It leaves out all waiting, so its optimum never e
 that of any other. The mapping it finds is estimated, then excluded by a cut, and the program is solved again: its
 optima rise until one is not below the best estimate, which is then proven to be the optimum (logic-based Benders
 decomposition, Hooker and Ottosson 2003). Needs the package ``highspy``.
+
+Placements that differ by exchanges of cores, identical units or identical actors have one makespan. Constraints leave
+of them those that number cores and units in the order of first use and keep the actors of a class ascending: the
+lexicographically least of all does, so that none is lost. A cut takes away all that are left of the mapping at once.
 """
 
+import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from dse.base.extras import import_extra
+from dse.explore.canonical import keeps_order
 from dse.explore.method import SearchContext, least_makespan
 from dse.explore.methods.greedy import constructed
 from dse.explore.moves import settings_of
 from dse.explore.placement import EdgeCosts
 from dse.explore.scripted import Script, Scripted
-from dse.explore.space import Assignment
+from dse.explore.space import Assignment, Space
 
 IDLE_PROGRAMS = 15
 """So many programs in a row that do not raise the bound end the search. A cut takes one mapping away, so the bound
@@ -26,6 +33,8 @@ MOST_NODES = 3_000
 """Branches of the solver for one program: a limit that does not depend on the speed of the machine."""
 SCALE = 10_000.0
 """The sum of all loads in the program: large against the solver's tolerances of 1e-6, small enough for its floats."""
+MOST_EQUIVALENT = 500
+"""Placements of one mapping that a cut looks for; where there are more, the program may come back to the mapping."""
 MARGIN = 0.05
 """What the solver's tolerances can make of an optimum at that scale, with room to spare."""
 
@@ -53,6 +62,7 @@ class IntegerProgram(Scripted):
         best = least_makespan(results, best)
         program = Program(self._context)
         idle = 0
+        proposed: set[Assignment] = set()
         while idle < IDLE_PROGRAMS:
             yield []
             solution = program.solve(below=best)
@@ -67,6 +77,9 @@ class IntegerProgram(Scripted):
             if solution.mapping is None:
                 return  # the solver gave up: what is proven so far stands
             program.cut_off(solution.slots)
+            if solution.mapping in proposed:
+                continue
+            proposed.add(solution.mapping)
             results = yield list(self._space.settings(solution.mapping))
             best = least_makespan(results, best)
 
@@ -92,6 +105,7 @@ class Program:
         """Ticks of one unit of the program."""
         self._makespan = self._column(self._context.placement.least / self._unit, math.inf, cost=1.0)
         self._add_rules()
+        self._add_symmetries()
         self._add_loads()
 
     # Columns and rows -------------------------------------------------------------------------------------------------
@@ -129,6 +143,28 @@ class Program:
         for unit in self._space.units:  # entries of one unit, one for each policy, share its cores
             here = [s for s in slots if self._space.units[self._space.unit_of_slot[s]].unit == unit.unit]
             self._row(0.0, float(unit.slots), {self._used[s]: 1.0 for s in here})
+
+    def _add_symmetries(self) -> None:
+        """Identical units are used in their order, and alike actors stand in ascending slots (see the module)."""
+        for u, v in self._twins():
+            for s in self._space.slots_of_unit(v):
+                for a in range(self._space.n_actors):
+                    earlier = {self._x[b][t]: -1.0 for b in range(a) for t in self._space.slots_of_unit(u)}
+                    self._row(-math.inf, 0.0, {self._x[a][s]: 1.0, **earlier})
+        for members in () if self._space.symmetry is None else self._space.symmetry.alike:
+            for first, second in itertools.pairwise(members):
+                for s in range(1, len(self._used)):
+                    terms = {self._x[first][t]: 1.0 for t in range(s, len(self._used))}
+                    terms |= {self._x[second][t]: -1.0 for t in range(s, len(self._used))}
+                    self._row(-math.inf, 0.0, terms)
+
+    def _twins(self) -> Iterator[tuple[int, int]]:
+        """Yield each unit that is identical to an earlier one, behind the last of those."""
+        last: dict[int, int] = {}
+        for v, first in enumerate(self._space.alike):
+            if first in last:
+                yield last[first], v
+            last[first] = v
 
     def _add_loads(self) -> None:
         """The makespan is at least the load of each slot, or of each actor where they may run side by side."""
@@ -201,9 +237,57 @@ class Program:
         return Solution(bound=bound, mapping=self._space.canonical(slots), exhausted=False, slots=slots)
 
     def cut_off(self, slots: tuple[int, ...]) -> None:
-        """Exclude a placement from now on."""
-        terms = {self._x[a][slot]: 1.0 for a, slot in enumerate(slots)}
-        self._row(-math.inf, float(len(slots) - 1), terms)
+        """Exclude a placement from now on, and all that are equivalent to it."""
+        for equivalent in equivalents(self._space, slots):
+            terms = {self._x[a][slot]: 1.0 for a, slot in enumerate(equivalent)}
+            self._row(-math.inf, float(len(slots) - 1), terms)
+
+
+def equivalents(space: Space, slots: Assignment) -> list[Assignment]:
+    """Return the placements equivalent to ``slots``, it among them, that the constraints of the program allow.
+
+    Without identical actors there is no other. The search ends at ``MOST_EQUIVALENT`` placements of any kind.
+    """
+    if space.symmetry is None:
+        return [slots]
+    found = {slots: None}  # in the order in which they were found
+    queue = [slots]
+    while queue and len(found) < MOST_EQUIVALENT:
+        for image in _exchanged(space, queue.pop()):
+            if image not in found:
+                found[image] = None
+                queue.append(image)
+    return [image for image in found if space.in_first_use(image)]
+
+
+def _exchanged(space: Space, slots: Assignment) -> Iterator[Assignment]:
+    """Yield what one exchange makes of a placement, with the actors of each class ascending."""
+    assert space.symmetry is not None
+    unit_of, used = space.unit_of_slot, sorted(set(slots))
+    units = sorted({unit_of[s] for s in used})
+    for s, t in itertools.pairwise(used):
+        if unit_of[s] == unit_of[t]:
+            yield _ascending(space, tuple({s: t, t: s}.get(slot, slot) for slot in slots))
+    for u, v in itertools.combinations(units, 2):
+        if space.alike[u] == space.alike[v]:
+            pairs = list(zip(space.slots_of_unit(u), space.slots_of_unit(v), strict=True))
+            swapped = dict(pairs) | {t: s for s, t in pairs}
+            yield _ascending(space, tuple(swapped.get(slot, slot) for slot in slots))
+    for permutation in itertools.chain(*space.symmetry.rounds):
+        if not space.symmetry.ordered or keeps_order(permutation, slots):
+            image = [0] * len(slots)
+            for actor, slot in zip(permutation, slots, strict=True):
+                image[actor] = slot
+            yield _ascending(space, tuple(image))
+
+
+def _ascending(space: Space, slots: Assignment) -> Assignment:
+    assert space.symmetry is not None
+    form = list(slots)
+    for members in space.symmetry.alike:
+        for actor, slot in zip(members, sorted(slots[a] for a in members), strict=True):
+            form[actor] = slot
+    return tuple(form)
 
 
 def _most(edge: EdgeCosts) -> int:
