@@ -7,6 +7,7 @@
 import argparse
 import json
 import math
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -227,7 +228,7 @@ def saved_text(results: Results) -> str:
     made = sum(r.made for r in results.of("optimum"))
     proofs = [r for r in results.of("proof") if r.proven]
     proved = ", ".join(f"{r.network} ({size_text(r.size)} mappings) with {r.made} estimations" for r in proofs)
-    return (
+    return wrapped(
         f"The {placements:,} placements of the small spaces are {mappings:,} mappings when identical cores and units"
         f" are not told apart; of these `auto` estimated {made:,}. Branch and bound proved the optimum of"
         f" {proved or 'no larger space'}."
@@ -256,7 +257,13 @@ def verdict(results: Results) -> str:
                 f" {percent(mean(results.gap(r) for r in rows))} %, the largest"
                 f" {percent(max(results.gap(r) for r in rows))} %."
             )
-    return "\n".join(lines)
+    return "\n".join(wrapped(line, "  ") for line in lines)
+
+
+def wrapped(paragraph: str, indent: str = "") -> str:
+    """Return a paragraph in lines of the usual width."""
+    paragraph = paragraph.replace(" %", "\N{NO-BREAK SPACE}%")
+    return textwrap.fill(paragraph, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def known_text(results: Results) -> str:
@@ -267,9 +274,17 @@ def known_text(results: Results) -> str:
         n for n in networks
         if all(r.role == "long" for r in results.rows if r.network == n and r.best == results.best[n])
     ]  # fmt: skip
-    return (
-        f"Of the {len(networks)} larger spaces {proven} have a best known makespan that is proven to be the optimum. On"
-        f" {len(long_only)} only the long run found the best known."
+    long_run = max((r.budget or 0 for r in results.of("long")), default=0)
+    done = len(results.of("long"))
+    runs = f"one long run ({long_run:,} evaluations of `iterated-search`)" if done else "a long run"
+    if done < len(networks):
+        runs += f", which was made on {done} of them so far" if done else ", which is still to be made"
+    return wrapped(
+        "Above, it comes from the runs of the table, from `auto` with its default budget, from branch and bound where a"
+        f" proof is within reach, and from {runs}."
+        " Where nobody proved it, a better one may exist: the gaps are then too small."
+        f" Of the {len(networks)} larger spaces {proven} have a best known makespan that is proven to be the optimum."
+        f" On {len(long_only)} only the long run found the best known."
     )
 
 
@@ -309,7 +324,7 @@ def _curves(results: Results, budget: int) -> str:
         strong = 3 if method == "auto" else 1.6
         style: list[tuple[str, str | float]] = [("fill", "none"), ("stroke", colour(index)), ("stroke-width", strong)]
         parts.append(tag("polyline", [("points", line), *style]))
-        at = LEFT + 115 * (index % 4), TOP + PLOT_HEIGHT + 50 + 18 * (index // 4)
+        at = LEFT + 125 * (index % 4), TOP + PLOT_HEIGHT + 50 + 18 * (index // 4)
         parts += [rectangle(at[0], at[1], 14, 4, colour(index)), text(at[0] + 19, at[1] + 6, method, size=11)]
     return "".join(parts)
 
@@ -358,7 +373,6 @@ def _bars(results: Results, budget: int) -> str:
 def page(results: Results) -> str:
     """Return the page."""
     budget = max(r.budget or 1 for r in results.of("compared"))
-    long_run = max((r.budget or 0 for r in results.of("long")), default=0)
     seeds = len({r.seed for r in results.of("compared")})
     clocked = sum(r.stop == "seconds" for r in results.rows)
     failed = "".join(f"\nThis run failed: {line}\n" for line in results.failed)
@@ -369,7 +383,7 @@ def page(results: Results) -> str:
         "verdict": verdict(results), "methods": methods_table(results), "small": small_table(results),
         "large": large_table(results), "saved": saved_text(results), "known": known_text(results),
         "yardstick": "\n".join(f"- {line}" for line in results.yardstick), "budget": f"{budget:,}",
-        "long": f"{long_run:,}", "seeds": str(seeds), "runs": f"{len(results.rows):,}", "clocked": str(clocked),
+        "seeds": str(seeds), "runs": f"{len(results.rows):,}", "clocked": str(clocked),
         "networks": str(len(results.best)), "failed": failed, "exhausted": f"{EXHAUSTED:,}",
     }  # fmt: skip
     found = TEMPLATE.read_text()

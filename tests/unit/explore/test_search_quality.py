@@ -1,0 +1,176 @@
+"""What docs/search-quality.md claims of ``auto``, on some of its networks; and the parts that the claim rests on.
+
+Budgets are evaluations and all is seeded, so these results are the same on every machine.
+"""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.search import compare, plot
+from benchmarks.search.networks import RECIPES
+from dse.estimate.tables import build_tables
+from dse.explore.load_model import LoadModel
+from dse.explore.mapping_bound import MappingBound
+from dse.explore.method import METHODS, choose_method
+from dse.explore.moves import random_candidate, targets
+from dse.explore.space import Candidate
+from dse.model.study import Evaluation
+from tests.unit.explore.fakes import chain_space, context, estimate_of
+from tests.unit.explore.random_problems import problem_of
+from tests.unit.explore.searches import context_of, run, space_of
+
+SMALL = tuple(r.name for r in RECIPES if r.actors < 10)
+PROVEN = ("pipeline-12x4", "tree-12x4", "split-join-12x4", "irregular-12x4")
+LARGE = ("pipeline-16x4g", "tree-16x4g", "split-join-16x4g", "irregular-16x4g")
+RECORDED = json.loads((Path(compare.__file__).with_name("best_known.json")).read_text())
+
+
+def auto(network: str, evaluations: int | None) -> int:
+    case = compare.load(network)
+    wanted = compare.Run(network=network, method="auto", seed=1, evaluations=evaluations, role="compared")
+    found = compare.search(case, wanted)["curve"]
+    assert isinstance(found, list)
+    return int(found[-1][1])
+
+
+@pytest.mark.parametrize("network", SMALL)
+def test_auto_finds_the_optimum_of_small_spaces(network: str) -> None:
+    case = compare.load(network)
+    assert case.space.size < compare.EXHAUSTED
+    curve = compare.whole(case)["curve"]
+    assert isinstance(curve, list)
+    assert auto(network, None) == curve[-1][1] == RECORDED[network]["best"]
+
+
+@pytest.mark.parametrize("network", PROVEN)
+def test_auto_is_near_a_proven_optimum(network: str) -> None:
+    case = compare.load(network)
+    assert case.space.size > compare.EXHAUSTED
+    assert choose_method(case.space)[0] == "portfolio"
+    wanted = compare.Run(network=network, method="branch-and-bound", seed=1, evaluations=None, role="proof")
+    proof = compare.search(case, wanted)
+    assert proof["proven"]
+    assert auto(network, 600) <= 1.01 * int(str(proof["bound"]))
+
+
+@pytest.mark.parametrize("network", LARGE)
+def test_auto_is_near_the_best_known(network: str) -> None:
+    assert auto(network, 600) <= 1.01 * RECORDED[network]["best"]
+
+
+def test_networks_and_records_belong_together() -> None:
+    """A network that changes makes its record worthless: the comparison has to run again."""
+    assert set(RECORDED) <= {*compare.APPLICATIONS, *(r.name for r in RECIPES)}
+    for name in (*SMALL, *PROVEN, *LARGE):
+        assert RECORDED[name]["size"] == str(compare.load(name).space.size)
+        assert compare.least_of(compare.load(name)) <= RECORDED[name]["best"]
+    assert all(known["bound"] <= known["best"] for known in RECORDED.values())
+
+
+# The parts ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_load_model_keeps_count_and_stays_below_the_bounds(seed: int) -> None:
+    problem = problem_of(seed, clock=(None, 500)[seed % 2], given_host=bool(seed % 3))
+    space = space_of(problem, transfers=("sequential", "parallel")[seed % 4 == 3])
+    known, rng = context_of(problem, space, seed=seed), np.random.default_rng(seed)
+    model = LoadModel(known, random_candidate(known).assignment)
+    for _ in range(30):
+        actor = int(rng.integers(space.n_actors))
+        slots = list(targets(space, model.slots, actor))
+        if slots:
+            model.move(actor, slots[int(rng.integers(len(slots)))])
+    assert model.loads == LoadModel(known, model.slots).loads
+    assignment = space.canonical(model.slots)
+    assert assignment is not None
+    bound = MappingBound(build_tables(problem), space).of([Candidate(assignment=assignment)])[0]
+    assert max(model.loads) <= bound
+
+
+def test_evening_out_lowers_the_largest_load() -> None:
+    plain = context(chain_space(cores=3, n=12))
+    known = replace(plain, loads=tuple((10 + actor,) for actor in range(12)))
+    model = LoadModel(known, (0,) * 12)
+    before = max(model.loads)
+    model.even_out(np.random.default_rng(1))
+    assert before == 186
+    assert max(model.loads) <= 70  # a third of the load is 62
+    again = model.slots
+    model.even_out(np.random.default_rng(2))
+    assert model.slots == again  # settled
+
+
+def test_a_cut_share_keeps_neighbours_together() -> None:
+    problem = problem_of(3, clock=500, given_host=True, n_actors=14)
+    known = context_of(problem, space_of(problem))
+    cuts = []
+    for share in (0.0, 5.0):
+        origin = random_candidate(replace(known, rng=np.random.default_rng(1)))
+        model = LoadModel(known, origin.assignment, cut_share=share)
+        model.even_out(np.random.default_rng(1))
+        cuts.append(sum(model.slots[e.source] != model.slots[e.target] for e in known.placement.edges))
+    assert cuts[1] < cuts[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_iterated_search_finds_the_optimum_and_ends(seed: int) -> None:
+    problem = problem_of(seed, clock=500, given_host=True, n_actors=5, n_firings=40)
+    space = space_of(problem, policies=("NON_PREEMPTIVE", "ROUND_ROBIN"))
+    assert run("iterated-search", problem, space).best == run("random", problem, space).best
+
+
+def test_exhaustive_search_looks_at_the_clock_while_bounds_exclude_everything() -> None:
+    space = chain_space(cores=4, n=12)
+    known = replace(context(space), keep=1, bounds=lambda candidates: [10**9] * len(candidates))
+    method = METHODS.load("exhaustive")(known)
+    assert space.size > 200_000
+    first = method.ask(1)
+    told = estimate_of(first[0])
+    method.tell([
+        Evaluation(
+            ordinal=0, point=first[0], digest=first[0].digest(), makespan=told.makespan, tick_unit="cycles",
+            deadlock=False, partitions=told.partitions, seconds=0.0,
+        )
+    ])  # fmt: skip
+    assert method.ask(8) == []
+    assert not method.done
+    assert method.pruned > 0
+
+
+# The page -------------------------------------------------------------------------------------------------------------
+
+
+def line(method: str, seed: int, curve: list[tuple[int, int]], role: str = "compared") -> dict[str, object]:
+    return {
+        "key": f"{method} {seed} {role}", "network": "tree-30x8", "method": method, "seed": seed, "role": role,
+        "actors": 30, "firings": 10, "size": "30000", "placements": "90000", "budget": 50, "curve": curve,
+        "stop": "evaluations", "seconds": 0.1, "used": method, "made": 50, "pruned": "0", "proven": False, "bound": 90,
+    }  # fmt: skip
+
+
+def test_gaps_are_to_the_best_of_all_runs(tmp_path: Path) -> None:
+    lines = [
+        line("auto", 1, [(1, 200), (20, 101)]), line("auto", 2, [(2, 150), (10, 104)]),
+        line("random", 1, [(1, 300), (40, 120)]), line("tabu", 1, [(5, 100)], role="long"),
+        {"key": "yardstick", "role": "yardstick", "lines": ["fast"]},
+        {"key": "x", "role": "compared", "error": "boom"},
+    ]  # fmt: skip
+    path = tmp_path / "results.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in lines))
+    results = plot.read_results(path)
+    assert (results.best, results.bound) == ({"tree-30x8": 100}, {"tree-30x8": 90})
+    first, second = results.of("compared", "auto")
+    assert results.gap(first) == pytest.approx(0.01)
+    assert [results.gap(first, n) for n in (1, 19, 20)] == pytest.approx([1.0, 1.0, 0.01])
+    assert plot.evaluations_to_close(first, results) == 20
+    assert plot.evaluations_to_close(second, results) == float("inf")
+    assert plot.share([first, second], results) == 0.5
+    assert "| `auto` | – | 2.5 | – | – | – | 2.5 | 50.0 | 20 |" in plot.page(results)
+    assert "x: boom" in plot.page(results)
+    assert plot.quality_picture(results).startswith("<svg")
+    assert json.loads(plot.best_known(results)) == {"tree-30x8": {"size": "30000", "best": 100, "bound": 90}}
