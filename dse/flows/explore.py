@@ -135,7 +135,7 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
     if not study.ranking:
         if study.stop == "interrupted":
             raise KeyboardInterrupt
-        raise _all_deadlock(space, setting, engine)
+        raise _nothing_found(study, space, setting, engine)
     watch.stage("writing the report")
     inputs = _report_inputs(options, setting, study, engine, budget)
     delivery = deliver(inputs, setting.platform, out=out, best=options.best)
@@ -370,15 +370,20 @@ def _manifest(options: ExploreOptions, setting: Setting, budget: Budget | None) 
     )
 
 
-def _all_deadlock(space: Space, setting: Setting, engine: Engine) -> DeadlockError:
+def _nothing_found(study: Study, space: Space, setting: Setting, engine: Engine) -> DeadlockError | OptionError:
     """Return the error for a study without a mapping that completes; it explains one deadlock."""
-    point = space.one_core() or _first_point(space)
-    estimate = engine.estimate(point)
-    lines = [
-        "every mapping deadlocks; with all actors on one core:"
-        if len(point.partitions) == 1
-        else "every mapping deadlocks; one:"
-    ]
-    if estimate.deadlock is not None:
-        lines += deadlock_lines(setting.trace.topology, estimate.deadlock, point.capacities)
-    return DeadlockError("\n  ".join(lines), expected="give the FIFOs more capacity with --buffers")
+    outside = study.baseline is not None and not _holds(space, study.baseline.point)
+    if study.evaluations == int(outside):
+        return OptionError(
+            "the budget ended before a mapping of the space was estimated",
+            expected="give more of it: the mapping on one core, to which the others are compared, counts as one",
+        )
+    what = "every mapping deadlocks" if study.stop == "complete" else "every mapping estimated so far deadlocks"
+    for point in (space.one_core(), _first_point(space)):
+        estimate = None if point is None else engine.estimate(point)
+        if point is not None and estimate is not None and estimate.deadlock is not None:
+            where = "with all actors on one core" if len(point.partitions) == 1 else "one"
+            lines = deadlock_lines(setting.trace.topology, estimate.deadlock, point.capacities)
+            what = "\n  ".join([f"{what}; {where}:", *lines])
+            break
+    return DeadlockError(what, expected="give the FIFOs more capacity with --buffers")
