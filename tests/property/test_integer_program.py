@@ -20,7 +20,7 @@ from tests.property.twin_networks import twin_case
 from tests.unit.explore.searches import context_of
 
 pytest.importorskip("highspy")
-MOST_MAPPINGS = 24
+MOST_MAPPINGS = 18
 """Each takes a program of its own."""
 
 

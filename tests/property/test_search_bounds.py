@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,9 @@ from tests.unit.explore.searches import NoStore
 
 POLICIES = ("NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL")
 SAMPLE = 40
+TIGHT = (0, 2, 7, 8, 12, 13, 17, 23, 33, 35, 39, 48, 54, 144, 161, 186, 196, 205)
+"""Seeds for a method that takes its time. A load, transfer, saving or placement that the integer program is made to get
+wrong shows in some of them (13, 33, 144, 161, 186, 196, 205): most networks wait so long that it does not."""
 
 
 def space_of(case: Case, policy: str) -> Space | None:
@@ -68,10 +72,14 @@ def search(name: str, case: Case, space: Space, evaluations: int) -> tuple[Searc
     return method, ranking[0].makespan if ranking else None, outcome.stop
 
 
-@pytest.mark.parametrize(("name", "seeds"), [("branch-and-bound", 120), ("integer-program", 40)])
-def test_no_proof_exceeds_a_makespan(name: str, seeds: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "seeds"),
+    [("branch-and-bound", range(120)), ("integer-program", TIGHT)],
+    ids=lambda v: v if isinstance(v, str) else "",
+)
+def test_no_proof_exceeds_a_makespan(name: str, seeds: Sequence[int]) -> None:
     checked = proven = 0
-    for seed in range(seeds):
+    for seed in seeds:
         case = random_case(random.Random(seed), Shape(max_firings=120))
         case = replace(case, problem=replace(case.problem, missing_weights="error"))
         space = space_of(case, POLICIES[seed % 4])
@@ -88,5 +96,5 @@ def test_no_proof_exceeds_a_makespan(name: str, seeds: int) -> None:
             assert best <= optimum
             proven += 1
         checked += 1
-    assert checked > seeds // 4
+    assert checked > len(seeds) // 4
     assert proven > 0
