@@ -79,7 +79,8 @@ def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard
     platform = load_platform(options.platform) if options.platform else load_platform()
     given = read_weights(options.weights) if options.weights else None
     stage("running the network")
-    trace, input_path = record_trace(program, options.input)
+    predicts = any(unit.kind == "gpu" and unit.device is not None for unit in platform.units)
+    trace, input_path = record_trace(program, options.input, count_rounds=predicts)
     weights, weights_assumed = choose_weights(program, trace, platform, given, options.missing_weights, stage)
     problem = Problem(
         trace=trace, weights=weights, platform=platform,
@@ -120,8 +121,10 @@ def load_program(path: str, source_paths: tuple[str, ...] = ()) -> Program:
     return Program(path=path, network=loaded.network, trace=None, warnings=loaded.warnings)
 
 
-def record_trace(program: Program, given_input: str | None) -> tuple[Trace, str | None]:
+def record_trace(program: Program, given_input: str | None, *, count_rounds: bool = False) -> tuple[Trace, str | None]:
     """Return the trace of a program on an input, and the path of the input that it read.
+
+    ``count_rounds``: with ``Trace.rounds``, for a prediction of GPU costs.
 
     Raises ``ExecutionError`` where the run fails or nothing fires, ``OptionError`` for an input beside a trace.
     """
@@ -133,7 +136,7 @@ def record_trace(program: Program, given_input: str | None) -> tuple[Trace, str 
     path = given_input if given_input is not None else default_input(program.path)
     if path is not None:
         require_file(path, "give the file that the network reads")
-    result, tokens = _run_with_room(program.network, path)
+    result, tokens = _run_with_room(program.network, path, count_rounds=count_rounds)
     if result.deadlock is not None:
         actors, fifo = ", ".join(result.deadlock.actors), result.deadlock.fifo
         raise DeadlockError(
@@ -153,7 +156,7 @@ def record_trace(program: Program, given_input: str | None) -> tuple[Trace, str 
     return trace, path
 
 
-def _run_with_room(network: Network, path: str | None) -> tuple[RunResult, int]:
+def _run_with_room(network: Network, path: str | None, *, count_rounds: bool) -> tuple[RunResult, int]:
     """Run a network, again with larger FIFOs as long as it deadlocks on a full one.
 
     The capacities of the run are not those of a design point: the same firings can be estimated with any. Returned is
@@ -161,7 +164,7 @@ def _run_with_room(network: Network, path: str | None) -> tuple[RunResult, int]:
     """
     tokens = RunOptions().fifo_tokens
     while True:
-        result = run_network(network, RunOptions(input=path, fifo_tokens=tokens))
+        result = run_network(network, RunOptions(input=path, fifo_tokens=tokens, count_rounds=count_rounds))
         if result.deadlock is None or tokens >= _MOST_RUN_TOKENS:
             return result, tokens
         tokens *= 8
@@ -206,13 +209,14 @@ def choose_weights(
             f"weights are needed: '{program.path}' is a trace, without the program to count operations in",
             expected="give weights with --weights, or take all as zero with --missing-weights zero",
         )
-    nominal = nominal_weights(program.network, clocked_platform(platform, outlook))
+    nominal = nominal_weights(program.network, clocked_platform(platform, outlook), trace.rounds)
+    how = "operation counts, rounds of loops as in the run" if any(trace.rounds) else "operation counts"
     if given is None and outlook.predicted is not None:
-        counted = ("nominal CPU weights (operation counts)", *assumption(outlook.predicted))
+        counted = (f"nominal CPU weights ({how})", *assumption(outlook.predicted))
         return merge_weights(nominal, outlook.predicted.table), counted
     if given is None or missing == "error":
         kinds = dict.fromkeys(unit.kind.upper() for unit in platform.units)
-        return nominal, (f"nominal {' and '.join(kinds)} weights (operation counts)", *why_not)
+        return nominal, (f"nominal {' and '.join(kinds)} weights ({how})", *why_not)
     filled, count = fill_missing(given, nominal, missing)
     return filled, ((f"{missing} for {count} missing weights",) if count else ()) + _free_costs(given)
 

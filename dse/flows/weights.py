@@ -54,7 +54,7 @@ def predict_weight_files(
             f"'{options.program}' is a trace, without the actors to predict from", expected="give the network (.xdf)"
         )
     stage("running the network")
-    trace, _ = record_trace(program, options.input)
+    trace, _ = record_trace(program, options.input, count_rounds=True)
     predicted = predict_for_device(program.network, trace, device, platform, shape=options.shape, stage=stage)
     written: tuple[str, ...] = ()
     if options.output is not None:

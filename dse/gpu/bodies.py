@@ -16,6 +16,7 @@ from dse.model.ir import (
     Action,
     Actor,
     Assign,
+    Const,
     ConstList,
     Declare,
     Expr,
@@ -28,6 +29,7 @@ from dse.model.ir import (
     While,
 )
 from dse.model.kernel import ArrayInfo, Kernel, ParallelLoop, ScalarValue
+from dse.model.rounds import Rounds, loop_key
 from dse.model.types import INT32, FloatType, ListType, StringType, Type, dimensions_of, scalar_of
 from dse.passes.intervals import interval
 from dse.passes.operations import ASSUMED_TRIPS
@@ -64,15 +66,47 @@ class Body:
     why_not: str = ""
 
 
-def body_of(actor: Actor, action: Action) -> Body:
-    """Return the pieces of an action's body; one that kernels cannot represent has none and says why."""
+def body_of(actor: Actor, action: Action, rounds: Rounds | None = None) -> Body:
+    """Return the pieces of an action's body; one that kernels cannot represent has none and says why.
+
+    ``rounds``: of the loops in a run. A ``foreach`` whose bounds depend on data runs that often, rounded, 1 at least.
+    """
     try:
         flat = flat_action(actor, action)
     except ModelNotApplicable as error:
         return Body(actor=actor, action=action, pieces=(), flat=None, why_not=error.diagnostics[0].message)
+    if rounds:
+        flat = replace(flat, statements=tuple(_as_in_the_run(s, rounds, frozenset()) for s in flat.statements))
     cutter = _Cutter(actor, flat)
     pieces = tuple(cutter.pieces(flat.statements, Fraction(1)))
     return Body(actor=actor, action=action, pieces=pieces, flat=flat)
+
+
+def _as_in_the_run(statement: Stmt, rounds: Rounds, loops: frozenset[str]) -> Stmt:
+    """Return a statement in which loops have the bounds that a run gave them; ``loops``: variables of those around.
+
+    Bounds that depend on a loop around stay: the mean of all its rounds would tear that apart.
+    """
+    match statement:
+        case If():
+            then = tuple(_as_in_the_run(s, rounds, loops) for s in statement.then)
+            otherwise = tuple(_as_in_the_run(s, rounds, loops) for s in statement.otherwise)
+            return replace(statement, then=then, otherwise=otherwise)
+        case While():
+            return replace(statement, body=tuple(_as_in_the_run(s, rounds, loops) for s in statement.body))
+        case ForEach():
+            inside = loops | {statement.variable.name}
+            found = replace(statement, body=tuple(_as_in_the_run(s, rounds, inside) for s in statement.body))
+            known = rounds.get(loop_key(statement))
+            read = {p.name for e in (found.low, found.high) for p in sub_expressions(e) if isinstance(p, Load)}
+            if known is None or _trips(found) is not None or found.step != 1 or read & loops:
+                return found
+            first = int(found.low.value) if isinstance(found.low, Const) else 0
+            last = first + max(1, round(known)) - 1
+            of = found.variable.type
+            return replace(found, low=Const(first, of, found.low.span), high=Const(last, of, found.high.span))
+        case _:
+            return statement
 
 
 @dataclass(slots=True)

@@ -20,17 +20,20 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from dse.base.errors import DseError, ModelNotApplicable
-from dse.gpu.bodies import Piece, body_of, simd_kernel
+from dse.gpu.bodies import Body, Piece, body_of, simd_kernel
 from dse.gpu.features import kernel_features
 from dse.gpu.models.cgpredict import MODEL, occupancy
 from dse.model.device import Device
 from dse.model.ir import Action, Actor
 from dse.model.kernel import Kernel, KernelFeatures
+from dse.model.rounds import LoopKey, Rounds
 from dse.passes.nominal import GPU_CYCLES, Prices, cycles_alone
 from dse.passes.operations import ASSUMED_TRIPS, OperationCounter
 
 Confidence: TypeAlias = Literal["medium", "low"]
 """``medium``: CGPredict on affine loops. ``low``: one thread, or something made up decides."""
+_CostKey: TypeAlias = tuple[int, str, tuple[tuple[LoopKey, Fraction], ...]]
+"""Identity of the actor, action, and the rounds of the loops."""
 USER = "the cost of a firing"
 CONSTANTS: tuple[str, ...] = (
     *MODEL.constants, "latency_arithmetic_cycles", "launch_us", "synchronise_us", "transfer_latency_us",
@@ -128,26 +131,27 @@ class FiringModel:
         self.shape = shape or default_shape(device)
         self.prices = lone_prices(device)
         self._machine = device.trace_machine(USER)
-        self._costs: dict[tuple[int, str], FiringCost] = {}
+        self._costs: dict[_CostKey, FiringCost] = {}
         self._actors: list[Actor] = []  # keeps what the identities in the keys belong to
-        self._simd: dict[tuple[int, str], tuple[KernelFeatures | str | None, tuple[str, ...]]] = {}
+        self._simd: dict[_CostKey, tuple[KernelFeatures | str | None, tuple[str, ...]]] = {}
 
-    def firing(self, actor: Actor, action: Action, *, longest_run: int = 0) -> FiringCost:
+    def firing(self, actor: Actor, action: Action, *, longest_run: int = 0, rounds: Rounds | None = None) -> FiringCost:
         """Return the cost of an action's firing.
 
         ``longest_run``: of its firings in a row, when the actor is stateless: the largest SIMD block that can occur.
+        ``rounds``: of the actor's loops in a run, for those whose ends depend on data.
         """
-        key = (id(actor), action.name)
+        key = (id(actor), action.name, tuple(sorted((rounds or {}).items())))
         if key not in self._costs:
             self._actors.append(actor)
-            self._costs[key] = self._single(actor, action)
+            self._costs[key] = self._single(actor, action, rounds)
         cost = self._costs[key]
-        return cost if longest_run < 2 else self._with_blocks(actor, action, cost, longest_run)
+        return cost if longest_run < 2 else self._with_blocks(key, body_of(actor, action, rounds), cost, longest_run)
 
     # One firing
 
-    def _single(self, actor: Actor, action: Action) -> FiringCost:
-        body, counter = body_of(actor, action), OperationCounter(actor)
+    def _single(self, actor: Actor, action: Action, rounds: Rounds | None) -> FiringCost:
+        body, counter = body_of(actor, action, rounds), OperationCounter(actor, rounds)
         counts = counter.body(action)
         alone = max(Fraction(1), cycles_alone(counts, self.prices))
         assumed = [f"{ASSUMED_TRIPS} rounds of {counts.assumed_loops} loops"] if counts.assumed_loops else []
@@ -222,12 +226,11 @@ class FiringModel:
 
     # Blocks of firings
 
-    def _with_blocks(self, actor: Actor, action: Action, cost: FiringCost, longest_run: int) -> FiringCost:
+    def _with_blocks(self, key: _CostKey, body: Body, cost: FiringCost, longest_run: int) -> FiringCost:
         """Return the cost with the table of SIMD blocks, where firings in parallel are quicker than one by one."""
         width = min(longest_run, self.shape.blocks * self.shape.threads, MOST_FIRINGS)
-        key = (id(actor), action.name)
         if key not in self._simd:
-            self._simd[key] = self._simd_features(actor, action)
+            self._simd[key] = self._simd_features(body)
         features, assumed = self._simd[key]
         cycles: list[Fraction] = []
         by_thread = False
@@ -261,14 +264,14 @@ class FiringModel:
             total += rounded(self._shared(of_all, meet=piece.features.blocks > 1)) * piece.piece.times
         return total if cost.pieces else turns * cost.alone_cycles
 
-    def _simd_features(self, actor: Actor, action: Action) -> tuple[KernelFeatures | str | None, tuple[str, ...]]:
+    def _simd_features(self, body: Body) -> tuple[KernelFeatures | str | None, tuple[str, ...]]:
         """Return the features of firings in parallel, and what was made up for them.
 
         Text says why there are none; None: a thread has nothing to do.
         """
         firings = min(MOST_FIRINGS, self._machine.batch_threads)
         try:
-            kernel, assumed = simd_kernel(body_of(actor, action), firings)
+            kernel, assumed = simd_kernel(body, firings)
             features = self._features(kernel)
             if features.mix.total <= 0:
                 return None, assumed

@@ -102,6 +102,7 @@ def predict_weights(
         ("device", f"{device.name}, {device.clock_mhz:g} MHz, {device.sms} multiprocessors"),
         ("confidence", f"{confidence}: {text}"),
         ("trace", f"{trace.digest[:16]}, {trace.n_firings} firings"),
+        *_rounds_text(network, trace, chosen),
         ("host FIFOs", _host_text(device)),
         ("launch", f"{_launch_us(device):g} us where another actor ran before (launch_us + synchronise_us)"),
     )
@@ -120,16 +121,28 @@ def _actions(network: Network, trace: Trace, k: int, model: FiringModel) -> list
     instance = network.instances[k]
     index = trace.topology.actor_index(instance.name)
     assert index is not None, "the trace is of this network"
+    rounds = trace.rounds[index] if trace.rounds else {}
     stateless, ids = trace.topology.actors[index].stateless, trace.firings[index]
     counts = np.bincount(ids, minlength=len(instance.actor.actions))
     found = []
     for number, action in enumerate(instance.actor.actions):
         run = longest_run(ids, number) if counts[number] else 0
-        cost = model.firing(instance.actor, action, longest_run=run if stateless else 0)
+        cost = model.firing(instance.actor, action, longest_run=run if stateless else 0, rounds=rounds)
         found.append(
             PredictedAction(actor=instance.name, firings=int(counts[number]), longest_run=run, cost=cost)
         )  # fmt: skip
     return found
+
+
+def _rounds_text(network: Network, trace: Trace, chosen: list[int]) -> tuple[tuple[str, str], ...]:
+    """Return what the manifest says of loops whose ends depend on data: the mean rounds of each in the run."""
+    found = [
+        f"{network.instances[k].name} line {span.line}: {float(mean):.4g}"
+        for k in chosen
+        if trace.rounds
+        for (span, _), mean in sorted(trace.rounds[k].items())
+    ]
+    return (("rounds of loops", f"means of the run: {', '.join(found)}"),) if found else ()
 
 
 def longest_run(ids: FiringIds, action: int) -> int:

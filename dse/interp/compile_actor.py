@@ -21,6 +21,7 @@ from dse.interp.scheduler_code import SchedulerWriter
 from dse.interp.scope import Scope, open_scope, python_name
 from dse.interp.stmt import Lines, StatementWriter
 from dse.model.ir import Actor, Routine, Variable
+from dse.model.rounds import LoopKey
 from dse.model.types import ListType, dimensions_of
 
 _SERIAL = itertools.count()
@@ -58,14 +59,17 @@ class CompiledActor:
     """Python text of the guards of each action, for the diagnosis of a network that stopped."""
     make: Callable[..., Any]
     """``make(ports, record, support)`` returns the scheduler generator of a new instance; see ``instance.py``."""
+    loops: tuple[LoopKey, ...] = ()
+    """The loops whose entries and rounds are counted, in the order of their pairs of counters."""
 
 
 def compile_actor(actor: Actor, shape: Shape) -> CompiledActor:
     """Return the compiled actor. Compilation has no effect and reads no file."""
     scope = open_scope(actor)
+    scope.loops = {} if shape.rounds else None
     firing = FiringWriter(scope, shape)
     lines = Lines()
-    lines.add("def make(me, S, moved, R, A, signature, output, stray, stray_list, natives, ports):")
+    lines.add("def make(me, S, moved, R, A, signature, output, stray, stray_list, natives, ports, rounds):")
     lines.depth = 1
     _write_ports(lines, shape)
     for native in actor.natives:
@@ -96,6 +100,7 @@ def compile_actor(actor: Actor, shape: Shape) -> CompiledActor:
         sites=tuple(scope.sites),
         guards=guards,
         make=namespace["make"],
+        loops=tuple(scope.loops or ()),
     )
 
 

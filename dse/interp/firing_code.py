@@ -30,6 +30,8 @@ class Shape:
     """Number of readers of each output."""
     accesses: bool
     """Whether guard and state accesses are recorded."""
+    rounds: bool = False
+    """Whether the rounds of loops are counted."""
 
 
 class FiringWriter:

@@ -40,6 +40,8 @@ class RunningActor:
     signature_ids: list[int]
     signatures: Signatures
     strays: Strays
+    round_counts: list[int] = field(default_factory=list)
+    """Entries and rounds of each counted loop, alternating."""
     archive: "array[int]" = field(default_factory=lambda: array("H"))
     signature_archive: "array[int]" = field(default_factory=lambda: array("H"))
 
@@ -110,7 +112,7 @@ def build_fabric(network: Network, default_tokens: int, *, hashing: bool) -> Fab
     return Fabric(buffers=buffers, readers=tuple(readers), network=network)
 
 
-def shape_of(network: Network, index: int, *, accesses: bool) -> Shape:
+def shape_of(network: Network, index: int, *, accesses: bool, rounds: bool = False) -> Shape:
     """Return how instance ``index`` is connected."""
     actor = network.instances[index].actor
     sources: list[Type | None] = [None] * len(actor.inputs)
@@ -124,15 +126,16 @@ def shape_of(network: Network, index: int, *, accesses: bool) -> Shape:
             fan_outs[c.source_port] += 1
             if c.target == index:
                 loops.append((c.target_port, c.source_port))
-    return Shape(tuple(sources), tuple(loops), tuple(fan_outs), accesses)
+    return Shape(tuple(sources), tuple(loops), tuple(fan_outs), accesses, rounds)
 
 
 class Workshop:
     """Builds the running actors of one network; compiles each actor once for each shape."""
 
-    def __init__(self, fabric: Fabric, *, accesses: bool) -> None:
+    def __init__(self, fabric: Fabric, *, accesses: bool, rounds: bool = False) -> None:
         self.fabric = fabric
         self.accesses = accesses
+        self.rounds = rounds
         self._cache: dict[tuple[int, Shape], CompiledActor] = {}
         self._inputs, self._outputs = _wiring(fabric.network)
 
@@ -151,10 +154,11 @@ class Workshop:
         ids: list[int] = []
         signatures = Signatures()
         strays = Strays(compiled.sites)
+        round_counts = [0] * (2 * len(compiled.loops))
         try:
             generator = compiled.make(
                 index, states, moved, firings, ids, signatures, output, strays.stray, strays.stray_list, natives,
-                self._ports(index),
+                self._ports(index), round_counts,
             )  # fmt: skip
         except (ArithmeticError, ValueError, RecursionError, IndexError, MemoryError) as fault:
             raise ExecutionError(
@@ -169,12 +173,13 @@ class Workshop:
             signature_ids=ids,
             signatures=signatures,
             strays=strays,
+            round_counts=round_counts,
         )
 
     def compiled(self, index: int) -> CompiledActor:
         """Return the code of instance ``index``."""
         actor = self.fabric.network.instances[index].actor
-        shape = shape_of(self.fabric.network, index, accesses=self.accesses)
+        shape = shape_of(self.fabric.network, index, accesses=self.accesses, rounds=self.rounds)
         key = (id(actor), shape)
         if key not in self._cache:
             self._cache[key] = compile_actor(actor, shape)

@@ -28,5 +28,7 @@ class RunOptions:
     """Overrides: ("unit.function", "python.module:callable")."""
     hash_channels: bool = False
     record_accesses: bool = False
+    count_rounds: bool = False
+    """Count how often the loops run whose ends depend on data (``Trace.rounds``)."""
     console_input: tuple[str, ...] = ()
     """Lines that console natives read."""

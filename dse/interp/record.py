@@ -1,11 +1,15 @@
 """From a network and what ran to a trace: topology, action ids, and the accesses where they were recorded."""
 
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 
 from dse.interp.facts import ActorFacts, gather_facts
 from dse.interp.instance import RunningActor
 from dse.model.ir import Action, Actor
 from dse.model.network import Network
+from dse.model.rounds import Rounds
 from dse.model.trace import AccessTable, Topology, Trace, TraceAction, TraceActor, TraceBuffer, make_trace
 from dse.model.types import FloatType, IntType, Type, bytes_of, scalar_of
 
@@ -68,15 +72,28 @@ def _trace_action(actor: Actor, index: int, action: Action) -> TraceAction:
 
 
 def record_trace(
-    network: Network, actors: list[RunningActor], *, accesses: bool, made_by: tuple[tuple[str, str], ...] = ()
+    network: Network,
+    actors: list[RunningActor],
+    *,
+    accesses: bool,
+    rounds: bool = False,
+    made_by: tuple[tuple[str, str], ...] = (),
 ) -> Trace:
     """Return the trace of a run; the actors are flushed."""
-    return make_trace(
+    trace = make_trace(
         topology_of(network),
         [np.frombuffer(a.archive, dtype=np.uint16) if a.archive else np.empty(0, np.uint16) for a in actors],
         accesses=tuple(_access_table(a) for a in actors) if accesses else (),
         made_by=made_by,
     )
+    return replace(trace, rounds=tuple(map(_mean_rounds, actors))) if rounds else trace
+
+
+def _mean_rounds(actor: RunningActor) -> Rounds:
+    """Return the mean rounds of the counted loops that were entered."""
+    counts = actor.round_counts
+    pairs = zip(actor.compiled.loops, counts[::2], counts[1::2], strict=True)
+    return {loop: Fraction(turns, entries) for loop, entries, turns in pairs if entries}
 
 
 def _access_table(actor: RunningActor) -> AccessTable:

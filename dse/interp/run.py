@@ -81,7 +81,7 @@ def run_network(
     try:
         bindings = NativeBindings(context, options.natives)
         states, moved = [1] * len(network.instances), [0]
-        workshop = Workshop(fabric, accesses=options.record_accesses)
+        workshop = Workshop(fabric, accesses=options.record_accesses, rounds=options.count_rounds)
         natives = [bindings.bind(i.actor) for i in network.instances]
         bindings.check_overrides()
         actors = [workshop.build(k, states, moved, output, natives[k]) for k in range(len(network.instances))]
@@ -106,7 +106,7 @@ def run_network(
         waits=waits,
         deadlock=find_deadlock(network, waits, fabric),
         warnings=_warnings(actors, options, context),
-        trace=record_trace(network, actors, accesses=options.record_accesses),
+        trace=record_trace(network, actors, accesses=options.record_accesses, rounds=options.count_rounds),
     )
 
 

@@ -9,7 +9,8 @@ from dse.interp.facts import ActorFacts, gather_facts
 from dse.interp.intervals import Interval, container, hull
 from dse.interp.list_sizes import parameter_sizes
 from dse.interp.support import copy_nested, zeros
-from dse.model.ir import Actor, Const, ConstList, Native, Routine, Variable
+from dse.model.ir import Actor, Const, ConstList, ForEach, Native, Routine, Variable, While
+from dse.model.rounds import LoopKey, loop_key
 from dse.model.types import BoolType, FloatType, ListType, StringType, Type, dimensions_of, scalar_of
 
 _LAZY_ELEMENTS = 1 << 16
@@ -62,6 +63,8 @@ class Scope:
     natives: dict[str, Native] = field(default_factory=dict)
     parameter_sizes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     sites: list[tuple[Span, str]] = field(default_factory=list)
+    loops: dict[LoopKey, int] | None = None
+    """The numbers of the loops whose rounds are counted; None: none are."""
 
     def declare(self, variable: Variable, interval: Interval = None, *, by_reference: bool = False) -> Symbol:
         """Add a variable; ``interval`` overrides the bounds of its container."""
@@ -86,6 +89,13 @@ class Scope:
         """Return the number of a place that may access ``name`` out of bounds."""
         self.sites.append((span, name))
         return len(self.sites) - 1
+
+    def counted(self, loop: ForEach | While) -> tuple[str, str] | None:
+        """Return the lines that count an entry and a round of a loop, or None where none are counted."""
+        if self.loops is None:
+            return None
+        number = self.loops.setdefault(loop_key(loop), len(self.loops))
+        return f"rounds[{2 * number}] += 1", f"rounds[{2 * number + 1}] += 1"
 
     def table(self, values: tuple[object, ...]) -> str:
         """Return the name of a list object with these elements."""

@@ -10,7 +10,22 @@ from dse.interp.expr import ExpressionWriter, loop_interval, range_text, zero_te
 from dse.interp.facts import uses_of
 from dse.interp.intervals import container, fits
 from dse.interp.scope import Scope, Symbol
-from dse.model.ir import Assign, Call, CallStmt, Const, ConstList, Declare, ForEach, If, Print, Stmt, While
+from dse.model.ir import (
+    Assign,
+    Call,
+    CallStmt,
+    Const,
+    ConstList,
+    Declare,
+    Expr,
+    ForEach,
+    If,
+    Index,
+    Load,
+    Print,
+    Stmt,
+    While,
+)
 from dse.model.types import IntType, ListType, StringType, Type, dimensions_of
 from dse.passes.walk import sub_expressions, sub_statements
 
@@ -226,15 +241,37 @@ class StatementWriter:
             # How some programs stop when their input is wrong; CAL has no way to leave such a loop.
             self.lines.add("endless()", stmt.span)
             return
-        self.lines.add(f"while {self.expressions.write(stmt.condition).text}:", stmt.span)
-        self._nested(stmt.body)
+        condition = self.expressions.write(stmt.condition).text
+        turn = self._entered(stmt)
+        self.lines.add(f"while {condition}:", stmt.span)
+        self.lines.depth += 1
+        self._turned(turn)
+        self.body(stmt.body)
+        self.lines.depth -= 1
+
+    def _entered(self, loop: ForEach | While) -> str:
+        """Write the count of a loop's entry and return the line that counts a round, "" where none is counted."""
+        entry, turn = self.scope.counted(loop) or ("", "")
+        if entry:
+            self.lines.add(entry, loop.span)
+        return turn
+
+    def _certain(self, bound: Expr) -> bool:
+        """Return whether the bound of a loop is made of constants only."""
+        read = [part for part in sub_expressions(bound) if isinstance(part, Load | Index | Call)]
+        return all(isinstance(p, Load) and self.scope.symbols[p.name].variable.kind == "constant" for p in read)
+
+    def _turned(self, turn: str) -> None:
+        if turn:
+            self.lines.add(turn)
 
     def _foreach(self, stmt: ForEach) -> None:
         low, high = self.expressions.write(stmt.low), self.expressions.write(stmt.high)
+        turn = "" if self._certain(stmt.low) and self._certain(stmt.high) else self._entered(stmt)
         bounds = container(stmt.variable.type)
         assigned = any(isinstance(s, Assign) and s.name == stmt.variable.name for s in sub_statements(stmt.body))
         if assigned or stmt.step != 1:
-            self._counted_loop(stmt, low, high)
+            self._counted_loop(stmt, low, high, turn)
             return
         in_range = fits(low.interval, bounds) and high.interval is not None and fits(high.interval, bounds)
         if not fits(low.interval, bounds):
@@ -242,6 +279,7 @@ class StatementWriter:
         symbol = self.scope.declare(stmt.variable, loop_interval(stmt.variable, low, high))
         self.lines.add(f"for {symbol.python} in {range_text(low, high)}:", stmt.span)
         self.lines.depth += 1
+        self._turned(turn)
         if not in_range and not (high.interval is not None and bounds is not None and high.interval[1] <= bounds[1]):
             self._wrap_loop_variable(stmt, symbol.python)
         self.body(stmt.body)
@@ -252,7 +290,7 @@ class StatementWriter:
         code = stored(Code(name), stmt.variable.type, self.scope.names)
         self.lines.add(f"{name} = {code.text}", stmt.span)
 
-    def _counted_loop(self, stmt: ForEach, low: Code, high: Code) -> None:
+    def _counted_loop(self, stmt: ForEach, low: Code, high: Code, turn: str) -> None:
         """Write a loop whose body may assign the variable, or whose step is not 1 (C kernels)."""
         limit = self.scope.names.temporary()
         self.lines.add(f"{limit} = {high.text}", stmt.span)
@@ -260,6 +298,7 @@ class StatementWriter:
         self.store_scalar(symbol.python, low, stmt.variable.type, stmt.span)
         self.lines.add(f"while {symbol.python} {'<=' if stmt.step > 0 else '>='} {limit}:", stmt.span)
         self.lines.depth += 1
+        self._turned(turn)
         self.body(stmt.body)
         self.store_scalar(symbol.python, Code(f"{symbol.python} + {stmt.step}"), stmt.variable.type, stmt.span)
         self.lines.depth -= 1

@@ -13,6 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.model.rounds import Rounds
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceAction:
@@ -99,6 +101,8 @@ class Trace:
     accesses: tuple[AccessTable, ...] = ()
     made_by: tuple[tuple[str, str], ...] = field(default=())
     """Provenance as (key, value) pairs: tool version, network, inputs with their digests, options."""
+    rounds: tuple[Rounds, ...] = field(default=(), compare=False)
+    """Mean rounds of loops whose ends depend on data, for each actor; empty unless counted. Files do not keep them."""
 
     @property
     def n_firings(self) -> int:

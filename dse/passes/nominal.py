@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 from dse.model.ir import Actor, Candidate
 from dse.model.network import Network
 from dse.model.platform import Platform
+from dse.model.rounds import LoopKey, Rounds
 from dse.model.types import bytes_of
 from dse.model.weights import (
     ComputeKey,
@@ -67,25 +68,30 @@ TRANSFERS: tuple[tuple[FifoKind, UnitKind, int, int, int], ...] = (
 )
 """FIFO kind, unit kind, cycles of a transfer, of a token, and of 64 bytes. 40 cycles: an L3 hit on Skylake."""
 
+_ActorKey: TypeAlias = tuple[int, tuple[tuple[LoopKey, Fraction], ...]]
+"""The identity of an actor, and the rounds of its loops."""
 FillMode: TypeAlias = Literal["zero", "nominal"]
 
 
-def nominal_weights(network: Network, platform: Platform | None = None) -> WeightTable:
+def nominal_weights(network: Network, platform: Platform | None = None, rounds: tuple[Rounds, ...] = ()) -> WeightTable:
     """Return nominal weights of every action, scheduling step and FIFO of a network.
 
     With a platform, there are entries for the kinds of its units, in cycles of the clock of the first unit of a kind,
-    if all units have clocks; without one, CPU entries in raw cycles.
+    if all units have clocks; without one, CPU entries in raw cycles. ``rounds``: of the loops of each instance in a
+    run, where they were counted (``Trace.rounds``).
     """
     clocks = _clocks(platform)
     table = WeightTable(name=network.name)
     assumed_loops = 0
-    counted: dict[int, _ActorCosts] = {}
-    for instance in network.instances:
-        if id(instance.actor) not in counted:
-            counted[id(instance.actor)] = _ActorCosts.of(instance.actor)
-            assumed_loops += counted[id(instance.actor)].assumed_loops
+    counted: dict[_ActorKey, _ActorCosts] = {}
+    for number, instance in enumerate(network.instances):
+        of_run: Rounds = rounds[number] if rounds else {}
+        key = (id(instance.actor), tuple(sorted(of_run.items())))
+        if key not in counted:
+            counted[key] = _ActorCosts.of(instance.actor, of_run)
+            assumed_loops += counted[key].assumed_loops
+        costs = counted[key]
         for kind, clock in clocks.items():
-            costs = counted[id(instance.actor)]
             _add_actor(table, instance.name, costs, kind, clock)
     for kind, clock in clocks.items():
         _add_transfers(table, network, kind, clock)
@@ -117,9 +123,9 @@ class _ActorCosts:
     guards: tuple[OperationCounts, ...]
 
     @classmethod
-    def of(cls, actor: Actor) -> "_ActorCosts":
+    def of(cls, actor: Actor, rounds: Rounds | None = None) -> "_ActorCosts":
         """Count an actor."""
-        counter = OperationCounter(actor)
+        counter = OperationCounter(actor, rounds)
         return cls(
             actor=actor,
             bodies=tuple(counter.body(action) for action in actor.actions),

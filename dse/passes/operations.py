@@ -2,7 +2,8 @@
 
 A count is an expectation where the program does not say: both branches of an ``if`` are taken half the time, the right
 side of ``and`` and ``or`` is reached half the time, a loop whose bounds are no constants runs ``ASSUMED_TRIPS`` times
-(so does every ``while``). Bounds that depend on an outer loop are taken at the middle of that loop.
+(so does every ``while``), or as often as it did in a run where that is known (``Rounds``). Bounds that depend on an
+outer loop are taken at the middle of that loop.
 """
 
 from collections.abc import Iterable
@@ -33,9 +34,9 @@ from dse.model.ir import (
     Routine,
     Stmt,
     Unary,
-    Variable,
     While,
 )
+from dse.model.rounds import Rounds, loop_key
 from dse.model.types import FloatType, ListType, Type, dimensions_of, scalar_of
 
 Operation: TypeAlias = Literal[
@@ -71,8 +72,9 @@ class OperationCounts:
 class OperationCounter:
     """Counts the operations of one actor's actions and guards."""
 
-    def __init__(self, actor: Actor) -> None:
+    def __init__(self, actor: Actor, rounds: Rounds | None = None) -> None:
         self._actor = actor
+        self._rounds: Rounds = rounds or {}
         self._routines = {routine.name: routine for routine in actor.routines}
         self._in_memory = {v.name for v in actor.variables if v.kind != "constant" or isinstance(v.type, ListType)}
         self._of_routine: dict[str, OperationCounts] = {}
@@ -130,15 +132,10 @@ class OperationCounter:
                 self._weighted(statement.then, total, _HALF)
                 self._weighted(statement.otherwise, total, _HALF)
             case While():
-                total.assumed_loops += 1
-                trips = OperationCounts()
-                self._expression(statement.condition, trips)
-                trips.add("branch")
-                self._statements(statement.body, trips)
-                total.add_all(trips, Fraction(ASSUMED_TRIPS))
+                self._while(statement, total)
             case ForEach():
                 self._expressions((statement.low, statement.high), total)
-                self._loop(statement.variable, statement.low, statement.high, statement.body, total, statement.step)
+                self._loop(statement, total)
             case _:
                 assert_never(statement)
 
@@ -161,23 +158,38 @@ class OperationCounter:
         if in_memory or isinstance(of, ListType):
             total.add("store", elements)
 
-    def _loop(
-        self, variable: Variable, low: Expr, high: Expr, body: tuple[Stmt, ...], total: OperationCounts, step: int = 1
-    ) -> None:
-        first, last = self._constant(low), self._constant(high)
+    def _while(self, loop: While, total: OperationCounts) -> None:
+        times = self._rounds_of(loop, total)
+        test, body = OperationCounts(), OperationCounts()
+        self._expression(loop.condition, test)
+        test.add("branch")
+        self._statements(loop.body, body)
+        last = 1 if loop_key(loop) in self._rounds else 0  # the test that ends it; what is assumed is no more exact
+        total.add_all(test, times + last)
+        total.add_all(body, times)
+
+    def _rounds_of(self, loop: ForEach | While, total: OperationCounts) -> Fraction:
+        """Return how often a loop runs whose end depends on data: as in the run, else assumed, which is counted."""
+        known = self._rounds.get(loop_key(loop))
+        if known is None:
+            total.assumed_loops += 1
+            return Fraction(ASSUMED_TRIPS)
+        return known
+
+    def _loop(self, loop: ForEach, total: OperationCounts) -> None:
+        first, last, step = self._constant(loop.low), self._constant(loop.high), loop.step
         trip = OperationCounts()
         trip.add("integer", Fraction(2))  # increment and comparison
         trip.add("branch")
         if first is not None and last is not None:
-            trips = max(0, (last - first) // step + 1) if step > 0 else max(0, (first - last) // -step + 1)
-            self._middle[variable.name] = (first + last) // 2
+            trips = Fraction(max(0, (last - first) // step + 1) if step > 0 else max(0, (first - last) // -step + 1))
+            self._middle[loop.variable.name] = (first + last) // 2
         else:
-            trips = ASSUMED_TRIPS
-            total.assumed_loops += 1
-        self._statements(body, trip)
-        self._middle.pop(variable.name, None)
+            trips = self._rounds_of(loop, total)
+        self._statements(loop.body, trip)
+        self._middle.pop(loop.variable.name, None)
         if trips:
-            total.add_all(trip, Fraction(trips))
+            total.add_all(trip, trips)
 
     # Expressions
 

@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 
 from dse.base.errors import ModelNotApplicable
-from dse.gpu.bodies import Body, simd_kernel
+from dse.gpu.bodies import Body, body_of, simd_kernel
 from dse.gpu.features import kernel_features
+from dse.model.ir import Const, ForEach
 from dse.model.kernel import TraceMachine
+from dse.model.rounds import loop_key
 from dse.passes.operations import ASSUMED_TRIPS
-from tests.unit.gpu.actor_support import body
+from dse.passes.walk import sub_statements
+from tests.unit.gpu.actor_support import actor, body
 
 COPY = """
   x: action I:[v] repeat 64 ==> O:[w] repeat 64
@@ -144,3 +147,21 @@ def test_lists_of_routines_may_steer(tmp_path: Path) -> None:
     for piece in found.pieces:
         if piece.kernel is not None:
             assert kernel_features(piece.kernel, piece.kernel, TraceMachine(), compiled=False).blocks == 1
+
+
+def test_loops_run_as_often_as_in_the_run(tmp_path: Path) -> None:
+    """What ends a loop is not made up where a run tells; bounds that depend on a loop around stay."""
+    text = "foreach int i in 0 .. n - 1 do foreach int k in 0 .. n - 1 do w[i] := w[i] + v[k]; end end"
+    found = actor(
+        tmp_path, f"  int n := 3;\n  x: action I:[v] repeat 64 ==> O:[w] repeat 64 var int w[64] do {text} end"
+    )
+    outer = next(s for s in sub_statements(found.actions[0].body) if isinstance(s, ForEach))
+    (inner,) = outer.body
+    assert isinstance(inner, ForEach)
+    of_run = {loop_key(outer): Fraction(28), loop_key(inner): Fraction(37, 4)}
+    (piece,) = (p for p in body_of(found, found.actions[0], of_run).pieces if p.kernel is not None)
+    assert piece.kernel is not None
+    assert (piece.kernel.threads, piece.assumed) == (28, ())
+    (k_loop,) = (s for s in sub_statements(piece.kernel.body) if isinstance(s, ForEach))
+    assert isinstance(k_loop.high, Const)
+    assert k_loop.high.value == 8

@@ -121,3 +121,24 @@ def test_the_folder_is_what_was_predicted(tmp_path: Path) -> None:
 
 def test_the_same_again(tmp_path: Path) -> None:
     assert predicted(tmp_path, load_device("h200")) == predicted(tmp_path, load_device("h200"))
+
+
+def test_rounds_of_the_run_make_a_prediction_surer(tmp_path: Path) -> None:
+    text = """
+  int n := 60;
+  x: action I:[v] repeat 64 ==> O:[w] repeat 64
+  var int w[64]
+  do foreach int i in 0 .. n - 1 do w[i] := 3 * v[i]; end end
+  int sent := 0;
+  start: action ==> O:[n] repeat 64 guard sent < 1 var int n[64] do sent := sent + 1; end
+"""
+    found, device = network(tmp_path, text), load_device("gtx1660s")
+    plain = run_network(found, RunOptions(max_firings=9)).trace
+    counted = run_network(found, RunOptions(max_firings=9, count_rounds=True)).trace
+    of_plain, of_counted = (
+        next(a.cost for a in predict_weights(found, t, device).actions if a.cost.action == "x")
+        for t in (plain, counted)
+    )
+    assert (of_plain.confidence, of_counted.confidence) == ("low", "medium")
+    assert of_counted.threads == 60
+    assert "line 6: 60" in dict(predict_weights(found, counted, device).table.manifest)["rounds of loops"]

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from dse.frontend.network.elaborate import load_network
+from dse.model.ir import ForEach, While
 from dse.model.network import Network
 from dse.model.platform import Platform, Unit
+from dse.model.rounds import loop_key
 from dse.model.weights import Cost, SimdCost, WeightTable
 from dse.passes.nominal import CPU_CYCLES, GPU_CYCLES, fill_missing, nominal_weights
 from dse.passes.operations import ASSUMED_TRIPS, OperationCounter
@@ -81,6 +83,22 @@ def test_unknown_bounds_are_assumed_and_reported(tmp_path: Path) -> None:
     loop_while = ASSUMED_TRIPS * (4 + 1 + 1 + 1)
     assert table.compute["a", "x", "cpu"].mean_cycles == loop + loop_while
     assert ("assumed", f"{ASSUMED_TRIPS} iterations of 2 loops whose bounds are no constants") in table.manifest
+
+
+def test_rounds_of_a_run_go_before_assumed_ones(tmp_path: Path) -> None:
+    """``a`` ran as the run says, of ``b`` nothing is known; a while tests once more than it runs."""
+    body = (
+        "x: action I:[v] ==> O:[v] do foreach int i in 0 .. v do state := i; end while state > 0 do state := 0; end end"
+    )
+    found = network(tmp_path, body)
+    loop, repeated = found.instances[0].actor.actions[0].body
+    assert isinstance(loop, ForEach)
+    assert isinstance(repeated, While)
+    of_run = {loop_key(loop): Fraction(5, 2), loop_key(repeated): Fraction(3)}
+    table = nominal_weights(found, rounds=(of_run, {}))
+    by_hand = Fraction(5, 2) * (2 + 1 + 1) + 3 * 1 + 4 * (4 + 1 + 1)
+    assert table.compute["a", "x", "cpu"].mean_cycles == by_hand
+    assert table.compute["b", "x", "cpu"].mean_cycles == ASSUMED_TRIPS * (2 + 1 + 1 + 4 + 1 + 1 + 1)
 
 
 FSM = """

@@ -1,0 +1,18 @@
+"""How often loops ran: what a run tells of the loops whose ends depend on data."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TypeAlias
+
+from dse.base.source import Span
+from dse.model.ir import ForEach, While
+
+LoopKey: TypeAlias = tuple[Span, str]
+"""A loop of an actor: its place, and its variable as the user wrote it ("" for a ``while``)."""
+Rounds: TypeAlias = Mapping[LoopKey, Fraction]
+"""The mean rounds of the loops of one instance, over the times that they were entered; those never entered lack."""
+
+
+def loop_key(loop: ForEach | While) -> LoopKey:
+    """Return what names a loop, whatever its routine is called for and whatever its variable was renamed to."""
+    return loop.span, loop.variable.source_name if isinstance(loop, ForEach) else ""
