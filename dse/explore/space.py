@@ -310,7 +310,9 @@ class Space:
         for slot in sorted(set(candidate.assignment)):
             unit = self.units[self.unit_of_slot[slot]]
             actors = tuple(a for a, s in enumerate(candidate.assignment) if s == slot)
-            name = unit.partition if unit.partition and unit.slots == 1 else f"P{len(partitions)}"
+            number, taken = len(partitions), {p.name for p in partitions}
+            wanted = unit.partition if unit.slots == 1 else None
+            name = next(n for n in (wanted, f"P{number}", f"P{number} on {unit.unit}") if n and n not in taken)
             policy = unit.policy or self.options.policies[candidate.policy]
             clock_mhz = self.clocks.clock_mhz(self.unit_of_slot[slot], candidate.clocks)
             partitions.append(

@@ -106,6 +106,19 @@ def test_random_assignments_are_uniform() -> None:
     assert chi2 < len(counts) + 5 * (2 * len(counts)) ** 0.5
 
 
+def test_partitions_have_names_of_their_own_whatever_the_units_ask_for() -> None:
+    box = platform(2, gpus=2)
+    named = Platform(name="box", units=tuple(Unit(name=f"c{i}", kind="cpu", partition=p) for i, p in enumerate("PQP")))
+    for space in (build_space(topology(4), box, options()), build_space(topology(3), named, options())):
+        names = [[p.name for p in space.to_point(candidate).partitions] for candidate in space.candidates()]
+        assert all(len(set(found)) == len(found) for found in names)
+    assert ["P0", "PG", "P2"] in [
+        [p.name for p in space.to_point(Candidate(assignment=a)).partitions]
+        for space in [build_space(topology(3), box, options())]
+        for a in space.assignments()
+    ]
+
+
 def test_point_of_a_candidate() -> None:
     space = build_space(topology(4), platform(4, 1), SpaceOptions(capacities=((7,), (9,))))
     point = space.to_point(Candidate(assignment=(0, 4, 1, 0), capacity=1))
