@@ -4,6 +4,8 @@ import math
 
 from dse.gpu.cache import compiled
 
+_WORD = (1 << 64) - 1
+
 
 @compiled
 def divide(a, b):
@@ -33,6 +35,12 @@ def wrap(value, bits, signed):
         return value
     low = value & ((1 << bits) - 1)
     return low - (1 << bits) if signed and low >> (bits - 1) else low
+
+
+def in_word(value: int) -> int:
+    """Return an integer of the source as the 64 bits that stand for it, which numpy and compiled code count with."""
+    low = value & _WORD
+    return low - _WORD - 1 if low >> 63 else low
 
 
 @compiled

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from dse.base.errors import ModelNotApplicable
+from dse.gpu.arithmetic import in_word
 from dse.gpu.plan import Access, Barrier, Branch, Loop, Node, Operations, Plan, Store, WhileLoop
 from dse.model.ir import Binary, Call, Cast, Conditional, Const, Expr, Index, Load, Unary
 from dse.model.kernel import ArrayInfo, Kernel
@@ -327,7 +328,7 @@ class _Generator:
         """Return the Python text of a value of slot ``t``."""
         match expression:
             case Const(value=value):
-                return repr(int(value) if isinstance(value, bool) else value)
+                return repr(in_word(int(value)) if isinstance(value, int) else value)
             case Load(name=name, type=of):
                 known = self.uniform.get(name) or self.constants.get(name)
                 return known if known is not None else self._row(name, of)

@@ -106,7 +106,10 @@ def execute(
         done += 1
         coordinates, active = slots
         trace.machine[2] = batch * machine.batch_threads
-        _run_batch(thread, code, kernel, coordinates, active, trace, data)
+        try:
+            _run_batch(thread, code, kernel, coordinates, active, trace, data)
+        except OverflowError as error:
+            raise ModelNotApplicable(f"{kernel.name} computes with more than 64 bits", span=kernel.span) from error
         _fail_on_stop(plan, trace, max_steps)
     return TraceResult(
         executions=trace.executions,
@@ -267,7 +270,9 @@ def _number_type(array: ArrayInfo) -> type[np.generic]:
 def _contents(array: ArrayInfo) -> np.ndarray:
     """Return the contents of an array: known ones, else made-up ones (linear congruences: the same everywhere)."""
     if array.contents is not None:
-        return np.array(array.contents, dtype=_number_type(array))
+        of = _number_type(array)
+        known = array.contents if of is np.float64 else [arithmetic.in_word(int(v)) for v in array.contents]
+        return np.array(known, dtype=of)
     at = np.arange(max(1, array.elements), dtype=np.uint64)
     mixed = (at * np.uint64(2654435761) + np.uint64(12345)) % np.uint64(1 << 32)
     if isinstance(array.element, FloatType):

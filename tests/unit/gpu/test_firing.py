@@ -110,6 +110,26 @@ def test_more_multiprocessors_make_a_large_product_quicker(tmp_path: Path) -> No
     assert costs[16, "h200"] > costs[16, "gtx1660s"]
 
 
+def test_words_of_64_bits_without_a_sign(tmp_path: Path) -> None:
+    """Above 2^63 a Python integer is no int64: literals and tables are the bits that stand for them."""
+    text = """
+  uint(size=64) BIT[2] = [0x8000000000000000, 0xFFF0000000000000];
+  x: action I:[v] repeat 64 ==> O:[w] repeat 64
+  var int w[64], uint(size=64) word
+  do
+    foreach int i in 0 .. 63 do
+      word := v[i];
+      word := (word << 40 | 0xFFF0000000000000) + BIT[i & 1];
+      w[i] := if word > 0x8000000000000001 then word >> 32 else v[BIT[i & 1] >> 63] end;
+    end
+  end
+"""
+    found = actor(tmp_path, text)
+    cost = FiringModel(load_device("gtx1660s")).firing(found, found.actions[0], longest_run=4)
+    assert cost.threads == 64
+    assert len(cost.simd_cycles) == 4
+
+
 @pytest.mark.parametrize("name", builtin_devices())
 def test_every_device_has_what_is_needed(name: str, tmp_path: Path) -> None:
     device = load_device(name)
