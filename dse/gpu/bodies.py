@@ -77,9 +77,25 @@ def body_of(actor: Actor, action: Action, rounds: Rounds | None = None) -> Body:
         return Body(actor=actor, action=action, pieces=(), flat=None, why_not=error.diagnostics[0].message)
     if rounds:
         flat = replace(flat, statements=tuple(_as_in_the_run(s, rounds, frozenset()) for s in flat.statements))
+    flat = replace(flat, statements=tuple(_without_empty_loops(flat.statements)))
     cutter = _Cutter(actor, flat)
     pieces = tuple(cutter.pieces(flat.statements, Fraction(1)))
     return Body(actor=actor, action=action, pieces=pieces, flat=flat)
+
+
+def _without_empty_loops(statements: Iterable[Stmt]) -> Iterator[Stmt]:
+    """Yield statements without the loops whose constant bounds let them never run: parameters make such."""
+    for statement in statements:
+        match statement:
+            case ForEach() if _trips(statement) == 0:
+                continue
+            case ForEach() | While():
+                yield replace(statement, body=tuple(_without_empty_loops(statement.body)))
+            case If():
+                then = tuple(_without_empty_loops(statement.then))
+                yield replace(statement, then=then, otherwise=tuple(_without_empty_loops(statement.otherwise)))
+            case _:
+                yield statement
 
 
 def _as_in_the_run(statement: Stmt, rounds: Rounds, loops: frozenset[str]) -> Stmt:
@@ -148,7 +164,11 @@ class _Cutter:
 
     def _loop(self, loop: ForEach, times: Fraction, around: tuple[ForEach, ...]) -> Iterator[Piece]:
         kernel, assumed = self._kernel(loop)
-        parallel = parallelise(kernel)
+        try:
+            parallel = parallelise(kernel)
+        except ModelNotApplicable as error:  # with the stand-in of what ends it, it never runs
+            yield _alone([loop], times, around, error.diagnostics[0].message)
+            return
         if parallel.parallel and not parallel.dependences:
             rounds = times
             for outer in around:

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from dse.base.errors import ModelNotApplicable
+from dse.formats.device_yaml import load_device
 from dse.gpu.bodies import Body, body_of, simd_kernel
 from dse.gpu.features import kernel_features
+from dse.gpu.firing import FiringModel
 from dse.model.ir import Const, ForEach
 from dse.model.kernel import TraceMachine
 from dse.model.rounds import loop_key
@@ -165,3 +167,19 @@ def test_loops_run_as_often_as_in_the_run(tmp_path: Path) -> None:
     (k_loop,) = (s for s in sub_statements(piece.kernel.body) if isinstance(s, ForEach))
     assert isinstance(k_loop.high, Const)
     assert k_loop.high.value == 8
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "foreach int i in 16 .. 15 do w[i] := v[i]; end",
+        "foreach int i in 0 .. 63 do foreach int k in 4 .. 3 do w[i] := v[k]; end end",
+        "foreach int k in 4 .. 3 do foreach int i in 0 .. 63 do w[i] := v[i]; end end",
+        "if v[0] > 0 then foreach int i in 8 .. N - 1 do w[i] := v[i]; end end",
+        "foreach int i in m .. 3 do w[i] := v[i]; end",
+    ],
+)
+def test_loops_that_never_run_cost_little(tmp_path: Path, statements: str) -> None:
+    found = actor(tmp_path, "  int N = 8;\n  int m := 1;\n" + COPY.replace("{BODY}", statements))
+    model = FiringModel(load_device("gtx1660s"))
+    assert model.firing(found, found.actions[0], longest_run=3).cycles < 4000
