@@ -27,8 +27,9 @@ order in which ``dse.estimate.semantics`` breaks ties. Taken one by one:
 7. *Lowest crossing buffer of a port*: decides the link of the port's other host buffers. Where there are more than
    two units, one of them a GPU, the rank of a buffer in its port is part of its label.
 
-Only two results see more: an actor blocked on several buffers is charged to the first that lacks, so which of them a
-blocking is counted for may differ (never its length), and the remedy of a deadlock raises the first buffer.
+Only three results see more: an actor blocked on several buffers is charged to the first that lacks, so which of them a
+blocking is counted for may differ (never its length); the remedy of a deadlock raises the first buffer; and of equal
+links that are not shared the one that a ``dynamic_network`` counts a buffer on where it crosses nothing may differ.
 
 Conditions 1-3 and 5-7 hold for products of exchanges, and 4 does along a path of exchanges from point to point and
 back, so equivalence is an equivalence. Actors with the same neighbours between which no other can stand in a
