@@ -71,7 +71,8 @@ def flat_action(actor: Actor, action: Action) -> FlatAction:
     """Return an action with declarations, body and outputs as one sequence of statements.
 
     Raises ModelNotApplicable, with the place, for what has no cost on a GPU (natives, printing) and for what this
-    representation lacks: lists chosen by a condition, calls in the condition of a ``while``, recursion.
+    representation lacks: lists chosen by a condition, calls in the condition of a ``while``, recursion, loops that
+    assign their variable.
     """
     flattener = _Flattener(actor)
     statements = list(flattener.block((*action.declarations, *action.body), {}))
@@ -178,6 +179,11 @@ class _Flattener:
                 condition = self._without_calls(statement.condition, names)
                 yield While(condition, self.block(statement.body, names), span)
             case ForEach():
+                if any(
+                    isinstance(s, Assign) and s.name == statement.variable.name for s in sub_statements(statement.body)
+                ):
+                    name = statement.variable.source_name
+                    raise ModelNotApplicable(f"the loop in line {span.line} assigns its variable {name}", span=span)
                 variable = self._variable(statement.variable, names)
                 low, high = self.value(statement.low, names), self.value(statement.high, names)
                 self.loops.add(variable.name)

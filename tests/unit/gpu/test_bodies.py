@@ -183,3 +183,12 @@ def test_loops_that_never_run_cost_little(tmp_path: Path, statements: str) -> No
     found = actor(tmp_path, "  int N = 8;\n  int m := 1;\n" + COPY.replace("{BODY}", statements))
     model = FiringModel(load_device("gtx1660s"))
     assert model.firing(found, found.actions[0], longest_run=3).cycles < 4000
+
+
+def test_a_loop_that_assigns_its_variable_is_one_thread(tmp_path: Path) -> None:
+    """How some programs leave a loop early."""
+    text = "foreach int i in 0 .. 63 do if v[i] = 0 then w[i] := 1; i := 64; end end"
+    found = actor(tmp_path, COPY.replace("{BODY}", text))
+    cost = FiringModel(load_device("gtx1660s")).firing(found, found.actions[0], longest_run=4)
+    assert cost.threads == 1
+    assert "assigns its variable i" in cost.reason
