@@ -64,18 +64,7 @@ def _kernel(kernel: PredictedKernel) -> dict[str, Any]:
             }
             for c in cost.classes
         ],
-        "shared": None
-        if features.shared is None
-        else {
-            "tile_arrays": list(features.shared.tile_arrays),
-            "bytes_per_block": features.shared.bytes_per_block,
-            "tiles": features.shared.tiles,
-            "reads": _by_class(features.shared.reads),
-            "load_cycles": cost.shared_load_cycles,
-            "read_cycles": cost.shared_cycles,
-            "sync_cycles": cost.sync_cycles,
-            "sync_s": cost.sync_cycles * cost.time_s / cost.cycles,
-        },
+        "shared": _shared(kernel),
         "baseline": None
         if cost.baseline is None
         else {"time_s": cost.baseline.time_s, **_parallelism(cost.baseline)},
@@ -93,6 +82,22 @@ def _kernel(kernel: PredictedKernel) -> dict[str, Any]:
         ],
         "notes": list(cost.notes),
     }  # fmt: skip
+
+
+def _shared(kernel: PredictedKernel) -> dict[str, Any] | None:
+    shared, cost = kernel.features.shared, kernel.cost
+    if shared is None:
+        return None
+    return {
+        "tile_arrays": list(shared.tile_arrays),
+        "bytes_per_block": shared.bytes_per_block,
+        "tiles": shared.tiles,
+        "reads": _by_class(shared.reads),
+        "load_cycles": cost.shared_load_cycles,
+        "read_cycles": cost.shared_cycles,
+        "sync_cycles": cost.sync_cycles,
+        "sync_s": cost.sync_cycles * cost.time_s / cost.cycles,
+    }
 
 
 def _parallelism(cost: ParallelismCost | None) -> dict[str, Any]:
