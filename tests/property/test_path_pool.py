@@ -13,24 +13,12 @@ from dse.estimate.path_pool import PathFinder, PathSums, Placed
 from dse.estimate.prepare import CPU_CPU, CUDA, HOST, LOCAL, Prepared, prepare
 from dse.estimate.tables import PRICES, UNIT_KINDS, build_tables
 from dse.explore.mapping_bound import MappingBound
-from dse.explore.space import Candidate, Space, SpaceOptions, build_space
+from dse.explore.space import Candidate
 from tests.property.estimation_cases import Case, Shape, random_case
+from tests.property.test_search_bounds import POLICIES, space_of
 
-POLICIES = ("NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL")
 MAPPINGS = 12
 HOSTS = Shape(max_firings=200, flowing=True, mixed=True, hosts=True)
-
-
-def space_of(case: Case, policy: str) -> Space | None:
-    options = SpaceOptions(
-        policies=(policy,),  # type: ignore[arg-type]
-        capacities=(tuple(c + 50 for c in case.point.capacities),), release=case.point.release,
-        transfers=case.point.transfers,
-    )  # fmt: skip
-    try:
-        return build_space(case.problem.trace.topology, case.problem.platform, options)
-    except DseError:
-        return None
 
 
 def checked(case: Case, policy: str) -> tuple[int, int, int]:
