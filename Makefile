@@ -20,6 +20,7 @@ setup: .venv/ready-run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	$(BIN)/python -m dse.estimate.compiled.warm
+	$(BIN)/python -m dse.gpu.warm
 	@touch $@
 
 .venv/ready-test: .venv/ready-run requirements-dev.lock

@@ -1,0 +1,10 @@
+"""What `make setup` compiles for predictions."""
+
+from dse.gpu.warm import warm
+from dse.gpu.warps import enter, issue, issue_rows, iterate, split, step
+
+
+def test_warming_compiles_what_traces_share() -> None:
+    warm()
+    for function in (issue, issue_rows, split, enter, iterate, step):
+        assert function.signatures  # type: ignore[attr-defined]
