@@ -314,7 +314,7 @@ def _check_weights(prepared: Prepared) -> None:
     tables = prepared.tables
     if tables.problem.missing_weights == "zero":
         return
-    missing = _missing_of_actors(prepared)
+    missing, unlinked = _missing_of_actors(prepared), False
     for side, table, prices in (
         ("read", tables.reads, prepared.read_price),
         ("write", tables.writes, prepared.write_price),
@@ -327,9 +327,12 @@ def _check_weights(prepared: Prepared) -> None:
                 payer = prepared.unit_kind[ends.source if side == "write" else ends.target]
                 kind = FIFO_KINDS[prepared.fifo_kind[b]]
                 name = tables.topology.buffer_name(b)
+                unlinked |= kind == "host"
                 missing.append(f"no {side} weight of buffer {name} as {kind} FIFO on {UNIT_KINDS[payer]}")
     if missing:
-        raise_gathered(FormatError, missing, expected="add the weights, or choose --missing-weights zero or nominal")
+        link = ", or a link between the units to the platform" if unlinked else ""
+        expected = f"add the weights{link}, or choose --missing-weights zero or nominal"
+        raise_gathered(FormatError, missing, expected=expected)
 
 
 def _missing_of_actors(prepared: Prepared) -> list[str]:

@@ -4,6 +4,7 @@ The trace size gives ``d_M``, hits, misses and classes of access; the work size 
 (gpu-models page, section cgpredict, "two sizes").
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
@@ -70,16 +71,9 @@ def kernel_features(
         result = execute(small, shape, machine, batches=batches, max_steps=max_steps, compiled=compiled)
     counts = count_work(plan, shape, result.control, lanes=machine.warp_lanes)
     instructions = tuple(_instruction(a, result, counts, source_names(work)) for a in plan.accesses)
-    charged = [
-        a.site for a in plan.accesses if a.array.storage == "global" and not a.tile_load and a.site >= 0
-    ]  # fmt: skip
-    per_warp = _by_class([_split(counts.accesses[s], result.executions[s]) for s in charged])
+    charged = [a.site for a in plan.accesses if a.array.storage == "global" and not a.tile_load and a.site >= 0]
     executed = result.executions[charged].sum(axis=0) if charged else np.zeros(3)
     missed = result.misses[charged].sum(axis=0) if charged else np.zeros(3)
-    extents = tuple(p.extent for p in work.parallel)
-    blocks = 1
-    for loop, edge in zip(work.parallel, shape, strict=False):
-        blocks *= -(-loop.width // edge)
     return KernelFeatures(
         kernel=work.name,
         function=work.function,
@@ -87,15 +81,15 @@ def kernel_features(
         span=work.span,
         how_parallel=work.how_parallel,
         block=shape,
-        extents=extents,
+        extents=tuple(p.extent for p in work.parallel),
         trace_extents=tuple(p.extent for p in trace.parallel),
         sizes=work.sizes,
         trace_sizes=trace.sizes,
-        blocks=blocks,
+        blocks=math.prod(-(-loop.width // edge) for loop, edge in zip(work.parallel, shape, strict=False)),
         trace_batches=result.batches,
         element_bytes=next((a.element_bytes for a in work.arrays if a.storage == "global"), 4),
         dram=_by_class([np.divide(missed, executed, out=np.zeros(3), where=executed > 0)]),
-        per_warp=per_warp,
+        per_warp=_by_class([_split(counts.accesses[s], result.executions[s]) for s in charged]),
         mix=_mix(plan, counts),
         instructions=instructions,
         transactions=_transactions(charged, result, counts),
