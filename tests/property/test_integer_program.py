@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.search.compare import Run, load, search
+from benchmarks.search.compare import context_of as quality_context
 from dse.base.errors import DseError
 from dse.estimate.tables import build_tables
 from dse.explore.merged import MergedSpace, merged_space
@@ -97,3 +99,31 @@ def test_a_mapping_with_too_many_equivalents_is_still_proposed_once(monkeypatch:
         assert set(found) == set(space.assignments())
         seen += len(found) > len(set(found))
     assert seen > 0
+
+
+@pytest.mark.parametrize("looks", [0, 1, 3])
+def test_a_program_that_is_ended_early_still_bounds(monkeypatch: pytest.MonkeyPatch, looks: int) -> None:
+    """What the solver knows when its looks are used up is below the optimum, and the same each time."""
+    ended = 0
+    for network in ("split-join-12x4", "irregular-12x4", "tree-16x4g"):
+        case = load(network)
+        whole = Program(quality_context(case, 1)).solve(below=None)
+        with monkeypatch.context() as patch:
+            patch.setattr(integer_program, "MOST_LOOKS", looks)
+            early = [Program(quality_context(case, 1)).solve(below=None) for _ in range(2)]
+        assert early[0] == early[1]
+        assert not early[0].exhausted
+        assert early[0].bound <= whole.bound
+        ended += early[0] != whole
+    assert ended
+
+
+def test_a_program_that_is_too_large_is_not_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = load("split-join-12x4")
+    run = Run(network=case.name, method="integer-program", seed=1, evaluations=300, role="compared")
+    solved = search(case, run)
+    monkeypatch.setattr(integer_program, "MOST_BINARIES", 12 * 4 - 1)
+    monkeypatch.delattr(Program, "solve")
+    result = search(case, run)
+    assert (result["proven"], result["stop"]) == (False, "complete")
+    assert 0 < int(str(result["made"])) < int(str(solved["made"]))

@@ -31,6 +31,11 @@ IDLE_PROGRAMS = 15
 rises only when all mappings at it are cut; where makespans are mostly waiting there are too many of them."""
 MOST_NODES = 3_000
 """Branches of the solver for one program: a limit that does not depend on the speed of the machine."""
+MOST_LOOKS = 1_000
+"""So often the solver asks whether to go on with one program: as independent of the machine, and counted at the root
+too. Sixty actors on nine slots take about five seconds by then; without this limit it was minutes."""
+MOST_BINARIES = 1_000
+"""Actors times slots. Above, the first relaxation takes from ten seconds to minutes before the solver asks at all."""
 SCALE = 10_000.0
 """The sum of all loads in the program: large against the solver's tolerances of 1e-6, small enough for its floats."""
 MOST_EQUIVALENT = 500
@@ -60,6 +65,8 @@ class IntegerProgram(Scripted):
         best: int | None = None
         results = yield settings_of(self._space, constructed(self._context))
         best = least_makespan(results, best)
+        if self._space.n_actors * len(self._space.unit_of_slot) > MOST_BINARIES:
+            return  # the first relaxation alone would take minutes
         program = Program(self._context)
         idle = 0
         proposed: set[Assignment] = set()
@@ -97,6 +104,8 @@ class Program:
             ("mip_max_nodes", MOST_NODES),
         ):  # fmt: skip
             self._solver.setOptionValue(name, value)
+        self._looks = 0
+        self._solver.cbMipInterrupt.subscribe(self._look)
         slots = range(len(self._space.unit_of_slot))
         self._x = [[self._binary(self._may_use(a, s)) for s in slots] for a in range(self._space.n_actors)]
         self._used = [self._binary(True) for _ in slots]
@@ -222,6 +231,7 @@ class Program:
         least = self._context.placement.least / self._unit
         upper = math.inf if below is None else max(least, below / self._unit) + MARGIN
         self._solver.changeColBounds(self._makespan, least, upper)
+        self._looks = 0
         self._solver.run()
         status = self._solver.getModelStatus()
         if status == self._solver_module.HighsModelStatus.kInfeasible:
@@ -235,6 +245,12 @@ class Program:
         values = self._solver.getSolution().col_value
         slots = tuple(max(range(len(row)), key=lambda s, r=row: values[r[s]]) for row in self._x)  # type: ignore[misc]
         return Solution(bound=bound, mapping=self._space.canonical(slots), exhausted=False, slots=slots)
+
+    def _look(self, event: Any) -> None:
+        """End a program that the solver has looked at so often: its root alone may take minutes, without a branch."""
+        self._looks += 1
+        if self._looks > MOST_LOOKS:
+            event.interrupt()
 
     def cut_off(self, slots: tuple[int, ...]) -> None:
         """Exclude a placement from now on, and all that are equivalent to it."""
