@@ -21,6 +21,8 @@ Edges = list[tuple[int, int]]
 ITERATIONS = 20
 """Enough for the steady state to outweigh filling and draining, as in the applications; with five iterations of 200
 actors in a row the longest path of the trace, which no mapping changes, is most of the makespan."""
+FIRST_SEED = 2000
+"""Those from 1000 on were used while the methods were tuned; figures come from networks that nobody had seen."""
 PRICES: tuple[tuple[FifoKind, UnitKind, int], ...] = (
     ("local", "cpu", 1), ("cpu_cpu", "cpu", 4), ("cuda", "gpu", 2), ("host", "cpu", 20), ("host", "gpu", 20),
 )  # fmt: skip
@@ -67,7 +69,7 @@ def _recipes() -> tuple[Recipe, ...]:
             cores=cores,
             gpu=gpu,
             room=(2, 4)[(index + index // len(sizes)) % 2],
-            seed=1000 + index,
+            seed=FIRST_SEED + index,
         )
         for index, (shape, actors, cores, gpu) in enumerate(cells)
     )

@@ -379,6 +379,9 @@ def page(results: Results) -> str:
     missing = [name for name in (*APPLICATIONS, *(r.name for r in RECIPES)) if name not in results.best]
     if missing:
         failed += f"\nThe comparison is not finished: {', '.join(missing)} are still to be run.\n"
+    short = sorted({r.network for r in results.rows if r.role == "default"} - {r.network for r in results.of("long")})
+    if short:
+        failed += f"\nStill without the long run and with fewer default ones: {', '.join(short)}.\n"
     values = {
         "verdict": verdict(results), "methods": methods_table(results), "small": small_table(results),
         "large": large_table(results), "saved": saved_text(results), "known": known_text(results),
