@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dse.estimate.path_pool import PathFinder, PathSums, Placed
 from dse.estimate.prepare import link_servers
-from dse.estimate.tables import UNIT_KINDS, IntArray, ProblemTables
+from dse.estimate.tables import IntArray, ProblemTables, kind_indices
 
 MOST_PATHS = 16
 PATH_FIRINGS = 3_000_000
@@ -40,7 +40,7 @@ class CandidateBounds:
         parallel: bool,
     ) -> None:  # fmt: skip
         platform, buffers = tables.problem.platform, tables.topology.buffers
-        kind_of = {unit.name: UNIT_KINDS.index(unit.kind) for unit in platform.units}
+        kind_of = kind_indices(platform)
         index_of = {unit.name: i for i, unit in enumerate(platform.units)}
         kinds = np.array([kind_of[name] for name in slots.names], dtype=np.int64)
         # All CPU units are one side: only a GPU at one end makes a buffer cross.
@@ -119,9 +119,8 @@ def _links(tables: ProblemTables, names: tuple[str, ...]) -> tuple[IntArray, Int
     server = np.full((len(platform.links), n, n), -1, dtype=np.int64)
     for u, source in enumerate(names):
         for v, target in enumerate(names):
-            between[u, v] = next(
-                (i for i, link in enumerate(platform.links) if set(link.between) == {source, target}), -1
-            )
+            index = platform.link_index(source, target)
+            between[u, v] = -1 if index is None else index
             for i, link in enumerate(platform.links):
                 own = [s for s, of_link in enumerate(servers) if of_link.link == i]
                 a, b = link.between

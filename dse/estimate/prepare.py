@@ -175,7 +175,8 @@ class _Placement:
         """Return the index of the link that a host buffer occupies, or None (``semantics``, section Links)."""
         crossing = buffer if self._crosses(buffer) else self.crossing_of_port.get(self._port(buffer))
         if crossing is not None:
-            return self._link_between(*self._units(crossing))
+            source, target = self._units(crossing)
+            return self.platform.link_index(source.name, target.name)
         kind_of = {unit.name: unit.kind for unit in self.platform.units}
         for end in self._units(buffer):
             for index, link in enumerate(self.platform.links):
@@ -183,10 +184,6 @@ class _Placement:
                 if end.name in link.between and joined == {"cpu", "gpu"}:
                     return index
         return None
-
-    def _link_between(self, a: Unit, b: Unit) -> int | None:
-        ends = {a.name, b.name}
-        return next((i for i, link in enumerate(self.platform.links) if set(link.between) == ends), None)
 
     def server(self, buffer: int, link_index: int) -> int:
         """Return the index of the link server of a host buffer: a link of two directions has one for each."""

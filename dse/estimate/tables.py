@@ -17,7 +17,7 @@ from dse.base.errors import FormatError
 from dse.estimate.ticks import MOST_TICKS, TickConverter, TransferPrice
 from dse.estimate.totals import check_total
 from dse.model.estimate import TickUnit
-from dse.model.platform import Link
+from dse.model.platform import Link, Platform
 from dse.model.problem import Problem
 from dse.model.trace import Topology, TraceBuffer
 from dse.model.weights import FifoKind, UnitKind
@@ -120,9 +120,14 @@ class ProblemTables:
         return len(self.topology.actors[actor].actions)
 
 
+def kind_indices(platform: Platform) -> dict[str, int]:
+    """Return the index into ``UNIT_KINDS`` of each unit by its name."""
+    return {unit.name: UNIT_KINDS.index(unit.kind) for unit in platform.units}
+
+
 def cost_rows(problem: Problem) -> tuple[CostRow, ...]:
     """Return the rows of the tables of a problem."""
-    kind_of = {unit.name: UNIT_KINDS.index(unit.kind) for unit in problem.platform.units}
+    kind_of = kind_indices(problem.platform)
     plain = (CostRow(kind) for kind in range(len(UNIT_KINDS)))
     return tuple(dict.fromkeys((*plain, *(CostRow(kind_of[unit], clock) for unit, clock in problem.clocks))))
 
@@ -138,11 +143,10 @@ def host_may_be_free(tables: ProblemTables) -> bool:
     problem = tables.problem
     if problem.missing_weights != "zero" and problem.weights.has_transfers:
         return False
-    links = problem.platform.links
     priced = [all(known) for known in tables.reads.known[PRICE_DERIVED:]]
     for a, b in itertools.combinations(problem.platform.units, 2):
         if "gpu" in (a.kind, b.kind):
-            link = next((i for i, link in enumerate(links) if set(link.between) == {a.name, b.name}), None)
+            link = problem.platform.link_index(a.name, b.name)
             if link is None or not priced[link]:
                 return True
     return False

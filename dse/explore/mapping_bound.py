@@ -18,17 +18,16 @@ from dse.estimate.path_pool import KIND_OF_CLASS
 from dse.estimate.tables import (
     PRICE_DERIVED,
     PRICES,
-    UNIT_KINDS,
     CostRow,
     ProblemTables,
     TransferTable,
     host_may_be_free,
+    kind_indices,
 )
 from dse.explore.placement import EdgeCosts, Placement
 from dse.explore.space import Candidate, Space
 
 IntArray: TypeAlias = NDArray[np.int64]
-BoolArray: TypeAlias = NDArray[np.bool_]
 _CHUNK = 4096
 _SAMPLE = 96
 """Mappings that are drawn to look for paths."""
@@ -59,7 +58,7 @@ class MappingBound:
 
     def __init__(self, tables: ProblemTables, space: Space) -> None:
         platform, topology = tables.problem.platform, tables.topology
-        kind_of = {unit.name: UNIT_KINDS.index(unit.kind) for unit in platform.units}
+        kind_of = kind_indices(platform)
         kinds = [kind_of[unit.unit] for unit in space.units]
         self._space = space
         self._buffers = topology.buffers
@@ -121,14 +120,14 @@ class MappingBound:
         other_may_cross = len(port) > 1 and len(sides) > 1
 
         def ticks(ends: _Ends, own: int, other: int, *, same: bool) -> int:
-            slots = [self._space.slots_of_unit(unit).start for unit in (own, other)]
-            kind = self._kind_of_slot[slots[:1]]
-            near, far = (
-                int(self._least(ends, index, kind, np.array([same]), np.array([host]))[0]) for host in (False, True)
-            )
-            if self._side_of_slot[slots[0]] != self._side_of_slot[slots[1]]:
+            here, there = (self._space.slots_of_unit(unit).start for unit in (own, other))
+            on_gpu = bool(self._kind_of_slot[here])
+            far = (ends.host_gpu if on_gpu else ends.host_cpu)[index]
+            if self._side_of_slot[here] != self._side_of_slot[there]:
                 return far
-            return min(near, far) if other_may_cross else near
+            on_cpu = ends.local if same else ends.cpu_cpu
+            near = (ends.cuda if on_gpu else on_cpu)[index]
+            return min(near, far) if other_may_cross or self._dynamic else near
 
         def same(ends: _Ends) -> tuple[int, ...]:
             return tuple(ticks(ends, u, u, same=True) for u in units)
@@ -160,17 +159,10 @@ class MappingBound:
         domains = np.array([-1 if d is None else d for d in clocks.of_unit], dtype=np.int64)[units]
         return np.asarray(self._rows[units, np.take_along_axis(levels, domains % levels.shape[1], axis=1)])
 
-    def _least(self, ends: _Ends, buffer: int, kinds: IntArray, same: BoolArray, host: BoolArray) -> IntArray:
-        """Return the least that one side of a buffer costs; ``host``: some reader of its port is across."""
-        over_link = np.where(kinds > 0, ends.host_gpu[buffer], ends.host_cpu[buffer])
-        on_cpu = np.where(same, ends.local[buffer], ends.cpu_cpu[buffer])
-        near = np.where(kinds > 0, ends.cuda[buffer], on_cpu)
-        return np.where(host, over_link, np.minimum(near, over_link) if self._dynamic else near)
-
 
 def fastest_rows(tables: ProblemTables, space: Space) -> tuple[int, ...]:
     """Return for each unit of a space the row of the tables at the fastest clock that it may have."""
-    kind_of = {unit.name: UNIT_KINDS.index(unit.kind) for unit in tables.problem.platform.units}
+    kind_of = kind_indices(tables.problem.platform)
     return tuple(
         tables.rows.index(CostRow(kind_of[unit.unit], space.clocks.clock_mhz(u, ())))
         for u, unit in enumerate(space.units)

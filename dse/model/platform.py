@@ -88,3 +88,7 @@ class Platform:
     def unit(self, name: str) -> Unit | None:
         """Return the unit called ``name``, or None."""
         return next((u for u in self.units if u.name == name), None)
+
+    def link_index(self, a: str, b: str) -> int | None:
+        """Return the index of the first link between two units, in either direction, or None."""
+        return next((i for i, link in enumerate(self.links) if set(link.between) == {a, b}), None)
