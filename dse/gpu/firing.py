@@ -33,7 +33,7 @@ from dse.passes.operations import ASSUMED_TRIPS, OperationCounter
 Confidence: TypeAlias = Literal["medium", "low"]
 """``medium``: CGPredict on affine loops. ``low``: one thread, or something made up decides."""
 _CostKey: TypeAlias = tuple[int, str, tuple[tuple[LoopKey, Fraction], ...]]
-"""Identity of the actor, action, and the rounds of the loops."""
+"""Identity of the actor (the body beside the cost keeps it alive), action, and the rounds of the loops."""
 USER = "the cost of a firing"
 CONSTANTS: tuple[str, ...] = (
     *MODEL.constants, "latency_arithmetic_cycles", "launch_us", "synchronise_us", "transfer_latency_us",
@@ -131,8 +131,7 @@ class FiringModel:
         self.shape = shape or default_shape(device)
         self.prices = lone_prices(device)
         self._machine = device.trace_machine(USER)
-        self._costs: dict[_CostKey, FiringCost] = {}
-        self._actors: list[Actor] = []  # keeps what the identities in the keys belong to
+        self._costs: dict[_CostKey, tuple[Body, FiringCost]] = {}
         self._simd: dict[_CostKey, tuple[KernelFeatures | str | None, tuple[str, ...]]] = {}
 
     def firing(self, actor: Actor, action: Action, *, longest_run: int = 0, rounds: Rounds | None = None) -> FiringCost:
@@ -143,15 +142,15 @@ class FiringModel:
         """
         key = (id(actor), action.name, tuple(sorted((rounds or {}).items())))
         if key not in self._costs:
-            self._actors.append(actor)
-            self._costs[key] = self._single(actor, action, rounds)
-        cost = self._costs[key]
-        return cost if longest_run < 2 else self._with_blocks(key, body_of(actor, action, rounds), cost, longest_run)
+            body = body_of(actor, action, rounds)
+            self._costs[key] = body, self._single(body, rounds)
+        body, cost = self._costs[key]
+        return cost if longest_run < 2 else self._with_blocks(key, body, cost, longest_run)
 
     # One firing
 
-    def _single(self, actor: Actor, action: Action, rounds: Rounds | None) -> FiringCost:
-        body, counter = body_of(actor, action, rounds), OperationCounter(actor, rounds)
+    def _single(self, body: Body, rounds: Rounds | None) -> FiringCost:
+        action, counter = body.action, OperationCounter(body.actor, rounds)
         counts = counter.body(action)
         alone = max(Fraction(1), cycles_alone(counts, self.prices))
         assumed = [f"{ASSUMED_TRIPS} rounds of {counts.assumed_loops} loops"] if counts.assumed_loops else []

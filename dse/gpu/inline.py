@@ -39,7 +39,7 @@ from dse.model.ir import (
 )
 from dse.model.types import INT32, IntType, ListType, Type, dimensions_of
 from dse.passes.intervals import interval
-from dse.passes.walk import expressions_of, sub_expressions, sub_statements
+from dse.passes.walk import expressions_of, operands_of, sub_expressions, sub_statements, with_operands
 
 MOST_STATEMENTS = 20_000
 """Statements that the replacement of calls may make of an action; beyond it is taken as recursive."""
@@ -127,20 +127,17 @@ class _Flattener:
     actor: Actor
     locals: dict[str, Variable] = field(default_factory=dict)
     before: list[Stmt] = field(default_factory=list)
-    constants: dict[str, Place] = field(default_factory=dict)
-    routines: dict[str, Routine] = field(default_factory=dict)
     fresh: int = 0
     made: int = 0
     open: tuple[str, ...] = ()
     loops: set[str] = field(default_factory=set)
     """Names of loop variables, which nothing assigns."""
+    constants: dict[str, Place] = field(init=False)
+    routines: dict[str, Routine] = field(init=False)
 
-    def __init__(self, actor: Actor) -> None:
-        self.actor = actor
-        self.locals, self.before, self.fresh, self.made, self.open = {}, [], 0, 0, ()
-        self.loops = set()
-        self.constants = constants_of(actor)
-        self.routines = {routine.name: routine for routine in actor.routines}
+    def __post_init__(self) -> None:
+        self.constants = constants_of(self.actor)
+        self.routines = {routine.name: routine for routine in self.actor.routines}
 
     def block(self, statements: Iterable[Stmt], names: Names) -> tuple[Stmt, ...]:
         """Return statements rewritten; ``names`` are those that stand for something else."""
@@ -279,15 +276,8 @@ class _Flattener:
                 return replace(expression, name=place.name, indices=indices)
             case Unary(op="#"):
                 return Const(dimensions_of(expression.operand.type)[0], INT32, expression.span)
-            case Unary() | Cast():
-                return replace(expression, operand=self.value(expression.operand, names))
-            case Binary():
-                left, right = self.value(expression.left, names), self.value(expression.right, names)
-                return replace(expression, left=left, right=right)
-            case Conditional():
-                parts = (expression.condition, expression.then, expression.otherwise)
-                condition, then, otherwise = (self.value(part, names) for part in parts)
-                return replace(expression, condition=condition, then=then, otherwise=otherwise)
+            case Unary() | Cast() | Binary() | Conditional():
+                return with_operands(expression, tuple(self.value(part, names) for part in operands_of(expression)))
             case Call():
                 return self._called(expression, names)
             case _:

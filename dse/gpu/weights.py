@@ -11,7 +11,7 @@
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -107,10 +107,7 @@ def predict_weights(
         ("launch", f"{_launch_us(device):g} us where another actor ran before (launch_us + synchronise_us)"),
     )
     return PredictedWeights(
-        table=WeightTable(
-            name=table.name, compute=table.compute, scheduling=table.scheduling, transfers=table.transfers,
-            simd=table.simd, manifest=manifest,
-        ),
+        table=replace(table, manifest=manifest),
         actions=tuple(actions), device=device, shape=model.shape, model="cgpredict", confidence=confidence,
         confidence_text=text,
     )  # fmt: skip
