@@ -3,14 +3,14 @@
 Each takes a ``View`` of the evaluated current point and returns steps from it, the most promising first.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from dse.explore.method import SearchContext
-from dse.explore.moves import Position, Step, all_moves, moved, some_swaps, targets
+from dse.explore.moves import Position, Step, all_moves, moved, reachable_slots, some_swaps, targets
 from dse.model.study import Evaluation
 
 
@@ -68,15 +68,7 @@ def random(view: View) -> list[Step]:
 def idle(view: View) -> list[Step]:
     """The actors that waited for a core the longest, each to the most idle partition and to a new one."""
     actors = [a for a in range(view.context.space.n_actors) if view.waiting[a] > 0]
-    found = []
-    for actor in sorted(actors, key=lambda a: -view.waiting[a]):
-        slots = list(targets(view.context.space, view.position.slots, actor))
-        used = [s for s in slots if s in view.idle]
-        chosen = [s for s in slots if s not in view.idle]
-        if used:
-            chosen.insert(0, max(used, key=lambda s: view.idle[s]))
-        found += [moved(view.context.space, view.position, actor, slot) for slot in chosen]
-    return [step for step in found if step is not None]
+    return _relieved(view, sorted(actors, key=lambda a: -view.waiting[a]), lambda s: (-view.idle[s],))
 
 
 def communication(view: View) -> list[Step]:
@@ -93,26 +85,31 @@ def communication(view: View) -> list[Step]:
 
 def balancing(view: View) -> list[Step]:
     """The actors of the busiest partition, each to the least busy partition and to a new one."""
-    space, slots = view.context.space, view.position.slots
     busiest = max(view.busy, key=lambda s: (view.busy[s], -s))
+    actors = [a for a, slot in enumerate(view.position.slots) if slot == busiest]
+    return _relieved(view, actors, lambda s: (view.busy[s], s))
+
+
+def _relieved(view: View, actors: Sequence[int], rank: Callable[[int], tuple[int, ...]]) -> list[Step]:
+    """Return the moves of some actors, each to the used slot that ranks first and to every new one."""
+    space, slots = view.context.space, view.position.slots
+    reachable = reachable_slots(space, slots)
+    used = {units: sorted((s for s in there if s in view.busy), key=rank) for units, there in reachable.items()}
+    fresh = {units: [s for s in there if s not in view.busy] for units, there in reachable.items()}
     found = []
-    for actor in (a for a in range(space.n_actors) if slots[a] == busiest):
-        reachable = list(targets(space, slots, actor))
-        used = [s for s in reachable if s in view.busy]
-        chosen = [s for s in reachable if s not in view.busy]
-        if used:
-            chosen.insert(0, min(used, key=lambda s: (view.busy[s], s)))
-        found += [moved(space, view.position, actor, slot) for slot in chosen]
+    for actor in actors:
+        units, own = space.allowed[actor], slots[actor]
+        first = [s for s in used[units][:2] if s != own][:1]
+        found += [moved(space, view.position, actor, slot) for slot in (*first, *fresh[units])]
     return [step for step in found if step is not None]
 
 
 def tokens_to_slots(context: SearchContext, slots: tuple[int, ...], actor: int) -> dict[int, int]:
     """Return the tokens that an actor exchanges with the other actors of each slot."""
     found: dict[int, int] = {}
-    for edge in context.traffic:
-        if actor in (edge.source, edge.target) and edge.source != edge.target:
-            other = edge.target if edge.source == actor else edge.source
-            found[slots[other]] = found.get(slots[other], 0) + edge.tokens
+    for other, tokens in context.partners[actor]:
+        slot = slots[other]
+        found[slot] = found.get(slot, 0) + tokens
     return found
 
 

@@ -83,6 +83,16 @@ class SearchContext:
     keep: int
     placement: Placement = field(default_factory=Placement)
     objectives: int = 0
+    partners: tuple[tuple[tuple[int, int], ...], ...] = field(init=False, repr=False, compare=False)
+    """For each actor the (actor, tokens) at the other ends of its buffers, in their order; from ``traffic``."""
+
+    def __post_init__(self) -> None:
+        found: list[list[tuple[int, int]]] = [[] for _ in range(self.space.n_actors)]
+        for edge in self.traffic:
+            if edge.source != edge.target:
+                found[edge.source].append((edge.target, edge.tokens))
+                found[edge.target].append((edge.source, edge.tokens))
+        object.__setattr__(self, "partners", tuple(map(tuple, found)))
 
 
 class SearchMethod(Protocol):

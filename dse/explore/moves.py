@@ -24,13 +24,49 @@ class Position:
     clocks: Levels = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A neighbour, and the (actor, slot) pairs that the step left: what a search may forbid to take back."""
+    """A neighbour, and the (actor, slot) pairs that the step left: what a search may forbid to take back.
 
-    position: Position
-    candidate: Candidate
-    left: tuple[tuple[int, int], ...] = ()
+    Its canonical point is worked out when somebody asks for it: of a list of steps most are never looked at.
+    """
+
+    __slots__ = ("_candidate", "_position", "_unseen", "left")
+
+    def __init__(self, *, position: Position, candidate: Candidate, left: tuple[tuple[int, int], ...] = ()) -> None:
+        self.left = left
+        self._position = position
+        self._candidate: Candidate | None = candidate
+        self._unseen: tuple[Space, tuple[int, ...]] | None = None
+
+    @classmethod
+    def unseen(
+        cls, space: Space, origin: Position, slots: tuple[int, ...], left: tuple[tuple[int, int], ...]
+    ) -> "Step":
+        """Return the step from ``origin`` to other slots, which the space holds."""
+        step = cls.__new__(cls)
+        step.left, step._position, step._candidate, step._unseen = left, origin, None, (space, slots)
+        return step
+
+    @property
+    def position(self) -> Position:
+        """The neighbour in raw slots."""
+        if self._candidate is None:
+            self._look()
+        return self._position
+
+    @property
+    def candidate(self) -> Candidate:
+        """The canonical neighbour: what is evaluated."""
+        return self._candidate or self._look()
+
+    def _look(self) -> Candidate:
+        assert self._unseen is not None, "a step is made of a point, or of slots that the space holds"
+        (space, slots), origin = self._unseen, self._position
+        position = Position(slots=slots, policy=origin.policy, capacity=origin.capacity, clocks=origin.clocks)
+        candidate = candidate_of(space, position)
+        assert candidate is not None, "the space was asked whether it holds the slots"
+        self._position, self._candidate = _kept(space, position, candidate), candidate
+        return candidate
 
 
 def position_of(candidate: Candidate) -> Position:
@@ -85,14 +121,25 @@ def _settings(space: Space, candidate: Candidate) -> Iterator[Candidate]:
 
 def targets(space: Space, slots: tuple[int, ...], actor: int) -> Iterator[int]:
     """Yield the slots that an actor may move to: the used ones and the first unused one of each unit."""
+    own = slots[actor]
+    return (slot for slot in _reachable(space, set(slots), space.allowed[actor]) if slot != own)
+
+
+def reachable_slots(space: Space, slots: tuple[int, ...]) -> dict[tuple[int, ...], list[int]]:
+    """Return for the allowed units of any actor the slots that it may move to: ``targets``, and its own slot."""
     used = set(slots)
-    for unit in space.allowed[actor]:
+    return {units: list(_reachable(space, used, units)) for units in dict.fromkeys(space.allowed)}
+
+
+def _reachable(space: Space, used: set[int], units: tuple[int, ...]) -> Iterator[int]:
+    for unit in units:
         opened = False
         for slot in space.slots_of_unit(unit):
-            if slot == slots[actor] or (opened and slot not in used):
-                continue
-            opened = opened or slot not in used
-            yield slot
+            if slot in used:
+                yield slot
+            elif not opened:
+                opened = True
+                yield slot
 
 
 def moved(space: Space, position: Position, actor: int, slot: int) -> Step | None:
@@ -101,17 +148,18 @@ def moved(space: Space, position: Position, actor: int, slot: int) -> Step | Non
     if slot == old:
         return None
     slots = (*position.slots[:actor], slot, *position.slots[actor + 1 :])
-    return _step(space, replace(position, slots=slots), ((actor, old),))
+    return Step.unseen(space, position, slots, ((actor, old),)) if space.holds(slots) else None
 
 
 def swapped(space: Space, position: Position, a: int, b: int) -> Step | None:
     """Return the step that exchanges the slots of two actors, None when the space does not hold the result."""
     if position.slots[a] == position.slots[b]:
         return None
-    slots = list(position.slots)
-    slots[a], slots[b] = slots[b], slots[a]
+    changed = list(position.slots)
+    changed[a], changed[b] = changed[b], changed[a]
+    slots = tuple(changed)
     left = ((a, position.slots[a]), (b, position.slots[b]))
-    return _step(space, replace(position, slots=tuple(slots)), left)
+    return Step.unseen(space, position, slots, left) if space.holds(slots) else None
 
 
 def reset(space: Space, position: Position) -> list[Step]:
@@ -120,8 +168,8 @@ def reset(space: Space, position: Position) -> list[Step]:
     others = [replace(position, policy=p) for p in range(len(options.policies)) if p != position.policy]
     others += [replace(position, capacity=c) for c in range(len(options.capacities)) if c != position.capacity]
     others += _reclocked(space, position)
-    steps = [_step(space, other, ()) for other in others]
-    return [step for step in steps if step is not None]
+    reached = [(other, candidate_of(space, other)) for other in others]
+    return [Step(position=_kept(space, p, c), candidate=c) for p, c in reached if c is not None]
 
 
 def _reclocked(space: Space, position: Position) -> Iterator[Position]:
@@ -134,7 +182,8 @@ def _reclocked(space: Space, position: Position) -> Iterator[Position]:
 
 def all_moves(space: Space, position: Position) -> list[Step]:
     """Return the steps that put one actor elsewhere."""
-    pairs = [(a, slot) for a in range(space.n_actors) for slot in targets(space, position.slots, a)]
+    reachable = reachable_slots(space, position.slots)
+    pairs = [(a, slot) for a in range(space.n_actors) for slot in reachable[space.allowed[a]]]
     return [step for a, slot in pairs if (step := moved(space, position, a, slot)) is not None]
 
 
@@ -167,10 +216,9 @@ def random_step(space: Space, position: Position, rng: np.random.Generator) -> S
     return moved(space, position, actor, slots[int(rng.integers(len(slots)))]) if slots else None
 
 
-def _step(space: Space, position: Position, left: tuple[tuple[int, int], ...]) -> Step | None:
-    candidate = candidate_of(space, position)
-    if candidate is None:
-        return None
-    if len(set(zip(position.slots, candidate.assignment, strict=True))) > len(set(position.slots)):
-        position = position_of(candidate)  # identical actors were exchanged: go on from the point that is evaluated
-    return Step(position=position, candidate=candidate, left=left)
+def _kept(space: Space, position: Position, candidate: Candidate) -> Position:
+    """Return the position from which to go on: that of the candidate where identical actors were exchanged."""
+    if space.symmetry is None:
+        return position  # slots and units were renumbered, at most
+    renumbered = len(set(zip(position.slots, candidate.assignment, strict=True))) <= len(set(position.slots))
+    return position if renumbered else position_of(candidate)

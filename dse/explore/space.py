@@ -96,6 +96,17 @@ class Space:
         self.unit_of_slot = tuple(u for u, unit in enumerate(units) for _ in range(unit.slots))
         self._alike = tuple(tuple(v for v, other in enumerate(units) if other.unit == unit.unit) for unit in units)
         self._first = tuple(sum(unit.slots for unit in units[:u]) for u in range(len(units)))
+        self._twins = tuple(tuple(v for v, first in enumerate(self.alike) if first == kind) for kind in self.alike)
+        self._crowdable = any(len(same) > 1 for same in self._alike) or any(
+            units[u].slots != units[twins[0]].slots for u, twins in enumerate(self._twins)
+        )
+        """Whether distinct slots can be more than a unit has: policies share them. Else they are right by number."""
+        self._barred = tuple(
+            (actor, frozenset(slot for slot, unit in enumerate(self.unit_of_slot) if unit not in units_of_actor))
+            for actor, units_of_actor in enumerate(allowed)
+            if len(units_of_actor) < len(units)
+        )
+        """The actors that may not run everywhere, with the slots that they may not take."""
         self.clocks = Clocks(options.clocks, [unit.unit for unit in units])
         self._ways = self._count_ways(_once)
         self._clocked_ways = self._count_ways(self._clockings) if options.clocks else self._ways
@@ -266,6 +277,8 @@ class Space:
         found = self._renamed(slots)
         if found is None:
             return None
+        if not self.clocks.domains:
+            return Candidate(assignment=found[0], policy=policy, capacity=capacity)
         level_of: dict[int, int] = {}
         for unit, renamed in found[1].items():
             old, new = self.clocks.of_unit[unit], self.clocks.of_unit[renamed]
@@ -277,28 +290,46 @@ class Space:
 
     def _renamed(self, slots: tuple[int, ...]) -> tuple[Assignment, dict[int, int]] | None:
         """Return the canonical form of an assignment and how it calls the used units, None as ``canonical``."""
-        numbers: dict[int, int] = {}
+        if self._misplaces(slots):
+            return None
+        numbers = dict.fromkeys(slots, 0)  # the used slots in the order of first use
+        if not self.least <= len(numbers) <= self.most:
+            return None
         used = [0] * len(self.units)
         renamed: dict[int, int] = {}  # identical units in the order of first use
-        for actor, slot in enumerate(slots):
+        for slot in numbers:
             unit = self.unit_of_slot[slot]
-            if unit not in self.allowed[actor]:
-                return None
-            if slot not in numbers:
-                if unit not in renamed:
-                    renamed[unit] = self._next_twin(unit, renamed)
-                unit = renamed[unit]
-                numbers[slot] = self._first[unit] + used[unit]
-                used[unit] += 1
-        crowded = any(sum(used[u] for u in self._alike[v]) > unit.slots for v, unit in enumerate(self.units))
-        if crowded or not self.least <= len(numbers) <= self.most:
+            if unit not in renamed:
+                renamed[unit] = self._next_twin(unit, renamed)
+            unit = renamed[unit]
+            numbers[slot] = self._first[unit] + used[unit]
+            used[unit] += 1
+        if self._crowdable and self._crowds(used):
             return None
-        return tuple(numbers[slot] for slot in slots), renamed
+        return tuple(map(numbers.__getitem__, slots)), renamed
+
+    def holds(self, slots: tuple[int, ...]) -> bool:
+        """Return whether ``canonical`` gives an assignment of the space; costs less than to know which."""
+        if self._crowdable:
+            return Space._renamed(self, slots) is not None
+        return self.least <= len(set(slots)) <= self.most and not self._misplaces(slots)
+
+    def _misplaces(self, slots: tuple[int, ...]) -> bool:
+        """Return whether an actor is where it may not run."""
+        for actor, barred in self._barred:  # noqa: SIM110  (a generator would cost more than the look)
+            if slots[actor] in barred:
+                return True
+        return False
+
+    def _crowds(self, used: list[int]) -> bool:
+        return any(sum(used[u] for u in self._alike[v]) > unit.slots for v, unit in enumerate(self.units))
 
     def _next_twin(self, unit: int, renamed: dict[int, int]) -> int:
+        twins = self._twins[unit]
+        if len(twins) == 1:
+            return unit
         taken = renamed.values()
-        twins = (u for u, first in enumerate(self.alike) if first == self.alike[unit] and u not in taken)
-        return next(twins)
+        return next(u for u in twins if u not in taken)
 
     def slots_of_unit(self, unit: int) -> range:
         """Return the slots of a unit."""
@@ -306,17 +337,25 @@ class Space:
 
     def to_point(self, candidate: Candidate) -> DesignPoint:
         """Return the design point of a candidate; partitions stand in slot order, their actors in declared order."""
+        members: dict[int, list[int]] = {}
+        for actor, slot in enumerate(candidate.assignment):
+            if slot in members:
+                members[slot].append(actor)
+            else:
+                members[slot] = [actor]
         partitions: list[Partition] = []
-        for slot in sorted(set(candidate.assignment)):
+        taken: set[str] = set()
+        for number, slot in enumerate(sorted(members)):
             unit = self.units[self.unit_of_slot[slot]]
-            actors = tuple(a for a, s in enumerate(candidate.assignment) if s == slot)
-            number, taken = len(partitions), {p.name for p in partitions}
             wanted = unit.partition if unit.slots == 1 else None
             name = next(n for n in (wanted, f"P{number}", f"P{number} on {unit.unit}") if n and n not in taken)
+            taken.add(name)
             policy = unit.policy or self.options.policies[candidate.policy]
             clock_mhz = self.clocks.clock_mhz(self.unit_of_slot[slot], candidate.clocks)
             partitions.append(
-                Partition(name=name, actors=actors, unit=unit.unit, policy=policy, clock_mhz=clock_mhz)
+                Partition(
+                    name=name, actors=tuple(members[slot]), unit=unit.unit, policy=policy, clock_mhz=clock_mhz
+                )
             )  # fmt: skip
         return DesignPoint(
             partitions=tuple(partitions), capacities=self.options.capacities[candidate.capacity],
