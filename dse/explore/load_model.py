@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dse.estimate.slot_loads import Costs, Slots, even_out
 from dse.explore.method import SearchContext
-from dse.explore.moves import targets
 from dse.explore.placement import EdgeCosts
+from dse.explore.space import Space
 
 SHARPNESS = 8
 """The loads are added to this power: nearly the largest load, yet every slot counts."""
@@ -64,32 +65,39 @@ class LoadModel:
             self._count(edge, 1)
 
     def even_out(self, rng: np.random.Generator, sweeps: int = SWEEPS) -> None:
-        """Put each actor, in random order, where the loads are the most even; until all stay or so many rounds."""
+        """Put each actor, in random order, where the loads are the most even; until all stay or so many rounds.
+
+        What is minimised is the sum of the loads to the power of ``SHARPNESS``, raised by ``cut_share`` for each buffer
+        of the actor that is cut. An actor does not go back and forth by a rounding error.
+        """
+        slots, load = np.array(self._slots, dtype=np.int64), np.array(self._load, dtype=np.int64)
+        where, costs = _slots_of(self._space), self._costs()
         for _ in range(sweeps):
-            moves = sum(self._settle(actor) for actor in rng.permutation(self._space.n_actors).tolist())
-            if not moves:
-                return
+            order = np.asarray(rng.permutation(self._space.n_actors), dtype=np.int64)
+            if not even_out(
+                order, slots, load, where=where, costs=costs, share=self._share, sharpness=SHARPNESS,
+                cut_share=self._cut_share,
+            ):  # fmt: skip
+                break
+        self._slots, self._load = slots.tolist(), load.tolist()
 
-    def _settle(self, actor: int) -> bool:
-        """Put one actor where it is best; returns whether it moved."""
-        home = where = self._slots[actor]
-        least = self._height(actor) * (1 - 1e-9)  # no move back and forth by a rounding error
-        for slot in list(targets(self._space, self.slots, actor)):
-            self.move(actor, slot)
-            height = self._height(actor)
-            if height < least:
-                least, where = height, slot
-        if self._slots[actor] != where:
-            self.move(actor, where)
-        return where != home
-
-    def _height(self, actor: int) -> float:
-        """Return what is minimised when an actor moves."""
-        height = sum((load / self._share) ** SHARPNESS for load in self._load)
-        if not self._cut_share:
-            return height
-        cut = sum(self._slots[edge.source] != self._slots[edge.target] for edge in self._edges_of[actor])
-        return height * (1 + self._cut_share * cut)
+    def _costs(self) -> Costs:
+        """Return the costs as arrays, each buffer once for either end."""
+        n_units, sizes = len(self._space.units), [len(edges) for edges in self._edges_of]
+        ends = [(edge, edge.source == actor) for actor, edges in enumerate(self._edges_of) for edge in edges]
+        apart = (len(ends), n_units, n_units)
+        writes = np.array([edge.write_apart for edge, _ in ends], dtype=np.int64).reshape(apart)
+        reads = np.array([edge.read_apart for edge, _ in ends], dtype=np.int64).reshape(apart)
+        writing = np.array([own for _, own in ends], dtype=bool)[:, None, None]
+        same = [(edge.write_same, edge.read_same) for edge, _ in ends]
+        return Costs(
+            work=np.array(self._loads, dtype=np.int64).reshape(len(sizes), n_units),
+            first=np.cumsum([0, *sizes], dtype=np.int64),
+            other=np.array([edge.target if own else edge.source for edge, own in ends], dtype=np.int64),
+            same=np.array(same, dtype=np.int64).reshape(len(ends), 2, n_units).sum(axis=1),
+            own=np.where(writing, writes, reads),
+            their=np.ascontiguousarray(np.where(writing, reads, writes).transpose(0, 2, 1)),
+        )
 
     def _count(self, edge: EdgeCosts, sign: int) -> None:
         """Add the transfers of a buffer to the loads, or take them away."""
@@ -100,3 +108,13 @@ class LoadModel:
         else:
             self._load[source] += sign * edge.write_apart[u][v]
             self._load[target] += sign * edge.read_apart[v][u]
+
+
+def _slots_of(space: Space) -> Slots:
+    units = range(len(space.units))
+    return Slots(
+        unit=np.array(space.unit_of_slot, dtype=np.int64),
+        first=np.array([space.slots_of_unit(u).start for u in units], dtype=np.int64),
+        count=np.array([len(space.slots_of_unit(u)) for u in units], dtype=np.int64),
+        allowed=np.array([[u in allowed for u in units] for allowed in space.allowed], dtype=bool),
+    )

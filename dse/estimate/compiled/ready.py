@@ -7,7 +7,7 @@ import struct
 import sys
 from pathlib import Path
 
-_COMPILED = (("kernel", "simulate"), ("path_kernel", "bounds_of"))
+_COMPILED = (("kernel", "simulate"), ("path_kernel", "bounds_of"), ("load_kernel", "sweep"))
 """A function of each module that is compiled."""
 
 

@@ -1,0 +1,54 @@
+"""Evening out the loads of slots, compiled: for searches that start from mappings of hundreds of actors."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.estimate.tables import IntArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Slots:
+    """Where actors may go. ``unit``: of each slot; ``first``, ``count``: the slots of each unit, one behind the other;
+    ``allowed``: shape (n_actors, n_units)."""
+
+    unit: IntArray
+    first: IntArray
+    count: IntArray
+    allowed: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Costs:
+    """What actors and the buffers between two of them cost in ticks, by the units of their ends.
+
+    ``work``: shape (n_actors, n_units). The buffers of actor ``a`` are the entries ``first[a]`` to ``first[a + 1]``:
+    ``other`` is the actor at the other end, ``same[e, u]`` the cost if both are on one slot of unit u, else
+    ``own[e, u, v]`` that of the actor on unit u and ``their[e, u, v]`` that of the other one on unit v.
+    """
+
+    work: IntArray
+    first: IntArray
+    other: IntArray
+    same: IntArray
+    own: IntArray
+    their: IntArray
+
+
+def even_out(
+    order: IntArray, slots: IntArray, loads: IntArray, *, where: Slots, costs: Costs,
+    share: float, sharpness: float, cut_share: float,
+) -> int:  # fmt: skip
+    """Put each actor, in this order, on the slot where the heights are the least; return how many moved.
+
+    The height is the sum over the slots of (load / ``share``) ** ``sharpness``, times 1 + ``cut_share`` for each buffer
+    of the actor that is cut. ``slots`` (of the actors) and ``loads`` (of the slots) are changed.
+    """
+    from dse.estimate.compiled.load_kernel import sweep  # late: numba takes half a second
+
+    moves: int = sweep(
+        order, slots, loads, (share, sharpness, cut_share), (where.unit, costs.work),
+        (where.allowed, where.first, where.count), (costs.first, costs.other), (costs.same, costs.own, costs.their),
+    )  # fmt: skip
+    return moves
