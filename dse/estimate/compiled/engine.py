@@ -1,13 +1,16 @@
 """The compiled engine: packs a design point, runs the kernel, reads the accounts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from dse.estimate.accounts import partition_account
+from dse.estimate.accounts import core_time
 from dse.estimate.compiled import layout as at
 from dse.estimate.compiled.kernel import simulate
-from dse.estimate.compiled.pack import Ints, Run, pack_point, pack_problem
+from dse.estimate.compiled.pack import Ints, pack_point, pack_problem
+from dse.estimate.compiled.place_kernel import PART_CORES, account
+from dse.estimate.compiled.plan import Plan, Planner
 from dse.estimate.deadlock import FinalState, diagnose
 from dse.estimate.prepare import Prepared, prepare
 from dse.estimate.tables import build_tables
@@ -26,21 +29,26 @@ class CompiledEngine:
     def __init__(self, problem: Problem) -> None:
         self.packed = pack_problem(build_tables(problem))
         """What all estimates share."""
+        self.planner = Planner(self.packed.tables)
 
     def estimate(self, point: DesignPoint, *, firing_times: bool = False) -> Estimate:
         """Return the estimate of ``point`` (see ``Engine``)."""
-        prepared = prepare(self.packed.tables, point)
-        run = pack_point(self.packed, prepared)
-        times = np.full((2, len(self.packed.firings) if firing_times else 0), at.NONE, dtype=np.int64)
-        makespan = self._simulate([run], times)[0]
-        return self._estimate(prepared, run, makespan, times if firing_times else None)
+        plan = self.planner.plan(point)
+        memory = pack_point(self.packed, plan)
+        if not firing_times:
+            return self._estimate(plan, memory, self._simulate([memory], _NO_TIMES)[0])
+        times = np.full((2, len(self.packed.firings)), at.NONE, dtype=np.int64)
+        makespan = self._simulate([memory], times)[0]
+        return replace(
+            self._estimate(plan, memory, makespan), firing_times=_firing_times(self.packed.firing_base, times)
+        )  # fmt: skip
 
     def estimates(self, points: Sequence[DesignPoint]) -> list[Estimate]:
         """Return the estimates of points (see ``Engine``): all run in one go, without the interpreter lock."""
-        prepared = [prepare(self.packed.tables, point) for point in points]
-        runs = [pack_point(self.packed, p) for p in prepared]
-        makespans = self._simulate(runs, _NO_TIMES)
-        return [self._estimate(p, r, m, None) for p, r, m in zip(prepared, runs, makespans, strict=True)]
+        plans = [self.planner.plan(point) for point in points]
+        memories = [pack_point(self.packed, plan) for plan in plans]
+        makespans = self._simulate(memories, _NO_TIMES)
+        return [self._estimate(p, m, makespan) for p, m, makespan in zip(plans, memories, makespans, strict=True)]
 
     def estimate_within(self, point: DesignPoint, limit: int) -> Estimate | None:
         """Return the estimate of a point that completes by ``limit``, else None (see ``Engine``)."""
@@ -48,100 +56,70 @@ class CompiledEngine:
 
     def estimates_within(self, points: Sequence[DesignPoint], limit: int) -> list[Estimate | None]:
         """Return the estimates of points that complete by ``limit``, else None (see ``Engine``)."""
-        prepared = [prepare(self.packed.tables, point) for point in points]
-        runs = [pack_point(self.packed, p, limit) for p in prepared]
-        makespans = self._simulate(runs, _NO_TIMES)
+        plans = [self.planner.plan(point) for point in points]
+        memories = [pack_point(self.packed, plan, limit) for plan in plans]
+        makespans = self._simulate(memories, _NO_TIMES)
         return [
-            self._estimate(p, run, makespan, None) if makespan <= limit and _complete(run) else None
-            for p, run, makespan in zip(prepared, runs, makespans, strict=True)
+            self._estimate(plan, memory, makespan) if makespan <= limit and self._complete(memory) else None
+            for plan, memory, makespan in zip(plans, memories, makespans, strict=True)
         ]
 
-    def _simulate(self, runs: list[Run], times: Ints) -> list[int]:
-        ends = np.empty(len(runs), dtype=np.int64)
-        addresses = np.array([run.memory.ctypes.data for run in runs], dtype=np.int64)
+    def _simulate(self, memories: list[Ints], times: Ints) -> list[int]:
+        ends = np.empty(len(memories), dtype=np.int64)
+        addresses = np.array([memory.ctypes.data for memory in memories], dtype=np.int64)
         simulate(addresses, ends, self.packed.firings, times)
         makespans: list[int] = ends.tolist()
         return makespans
 
-    def _estimate(self, prepared: Prepared, run: Run, makespan: int, times: Ints | None) -> Estimate:
+    def _complete(self, memory: Ints) -> bool:
+        rows = self.packed.actors.view(memory)
+        return not memory[at.STOPPED] and bool(np.all(rows[:, at.POSITION] == rows[:, at.FIRING_END]))
+
+    def _estimate(self, plan: Plan, memory: Ints, makespan: int) -> Estimate:
         """Read the accounts of a run that is over."""
-        actors = _actor_accounts(run, makespan)
+        of_actors = np.empty((len(plan.members), len(ActorAccount._fields)), dtype=np.int64)
+        of_partitions = np.empty((len(plan.parts), _SPENT), dtype=np.int64)
+        complete = account(memory, plan.parts, plan.members, makespan, of_actors, of_partitions)
+        cores = plan.parts[:, PART_CORES].tolist()
         return Estimate(
             makespan=makespan,
             tick_unit=self.packed.tables.tick_unit,
-            actors=actors,
+            actors=tuple(map(ActorAccount._make, of_actors.tolist())),
             partitions=tuple(
-                partition_account([actors[a] for a in partition.actors], cores, makespan)
-                for partition, cores in zip(prepared.point.partitions, prepared.cores, strict=True)
+                core_time(spent, n, makespan) for spent, n in zip(of_partitions.tolist(), cores, strict=True)
             ),
-            buffers=_buffer_accounts(run),
-            links=tuple(
-                LinkAccount(
-                    name=server.name, busy=row[at.BUSY], waiting=row[at.WAITED], transfers=row[at.TRANSFERS]
-                )
-                for server, row in zip(prepared.servers, run.links.tolist(), strict=True)
-            ),
-            deadlock=self._deadlock(prepared, run),
-            firing_times=None if times is None else _firing_times(self.packed.firing_base, times),
-        )  # fmt: skip
+            buffers=_buffer_accounts(self.packed.fifos.view(memory)),
+            links=self._link_accounts(memory) if self.planner.servers else (),
+            deadlock=None if complete else self._deadlock(plan.point, memory),
+        )
 
-    def _deadlock(self, prepared: Prepared, run: Run) -> Deadlock | None:
-        if _complete(run):
-            return None
-        return diagnose(prepared, _final_state(run), self._rerun)
+    def _link_accounts(self, memory: Ints) -> tuple[LinkAccount, ...]:
+        rows = memory[memory[at.LINKS] : memory[at.LINKS_END]].reshape(-1, at.LINK_FIELDS).tolist()
+        return tuple(
+            LinkAccount(name=server.name, busy=row[at.BUSY], waiting=row[at.WAITED], transfers=row[at.TRANSFERS])
+            for server, row in zip(self.planner.servers, rows, strict=True)
+        )
+
+    def _deadlock(self, point: DesignPoint, memory: Ints) -> Deadlock | None:
+        return diagnose(prepare(self.packed.tables, point), self._final_state(memory), self._rerun)
 
     def _rerun(self, prepared: Prepared) -> FinalState:
         """Return the final state of another run."""
-        run = pack_point(self.packed, prepared)
-        self._simulate([run], _NO_TIMES)
-        return _final_state(run)
+        memory = pack_point(self.packed, self.planner.of(prepared))
+        self._simulate([memory], _NO_TIMES)
+        return self._final_state(memory)
+
+    def _final_state(self, memory: Ints) -> FinalState:
+        actors, fifos = self.packed.actors.view(memory), self.packed.fifos.view(memory)
+        return (actors[:, at.POSITION] - actors[:, at.FIRING_BASE]).tolist(), fifos[:, at.VISIBLE].tolist()
 
 
-def _complete(run: Run) -> bool:
-    return not run.memory[at.STOPPED] and bool(np.all(run.actors[:, at.POSITION] == run.actors[:, at.FIRING_END]))
+_SPENT = 5
+"""What actors spend core time on: the first fields of ``ActorAccount`` and of ``PartitionAccount``."""
 
 
-def _final_state(run: Run) -> FinalState:
-    positions = run.actors[:, at.POSITION] - run.actors[:, at.FIRING_BASE]
-    return positions.tolist(), run.fifos[:, at.VISIBLE].tolist()
-
-
-def _actor_accounts(run: Run, makespan: int) -> tuple[ActorAccount, ...]:
-    positions, bases = run.actors[:, at.POSITION].tolist(), run.actors[:, at.FIRING_BASE].tolist()
-    rows = run.actors[:, at.FIRING_END : at.LINK_WAITING + 1].tolist()
-    accounts = []
-    for position, base, row in zip(positions, bases, rows, strict=True):
-        end, last_end, _, scheduling, idle, blocked_reading, blocked_writing, reading, processing, writing, waiting = (
-            row
-        )
-        accounts.append(
-            ActorAccount(
-                scheduling=scheduling,
-                reading=reading,
-                processing=processing,
-                writing=writing,
-                link_waiting=waiting,
-                blocked_reading=blocked_reading,
-                blocked_writing=blocked_writing,
-                idle=idle,
-                finished=makespan - last_end if position == end else 0,
-                firings=position - base,
-            )
-        )
-    return tuple(accounts)
-
-
-def _buffer_accounts(run: Run) -> tuple[BufferAccount, ...]:
-    return tuple(
-        BufferAccount(
-            max_tokens=row[at.MAX_TOKENS],
-            read_blockings=row[at.READ_BLOCKINGS],
-            read_blocked=row[at.READ_BLOCKED],
-            write_blockings=row[at.WRITE_BLOCKINGS],
-            write_blocked=row[at.WRITE_BLOCKED],
-        )
-        for row in run.fifos[:, : at.WRITE_BLOCKED + 1].tolist()
-    )
+def _buffer_accounts(fifos: Ints) -> tuple[BufferAccount, ...]:
+    return tuple(map(BufferAccount._make, fifos[:, at.MAX_TOKENS : at.WRITE_BLOCKED + 1].tolist()))
 
 
 def _firing_times(base: Ints, times: Ints) -> tuple[FiringTimes, ...]:

@@ -13,7 +13,7 @@ from dse.cli.main import main
 from dse.estimate.compiled.warm import warm
 from dse.estimate.engine import needs_compiling
 
-KERNELS = {"kernel": "simulate", "path_kernel": "bounds_of", "load_kernel": "sweep"}
+KERNELS = {"kernel": "simulate", "path_kernel": "bounds_of", "load_kernel": "sweep", "place_kernel": "fill"}
 PINGPONG = str(Path(__file__).resolve().parents[3] / "actors" / "pingpong" / "pingpong.xdf")
 
 
@@ -31,7 +31,7 @@ def test_what_the_compiler_wrote_counts() -> None:
 
 
 @pytest.mark.parametrize("stamp", ["sha256", "mtime"])
-@pytest.mark.parametrize("other", ["kernel", "path_kernel", "load_kernel"])
+@pytest.mark.parametrize("other", list(KERNELS))
 @pytest.mark.parametrize("changed", ["source", "version", "nothing"])
 def test_a_cache_of_another_kernel_or_compiler_does_not_count(
     changed: str, other: str, stamp: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
