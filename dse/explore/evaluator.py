@@ -127,7 +127,7 @@ class Evaluator:
                     known = self._replay(digest)
                 if known is None or not _suffices(known, limit):
                     known = self._make(digest, point, estimates, limit, known)
-                self._note(known)
+                self._note(known, point)
                 results.append(_as_told(known, limit))
         finally:
             self._commit(force=self.stop is not None)
@@ -183,21 +183,21 @@ class Evaluator:
         ordinal = len(self._known) if known is None else known.ordinal
         if estimate is None:
             assert limit is not None, "without a limit every estimate comes to an end"
-            evaluation = Evaluation(
+            evaluation = Evaluation.of(
                 ordinal=ordinal, point=point, digest=digest, makespan=limit + 1, cut=True, tick_unit=self._tick_unit,
                 deadlock=False, partitions=(), seconds=seconds,
             )  # fmt: skip
         else:
-            evaluation = Evaluation(
+            evaluation = Evaluation.of(
                 ordinal=ordinal, point=point, digest=digest, makespan=estimate.makespan,
                 tick_unit=estimate.tick_unit, deadlock=estimate.deadlock is not None, partitions=estimate.partitions,
-                seconds=seconds, waiting=tuple(account.idle for account in estimate.actors),
+                seconds=seconds, waiting=[account.idle for account in estimate.actors],
             )  # fmt: skip
         self._store.add(evaluation)
         return evaluation
 
-    def _note(self, evaluation: Evaluation) -> None:
-        """Keep an evaluation, in the place of an earlier one of its point that was cut."""
+    def _note(self, evaluation: Evaluation, point: DesignPoint) -> None:
+        """Keep the evaluation of a point, in the place of an earlier one that was cut."""
         known = self._known.get(evaluation.digest)
         if known is evaluation:
             return
@@ -210,7 +210,7 @@ class Evaluator:
             return
         if self._best is None or evaluation.makespan < self._best:
             self._best = evaluation.makespan
-        if self._cutting is not None and self._cutting.counts(evaluation.point):
+        if self._cutting is not None and self._cutting.counts(point):
             bisect.insort(self._kept, evaluation.makespan)
             del self._kept[self._cutting.keep :]
 
@@ -236,4 +236,4 @@ def _as_told(known: Evaluation, limit: int | None) -> Evaluation:
     """Return an evaluation as a batch with a limit tells it: cut where it is above, whatever else is known."""
     if limit is None or (not known.deadlock and known.makespan <= limit):
         return known
-    return replace(known, makespan=limit + 1, cut=True, deadlock=False, partitions=(), waiting=())
+    return replace(known, makespan=limit + 1, cut=True, deadlock=False, times=b"")

@@ -36,7 +36,8 @@ class Goals:
 
     def costs(self, evaluation: Evaluation) -> Costs:
         """Return the costs of an evaluation without deadlock."""
-        return tuple(objective.cost(evaluation.point, evaluation) for objective in self.objectives)
+        point = evaluation.point
+        return tuple(objective.cost(point, evaluation) for objective in self.objectives)
 
     def values(self, costs: Costs) -> tuple[float, ...]:
         """Return costs as people read them."""
@@ -147,7 +148,7 @@ def ranked_by(goals: Goals, evaluations: Sequence[Evaluation]) -> tuple[Evaluati
     Cut ones, which only objectives of the makespan have, are left out: as many as are shown are ahead of them.
     """
     alive = [e for e in evaluations if not e.deadlock and not e.cut]
-    return tuple(sorted(alive, key=lambda e: (goals.costs(e), len(e.point.partitions), e.ordinal)))
+    return tuple(sorted(alive, key=lambda e: (goals.costs(e), e.n_partitions, e.ordinal)))
 
 
 def front_of(goals: Goals, evaluations: Sequence[Evaluation]) -> Front | None:

@@ -57,4 +57,4 @@ def ranked(evaluations: list[Evaluation]) -> tuple[Evaluation, ...]:
     Cut ones are left out: as many as the evaluator keeps are ahead of them.
     """
     alive = [e for e in evaluations if not e.deadlock and not e.cut]
-    return tuple(sorted(alive, key=lambda e: (e.makespan, len(e.point.partitions), e.ordinal)))
+    return tuple(sorted(alive, key=lambda e: (e.makespan, e.n_partitions, e.ordinal)))

@@ -7,35 +7,58 @@ and one file is the whole study. The file is locked while a search writes to it.
 import json
 import re
 import sqlite3
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from dse.base.errors import FormatError, OptionError
+from dse.base.packing import pack_integers, unpack_integers
 from dse.base.source import file_span
-from dse.model.design_point import DesignPoint, Partition
-from dse.model.estimate import PartitionAccount
-from dse.model.study import Evaluation
+from dse.model.design_point import DesignPoint, Partition, ReleaseMode, TransferMode
+from dse.model.packed_point import SHARED, PackedPoint, PartitionFrame, PointLayout, shared_layout
+from dse.model.study import Evaluation, unpack_times
 from dse.model.trace import Topology
 
-SCHEMA_VERSION = 3
+_Setting: TypeAlias = tuple[tuple[int, ...], ReleaseMode, TransferMode, str]
+SCHEMA_VERSION = 4
 _DIGEST = re.compile("[0-9a-f]{64}")
 _SCHEMA = (
     "CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "CREATE TABLE identity (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE actor (number INTEGER PRIMARY KEY, name TEXT NOT NULL)",
+    """CREATE TABLE setting (           -- what design points share
+        number INTEGER PRIMARY KEY,
+        capacities_tokens TEXT NOT NULL, -- of each buffer, JSON
+        release TEXT NOT NULL,
+        transfers TEXT NOT NULL,
+        name TEXT NOT NULL               -- a label
+    )""",
+    """CREATE TABLE part (              -- a partition without its actors
+        number INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        unit TEXT NOT NULL,
+        policy TEXT NOT NULL,
+        cores INTEGER NOT NULL,
+        static_order TEXT NOT NULL,      -- numbers of actors, JSON
+        clock_mhz TEXT                   -- an exact fraction; NULL: the clock of the weights
+    )""",
     """CREATE TABLE evaluation (
-        digest TEXT PRIMARY KEY,    -- sha256 of the design point without its names
+        digest BLOB PRIMARY KEY,    -- sha256 of the design point without its names
         ordinal INTEGER NOT NULL,   -- order of evaluation, from 0
         makespan INTEGER,           -- in tick_unit; without meaning in a deadlock; NULL where the run was stopped
         at_least INTEGER,           -- then: a proven lower bound of the makespan (or it deadlocks), in tick_unit
         tick_unit TEXT NOT NULL,
         deadlock INTEGER NOT NULL,
         seconds REAL NOT NULL,      -- wall time of the estimation
-        point TEXT NOT NULL,        -- the design point, JSON
-        partitions TEXT NOT NULL,   -- core time of each partition by category, JSON, in tick_unit
-        waiting TEXT NOT NULL       -- for each actor its time ready without a core, JSON, in tick_unit
+        setting INTEGER NOT NULL REFERENCES setting,
+        -- Packed integers: w, then of all n integers the lowest byte, of all the second one, to the w-th; integer i is
+        -- int.from_bytes(blob[1 + i :: n], "little", signed=w > 7). A blob whose first byte is 120 is zlib of all this.
+        parts BLOB NOT NULL,        -- packed: the number of each partition in table part
+        members BLOB NOT NULL,      -- packed: how many actors each partition has, then the actors of each in its order
+        times BLOB NOT NULL         -- packed, in tick_unit: the number of partitions; of each its scheduling, of each
+        -- its reading, processing, writing, link_waiting, unoccupied core time, its cores; then for each actor the time
+        -- that it was ready without a core. Nothing where the run was stopped.
     )""",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
@@ -48,47 +71,48 @@ class StudyStore:
         self._path = path
         self._connection = connection
         self._topology = topology
+        self._layouts = _Layouts(connection)
         self._lost: OptionError | None = None
         """Why evaluations that were added are not in the file: a full disk undoes the open transaction."""
 
     def known(self) -> dict[str, Evaluation]:
         """Return the stored evaluations by digest, in order."""
         try:
+            self._layouts.load(self._topology)
             rows = self._connection.execute(
-                "SELECT digest, ordinal, makespan, at_least, tick_unit, deadlock, seconds, point, partitions, waiting"
-                " FROM evaluation ORDER BY ordinal, digest"
-            ).fetchall()
+                "SELECT lower(hex(digest)), ordinal, makespan, at_least, tick_unit, deadlock, seconds,"
+                " setting, parts, members, times FROM evaluation ORDER BY ordinal, digest"
+            )
             return {row[0]: self._evaluation(row) for row in rows}
         except (sqlite3.DatabaseError, ValueError, KeyError, TypeError) as cause:
             raise damaged(self._path, str(cause)) from cause
 
     def _evaluation(self, row: tuple[Any, ...]) -> Evaluation:
-        digest, ordinal, makespan, at_least, tick_unit, deadlock, seconds, point, partitions, waiting = row
-        return Evaluation(
-            ordinal=ordinal, point=point_from_json(json.loads(point), self._topology), digest=digest,
+        digest, ordinal, makespan, at_least, tick_unit, deadlock, seconds, setting, parts, members, times = row
+        evaluation = Evaluation(
+            ordinal=ordinal, packed=PackedPoint(self._layouts.layout(setting, parts), members), digest=digest,
             makespan=at_least if makespan is None else makespan, cut=makespan is None,
-            tick_unit=tick_unit, deadlock=bool(deadlock), seconds=seconds,
-            partitions=tuple(PartitionAccount(**account) for account in json.loads(partitions)),
-            waiting=tuple(json.loads(waiting)),
+            tick_unit=tick_unit, deadlock=bool(deadlock), seconds=seconds, times=times,
         )  # fmt: skip
+        _check(evaluation, len(self._topology.actors))
+        return evaluation
 
     def add(self, evaluation: Evaluation) -> None:
         """Add an evaluation to the open transaction, or put it in the place of what was known of its point.
 
         Raises ``OptionError`` where the file cannot be written.
         """
+        cut, packed = evaluation.cut, evaluation.packed
         try:
+            setting, parts = self._layouts.numbers(packed.layout)
             self._connection.execute(
                 "INSERT OR REPLACE INTO evaluation"
-                " (digest, ordinal, makespan, at_least, tick_unit, deadlock, seconds, point, partitions, waiting)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " (digest, ordinal, makespan, at_least, tick_unit, deadlock, seconds, setting, parts, members, times)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    evaluation.digest, evaluation.ordinal, None if evaluation.cut else evaluation.makespan,
-                    evaluation.makespan if evaluation.cut else None, evaluation.tick_unit,
-                    int(evaluation.deadlock), evaluation.seconds,
-                    json.dumps(point_to_json(evaluation.point, self._topology), separators=(",", ":")),
-                    json.dumps([asdict(account) for account in evaluation.partitions], separators=(",", ":")),
-                    json.dumps(evaluation.waiting, separators=(",", ":")),
+                    bytes.fromhex(evaluation.digest), evaluation.ordinal, None if cut else evaluation.makespan,
+                    evaluation.makespan if cut else None, evaluation.tick_unit, int(evaluation.deadlock),
+                    evaluation.seconds, setting, parts, packed.members, evaluation.times,
                 ),
             )  # fmt: skip
         except sqlite3.OperationalError as cause:
@@ -119,6 +143,91 @@ class StudyStore:
         return self._lost
 
 
+class _Layouts:
+    """The tables ``setting`` and ``part`` of a study: what evaluations refer to by number, counted from 0."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._settings: dict[_Setting, int] = {}
+        self._parts: dict[PartitionFrame, int] = {}
+        self._setting_of: dict[int, _Setting] = {}
+        self._part_of: dict[int, PartitionFrame] = {}
+        self._numbers: dict[PointLayout, tuple[int, bytes]] = {}
+
+    def load(self, topology: Topology) -> None:
+        """Read the tables. Raises ``ValueError`` where they are not of this network."""
+        rows = self._connection.execute("SELECT number, name FROM actor ORDER BY number").fetchall()
+        if rows != [(number, actor.name) for number, actor in enumerate(topology.actors)]:
+            raise ValueError("its actors are not those of the network")
+        for number, tokens, *rest in self._connection.execute(
+            "SELECT number, capacities_tokens, release, transfers, name FROM setting"
+        ):
+            capacities = tuple(json.loads(tokens))
+            if len(capacities) != len(topology.buffers):
+                raise ValueError("its buffers are not those of the network")
+            self._settings[capacities, *rest] = number
+        for number, name, unit, policy, cores, order, clock in self._connection.execute(
+            "SELECT number, name, unit, policy, cores, static_order, clock_mhz FROM part"
+        ):
+            static_order = tuple(json.loads(order))
+            _check_actors(static_order, len(topology.actors))
+            clock_mhz = None if clock is None else Fraction(clock)
+            self._parts[PartitionFrame(name, unit, policy, cores, static_order, clock_mhz)] = number
+        self._setting_of = {number: setting for setting, number in self._settings.items()}
+        self._part_of = {number: part for part, number in self._parts.items()}
+
+    def layout(self, setting: int, parts: bytes) -> PointLayout:
+        """Return the layout of a row. Raises ``KeyError`` where a number is not in its table; call ``load`` first."""
+        frames = tuple(self._part_of[number] for number in unpack_integers(parts))
+        return shared_layout(frames, *self._setting_of[setting])
+
+    def numbers(self, layout: PointLayout) -> tuple[int, bytes]:
+        """Return ``setting`` and ``parts`` of a layout; what is new is added to the open transaction."""
+        found = self._numbers.get(layout)
+        if found is None:
+            setting = self._setting(layout)
+            found = setting, pack_integers([self._part(frame) for frame in layout.frames])
+            if len(self._numbers) >= SHARED:
+                self._numbers.clear()
+            self._numbers[layout] = found
+        return found
+
+    def _setting(self, layout: PointLayout) -> int:
+        key = layout.capacities, layout.release, layout.transfers, layout.name
+        if key not in self._settings:
+            number = len(self._settings)
+            row = number, _json(layout.capacities), layout.release, layout.transfers, layout.name
+            self._connection.execute("INSERT INTO setting VALUES (?, ?, ?, ?, ?)", row)
+            self._settings[key] = number
+        return self._settings[key]
+
+    def _part(self, frame: PartitionFrame) -> int:
+        if frame not in self._parts:
+            number = len(self._parts)
+            clock = None if frame.clock_mhz is None else str(frame.clock_mhz)
+            row = number, frame.name, frame.unit, frame.policy, frame.cores, _json(frame.static_order), clock
+            self._connection.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            self._parts[frame] = number
+        return self._parts[frame]
+
+
+def _json(numbers: tuple[int, ...]) -> str:
+    return json.dumps(numbers, separators=(",", ":"))
+
+
+def _check(evaluation: Evaluation, n_actors: int) -> None:
+    """Raise ``ValueError`` where a stored evaluation cannot be unpacked, or not for a network of so many actors."""
+    point, (accounts, waiting) = evaluation.point, unpack_times(evaluation.times)
+    _check_actors([actor for partition in point.partitions for actor in partition.actors], n_actors)
+    if len(accounts) not in (0, len(point.partitions)) or len(waiting) not in (0, n_actors):
+        raise ValueError("the times of an evaluation are not those of its partitions and actors")
+
+
+def _check_actors(actors: Sequence[int], n_actors: int) -> None:
+    if actors and not 0 <= min(actors) <= max(actors) < n_actors:
+        raise ValueError(f"an actor has a number that is not below {n_actors}")
+
+
 def create_study(
     path: Path, topology: Topology, identity: Mapping[str, str], manifest: Mapping[str, str]
 ) -> StudyStore:
@@ -131,6 +240,7 @@ def create_study(
         connection.execute("BEGIN")  # one transaction: a kill leaves an empty file or a whole study
         for statement in _SCHEMA:
             connection.execute(statement)
+        connection.executemany("INSERT INTO actor VALUES (?, ?)", enumerate(a.name for a in topology.actors))
         connection.executemany("INSERT INTO identity VALUES (?, ?)", sorted(identity.items()))
         connection.executemany("INSERT INTO manifest VALUES (?, ?)", sorted(manifest.items()))
         connection.commit()

@@ -3,7 +3,6 @@
 Read ``explore`` from top to bottom: one variable a stage.
 """
 
-import functools
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -224,14 +223,14 @@ def _search(
     method: SearchMethod = METHODS.load(plan.method)(context if searched is None else unbounded(context, searched))
     if searched is not None:
         method = ByGoals(method, searched)
-    cutting = Cutting(keep=max(KEPT, options.best), counts=functools.partial(_holds, space))
+    cutting = Cutting(keep=max(KEPT, options.best), counts=lambda point: _holds(space, len(point.partitions)))
     evaluator = Evaluator(
         estimator, budget=plan.budget, store=store, clock=time.perf_counter, progress=watch.progress,
         cutting=cutting if searched is None else None,
     )  # fmt: skip
     bounding_seconds = time.perf_counter() - started
     outcome = run_search(method, evaluator, space.one_core(), options.batch)
-    in_space = [e for e in evaluator.evaluations if _holds(space, e.point)]
+    in_space = [e for e in evaluator.evaluations if _holds(space, e.n_partitions)]
     ranking = ranked(in_space) if goals is None else ranked_by(goals, in_space)
     return Study(
         network=setting.trace.topology.name,
@@ -268,9 +267,9 @@ def _cluster(options: ExploreOptions, setting: Setting) -> ClusterEstimator | No
     return ClusterEstimator(options.cluster, setting.problem, options.problem.engine)
 
 
-def _holds(space: Space, point: DesignPoint) -> bool:
-    """Return whether the space holds a point; only the reference mapping on one core may be outside."""
-    return len(point.partitions) > 1 or space.least == 1
+def _holds(space: Space, n_partitions: int) -> bool:
+    """Return whether the space holds a point that was evaluated; only the reference mapping on one core may not be."""
+    return n_partitions > 1 or space.least == 1
 
 
 def _context(setting: Setting, space: Space, seed: int, keep: int, least: int) -> SearchContext:
@@ -372,7 +371,7 @@ def _manifest(options: ExploreOptions, setting: Setting, budget: Budget | None) 
 
 def _nothing_found(study: Study, space: Space, setting: Setting, engine: Engine) -> DeadlockError | OptionError:
     """Return the error for a study without a mapping that completes; it explains one deadlock."""
-    outside = study.baseline is not None and not _holds(space, study.baseline.point)
+    outside = study.baseline is not None and not _holds(space, study.baseline.n_partitions)
     if study.evaluations == int(outside):
         return OptionError(
             "the budget ended before a mapping of the space was estimated",

@@ -1,11 +1,13 @@
 """What an estimate holds. All times are ticks: ps under clocks, else cycles. Source: ``estimation.md``.
 
-The accounts of actors and buffers are named tuples: an estimate has hundreds of them, and frozen dataclasses would take
-ten times as long to make.
+An estimate has hundreds of accounts, of which a search reads one number each. They are therefore named tuples, and an
+engine may hand over those of actors and buffers as ``Accounts``, which makes them when they are looked at.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from itertools import repeat
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +38,7 @@ class ActorAccount(NamedTuple):
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionAccount:
+class PartitionAccount(NamedTuple):
     """Core time of one partition; the six categories add up to ``cores * makespan`` exactly."""
 
     scheduling: int
@@ -62,6 +63,41 @@ class BufferAccount(NamedTuple):
     read_blocked: int
     write_blockings: int
     write_blocked: int
+
+
+_Account = TypeVar("_Account", bound=tuple[int, ...])
+
+
+class Accounts(Sequence[_Account], Generic[_Account]):
+    """Accounts of one kind, from the rows of an int64 array, shape (n, n_fields). Equal to a tuple of the same ones."""
+
+    __slots__ = ("_kind", "_rows")
+
+    def __init__(self, kind: type[_Account], rows: NDArray[np.int64]) -> None:
+        self._kind = kind
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[_Account]:
+        return map(tuple.__new__, repeat(self._kind), self._rows.tolist())  # no call of Python for each
+
+    @overload
+    def __getitem__(self, index: int) -> _Account: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[_Account]: ...
+    def __getitem__(self, index: int | slice) -> _Account | Sequence[_Account]:
+        return tuple(self)[index]
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == tuple(other) if isinstance(other, (tuple, Accounts)) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,9 +145,9 @@ class Estimate:
 
     makespan: int
     tick_unit: TickUnit
-    actors: tuple[ActorAccount, ...]
+    actors: Sequence[ActorAccount]
     partitions: tuple[PartitionAccount, ...]
-    buffers: tuple[BufferAccount, ...]
+    buffers: Sequence[BufferAccount]
     links: tuple[LinkAccount, ...]
     deadlock: Deadlock | None
     firing_times: tuple[FiringTimes, ...] | None = None

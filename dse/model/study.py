@@ -1,10 +1,15 @@
 """What a search leaves behind: the evaluated design points, the bound that is proven for all, and what was assumed."""
 
+import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal, TypeAlias
 
+from dse.base.packing import pack_integers, unpack_integers
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import PartitionAccount, TickUnit
+from dse.model.packed_point import VIEWED, PackedPoint, pack_point
 
 StopReason: TypeAlias = Literal["complete", "evaluations", "seconds", "interrupted"]
 """Why a search ended: the method was done, a budget ran out, or the user interrupted it."""
@@ -15,24 +20,81 @@ class Evaluation:
     """One evaluated design point: what the search and the ranking look at, and what the store keeps of an estimate.
 
     ``ordinal`` counts the evaluations of a study from 0. ``makespan`` is in ticks and means nothing in a deadlock;
-    where ``cut`` is set it is no makespan but a proven lower bound of it.
+    where ``cut`` is set it is no makespan but a proven lower bound of it. A search keeps tens of thousands, so that the
+    point and the times are packed: ``Evaluation.of`` makes one from the plain ones, which the properties unpack.
     """
 
     ordinal: int
-    point: DesignPoint
+    packed: PackedPoint
+    """The design point; see ``point``."""
     digest: str
     makespan: int
     tick_unit: TickUnit
     deadlock: bool
-    partitions: tuple[PartitionAccount, ...]
+    times: bytes
+    """What ``pack_times`` returned; see ``partitions`` and ``waiting``."""
     seconds: float
     """Wall time of the estimation, in seconds; no result depends on it."""
-    waiting: tuple[int, ...] = ()
-    """For each actor the ticks that it was ready while no core of its partition was free; empty where unknown."""
     costs: tuple[int, ...] = ()
     """The cost of each objective of the search, smaller is better; empty where it only looks at the makespan."""
     cut: bool = False
     """The simulation was stopped: the point takes at least ``makespan`` ticks, or deadlocks. It has no accounts."""
+
+    @classmethod
+    def of(
+        cls, *, ordinal: int, point: DesignPoint, digest: str, makespan: int, tick_unit: TickUnit, deadlock: bool,
+        partitions: Sequence[PartitionAccount], seconds: float, waiting: Sequence[int] = (),
+        costs: tuple[int, ...] = (), cut: bool = False,
+    ) -> "Evaluation":  # fmt: skip
+        """Return the evaluation of a point; ``partitions`` and ``waiting`` as the properties of these names."""
+        return cls(
+            ordinal=ordinal, packed=pack_point(point), digest=digest, makespan=makespan, tick_unit=tick_unit,
+            deadlock=deadlock, times=pack_times(partitions, waiting), seconds=seconds, costs=costs, cut=cut,
+        )  # fmt: skip
+
+    @property
+    def point(self) -> DesignPoint:
+        """The design point."""
+        return self.packed.unpacked()
+
+    @property
+    def n_partitions(self) -> int:
+        """The number of partitions of the point; costs nothing."""
+        return self.packed.n_partitions
+
+    @property
+    def partitions(self) -> tuple[PartitionAccount, ...]:
+        """Core time of each partition of the point, in ticks; empty where it is not known."""
+        return unpack_times(self.times)[0]
+
+    @property
+    def waiting(self) -> tuple[int, ...]:
+        """For each actor the ticks that it was ready while no core of its partition was free; empty where unknown."""
+        return unpack_times(self.times)[1]
+
+
+def pack_times(partitions: Sequence[PartitionAccount], waiting: Sequence[int]) -> bytes:
+    """Return times as bytes (``dse/base/packing.py``): the number of partitions, each category of all, the waiting.
+
+    The categories are the fields of ``PartitionAccount`` in their order. Nothing at all is no bytes.
+    """
+    if not partitions and not waiting:
+        return b""
+    categories = chain.from_iterable(zip(*partitions, strict=True))
+    return pack_integers([len(partitions), *categories, *waiting], squeeze=True)
+
+
+@functools.lru_cache(maxsize=VIEWED)
+def unpack_times(times: bytes) -> tuple[tuple[PartitionAccount, ...], tuple[int, ...]]:
+    """Return what ``pack_times`` was given. Raises ``ValueError`` where the bytes are not from it."""
+    if not times:
+        return (), ()
+    count, *integers = unpack_integers(times)
+    end = len(PartitionAccount._fields) * count
+    if not 0 <= end <= len(integers):
+        raise ValueError(f"{len(integers)} times are too few for {count} partitions")
+    categories = (integers[begin : begin + count] for begin in range(0, end, count or 1))
+    return tuple(map(PartitionAccount._make, zip(*categories, strict=True))), tuple(integers[end:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

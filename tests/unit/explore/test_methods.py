@@ -206,7 +206,7 @@ def test_the_portfolio_ends_when_a_bound_of_the_space_is_met() -> None:
 def _evaluated(problem: Problem, points: Sequence[DesignPoint]) -> list[Evaluation]:
     engine = make_engine("compiled", problem)
     return [
-        Evaluation(
+        Evaluation.of(
             ordinal=0, point=p, digest=p.digest(), makespan=e.makespan, tick_unit=e.tick_unit, deadlock=False,
             partitions=e.partitions, seconds=0.0, waiting=tuple(account.idle for account in e.actors),
         )

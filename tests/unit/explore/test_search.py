@@ -256,7 +256,7 @@ def test_damaged_studies_are_errors(tmp_path: Path, damage: str) -> None:
     store = create_study(path, chain(), IDENTITY, {})
     search("exhaustive", chain_space(), store=store)
     if damage == "row":
-        store._connection.execute("UPDATE evaluation SET point = '{}' WHERE ordinal = 3")
+        store._connection.execute("UPDATE evaluation SET members = x'0102' WHERE ordinal = 3")
     store.close()
     data = path.read_bytes()
     if damage == "text":

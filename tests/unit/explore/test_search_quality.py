@@ -132,7 +132,7 @@ def test_exhaustive_search_looks_at_the_clock_while_bounds_exclude_everything() 
     first = method.ask(1)
     told = estimate_of(first[0])
     method.tell([
-        Evaluation(
+        Evaluation.of(
             ordinal=0, point=first[0], digest=first[0].digest(), makespan=told.makespan, tick_unit="cycles",
             deadlock=False, partitions=told.partitions, seconds=0.0,
         )

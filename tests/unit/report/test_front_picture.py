@@ -11,7 +11,7 @@ from dse.report.front_picture import front_pictures
 
 
 def front(values: list[tuple[float, ...]], history: tuple[tuple[int, float], ...]) -> Front:
-    evaluation = Evaluation(
+    evaluation = Evaluation.of(
         ordinal=0, point=DesignPoint(partitions=(), capacities=()), digest="", makespan=1, tick_unit="ps",
         deadlock=False, partitions=(), seconds=0.0,
     )  # fmt: skip

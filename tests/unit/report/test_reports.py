@@ -37,7 +37,7 @@ def study_of(problem: Problem) -> tuple[Study, Estimate]:
         point = space.to_point(candidate)
         e = engine.estimate(point)
         found.append(
-            Evaluation(
+            Evaluation.of(
                 ordinal=ordinal, point=point, digest=point.digest(), makespan=e.makespan, tick_unit=e.tick_unit,
                 deadlock=False, partitions=e.partitions, seconds=0.0,
             )

@@ -1,0 +1,81 @@
+"""Integers as few bytes: what a long search keeps of each evaluation, in memory and in its study file.
+
+The first byte is the width w. Then follow the lowest bytes of all integers, then their second ones, and so on: w
+planes. Integer i of n is ``blob[1 + i :: n]``, the least significant byte first, with a sign (two's complement) where
+the width is 8 or more. No integers are no bytes. A first byte of 120, which no width is, begins a zlib stream of all
+this: high planes are nearly constant.
+"""
+
+import sys
+import zlib
+from array import array
+from collections.abc import Sequence
+
+WORD = 8
+"""Bytes of the integers that fit ``array``; wider ones are packed one by one."""
+ZLIB_MARK = 0x78
+"""The first byte of every zlib stream with the usual window."""
+LEAST_SQUEEZED = 64
+"""Shorter blobs gain nothing from zlib."""
+
+
+def pack_integers(values: Sequence[int], *, squeeze: bool = False) -> bytes:
+    """Return integers as bytes. ``squeeze``: by zlib too, where that is shorter. Equal integers give equal bytes."""
+    if not values:
+        return b""
+    raw, step = _words(values)
+    planes = [raw[i::step] for i in range(step)]
+    while step == WORD and len(planes) > 1 and planes[-1].count(0) == len(values):
+        planes.pop()  # never the plane of the sign: it would be 255 where a word is negative
+    packed = b"".join((bytes((len(planes),)), *planes))
+    if not squeeze or len(packed) < LEAST_SQUEEZED:
+        return packed
+    squeezed = zlib.compress(packed, 1)
+    return squeezed if len(squeezed) < len(packed) else packed
+
+
+def unpack_integers(blob: bytes) -> tuple[int, ...]:
+    """Return what ``pack_integers`` was given. Raises ``ValueError`` where the bytes are not from it."""
+    if not blob:
+        return ()
+    if blob[0] == ZLIB_MARK:
+        blob = _expanded(blob)
+    width = blob[0]
+    count, rest = divmod(len(blob) - 1, width or 1)
+    if width == 0 or rest or not count:
+        raise ValueError(f"{len(blob)} bytes are no packed integers of width {width}")
+    if width == 1:
+        return tuple(blob[1:])
+    if width > WORD:
+        return tuple(int.from_bytes(blob[1 + i :: count], "little", signed=True) for i in range(count))
+    raw = bytearray(WORD * count)
+    for i in range(width):
+        raw[i::WORD] = blob[1 + i * count : 1 + (i + 1) * count]
+    return tuple(_native(array("q", bytes(raw))))
+
+
+def _words(values: Sequence[int]) -> tuple[bytes, int]:
+    """Return integers as little-endian words behind each other, and the bytes of a word."""
+    try:
+        return _native(array("q", values)).tobytes(), WORD
+    except OverflowError:
+        step = max(value.bit_length() for value in values) // 8 + 1
+        assert step < ZLIB_MARK, "no time has so many digits"
+        return b"".join(value.to_bytes(step, "little", signed=True) for value in values), step
+
+
+def _native(words: "array[int]") -> "array[int]":
+    """Return words with the bytes in the order of this machine turned to little-endian, or back."""
+    if sys.byteorder == "big":
+        words.byteswap()
+    return words
+
+
+def _expanded(blob: bytes) -> bytes:
+    try:
+        packed = zlib.decompress(blob)
+    except zlib.error as cause:
+        raise ValueError(f"packed integers are damaged: {cause}") from cause
+    if not packed:
+        raise ValueError("packed integers are damaged: an empty zlib stream")
+    return packed
