@@ -7,7 +7,7 @@ and one file is the whole study. The file is locked while a search writes to it.
 import json
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -75,22 +75,30 @@ class StudyStore:
         self._lost: OptionError | None = None
         """Why evaluations that were added are not in the file: a full disk undoes the open transaction."""
 
-    def known(self) -> dict[str, Evaluation]:
-        """Return the stored evaluations by digest, in order."""
+    def load(self) -> None:
+        """Read what evaluations refer to by number. Raises ``FormatError`` where it is damaged, and closes the file."""
         try:
             self._layouts.load(self._topology)
+        except (sqlite3.DatabaseError, ValueError, KeyError, TypeError) as cause:
+            self._connection.close()
+            raise damaged(self._path, str(cause)) from cause
+
+    def known(self) -> dict[str, Evaluation]:
+        """Return the stored evaluations by digest, in order. Raises ``FormatError`` where one is damaged."""
+        try:
             rows = self._connection.execute(
                 "SELECT lower(hex(digest)), ordinal, makespan, at_least, tick_unit, deadlock, seconds,"
                 " setting, parts, members, times FROM evaluation ORDER BY ordinal, digest"
             )
-            return {row[0]: self._evaluation(row) for row in rows}
+            layout = self._layouts.layouts()
+            return {row[0]: self._evaluation(row, layout) for row in rows}
         except (sqlite3.DatabaseError, ValueError, KeyError, TypeError) as cause:
             raise damaged(self._path, str(cause)) from cause
 
-    def _evaluation(self, row: tuple[Any, ...]) -> Evaluation:
+    def _evaluation(self, row: tuple[Any, ...], layout: Callable[[int, bytes], PointLayout]) -> Evaluation:
         digest, ordinal, makespan, at_least, tick_unit, deadlock, seconds, setting, parts, members, times = row
         evaluation = Evaluation(
-            ordinal=ordinal, packed=PackedPoint(self._layouts.layout(setting, parts), members), digest=digest,
+            ordinal=ordinal, packed=PackedPoint(layout(setting, parts), members), digest=digest,
             makespan=at_least if makespan is None else makespan, cut=makespan is None,
             tick_unit=tick_unit, deadlock=bool(deadlock), seconds=seconds, times=times,
         )  # fmt: skip
@@ -150,8 +158,6 @@ class _Layouts:
         self._connection = connection
         self._settings: dict[_Setting, int] = {}
         self._parts: dict[PartitionFrame, int] = {}
-        self._setting_of: dict[int, _Setting] = {}
-        self._part_of: dict[int, PartitionFrame] = {}
         self._numbers: dict[PointLayout, tuple[int, bytes]] = {}
 
     def load(self, topology: Topology) -> None:
@@ -173,13 +179,23 @@ class _Layouts:
             _check_actors(static_order, len(topology.actors))
             clock_mhz = None if clock is None else Fraction(clock)
             self._parts[PartitionFrame(name, unit, policy, cores, static_order, clock_mhz)] = number
-        self._setting_of = {number: setting for setting, number in self._settings.items()}
-        self._part_of = {number: part for part, number in self._parts.items()}
+        for numbers in (self._settings.values(), self._parts.values()):
+            if sorted(numbers) != list(range(len(numbers))):  # also where two rows are equal
+                raise ValueError("the numbers of its settings or parts have gaps")
 
-    def layout(self, setting: int, parts: bytes) -> PointLayout:
-        """Return the layout of a row. Raises ``KeyError`` where a number is not in its table; call ``load`` first."""
-        frames = tuple(self._part_of[number] for number in unpack_integers(parts))
-        return shared_layout(frames, *self._setting_of[setting])
+    def layouts(self) -> Callable[[int, bytes], PointLayout]:
+        """Return the function from ``setting`` and ``parts`` of a row to its layout.
+
+        It raises ``KeyError`` where a number is not in its table, ``ValueError`` where ``parts`` is no packed integers.
+        """
+        setting_of = {number: setting for setting, number in self._settings.items()}
+        part_of = {number: part for part, number in self._parts.items()}
+
+        def layout(setting: int, parts: bytes) -> PointLayout:
+            frames = tuple(part_of[number] for number in unpack_integers(parts))
+            return shared_layout(frames, *setting_of[setting])
+
+        return layout
 
     def numbers(self, layout: PointLayout) -> tuple[int, bytes]:
         """Return ``setting`` and ``parts`` of a layout; what is new is added to the open transaction."""
@@ -304,7 +320,9 @@ def resume_study(
         path.unlink()
         return create_study(path, topology, identity, manifest)
     _compare_identity(path, stored, identity)
-    return StudyStore(path, connection, topology)
+    store = StudyStore(path, connection, topology)
+    store.load()
+    return store
 
 
 def _checked_identity(path: Path, connection: sqlite3.Connection) -> dict[str, str] | None:
