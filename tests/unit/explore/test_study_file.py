@@ -223,7 +223,7 @@ DAMAGES = (
     "UPDATE setting SET capacities_tokens = '[1]'",
     "UPDATE actor SET name = 'z' WHERE number = 1",
     "DROP TABLE setting",
-    "UPDATE setting SET number = number + 10",
+    "UPDATE setting SET number = number + 1000",
     "INSERT INTO part SELECT 10 + max(number), name, unit, policy, cores, static_order, clock_mhz FROM part",
     "INSERT INTO setting SELECT 1 + max(number), capacities_tokens, release, transfers, name FROM setting",
 )
