@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dse.explore.method import SearchContext
-from dse.explore.moves import Position, Step, all_moves, moved, reachable_slots, some_swaps, targets
+from dse.explore.moves import Moves, Position, Step, all_moves, reachable_slots, some_swaps
 from dse.model.study import Evaluation
 
 
@@ -57,11 +57,12 @@ def swap(view: View) -> list[Step]:
 def random(view: View) -> list[Step]:
     """One random move of each actor, actors in random order."""
     space, rng = view.context.space, view.context.rng
+    reachable, moves = reachable_slots(space, view.position.slots), Moves(space, view.position)
     found = []
     for actor in rng.permutation(space.n_actors).tolist():
-        slots = list(targets(space, view.position.slots, actor))
+        slots = [s for s in reachable[space.allowed[actor]] if s != view.position.slots[actor]]
         if slots:
-            found.append(moved(space, view.position, actor, slots[int(rng.integers(len(slots)))]))
+            found.append(moves.to(actor, slots[int(rng.integers(len(slots)))]))
     return [step for step in found if step is not None]
 
 
@@ -79,7 +80,8 @@ def communication(view: View) -> list[Step]:
         tokens = tokens_to_slots(view.context, slots, actor)
         own = tokens.get(slots[actor], 0)
         gains += [(own - n, actor, slot) for slot, n in tokens.items() if n > own]
-    found = [moved(space, view.position, actor, slot) for _, actor, slot in sorted(gains)]
+    moves = Moves(space, view.position)
+    found = [moves.to(actor, slot) for _, actor, slot in sorted(gains)]
     return [step for step in found if step is not None]
 
 
@@ -96,11 +98,11 @@ def _relieved(view: View, actors: Sequence[int], rank: Callable[[int], tuple[int
     reachable = reachable_slots(space, slots)
     used = {units: sorted((s for s in there if s in view.busy), key=rank) for units, there in reachable.items()}
     fresh = {units: [s for s in there if s not in view.busy] for units, there in reachable.items()}
-    found = []
+    moves, found = Moves(space, view.position), []
     for actor in actors:
         units, own = space.allowed[actor], slots[actor]
         first = [s for s in used[units][:2] if s != own][:1]
-        found += [moved(space, view.position, actor, slot) for slot in (*first, *fresh[units])]
+        found += [moves.to(actor, slot) for slot in (*first, *fresh[units])]
     return [step for step in found if step is not None]
 
 

@@ -97,7 +97,7 @@ class Space:
         self._alike = tuple(tuple(v for v, other in enumerate(units) if other.unit == unit.unit) for unit in units)
         self._first = tuple(sum(unit.slots for unit in units[:u]) for u in range(len(units)))
         self._twins = tuple(tuple(v for v, first in enumerate(self.alike) if first == kind) for kind in self.alike)
-        self._crowdable = any(len(same) > 1 for same in self._alike) or any(
+        self.crowdable = any(len(same) > 1 for same in self._alike) or any(
             units[u].slots != units[twins[0]].slots for u, twins in enumerate(self._twins)
         )
         """Whether distinct slots can be more than a unit has: policies share them. Else they are right by number."""
@@ -304,13 +304,13 @@ class Space:
             unit = renamed[unit]
             numbers[slot] = self._first[unit] + used[unit]
             used[unit] += 1
-        if self._crowdable and self._crowds(used):
+        if self.crowdable and self._crowds(used):
             return None
         return tuple(map(numbers.__getitem__, slots)), renamed
 
     def holds(self, slots: tuple[int, ...]) -> bool:
         """Return whether ``canonical`` gives an assignment of the space; costs less than to know which."""
-        if self._crowdable:
+        if self.crowdable:
             return Space._renamed(self, slots) is not None
         return self.least <= len(set(slots)) <= self.most and not self._misplaces(slots)
 
@@ -337,24 +337,24 @@ class Space:
 
     def to_point(self, candidate: Candidate) -> DesignPoint:
         """Return the design point of a candidate; partitions stand in slot order, their actors in declared order."""
-        members: dict[int, list[int]] = {}
+        members: list[list[int]] = [[] for _ in self.unit_of_slot]
         for actor, slot in enumerate(candidate.assignment):
-            if slot in members:
-                members[slot].append(actor)
-            else:
-                members[slot] = [actor]
+            members[slot].append(actor)
         partitions: list[Partition] = []
         taken: set[str] = set()
-        for number, slot in enumerate(sorted(members)):
-            unit = self.units[self.unit_of_slot[slot]]
-            wanted = unit.partition if unit.slots == 1 else None
-            name = next(n for n in (wanted, f"P{number}", f"P{number} on {unit.unit}") if n and n not in taken)
+        for u, actors in zip(self.unit_of_slot, members, strict=True):
+            if not actors:
+                continue
+            unit, number = self.units[u], len(partitions)
+            name = unit.partition if unit.slots == 1 else None
+            if not name or name in taken:
+                name = f"P{number}" if f"P{number}" not in taken else f"P{number} on {unit.unit}"
             taken.add(name)
-            policy = unit.policy or self.options.policies[candidate.policy]
-            clock_mhz = self.clocks.clock_mhz(self.unit_of_slot[slot], candidate.clocks)
             partitions.append(
                 Partition(
-                    name=name, actors=tuple(members[slot]), unit=unit.unit, policy=policy, clock_mhz=clock_mhz
+                    name=name, actors=tuple(actors), unit=unit.unit,
+                    policy=unit.policy or self.options.policies[candidate.policy],
+                    clock_mhz=self.clocks.clock_mhz(u, candidate.clocks),
                 )
             )  # fmt: skip
         return DesignPoint(

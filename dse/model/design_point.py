@@ -1,5 +1,6 @@
 """A design point: partitions with their actors, unit and policy, buffer capacities, and the modes of the estimation."""
 
+import functools
 import hashlib
 import json
 from dataclasses import dataclass
@@ -55,12 +56,27 @@ class DesignPoint:
 
         Two points with the same digest have the same estimate in one problem.
         """
-        partitions = [
-            [list(p.actors), p.unit, p.policy, p.cores, list(p.static_order), *_clock(p)] for p in self.partitions
-        ]
-        text = json.dumps([partitions, list(self.capacities), self.release, self.transfers], separators=(",", ":"))
+        partitions = ",".join(
+            f"[{_text(p.actors)},{_quoted(p.unit)},{_quoted(p.policy)},{p.cores},{_text(p.static_order)}{_clock(p)}]"
+            for p in self.partitions
+        )
+        modes = f"{_quoted(self.release)},{_quoted(self.transfers)}"
+        text = f"[[{partitions}],{_capacities(self.capacities)},{modes}]"
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _clock(partition: Partition) -> tuple[str, ...]:
-    return () if partition.clock_mhz is None else (str(partition.clock_mhz),)
+_quoted = functools.lru_cache(maxsize=256)(json.dumps)
+"""Names recur from point to point: a search makes thousands of digests a second."""
+
+
+def _text(numbers: tuple[int, ...]) -> str:
+    """Return integers as JSON without blanks."""
+    return str(list(numbers)).replace(" ", "")
+
+
+_capacities = functools.lru_cache(maxsize=16)(_text)
+"""Most points of a search have the same ones."""
+
+
+def _clock(partition: Partition) -> str:
+    return "" if partition.clock_mhz is None else f",{_quoted(str(partition.clock_mhz))}"

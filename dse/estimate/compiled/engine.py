@@ -15,7 +15,7 @@ from dse.estimate.deadlock import FinalState, diagnose
 from dse.estimate.prepare import Prepared, prepare
 from dse.estimate.tables import build_tables
 from dse.model.design_point import DesignPoint
-from dse.model.estimate import ActorAccount, BufferAccount, Deadlock, Estimate, FiringTimes, LinkAccount
+from dse.model.estimate import Accounts, ActorAccount, BufferAccount, Deadlock, Estimate, FiringTimes, LinkAccount
 from dse.model.problem import Problem
 
 _NO_TIMES: Ints = np.zeros((2, 0), dtype=np.int64)
@@ -80,15 +80,15 @@ class CompiledEngine:
         of_actors = np.empty((len(plan.members), len(ActorAccount._fields)), dtype=np.int64)
         of_partitions = np.empty((len(plan.parts), _SPENT), dtype=np.int64)
         complete = account(memory, plan.parts, plan.members, makespan, of_actors, of_partitions)
-        cores = plan.parts[:, PART_CORES].tolist()
+        cores, fifos = plan.parts[:, PART_CORES].tolist(), self.packed.fifos.view(memory)
         return Estimate(
             makespan=makespan,
             tick_unit=self.packed.tables.tick_unit,
-            actors=tuple(map(ActorAccount._make, of_actors.tolist())),
+            actors=Accounts(ActorAccount, of_actors),
             partitions=tuple(
                 core_time(spent, n, makespan) for spent, n in zip(of_partitions.tolist(), cores, strict=True)
             ),
-            buffers=_buffer_accounts(self.packed.fifos.view(memory)),
+            buffers=Accounts(BufferAccount, fifos[:, at.MAX_TOKENS : at.WRITE_BLOCKED + 1].copy()),
             links=self._link_accounts(memory) if self.planner.servers else (),
             deadlock=None if complete else self._deadlock(plan.point, memory),
         )
@@ -116,10 +116,6 @@ class CompiledEngine:
 
 _SPENT = 5
 """What actors spend core time on: the first fields of ``ActorAccount`` and of ``PartitionAccount``."""
-
-
-def _buffer_accounts(fifos: Ints) -> tuple[BufferAccount, ...]:
-    return tuple(map(BufferAccount._make, fifos[:, at.MAX_TOKENS : at.WRITE_BLOCKED + 1].tolist()))
 
 
 def _firing_times(base: Ints, times: Ints) -> tuple[FiringTimes, ...]:
