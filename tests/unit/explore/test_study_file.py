@@ -5,6 +5,7 @@ import pickle
 import random
 import sqlite3
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -136,15 +137,19 @@ def test_times_come_back_as_they_were() -> None:
         assert (evaluation.partitions, evaluation.waiting) == (accounts, waiting)
 
 
-def integers(blob: bytes) -> list[int]:
-    """As the comments of the schema say."""
-    blob = zlib.decompress(blob) if blob[:1] == b"x" else blob
-    n = (len(blob) - 1) // blob[0] if blob else 0
-    return [int.from_bytes(blob[1 + i :: n], "little", signed=blob[0] > 7) for i in range(n)]
+def integers_of_the_page() -> Callable[[bytes], list[int]]:
+    """The function that the documentation gives."""
+    page = (Path(__file__).parents[3] / "docs" / "methods.md").read_text()
+    block = page.partition("## The study file")[2].partition("```python\n")[2].partition("```")[0]
+    names: dict[str, Any] = {"zlib": zlib}
+    exec(block, names)
+    function: Callable[[bytes], list[int]] = names["integers"]
+    return function
 
 
 def read_by_the_comments(path: Path) -> list[dict[str, Any]]:
     """All evaluations of a study file, read with nothing of ``dse``."""
+    integers = integers_of_the_page()
     database = sqlite3.connect(path)
     database.row_factory = sqlite3.Row
     parts = {row["number"]: dict(row) for row in database.execute("SELECT * FROM part")}
