@@ -48,26 +48,29 @@ def packed(context: SearchContext, groups: list[list[int]], slots: list[int]) ->
 
     An actor that may not run on its group's slot takes the best of the slots that it may run on.
     """
-    space = context.space
+    space, unit_of = context.space, context.space.unit_of_slot
+    units = list(dict.fromkeys(unit_of[s] for s in slots))
     filled = dict.fromkeys(slots, 0)
     placed = [-1] * space.n_actors
 
-    def load(group: list[int], slot: int) -> int:
-        return sum(context.loads[a][space.unit_of_slot[slot]] for a in group)
+    def load(group: list[int], unit: int) -> int:
+        return sum([context.loads[a][unit] for a in group])
 
     def place(group: list[int]) -> None:
-        usable = [s for s in slots if all(space.unit_of_slot[s] in space.allowed[a] for a in group)]
+        fitting = {u: load(group, u) for u in units if all(u in space.allowed[a] for a in group)}
+        usable = [s for s in slots if unit_of[s] in fitting]
         if not usable and len(group) > 1:
             for actor in group:
                 place([actor])
             return
-        fallback = [next(iter(space.slots_of_unit(space.allowed[group[0]][0])))]
-        best = min(usable or fallback, key=lambda s: (filled.get(s, 0) + load(group, s), s))
-        filled[best] = filled.get(best, 0) + load(group, best)
+        best = next(iter(space.slots_of_unit(space.allowed[group[0]][0])))
+        if usable:
+            best = min(usable, key=lambda s: (filled[s] + fitting[unit_of[s]], s))
+        filled[best] = filled.get(best, 0) + load(group, unit_of[best])
         for actor in group:
             placed[actor] = best
 
-    for group in sorted(groups, key=lambda g: -min(load(g, s) for s in slots)):
+    for group in sorted(groups, key=lambda g: -min([load(g, u) for u in units])):
         place(group)
     return tuple(placed)
 
