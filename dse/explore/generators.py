@@ -11,7 +11,7 @@ import numpy as np
 
 from dse.explore.method import SearchContext
 from dse.explore.moves import Moves, Position, Step, all_moves, reachable_slots, some_swaps
-from dse.model.study import Evaluation
+from dse.model.study import Evaluation, unpack_times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +34,13 @@ Generator: TypeAlias = Callable[[View], list[Step]]
 def view_of(context: SearchContext, position: Position, evaluation: Evaluation) -> View:
     """Return the view of an evaluated point."""
     slot_of = [position.slots[partition.actors[0]] for partition in evaluation.point.partitions]
-    accounts = list(zip(slot_of, evaluation.partitions, strict=True))
+    partitions, waiting = unpack_times(evaluation.times)
+    accounts = list(zip(slot_of, partitions, strict=True))
     return View(
         context=context, position=position,
         busy={slot: account.busy for slot, account in accounts},
         idle={slot: account.unoccupied for slot, account in accounts},
-        waiting=evaluation.waiting or (0,) * context.space.n_actors,
+        waiting=waiting or (0,) * context.space.n_actors,
     )  # fmt: skip
 
 
