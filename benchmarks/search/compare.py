@@ -30,7 +30,7 @@ from dse.explore.merged import merged_space
 from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method
 from dse.explore.search import BATCH
 from dse.explore.space import SpaceOptions, build_space
-from dse.flows.defaults import MOST_EVALUATIONS, cpu_only_actors, default_budget
+from dse.flows.defaults import cpu_only_actors, default_budget
 from dse.flows.options import ProblemOptions
 from dse.flows.program import load_setting, read_capacities, unheard
 from dse.model.study import Evaluation, StopReason
@@ -229,14 +229,14 @@ def runs_of(network: str, args: argparse.Namespace) -> list[Run]:
         found.append(Run(network=network, method=method, seed=seed, evaluations=evaluations, role=role))
 
     seeds = range(1, args.seeds + 1)
-    usual = default_budget("compiled", case.problem.trace.n_firings).evaluations or MOST_EVALUATIONS
+    usual = default_budget("compiled", case.problem.trace.n_firings, case.space.n_actors).evaluations
     if size < EXHAUSTED:
         add("whole", 0, None, "truth")
         add("auto", 1, None, "optimum")
     else:
         add("iterated-search", 99, args.long, "long")
         for seed in seeds:
-            add("auto", seed, min(usual, args.long), "default")
+            add("auto", seed, usual if usual is None else min(usual, args.long), "default")
         if size < PROVABLE:
             add("branch-and-bound", 1, PROOF_EVALUATIONS, "proof")
     for method in (*METHODS.names(), "auto"):
@@ -277,7 +277,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("search-results.jsonl"))
     parser.add_argument("--evaluations", type=int, default=300)
-    parser.add_argument("--long", type=int, default=10_000, help="evaluations of the long run on each large space")
+    parser.add_argument("--long", type=int, default=60_000, help="evaluations of the long run on each large space")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="four networks, 100 evaluations, one seed")

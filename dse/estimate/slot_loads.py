@@ -1,4 +1,4 @@
-"""Evening out the loads of slots, compiled: for searches that start from mappings of hundreds of actors."""
+"""Evening out and annealing the loads of slots, compiled: for searches that start from mappings of many actors."""
 
 from dataclasses import dataclass
 
@@ -52,3 +52,34 @@ def even_out(
         (where.allowed, where.first, where.count), (costs.first, costs.other), (costs.same, costs.own, costs.their),
     )  # fmt: skip
     return moves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annealing:
+    """How loads are annealed (Kirkpatrick, Gelatt and Vecchi 1983), all relative to the even share of a slot.
+
+    ``cut_weight``: by which part a mapping is worse for all of its buffers being cut. ``hot``, ``cold``: the first and
+    the last temperature; it falls by the same factor in each step.
+    """
+
+    cut_weight: float
+    hot: float
+    cold: float
+
+
+def anneal(
+    slots: IntArray, movable: IntArray, draws: NDArray[np.float64], *, where: Slots, costs: Costs, most: int,
+    annealing: Annealing,
+) -> None:  # fmt: skip
+    """Bring ``slots`` (of the actors) to even loads by moving and exchanging the actors ``movable``.
+
+    What falls is nearly the largest load. ``draws``: shape (steps, 4), numbers in [0, 1). ``most``: so many slots share
+    the loads.
+    """
+    from dse.estimate.compiled.load_kernel import anneal as annealed  # late: numba takes half a second
+
+    model = (float(most), annealing.cut_weight, annealing.hot, annealing.cold)
+    annealed(
+        movable, slots, draws, model, (where.unit, costs.work), where.allowed, (costs.first, costs.other),
+        (costs.same, costs.own, costs.their),
+    )  # fmt: skip

@@ -5,7 +5,7 @@ the canonical point that is evaluated. Unused slots of one unit are alike: of th
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -197,6 +197,20 @@ def swapped(space: Space, position: Position, a: int, b: int) -> Step | None:
     slots = tuple(changed)
     left = ((a, position.slots[a]), (b, position.slots[b]))
     return Step.unseen(space, position, slots, left) if space.holds(slots) else None
+
+
+def gathered(space: Space, position: Position, actors: Sequence[int], slot: int) -> Step | None:
+    """Return the step that puts some actors on one slot, None when they are there or the space does not hold it."""
+    changed = list(position.slots)
+    for actor in actors:
+        changed[actor] = slot
+    return replaced(space, position, tuple(changed))
+
+
+def replaced(space: Space, position: Position, slots: tuple[int, ...]) -> Step | None:
+    """Return the step to other slots, None when they are the same or the space does not hold them."""
+    left = tuple((a, old) for a, (old, new) in enumerate(zip(position.slots, slots, strict=True)) if old != new)
+    return Step.unseen(space, position, slots, left) if left and space.holds(slots) else None
 
 
 def reset(space: Space, position: Position) -> list[Step]:

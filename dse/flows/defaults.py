@@ -13,7 +13,9 @@ from dse.passes.walk import sub_statements
 
 FIRINGS_OF_DEFAULT_BUDGET = {"compiled": 500_000_000, "reference": 10_000_000}
 """Simulated firings that an engine is given when the user sets no budget: about a minute on one core of 2020."""
-LEAST_EVALUATIONS, MOST_EVALUATIONS = 50, 5_000
+LEAST_EVALUATIONS, MOST_EVALUATIONS = 50, 30_000
+USUAL_EVALUATIONS, EVALUATIONS_PER_ACTOR = 5_000, 1_000
+"""Where the trace is short enough: the larger of the first number and the second one for each actor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +99,9 @@ def _names(topology: Topology, actors: Sequence[int], shown: int = 6) -> str:
     return ", ".join(names + more)
 
 
-def default_budget(engine: str, n_firings: int) -> Budget:
-    """Return a budget by the length of the trace: a number of evaluations, so that it is the same on every machine."""
+def default_budget(engine: str, n_firings: int, n_actors: int) -> Budget:
+    """Return a budget by the size of the problem: a number of evaluations, so that it is the same on every machine."""
     firings = FIRINGS_OF_DEFAULT_BUDGET.get(engine, FIRINGS_OF_DEFAULT_BUDGET["reference"])
     evaluations = firings // max(1, n_firings)
-    return Budget(evaluations=min(MOST_EVALUATIONS, max(LEAST_EVALUATIONS, evaluations)))
+    most = min(MOST_EVALUATIONS, max(USUAL_EVALUATIONS, EVALUATIONS_PER_ACTOR * n_actors))
+    return Budget(evaluations=min(most, max(LEAST_EVALUATIONS, evaluations)))

@@ -106,7 +106,9 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
     setting = clocked_setting(setting, ((unit, clock) for d in domains for unit in d.units for clock in d.clocks_mhz))
     space, assumed = _space(options, setting, domains)
     engine = make_engine(options.problem.engine, setting.problem)
-    budget = options.budget or default_budget(options.problem.engine, setting.trace.n_firings)
+    budget = options.budget or default_budget(
+        options.problem.engine, setting.trace.n_firings, len(setting.trace.topology.actors)
+    )
     prepare(setting.tables, space.one_core() or _first_point(space))  # weights that are missing stop us before all else
     goals = make_goals(options.objectives, setting.tables)
     name, reason = _method(options, space, goals, budget)

@@ -1,7 +1,9 @@
-"""The loop of the load model: every actor in turn goes where the loads of the slots are the most even.
+"""The loops of the load model: actors in turn go where the loads of the slots are the most even; annealing of loads.
 
 Everything is a flat array (``dse.estimate.slot_loads`` makes them and says what they hold).
 """
+
+import math
 
 import numpy as np
 from numba import njit
@@ -104,3 +106,114 @@ def sweep(order, slots, loads, model, units, reach, ends, costs):
     for a in order:
         moves += settle(a, slots, loads, used, model, units, reach, ends, costs, work)
     return moves
+
+
+# Annealing ------------------------------------------------------------------------------------------------------------
+
+SWAPS, JOINS = 0.4, 0.65
+"""Steps drawn below the first number exchange two actors, below the second one put an actor to one of its partners."""
+
+
+@_inner
+def peak(loads, share):
+    """Return the norm of the loads that nearly is the largest one: the 8th root of the sum of their 8th powers."""
+    total = 0.0
+    for load in loads:
+        x = load / share
+        x *= x
+        x *= x
+        total += x * x
+    return math.sqrt(math.sqrt(math.sqrt(total)))
+
+
+@_inner
+def cut_at(a, slots, ends):
+    """Return how many buffers of an actor end on another slot."""
+    cut = 0
+    for e in range(ends[0][a], ends[0][a + 1]):
+        cut += slots[ends[1][e]] != slots[a]
+    return cut
+
+
+@_inner
+def shift(a, slot, slots, units, ends, costs, loads):
+    """Put an actor on another slot; return by how much the number of cut buffers changes."""
+    cut = cut_at(a, slots, ends)
+    put(a, slots[a], -1, slots, units, ends, costs, loads)
+    slots[a] = slot
+    put(a, slot, 1, slots, units, ends, costs, loads)
+    return cut_at(a, slots, ends) - cut
+
+
+@_inner
+def load_all(slots, units, ends, costs, loads):
+    """Add up the loads of a mapping; return how many buffers are cut."""
+    same, own, _ = costs
+    cut = 0
+    for a in range(len(slots)):
+        u = units[0][slots[a]]
+        loads[slots[a]] += units[1][a, u]
+        for e in range(ends[0][a], ends[0][a + 1]):
+            o = ends[1][e]
+            if slots[o] != slots[a]:
+                loads[slots[a]] += own[e, u, units[0][slots[o]]]
+                cut += 1
+            elif a < o:  # each buffer stands at both of its ends, and this is the cost of both
+                loads[slots[a]] += same[e, u]
+    return cut // 2
+
+
+@_inner
+def drawn(draw, movable, slots, ends, n_slots):
+    """Return a step: an actor, its new slot, and the actor that takes its place, or -1."""
+    a = movable[int(draw[0] * len(movable))]
+    n_ends = ends[0][a + 1] - ends[0][a]
+    if draw[1] < SWAPS:
+        b = movable[int(draw[2] * len(movable))]
+        return a, slots[b], b
+    if draw[1] < JOINS and n_ends > 0:
+        return a, slots[ends[1][ends[0][a] + int(draw[2] * n_ends)]], -1
+    return a, int(draw[2] * n_slots), -1
+
+
+@njit(
+    [
+        f"void({_I}, {_I}, float64[:, ::1], UniTuple(float64, 4), Tuple(({_I}, {_M})), boolean[:, ::1], "
+        f"UniTuple({_I}, 2), Tuple(({_M}, {_C}, {_C})))"
+    ],
+    cache=True, nogil=True, error_model="numpy",
+)  # fmt: skip
+def anneal(movable, slots, draws, model, units, allowed, ends, costs):
+    """Anneal the mapping ``slots``, a step for each row of ``draws``; leaves the best one on the way in ``slots``.
+
+    ``model``: the number of slots that loads are shared by, what it counts that all buffers are cut, and the first and
+    the last temperature.
+    """
+    most, cut_weight, hot, cold = model
+    unit_of_slot = units[0]
+    loads = np.zeros(len(unit_of_slot), dtype=np.int64)
+    cut = load_all(slots, units, ends, costs, loads)
+    share, per_cut = max(1.0, loads.sum() / most), cut_weight / max(1.0, len(ends[1]) / 2)
+    now = peak(loads, share) * (1 + per_cut * cut)
+    least, best = now, slots.copy()
+    temperature, cooling = hot, (cold / hot) ** (1.0 / max(1, len(draws)))
+    for i in range(len(draws)):
+        temperature *= cooling
+        a, slot, b = drawn(draws[i], movable, slots, ends, len(loads))
+        home = slots[a]
+        if slot == home or not allowed[a, unit_of_slot[slot]] or (b >= 0 and not allowed[b, unit_of_slot[home]]):
+            continue
+        change = shift(a, slot, slots, units, ends, costs, loads)
+        if b >= 0:
+            change += shift(b, home, slots, units, ends, costs, loads)
+        found = peak(loads, share) * (1 + per_cut * (cut + change))
+        if found <= now - temperature * math.log(draws[i, 3] + 1e-12):
+            now, cut = found, cut + change
+            if now < least:
+                least = now
+                best[:] = slots
+        else:
+            if b >= 0:
+                shift(b, slot, slots, units, ends, costs, loads)
+            shift(a, home, slots, units, ends, costs, loads)
+    slots[:] = best

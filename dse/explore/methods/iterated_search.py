@@ -1,42 +1,82 @@
 """Iterated local search (Lourenço, Martin and Stützle 2003), for large spaces and few evaluations.
 
-It starts from the constructed mappings and from mappings whose loads were evened out without a simulation
-(``dse.explore.load_model``). From a point it tries small batches of steps, drawn from six kinds in proportion to how
+It starts from the constructed mappings and from mappings whose loads were annealed without a simulation
+(``dse.explore.load_model``). From a point it tries small batches of steps, drawn from ten kinds in proportion to how
 often each has helped, and moves to the best improvement, or sideways to a point as good; steps that improved together
-are also tried all at once. At a local optimum it slides to the best of the points just tried, some times in a row,
+are also tried all at once. At a local optimum it slides to the best of the points just tried, many times in a row,
 then shakes the best point by one or two actors; when that has failed it alternates between a new start and its best.
+
+A descent does not go down on the makespan alone, which is the same for most neighbours of a point, but on its *height*:
+the makespan and the loads of the cores, so that it also learns from steps that only make room for later ones. What is
+kept as the best of a descent is the best makespan.
 """
 
 import collections.abc
+import itertools
+import math
 from dataclasses import dataclass, field, replace
 
+from dse.estimate.slot_loads import Annealing
 from dse.explore import generators
 from dse.explore.generators import Generator, View, view_of
-from dse.explore.load_model import LoadModel
+from dse.explore.load_model import LoadAnnealer, LoadModel
 from dse.explore.method import cost
 from dse.explore.methods.greedy import constructed
-from dse.explore.moves import Step, candidate_of, moved, position_of, random_candidate, reset, swapped, targets
+from dse.explore.moves import (
+    Position,
+    Step,
+    candidate_of,
+    gathered,
+    moved,
+    position_of,
+    random_candidate,
+    replaced,
+    reset,
+    swapped,
+    targets,
+)
 from dse.explore.scripted import Script, Scripted
 from dse.explore.space import Candidate
 from dse.model.study import Evaluation
 
-EVENED_STARTS = tuple(share for share in (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5) for _ in range(2))
-"""One start for each, with this share for a cut buffer (``LoadModel``)."""
+CUT_WEIGHTS = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""What it counts that all buffers are cut when loads are annealed, by turns: they do not say what waiting costs."""
+LEAST_STARTS, MOST_STARTS = 16, 64
+"""As many annealed starts as there are actors, within these numbers."""
+STEPS_OF_START = 400
+"""So many steps for each actor make a start."""
+STEPS_OF_REBUILDING = 150
+"""So many steps for each actor that moves, of ``LEAST_REBUILT`` to ``MOST_REBUILT`` actors, make a step."""
+LEAST_REBUILT, MOST_REBUILT = 3, 5
+HOT, COLD = 0.1, 0.002
+"""The temperatures of a start; those of a step are ``WARM`` and ``COOL``."""
+WARM, COOL = 0.03, 0.003
 TRIED_AT_ONCE = 4
 """Fewer keep fewer threads busy, more learn later: after 600 evaluations eight were a quarter further from the best."""
 DRAWS = 6 * TRIED_AT_ONCE
 """So many draws without enough promising steps leave a batch short."""
 LEAST_TRIED = 24
 """At a local optimum at least so many steps were tried, and half as many as there are actors."""
-SLIDES = 20
+SLIDES = 25
 """So many slides in a row without a new best of the descent end it."""
-SHAKES = 2
+LOAD_WEIGHT = 1.5
+"""How much the root mean square of the loads of all cores counts in a height, beside the makespan."""
+GROUP = 5
+"""At most so many neighbouring actors of one slot move together."""
+SHAKES = 6
 """So many shaken points in a row without an improvement lead to another start."""
 MEMORY = 60
 """After so many steps of a kind its successes count half."""
 EMPTY_BATCHES = 4
 
-_State = tuple[Candidate, Evaluation]
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """An evaluated point. ``height``: what a descent goes down on, no deadlock, then the makespan and the loads."""
+
+    candidate: Candidate
+    evaluation: Evaluation
+    height: tuple[bool, float]
 
 
 @dataclass(slots=True)
@@ -68,25 +108,29 @@ class _Descent:
 
     state: _State
     best: _State
+    lowest: _State
+    """The best point by height."""
     tried: list[_State] = field(default_factory=list)
     left: set[Candidate] = field(default_factory=set)
     empty: int = 0
     slides: int = 0
 
     def move_to(self, state: _State) -> None:
-        self.left.add(self.state[0])
+        self.left.add(self.state.candidate)
         self.state = state
         self.tried, self.empty = [], 0
         if _cost_of(state) < _cost_of(self.best):
-            self.best, self.slides = state, 0
+            self.best = state
+        if state.height < self.lowest.height:
+            self.lowest, self.slides = state, 0
 
     def slide(self) -> bool:
         """Move to the best of the points just tried; returns whether there was one."""
-        here = [state for state in self.tried if state[0] not in self.left]
+        here = [state for state in self.tried if state.candidate not in self.left]
         if self.slides >= SLIDES or not here:
             return False
         self.slides += 1
-        self.move_to(min(here, key=_cost_of))
+        self.move_to(min(here, key=_height_of))
         return True
 
 
@@ -94,13 +138,15 @@ class IteratedSearch(Scripted):
     """Descents with slides, shakes and new starts; see the module."""
 
     def _script(self) -> Script:
-        names = ["move", "swap", "relieve", "idle", "balancing", "communication"]
-        if reset(self._space, position_of(constructed(self._context)[0])):
+        self._annealer = LoadAnnealer(self._context)
+        names = ["move", "swap", "relieve", "join", "pair", "group", "rebuild", "idle", "balancing", "communication"]
+        first = constructed(self._context)
+        if reset(self._space, position_of(first[0])):
             names.append("setting")
         self._kinds = [_Kind(name) for name in names]
-        starts = list(dict.fromkeys([*constructed(self._context), *self._evened()]))
+        starts = list(dict.fromkeys([*first, *self._annealed()]))
         results = yield starts
-        best = home = state = min(zip(starts, results, strict=True), key=_cost_of)
+        best = home = state = min(self._states(starts, results), key=_cost_of)
         failures = restarts = 0
         while True:
             end = yield from self._descent(state)
@@ -108,35 +154,45 @@ class IteratedSearch(Scripted):
             failures = failures + 1 if _cost_of(end) >= _cost_of(home) else 0
             home = min(home, end, key=_cost_of)
             if failures < SHAKES:
-                candidate = self._shaken(home[0])
+                candidate = self._shaken(home.candidate)
             else:
                 failures, restarts = 0, restarts + 1
-                candidate = self._new_start() if restarts % 2 else self._shaken(best[0])
-            state = candidate, (yield [candidate])[0]
+                candidate = self._new_start() if restarts % 2 else self._shaken(best.candidate)
+            (state,) = self._states([candidate], (yield [candidate]))
             if failures == 0:
                 home = state if restarts % 2 else best
 
+    def _states(self, candidates: list[Candidate], results: list[Evaluation]) -> list[_State]:
+        return [_State(c, result, self._height(result)) for c, result in zip(candidates, results, strict=True)]
+
+    def _height(self, evaluation: Evaluation) -> tuple[bool, float]:
+        if evaluation.deadlock:
+            return True, 0.0
+        squares = sum(partition.busy**2 for partition in evaluation.partitions)
+        return False, evaluation.makespan + LOAD_WEIGHT * math.sqrt(squares / self._space.most)
+
     # Starts -----------------------------------------------------------------------------------------------------------
 
-    def _evened(self) -> list[Candidate]:
-        """Return mappings with even loads, from the largest constructed ones and from random ones."""
-        largest = constructed(self._context)[::-1]
-        origins = [
-            random_candidate(self._context) if index % 2 else largest[index // 2 % len(largest)]
-            for index in range(len(EVENED_STARTS))
-        ]
-        evened = [self._evened_from(c, share) for c, share in zip(origins, EVENED_STARTS, strict=True)]
-        return [candidate for candidate in evened if candidate is not None]
+    def _annealed(self) -> list[Candidate]:
+        """Return mappings whose loads were annealed, from random ones."""
+        count = min(MOST_STARTS, max(LEAST_STARTS, self._space.n_actors))
+        weights = itertools.islice(itertools.cycle(CUT_WEIGHTS), count)
+        annealed = [self._annealed_from(random_candidate(self._context), weight) for weight in weights]
+        return [candidate for candidate in annealed if candidate is not None]
 
-    def _evened_from(self, origin: Candidate, cut_share: float) -> Candidate | None:
-        model = LoadModel(self._context, origin.assignment, cut_share=cut_share)
-        model.even_out(self._context.rng)
-        return candidate_of(self._space, replace(position_of(origin), slots=model.slots))
+    def _annealed_from(self, origin: Candidate, cut_weight: float) -> Candidate | None:
+        slots = self._annealer.annealed(
+            origin.assignment, Annealing(cut_weight=cut_weight, hot=HOT, cold=COLD),
+            steps=STEPS_OF_START * self._space.n_actors,
+        )  # fmt: skip
+        return candidate_of(self._space, replace(position_of(origin), slots=slots))
 
     def _new_start(self) -> Candidate:
         origin = random_candidate(self._context)
-        share = EVENED_STARTS[int(self._context.rng.integers(len(EVENED_STARTS)))]
-        return self._evened_from(origin, share) or origin
+        return self._annealed_from(origin, self._drawn_weight()) or origin
+
+    def _drawn_weight(self) -> float:
+        return CUT_WEIGHTS[int(self._context.rng.integers(len(CUT_WEIGHTS)))]
 
     def _shaken(self, candidate: Candidate) -> Candidate:
         """Return a point with one or two actors elsewhere; half of them with the loads evened out in one round."""
@@ -159,7 +215,8 @@ class IteratedSearch(Scripted):
     def _descent(self, start: _State) -> collections.abc.Generator[list[Candidate], list[Evaluation], _State]:
         """Go down from a point until sliding no longer helps; returns the best point on the way."""
         enough = max(LEAST_TRIED, self._space.n_actors // 2)
-        now, together = _Descent(state=start, best=start), list[_Trial]()
+        now = _Descent(state=start, best=start, lowest=start)
+        together = list[_Trial]()
         while True:
             if (len(now.tried) >= enough or now.empty >= EMPTY_BATCHES) and not now.slide():
                 return now.best
@@ -168,25 +225,25 @@ class IteratedSearch(Scripted):
             if not trials:
                 now.empty += 1
                 continue
-            results = yield [trial.step.candidate for trial in trials]
-            value = cost(now.state[1])
-            for trial, result in zip(trials, results, strict=True):
-                now.tried.append((trial.step.candidate, result))
+            candidates = [trial.step.candidate for trial in trials]
+            states = self._states(candidates, (yield candidates))
+            now.tried += states
+            for trial, state in zip(trials, states, strict=True):
                 if trial.kind is not None:
-                    trial.kind.note(helped=cost(result) < value)
-            order = sorted(range(len(trials)), key=lambda i: (cost(results[i]), i))
-            better = [i for i in order if cost(results[i]) < value]
-            first = order[0]
+                    trial.kind.note(helped=state.height < now.state.height)
+            order = sorted(range(len(trials)), key=lambda i: (states[i].height, i))
+            better = [i for i in order if states[i].height < now.state.height]
+            lowest = states[order[0]]
             if better:
                 together = self._together(now.state, [trials[i].step for i in better])
-                now.move_to((trials[first].step.candidate, results[first]))
-            elif cost(results[first]) == value:  # sideways: what was tried here stays in mind
-                now.left.add(now.state[0])
-                now.state = trials[first].step.candidate, results[first]
+                now.move_to(lowest)
+            elif lowest.height == now.state.height:  # sideways: what was tried here stays in mind
+                now.left.add(now.state.candidate)
+                now.state = lowest
 
     def _together(self, state: _State, steps: list[Step]) -> list[_Trial]:
         """Return the point with all of some steps made, the first ones where several move the same actor."""
-        position = position_of(state[0])
+        position = position_of(state.candidate)
         slots, moved_from = list(position.slots), dict[int, int]()
         made = 0
         for step in steps:
@@ -206,7 +263,7 @@ class IteratedSearch(Scripted):
 
     def _trials(self, state: _State) -> list[_Trial]:
         """Return up to ``TRIED_AT_ONCE`` unknown steps whose bound does not exclude an improvement."""
-        view = view_of(self._context, position_of(state[0]), state[1])
+        view = view_of(self._context, position_of(state.candidate), state.evaluation)
         offered: dict[str, list[Step]] = {}
         drawn: dict[Candidate, _Trial] = {}
         found: list[_Trial] = []
@@ -220,7 +277,7 @@ class IteratedSearch(Scripted):
                 step = self._step(kind.name, view, offered)
                 if step is not None and step.candidate not in self._known and step.candidate not in seen:
                     drawn[step.candidate] = _Trial(step, kind)
-            found += self._promising(list(drawn.values()), state[1])
+            found += self._promising(list(drawn.values()), state.evaluation)
         return found
 
     def _promising(self, trials: list[_Trial], evaluation: Evaluation) -> list[_Trial]:
@@ -253,11 +310,56 @@ class IteratedSearch(Scripted):
                 busiest = max(view.busy, key=lambda slot: (view.busy[slot], -slot), default=position.slots[actor])
                 there = [a for a, slot in enumerate(position.slots) if slot == busiest]
                 return swapped(space, position, there[int(rng.integers(len(there)))], actor)
+            case "join" | "pair" | "group":
+                return self._with_a_neighbour(kind, position, actor)
+            case "rebuild":
+                return self._rebuilt(position, actor)
         if kind not in offered:
             offered[kind] = LISTS[kind](view)
         # Mostly from the front: these generators list the most promising first.
         steps = offered[kind]
         return steps.pop(int(len(steps) * rng.random() ** 2)) if steps else None
+
+    def _rebuilt(self, position: Position, actor: int) -> Step | None:
+        """Return a step that anneals the loads of some actors, which are neighbours or anywhere, and nobody else's."""
+        rng, partners = self._context.rng, self._context.partners
+        size = min(self._space.n_actors, int(rng.integers(LEAST_REBUILT, MOST_REBUILT + 1)))
+        group = [actor]
+        if rng.random() < 0.5:
+            for member in group:  # it grows on the way
+                others = dict.fromkeys(a for a, _ in partners[member] if a not in group)
+                group += itertools.islice(others, size - len(group))
+        else:
+            group = rng.permutation(self._space.n_actors)[:size].tolist()
+        annealing = Annealing(cut_weight=self._drawn_weight(), hot=WARM, cold=COOL)
+        steps = STEPS_OF_REBUILDING * len(group)
+        return replaced(
+            self._space, position, self._annealer.annealed(position.slots, annealing, steps=steps, actors=group)
+        )
+
+    def _with_a_neighbour(self, kind: str, position: Position, actor: int) -> Step | None:
+        """Return a step of an actor and one that it exchanges tokens with, None where there is none.
+
+        join: to the slot of that one. pair: both to another slot. group: with others of its slot that exchange tokens
+        with each other to the slot of that one.
+        """
+        rng, space, partners = self._context.rng, self._space, self._context.partners
+        if not partners[actor]:
+            return None
+        near = partners[actor][int(rng.integers(len(partners[actor])))][0]
+        there = position.slots[near]
+        if kind == "join":
+            return moved(space, position, actor, there)
+        if kind == "pair":
+            slots = list(targets(space, position.slots, actor))
+            return gathered(space, position, (actor, near), slots[int(rng.integers(len(slots)))]) if slots else None
+        if there == position.slots[actor]:
+            return None
+        group, size = [actor], int(rng.integers(2, GROUP + 1))
+        for member in group:  # it grows on the way
+            here = (a for a, _ in partners[member] if position.slots[a] == position.slots[actor] and a not in group)
+            group += itertools.islice(dict.fromkeys(here), size - len(group))
+        return gathered(space, position, group, there)
 
 
 def _settings(view: View) -> list[Step]:
@@ -271,4 +373,8 @@ LISTS: dict[str, Generator] = {
 
 
 def _cost_of(state: _State) -> tuple[bool, int]:
-    return cost(state[1])
+    return cost(state.evaluation)
+
+
+def _height_of(state: _State) -> tuple[bool, float]:
+    return state.height

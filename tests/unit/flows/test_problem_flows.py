@@ -79,10 +79,13 @@ def test_default_capacities_say_what_they_assume() -> None:
 
 
 def test_default_budget_is_a_number_of_evaluations() -> None:
-    assert default_budget("reference", 10**9).evaluations == 50
-    assert default_budget("reference", 100_000).evaluations == 100
-    assert default_budget("compiled", 1).evaluations == 5_000
-    assert default_budget("reference", 100_000).seconds is None
+    assert default_budget("reference", 10**9, 100).evaluations == 50
+    assert default_budget("reference", 100_000, 10).evaluations == 100
+    assert default_budget("compiled", 1, 1).evaluations == 5_000
+    assert default_budget("compiled", 10_000, 12).evaluations == 12_000
+    assert default_budget("compiled", 20_000, 200).evaluations == 25_000
+    assert default_budget("compiled", 1_000, 200).evaluations == 30_000
+    assert default_budget("reference", 100_000, 10).seconds is None
 
 
 def trace_of(n: int = 3) -> Trace:
