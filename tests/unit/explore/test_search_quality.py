@@ -12,11 +12,13 @@ import pytest
 
 from benchmarks.search import compare, plot
 from benchmarks.search.networks import RECIPES
+from dse.estimate.compiled import load_kernel
+from dse.estimate.slot_loads import Annealing
 from dse.estimate.tables import build_tables
-from dse.explore.load_model import LoadModel
+from dse.explore.load_model import LoadAnnealer, LoadModel
 from dse.explore.mapping_bound import MappingBound
 from dse.explore.method import METHODS, choose_method
-from dse.explore.moves import random_candidate, targets
+from dse.explore.moves import Position, gathered, random_candidate, replaced, targets
 from dse.explore.space import Candidate
 from dse.model.study import Evaluation
 from tests.unit.explore.fakes import chain_space, context, estimate_of
@@ -26,6 +28,7 @@ from tests.unit.explore.searches import context_of, run, space_of
 SMALL = tuple(r.name for r in RECIPES if r.actors < 10)
 PROVEN = ("pipeline-12x4", "tree-12x4", "split-join-12x4", "irregular-12x4")
 LARGE = ("pipeline-16x4g", "tree-16x4g", "split-join-16x4g", "irregular-16x4g")
+ANNEALING = Annealing(cut_weight=0.1, hot=0.1, cold=0.002)
 RECORDED = json.loads((Path(compare.__file__).with_name("best_known.json")).read_text())
 
 
@@ -115,6 +118,55 @@ def test_a_cut_share_keeps_neighbours_together() -> None:
         model.even_out(np.random.default_rng(1))
         cuts.append(sum(model.slots[e.source] != model.slots[e.target] for e in known.placement.edges))
     assert cuts[1] < cuts[0]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_annealer_keeps_count_of_loads_and_cuts(seed: int) -> None:
+    problem = problem_of(seed, clock=(None, 500)[seed % 2], given_host=True, n_actors=9)
+    known = context_of(problem, space_of(problem), seed=seed)
+    annealer, rng = LoadAnnealer(known), np.random.default_rng(seed)
+    costs, where = annealer._costs, annealer._where
+    units, ends, prices = (where.unit, costs.work), (costs.first, costs.other), (costs.same, costs.own, costs.their)
+    slots = np.array(random_candidate(known).assignment, dtype=np.int64)
+    loads = np.zeros(len(where.unit), dtype=np.int64)
+    cut = load_kernel.load_all(slots, units, ends, prices, loads)
+    for _ in range(60):
+        actor, slot = int(rng.integers(len(slots))), int(rng.integers(len(loads)))
+        if where.allowed[actor, where.unit[slot]]:
+            cut += load_kernel.shift(actor, slot, slots, units, ends, prices, loads)
+    assert tuple(loads.tolist()) == LoadModel(known, slots.tolist()).loads
+    apart = [e for e in known.placement.edges if e.source != e.target]
+    assert cut == sum(slots[e.source] != slots[e.target] for e in apart)
+
+
+def test_annealed_loads_are_as_even_as_can_be() -> None:
+    plain = context(chain_space(cores=3, n=12))
+    known = replace(plain, loads=tuple((10 + actor,) for actor in range(12)))
+    found = LoadAnnealer(known).annealed((0,) * 12, ANNEALING, steps=5_000)
+    assert max(LoadModel(known, found).loads) == 62  # a third of the load
+
+
+def test_only_the_actors_given_are_annealed_and_only_to_units_that_allow_them() -> None:
+    problem = problem_of(3, clock=500, given_host=True, n_actors=14)
+    known = context_of(problem, space_of(problem))
+    origin = random_candidate(known).assignment
+    found = LoadAnnealer(known).annealed(origin, ANNEALING, steps=2_000, actors=(2, 3, 5, 7))
+    assert found != origin
+    assert all(old == new for a, (old, new) in enumerate(zip(origin, found, strict=True)) if a not in (2, 3, 5, 7))
+    pinned = known.space.allowed
+    everyone = LoadAnnealer(known).annealed(origin, ANNEALING, steps=20_000)
+    assert all(known.space.unit_of_slot[slot] in pinned[a] for a, slot in enumerate(everyone))
+
+
+def test_steps_of_several_actors_say_what_they_left() -> None:
+    space = chain_space(cores=3, n=4)
+    position = Position(slots=(0, 1, 1, 2))
+    step = gathered(space, position, (0, 1, 3), 1)
+    assert step is not None
+    assert step.left == ((0, 0), (3, 2))
+    assert step.candidate.assignment == (0, 0, 0, 0)
+    assert gathered(space, position, (1, 2), 1) is None
+    assert replaced(space, position, position.slots) is None
 
 
 @pytest.mark.parametrize("seed", range(3))
