@@ -2,6 +2,7 @@
 
 ``python -m benchmarks.search.plot FILE`` writes ``docs/search-quality.md``, ``docs/search-quality.svg`` and
 ``benchmarks/search/best_known.json``. Runs that are missing in an unfinished comparison are left out and counted.
+What that last file holds of earlier comparisons is kept where it is better; when networks change, remove it first.
 """
 
 import argparse
@@ -25,7 +26,7 @@ DRAWN = (
     "auto", "iterated-search", "local-search", "tabu-joint", "idle", "branch-and-bound", "annealing", "random",
 )  # fmt: skip
 """Methods with a curve."""
-STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 300, 500, 1000, 2000, 5000, 10_000)
+STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 300, 500, 1000, 2000, 5000, 10_000, 30_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +73,8 @@ class Results:
     yardstick: tuple[str, ...]
     best: dict[str, int]
     bound: dict[str, int]
+    earlier: tuple[str, ...] = ()
+    """The networks whose best comes from an earlier comparison."""
 
     def of(self, role: str, method: str | None = None) -> list[Row]:
         """Return the runs of a role on spaces that are too large to exhaust, all roles but ``optimum`` have them."""
@@ -90,8 +93,8 @@ class Results:
         return row.best * 100 <= CLOSE_PERCENT * self.best[row.network]
 
 
-def read_results(path: Path) -> Results:
-    """Read the lines of a comparison."""
+def read_results(path: Path, known: Path | None = None) -> Results:
+    """Read the lines of a comparison. ``known``: best known makespans of earlier ones on the same networks."""
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     runs = [line for line in lines if line["role"] != "yardstick"]
     failed = tuple(f"{line['key']}: {line['error']}" for line in runs if "error" in line)
@@ -99,8 +102,14 @@ def read_results(path: Path) -> Results:
     best = {name: min(r.best for r in rows if r.network == name) for name in dict.fromkeys(r.network for r in rows)}
     bound = {name: max(r.bound for r in rows if r.network == name) for name in best}
     bound |= {r.network: r.best for r in rows if r.proven}
+    records = json.loads(known.read_text()) if known is not None and known.exists() else {}
+    size = {r.network: str(r.size) for r in rows}
+    records = {name: record for name, record in records.items() if record["size"] == size.get(name)}
+    earlier = tuple(name for name, record in records.items() if record["best"] < best[name])
+    best |= {name: records[name]["best"] for name in earlier}
+    bound |= {name: max(bound[name], record["bound"]) for name, record in records.items()}
     yardstick = tuple(text for line in lines if line["role"] == "yardstick" for text in line["lines"])
-    return Results(rows=rows, failed=failed, yardstick=yardstick, best=best, bound=bound)
+    return Results(rows=rows, failed=failed, yardstick=yardstick, best=best, bound=bound, earlier=earlier)
 
 
 def _row(line: dict[str, object]) -> Row:
@@ -204,7 +213,7 @@ def large_table(results: Results) -> str:
         rows = [r for r in results.rows if r.network == network]
         best, bound = results.best[network], results.bound[network]
         finders = sorted({f"{r.method} ({r.role})" for r in rows if r.best == best})
-        by = finders[0] if len(finders) == 1 else f"{finders[0]} and {len(finders) - 1} more"
+        by = " and ".join([*finders[:1], *([f"{len(finders) - 1} more"] if len(finders) > 1 else [])]) or "earlier"
         gaps = [worst_gap(results, network, role) for role in ("compared", "default")]
         room = "optimal" if best == bound else percent(best / bound - 1)
         body.append((network, str(rows[0].actors), size_text(rows[0].size), *map(percent, gaps), f"{best}", room, by))
@@ -272,7 +281,7 @@ def known_text(results: Results) -> str:
     proven = sum(results.best[n] == results.bound[n] for n in networks)
     long_only = [
         n for n in networks
-        if all(r.role == "long" for r in results.rows if r.network == n and r.best == results.best[n])
+        if {r.role for r in results.rows if r.network == n and r.best == results.best[n]} == {"long"}
     ]  # fmt: skip
     long_run = max((r.budget or 0 for r in results.of("long")), default=0)
     done = len(results.of("long"))
@@ -284,7 +293,8 @@ def known_text(results: Results) -> str:
         f" proof is within reach, and from {runs}."
         " Where nobody proved it, a better one may exist: the gaps are then too small."
         f" Of the {len(networks)} larger spaces {proven} have a best known makespan that is proven to be the optimum."
-        f" On {len(long_only)} only the long run found the best known."
+        f" On {len(long_only)} only the long run found the best known; on {len(results.earlier) or 'none'} it comes from"
+        " an earlier comparison, made with other versions of the methods."
     )
 
 
@@ -409,7 +419,7 @@ def main() -> None:
     parser.add_argument("results", type=Path)
     parser.add_argument("--root", type=Path, default=ROOT, help="where docs and benchmarks are")
     args = parser.parse_args()
-    results = read_results(args.results)
+    results = read_results(args.results, args.root / "benchmarks/search/best_known.json")
     (args.root / "docs/search-quality.md").write_text(page(results))
     (args.root / "docs/search-quality.svg").write_text(quality_picture(results) + "\n")
     (args.root / "benchmarks/search/best_known.json").write_text(best_known(results))

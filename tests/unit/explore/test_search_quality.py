@@ -226,3 +226,9 @@ def test_gaps_are_to_the_best_of_all_runs(tmp_path: Path) -> None:
     assert "x: boom" in plot.page(results)
     assert plot.quality_picture(results).startswith("<svg")
     assert json.loads(plot.best_known(results)) == {"tree-30x8": {"size": "30000", "best": 100, "bound": 90}}
+    known = tmp_path / "known.json"
+    for size, best, bound in (("30000", 99, 95), ("40000", 100, 90)):  # of another network it says nothing
+        known.write_text(json.dumps({"tree-30x8": {"size": size, "best": 99, "bound": 95}}))
+        later = plot.read_results(path, known)
+        assert (later.best, later.bound) == ({"tree-30x8": best}, {"tree-30x8": bound})
+        assert later.earlier == (("tree-30x8",) if best == 99 else ())
