@@ -293,7 +293,7 @@ def known_text(results: Results) -> str:
         f" proof is within reach, and from {runs}."
         " Where nobody proved it, a better one may exist: the gaps are then too small."
         f" Of the {len(networks)} larger spaces {proven} have a best known makespan that is proven to be the optimum."
-        f" On {len(long_only)} only the long run found the best known; on {len(results.earlier) or 'none'} it comes from"
+        f" On {len(long_only)} only the long run found the best known; on {len(results.earlier) or 'none'} it is from"
         " an earlier comparison, made with other versions of the methods."
     )
 
