@@ -266,10 +266,10 @@ def yardstick() -> list[str]:
     return found
 
 
-def _order(run: Run) -> tuple[bool, int, int]:
-    """Return the key of the order of runs: huge networks last, then by role."""
+def _order(run: Run) -> tuple[int, int, bool]:
+    """Return the key of the order of runs: by role, every seed of ``auto`` once before the next, huge networks last."""
     huge = load(run.network).space.n_actors >= HUGE
-    return huge, ROLES.index(run.role), run.seed if run.role == "default" else 0
+    return ROLES.index(run.role), run.seed if run.role == "default" else 0, huge
 
 
 def main() -> None:
