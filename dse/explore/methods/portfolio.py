@@ -6,8 +6,8 @@ a proof: branch and bound has ended, or the best makespan of all is a bound that
 the members have seen all points. A member that has ended leaves the rest its turns.
 
 Iterated search has most turns: it finds good mappings of large networks with the fewest evaluations
-(``docs/search-quality.md``). Where a proof is within reach branch and bound has every third turn, else few: with an
-eighth for each of the others the portfolio was behind iterated search alone.
+(``docs/search-quality.md``). Where a proof is within reach branch and bound has every third turn, else one of 128: its
+branches took nine tenths of the time there and proved nothing.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
 
 PAUSES = 8
-"""In its turn branch and bound looks at so many times the branches between two looks at the clock, if it asks nothing:
-tens of milliseconds, about what the evaluations of a round cost."""
+"""In its turn branch and bound looks at so many times the branches between two looks at the clock, if it asks nothing
+and a proof is within reach; else once: a tenth of a second."""
 PROVABLE = 10**9
 """In spaces up to this size branch and bound often ends within some hundred evaluations."""
 
@@ -34,9 +34,12 @@ class Portfolio:
         iterated, tabu, exact = (replace(context, rng=rng) for rng in context.rng.spawn(3))
         self._exact = BranchAndBound(exact)
         often, joint = IteratedSearch(iterated), TabuJoint(tabu)
-        self._turns: list[SearchMethod] = [*[often] * 15, self._exact, *[often] * 15, joint]
+        round_of: list[SearchMethod] = [*[often] * 31, joint]
+        self._turns: list[SearchMethod] = [*[often] * 15, self._exact, *[often] * 15, joint, *round_of * 3]
+        self._pauses = 1
         if context.space.size <= PROVABLE:
             self._turns = [often, self._exact, often, often, self._exact, joint]
+            self._pauses = PAUSES
         self._turn = 0
         self._told: dict[SearchMethod, set[str]] = {member: set() for member in self._turns}
         self._size, self._least = context.space.size, context.placement.least
@@ -76,7 +79,7 @@ class Portfolio:
     def ask(self, n: int) -> Sequence[DesignPoint]:
         """Return what the member whose turn it is asks for; nothing when it only thought."""
         member = self._turns[self._turn % len(self._turns)]
-        for _ in range(PAUSES if member is self._exact else 1):
+        for _ in range(self._pauses if member is self._exact else 1):
             points = member.ask(n)
             if points or member.done:
                 break
