@@ -178,10 +178,11 @@ def test_explore_fails_when_every_mapping_deadlocks(tmp_path: Path, capsys: pyte
 BUDGET = 250
 KILLED_AFTER = 3
 KILL = f"""
-import os, sys
+import os, signal, sys
 from dse.cli.main import main
 from dse.explore.store import StudyStore
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it
 how, kept, added, add, commit = int(sys.argv.pop(1)), 0, 0, StudyStore.add, StudyStore.commit
 
 def add_then_die(store, evaluation):
