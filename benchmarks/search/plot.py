@@ -391,7 +391,7 @@ def page(results: Results) -> str:
         failed += f"\nThe comparison is not finished: {', '.join(missing)} are still to be run.\n"
     short = sorted({r.network for r in results.rows if r.role == "default"} - {r.network for r in results.of("long")})
     if short:
-        failed += f"\nStill without the long run and with fewer default ones: {', '.join(short)}.\n"
+        failed += "\n" + wrapped(f"Still without the long run: {', '.join(short)}.") + "\n"
     values = {
         "verdict": verdict(results), "methods": methods_table(results), "small": small_table(results),
         "large": large_table(results), "saved": saved_text(results), "known": known_text(results),
