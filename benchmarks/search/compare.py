@@ -277,7 +277,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("search-results.jsonl"))
     parser.add_argument("--evaluations", type=int, default=300)
-    parser.add_argument("--long", type=int, default=60_000, help="evaluations of the long run on each large space")
+    parser.add_argument("--long", type=int, default=120_000, help="evaluations of the long run on each large space")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="four networks, 100 evaluations, one seed")

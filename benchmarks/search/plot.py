@@ -26,7 +26,7 @@ DRAWN = (
     "auto", "iterated-search", "local-search", "tabu-joint", "idle", "branch-and-bound", "annealing", "random",
 )  # fmt: skip
 """Methods with a curve."""
-STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 300, 500, 1000, 2000, 5000, 10_000, 30_000)
+STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 300, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,28 +58,30 @@ def even_out(
 class Annealing:
     """How loads are annealed (Kirkpatrick, Gelatt and Vecchi 1983), all relative to the even share of a slot.
 
-    ``cut_weight``: by which part a mapping is worse for all of its buffers being cut. ``hot``, ``cold``: the first and
+    ``cut_weight``: by which part a mapping is worse for all of its buffers being cut. ``stage_weight``: how far the
+    loads of each stage are to be even, not only those of all stages together, 0 to 1. ``hot``, ``cold``: the first and
     the last temperature; it falls by the same factor in each step.
     """
 
     cut_weight: float
+    stage_weight: float = 0.0
     hot: float
     cold: float
 
 
 def anneal(
-    slots: IntArray, movable: IntArray, draws: NDArray[np.float64], *, where: Slots, costs: Costs, most: int,
-    annealing: Annealing,
+    slots: IntArray, movable: IntArray, draws: NDArray[np.float64], *, stages: IntArray, where: Slots, costs: Costs,
+    most: int, annealing: Annealing,
 ) -> None:  # fmt: skip
     """Bring ``slots`` (of the actors) to even loads by moving and exchanging the actors ``movable``.
 
-    What falls is nearly the largest load. ``draws``: shape (steps, 4), numbers in [0, 1). ``most``: so many slots share
-    the loads.
+    What falls is nearly the largest load, in part the sum of those of all stages. ``draws``: shape (steps, 4), numbers
+    in [0, 1). ``stages``: of each actor, counted from 0. ``most``: so many slots share the loads.
     """
     from dse.estimate.compiled.load_kernel import anneal as annealed  # late: numba takes half a second
 
-    model = (float(most), annealing.cut_weight, annealing.hot, annealing.cold)
+    model = (float(most), annealing.cut_weight, annealing.stage_weight, annealing.hot, annealing.cold)
     annealed(
-        movable, slots, draws, model, (where.unit, costs.work), where.allowed, (costs.first, costs.other),
+        movable, slots, draws, model, stages, (where.unit, costs.work), where.allowed, (costs.first, costs.other),
         (costs.same, costs.own, costs.their),
     )  # fmt: skip

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from dse.estimate.slot_loads import Annealing, Costs, Slots, anneal, even_out
+from dse.estimate.tables import IntArray
+from dse.explore.construction import cheapest_load, pipeline_order
 from dse.explore.method import SearchContext
 from dse.explore.placement import EdgeCosts
 from dse.explore.space import Space
@@ -100,21 +102,55 @@ class LoadAnnealer:
         self._context = context
         self._where = _slots_of(context.space)
         self._costs = _costs(context.space, context.loads, _edges_of(context))
+        self._order = by_start(context)
+        self._stages: dict[int, IntArray] = {}
 
     def annealed(
-        self, slots: Sequence[int], annealing: Annealing, *, steps: int, actors: Sequence[int] | None = None
-    ) -> tuple[int, ...]:
+        self, slots: Sequence[int], annealing: Annealing, *, steps: int, stages: int = 1,
+        actors: Sequence[int] | None = None,
+    ) -> tuple[int, ...]:  # fmt: skip
         """Return the slots of the actors after so many steps; only ``actors`` move, or all. The space need not hold it:
-        the number of partitions is not looked at."""
+        the number of partitions is not looked at.
+
+        ``stages``: the actors are divided into so many stages, as many in each, by when they can start. Loads that are
+        even in each stage keep all cores busy while a pipeline fills and drains.
+        """
         everyone = range(self._context.space.n_actors)
         movable = np.array(everyone if actors is None else actors, dtype=np.int64)
         found = np.array(slots, dtype=np.int64)
         draws = self._context.rng.random((steps, 4))
         anneal(
-            found, movable, draws, where=self._where, costs=self._costs, most=max(1, self._context.space.most),
-            annealing=annealing,
+            found, movable, draws, stages=self._stages_of(stages), where=self._where, costs=self._costs,
+            most=max(1, self._context.space.most), annealing=annealing,
         )  # fmt: skip
         return tuple(found.tolist())
+
+    def _stages_of(self, count: int) -> IntArray:
+        """Return the stage of each actor."""
+        if count not in self._stages:
+            stages = np.empty(len(self._order), dtype=np.int64)
+            stages[self._order] = np.arange(len(self._order)) * count // max(1, len(self._order))
+            self._stages[count] = stages
+        return self._stages[count]
+
+
+def by_start(context: SearchContext) -> list[int]:
+    """Return the actors in the order in which they can start if each does all its work before the next one.
+
+    Each on its fastest unit; buffers against the pipeline order close a cycle and do not count.
+    """
+    order = pipeline_order(context)
+    place = {actor: index for index, actor in enumerate(order)}
+    start = [0] * len(order)
+    after: list[list[int]] = [[] for _ in order]
+    for edge in context.traffic:
+        if place[edge.source] < place[edge.target]:
+            after[edge.source].append(edge.target)
+    for actor in order:
+        end = start[actor] + cheapest_load(context, actor)
+        for follower in after[actor]:
+            start[follower] = max(start[follower], end)
+    return sorted(order, key=lambda actor: start[actor])
 
 
 def _edges(context: SearchContext) -> list[EdgeCosts]:

@@ -13,7 +13,7 @@ from dse.passes.walk import sub_statements
 
 FIRINGS_OF_DEFAULT_BUDGET = {"compiled": 500_000_000, "reference": 10_000_000}
 """Simulated firings that an engine is given when the user sets no budget: about a minute on one core of 2020."""
-LEAST_EVALUATIONS, MOST_EVALUATIONS = 50, 30_000
+LEAST_EVALUATIONS, MOST_EVALUATIONS = 50, 60_000
 USUAL_EVALUATIONS, EVALUATIONS_PER_ACTOR = 5_000, 1_000
 """Where the trace is short enough: the larger of the first number and the second one for each actor."""
 

@@ -18,21 +18,25 @@ def raised(loads, share, sharpness, powers, s):
 
 
 @_inner
-def put(a, slot, sign, slots, units, ends, costs, loads):
-    """Add what an actor and its buffers cost on a slot, its buffers' other ends too, or take it away."""
+def put(a, slot, sign, slots, units, ends, costs, base, loads):
+    """Add what an actor and its buffers cost on a slot, its buffers' other ends too, or take it away.
+
+    ``base``: where in ``loads`` the slots of an actor's stage begin.
+    """
     unit_of_slot, work = units
     first, other = ends
     same, own, their = costs
     u = unit_of_slot[slot]
-    loads[slot] += sign * work[a, u]
+    loads[base[a] + slot] += sign * work[a, u]
     for e in range(first[a], first[a + 1]):
-        o = slots[other[e]]
+        b = other[e]
+        o = slots[b]
         if o == slot:
-            loads[slot] += sign * same[e, u]
+            loads[base[min(a, b)] + slot] += sign * same[e, u]  # the same place from either end
         else:
             v = unit_of_slot[o]
-            loads[slot] += sign * own[e, u, v]
-            loads[o] += sign * their[e, u, v]
+            loads[base[a] + slot] += sign * own[e, u, v]
+            loads[base[b] + o] += sign * their[e, u, v]
 
 
 @_inner
@@ -56,14 +60,14 @@ def height(a, slot, model, slots, ends, loads, before, powers):
 @_inner
 def settle(a, slots, loads, used, model, units, reach, ends, costs, work):
     """Put one actor where it is best; return whether it moved."""
-    before, powers = work
+    before, powers, base = work
     allowed, first_slot, n_slots = reach
     home = slots[a]
-    put(a, home, -1, slots, units, ends, costs, loads)
+    put(a, home, -1, slots, units, ends, costs, base, loads)
     before[:] = loads
     for s in range(len(loads)):
         raised(loads, model[0], model[1], powers, s)
-    put(a, home, 1, slots, units, ends, costs, loads)
+    put(a, home, 1, slots, units, ends, costs, base, loads)
     least, where = height(a, home, model, slots, ends, loads, before, powers) * (1 - 1e-9), home
     for u in range(len(first_slot)):
         opened = not allowed[a, u]
@@ -72,12 +76,12 @@ def settle(a, slots, loads, used, model, units, reach, ends, costs, work):
                 continue
             opened = opened or used[slot] == 0
             loads[:] = before
-            put(a, slot, 1, slots, units, ends, costs, loads)
+            put(a, slot, 1, slots, units, ends, costs, base, loads)
             found = height(a, slot, model, slots, ends, loads, before, powers)
             if found < least:
                 least, where = found, slot
     loads[:] = before
-    put(a, where, 1, slots, units, ends, costs, loads)
+    put(a, where, 1, slots, units, ends, costs, base, loads)
     slots[a] = where
     used[home] -= 1
     used[where] += 1
@@ -101,7 +105,8 @@ def sweep(order, slots, loads, model, units, reach, ends, costs):
     used = np.zeros(len(loads), dtype=np.int64)
     for slot in slots:
         used[slot] += 1
-    work = np.empty(len(loads), dtype=np.int64), np.empty(len(loads), dtype=np.float64)
+    one_stage = np.zeros(len(slots), dtype=np.int64)
+    work = np.empty(len(loads), dtype=np.int64), np.empty(len(loads), dtype=np.float64), one_stage
     moves = 0
     for a in order:
         moves += settle(a, slots, loads, used, model, units, reach, ends, costs, work)
@@ -127,6 +132,25 @@ def peak(loads, share):
 
 
 @_inner
+def unevenness(loads, whole, share, stage_weight):
+    """Return the peak of the loads, in part that of each stage for itself, one after the other.
+
+    ``loads``: of each stage the loads of all slots; ``whole``: room for those of all stages together.
+    """
+    n_slots = len(whole)
+    if len(loads) == n_slots:
+        return peak(loads, share)
+    whole[:] = 0
+    apart = 0.0
+    for begin in range(0, len(loads), n_slots):
+        stage = loads[begin : begin + n_slots]
+        apart += peak(stage, share)
+        for s in range(n_slots):
+            whole[s] += stage[s]
+    return stage_weight * apart + (1 - stage_weight) * peak(whole, share)
+
+
+@_inner
 def cut_at(a, slots, ends):
     """Return how many buffers of an actor end on another slot."""
     cut = 0
@@ -136,30 +160,31 @@ def cut_at(a, slots, ends):
 
 
 @_inner
-def shift(a, slot, slots, units, ends, costs, loads):
+def shift(a, slot, slots, units, ends, costs, base, loads):
     """Put an actor on another slot; return by how much the number of cut buffers changes."""
     cut = cut_at(a, slots, ends)
-    put(a, slots[a], -1, slots, units, ends, costs, loads)
+    put(a, slots[a], -1, slots, units, ends, costs, base, loads)
     slots[a] = slot
-    put(a, slot, 1, slots, units, ends, costs, loads)
+    put(a, slot, 1, slots, units, ends, costs, base, loads)
     return cut_at(a, slots, ends) - cut
 
 
 @_inner
-def load_all(slots, units, ends, costs, loads):
+def load_all(slots, units, ends, costs, base, loads):
     """Add up the loads of a mapping; return how many buffers are cut."""
     same, own, _ = costs
     cut = 0
     for a in range(len(slots)):
         u = units[0][slots[a]]
-        loads[slots[a]] += units[1][a, u]
+        here = base[a] + slots[a]
+        loads[here] += units[1][a, u]
         for e in range(ends[0][a], ends[0][a + 1]):
             o = ends[1][e]
             if slots[o] != slots[a]:
-                loads[slots[a]] += own[e, u, units[0][slots[o]]]
+                loads[here] += own[e, u, units[0][slots[o]]]
                 cut += 1
             elif a < o:  # each buffer stands at both of its ends, and this is the cost of both
-                loads[slots[a]] += same[e, u]
+                loads[here] += same[e, u]
     return cut // 2
 
 
@@ -178,35 +203,37 @@ def drawn(draw, movable, slots, ends, n_slots):
 
 @njit(
     [
-        f"void({_I}, {_I}, float64[:, ::1], UniTuple(float64, 4), Tuple(({_I}, {_M})), boolean[:, ::1], "
+        f"void({_I}, {_I}, float64[:, ::1], UniTuple(float64, 5), {_I}, Tuple(({_I}, {_M})), boolean[:, ::1], "
         f"UniTuple({_I}, 2), Tuple(({_M}, {_C}, {_C})))"
     ],
     cache=True, nogil=True, error_model="numpy",
 )  # fmt: skip
-def anneal(movable, slots, draws, model, units, allowed, ends, costs):
+def anneal(movable, slots, draws, model, stages, units, allowed, ends, costs):
     """Anneal the mapping ``slots``, a step for each row of ``draws``; leaves the best one on the way in ``slots``.
 
-    ``model``: the number of slots that loads are shared by, what it counts that all buffers are cut, and the first and
-    the last temperature.
+    ``model``: the number of slots that loads are shared by, what it counts that all buffers are cut, what it counts
+    that the loads of each stage are uneven, and the first and the last temperature. ``stages``: of the actors.
     """
-    most, cut_weight, hot, cold = model
+    most, cut_weight, stage_weight, hot, cold = model
     unit_of_slot = units[0]
-    loads = np.zeros(len(unit_of_slot), dtype=np.int64)
-    cut = load_all(slots, units, ends, costs, loads)
+    n_slots = len(unit_of_slot)
+    base, whole = stages * n_slots, np.empty(n_slots, dtype=np.int64)
+    loads = np.zeros((stages.max() + 1) * n_slots, dtype=np.int64)
+    cut = load_all(slots, units, ends, costs, base, loads)
     share, per_cut = max(1.0, loads.sum() / most), cut_weight / max(1.0, len(ends[1]) / 2)
-    now = peak(loads, share) * (1 + per_cut * cut)
+    now = unevenness(loads, whole, share, stage_weight) * (1 + per_cut * cut)
     least, best = now, slots.copy()
     temperature, cooling = hot, (cold / hot) ** (1.0 / max(1, len(draws)))
     for i in range(len(draws)):
         temperature *= cooling
-        a, slot, b = drawn(draws[i], movable, slots, ends, len(loads))
+        a, slot, b = drawn(draws[i], movable, slots, ends, n_slots)
         home = slots[a]
         if slot == home or not allowed[a, unit_of_slot[slot]] or (b >= 0 and not allowed[b, unit_of_slot[home]]):
             continue
-        change = shift(a, slot, slots, units, ends, costs, loads)
+        change = shift(a, slot, slots, units, ends, costs, base, loads)
         if b >= 0:
-            change += shift(b, home, slots, units, ends, costs, loads)
-        found = peak(loads, share) * (1 + per_cut * (cut + change))
+            change += shift(b, home, slots, units, ends, costs, base, loads)
+        found = unevenness(loads, whole, share, stage_weight) * (1 + per_cut * (cut + change))
         if found <= now - temperature * math.log(draws[i, 3] + 1e-12):
             now, cut = found, cut + change
             if now < least:
@@ -214,6 +241,6 @@ def anneal(movable, slots, draws, model, units, allowed, ends, costs):
                 best[:] = slots
         else:
             if b >= 0:
-                shift(b, slot, slots, units, ends, costs, loads)
-            shift(a, home, slots, units, ends, costs, loads)
+                shift(b, slot, slots, units, ends, costs, base, loads)
+            shift(a, home, slots, units, ends, costs, base, loads)
     slots[:] = best

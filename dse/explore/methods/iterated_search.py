@@ -1,7 +1,7 @@
 """Iterated local search (Lourenço, Martin and Stützle 2003), for large spaces and few evaluations.
 
 It starts from the constructed mappings and from mappings whose loads were annealed without a simulation
-(``dse.explore.load_model``). From a point it tries small batches of steps, drawn from ten kinds in proportion to how
+(``dse.explore.load_model``). From a point it tries small batches of steps, drawn from eleven kinds in proportion to how
 often each has helped, and moves to the best improvement, or sideways to a point as good; steps that improved together
 are also tried all at once. At a local optimum it slides to the best of the points just tried, many times in a row,
 then shakes the best point by one or two actors; when that has failed it alternates between a new start and its best.
@@ -25,6 +25,7 @@ from dse.explore.methods.greedy import constructed
 from dse.explore.moves import (
     Position,
     Step,
+    all_moves,
     candidate_of,
     gathered,
     moved,
@@ -32,6 +33,7 @@ from dse.explore.moves import (
     random_candidate,
     replaced,
     reset,
+    some_swaps,
     swapped,
     targets,
 )
@@ -41,6 +43,13 @@ from dse.model.study import Evaluation
 
 CUT_WEIGHTS = (0.05, 0.1, 0.2, 0.4, 0.8)
 """What it counts that all buffers are cut when loads are annealed, by turns: they do not say what waiting costs."""
+STAGES = (1, 2, 4, 8)
+"""In how many stages the loads are evened out, by turns: many where filling and draining a pipeline takes long."""
+STAGE_WEIGHT = 0.75
+LEAST_OF_STAGE = 4
+"""Stages of fewer actors are not made."""
+FAVOURED = 4
+"""One start in so many, the best ones, say how loads are annealed from then on."""
 LEAST_STARTS, MOST_STARTS = 16, 64
 """As many annealed starts as there are actors, within these numbers."""
 STEPS_OF_START = 400
@@ -65,6 +74,12 @@ GROUP = 5
 """At most so many neighbouring actors of one slot move together."""
 SHAKES = 6
 """So many shaken points in a row without an improvement lead to another start."""
+ACCEPTED = 0.01
+"""What is found from a shaken point is shaken next unless its makespan is worse by more than this share."""
+FAILURES_TO_POLISH = 2
+"""After so many of them all moves and exchanges from the best point are tried, unless they were."""
+POLISHED_AT_ONCE = 8
+"""So many of them are tried before it is looked at whether one is better."""
 MEMORY = 60
 """After so many steps of a kind its successes count half."""
 EMPTY_BATCHES = 4
@@ -77,6 +92,14 @@ class _State:
     candidate: Candidate
     evaluation: Evaluation
     height: tuple[bool, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """How loads are annealed: what it counts that all buffers are cut, and in how many stages."""
+
+    cut_weight: float
+    stages: int
 
 
 @dataclass(slots=True)
@@ -139,28 +162,36 @@ class IteratedSearch(Scripted):
 
     def _script(self) -> Script:
         self._annealer = LoadAnnealer(self._context)
-        names = ["move", "swap", "relieve", "join", "pair", "group", "rebuild", "idle", "balancing", "communication"]
+        self._models = _models(self._space.n_actors)
         first = constructed(self._context)
-        if reset(self._space, position_of(first[0])):
-            names.append("setting")
-        self._kinds = [_Kind(name) for name in names]
-        starts = list(dict.fromkeys([*first, *self._annealed()]))
-        results = yield starts
-        best = home = state = min(self._states(starts, results), key=_cost_of)
+        has_settings = bool(reset(self._space, position_of(first[0])))
+        self._kinds = [_Kind(name) for name in (*STEPS, *LISTS) if name != "setting" or has_settings]
+        annealed = self._annealed()
+        starts = list(dict.fromkeys([*first, *annealed]))
+        states = self._states(starts, (yield starts))
+        favoured = [annealed[s.candidate] for s in sorted(states, key=_cost_of) if s.candidate in annealed]
+        self._models = favoured[: max(1, len(favoured) // FAVOURED)] or self._models
+        best = home = state = min(states, key=_cost_of)
+        polished = set[Candidate]()
         failures = restarts = 0
         while True:
             end = yield from self._descent(state)
             best = min(best, end, key=_cost_of)
             failures = failures + 1 if _cost_of(end) >= _cost_of(home) else 0
-            home = min(home, end, key=_cost_of)
-            if failures < SHAKES:
-                candidate = self._shaken(home.candidate)
-            else:
-                failures, restarts = 0, restarts + 1
-                candidate = self._new_start() if restarts % 2 else self._shaken(best.candidate)
+            home = end if _accepted(end, home) else home
+            if failures >= FAILURES_TO_POLISH and best.candidate not in polished:
+                end = yield from self._polished(best)
+                polished.add(end.candidate)
+                if end is not best:
+                    failures, home, best = 0, end, end
+            stuck = failures >= SHAKES
+            restarts += stuck
+            afresh = stuck and restarts % 2 == 1
+            origin = best if stuck else home
+            candidate = self._new_start() if afresh else self._shaken(origin.candidate)
             (state,) = self._states([candidate], (yield [candidate]))
-            if failures == 0:
-                home = state if restarts % 2 else best
+            if stuck:
+                failures, home = 0, state if afresh else best
 
     def _states(self, candidates: list[Candidate], results: list[Evaluation]) -> list[_State]:
         return [_State(c, result, self._height(result)) for c, result in zip(candidates, results, strict=True)]
@@ -173,26 +204,29 @@ class IteratedSearch(Scripted):
 
     # Starts -----------------------------------------------------------------------------------------------------------
 
-    def _annealed(self) -> list[Candidate]:
-        """Return mappings whose loads were annealed, from random ones."""
+    def _annealed(self) -> dict[Candidate, _Model]:
+        """Return mappings whose loads were annealed, from random ones, and how."""
         count = min(MOST_STARTS, max(LEAST_STARTS, self._space.n_actors))
-        weights = itertools.islice(itertools.cycle(CUT_WEIGHTS), count)
-        annealed = [self._annealed_from(random_candidate(self._context), weight) for weight in weights]
-        return [candidate for candidate in annealed if candidate is not None]
+        found: dict[Candidate, _Model] = {}
+        for model in itertools.islice(itertools.cycle(self._models), count):
+            candidate = self._annealed_from(random_candidate(self._context), model)
+            if candidate is not None:
+                found.setdefault(candidate, model)
+        return found
 
-    def _annealed_from(self, origin: Candidate, cut_weight: float) -> Candidate | None:
+    def _annealed_from(self, origin: Candidate, model: _Model) -> Candidate | None:
         slots = self._annealer.annealed(
-            origin.assignment, Annealing(cut_weight=cut_weight, hot=HOT, cold=COLD),
-            steps=STEPS_OF_START * self._space.n_actors,
+            origin.assignment, Annealing(cut_weight=model.cut_weight, stage_weight=STAGE_WEIGHT, hot=HOT, cold=COLD),
+            steps=STEPS_OF_START * self._space.n_actors, stages=model.stages,
         )  # fmt: skip
         return candidate_of(self._space, replace(position_of(origin), slots=slots))
 
     def _new_start(self) -> Candidate:
         origin = random_candidate(self._context)
-        return self._annealed_from(origin, self._drawn_weight()) or origin
+        return self._annealed_from(origin, self._drawn_model()) or origin
 
-    def _drawn_weight(self) -> float:
-        return CUT_WEIGHTS[int(self._context.rng.integers(len(CUT_WEIGHTS)))]
+    def _drawn_model(self) -> _Model:
+        return self._models[int(self._context.rng.integers(len(self._models)))]
 
     def _shaken(self, candidate: Candidate) -> Candidate:
         """Return a point with one or two actors elsewhere; half of them with the loads evened out in one round."""
@@ -240,6 +274,30 @@ class IteratedSearch(Scripted):
             elif lowest.height == now.state.height:  # sideways: what was tried here stays in mind
                 now.left.add(now.state.candidate)
                 now.state = lowest
+
+    def _polished(self, start: _State) -> collections.abc.Generator[list[Candidate], list[Evaluation], _State]:
+        """Go down until no move of an actor and no exchange of two is better; of very many exchanges only some count.
+
+        Those with the smallest bounds come first: nearly all that are better do not raise the largest load.
+        """
+        state, space = start, self._space
+        while not state.evaluation.deadlock:
+            position = position_of(state.candidate)
+            steps = [*all_moves(space, position), *some_swaps(space, position, self._context.rng)]
+            unknown = list(dict.fromkeys(step.candidate for step in steps if step.candidate not in self._known))
+            bounds = self._context.bounds(unknown) if unknown else []
+            order = sorted(range(len(unknown)), key=lambda i: (bounds[i], i))
+            tried = [unknown[i] for i in order if bounds[i] < state.evaluation.makespan]
+            least = state
+            for begin in range(0, len(tried), POLISHED_AT_ONCE):
+                batch = tried[begin : begin + POLISHED_AT_ONCE]
+                least = min([state, *self._states(batch, (yield batch))], key=_cost_of)
+                if least is not state:
+                    break
+            if least is state:
+                break
+            state = least
+        return state
 
     def _together(self, state: _State, steps: list[Step]) -> list[_Trial]:
         """Return the point with all of some steps made, the first ones where several move the same actor."""
@@ -313,14 +371,16 @@ class IteratedSearch(Scripted):
             case "join" | "pair" | "group":
                 return self._with_a_neighbour(kind, position, actor)
             case "rebuild":
-                return self._rebuilt(position, actor)
+                return self._rebuilt(position, actor, _Model(CUT_WEIGHTS[int(rng.integers(len(CUT_WEIGHTS)))], 1))
+            case "restage":
+                return self._rebuilt(position, actor, self._drawn_model())
         if kind not in offered:
             offered[kind] = LISTS[kind](view)
         # Mostly from the front: these generators list the most promising first.
         steps = offered[kind]
         return steps.pop(int(len(steps) * rng.random() ** 2)) if steps else None
 
-    def _rebuilt(self, position: Position, actor: int) -> Step | None:
+    def _rebuilt(self, position: Position, actor: int, model: _Model) -> Step | None:
         """Return a step that anneals the loads of some actors, which are neighbours or anywhere, and nobody else's."""
         rng, partners = self._context.rng, self._context.partners
         size = min(self._space.n_actors, int(rng.integers(LEAST_REBUILT, MOST_REBUILT + 1)))
@@ -331,11 +391,12 @@ class IteratedSearch(Scripted):
                 group += itertools.islice(others, size - len(group))
         else:
             group = rng.permutation(self._space.n_actors)[:size].tolist()
-        annealing = Annealing(cut_weight=self._drawn_weight(), hot=WARM, cold=COOL)
+        annealing = Annealing(cut_weight=model.cut_weight, stage_weight=STAGE_WEIGHT, hot=WARM, cold=COOL)
         steps = STEPS_OF_REBUILDING * len(group)
-        return replaced(
-            self._space, position, self._annealer.annealed(position.slots, annealing, steps=steps, actors=group)
-        )
+        slots = self._annealer.annealed(
+            position.slots, annealing, steps=steps, stages=model.stages, actors=group
+        )  # fmt: skip
+        return replaced(self._space, position, slots)
 
     def _with_a_neighbour(self, kind: str, position: Position, actor: int) -> Step | None:
         """Return a step of an actor and one that it exchanges tokens with, None where there is none.
@@ -362,14 +423,29 @@ class IteratedSearch(Scripted):
         return gathered(space, position, group, there)
 
 
+def _models(n_actors: int) -> list[_Model]:
+    """Return all ways of annealing, so mixed that the first few differ in both."""
+    stages = [n for n in STAGES if n == 1 or n * LEAST_OF_STAGE <= n_actors]
+    count = math.lcm(len(stages), len(CUT_WEIGHTS))
+    return [_Model(CUT_WEIGHTS[i % len(CUT_WEIGHTS)], stages[i % len(stages)]) for i in range(count)]
+
+
 def _settings(view: View) -> list[Step]:
     return reset(view.context.space, view.position)
 
 
+STEPS = ("move", "swap", "relieve", "join", "pair", "group", "rebuild", "restage")
+"""The kinds of steps that are drawn, before those that come from lists."""
 LISTS: dict[str, Generator] = {
     "idle": generators.idle, "balancing": generators.balancing, "communication": generators.communication,
     "setting": _settings,
 }  # fmt: skip
+
+
+def _accepted(end: _State, home: _State) -> bool:
+    """Return whether a search goes on from what it found instead of where it was."""
+    (dead, makespan), (dead_before, before) = _cost_of(end), _cost_of(home)
+    return dead < dead_before or (dead == dead_before and makespan <= before * (1 + ACCEPTED))
 
 
 def _cost_of(state: _State) -> tuple[bool, int]:

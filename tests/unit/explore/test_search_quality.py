@@ -15,9 +15,9 @@ from benchmarks.search.networks import RECIPES
 from dse.estimate.compiled import load_kernel
 from dse.estimate.slot_loads import Annealing
 from dse.estimate.tables import build_tables
-from dse.explore.load_model import LoadAnnealer, LoadModel
+from dse.explore.load_model import LoadAnnealer, LoadModel, by_start
 from dse.explore.mapping_bound import MappingBound
-from dse.explore.method import METHODS, choose_method
+from dse.explore.method import METHODS, Traffic, choose_method
 from dse.explore.moves import Position, gathered, random_candidate, replaced, targets
 from dse.explore.space import Candidate
 from dse.model.study import Evaluation
@@ -29,6 +29,7 @@ SMALL = tuple(r.name for r in RECIPES if r.actors < 10)
 PROVEN = ("pipeline-12x4", "tree-12x4", "split-join-12x4", "irregular-12x4")
 LARGE = ("pipeline-16x4g", "tree-16x4g", "split-join-16x4g", "irregular-16x4g")
 ANNEALING = Annealing(cut_weight=0.1, hot=0.1, cold=0.002)
+EVEN_STAGES = Annealing(cut_weight=0.0, stage_weight=1.0, hot=0.1, cold=0.002)
 RECORDED = json.loads((Path(compare.__file__).with_name("best_known.json")).read_text())
 
 
@@ -128,13 +129,18 @@ def test_the_annealer_keeps_count_of_loads_and_cuts(seed: int) -> None:
     costs, where = annealer._costs, annealer._where
     units, ends, prices = (where.unit, costs.work), (costs.first, costs.other), (costs.same, costs.own, costs.their)
     slots = np.array(random_candidate(known).assignment, dtype=np.int64)
-    loads = np.zeros(len(where.unit), dtype=np.int64)
-    cut = load_kernel.load_all(slots, units, ends, prices, loads)
+    n_slots, stages = len(where.unit), 1 + seed % 3
+    base = annealer._stages_of(stages) * n_slots
+    loads = np.zeros(stages * n_slots, dtype=np.int64)
+    cut = load_kernel.load_all(slots, units, ends, prices, base, loads)
     for _ in range(60):
-        actor, slot = int(rng.integers(len(slots))), int(rng.integers(len(loads)))
+        actor, slot = int(rng.integers(len(slots))), int(rng.integers(n_slots))
         if where.allowed[actor, where.unit[slot]]:
-            cut += load_kernel.shift(actor, slot, slots, units, ends, prices, loads)
-    assert tuple(loads.tolist()) == LoadModel(known, slots.tolist()).loads
+            cut += load_kernel.shift(actor, slot, slots, units, ends, prices, base, loads)
+    again = np.zeros(stages * n_slots, dtype=np.int64)
+    load_kernel.load_all(slots, units, ends, prices, base, again)
+    assert loads.tolist() == again.tolist()
+    assert tuple(loads.reshape(stages, n_slots).sum(axis=0).tolist()) == LoadModel(known, slots.tolist()).loads
     apart = [e for e in known.placement.edges if e.source != e.target]
     assert cut == sum(slots[e.source] != slots[e.target] for e in apart)
 
@@ -144,6 +150,30 @@ def test_annealed_loads_are_as_even_as_can_be() -> None:
     known = replace(plain, loads=tuple((10 + actor,) for actor in range(12)))
     found = LoadAnnealer(known).annealed((0,) * 12, ANNEALING, steps=5_000)
     assert max(LoadModel(known, found).loads) == 62  # a third of the load
+
+
+def test_annealed_stages_are_even_each_for_itself() -> None:
+    plain = context(chain_space(cores=3, n=12))
+    known = replace(plain, loads=((40,), (10,), (10,), (10,), (10,), (40,), *[(20,)] * 6))
+
+    def loads_of(stages: int) -> list[list[int]]:
+        found = LoadAnnealer(known).annealed((0,) * 12, EVEN_STAGES, steps=20_000, stages=stages)
+        halves = (range(6), range(6, 12))
+        return [sorted(sum(known.loads[a][0] for a in half if found[a] == s) for s in range(3)) for half in halves]
+
+    assert loads_of(2) == [[40, 40, 40], [40, 40, 40]]
+    whole = LoadAnnealer(known).annealed((0,) * 12, ANNEALING, steps=20_000)
+    assert max(LoadModel(known, whole).loads) == 80
+
+
+def test_the_order_of_starts_follows_the_longest_paths_and_leaves_out_feedback() -> None:
+    plain = context(chain_space(cores=2, n=4))
+    edges = ((0, 1), (1, 3), (0, 2), (2, 3), (3, 0))  # a fork that joins, and back to the beginning
+    traffic = tuple(Traffic(source=s, target=t, tokens=1, port=0) for s, t in edges)
+    known = replace(plain, traffic=traffic, loads=((5,), (9,), (4,), (1,)))
+    assert by_start(known) == [0, 1, 2, 3]
+    chain = tuple(Traffic(source=s, target=t, tokens=1, port=0) for s, t in ((0, 2), (2, 1), (0, 3)))
+    assert by_start(replace(known, traffic=chain)) == [0, 2, 3, 1]  # 0, then 5, 5 and 9 ticks later
 
 
 def test_only_the_actors_given_are_annealed_and_only_to_units_that_allow_them() -> None:

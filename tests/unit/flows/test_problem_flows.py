@@ -84,7 +84,7 @@ def test_default_budget_is_a_number_of_evaluations() -> None:
     assert default_budget("compiled", 1, 1).evaluations == 5_000
     assert default_budget("compiled", 10_000, 12).evaluations == 12_000
     assert default_budget("compiled", 20_000, 200).evaluations == 25_000
-    assert default_budget("compiled", 1_000, 200).evaluations == 30_000
+    assert default_budget("compiled", 1_000, 200).evaluations == 60_000
     assert default_budget("reference", 100_000, 10).seconds is None
 
 
