@@ -37,18 +37,17 @@ class Costs:
 
 
 def even_out(
-    order: IntArray, slots: IntArray, loads: IntArray, *, where: Slots, costs: Costs,
-    share: float, sharpness: float, cut_share: float,
+    order: IntArray, slots: IntArray, loads: IntArray, *, where: Slots, costs: Costs, share: float, sharpness: float,
 ) -> int:  # fmt: skip
     """Put each actor, in this order, on the slot where the heights are the least; return how many moved.
 
-    The height is the sum over the slots of (load / ``share``) ** ``sharpness``, times 1 + ``cut_share`` for each buffer
-    of the actor that is cut. ``slots`` (of the actors) and ``loads`` (of the slots) are changed.
+    The height is the sum over the slots of (load / ``share``) ** ``sharpness``. ``slots`` (of the actors) and ``loads``
+    (of the slots) are changed.
     """
     from dse.estimate.compiled.load_kernel import sweep  # late: numba takes half a second
 
     moves: int = sweep(
-        order, slots, loads, (share, sharpness, cut_share), (where.unit, costs.work),
+        order, slots, loads, (share, sharpness), (where.unit, costs.work),
         (where.allowed, where.first, where.count), (costs.first, costs.other), (costs.same, costs.own, costs.their),
     )  # fmt: skip
     return moves

@@ -23,16 +23,11 @@ SWEEPS = 20
 
 
 class LoadModel:
-    """A mapping in raw slots (one an actor) with the load of each slot in ticks.
+    """A mapping in raw slots (one an actor) with the load of each slot in ticks."""
 
-    ``cut_share``: an actor prefers a slot where one buffer less is cut if that raises the sum by no more than this
-    share. The least transfer costs do not say what waiting for a token of another partition costs.
-    """
-
-    def __init__(self, context: SearchContext, slots: Sequence[int], *, cut_share: float = 0.0) -> None:
+    def __init__(self, context: SearchContext, slots: Sequence[int]) -> None:
         self._space = context.space
         self._loads = context.loads
-        self._cut_share = cut_share
         edges = _edges(context)
         self._edges_of = _edges_of(context)
         self._slots = list(slots)
@@ -67,17 +62,14 @@ class LoadModel:
     def even_out(self, rng: np.random.Generator, sweeps: int = SWEEPS) -> None:
         """Put each actor, in random order, where the loads are the most even; until all stay or so many rounds.
 
-        What is minimised is the sum of the loads to the power of ``SHARPNESS``, raised by ``cut_share`` for each buffer
-        of the actor that is cut. An actor does not go back and forth by a rounding error.
+        What is minimised is the sum of the loads to the power of ``SHARPNESS``. An actor does not go back and forth by
+        a rounding error.
         """
         slots, load = np.array(self._slots, dtype=np.int64), np.array(self._load, dtype=np.int64)
         where, costs = _slots_of(self._space), _costs(self._space, self._loads, self._edges_of)
         for _ in range(sweeps):
             order = np.asarray(rng.permutation(self._space.n_actors), dtype=np.int64)
-            if not even_out(
-                order, slots, load, where=where, costs=costs, share=self._share, sharpness=SHARPNESS,
-                cut_share=self._cut_share,
-            ):  # fmt: skip
+            if not even_out(order, slots, load, where=where, costs=costs, share=self._share, sharpness=SHARPNESS):
                 break
         self._slots, self._load = slots.tolist(), load.tolist()
 

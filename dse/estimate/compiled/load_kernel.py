@@ -40,21 +40,16 @@ def put(a, slot, sign, slots, units, ends, costs, base, loads):
 
 
 @_inner
-def height(a, slot, model, slots, ends, loads, before, powers):
-    """Return what is minimised with an actor on a slot: the sum of the powers, in the order of the slots, and the cuts.
+def height(model, loads, before, powers):
+    """Return what is minimised: the sum of the powers, in the order of the slots.
 
     ``before``: the loads that ``powers`` were made of.
     """
-    share, sharpness, cut_share = model
+    share, sharpness = model
     total = 0.0
     for s in range(len(loads)):
         total += powers[s] if loads[s] == before[s] else (loads[s] / share) ** sharpness
-    if cut_share == 0:
-        return total
-    cut = 0
-    for e in range(ends[0][a], ends[0][a + 1]):
-        cut += slots[ends[1][e]] != slot
-    return total * (1 + cut_share * cut)
+    return total
 
 
 @_inner
@@ -68,7 +63,7 @@ def settle(a, slots, loads, used, model, units, reach, ends, costs, work):
     for s in range(len(loads)):
         raised(loads, model[0], model[1], powers, s)
     put(a, home, 1, slots, units, ends, costs, base, loads)
-    least, where = height(a, home, model, slots, ends, loads, before, powers) * (1 - 1e-9), home
+    least, where = height(model, loads, before, powers) * (1 - 1e-9), home
     for u in range(len(first_slot)):
         opened = not allowed[a, u]
         for slot in range(first_slot[u], first_slot[u] + n_slots[u]):
@@ -77,7 +72,7 @@ def settle(a, slots, loads, used, model, units, reach, ends, costs, work):
             opened = opened or used[slot] == 0
             loads[:] = before
             put(a, slot, 1, slots, units, ends, costs, base, loads)
-            found = height(a, slot, model, slots, ends, loads, before, powers)
+            found = height(model, loads, before, powers)
             if found < least:
                 least, where = found, slot
     loads[:] = before
@@ -95,7 +90,7 @@ _C = "int64[:, :, ::1]"
 
 @njit(
     [
-        f"int64({_I}, {_I}, {_I}, UniTuple(float64, 3), Tuple(({_I}, {_M})), Tuple((boolean[:, ::1], {_I}, {_I})), "
+        f"int64({_I}, {_I}, {_I}, UniTuple(float64, 2), Tuple(({_I}, {_M})), Tuple((boolean[:, ::1], {_I}, {_I})), "
         f"UniTuple({_I}, 2), Tuple(({_M}, {_C}, {_C})))"
     ],
     cache=True, nogil=True, error_model="numpy",

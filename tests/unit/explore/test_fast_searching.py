@@ -159,23 +159,21 @@ def test_generators_list_the_steps_that_they_promise(seed: int) -> None:
             assert found == [(step.left, step.candidate) for step in expected if step is not None]
 
 
-def plainly_evened(known: SearchContext, model: LoadModel, cut_share: float) -> tuple[int, ...]:
+def plainly_evened(known: SearchContext, model: LoadModel) -> tuple[int, ...]:
     """Even out by moves that look at all loads, one after the other."""
     space, share = known.space, max(1.0, sum(model.loads) / max(1, known.space.most))
 
-    def height(actor: int) -> float:
-        ends = [(e.source, e.target) for e in known.placement.edges if e.source != e.target]
-        cut = sum(model.slots[s] != model.slots[t] for s, t in ends if actor in (s, t))
-        return sum((load / share) ** SHARPNESS for load in model.loads) * (1 + cut_share * cut)
+    def height() -> float:
+        return sum((load / share) ** SHARPNESS for load in model.loads)
 
     for _ in range(SWEEPS):
         before = model.slots
         for actor in known.rng.permutation(space.n_actors).tolist():
-            where, least = model.slots[actor], height(actor) * (1 - 1e-9)
+            where, least = model.slots[actor], height() * (1 - 1e-9)
             for slot in list(targets(space, model.slots, actor)):
                 model.move(actor, slot)
-                if height(actor) < least:
-                    where, least = slot, height(actor)
+                if height() < least:
+                    where, least = slot, height()
             model.move(actor, where)
         if model.slots == before:
             break
@@ -185,10 +183,9 @@ def plainly_evened(known: SearchContext, model: LoadModel, cut_share: float) -> 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_loads_are_evened_out_as_by_plain_moves(seed: int) -> None:
     known = case_of(seed)
-    for cut_share in (0.0, 0.3):
-        origin = random_candidate(known).assignment
-        fast, slow = (LoadModel(known, origin, cut_share=cut_share) for _ in range(2))
-        fast.even_out(np.random.default_rng(seed))
-        plain = plainly_evened(replace(known, rng=np.random.default_rng(seed)), slow, cut_share)
-        assert fast.slots == plain
-        assert fast.loads == LoadModel(known, plain).loads
+    origin = random_candidate(known).assignment
+    fast, slow = LoadModel(known, origin), LoadModel(known, origin)
+    fast.even_out(np.random.default_rng(seed))
+    plain = plainly_evened(replace(known, rng=np.random.default_rng(seed)), slow)
+    assert fast.slots == plain
+    assert fast.loads == LoadModel(known, plain).loads

@@ -109,18 +109,6 @@ def test_evening_out_lowers_the_largest_load() -> None:
     assert model.slots == again  # settled
 
 
-def test_a_cut_share_keeps_neighbours_together() -> None:
-    problem = problem_of(3, clock=500, given_host=True, n_actors=14)
-    known = context_of(problem, space_of(problem))
-    cuts = []
-    for share in (0.0, 5.0):
-        origin = random_candidate(replace(known, rng=np.random.default_rng(1)))
-        model = LoadModel(known, origin.assignment, cut_share=share)
-        model.even_out(np.random.default_rng(1))
-        cuts.append(sum(model.slots[e.source] != model.slots[e.target] for e in known.placement.edges))
-    assert cuts[1] < cuts[0]
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_the_annealer_keeps_count_of_loads_and_cuts(seed: int) -> None:
     problem = problem_of(seed, clock=(None, 500)[seed % 2], given_host=True, n_actors=9)
