@@ -234,9 +234,10 @@ def runs_of(network: str, args: argparse.Namespace) -> list[Run]:
         add("whole", 0, None, "truth")
         add("auto", 1, None, "optimum")
     else:
-        add("iterated-search", 99, args.long, "long")
+        assert usual is not None, "the default budget is a number of evaluations"
+        add("iterated-search", 99, min(2 * usual, args.long), "long")
         for seed in seeds:
-            add("auto", seed, usual if usual is None else min(usual, args.long), "default")
+            add("auto", seed, min(usual, args.long), "default")
         if size < PROVABLE:
             add("branch-and-bound", 1, PROOF_EVALUATIONS, "proof")
     for method in (*METHODS.names(), "auto"):
@@ -277,7 +278,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("search-results.jsonl"))
     parser.add_argument("--evaluations", type=int, default=300)
-    parser.add_argument("--long", type=int, default=120_000, help="evaluations of the long run on each large space")
+    parser.add_argument(
+        "--long", type=int, default=120_000, help="most evaluations of the long run, which has twice the default budget"
+    )
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="four networks, 100 evaluations, one seed")

@@ -285,7 +285,11 @@ def known_text(results: Results) -> str:
     ]  # fmt: skip
     long_run = max((r.budget or 0 for r in results.of("long")), default=0)
     done = len(results.of("long"))
-    runs = f"one long run ({long_run:,} evaluations of `iterated-search`)" if done else "a long run"
+    runs = (
+        f"one long run of `iterated-search` (twice the default budget, up to {long_run:,} evaluations)"
+        if done
+        else "a long run"
+    )
     if done < len(networks):
         runs += f", which was made on {done} of them so far" if done else ", which is still to be made"
     return wrapped(
