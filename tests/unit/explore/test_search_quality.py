@@ -4,6 +4,7 @@ Budgets are evaluations and all is seeded, so these results are the same on ever
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,14 +12,25 @@ import numpy as np
 import pytest
 
 from benchmarks.search import compare, plot
-from benchmarks.search.networks import RECIPES
+from benchmarks.search.networks import RECIPES, Recipe, case_of
 from dse.estimate.compiled import load_kernel
+from dse.estimate.engine import make_engine
 from dse.estimate.slot_loads import Annealing
 from dse.estimate.tables import build_tables
 from dse.explore.load_model import LoadAnnealer, LoadModel, by_start
 from dse.explore.mapping_bound import MappingBound
 from dse.explore.method import METHODS, Traffic, choose_method
-from dse.explore.moves import Position, gathered, random_candidate, replaced, targets
+from dse.explore.methods.iterated_search import IteratedSearch
+from dse.explore.moves import (
+    Position,
+    all_moves,
+    all_swaps,
+    gathered,
+    position_of,
+    random_candidate,
+    replaced,
+    targets,
+)
 from dse.explore.space import Candidate
 from dse.model.study import Evaluation
 from tests.unit.explore.fakes import chain_space, context, estimate_of
@@ -29,6 +41,7 @@ SMALL = tuple(r.name for r in RECIPES if r.actors < 10)
 PROVEN = ("pipeline-12x4", "tree-12x4", "split-join-12x4", "irregular-12x4")
 LARGE = ("pipeline-16x4g", "tree-16x4g", "split-join-16x4g", "irregular-16x4g")
 ANNEALING = Annealing(cut_weight=0.1, hot=0.1, cold=0.002)
+STAGED = Annealing(cut_weight=0.1, stage_weight=0.75, hot=0.1, cold=0.002)
 EVEN_STAGES = Annealing(cut_weight=0.0, stage_weight=1.0, hot=0.1, cold=0.002)
 RECORDED = json.loads((Path(compare.__file__).with_name("best_known.json")).read_text())
 
@@ -162,6 +175,56 @@ def test_the_order_of_starts_follows_the_longest_paths_and_leaves_out_feedback()
     assert by_start(known) == [0, 1, 2, 3]
     chain = tuple(Traffic(source=s, target=t, tokens=1, port=0) for s, t in ((0, 2), (2, 1), (0, 3)))
     assert by_start(replace(known, traffic=chain)) == [0, 2, 3, 1]  # 0, then 5, 5 and 9 ticks later
+
+
+def test_loads_that_are_even_in_stages_shorten_a_long_pipeline() -> None:
+    case = case_of(Recipe(shape="pipeline", actors=200, cores=16, gpu=False, room=2, seed=5101))
+    known, engine = compare.context_of(case, 1), make_engine("compiled", case.problem)
+    annealer = LoadAnnealer(known)
+
+    def best(stages: int) -> int:
+        found = [
+            annealer.annealed(random_candidate(known).assignment, STAGED, steps=40_000, stages=stages) for _ in range(5)
+        ]
+        points = [case.space.canonical(slots) for slots in found]
+        return min(engine.estimate(case.space.to_point(Candidate(assignment=a))).makespan for a in points if a)
+
+    assert best(4) * 10 < best(1) * 9
+
+
+@pytest.mark.parametrize("network", ["irregular-12x4", "split-join-16x4g"])
+def test_polishing_ends_where_no_move_and_no_exchange_is_better(network: str) -> None:
+    case = compare.load(network)
+    known, engine = compare.context_of(case, 3), make_engine("compiled", case.problem)
+
+    def evaluated(candidates: Sequence[Candidate]) -> list[Evaluation]:
+        points = [case.space.to_point(candidate) for candidate in candidates]
+        estimates = list(engine.estimates(points))
+        return [
+            Evaluation.of(
+                ordinal=0, point=point, digest=point.digest(), makespan=estimate.makespan, tick_unit="cycles",
+                deadlock=estimate.deadlock is not None, partitions=estimate.partitions, seconds=0.0,
+            )
+            for point, estimate in zip(points, estimates, strict=True)
+        ]  # fmt: skip
+
+    method = IteratedSearch(known)
+    (start,) = method._states([origin := random_candidate(known)], evaluated([origin]))
+    polishing = method._polished(start)
+    batch = next(polishing)
+    while True:
+        results = evaluated(batch)
+        method._known.update(zip(batch, results, strict=True))
+        try:
+            batch = polishing.send(results)
+        except StopIteration as stop:
+            end = stop.value
+            break
+    assert end.evaluation.makespan < start.evaluation.makespan
+    position = position_of(end.candidate)
+    steps = [*all_moves(case.space, position), *all_swaps(case.space, position)]
+    around = evaluated([step.candidate for step in steps])
+    assert min(e.makespan for e in around) >= end.evaluation.makespan
 
 
 def test_only_the_actors_given_are_annealed_and_only_to_units_that_allow_them() -> None:
