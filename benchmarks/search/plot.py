@@ -213,7 +213,8 @@ def large_table(results: Results) -> str:
         rows = [r for r in results.rows if r.network == network]
         best, bound = results.best[network], results.bound[network]
         finders = sorted({f"{r.method} ({r.role})" for r in rows if r.best == best})
-        by = " and ".join([*finders[:1], *([f"{len(finders) - 1} more"] if len(finders) > 1 else [])]) or "earlier"
+        more = f" and {len(finders) - 1} more" if len(finders) > 1 else ""
+        by = f"{finders[0]}{more}" if finders else "earlier"
         gaps = [worst_gap(results, network, role) for role in ("compared", "default")]
         room = "optimal" if best == bound else percent(best / bound - 1)
         body.append((network, str(rows[0].actors), size_text(rows[0].size), *map(percent, gaps), f"{best}", room, by))
@@ -285,11 +286,9 @@ def known_text(results: Results) -> str:
     ]  # fmt: skip
     long_run = max((r.budget or 0 for r in results.of("long")), default=0)
     done = len(results.of("long"))
-    runs = (
-        f"one long run of `iterated-search` (twice the default budget, up to {long_run:,} evaluations)"
-        if done
-        else "a long run"
-    )
+    runs = "a long run"
+    if done:
+        runs = f"one long run of `iterated-search` (twice the default budget, up to {long_run:,} evaluations)"
     if done < len(networks):
         runs += f", which was made on {done} of them so far" if done else ", which is still to be made"
     return wrapped(

@@ -1,10 +1,12 @@
 """Iterated local search (Lourenço, Martin and Stützle 2003), for large spaces and few evaluations.
 
 It starts from the constructed mappings and from mappings whose loads were annealed without a simulation
-(``dse.explore.load_model``). From a point it tries small batches of steps, drawn from eleven kinds in proportion to how
-often each has helped, and moves to the best improvement, or sideways to a point as good; steps that improved together
-are also tried all at once. At a local optimum it slides to the best of the points just tried, many times in a row,
-then shakes the best point by one or two actors; when that has failed it alternates between a new start and its best.
+(``dse.explore.load_model``), as a whole or in stages. From a point it tries small batches of steps, drawn from eleven
+kinds in proportion to how often each has helped, and moves to the best improvement, or sideways to a point as good;
+steps that improved together are also tried all at once. At a local optimum it slides to the best of the points just
+tried, many times in a row, then shakes where it came from by one or two actors; what it finds is shaken next if it is
+not much worse. Where shaking fails it tries all moves and exchanges around its best point; when that fails too, it
+alternates between a new start and its best.
 
 A descent does not go down on the makespan alone, which is the same for most neighbours of a point, but on its *height*:
 the makespan and the loads of the cores, so that it also learns from steps that only make room for later ones. What is
@@ -288,15 +290,14 @@ class IteratedSearch(Scripted):
             bounds = self._context.bounds(unknown) if unknown else []
             order = sorted(range(len(unknown)), key=lambda i: (bounds[i], i))
             tried = [unknown[i] for i in order if bounds[i] < state.evaluation.makespan]
-            least = state
             for begin in range(0, len(tried), POLISHED_AT_ONCE):
                 batch = tried[begin : begin + POLISHED_AT_ONCE]
                 least = min([state, *self._states(batch, (yield batch))], key=_cost_of)
                 if least is not state:
+                    state = least
                     break
-            if least is state:
+            else:
                 break
-            state = least
         return state
 
     def _together(self, state: _State, steps: list[Step]) -> list[_Trial]:
