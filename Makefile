@@ -20,7 +20,7 @@ setup: .venv/ready-run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	$(BIN)/python -m dse.estimate.compiled.warm
-	$(BIN)/python -m dse.gpu.warm
+	$(BIN)/python -m dse.gpu.trace.warm
 	@touch $@
 
 .venv/ready-test: .venv/ready-run requirements-dev.lock

@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from dse.interp.run import run_network
+from dse.run.execution import run_network
 from tests.golden.acceptance import NETWORKS, Acceptance, Missing, prepare, run_case
 
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from benchmarks.engine import bench
 from dse.estimate.engine import make_engine
-from dse.estimate.tables import build_tables
+from dse.estimate.problem.tables import build_tables
+from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, Cutting, Evaluator, Progress
 from dse.explore.mapping_bound import MappingBound
-from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic
+from dse.explore.methods.method import METHODS, SearchContext, SearchMethod, Traffic
 from dse.explore.search import ranked, run_search
-from dse.explore.space import Space, SpaceOptions, build_space
-from dse.explore.workers import ThreadEstimator
+from dse.explore.space.space import Space, SpaceOptions, build_space
 from dse.flows.defaults import cpu_only_actors
 from dse.flows.options import ProblemOptions
 from dse.flows.program import load_setting, read_capacities, unheard

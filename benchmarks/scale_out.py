@@ -18,9 +18,9 @@ import distributed
 
 from benchmarks.engine import bench
 from dse.estimate.engine import make_engine
-from dse.explore.cluster import ClusterEstimator
+from dse.explore.distribution.cluster import ClusterEstimator
+from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Estimator
-from dse.explore.workers import ThreadEstimator
 from dse.model.design_point import DesignPoint
 from dse.model.problem import Problem
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from benchmarks.search.compare import NoStore, context_of, load
 from benchmarks.search.networks import Case
 from dse.estimate.engine import make_engine
+from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, EvaluationStore, Evaluator
-from dse.explore.method import METHODS, SearchContext, choose_method
+from dse.explore.methods.method import METHODS, SearchContext, choose_method
 from dse.explore.search import run_search
-from dse.explore.store import StudyStore, create_study, resume_study
-from dse.explore.workers import ThreadEstimator
 from dse.flows.program import unheard
+from dse.formats.study_file import StudyStore, create_study, resume_study
 from dse.model.study import Evaluation
 
 NETWORKS = ("pipeline-60x8g", "pipeline-200x16")

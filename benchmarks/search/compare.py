@@ -21,15 +21,15 @@ from typing import TypeAlias
 import numpy as np
 
 from benchmarks.search.networks import RECIPES, Case, case_of
-from dse.estimate.bounds import Bounds
+from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.engine import make_engine
-from dse.estimate.tables import build_tables
+from dse.estimate.problem.tables import build_tables
 from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.mapping_bound import MappingBound, fastest_rows
-from dse.explore.merged import merged_space
-from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method
+from dse.explore.methods.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method
 from dse.explore.search import BATCH
-from dse.explore.space import SpaceOptions, build_space
+from dse.explore.space.merged import merged_space
+from dse.explore.space.space import SpaceOptions, build_space
 from dse.flows.defaults import cpu_only_actors, default_budget
 from dse.flows.options import ProblemOptions
 from dse.flows.program import load_setting, read_capacities, unheard

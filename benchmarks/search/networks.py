@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dse.explore.space import Space, SpaceOptions, build_space
+from dse.explore.space.space import Space, SpaceOptions, build_space
 from dse.model.platform import Link, Platform, Unit
 from dse.model.problem import Problem
 from dse.model.trace import Topology, TraceAction, TraceActor, TraceBuffer, make_trace

@@ -7,10 +7,10 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from dse.cli.problem_arguments import add_problem_arguments, compiling_notice, print_warnings, problem_options
-from dse.explore.buffers import SIZING_METHODS, BufferSizing, Sizing
 from dse.flows.buffers import BufferOptions, SizedBuffers, parse_sizing_method, parse_tolerance, size_fifos
 from dse.report.quantities import time_text, wrapped
 from dse.report.ranking import render
+from dse.sizing.buffers import SIZING_METHODS, BufferSizing, Sizing
 
 CURVE_SHOWN = 12
 """At most so many points of the trade-off are printed, spread over it; ``--json`` has all."""

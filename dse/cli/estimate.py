@@ -9,9 +9,9 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from dse.cli.problem_arguments import add_problem_arguments, compiling_notice, print_warnings, problem_options
-from dse.explore.store import clock_json
 from dse.flows.estimate import Estimated, MappingEstimate, estimate_mappings
 from dse.flows.options import EstimateOptions, parse_clocks
+from dse.formats.study_file import clock_json
 from dse.report.quantities import percent_text, time_text, wrapped
 from dse.report.ranking import mapping_text, render
 from dse.report.why import CORE_CATEGORIES, reason_lines

@@ -18,10 +18,9 @@ from dse.cli.problem_arguments import (
     problem_options,
     refuse_empty,
 )
-from dse.explore.buffers import SIZING_METHODS
 from dse.explore.evaluator import Progress as SearchProgress
-from dse.explore.method import METHODS
-from dse.explore.objectives import OBJECTIVES
+from dse.explore.methods.method import METHODS
+from dse.explore.objectives.objectives import OBJECTIVES
 from dse.explore.search import BATCH
 from dse.flows.deliver import ranking_document
 from dse.flows.explore import Explored, SearchPlan, Watcher, explore
@@ -39,6 +38,7 @@ from dse.report.front import front_table, front_text
 from dse.report.quantities import wrapped
 from dse.report.ranking import cost_cells, ranking_table, render
 from dse.report.why import partition_table, reason_lines
+from dse.sizing.buffers import SIZING_METHODS
 
 INTERRUPTED = 130
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dse.flows.gpu import PredictedKernel, Prediction
-from dse.gpu.choose import Choice, total_s
+from dse.gpu.advise.choose import Choice, total_s
 from dse.gpu.models.memory_pipeline import PipelineInputs, PipelineTime
 from dse.model.device import Device
 from dse.model.kernel import ByClass, MemoryInstruction

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from dse.flows.weights import PredictedFiles
-from dse.gpu.weights import PredictedAction, PredictedWeights
+from dse.gpu.actors.weights import PredictedAction, PredictedWeights
 
 _HEAD = ("us", "one thread", "threads", "together", "firings", "confidence", "action", "why")
 

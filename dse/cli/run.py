@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dse.base.diagnostics import render
 from dse.base.errors import OptionError
 from dse.flows.run import RunReport, run_file
-from dse.interp.options import FIFO_TOKENS, RunOptions
+from dse.run.options import FIFO_TOKENS, RunOptions
 
 _MODES = ("auto", "never")
 _ENDINGS = {

@@ -11,8 +11,8 @@ from dse.base.diagnostics import render
 from dse.base.errors import OptionError
 from dse.flows.trace import Exported, Recorded, export_trace, import_trace, open_trace, record
 from dse.formats.trace_store import is_trace_store, write_trace
-from dse.interp.options import FIFO_TOKENS, RunOptions
 from dse.model.trace import Trace
+from dse.run.options import FIFO_TOKENS, RunOptions
 
 _MOST_ACTIONS_SHOWN = 40
 

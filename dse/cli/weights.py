@@ -20,7 +20,7 @@ from dse.formats.weights_xml import FileRole, read_weight_file, role_of_name
 from dse.formats.weights_xml_write import write_communication, write_compute, write_scheduling
 from dse.frontend.network.elaborate import load_network
 from dse.model.weights import Cost, FifoKind, UnitKind, WeightTable, merge_weights
-from dse.passes.nominal import nominal_weights
+from dse.passes.analyses.nominal import nominal_weights
 
 _ACTIONS = ("show", "convert", "merge", "nominal", "predict")
 

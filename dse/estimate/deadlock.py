@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from dse.estimate.prepare import Prepared
-from dse.estimate.tables import TransferTable
+from dse.estimate.problem.prepare import Prepared
+from dse.estimate.problem.tables import TransferTable
 from dse.model.estimate import Deadlock, DeadlockRow
 
 FinalState: TypeAlias = tuple[Sequence[int], Sequence[int]]

@@ -23,7 +23,7 @@ class Engine(Protocol):
 
         Raises:
             FormatError: the point does not fit the problem, or weights that it needs are missing (all are named).
-            InfeasibleDesign: the point can never run (``dse.estimate.prepare``).
+            InfeasibleDesign: the point can never run (``dse.estimate.problem.prepare``).
         """
 
     def estimates(self, points: Sequence[DesignPoint]) -> list[Estimate]:

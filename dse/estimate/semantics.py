@@ -8,7 +8,7 @@ buffer index (order in the topology), link server index (order on the platform),
 Quantities
 ----------
 Time is an integer number of ticks, from 0. Each of these is converted to ticks separately, exactly and once
-(``dse.estimate.ticks``): the scheduling of a firing, every single transfer (fixed + tokens * per_token, summed
+(``dse.estimate.problem.ticks``): the scheduling of a firing, every single transfer (fixed + tokens * per_token, summed
 first), the computation. A cost of 0 is 0 ticks under any clock and does not count as clocked or unclocked. The unit
 is ps if some weight above 0 carries a clock, or if none is above 0 and a link lets host costs be derived; else
 cycles. The clock of a platform's unit never takes part, unless the design point chooses one: a *chosen clock* of a

@@ -53,7 +53,7 @@ class Progress:
 
 
 class EvaluationStore(Protocol):
-    """Where evaluations are kept (``dse/explore/store.py``)."""
+    """Where evaluations are kept (``dse/formats/study_file.py``)."""
 
     def known(self) -> dict[str, Evaluation]:
         """Return the stored evaluations by digest."""

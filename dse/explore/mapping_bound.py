@@ -2,8 +2,8 @@
 
 A core makes one firing at a time, so a partition takes at least the sum of what its actors compute, schedule, read and
 write, each at the least it can cost where it is placed. A shared link takes at least the sum of its transfers, and a
-path of the trace the sum of its firings (``dse.estimate.path_pool``). Waiting of any kind only adds. Searches order and
-prune by the largest of these.
+path of the trace the sum of its firings (``dse.estimate.bounds.path_pool``). Waiting of any kind only adds. Searches
+order and prune by the largest of these.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.estimate.candidate_bounds import CandidateBounds, Slots
-from dse.estimate.path_pool import KIND_OF_CLASS
-from dse.estimate.tables import (
+from dse.estimate.bounds.candidate_bounds import CandidateBounds, Slots
+from dse.estimate.bounds.path_pool import KIND_OF_CLASS
+from dse.estimate.problem.tables import (
     PRICE_DERIVED,
     PRICES,
     CostRow,
@@ -24,8 +24,8 @@ from dse.estimate.tables import (
     host_may_be_free,
     kind_indices,
 )
-from dse.explore.placement import EdgeCosts, Placement
-from dse.explore.space import Candidate, Space
+from dse.explore.space.placement import EdgeCosts, Placement
+from dse.explore.space.space import Candidate, Space
 
 IntArray: TypeAlias = NDArray[np.int64]
 _CHUNK = 4096

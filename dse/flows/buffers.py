@@ -9,7 +9,6 @@ from dse.base.diagnostics import Gatherer
 from dse.base.errors import Diagnostic, OptionError
 from dse.base.registry import nearest_names
 from dse.estimate.engine import make_engine
-from dse.explore.buffers import DEFAULT_TOLERANCE, SIZING_METHODS, BufferSizing, SizingMethod, size_buffers
 from dse.flows.clocks import clocked_setting, clocks_of_points
 from dse.flows.defaults import Capacities
 from dse.flows.estimate import no_cpu
@@ -18,6 +17,7 @@ from dse.flows.program import Setting, load_setting, unheard
 from dse.formats.bxdf import write_bxdf
 from dse.formats.xcf import read_xcf
 from dse.model.design_point import DesignPoint, Partition
+from dse.sizing.buffers import DEFAULT_TOLERANCE, SIZING_METHODS, BufferSizing, SizingMethod, size_buffers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

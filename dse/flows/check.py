@@ -17,7 +17,7 @@ from dse.frontend.cal.ast import UnitDecl
 from dse.frontend.network.elaborate import elaborate
 from dse.frontend.network.projects import SourceRoots, find_source_roots
 from dse.frontend.network.sources import Library, SourceFiles
-from dse.model.network import Network
+from dse.program.network import Network
 
 Progress = Callable[[int, int, str], None]
 """Called with files done, files in all, and the path of the next one."""

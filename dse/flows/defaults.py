@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dse.estimate.tables import UNIT_KINDS, ProblemTables
+from dse.estimate.problem.tables import UNIT_KINDS, ProblemTables
 from dse.explore.evaluator import Budget
 from dse.model.design_point import DEFAULT_CAPACITY_TOKENS
-from dse.model.ir import Actor, Print, Stmt
-from dse.model.network import Network
 from dse.model.trace import Topology
-from dse.passes.walk import sub_statements
+from dse.program.ir import Actor, Print, Stmt
+from dse.program.network import Network
+from dse.program.walk import sub_statements
 
 FIRINGS_OF_DEFAULT_BUDGET = {"compiled": 500_000_000, "reference": 10_000_000}
 """Simulated firings that an engine is given when the user sets no budget: about a minute on one core of 2020."""

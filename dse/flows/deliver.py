@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dse.base.errors import OptionError
 from dse.base.files import write_whole
-from dse.explore.store import point_to_json
+from dse.formats.study_file import point_to_json
 from dse.formats.xcf_write import write_xcf
 from dse.model.platform import Platform
 from dse.model.study import Front, Study

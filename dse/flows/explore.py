@@ -12,14 +12,15 @@ from pathlib import Path
 import numpy as np
 
 from dse.base.errors import DeadlockError, OptionError
-from dse.estimate.bounds import Bounds
+from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.engine import Engine, make_engine
-from dse.estimate.prepare import prepare
-from dse.explore.buffers import SIZING_METHODS
-from dse.explore.clocks import ClockDomain
-from dse.explore.cluster import ClusterEstimator
+from dse.estimate.problem.prepare import prepare
+from dse.explore.distribution.cluster import ClusterEstimator
+from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, Cutting, Estimator, Evaluator, Progress
-from dse.explore.front import (
+from dse.explore.mapping_bound import MappingBound, fastest_rows
+from dse.explore.methods.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method, size_text
+from dse.explore.objectives.front import (
     MAKESPAN_ONLY,
     ByGoals,
     Goals,
@@ -30,13 +31,10 @@ from dse.explore.front import (
     ranked_by,
     unbounded,
 )
-from dse.explore.mapping_bound import MappingBound, fastest_rows
-from dse.explore.merged import merged_space
-from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method, size_text
 from dse.explore.search import BATCH, ranked, run_search
-from dse.explore.space import Space, SpaceOptions, build_space
-from dse.explore.store import StudyStore, create_study, move_aside, resume_study
-from dse.explore.workers import ThreadEstimator
+from dse.explore.space.clocks import ClockDomain
+from dse.explore.space.merged import merged_space
+from dse.explore.space.space import Space, SpaceOptions, build_space
 from dse.flows.buffers import parse_sizing_method, sized_capacities
 from dse.flows.clocks import clock_domains, clocked_setting, domains_text
 from dse.flows.defaults import cpu_only_actors, default_budget
@@ -44,12 +42,14 @@ from dse.flows.deliver import Delivery, deliver
 from dse.flows.manifest import platform_digest, text_digest, tool_manifest, trace_manifest, weights_digest
 from dse.flows.options import ExploreOptions
 from dse.flows.program import Setting, load_setting, read_capacities, unheard
+from dse.formats.study_file import StudyStore, create_study, move_aside, resume_study
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Estimate
 from dse.model.study import LowerBound, Study
 from dse.report.html import ReportInputs, tokens_of_buffers
 from dse.report.ranking import ranked_rows
 from dse.report.why import Reasons, deadlock_lines, reasons_of
+from dse.sizing.buffers import SIZING_METHODS
 
 KEPT = 10
 """So many of the best are exact and shown: no bound excludes a mapping that could be among them."""

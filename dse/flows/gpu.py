@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from dse.base.errors import OptionError
 from dse.flows.kernels import Block, KernelSource, default_trace_size
 from dse.formats.device_yaml import load_device
-from dse.gpu.advice import Advice, Subject, advise
-from dse.gpu.choose import Candidate, Choice, choose, host_seconds
+from dse.gpu.advise.advice import Advice, Subject, advise
+from dse.gpu.advise.choose import Candidate, Choice, choose, host_seconds
 from dse.gpu.models import KERNEL_COST_MODELS
 from dse.gpu.models.memory_pipeline import MemoryPipeline, PipelineInputs, PipelineTime, ReadCycle, pipeline_time
 from dse.gpu.models.seam import KernelCostModel

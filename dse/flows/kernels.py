@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from dse.frontend.c.lower import read_kernels
-from dse.gpu.dependence import parallelise, require_parallel
-from dse.gpu.features import kernel_features
-from dse.model.ir import ForEach, If, Stmt, While
+from dse.gpu.kernel.dependence import parallelise, require_parallel
+from dse.gpu.trace.features import kernel_features
 from dse.model.kernel import Kernel, KernelFeatures, TraceMachine
+from dse.program.ir import ForEach, If, Stmt, While
 
 Block: TypeAlias = tuple[int, int, int]
 TRACE_SIZE_1D, TRACE_SIZE_2D = 1024, 128

@@ -7,13 +7,13 @@ from fractions import Fraction
 from dse.base.errors import OptionError
 from dse.flows.defaults import outside_actors
 from dse.formats.device_yaml import builtin_devices, load_device
-from dse.gpu.firing import Shape
-from dse.gpu.weights import PredictedWeights, predict_weights
+from dse.gpu.actors.firing import Shape
+from dse.gpu.actors.weights import PredictedWeights, predict_weights
 from dse.model.device import Device
-from dse.model.network import Network
 from dse.model.platform import Platform, Unit
 from dse.model.trace import Trace
 from dse.model.weights import Cost, FifoKind, SchedulingKey, TransferKey, WeightTable, merge_weights
+from dse.program.network import Network
 
 _OWN_FIFOS: tuple[FifoKind, ...] = ("local", "cpu_cpu")
 

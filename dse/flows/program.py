@@ -8,7 +8,7 @@ from dse.base.collector import collector_paused
 from dse.base.errors import DeadlockError, Diagnostic, ExecutionError, OptionError
 from dse.base.source import file_span
 from dse.estimate.engine import needs_compiling
-from dse.estimate.tables import UNIT_KINDS, ProblemTables, build_tables, derivable
+from dse.estimate.problem.tables import UNIT_KINDS, ProblemTables, build_tables, derivable
 from dse.flows.defaults import Capacities, default_capacities, outside_actors
 from dse.flows.inputs import DEFAULT_INPUT, default_input, require_file
 from dse.flows.manifest import file_digest, origins_text, platform_digest, weights_digest
@@ -21,14 +21,14 @@ from dse.formats.trace_store import is_trace_store
 from dse.formats.turnus_trace import is_turnus_trace
 from dse.formats.weights_folder import read_weights
 from dse.frontend.network.elaborate import load_network
-from dse.interp.run import RunOptions, RunResult, run_network
 from dse.model.design_point import MOST_TOKENS
-from dse.model.network import Network
 from dse.model.platform import Platform
 from dse.model.problem import Problem
 from dse.model.trace import Trace
 from dse.model.weights import WeightTable, merge_weights
-from dse.passes.nominal import fill_missing, nominal_weights
+from dse.passes.analyses.nominal import fill_missing, nominal_weights
+from dse.program.network import Network
+from dse.run.execution import RunOptions, RunResult, run_network
 
 _RUN_FIFOS = "fifo_tokens enlarged to"
 """Key in ``Trace.made_by`` of the default FIFO capacity of a run that deadlocks with the usual one."""

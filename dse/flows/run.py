@@ -8,8 +8,8 @@ from dse.base.collector import collector_paused
 from dse.base.errors import Diagnostic, OptionError
 from dse.flows.inputs import default_input
 from dse.frontend.network.elaborate import load_network
-from dse.interp.run import RunOptions, RunResult, run_network
-from dse.model.network import Network
+from dse.program.network import Network
+from dse.run.execution import RunOptions, RunResult, run_network
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,9 @@ from dse.flows.run import run_file
 from dse.formats.trace_store import is_trace_store, read_trace
 from dse.formats.turnus_net import read_net, write_net
 from dse.formats.turnus_trace import is_turnus_trace, read_turnus_trace, write_turnus_trace
-from dse.interp.run import RunOptions, RunResult
 from dse.model.dependencies import DependencyKind
 from dse.model.trace import Trace
+from dse.run.execution import RunOptions, RunResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

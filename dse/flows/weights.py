@@ -10,8 +10,8 @@ from dse.flows.program import load_program, record_trace
 from dse.formats.device_yaml import load_device
 from dse.formats.platform_yaml import load_platform
 from dse.formats.weights_folder import write_weights_folder
-from dse.gpu.firing import Shape
-from dse.gpu.weights import PredictedWeights
+from dse.gpu.actors.firing import Shape
+from dse.gpu.actors.weights import PredictedWeights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

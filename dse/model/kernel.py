@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from dse.base.source import NO_SPAN, Span
-from dse.model.ir import Routine, Stmt, Variable
-from dse.model.types import ScalarType, bytes_of
+from dse.program.ir import Routine, Stmt, Variable
+from dse.program.types import ScalarType, bytes_of
 
 Storage: TypeAlias = Literal["global", "shared", "local"]
 """``global``: device memory; ``shared``: a tile of the block; ``local``: private to a thread, in registers."""

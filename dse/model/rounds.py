@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from dse.base.source import Span
-from dse.model.ir import ForEach, While
+from dse.program.ir import ForEach, While
 
 LoopKey: TypeAlias = tuple[Span, str]
 """A loop of an actor: its place, and its variable as the user wrote it ("" for a ``while``)."""

@@ -6,8 +6,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from dse.base.source import Span
-from dse.gpu.advice import Advice
-from dse.gpu.choose import Choice, total_s
+from dse.gpu.advise.advice import Advice
+from dse.gpu.advise.choose import Choice, total_s
 from dse.model.kernel import KernelFeatures, MemoryInstruction
 from dse.model.kernel_cost import KernelCost
 

@@ -180,7 +180,7 @@ KILLED_AFTER = 3
 KILL = f"""
 import os, signal, sys
 from dse.cli.main import main
-from dse.explore.store import StudyStore
+from dse.formats.study_file import StudyStore
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it
 how, kept, added, add, commit = int(sys.argv.pop(1)), 0, 0, StudyStore.add, StudyStore.commit

@@ -7,10 +7,10 @@ import pytest
 
 from dse.base.errors import ModelNotApplicable
 from dse.frontend.network.elaborate import load_network
-from dse.gpu.inline import flat_action
-from dse.interp.run import RunOptions, run_network
-from dse.model.ir import Action, Actor
-from dse.model.network import Network
+from dse.gpu.actors.inline import flat_action
+from dse.program.ir import Action, Actor
+from dse.program.network import Network
+from dse.run.execution import RunOptions, run_network
 
 ACTORS = Path(__file__).resolve().parents[2] / "actors"
 LISTS = """

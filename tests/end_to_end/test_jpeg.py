@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dse.base.errors import ExecutionError
 from dse.formats.pictures import Picture, rgb
 from dse.frontend.network.elaborate import load_network
-from dse.interp.run import RunOptions, RunResult, run_network
+from dse.run.execution import RunOptions, RunResult, run_network
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
 

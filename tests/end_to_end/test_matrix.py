@@ -10,7 +10,7 @@ import pytest
 
 from dse.cli.main import main
 from dse.frontend.network.elaborate import load_network
-from dse.interp.run import RunOptions, run_network
+from dse.run.execution import RunOptions, run_network
 
 ACTORS = Path(__file__).resolve().parents[2] / "actors"
 FOLDER = ACTORS / "matrix"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dse.frontend.network.elaborate import load_network
-from dse.interp.run import RunOptions, run_network
+from dse.run.execution import RunOptions, run_network
 
 FOLDER = Path(__file__).resolve().parents[2] / "actors" / "pingpong"
 LOADED = load_network(str(FOLDER / "pingpong.xdf"))

@@ -10,8 +10,8 @@ import pytest
 
 from dse.base.errors import ExecutionError
 from dse.frontend.network.elaborate import load_network
-from dse.interp.run import RunOptions, RunResult, run_network
-from dse.model.network import Network
+from dse.program.network import Network
+from dse.run.execution import RunOptions, RunResult, run_network
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "actors" / "smith_waterman"

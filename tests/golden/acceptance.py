@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 from dse.frontend.network.elaborate import load_network
-from dse.interp.options import RunOptions
-from dse.interp.run import RunResult, run_network
-from dse.model.network import Network
+from dse.program.network import Network
+from dse.run.execution import RunResult, run_network
+from dse.run.options import RunOptions
 
 HERE = Path(__file__).parent
 RECORDS = HERE / "cal"

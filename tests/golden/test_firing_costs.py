@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dse.formats.device_yaml import load_device
-from dse.gpu.firing import FiringModel
+from dse.gpu.actors.firing import FiringModel
 from tests.golden.acceptance import NETWORKS, Acceptance, Missing, corpus, prepare
 
 

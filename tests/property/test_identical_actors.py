@@ -1,4 +1,4 @@
-"""Points that the search calls equivalent have one makespan; no condition of ``dse/explore/symmetry.py`` is idle."""
+"""Points that the search calls equivalent have one makespan; no condition of ``explore/space/symmetry.py`` is idle."""
 
 import itertools
 from collections import defaultdict
@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from dse.estimate.engine import make_engine
-from dse.estimate.tables import build_tables
-from dse.explore import canonical, symmetry
-from dse.explore.canonical import keeps_order
-from dse.explore.merged import MergedSpace, merged_space
-from dse.explore.space import Assignment, Candidate, Space, build_space
-from dse.explore.symmetry import ActorSymmetry, Freedom, Permutation
+from dse.estimate.problem.tables import build_tables
+from dse.explore.space import canonical, symmetry
+from dse.explore.space.canonical import keeps_order
+from dse.explore.space.merged import MergedSpace, merged_space
+from dse.explore.space.space import Assignment, Candidate, Space, build_space
+from dse.explore.space.symmetry import ActorSymmetry, Freedom, Permutation
 from dse.model.estimate import Estimate
 from dse.model.platform import Link, Platform, Unit
 from tests.property.twin_networks import TwinCase, twin_case

@@ -9,11 +9,11 @@ import pytest
 from benchmarks.search.compare import Run, load, search
 from benchmarks.search.compare import context_of as quality_context
 from dse.base.errors import DseError
-from dse.estimate.tables import build_tables
-from dse.explore.merged import MergedSpace, merged_space
-from dse.explore.methods import integer_program
-from dse.explore.methods.integer_program import Program
-from dse.explore.space import Assignment, Space
+from dse.estimate.problem.tables import build_tables
+from dse.explore.methods.exact import integer_program
+from dse.explore.methods.exact.integer_program import Program
+from dse.explore.space.merged import MergedSpace, merged_space
+from dse.explore.space.space import Assignment, Space
 from dse.model.platform import Platform, Unit
 from dse.model.problem import Problem
 from tests.property.estimation_cases import Shape, random_case

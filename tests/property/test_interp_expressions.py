@@ -5,9 +5,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.interp.options import RunOptions
-from dse.interp.run import run_network
-from dse.model.ir import (
+from dse.program.ir import (
     Action,
     Actor,
     Assign,
@@ -26,8 +24,10 @@ from dse.model.ir import (
     Unary,
     Variable,
 )
-from dse.model.network import Instance, Network
-from dse.model.types import BOOL, IntType, ListType, Type
+from dse.program.network import Instance, Network
+from dse.program.types import BOOL, IntType, ListType, Type
+from dse.run.execution import run_network
+from dse.run.options import RunOptions
 
 WIDTHS = (1, 3, 7, 8, 9, 16, 20, 31, 32, 33, 64)
 ANY = IntType(64, True)

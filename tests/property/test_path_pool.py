@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 
 from dse.base.errors import DseError
-from dse.estimate.bounds import Bounds
+from dse.estimate.bounds.lower_bounds import Bounds
+from dse.estimate.bounds.path_pool import PathFinder, PathSums, Placed
 from dse.estimate.engine import make_engine
-from dse.estimate.path_pool import PathFinder, PathSums, Placed
-from dse.estimate.prepare import CPU_CPU, CUDA, HOST, LOCAL, Prepared, prepare
-from dse.estimate.tables import PRICES, UNIT_KINDS, build_tables
+from dse.estimate.problem.prepare import CPU_CPU, CUDA, HOST, LOCAL, Prepared, prepare
+from dse.estimate.problem.tables import PRICES, UNIT_KINDS, build_tables
 from dse.explore.mapping_bound import MappingBound
-from dse.explore.space import Candidate
+from dse.explore.space.space import Candidate
 from tests.property.estimation_cases import Case, Shape, random_case
 from tests.property.test_search_bounds import POLICIES, space_of
 

@@ -10,12 +10,12 @@ import pytest
 
 from dse.base.errors import DseError
 from dse.estimate.engine import make_engine
-from dse.estimate.tables import build_tables
+from dse.estimate.problem.tables import build_tables
 from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.mapping_bound import MappingBound
-from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic
+from dse.explore.methods.method import METHODS, SearchContext, SearchMethod, Traffic
 from dse.explore.search import ranked, run_search
-from dse.explore.space import Candidate, Space, SpaceOptions, build_space
+from dse.explore.space.space import Candidate, Space, SpaceOptions, build_space
 from tests.property.estimation_cases import Case, Shape, random_case
 from tests.unit.explore.searches import NoStore
 

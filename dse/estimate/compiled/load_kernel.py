@@ -1,6 +1,6 @@
 """The loops of the load model: actors in turn go where the loads of the slots are the most even; annealing of loads.
 
-Everything is a flat array (``dse.estimate.slot_loads`` makes them and says what they hold).
+Everything is a flat array (``dse.estimate.bounds.slot_loads`` makes them and says what they hold).
 """
 
 import math

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from dse.estimate.compiled import layout as at
 from dse.estimate.compiled.place_kernel import fill
 from dse.estimate.compiled.plan import Plan
-from dse.estimate.prepare import link_servers
-from dse.estimate.tables import ProblemTables
+from dse.estimate.problem.prepare import link_servers
+from dse.estimate.problem.tables import ProblemTables
 
 Ints = NDArray[np.int64]
 

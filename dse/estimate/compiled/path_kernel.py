@@ -1,7 +1,7 @@
 """Loops of the bounds: the longest path of a trace under fixed times, and the bounds of many mappings.
 
-Everything is a flat array of integers (``dse.estimate.path_pool`` makes them and says what they hold). Numbers of
-actions, of entries of the transfer tables and of firings run through all actors.
+Everything is a flat array of integers (``dse.estimate.bounds.path_pool`` makes them and says what they hold). Numbers
+of actions, of entries of the transfer tables and of firings run through all actors.
 """
 
 import numpy as np

@@ -1,8 +1,9 @@
 """Design points as arrays: what the kernel's memory is filled with.
 
-``dse.estimate.prepare`` says what a design point means. A price and a link follow from where the ends of a buffer lie,
-and from where the first crossing buffer of its port leads; a ``Planner`` keeps, for each of these, what ``prepare``
-chose when it first met it. A point that looks wrong, or unusual, goes to ``prepare`` as a whole: it knows the errors.
+``dse.estimate.problem.prepare`` says what a design point means. A price and a link follow from where the ends of a
+buffer lie, and from where the first crossing buffer of its port leads; a ``Planner`` keeps, for each of these, what
+``prepare`` chose when it first met it. A point that looks wrong, or unusual, goes to ``prepare`` as a whole: it knows
+the errors.
 """
 
 from dataclasses import dataclass
@@ -12,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.estimate.compiled.place_kernel import CHOSEN, PARTS_WIDTH, UNKNOWN, choose
-from dse.estimate.prepare import LinkServer, Prepared, link_servers, prepare
-from dse.estimate.tables import UNIT_KINDS, CostRow, IntArray, ProblemTables
+from dse.estimate.problem.prepare import LinkServer, Prepared, link_servers, prepare
+from dse.estimate.problem.tables import UNIT_KINDS, CostRow, IntArray, ProblemTables
 from dse.model.design_point import POLICIES, DesignPoint, Policy
 
 MOST_KNOWN = 8_000_000

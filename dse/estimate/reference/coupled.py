@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dse.estimate.policies import policy_state
-from dse.estimate.prepare import NO_SERVER, Prepared
+from dse.estimate.problem.prepare import NO_SERVER, Prepared
+from dse.estimate.problem.tables import TransferTable
 from dse.estimate.reference.actor import Actor
 from dse.estimate.reference.fifo import Fifo
 from dse.estimate.reference.firing import ActionPlan, Ask, BlockPlan, Transfer, plan_transfers
 from dse.estimate.reference.link import LinkServer
 from dse.estimate.reference.partition import Partition
-from dse.estimate.tables import TransferTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

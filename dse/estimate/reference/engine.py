@@ -6,11 +6,11 @@ import numpy as np
 
 from dse.estimate.accounts import partition_account
 from dse.estimate.deadlock import FinalState, diagnose
-from dse.estimate.prepare import Prepared, prepare
+from dse.estimate.problem.prepare import Prepared, prepare
+from dse.estimate.problem.tables import build_tables, run_ends
 from dse.estimate.reference.actor import Actor
 from dse.estimate.reference.coupled import Coupled, Firings, couple
 from dse.estimate.reference.simulator import Simulator
-from dse.estimate.tables import build_tables, run_ends
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import ActorAccount, BufferAccount, Estimate, FiringTimes, LinkAccount
 from dse.model.problem import Problem

@@ -7,8 +7,8 @@ from pycparser import c_ast
 
 from dse.base.source import Span
 from dse.frontend.c.scope import ArraySymbol, Number, ScalarSymbol, Scope, arithmetic_type, is_float
-from dse.model.ir import Binary, BinaryOp, Call, Cast, Conditional, Const, Expr, Index, Load, Unary
-from dse.model.types import BOOL, FLOAT32, FLOAT64, INT32, BoolType, IntType, Type
+from dse.program.ir import Binary, BinaryOp, Call, Cast, Conditional, Const, Expr, Index, Load, Unary
+from dse.program.types import BOOL, FLOAT32, FLOAT64, INT32, BoolType, IntType, Type
 
 MATH = frozenset(
     [

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 
 from dse.base.diagnostics import Gatherer
 from dse.base.source import Span
-from dse.model.ir import Assign, Declare, Expr, ForEach, If, Index, Stmt, While
 from dse.model.kernel import ArrayInfo
-from dse.passes.intervals import Interval, interval
-from dse.passes.walk import expressions_of, sub_expressions
+from dse.passes.analyses.intervals import Interval, interval
+from dse.program.ir import Assign, Declare, Expr, ForEach, If, Index, Stmt, While
+from dse.program.walk import expressions_of, sub_expressions
 
 
 def array_extents(

@@ -1,7 +1,7 @@
 """From a C file to its kernels: each outermost ``for`` of each function is one, in source order.
 
-The result is sequential: ``parallel`` is empty and ``body`` holds the loop nest. ``dse.gpu.dependence`` makes threads
-of loops. Unsupported C is an error with its place; all errors of a file are reported together.
+The result is sequential: ``parallel`` is empty and ``body`` holds the loop nest. ``dse.gpu.kernel.dependence`` makes
+threads of loops. Unsupported C is an error with its place; all errors of a file are reported together.
 """
 
 import re
@@ -18,10 +18,10 @@ from dse.frontend.c.extents import array_extents
 from dse.frontend.c.parse import CFile, parse_c
 from dse.frontend.c.scope import ArraySymbol, Number, ScalarSymbol, Scope
 from dse.frontend.c.statements import StatementLowering, assigned_names
-from dse.model.ir import Assign, Declare, Expr, ForEach, If, Index, Load, Stmt, Variable, While
 from dse.model.kernel import ArrayInfo, Kernel, ScalarValue
-from dse.model.types import INT32, IntType, bytes_of
-from dse.passes.walk import expressions_of, sub_expressions, sub_statements
+from dse.program.ir import Assign, Declare, Expr, ForEach, If, Index, Load, Stmt, Variable, While
+from dse.program.types import INT32, IntType, bytes_of
+from dse.program.walk import expressions_of, sub_expressions, sub_statements
 
 MAX_ARRAY_BYTES = 1 << 40
 """Arrays above this (1 TiB) are taken as a mistake in a size: no device holds them."""

@@ -9,9 +9,9 @@ from pycparser import c_ast
 from dse.base.diagnostics import Gatherer
 from dse.base.source import NO_SPAN, Span
 from dse.frontend.c.parse import CFile
-from dse.model.ir import Expr, Variable
 from dse.model.kernel import ArrayInfo
-from dse.model.types import FLOAT32, FLOAT64, INT32, FloatType, IntType, ScalarType
+from dse.program.ir import Expr, Variable
+from dse.program.types import FLOAT32, FLOAT64, INT32, FloatType, IntType, ScalarType
 
 Number: TypeAlias = int | float
 

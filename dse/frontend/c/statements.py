@@ -8,7 +8,8 @@ from pycparser import c_ast
 from dse.base.source import Span
 from dse.frontend.c.expressions import ExpressionLowering
 from dse.frontend.c.scope import ArraySymbol, ScalarSymbol, Scope, variable
-from dse.model.ir import (
+from dse.model.kernel import ArrayInfo, Storage
+from dse.program.ir import (
     Assign,
     Binary,
     CallStmt,
@@ -23,8 +24,7 @@ from dse.model.ir import (
     Unary,
     While,
 )
-from dse.model.kernel import ArrayInfo, Storage
-from dse.model.types import BOOL, INT32, BoolType, IntType, ScalarType, scalar_of
+from dse.program.types import BOOL, INT32, BoolType, IntType, ScalarType, scalar_of
 
 BARRIER = "barrier"
 """The routine of the ``CallStmt`` that stands for a synchronisation of the block."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias, assert_never, cast
 
 from dse.base.source import NO_SPAN, Span
-from dse.model import ir
-from dse.model.types import BoolType, FloatType, IntType, ListType, StringType, Type
+from dse.program import ir
+from dse.program.types import BoolType, FloatType, IntType, ListType, StringType, Type
 
 Value: TypeAlias = int | float | bool | str | tuple["Value", ...]
 

@@ -22,8 +22,8 @@ from dse.frontend.cal.names import (
 )
 from dse.frontend.cal.program import ParameterValue, Program
 from dse.frontend.cal.scheduling import Schedule, build_schedule
-from dse.model import ir
-from dse.model.types import BoolType, FloatType, IntType, ListType, StringType, Type
+from dse.program import ir
+from dse.program.types import BoolType, FloatType, IntType, ListType, StringType, Type
 
 __all__ = ["ParameterValue", "UnitLoader", "check_actor", "check_unit", "lower_actor"]
 

@@ -26,8 +26,8 @@ from dse.frontend.cal.typing import (
     operand_rule,
     unary_type,
 )
-from dse.model import ir
-from dse.model.types import BOOL, FLOAT32, STRING, BoolType, IntType, ListType, Type, dimensions_of
+from dse.program import ir
+from dse.program.types import BOOL, FLOAT32, STRING, BoolType, IntType, ListType, Type, dimensions_of
 
 _OPERATORS = {"||": "or", "&&": "and", "div": "/"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", '"': '"', "'": "'", "\\": "\\"}

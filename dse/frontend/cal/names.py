@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from dse.base.diagnostics import Gatherer
 from dse.base.source import Span
 from dse.frontend.cal import ast
-from dse.model import ir
-from dse.model.types import Type
+from dse.program import ir
+from dse.program.types import Type
 
 LONGEST_LISTING = 12
 """With more known names than this, an error lists only those near to the unknown one."""

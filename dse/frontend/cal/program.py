@@ -31,8 +31,8 @@ from dse.frontend.cal.names import (
     VariableSymbol,
 )
 from dse.frontend.cal.typing import int_type, is_convertible
-from dse.model import ir
-from dse.model.types import BOOL, FLOAT32, FLOAT64, STRING, FloatType, IntType, ListType, Type, scalar_of
+from dse.program import ir
+from dse.program.types import BOOL, FLOAT32, FLOAT64, STRING, FloatType, IntType, ListType, Type, scalar_of
 
 ParameterValue = int | float | bool | str | tuple[object, ...]
 

@@ -12,7 +12,7 @@ from typing import assert_never
 from dse.base.source import Span
 from dse.frontend.cal import ast
 from dse.frontend.cal.names import Reporter, nearest
-from dse.model.ir import Candidate
+from dse.program.ir import Candidate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ difference from Orcc: an integer and a float have a common type (the float), so 
 
 from functools import lru_cache
 
-from dse.model.types import BOOL, FLOAT32, STRING, BoolType, FloatType, IntType, ListType, StringType, Type, scalar_of
+from dse.program.types import BOOL, FLOAT32, STRING, BoolType, FloatType, IntType, ListType, StringType, Type, scalar_of
 
 ARITHMETIC = ("+", "-", "*", "/")
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")

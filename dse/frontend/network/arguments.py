@@ -10,8 +10,8 @@ from dse.frontend.network.expressions import Value, convert, kind_of, zero_of
 from dse.frontend.network.scope import NetworkArguments, Scope
 from dse.frontend.network.sources import Arguments
 from dse.frontend.network.validate import Report
-from dse.model.types import BOOL, FLOAT64, INT32, STRING, Type
 from dse.model.xdf import XdfInstance, XdfNetwork
+from dse.program.types import BOOL, FLOAT64, INT32, STRING, Type
 
 _KINDS: dict[str, Type] = {
     "bool": BOOL,

@@ -19,9 +19,9 @@ from dse.frontend.network.arguments import actor_arguments, network_arguments
 from dse.frontend.network.projects import find_source_roots, is_class_name
 from dse.frontend.network.scope import NetworkArguments, Scope, same_kind
 from dse.frontend.network.sources import Library, SourceFiles
-from dse.model.ir import Actor
-from dse.model.network import Connection, Instance, Network
 from dse.model.xdf import Direction, XdfConnection, XdfEndpoint, XdfInstance, XdfNetwork
+from dse.program.ir import Actor
+from dse.program.network import Connection, Instance, Network
 
 BUFFER_SIZE = "bufferSize"
 MAX_BUFFER_TOKENS = 1 << 40

@@ -10,8 +10,8 @@ from typing import TypeAlias, Union, assert_never
 
 from dse.base.diagnostics import Gatherer
 from dse.base.source import Span
-from dse.model.types import BoolType, FloatType, IntType, ListType, StringType, Type
 from dse.model.xdf import XdfExpr, XdfListExpr, XdfLiteral, XdfSequence, XdfUnary, XdfVar
+from dse.program.types import BoolType, FloatType, IntType, ListType, StringType, Type
 
 Value: TypeAlias = Union[int, float, bool, str, tuple["Value", ...]]  # noqa: UP007  # | cannot quote itself
 Lookup: TypeAlias = Callable[[str, Span], Value | None]

@@ -7,8 +7,8 @@ from dse.base.diagnostics import Gatherer
 from dse.base.registry import nearest_names
 from dse.base.source import Span
 from dse.frontend.network.expressions import Value, convert, evaluate, kind_of, zero_of
-from dse.model.types import BOOL, STRING, FloatType, IntType, ListType, Type
 from dse.model.xdf import XdfDecl, XdfExpr, XdfNetwork, XdfType
+from dse.program.types import BOOL, STRING, FloatType, IntType, ListType, Type
 
 _TYPE_NAMES = ("int", "uint", "bool", "float", "half", "double", "String", "List")
 _FLOAT_BITS = {"half": 16, "float": 32, "double": 64}

@@ -19,8 +19,8 @@ from dse.frontend.cal.lower_actor import check_actor, check_unit, lower_actor
 from dse.frontend.network.expressions import Value
 from dse.frontend.network.projects import SourceRoots, join
 from dse.frontend.network.validate import Report, validate_xdf
-from dse.model.ir import Actor
 from dse.model.xdf import XdfNetwork
+from dse.program.ir import Actor
 
 Arguments = tuple[tuple[str, Value], ...]
 """The arguments of an actor in the order of its parameters."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dse.cli.main import main
-from tests.unit.interp.programs import SINK, network_of
+from tests.unit.run.programs import SINK, network_of
 
 HELLO = 'actor Hello () ==> : bool ran := false; say: action ==> guard not ran do ran := true; println("hi"); end end'
 READER = """actor Reader () ==> : @native procedure source_init() end @native function source_sizeOfFile() --> int end

@@ -7,8 +7,8 @@ import pytest
 
 from dse.base.errors import DseError, FormatError, InfeasibleDesign
 from dse.estimate.engine import make_engine
-from dse.estimate.prepare import FIFO_KINDS, Prepared, prepare
-from dse.estimate.tables import build_tables
+from dse.estimate.problem.prepare import FIFO_KINDS, Prepared, prepare
+from dse.estimate.problem.tables import build_tables
 from dse.model.design_point import DesignPoint
 from dse.model.platform import Link, Platform
 from dse.model.problem import Problem

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from dse.base.errors import FormatError
-from dse.estimate.ticks import MOST_TICKS, TickConverter
+from dse.estimate.problem.ticks import MOST_TICKS, TickConverter
 
 
 def test_costs_that_sums_in_64_bits_cannot_hold_are_refused() -> None:

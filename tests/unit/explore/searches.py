@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from dse.estimate.engine import make_engine
-from dse.estimate.tables import build_tables
+from dse.estimate.problem.tables import build_tables
 from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.mapping_bound import MappingBound
-from dse.explore.method import METHODS, SearchContext, SearchMethod, Traffic
+from dse.explore.methods.method import METHODS, SearchContext, SearchMethod, Traffic
 from dse.explore.search import SearchOutcome, ranked, run_search
-from dse.explore.space import Space, SpaceOptions, build_space
+from dse.explore.space.space import Space, SpaceOptions, build_space
 from dse.model.platform import Platform
 from dse.model.problem import Problem
 from dse.model.study import Evaluation

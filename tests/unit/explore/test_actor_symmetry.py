@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from dse.estimate.engine import make_engine
-from dse.estimate.tables import build_tables
-from dse.explore.clocks import ClockDomain
-from dse.explore.merged import MergedSpace, merged_space
-from dse.explore.method import METHODS
-from dse.explore.space import Candidate, Space, SpaceOptions, build_space
+from dse.estimate.problem.tables import build_tables
+from dse.explore.methods.method import METHODS
+from dse.explore.space.clocks import ClockDomain
+from dse.explore.space.merged import MergedSpace, merged_space
+from dse.explore.space.space import Candidate, Space, SpaceOptions, build_space
 from dse.model.platform import Link, Platform, Unit
 from dse.model.problem import Problem
 from dse.model.trace import Topology, TraceAction, TraceActor, TraceBuffer, make_trace

@@ -11,14 +11,14 @@ from hypothesis import assume, given, settings
 from dse.base.errors import DeadlockError, OptionError
 from dse.cli.buffers import minimal_note
 from dse.estimate.compiled.engine import CompiledEngine
-from dse.estimate.tables import build_tables
-from dse.explore.buffers import SIZING_METHODS, BufferSizing, SizingMethod, size_buffers
-from dse.explore.write_blocking import WriteBlocking
+from dse.estimate.problem.tables import build_tables
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import Platform, Unit
 from dse.model.problem import Problem
 from dse.model.trace import Topology, TraceAction, TraceActor, TraceBuffer, make_trace
 from dse.model.weights import Cost, WeightTable
+from dse.sizing.buffers import SIZING_METHODS, BufferSizing, SizingMethod, size_buffers
+from dse.sizing.write_blocking import WriteBlocking
 from tests.property.estimation_cases import Case, Shape, estimation_cases, random_case
 
 SMALL = Shape(max_actors=4, max_firings=40)

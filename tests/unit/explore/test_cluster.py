@@ -11,8 +11,8 @@ import pytest
 
 from dse.cli.main import main
 from dse.estimate.compiled.engine import CompiledEngine
-from dse.explore import cluster as module
-from dse.explore.cluster import ClusterEstimator
+from dse.explore.distribution import cluster as module
+from dse.explore.distribution.cluster import ClusterEstimator
 from dse.model.design_point import DesignPoint
 from dse.model.problem import Problem
 from tests.unit.explore.test_buffers import pipeline, spread

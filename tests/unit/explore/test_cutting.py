@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from dse.estimate.engine import make_engine
+from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, Cutting, Evaluator
-from dse.explore.method import METHODS
+from dse.explore.methods.method import METHODS
 from dse.explore.search import SearchOutcome, ranked, run_search
-from dse.explore.space import Space
-from dse.explore.store import create_study, resume_study
-from dse.explore.workers import ThreadEstimator
+from dse.explore.space.space import Space
+from dse.formats.study_file import create_study, resume_study
 from dse.model.problem import Problem
 from dse.model.study import Evaluation
 from tests.unit.explore.fakes import FormulaEngine, chain, chain_space, estimate_of

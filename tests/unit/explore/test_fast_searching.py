@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.explore import generators
-from dse.explore.generators import View
-from dse.explore.load_model import SHARPNESS, SWEEPS, LoadModel
-from dse.explore.method import SearchContext
-from dse.explore.moves import Position, moved, position_of, random_candidate, swapped, targets
-from dse.explore.space import Space
+from dse.explore.methods.method import SearchContext
+from dse.explore.moves import generators
+from dse.explore.moves.generators import View
+from dse.explore.moves.load_model import SHARPNESS, SWEEPS, LoadModel
+from dse.explore.moves.moves import Position, moved, position_of, random_candidate, swapped, targets
+from dse.explore.space.space import Space
 from tests.unit.explore.random_problems import problem_of
 from tests.unit.explore.searches import context_of, space_of
 

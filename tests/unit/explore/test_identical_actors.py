@@ -3,7 +3,7 @@
 Two workers of one class with the same firings, weights and neighbours look interchangeable. They are not: a firing
 writes its buffers one after the other in their declared order, so the first worker has its tokens earlier, and
 partitions are searched in the order of their actors. Merging such points would report a makespan that the mapping does
-not have. ``dse/explore/symmetry.py`` says where the exchange is exact.
+not have. ``dse/explore/space/symmetry.py`` says where the exchange is exact.
 """
 
 from fractions import Fraction
@@ -11,9 +11,9 @@ from fractions import Fraction
 import numpy as np
 
 from dse.estimate.engine import make_engine
-from dse.estimate.tables import build_tables
-from dse.explore.merged import merged_space
-from dse.explore.space import SpaceOptions, build_space
+from dse.estimate.problem.tables import build_tables
+from dse.explore.space.merged import merged_space
+from dse.explore.space.space import SpaceOptions, build_space
 from dse.model.design_point import DesignPoint, Partition, TransferMode
 from dse.model.platform import Platform, Unit
 from dse.model.problem import Problem

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dse.estimate.engine import make_engine
-from dse.estimate.tables import build_tables
+from dse.estimate.problem.tables import build_tables
 from dse.explore.mapping_bound import MappingBound
-from dse.explore.space import Candidate, SpaceOptions, build_space
+from dse.explore.space.space import Candidate, SpaceOptions, build_space
 from dse.model.design_point import POLICIES
 from dse.model.weights import Cost
 from tests.unit.explore.random_problems import BOX, problem_of

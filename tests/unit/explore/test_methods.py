@@ -11,16 +11,16 @@ import pytest
 
 from dse.base.errors import OptionError
 from dse.estimate.engine import make_engine
-from dse.explore import generators
-from dse.explore.construction import traffic_between
 from dse.explore.evaluator import Budget, Evaluator
-from dse.explore.method import METHODS, SearchMethod, Traffic
-from dse.explore.methods.branch_and_bound import BranchAndBound
-from dse.explore.methods.kernighan_lin import _grouped
-from dse.explore.methods.tabu import _is_tabu
-from dse.explore.moves import Position, moved, position_of, swapped
+from dse.explore.methods.exact.branch_and_bound import BranchAndBound
+from dse.explore.methods.improving.kernighan_lin import _grouped
+from dse.explore.methods.improving.tabu import _is_tabu
+from dse.explore.methods.method import METHODS, SearchMethod, Traffic
+from dse.explore.moves import generators
+from dse.explore.moves.construction import traffic_between
+from dse.explore.moves.moves import Position, moved, position_of, swapped
 from dse.explore.search import run_search
-from dse.explore.space import Candidate, Space, SpaceOptions, build_space
+from dse.explore.space.space import Candidate, Space, SpaceOptions, build_space
 from dse.model.design_point import DesignPoint
 from dse.model.platform import Platform, Unit
 from dse.model.problem import Problem

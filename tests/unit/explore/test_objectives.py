@@ -7,9 +7,9 @@ import pytest
 
 from dse.base.errors import OptionError
 from dse.estimate.compiled.engine import CompiledEngine
-from dse.estimate.tables import build_tables
-from dse.explore.front import make_goals
-from dse.explore.objectives import OBJECTIVES, make_objective
+from dse.estimate.problem.tables import build_tables
+from dse.explore.objectives.front import make_goals
+from dse.explore.objectives.objectives import OBJECTIVES, make_objective
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import ClockScaling, Platform, Unit
 from dse.model.problem import Problem

@@ -9,12 +9,20 @@ from hypothesis import strategies as st
 
 from dse.base.errors import OptionError
 from dse.explore.evaluator import Budget, Evaluator
-from dse.explore.front import ByGoals, Goals, check_method_for, choose_method_for, front_of, ranked_by, unbounded
-from dse.explore.method import METHODS
-from dse.explore.methods.exhaustive import Exhaustive
-from dse.explore.methods.pareto_search import ParetoSearch
-from dse.explore.objectives import Outcome
-from dse.explore.pareto import Costs, ParetoArchive, dominates, hypervolume
+from dse.explore.methods.exact.exhaustive import Exhaustive
+from dse.explore.methods.method import METHODS
+from dse.explore.methods.sampling.pareto_search import ParetoSearch
+from dse.explore.objectives.front import (
+    ByGoals,
+    Goals,
+    check_method_for,
+    choose_method_for,
+    front_of,
+    ranked_by,
+    unbounded,
+)
+from dse.explore.objectives.objectives import Outcome
+from dse.explore.objectives.pareto import Costs, ParetoArchive, dominates, hypervolume
 from dse.explore.search import run_search
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation, ObjectiveAxis

@@ -8,10 +8,10 @@ import pytest
 
 from dse.base.errors import FormatError, OptionError
 from dse.explore.evaluator import Budget, Evaluator, Progress
-from dse.explore.method import METHODS, choose_method, size_text
+from dse.explore.methods.method import METHODS, choose_method, size_text
 from dse.explore.search import BATCH, SearchOutcome, ranked, run_search
-from dse.explore.space import Space
-from dse.explore.store import create_study, move_aside, point_from_json, point_to_json, resume_study
+from dse.explore.space.space import Space
+from dse.formats.study_file import create_study, move_aside, point_from_json, point_to_json, resume_study
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
 from tests.unit.explore.fakes import FormulaEngine, chain, chain_space, context, makespan
@@ -75,7 +75,7 @@ def test_exhaustive_without_a_bound_asks_for_everything() -> None:
 
 
 def test_exhaustive_of_a_large_space_streams(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dse.explore.methods.exhaustive.EXHAUSTIVE_POINTS", 10)
+    monkeypatch.setattr("dse.explore.methods.exact.exhaustive.EXHAUSTIVE_POINTS", 10)
     space = chain_space(cores=4)
     run, _, pruned = search("exhaustive", space)
     assert [e.makespan for e in ranked(run.evaluations)[:5]] == best_by_brute_force(space, 5)

@@ -13,15 +13,15 @@ import pytest
 
 from benchmarks.search import compare, plot
 from benchmarks.search.networks import RECIPES, Recipe, case_of
+from dse.estimate.bounds.slot_loads import Annealing
 from dse.estimate.compiled import load_kernel
 from dse.estimate.engine import make_engine
-from dse.estimate.slot_loads import Annealing
-from dse.estimate.tables import build_tables
-from dse.explore.load_model import LoadAnnealer, LoadModel, by_start
+from dse.estimate.problem.tables import build_tables
 from dse.explore.mapping_bound import MappingBound
-from dse.explore.method import METHODS, Traffic, choose_method
-from dse.explore.methods.iterated_search import IteratedSearch
-from dse.explore.moves import (
+from dse.explore.methods.improving.iterated_search import IteratedSearch
+from dse.explore.methods.method import METHODS, Traffic, choose_method
+from dse.explore.moves.load_model import LoadAnnealer, LoadModel, by_start
+from dse.explore.moves.moves import (
     Position,
     all_moves,
     all_swaps,
@@ -31,7 +31,7 @@ from dse.explore.moves import (
     replaced,
     targets,
 )
-from dse.explore.space import Candidate
+from dse.explore.space.space import Candidate
 from dse.model.study import Evaluation
 from tests.unit.explore.fakes import chain_space, context, estimate_of
 from tests.unit.explore.random_problems import problem_of

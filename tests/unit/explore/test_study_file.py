@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dse.base.errors import FormatError
-from dse.explore.store import create_study, resume_study
+from dse.formats.study_file import create_study, resume_study
 from dse.model.design_point import POLICIES, DesignPoint, Partition
 from dse.model.estimate import PartitionAccount
 from dse.model.packed_point import pack_point

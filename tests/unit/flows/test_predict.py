@@ -12,10 +12,10 @@ from dse.flows.options import EstimateOptions, ProblemOptions
 from dse.flows.predict import beside_given, gpu_outlook, parse_shape
 from dse.flows.program import choose_weights, load_program, load_setting, record_trace
 from dse.formats.platform_yaml import load_platform
-from dse.gpu.firing import Shape
+from dse.gpu.actors.firing import Shape
 from dse.model.platform import Platform
 from dse.model.weights import Cost, WeightTable
-from dse.passes.nominal import nominal_weights
+from dse.passes.analyses.nominal import nominal_weights
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = load_program(str(ROOT / "actors" / "pingpong" / "pingpong.xdf"))

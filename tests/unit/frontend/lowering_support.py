@@ -7,7 +7,7 @@ from dse.base.errors import Diagnostic
 from dse.frontend.cal.ast import CalFile
 from dse.frontend.cal.lower_actor import ParameterValue, lower_actor
 from dse.frontend.cal.parser import parse_cal
-from dse.model import ir
+from dse.program import ir
 from tests.unit.frontend.well_formed import assert_well_formed
 
 

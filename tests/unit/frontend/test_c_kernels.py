@@ -10,9 +10,9 @@ from dse.base.diagnostics import Gatherer
 from dse.base.errors import DseError, FormatError, OptionError, SourceError
 from dse.frontend.c.lower import kernels_of, read_kernels
 from dse.frontend.c.preprocess import integer_value, preprocess
-from dse.model.ir import Assign, Binary, Cast, Conditional, Const, Declare, ForEach, If, Index, While
 from dse.model.kernel import Kernel
-from dse.model.types import FLOAT32, FLOAT64, IntType
+from dse.program.ir import Assign, Binary, Cast, Conditional, Const, Declare, ForEach, If, Index, While
+from dse.program.types import FLOAT32, FLOAT64, IntType
 
 
 def lower(text: str, **defines: object) -> tuple[Kernel, ...]:

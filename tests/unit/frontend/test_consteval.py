@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from dse.base.source import Span
 from dse.frontend.cal.consteval import ConstantEvaluator, NotConstantError, Value, store, truncated_quotient, zero_of
-from dse.model import ir
-from dse.model.types import BOOL, FLOAT32, INT32, STRING, IntType, ListType, Type
+from dse.program import ir
+from dse.program.types import BOOL, FLOAT32, INT32, STRING, IntType, ListType, Type
 
 C_TYPES = {
     (8, True): ctypes.c_int8,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from dse.base.errors import SourceError
 from dse.frontend.network.elaborate import LoadedNetwork, load_network
-from dse.model.ir import Actor, Const, ConstList
-from dse.model.network import Network
+from dse.program.ir import Actor, Const, ConstList
+from dse.program.network import Network
 
 SOURCE = "actor Source() ==> int(size=8) O: go: action ==> O:[ 1 ] end end"
 SINK = "actor Sink() int(size=16) I ==> : take: action I:[ x ] ==> end end"

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from dse.base.diagnostics import Gatherer
 from dse.base.source import Span
 from dse.frontend.network.expressions import Value, convert, evaluate, zero_of
-from dse.model.types import BOOL, FLOAT32, INT32, STRING, ListType, Type
 from dse.model.xdf import LiteralKind, XdfExpr, XdfListExpr, XdfLiteral, XdfSequence, XdfUnary, XdfVar
+from dse.program.types import BOOL, FLOAT32, INT32, STRING, ListType, Type
 
 KINDS: dict[type, LiteralKind] = {int: "Integer", float: "Real", bool: "Boolean", str: "String"}
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dse.model import ir
+from dse.program import ir
 from tests.unit.frontend.lowering_support import actor_of, errors_of, lower_text
 
 

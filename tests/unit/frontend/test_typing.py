@@ -13,7 +13,7 @@ from dse.frontend.cal.typing import (
     operand_rule,
     unary_type,
 )
-from dse.model.types import BOOL, FLOAT32, FLOAT64, INT32, STRING, FloatType, IntType, ListType, Type
+from dse.program.types import BOOL, FLOAT32, FLOAT64, INT32, STRING, FloatType, IntType, ListType, Type
 
 
 def i(size: int) -> IntType:

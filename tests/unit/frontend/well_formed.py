@@ -1,12 +1,12 @@
-"""The rules of ``dse.model.ir`` as assertions on a lowered actor: names, order, types of what is stored."""
+"""The rules of ``dse.program.ir`` as assertions on a lowered actor: names, order, types of what is stored."""
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 from dse.base.source import Span
 from dse.frontend.cal.typing import is_bindable, is_convertible
-from dse.model import ir
-from dse.model.types import BoolType, IntType, ListType, Type
+from dse.program import ir
+from dse.program.types import BoolType, IntType, ListType, Type
 
 
 def nodes(tree: object) -> Iterator[object]:

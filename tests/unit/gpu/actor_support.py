@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from dse.frontend.network.elaborate import load_network
-from dse.gpu.bodies import Body, body_of
-from dse.model.ir import Actor
-from dse.model.network import Network
+from dse.gpu.actors.bodies import Body, body_of
+from dse.program.ir import Actor
+from dse.program.network import Network
 
 XDF = """<XDF name="top">
   <Instance id="a"><Class name="A"/></Instance>

@@ -1,8 +1,8 @@
 """Kernels of C text for tests."""
 
 from dse.frontend.c.lower import kernels_of
-from dse.gpu.dependence import parallelise
-from dse.gpu.features import kernel_features
+from dse.gpu.kernel.dependence import parallelise
+from dse.gpu.trace.features import kernel_features
 from dse.model.kernel import Kernel, KernelFeatures, TraceMachine
 
 

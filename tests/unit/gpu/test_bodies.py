@@ -7,14 +7,14 @@ import pytest
 
 from dse.base.errors import ModelNotApplicable
 from dse.formats.device_yaml import load_device
-from dse.gpu.bodies import Body, body_of, simd_kernel
-from dse.gpu.features import kernel_features
-from dse.gpu.firing import FiringModel
-from dse.model.ir import Const, ForEach
+from dse.gpu.actors.bodies import Body, body_of, simd_kernel
+from dse.gpu.actors.firing import FiringModel
+from dse.gpu.trace.features import kernel_features
 from dse.model.kernel import TraceMachine
 from dse.model.rounds import loop_key
-from dse.passes.operations import ASSUMED_TRIPS
-from dse.passes.walk import sub_statements
+from dse.passes.analyses.operations import ASSUMED_TRIPS
+from dse.program.ir import Const, ForEach
+from dse.program.walk import sub_statements
 from tests.unit.gpu.actor_support import actor, body
 
 COPY = """

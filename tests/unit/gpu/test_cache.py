@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.gpu.cache import count_hits, reuse_distances
+from dse.gpu.trace.cache import count_hits, reuse_distances
 
 TRACES = st.lists(st.integers(0, 60), max_size=200)
 SETS = st.integers(1, 9)

@@ -1,7 +1,7 @@
 import pytest
 
 from dse.formats.device_yaml import load_device
-from dse.gpu.choose import Candidate, choose, host_seconds
+from dse.gpu.advise.choose import Candidate, choose, host_seconds
 from dse.model.kernel_cost import ClassCost, KernelCost
 
 

@@ -168,7 +168,7 @@ def test_kernels_that_cannot_be_traced(text: str, message: str) -> None:
 
 
 def test_an_endless_loop_of_many_threads_ends_as_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dse.gpu.execute.MAX_THREAD_STEPS", 64 * 64 * 10)
+    monkeypatch.setattr("dse.gpu.trace.execute.MAX_THREAD_STEPS", 64 * 64 * 10)
     text = (
         "void f(float a[N][N]) { for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) { while (1) a[i][j] += 1; } }"
     )

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from dse.base.errors import FormatError
 from dse.formats.device_yaml import builtin_devices, load_device
-from dse.gpu.firing import MOST_FIRINGS, FiringModel, Shape, default_shape, fitted_block, lone_prices
-from dse.model.ir import Actor, Variable
+from dse.gpu.actors.firing import MOST_FIRINGS, FiringModel, Shape, default_shape, fitted_block, lone_prices
 from dse.model.kernel import Kernel, ParallelLoop
-from dse.model.types import INT32
+from dse.program.ir import Actor, Variable
+from dse.program.types import INT32
 from tests.unit.gpu.actor_support import actor
 
 SERIAL = "x: action I:[v] ==> O:[w] var int w := v * 3 do end"

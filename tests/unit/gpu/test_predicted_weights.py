@@ -10,12 +10,12 @@ import pytest
 from dse.base.errors import ModelNotApplicable
 from dse.formats.device_yaml import load_device
 from dse.formats.weights_folder import read_weights_folder, write_weights_folder
-from dse.gpu.firing import Shape
-from dse.gpu.weights import PredictedWeights, longest_run, predict_weights
-from dse.interp.run import RunOptions, run_network
+from dse.gpu.actors.firing import Shape
+from dse.gpu.actors.weights import PredictedWeights, longest_run, predict_weights
 from dse.model.device import Device
-from dse.model.network import Network
 from dse.model.trace import Trace
+from dse.program.network import Network
+from dse.run.execution import RunOptions, run_network
 from tests.unit.gpu.actor_support import network
 
 TEXT = """

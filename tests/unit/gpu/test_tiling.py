@@ -2,9 +2,9 @@ import pytest
 
 from dse.formats.device_yaml import load_device
 from dse.frontend.c.lower import kernels_of
-from dse.gpu.dependence import parallelise
-from dse.gpu.features import kernel_features
-from dse.gpu.tiling import tiled
+from dse.gpu.kernel.dependence import parallelise
+from dse.gpu.kernel.tiling import tiled
+from dse.gpu.trace.features import kernel_features
 from dse.model.kernel import Kernel, KernelFeatures
 
 MACHINE = load_device("jetson-tk1").trace_machine("test")

@@ -1,8 +1,8 @@
 from dse.frontend.c.lower import kernels_of
-from dse.gpu.dependence import parallelise
-from dse.gpu.transpose import Transposition, index_expressions, mentions, transposed, transpositions
-from dse.model.ir import Index
+from dse.gpu.kernel.dependence import parallelise
+from dse.gpu.kernel.transpose import Transposition, index_expressions, mentions, transposed, transpositions
 from dse.model.kernel import Kernel
+from dse.program.ir import Index
 
 
 def kernel(body: str, arrays: str = "float A[64][32], float B[32][64], float C[64][64]") -> Kernel:

@@ -1,7 +1,7 @@
 """What `make setup` compiles for predictions."""
 
-from dse.gpu.warm import warm
-from dse.gpu.warps import enter, issue, issue_rows, iterate, split, step
+from dse.gpu.trace.warm import warm
+from dse.gpu.trace.warps import enter, issue, issue_rows, iterate, split, step
 
 
 def test_warming_compiles_what_traces_share() -> None:

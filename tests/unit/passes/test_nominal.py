@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from dse.frontend.network.elaborate import load_network
-from dse.model.ir import ForEach, While
-from dse.model.network import Network
 from dse.model.platform import Platform, Unit
 from dse.model.rounds import loop_key
 from dse.model.weights import Cost, SimdCost, WeightTable
-from dse.passes.nominal import CPU_CYCLES, GPU_CYCLES, fill_missing, nominal_weights
-from dse.passes.operations import ASSUMED_TRIPS, OperationCounter
+from dse.passes.analyses.nominal import CPU_CYCLES, GPU_CYCLES, fill_missing, nominal_weights
+from dse.passes.analyses.operations import ASSUMED_TRIPS, OperationCounter
+from dse.program.ir import ForEach, While
+from dse.program.network import Network
 
 ACTOR = """
 package p;

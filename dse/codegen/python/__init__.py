@@ -1,0 +1,1 @@
+"""Python: actors that the execution in this process runs."""

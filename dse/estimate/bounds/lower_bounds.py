@@ -1,0 +1,280 @@
+"""Lower bounds of the makespan. None exceeds the makespan of an estimate that completes (a deadlock may end earlier).
+
+For one design point, the first three for all of them too:
+- work: the core time that the firings of a partition (or of all actors) need, divided by the cores;
+- heaviest actor: its firings cannot overlap;
+- critical path: the longest chain of firings, each after the one of its actor before it and after those that make its
+  tokens, found by counting tokens (``dse.estimate.bounds.token_paths``); no capacity, core or policy takes part;
+- pipeline (of a point): the work of a partition begins when the first tokens can have come to one of its actors;
+- shared link (of a point): a link that serves one transfer at a time is busy for all of them.
+
+A firing in a SIMD block costs at least the least share, min over k of cost(k) / k.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+
+from dse.base.errors import InfeasibleDesign
+from dse.estimate.bounds.token_paths import PathTimes, TokenPaths
+from dse.estimate.problem.prepare import NO_SERVER, Prepared
+from dse.estimate.problem.tables import PRICE_DERIVED, UNIT_KINDS, IntArray, ProblemTables, TransferTable
+from dse.model.design_point import TransferMode
+
+_HOST_PRICE = {0: 3, 1: 4}
+_NEAR_PRICES = {0: (0, 1), 1: (2,)}
+_NO_PRICE = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LowerBound:
+    """Lower bounds of the makespan, in ticks."""
+
+    work: int
+    heaviest_actor: int
+    critical_path: int
+    """0 if it was not asked for."""
+    pipeline: int = 0
+    """Of one point, with the critical path."""
+    shared_link: int = 0
+    """Of one point."""
+
+    @property
+    def makespan(self) -> int:
+        """The best of them."""
+        return max(self.work, self.heaviest_actor, self.critical_path, self.pipeline, self.shared_link)
+
+
+class Bounds:
+    """Bounds for one problem; the dependencies between the firings are found once, when they are first needed."""
+
+    def __init__(self, tables: ProblemTables) -> None:
+        self._tables = tables
+        self._paths: TokenPaths | None = None
+
+    def of_point(self, prepared: Prepared, *, critical_path: bool = True) -> LowerBound:
+        """Return bounds for one design point. Without ``critical_path`` the time does not depend on the trace."""
+        tables = self._tables
+        costs = _Costs(
+            tables,
+            reads=_priced(tables.reads, prepared.read_price),
+            writes=_priced(tables.writes, prepared.write_price),
+            parallel=prepared.point.transfers == "parallel",
+        )
+        actors: list[_ActorCost] = []
+        for a, row in enumerate(prepared.cost_row):
+            partition = prepared.point.partitions[prepared.partition_of[a]]
+            alone = partition.policy == "FULL_PARALLEL" or len(partition.actors) == 1
+            actors.append(costs.actor(a, row, alone=alone))
+        works = [actor.work for actor in actors]
+        partitions = prepared.point.partitions
+        loads = [
+            sum((works[a] for a in partition.actors), Fraction(0)) / cores
+            for partition, cores in zip(partitions, prepared.cores, strict=True)
+        ]
+        longest, pipeline = 0, 0
+        if critical_path:
+            longest, first = self._token_paths().ends([actor.path for actor in actors])
+            begins = [
+                min((first[a] for a in p.actors if len(tables.problem.trace.firings[a])), default=0) for p in partitions
+            ]
+            pipeline = max((begin + ceil(load) for begin, load in zip(begins, loads, strict=True)), default=0)
+        return LowerBound(
+            work=ceil(max(loads, default=0)),
+            heaviest_actor=ceil(max(works, default=0)),
+            critical_path=longest,
+            pipeline=pipeline,
+            shared_link=max(_link_loads(prepared), default=0),
+        )
+
+    def of_any_point(
+        self,
+        *,
+        cores: int,
+        transfers: TransferMode = "parallel",
+        rows: Sequence[Sequence[int]] | None = None,
+        critical_path: bool = True,
+    ) -> LowerBound:
+        """Return bounds for every design point with at most ``cores`` cores in all its partitions together.
+
+        ``transfers``: "parallel" holds for both modes. ``rows``: for each actor the rows of the tables (indices into
+        ``tables.rows``) it may need; without it all that the platform and its GPU-capable actors allow.
+
+        Raises:
+            InfeasibleDesign: an actor can be on no unit of the platform.
+        """
+        tables = self._tables
+        allowed = rows if rows is not None else allowed_rows(tables)
+        costs = [
+            _Costs(
+                tables,
+                reads=_least_priced(tables, tables.reads, kind),
+                writes=_least_priced(tables, tables.writes, kind),
+                parallel=transfers == "parallel",
+            )
+            for kind in range(len(UNIT_KINDS))
+        ]
+        works: list[Fraction] = []
+        paths: list[PathTimes] = []
+        for a in range(len(tables.topology.actors)):
+            options = [costs[tables.rows[row].kind].actor(a, row, alone=False) for row in allowed[a]]
+            works.append(min(option.work for option in options))
+            paths.append(PathTimes.least([option.path for option in options]))
+        return LowerBound(
+            work=ceil(sum(works, Fraction(0)) / cores),
+            heaviest_actor=ceil(max(works, default=0)),
+            critical_path=self._token_paths().longest(paths) if critical_path else 0,
+        )
+
+    def _token_paths(self) -> TokenPaths:
+        if self._paths is None:
+            self._paths = TokenPaths(self._tables)
+        return self._paths
+
+
+def allowed_rows(tables: ProblemTables) -> list[tuple[int, ...]]:
+    """Return for each actor the rows that it may need: units of the platform, a GPU only if it is capable, any clock.
+
+    Kinds for which weights are missing are left out, unless that leaves none.
+
+    Raises:
+        InfeasibleDesign: an actor can be on no unit of the platform.
+    """
+    platform = tables.problem.platform
+    present = {unit.kind for unit in platform.units}
+    allowed: list[tuple[int, ...]] = []
+    for a, actor in enumerate(tables.topology.actors):
+        capable = platform.gpu_capable is None or actor.name in platform.gpu_capable
+        kinds = [k for k, kind in enumerate(UNIT_KINDS) if kind in present and (kind == "cpu" or capable)]
+        if not kinds:
+            raise InfeasibleDesign(
+                f"actor '{actor.name}' can be on no unit of platform '{platform.name}'",
+                expected="add a CPU, or name the actor among the GPU-capable ones",
+            )
+        usable = [k for k in kinds if tables.actor_known[k][a]] or kinds
+        allowed.append(tuple(r for r, row in enumerate(tables.rows) if row.kind in usable))
+    return allowed
+
+
+def _link_loads(prepared: Prepared) -> list[int]:
+    """Return for each link server, if it is shared, the least ticks of all its transfers."""
+    tables = prepared.tables
+    loads = [0] * len(prepared.servers)
+    shared = [server != NO_SERVER and prepared.servers[server].shared for server in prepared.server_of]
+    if not any(shared):
+        return loads
+    for table, prices in ((tables.reads, prepared.read_price), (tables.writes, prepared.write_price)):
+        firings = np.repeat(tables.count, np.diff(table.first)).tolist()
+        for e, buffer in enumerate(table.buffer.tolist()):
+            if shared[buffer]:
+                begin, width = int(table.cost[e]), int(table.width[e])
+                ticks = table.ticks[prices[buffer], begin : begin + width].tolist()
+                share = min(max(0, of_block) * firings[e] // k for k, of_block in enumerate(ticks, start=1))
+                loads[prepared.server_of[buffer]] += share
+    return loads
+
+
+def _column_buffers(table: TransferTable) -> IntArray:
+    """Return the buffer of each column of ``table.ticks``."""
+    return np.repeat(table.buffer, table.width)
+
+
+def _priced(table: TransferTable, prices: Sequence[int]) -> IntArray:
+    """Return the ticks of each column at the price of its buffer."""
+    rows = np.array(prices, dtype=np.int64)[_column_buffers(table)]
+    return np.asarray(table.ticks[rows, np.arange(table.ticks.shape[1])])
+
+
+def _least_priced(tables: ProblemTables, table: TransferTable, kind: int) -> IntArray:
+    """Return the least ticks of each column that an end on a unit of ``kind`` has to pay; 0 where none is known."""
+    buffers = _column_buffers(table)
+    problem = tables.problem
+    free = problem.missing_weights == "zero" or not problem.weights.has_transfers
+    least = np.full(table.ticks.shape[1], _NO_PRICE, dtype=np.int64)
+    prices = list(_NEAR_PRICES[kind])
+    if any(unit.kind == "gpu" for unit in problem.platform.units):
+        prices += [_HOST_PRICE[kind], *range(PRICE_DERIVED, len(table.known))]
+    for price in prices:
+        known = np.array(table.known[price], dtype=bool)[buffers]
+        least = np.where(known, np.minimum(least, table.ticks[price]), 0 if free and price < PRICE_DERIVED else least)
+    return np.where(least == _NO_PRICE, 0, least)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ActorCost:
+    """The least core time of all firings of an actor, and the least times of one firing on a path."""
+
+    work: Fraction
+    path: PathTimes
+
+
+class _Costs:
+    """Least costs of actions at given prices: ``reads`` and ``writes`` hold the ticks of every column."""
+
+    def __init__(self, tables: ProblemTables, *, reads: IntArray, writes: IntArray, parallel: bool) -> None:
+        self._tables = tables
+        self._reads = reads
+        self._writes = writes
+        self._parallel = parallel
+
+    def actor(self, actor: int, row: int, *, alone: bool) -> _ActorCost:
+        """Return the costs of an actor with ``row`` of the tables; ``alone``: no other actor can fire in between."""
+        tables = self._tables
+        n = tables.action_count(actor)
+        base, pair_base = int(tables.action_base[actor]), int(tables.pair_base[actor])
+        first = tables.first_scheduling[row, base : base + n]
+        pairs = tables.pair_scheduling[row, pair_base : pair_base + n * n]
+        if not alone:
+            pairs = np.minimum(pairs, np.tile(first, n))
+        scheduling = np.maximum(np.concatenate([pairs, first]), 0)  # by q * n + x, then by x after none
+        count = np.append(tables.pair_count[pair_base : pair_base + n * n], np.zeros(n, dtype=np.int64))
+        if tables.first_action[actor] >= 0:
+            count[n * n + tables.first_action[actor]] = 1
+        path = PathTimes.zero(n, self._outputs(actor))
+        work = Fraction(0)
+        for x in range(n):
+            if not tables.count[base + x]:
+                continue
+            blocks = [self._block(base + x, row, k) for k in range(1, max(1, self._width(base + x, row)) + 1)]
+            mine = np.arange(x, len(scheduling), n)
+            if self._width(base + x, row):
+                least = int(scheduling[mine][count[mine] > 0].min())
+                share = min(Fraction(least + ticks, k) for k, (ticks, _, _) in enumerate(blocks, start=1))
+                work += share * int(tables.count[base + x])
+                path.set_block(mine, min((least + early) // k for k, (_, early, _) in enumerate(blocks, start=1)))
+            else:
+                ticks, _, visible = blocks[0]
+                work += int((count[mine] * (scheduling[mine] + ticks)).sum())
+                path.set(mine, scheduling[mine], ticks, visible)
+        return _ActorCost(work=work, path=path)
+
+    def _width(self, column: int, row: int) -> int:
+        return int(self._tables.block_width[row, column])
+
+    def _outputs(self, actor: int) -> list[int]:
+        return [b for b, buffer in enumerate(self._tables.topology.buffers) if buffer.source == actor]
+
+    def _block(self, column: int, row: int, firings: int) -> tuple[int, int, dict[int, int]]:
+        """Return of a block of firings, without its scheduling: its ticks, the ticks until something of it is visible
+        (or until its end), and those until each output is visible."""
+        tables = self._tables
+        if self._width(column, row):
+            compute = int(tables.block_ticks[int(tables.block_base[row, column]) + firings - 1])
+        else:
+            compute = max(0, int(tables.compute[row, column]))
+        reads = [ticks for _, ticks in self._transfers(tables.reads, self._reads, column, firings)]
+        done = compute + (max(reads, default=0) if self._parallel else sum(reads))
+        visible: dict[int, int] = {}
+        total = 0
+        for buffer, ticks in self._transfers(tables.writes, self._writes, column, firings):
+            total += ticks
+            visible[buffer] = done + (ticks if self._parallel else total)
+        return max(visible.values(), default=done), min(visible.values(), default=done), visible
+
+    @staticmethod
+    def _transfers(table: TransferTable, ticks: IntArray, column: int, firings: int) -> list[tuple[int, int]]:
+        entries = range(int(table.first[column]), int(table.first[column + 1]))
+        return [(int(table.buffer[e]), max(0, int(ticks[int(table.cost[e]) + firings - 1]))) for e in entries]

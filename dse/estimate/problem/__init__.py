@@ -1,0 +1,1 @@
+"""The problem as integers: tick tables, prepared design points, checks."""

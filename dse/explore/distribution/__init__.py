@@ -1,0 +1,1 @@
+"""Where estimates are made: threads of this process, workers of a cluster."""

@@ -1,0 +1,1 @@
+"""Methods that build a mapping from loads and traffic."""

@@ -1,0 +1,311 @@
+"""Integer program: the placement problem without time, solved exactly, cut by cut (HiGHS; Huangfu and Hall 2018).
+
+The program chooses one slot for each actor and minimises the heaviest slot: loads, and transfers by whether the two
+ends of a buffer share a slot. It leaves out all waiting, so its optimum never exceeds the makespan of the mapping, nor
+that of any other. The mapping it finds is estimated, then excluded by a cut, and the program is solved again: its
+optima rise until one is not below the best estimate, which is then proven to be the optimum (logic-based Benders
+decomposition, Hooker and Ottosson 2003). Needs the package ``highspy``.
+
+Placements that differ by exchanges of cores, identical units or identical actors have one makespan. Constraints leave
+of them those that number cores and units in the order of first use and keep the actors of a class ascending: the
+lexicographically least of all does, so that none is lost. A cut takes away all that are left of the mapping at once.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from dse.base.extras import import_extra
+from dse.explore.methods.constructive.greedy import constructed
+from dse.explore.methods.method import SearchContext, least_makespan
+from dse.explore.methods.scripted import Script, Scripted
+from dse.explore.moves.moves import settings_of
+from dse.explore.space.canonical import keeps_order
+from dse.explore.space.placement import EdgeCosts
+from dse.explore.space.space import Assignment, Space
+
+IDLE_PROGRAMS = 15
+"""So many programs in a row that do not raise the bound end the search. A cut takes one mapping away, so the bound
+rises only when all mappings at it are cut; where makespans are mostly waiting there are too many of them."""
+MOST_NODES = 3_000
+"""Branches of the solver for one program: a limit that does not depend on the speed of the machine."""
+MOST_LOOKS = 1_000
+"""So often the solver asks whether to go on with one program: as independent of the machine, and counted at the root
+too. Sixty actors on nine slots take about five seconds by then; without this limit it was minutes."""
+MOST_BINARIES = 1_000
+"""Actors times slots. Above, the first relaxation takes from ten seconds to minutes before the solver asks at all."""
+SCALE = 10_000.0
+"""The sum of all loads in the program: large against the solver's tolerances of 1e-6, small enough for its floats."""
+MOST_EQUIVALENT = 500
+"""Placements of one mapping that a cut looks for; where there are more, the program may come back to the mapping."""
+MARGIN = 0.05
+"""What the solver's tolerances can make of an optimum at that scale, with room to spare."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """``bound``: ticks that no mapping that is not cut off can beat; ``mapping`` is None when none is left or found."""
+
+    bound: int
+    mapping: Assignment | None
+    exhausted: bool
+    slots: tuple[int, ...] = ()
+    """The slots that the solver chose, which identical units may number unlike ``mapping``."""
+
+
+class IntegerProgram(Scripted):
+    """Solves, estimates, cuts off, until the bound meets the best estimate; ``exact`` only then."""
+
+    patience = None
+    ceiling = 0
+
+    def _script(self) -> Script:
+        best: int | None = None
+        results = yield settings_of(self._space, constructed(self._context))
+        best = least_makespan(results, best)
+        if self._space.n_actors * len(self._space.unit_of_slot) > MOST_BINARIES:
+            return  # the first relaxation alone would take minutes
+        program = Program(self._context)
+        idle = 0
+        proposed: set[Assignment] = set()
+        while idle < IDLE_PROGRAMS:
+            yield []
+            solution = program.solve(below=best)
+            bound = solution.bound if best is None else min(solution.bound, best)
+            idle = 0 if bound > self._proven else idle + 1
+            self._proven = max(self._proven, bound)
+            if solution.exhausted or (best is not None and solution.bound >= best):
+                self.exact = True
+                self._proven = best or 0
+                self._pruned = self._space.size - len(self._known)
+                return
+            if solution.mapping is None:
+                return  # the solver gave up: what is proven so far stands
+            program.cut_off(solution.slots)
+            if solution.mapping in proposed:
+                continue
+            proposed.add(solution.mapping)
+            results = yield list(self._space.settings(solution.mapping))
+            best = least_makespan(results, best)
+
+
+class Program:
+    """The integer program of one space in the solver, with the cuts so far."""
+
+    def __init__(self, context: SearchContext) -> None:
+        self._context = context
+        self._space = context.space
+        self._solver_module: Any = import_extra("highspy", "integer-program")
+        self._solver: Any = self._solver_module.Highs()
+        for name, value in (
+            ("output_flag", False), ("threads", 1), ("random_seed", 1), ("mip_rel_gap", 0.0), ("mip_abs_gap", 1e-3),
+            ("mip_max_nodes", MOST_NODES),
+        ):  # fmt: skip
+            self._solver.setOptionValue(name, value)
+        self._looks = 0
+        self._solver.cbMipInterrupt.subscribe(self._look)
+        slots = range(len(self._space.unit_of_slot))
+        self._x = [[self._binary(self._may_use(a, s)) for s in slots] for a in range(self._space.n_actors)]
+        self._used = [self._binary(True) for _ in slots]
+        total = sum(max(row) for row in context.loads) + sum(_most(edge) for edge in context.placement.edges)
+        self._unit = max(1.0, total) / SCALE
+        """Ticks of one unit of the program."""
+        self._makespan = self._column(self._context.placement.least / self._unit, math.inf, cost=1.0)
+        self._add_rules()
+        self._add_symmetries()
+        self._add_loads()
+
+    # Columns and rows -------------------------------------------------------------------------------------------------
+
+    def _column(self, lower: float, upper: float, *, cost: float = 0.0) -> int:
+        self._solver.addCol(cost, lower, upper, 0, [], [])
+        return int(self._solver.getNumCol()) - 1
+
+    def _binary(self, free: bool) -> int:
+        column = self._column(0.0, 1.0 if free else 0.0)
+        self._solver.changeColIntegrality(column, self._solver_module.HighsVarType.kInteger)
+        return column
+
+    def _row(self, lower: float, upper: float, terms: dict[int, float]) -> None:
+        self._solver.addRow(lower, upper, len(terms), list(terms), list(terms.values()))
+
+    def _may_use(self, actor: int, slot: int) -> bool:
+        """Return whether a canonical assignment can put an actor on a slot: it opens slots in order."""
+        unit = self._space.unit_of_slot[slot]
+        return unit in self._space.allowed[actor] and slot - self._space.slots_of_unit(unit).start <= actor
+
+    def _add_rules(self) -> None:
+        """Each actor in one slot, slots opened in canonical order, as many used as the space allows."""
+        actors, slots = range(self._space.n_actors), range(len(self._used))
+        for a in actors:
+            self._row(1.0, 1.0, {self._x[a][s]: 1.0 for s in slots})
+        for s in slots:
+            self._row(0.0, math.inf, {self._used[s]: -1.0, **{self._x[a][s]: 1.0 for a in actors}})
+            for a in actors:
+                self._row(-math.inf, 0.0, {self._x[a][s]: 1.0, self._used[s]: -1.0})
+                if s - 1 in self._space.slots_of_unit(self._space.unit_of_slot[s]):
+                    earlier = {self._x[b][s - 1]: -1.0 for b in range(a)}
+                    self._row(-math.inf, 0.0, {self._x[a][s]: 1.0, **earlier})
+        self._row(float(self._space.least), float(self._space.most), {self._used[s]: 1.0 for s in slots})
+        for unit in self._space.units:  # entries of one unit, one for each policy, share its cores
+            here = [s for s in slots if self._space.units[self._space.unit_of_slot[s]].unit == unit.unit]
+            self._row(0.0, float(unit.slots), {self._used[s]: 1.0 for s in here})
+
+    def _add_symmetries(self) -> None:
+        """Identical units are used in their order, and alike actors stand in ascending slots (see the module)."""
+        for u, v in self._twins():
+            for s in self._space.slots_of_unit(v):
+                for a in range(self._space.n_actors):
+                    earlier = {self._x[b][t]: -1.0 for b in range(a) for t in self._space.slots_of_unit(u)}
+                    self._row(-math.inf, 0.0, {self._x[a][s]: 1.0, **earlier})
+        for members in () if self._space.symmetry is None else self._space.symmetry.alike:
+            for first, second in itertools.pairwise(members):
+                for s in range(1, len(self._used)):
+                    terms = {self._x[first][t]: 1.0 for t in range(s, len(self._used))}
+                    terms |= {self._x[second][t]: -1.0 for t in range(s, len(self._used))}
+                    self._row(-math.inf, 0.0, terms)
+
+    def _twins(self) -> Iterator[tuple[int, int]]:
+        """Yield each unit that is identical to an earlier one, behind the last of those."""
+        last: dict[int, int] = {}
+        for v, first in enumerate(self._space.alike):
+            if first in last:
+                yield last[first], v
+            last[first] = v
+
+    def _add_loads(self) -> None:
+        """The makespan is at least the load of each slot, or of each actor where they may run side by side."""
+        slots = range(len(self._used))
+        if not self._context.placement.additive:
+            for a in range(self._space.n_actors):
+                loads = {self._x[a][s]: -self._load(a, s) for s in slots}
+                self._row(0.0, math.inf, {self._makespan: 1.0, **loads})
+            return
+        for s in slots:
+            terms: dict[int, float] = {self._makespan: 1.0}
+            for a in range(self._space.n_actors):
+                terms[self._x[a][s]] = -self._load(a, s)
+            for edge in self._context.placement.edges:
+                self._add_edge(edge, s, terms)
+            self._row(0.0, math.inf, terms)
+
+    def _load(self, actor: int, slot: int) -> float:
+        return self._context.loads[actor][self._space.unit_of_slot[slot]] / self._unit
+
+    def _add_edge(self, edge: EdgeCosts, slot: int, terms: dict[int, float]) -> None:
+        """Add to the row of a slot what a buffer costs there: each end at its least apart, corrected where together."""
+        unit = self._space.unit_of_slot[slot]
+        source, target = self._x[edge.source][slot], self._x[edge.target][slot]
+        if edge.source == edge.target:
+            terms[source] -= (edge.write_same[unit] + edge.read_same[unit]) / self._unit
+            return
+        write = self._apart(edge.write_apart[unit], unit, edge.target, edge.write_same[unit])
+        read = self._apart(edge.read_apart[unit], unit, edge.source, edge.read_same[unit])
+        terms[source] -= write / self._unit
+        terms[target] -= read / self._unit
+        more = edge.write_same[unit] - write + edge.read_same[unit] - read
+        if more == 0:
+            return
+        together = self._column(0.0, 1.0)
+        terms[together] = -more / self._unit
+        if more < 0:  # a saving: granted at most where both ends are
+            self._row(-math.inf, 0.0, {together: 1.0, source: -1.0})
+            self._row(-math.inf, 0.0, {together: 1.0, target: -1.0})
+        else:
+            self._row(-1.0, math.inf, {together: 1.0, source: -1.0, target: -1.0})
+
+    def _apart(self, apart: tuple[int, ...], unit: int, other: int, same: int) -> int:
+        """Return the least that an end costs when the other end is in another slot; ``same`` where it cannot be."""
+        found = [apart[v] for v in self._space.allowed[other] if v != unit or self._space.units[v].slots > 1]
+        return min(found, default=same)
+
+    # Solving ----------------------------------------------------------------------------------------------------------
+
+    def solve(self, *, below: int | None) -> Solution:
+        """Return the optimum of the program, or what the solver knows of it after its branches are used up.
+
+        ``below``: only mappings that can beat this makespan are looked for; none left is ``exhausted``.
+        """
+        least = self._context.placement.least / self._unit
+        upper = math.inf if below is None else max(least, below / self._unit) + MARGIN
+        self._solver.changeColBounds(self._makespan, least, upper)
+        self._looks = 0
+        self._solver.run()
+        status = self._solver.getModelStatus()
+        if status == self._solver_module.HighsModelStatus.kInfeasible:
+            return Solution(bound=below or 0, mapping=None, exhausted=True)
+        info = self._solver.getInfo()
+        dual = float(info.mip_dual_bound)
+        bound = math.floor((dual - MARGIN) * self._unit) if math.isfinite(dual) else 0
+        bound = max(bound, self._context.placement.least)
+        if info.primal_solution_status != 2:  # no feasible point
+            return Solution(bound=bound, mapping=None, exhausted=False)
+        values = self._solver.getSolution().col_value
+        slots = tuple(max(range(len(row)), key=lambda s, r=row: values[r[s]]) for row in self._x)  # type: ignore[misc]
+        return Solution(bound=bound, mapping=self._space.canonical(slots), exhausted=False, slots=slots)
+
+    def _look(self, event: Any) -> None:
+        """End a program that the solver has looked at so often: its root alone may take minutes, without a branch."""
+        self._looks += 1
+        if self._looks > MOST_LOOKS:
+            event.interrupt()
+
+    def cut_off(self, slots: tuple[int, ...]) -> None:
+        """Exclude a placement from now on, and all that are equivalent to it."""
+        for equivalent in equivalents(self._space, slots):
+            terms = {self._x[a][slot]: 1.0 for a, slot in enumerate(equivalent)}
+            self._row(-math.inf, float(len(slots) - 1), terms)
+
+
+def equivalents(space: Space, slots: Assignment) -> list[Assignment]:
+    """Return the placements equivalent to ``slots``, it among them, that the constraints of the program allow.
+
+    Without identical actors there is no other. The search ends at ``MOST_EQUIVALENT`` placements of any kind.
+    """
+    if space.symmetry is None:
+        return [slots]
+    found = {slots: None}  # in the order in which they were found
+    queue = [slots]
+    while queue and len(found) < MOST_EQUIVALENT:
+        for image in _exchanged(space, queue.pop()):
+            if image not in found:
+                found[image] = None
+                queue.append(image)
+    return [image for image in found if space.in_first_use(image)]
+
+
+def _exchanged(space: Space, slots: Assignment) -> Iterator[Assignment]:
+    """Yield what one exchange makes of a placement, with the actors of each class ascending."""
+    assert space.symmetry is not None
+    unit_of, used = space.unit_of_slot, sorted(set(slots))
+    units = sorted({unit_of[s] for s in used})
+    for s, t in itertools.pairwise(used):
+        if unit_of[s] == unit_of[t]:
+            yield _ascending(space, tuple({s: t, t: s}.get(slot, slot) for slot in slots))
+    for u, v in itertools.combinations(units, 2):
+        if space.alike[u] == space.alike[v]:
+            pairs = list(zip(space.slots_of_unit(u), space.slots_of_unit(v), strict=True))
+            swapped = dict(pairs) | {t: s for s, t in pairs}
+            yield _ascending(space, tuple(swapped.get(slot, slot) for slot in slots))
+    for permutation in itertools.chain(*space.symmetry.rounds):
+        if not space.symmetry.ordered or keeps_order(permutation, slots):
+            image = [0] * len(slots)
+            for actor, slot in zip(permutation, slots, strict=True):
+                image[actor] = slot
+            yield _ascending(space, tuple(image))
+
+
+def _ascending(space: Space, slots: Assignment) -> Assignment:
+    assert space.symmetry is not None
+    form = list(slots)
+    for members in space.symmetry.alike:
+        for actor, slot in zip(members, sorted(slots[a] for a in members), strict=True):
+            form[actor] = slot
+    return tuple(form)
+
+
+def _most(edge: EdgeCosts) -> int:
+    ends = (edge.write_same, edge.read_same, *edge.write_apart, *edge.read_apart)
+    return max(cost for row in ends for cost in row)

@@ -1,0 +1,1 @@
+"""Methods that go from mapping to mapping."""

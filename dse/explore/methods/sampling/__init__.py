@@ -1,0 +1,1 @@
+"""Methods over samples and populations, and the portfolio of methods."""

@@ -1,0 +1,105 @@
+"""Portfolio: several methods take turns on one budget and share what was evaluated (Huberman, Lukose and Hogg 1997).
+
+What one member has evaluated costs another nothing, and branch and bound takes the best makespan of all as its own.
+Branch and bound gets more branches than its turns would give it, because they cost no evaluation. The search ends with
+a proof: branch and bound has ended, or the best makespan of all is a bound that holds for the whole space, or together
+the members have seen all points. A member that has ended leaves the rest its turns.
+
+Iterated search has most turns: it finds good mappings of large networks with the fewest evaluations
+(``docs/search-quality.md``). Where a proof is within reach branch and bound has every third turn, else one of 128: its
+branches took nine tenths of the time there and proved nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dse.explore.methods.exact.branch_and_bound import BranchAndBound
+from dse.explore.methods.improving.iterated_search import IteratedSearch
+from dse.explore.methods.improving.tabu import TabuJoint
+from dse.explore.methods.method import SearchContext, SearchMethod, least_makespan
+from dse.model.design_point import DesignPoint
+from dse.model.study import Evaluation
+
+PAUSES = 8
+"""In its turn branch and bound looks at so many times the branches between two looks at the clock, if it asks nothing
+and a proof is within reach; else once: a tenth of a second."""
+PROVABLE = 10**9
+"""In spaces up to this size branch and bound often ends within some hundred evaluations."""
+
+
+class Portfolio:
+    """Turns of iterated search, branch and bound and tabu search."""
+
+    def __init__(self, context: SearchContext) -> None:
+        iterated, tabu, exact = (replace(context, rng=rng) for rng in context.rng.spawn(3))
+        self._exact = BranchAndBound(exact)
+        often, joint = IteratedSearch(iterated), TabuJoint(tabu)
+        round_of: list[SearchMethod] = [*[often] * 31, joint]
+        self._turns: list[SearchMethod] = [*[often] * 15, self._exact, *[often] * 15, joint, *round_of * 3]
+        self._pauses = 1
+        if context.space.size <= PROVABLE:
+            self._turns = [often, self._exact, often, often, self._exact, joint]
+            self._pauses = PAUSES
+        self._turn = 0
+        self._told: dict[SearchMethod, set[str]] = {member: set() for member in self._turns}
+        self._size, self._least = context.space.size, context.placement.least
+        self._seen: set[str] = set()
+        self._best: int | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the best point is proven: by branch and bound, by a bound of the space, or all points were seen."""
+        return self._exact.done or len(self._seen) >= self._size or self._meets_bound()
+
+    @property
+    def done(self) -> bool:
+        """Whether the best point is proven: branch and bound is the member that ends last."""
+        return self.exact
+
+    def _meets_bound(self) -> bool:
+        return self._best is not None and self._best <= max(self._least, self._exact.proven)
+
+    @property
+    def proven(self) -> int:
+        """What branch and bound has proven so far; the best makespan where all points were seen."""
+        return self._best if self.exact and self._best is not None else self._exact.proven
+
+    @property
+    def pruned(self) -> int:
+        """The points that branch and bound has excluded, or the bound that the best one meets."""
+        if self.exact and not self._exact.done:
+            return self._size - len(self._seen)
+        return self._exact.pruned
+
+    @property
+    def ceiling(self) -> int | None:
+        """That of the member whose turn it is."""
+        return self._turns[self._turn % len(self._turns)].ceiling
+
+    def ask(self, n: int) -> Sequence[DesignPoint]:
+        """Return what the member whose turn it is asks for; nothing when it only thought."""
+        member = self._turns[self._turn % len(self._turns)]
+        for _ in range(self._pauses if member is self._exact else 1):
+            points = member.ask(n)
+            if points or member.done:
+                break
+        return points
+
+    def tell(self, results: Sequence[Evaluation]) -> None:
+        """Tell the member that asked, and branch and bound; then it is the next one's turn.
+
+        A member that asked for nothing but what it had been told as cut keeps its turn: others would not have asked.
+        """
+        member = self._turns[self._turn % len(self._turns)]
+        member.tell(results)
+        self._best = least_makespan(results, self._best)
+        self._seen.update(result.digest for result in results)
+        told = self._told[member]
+        again = bool(results) and all(result.digest in told for result in results)
+        told.update(result.digest for result in results)
+        if member is not self._exact:
+            for result in results:
+                self._exact.observe(result)
+        if member.done:
+            self._turns = [other for other in self._turns if other is not member]
+        self._turn += not again

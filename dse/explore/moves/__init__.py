@@ -1,0 +1,1 @@
+"""From a point to others: steps, generators of steps, constructed mappings."""

@@ -1,0 +1,1 @@
+"""What a search optimises, and the points that no other beats."""

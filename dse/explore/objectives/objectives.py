@@ -1,0 +1,281 @@
+"""What a search may optimise: each objective is an integer cost of an evaluated design point; smaller is better.
+
+Costs are exact, so that fronts and hypervolumes are. ``value`` turns a cost into what people read (more firings a
+second is better). Everything is computed from what an evaluation keeps, so that a resumed study needs no estimate
+again. To add an objective, write a class like these and register it in ``OBJECTIVES``.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+
+from dse.base.errors import OptionError
+from dse.base.registry import Registry, nearest_names
+from dse.base.units import PS_PER_S, round_half_up
+from dse.estimate.problem.tables import ProblemTables
+from dse.model.design_point import DesignPoint
+from dse.model.estimate import PartitionAccount
+from dse.model.trace import Trace
+
+MAKESPAN = "makespan"
+OBJECTIVES = Registry(
+    "objective",
+    {
+        MAKESPAN: "dse.explore.objectives.objectives:Makespan",
+        "throughput": "dse.explore.objectives.objectives:Throughput",
+        "memory": "dse.explore.objectives.objectives:Memory",
+        "traffic": "dse.explore.objectives.objectives:CrossTraffic",
+        "partitions": "dse.explore.objectives.objectives:Partitions",
+        "units": "dse.explore.objectives.objectives:Units",
+        "energy": "dse.explore.objectives.objectives:Energy",
+    },
+)
+"""Name to a class whose constructor takes the tables of the problem and the text behind a colon, if there is one."""
+
+
+class Outcome(Protocol):
+    """What objectives look at: an ``Estimate`` or an ``Evaluation`` without deadlock."""
+
+    @property
+    def makespan(self) -> int:
+        """Ticks until the last firing ends."""
+
+    @property
+    def partitions(self) -> tuple[PartitionAccount, ...]:
+        """Core time of each partition."""
+
+
+class Objective(Protocol):
+    """One objective of one problem."""
+
+    @property
+    def unit(self) -> str:
+        """The unit of ``value``."""
+
+    @property
+    def maximise(self) -> bool:
+        """Whether a larger ``value`` is better; a larger cost never is."""
+
+    @property
+    def of_makespan(self) -> bool:
+        """Whether ``cost`` is the makespan: bounds of makespans then hold for it, and simulations may be cut."""
+
+    def cost(self, point: DesignPoint, outcome: Outcome) -> int:
+        """Return the cost of a point; of two points the one with the smaller cost is better."""
+
+    def value(self, cost: int) -> float:
+        """Return a cost as people read it."""
+
+
+def make_objective(text: str, tables: ProblemTables) -> Objective:
+    """Return the objective of ``name`` or ``name:argument``.
+
+    Raises:
+        OptionError: there is no such objective, or the problem does not give what it needs.
+    """
+    name, colon, argument = text.partition(":")
+    objective: Objective = OBJECTIVES.load(name)(tables, argument if colon else None)
+    return objective
+
+
+def _no_argument(name: str, argument: str | None) -> None:
+    if argument is not None:
+        raise OptionError(f"objective '{name}' takes nothing behind a colon", expected=f"write '{name}'")
+
+
+class Makespan:
+    """Ticks from the start to the end of the last firing."""
+
+    maximise = False
+    of_makespan = True
+
+    def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
+        _no_argument(MAKESPAN, argument)
+        self.unit: str = tables.tick_unit
+
+    def cost(self, _point: DesignPoint, outcome: Outcome) -> int:
+        """Return the makespan in ticks."""
+        return outcome.makespan
+
+    def value(self, cost: int) -> float:
+        """Return the ticks."""
+        return cost
+
+
+class Throughput:
+    """Firings, or with ``throughput:ACTOR.PORT`` tokens of a port, of the whole trace over the makespan.
+
+    The trace is the same for all points, so that the largest throughput is the smallest makespan.
+    """
+
+    maximise = True
+    of_makespan = True
+
+    def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
+        trace = tables.problem.trace
+        self._amount = trace.n_firings if argument is None else tokens_of_port(trace, argument)
+        self._ticks = PS_PER_S if tables.tick_unit == "ps" else 1
+        what = "firings" if argument is None else "tokens"
+        self.unit = f"{what}/{'s' if tables.tick_unit == 'ps' else 'cycle'}"
+
+    def cost(self, _point: DesignPoint, outcome: Outcome) -> int:
+        """Return the makespan in ticks."""
+        return outcome.makespan
+
+    def value(self, cost: int) -> float:
+        """Return the amount per second, or per cycle where weights have no clock; 0 where no time passes."""
+        return self._amount * self._ticks / cost if cost else 0.0
+
+
+class Memory:
+    """Bytes of the tokens that all FIFOs may hold."""
+
+    maximise = False
+    of_makespan = False
+    unit = "bytes"
+
+    def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
+        _no_argument("memory", argument)
+        self._token_bytes = tuple(buffer.token_bytes for buffer in tables.topology.buffers)
+
+    def cost(self, point: DesignPoint, _outcome: Outcome) -> int:
+        """Return the bytes."""
+        return sum(c * size for c, size in zip(point.capacities, self._token_bytes, strict=True))
+
+    def value(self, cost: int) -> float:
+        """Return the bytes."""
+        return cost
+
+
+class CrossTraffic:
+    """Bytes of all tokens of the trace that go from one partition to another."""
+
+    maximise = False
+    of_makespan = False
+    unit = "bytes"
+
+    def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
+        _no_argument("traffic", argument)
+        trace = tables.problem.trace
+        self._n_actors = len(trace.topology.actors)
+        self._edges = [
+            (b.source, b.target, b.token_bytes * _written(trace, b.source, b.source_port))
+            for b in trace.topology.buffers
+        ]
+
+    def cost(self, point: DesignPoint, _outcome: Outcome) -> int:
+        """Return the bytes."""
+        owner = point.partition_of(self._n_actors)
+        return sum(size for source, target, size in self._edges if owner[source] != owner[target])
+
+    def value(self, cost: int) -> float:
+        """Return the bytes."""
+        return cost
+
+
+class Partitions:
+    """The number of partitions: CPU cores and GPUs in use."""
+
+    maximise = False
+    of_makespan = False
+    unit = "partitions"
+
+    def __init__(self, _tables: ProblemTables, argument: str | None = None) -> None:
+        _no_argument("partitions", argument)
+
+    def cost(self, point: DesignPoint, _outcome: Outcome) -> int:
+        """Return the number."""
+        return len(point.partitions)
+
+    def value(self, cost: int) -> float:
+        """Return the number."""
+        return cost
+
+
+class Units:
+    """The number of units of the platform in use."""
+
+    maximise = False
+    of_makespan = False
+    unit = "units"
+
+    def __init__(self, _tables: ProblemTables, argument: str | None = None) -> None:
+        _no_argument("units", argument)
+
+    def cost(self, point: DesignPoint, _outcome: Outcome) -> int:
+        """Return the number."""
+        return len({partition.unit for partition in point.partitions})
+
+    def value(self, cost: int) -> float:
+        """Return the number."""
+        return cost
+
+
+class Energy:
+    """Busy core time times the power of a busy core (``Unit.power_at`` its clock); idle cores are taken to draw none.
+
+    Cost in picojoules (1 W for 1 ps), rounded half up. Raises ``OptionError`` where a unit has no power or the weights
+    have no clock.
+    """
+
+    maximise = False
+    of_makespan = False
+    unit = "joule"
+
+    def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
+        _no_argument("energy", argument)
+        platform = tables.problem.platform
+        lacking = [unit.name for unit in platform.units if unit.power_watt is None]
+        if lacking:
+            raise OptionError(
+                f"energy needs the power of every unit; platform '{platform.name}' gives none for {', '.join(lacking)}",
+                expected="add `power_watt` to the units of the platform: the power of one busy core, or of the GPU",
+            )
+        if tables.tick_unit != "ps":
+            raise OptionError(
+                "energy needs times, and the weights are cycles without a clock", expected="give weights with a clock"
+            )
+        clocks = (*((unit.name, None) for unit in platform.units), *tables.problem.clocks)
+        watts = {(name, clock): unit.power_at(clock) for name, clock in clocks if (unit := platform.unit(name))}
+        silent = [f"{name} at {float(clock):.11g} MHz" for (name, clock), watt in watts.items() if clock and not watt]
+        if silent:
+            raise OptionError(
+                f"energy needs the power at every clock; platform '{platform.name}' lacks {', '.join(silent)}",
+                expected="add it to the `power_watt_at_mhz` of the unit",
+            )
+        self._watt = {key: watt for key, watt in watts.items() if watt is not None}
+
+    def cost(self, point: DesignPoint, outcome: Outcome) -> int:
+        """Return the picojoules."""
+        accounts = zip(point.partitions, outcome.partitions, strict=True)
+        energies = (account.busy * self._watt[p.unit, p.clock_mhz] for p, account in accounts)
+        return round_half_up(sum(energies, Fraction(0)))
+
+    def value(self, cost: int) -> float:
+        """Return the joules."""
+        return cost / PS_PER_S
+
+
+def tokens_of_port(trace: Trace, name: str) -> int:
+    """Return the tokens that pass ``ACTOR.PORT`` in a trace. Raises ``OptionError`` where there is no such port."""
+    tokens: dict[str, int] = {}
+    for a, actor in enumerate(trace.topology.actors):
+        for index, port in enumerate(actor.inputs):
+            tokens[f"{actor.name}.{port}"] = _amount(trace, a, [action.reads[index] for action in actor.actions])
+        for index, port in enumerate(actor.outputs):
+            tokens[f"{actor.name}.{port}"] = _written(trace, a, index)
+    if name not in tokens:
+        raise OptionError(f"there is no port '{name}'", expected=nearest_names(name, tuple(tokens)))
+    return tokens[name]
+
+
+def _written(trace: Trace, actor: int, port: int) -> int:
+    return _amount(trace, actor, [action.writes[port] for action in trace.topology.actors[actor].actions])
+
+
+def _amount(trace: Trace, actor: int, rates: Sequence[int]) -> int:
+    """Return the tokens of all firings of an actor; ``rates``: by action."""
+    counts = np.bincount(trace.firings[actor].astype(np.int64), minlength=len(rates))
+    return int(counts @ np.array(rates, dtype=np.int64)) if rates else 0

@@ -1,0 +1,1 @@
+"""The design space: what may be chosen, counted, and what is equivalent."""

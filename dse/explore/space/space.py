@@ -1,0 +1,574 @@
+"""The design space: which mappings, policies and buffer sizes a search may choose, counted and enumerated exactly.
+
+A mapping is an *assignment*: one slot for each actor. A unit with n cores gives n identical slots, so assignments that
+differ by a permutation of a unit's slots are the same mapping; the canonical one numbers the slots of a unit in the
+order of first use (a restricted growth string for each unit). Everything here yields canonical assignments only.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from dse.base.errors import Diagnostic, InfeasibleDesign
+from dse.base.registry import nearest_names
+from dse.explore.space.clocks import ClockDomain, Clocks, Levels, exchangeable
+from dse.explore.space.symmetry import ActorSymmetry
+from dse.model.design_point import DesignPoint, Partition, Policy, ReleaseMode, TransferMode
+from dse.model.platform import Platform, Unit
+from dse.model.trace import Topology
+
+Assignment: TypeAlias = tuple[int, ...]
+"""The slot of each actor. Slots of unit u are ``first_slot(u) .. first_slot(u) + slots(u) - 1``."""
+SEARCHED_POLICIES: tuple[Policy, ...] = ("NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL")
+"""STATIC_ORDER needs an order of firings, which a mapping does not give."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpaceOptions:
+    """What the user asks of the space, by name.
+
+    ``partitions``: (least, most) partitions, or None for one up to all cores. ``pins``: (actor, unit) pairs.
+    ``capacities``: the candidate capacities, one vector of tokens for each candidate; each has one entry a buffer.
+    ``clocks``: the units whose clock is chosen, each in one domain.
+    """
+
+    partitions: tuple[int, int] | None = None
+    pins: tuple[tuple[str, str], ...] = ()
+    policies: tuple[Policy, ...] = ("NON_PREEMPTIVE",)
+    policy_per_partition: bool = False
+    """Each partition may have another of the policies; else all have the same one."""
+    capacities: tuple[tuple[int, ...], ...]
+    release: ReleaseMode = "reading"
+    transfers: TransferMode = "sequential"
+    clocks: tuple[ClockDomain, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitSlots:
+    """A unit with the number of partitions that it may hold; ``partition`` is their fixed id, if the unit has one."""
+
+    unit: str
+    slots: int
+    partition: str | None
+    policy: Policy | None = None
+    """With a policy for each partition: that of these slots. The unit then appears once for each policy, and all its
+    entries together hold no more partitions than one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A point in search coordinates: canonical assignment, index of policy and of capacity vector, canonical clocks."""
+
+    assignment: Assignment
+    policy: int = 0
+    capacity: int = 0
+    clocks: Levels = ()
+
+
+class Space:
+    """The design space of one search. Immutable after construction; build one with ``build_space``.
+
+    Identical actors are told apart here; ``MergedSpace`` (``dse/explore/space/merged.py``) merges them where that is
+    proven.
+    """
+
+    symmetry: ActorSymmetry | None = None
+    """Which actors are identical, where the space merges some."""
+
+    def __init__(
+        self, *, units: tuple[UnitSlots, ...], allowed: tuple[tuple[int, ...], ...], least: int, most: int,
+        options: SpaceOptions, alike: tuple[int, ...] | None = None,
+    ) -> None:  # fmt: skip
+        self.units = units
+        self.alike = tuple(range(len(units))) if alike is None else alike
+        """For each unit the first unit that is identical to it: itself unless there are twins."""
+        self._twin_before = tuple(
+            next((v for v in reversed(range(u)) if self.alike[v] == self.alike[u]), None) for u in range(len(units))
+        )
+        self.allowed = allowed
+        """For each actor the indices of the units that it may run on, ascending."""
+        self.least = least
+        self.most = most
+        self.options = options
+        self.n_actors = len(allowed)
+        self.unit_of_slot = tuple(u for u, unit in enumerate(units) for _ in range(unit.slots))
+        self._alike = tuple(tuple(v for v, other in enumerate(units) if other.unit == unit.unit) for unit in units)
+        self._first = tuple(sum(unit.slots for unit in units[:u]) for u in range(len(units)))
+        self._twins = tuple(tuple(v for v, first in enumerate(self.alike) if first == kind) for kind in self.alike)
+        self.crowdable = any(len(same) > 1 for same in self._alike) or any(
+            units[u].slots != units[twins[0]].slots for u, twins in enumerate(self._twins)
+        )
+        """Whether distinct slots can be more than a unit has: policies share them. Else they are right by number."""
+        self._barred = tuple(
+            (actor, frozenset(slot for slot, unit in enumerate(self.unit_of_slot) if unit not in units_of_actor))
+            for actor, units_of_actor in enumerate(allowed)
+            if len(units_of_actor) < len(units)
+        )
+        """The actors that may not run everywhere, with the slots that they may not take."""
+        self.clocks = Clocks(options.clocks, [unit.unit for unit in units])
+        self._ways = self._count_ways(_once)
+        self._clocked_ways = self._count_ways(self._clockings) if options.clocks else self._ways
+
+    # Counting ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def mappings(self) -> int:
+        """The number of distinct mappings (symmetric ones once)."""
+        return self._completions(0, (0,) * len(self.units))
+
+    @property
+    def told_apart(self) -> int:
+        """The number of mappings if identical actors were told apart."""
+        return self.mappings
+
+    @property
+    def size(self) -> int:
+        """The number of points: mappings times policies times capacity vectors, with every clock of the used units."""
+        return self.points(0, (0,) * len(self.units))
+
+    def points(self, actor: int, used: tuple[int, ...]) -> int:
+        """Return how many points place actors ``actor``.. when ``used`` slots of each unit are."""
+        settings = len(self.options.policies) * len(self.options.capacities)
+        return self._clocked_ways[actor].get(used, 0) * settings
+
+    def _clockings(self, used: tuple[int, ...]) -> int:
+        return self.clocks.count([u for u, slots in enumerate(used) if slots])
+
+    def _completions(self, actor: int, used: tuple[int, ...]) -> int:
+        """Return the number of canonical assignments of actors ``actor``.. when ``used`` slots of each unit are."""
+        return self._ways[actor].get(used, 0)
+
+    @property
+    def placements(self) -> int:
+        """The number of mappings if every core and every unit were told apart: what symmetry saves is the rest."""
+        return self._count_ways(self._numberings)[0].get((0,) * len(self.units), 0)
+
+    def _numberings(self, used: tuple[int, ...]) -> int:
+        """Return in how many ways identical units and cores can be numbered in a mapping that uses so many slots."""
+        ways = 1
+        for name in dict.fromkeys(unit.unit for unit in self.units):
+            here = [u for u, unit in enumerate(self.units) if unit.unit == name]
+            ways *= math.perm(self.units[here[0]].slots, sum(used[u] for u in here))
+        for first in dict.fromkeys(self.alike):
+            twins = [u for u, kind in enumerate(self.alike) if kind == first]
+            ways *= math.perm(len(twins), sum(used[u] > 0 for u in twins))
+        return ways
+
+    def _count_ways(self, weigh: Callable[[tuple[int, ...]], int]) -> list[dict[tuple[int, ...], int]]:
+        """Return ``_completions`` as one table for each actor (and one behind the last), from the used slots.
+
+        ``weigh``: what a complete assignment counts, by the slots that it uses.
+
+
+        The next actor joins one of the used slots of a unit or opens the unit's next one: the recurrence of the
+        Stirling numbers of the second kind, one index for each unit. Tables and not recursion: networks are long.
+        """
+        reachable: list[dict[tuple[int, ...], int]] = [{(0,) * len(self.units): 0}]
+        for actor in range(self.n_actors):
+            after = (u for used in reachable[actor] for _, u in self._choices(actor, used))
+            reachable.append({used: 0 for used in after if sum(used) <= self.most})
+        ways = reachable
+        ways[-1] = {used: weigh(used) if self.least <= sum(used) else 0 for used in reachable[-1]}
+        for actor in reversed(range(self.n_actors)):
+            later = ways[actor + 1]
+            for used in ways[actor]:
+                ways[actor][used] = sum(later.get(after, 0) for _, after in self._choices(actor, used))
+        return ways
+
+    def completions(self, actor: int, used: tuple[int, ...]) -> int:
+        """Return in how many ways actors ``actor``.. can be placed when ``used`` slots of each unit are."""
+        return self._completions(actor, used)
+
+    def choices(self, actor: int, used: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield the slots that ``actor`` may take, ascending, each with the used slots that follow."""
+        return self._choices(actor, used)
+
+    def reordered(self, order: tuple[int, ...]) -> "Space":
+        """Return the same space with the actors renumbered: actor ``i`` is ``order[i]`` of this one."""
+        return Space(
+            units=self.units, allowed=tuple(self.allowed[a] for a in order), least=self.least, most=self.most,
+            options=self.options, alike=self.alike,
+        )  # fmt: skip
+
+    # Enumeration ------------------------------------------------------------------------------------------------------
+
+    def assignments(self) -> Iterator[Assignment]:
+        """Yield every canonical assignment once, in lexicographic order."""
+        open_choices = [self._choices(0, (0,) * len(self.units))]
+        prefix: list[int] = []
+        while open_choices:
+            actor = len(open_choices) - 1
+            del prefix[actor:]
+            chosen = next((c for c in open_choices[-1] if self._completions(actor + 1, c[1])), None)
+            if chosen is None:
+                open_choices.pop()
+                continue
+            prefix.append(chosen[0])
+            if actor + 1 == self.n_actors:
+                yield tuple(prefix)
+            else:
+                open_choices.append(self._choices(actor + 1, chosen[1]))
+
+    def candidates(self) -> Iterator[Candidate]:
+        """Yield every point once: all clocks, policies and capacities of a mapping before the next mapping."""
+        for assignment in self.assignments():
+            yield from self.settings(assignment)
+
+    def settings(self, assignment: Assignment) -> Iterator[Candidate]:
+        """Yield the points of one mapping."""
+        for clocks in self.clocks.choices(self._units_of(assignment)):
+            for policy in range(len(self.options.policies)):
+                for capacity in range(len(self.options.capacities)):
+                    yield Candidate(assignment=assignment, policy=policy, capacity=capacity, clocks=clocks)
+
+    def _units_of(self, slots: tuple[int, ...]) -> set[int]:
+        return {self.unit_of_slot[slot] for slot in slots}
+
+    def _choices(self, actor: int, used: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield the slots that ``actor`` may take, ascending, each with the used slots that follow."""
+        for unit in self.allowed[actor]:
+            for slot in range(self._first[unit], self._first[unit] + used[unit]):
+                yield slot, used
+            twin = self._twin_before[unit]
+            if twin is not None and not used[twin]:
+                continue
+            if sum(used[u] for u in self._alike[unit]) < self.units[unit].slots:
+                yield self._first[unit] + used[unit], _with_one_more(used, unit)
+
+    def random_assignment(self, rng: np.random.Generator) -> Assignment:
+        """Return an assignment drawn from all canonical ones, each as likely as it has choices of clocks."""
+        prefix: list[int] = []
+        used = (0,) * len(self.units)
+        for actor in range(self.n_actors):
+            total = self._clocked_ways[actor].get(used, 0)
+            # More random bytes than the number needs keep the bias of the remainder below 2**-64.
+            rank = int.from_bytes(rng.bytes(total.bit_length() // 8 + 9), "little") % total
+            for slot, after in self._choices(actor, used):
+                ways = self._clocked_ways[actor + 1].get(after, 0)
+                if rank < ways:
+                    prefix.append(slot)
+                    used = after
+                    break
+                rank -= ways
+        return tuple(prefix)
+
+    def random_clocks(self, assignment: Assignment, rng: np.random.Generator) -> Levels:
+        """Return a choice of clocks for a mapping, all as likely; draws nothing where no clock is chosen."""
+        return self.clocks.drawn(self._units_of(assignment), rng)
+
+    # Membership and points --------------------------------------------------------------------------------------------
+
+    def canonical(self, slots: tuple[int, ...]) -> Assignment | None:
+        """Return the canonical form of an assignment, or None when the space does not hold it."""
+        found = self._renamed(slots)
+        return None if found is None else found[0]
+
+    def in_first_use(self, slots: tuple[int, ...]) -> bool:
+        """Return whether cores and identical units are numbered in the order in which the actors use them."""
+        found = Space._renamed(self, slots)
+        return found is not None and found[0] == slots
+
+    def candidate(
+        self, slots: tuple[int, ...], *, policy: int = 0, capacity: int = 0, clocks: Levels = ()
+    ) -> Candidate | None:
+        """Return the canonical form of a point whose clocks belong to the units of ``slots``, None as ``canonical``."""
+        found = self._renamed(slots)
+        if found is None:
+            return None
+        if not self.clocks.domains:
+            return Candidate(assignment=found[0], policy=policy, capacity=capacity)
+        level_of: dict[int, int] = {}
+        for unit, renamed in found[1].items():
+            old, new = self.clocks.of_unit[unit], self.clocks.of_unit[renamed]
+            if old is not None and new is not None:
+                level_of[new] = self.clocks.levels(clocks)[old]
+        return Candidate(
+            assignment=found[0], policy=policy, capacity=capacity, clocks=self.clocks.of_levels(level_of)
+        )  # fmt: skip
+
+    def _renamed(self, slots: tuple[int, ...]) -> tuple[Assignment, dict[int, int]] | None:
+        """Return the canonical form of an assignment and how it calls the used units, None as ``canonical``."""
+        if self._misplaces(slots):
+            return None
+        numbers = dict.fromkeys(slots, 0)  # the used slots in the order of first use
+        if not self.least <= len(numbers) <= self.most:
+            return None
+        used = [0] * len(self.units)
+        renamed: dict[int, int] = {}  # identical units in the order of first use
+        for slot in numbers:
+            unit = self.unit_of_slot[slot]
+            if unit not in renamed:
+                renamed[unit] = self._next_twin(unit, renamed)
+            unit = renamed[unit]
+            numbers[slot] = self._first[unit] + used[unit]
+            used[unit] += 1
+        if self.crowdable and self._crowds(used):
+            return None
+        return tuple(map(numbers.__getitem__, slots)), renamed
+
+    def holds(self, slots: tuple[int, ...]) -> bool:
+        """Return whether ``canonical`` gives an assignment of the space; costs less than to know which."""
+        if self.crowdable:
+            return Space._renamed(self, slots) is not None
+        return self.least <= len(set(slots)) <= self.most and not self._misplaces(slots)
+
+    def _misplaces(self, slots: tuple[int, ...]) -> bool:
+        """Return whether an actor is where it may not run."""
+        for actor, barred in self._barred:  # noqa: SIM110  (a generator would cost more than the look)
+            if slots[actor] in barred:
+                return True
+        return False
+
+    def _crowds(self, used: list[int]) -> bool:
+        return any(sum(used[u] for u in self._alike[v]) > unit.slots for v, unit in enumerate(self.units))
+
+    def _next_twin(self, unit: int, renamed: dict[int, int]) -> int:
+        twins = self._twins[unit]
+        if len(twins) == 1:
+            return unit
+        taken = renamed.values()
+        return next(u for u in twins if u not in taken)
+
+    def slots_of_unit(self, unit: int) -> range:
+        """Return the slots of a unit."""
+        return range(self._first[unit], self._first[unit] + self.units[unit].slots)
+
+    def to_point(self, candidate: Candidate) -> DesignPoint:
+        """Return the design point of a candidate; partitions stand in slot order, their actors in declared order."""
+        members: list[list[int]] = [[] for _ in self.unit_of_slot]
+        for actor, slot in enumerate(candidate.assignment):
+            members[slot].append(actor)
+        partitions: list[Partition] = []
+        taken: set[str] = set()
+        for u, actors in zip(self.unit_of_slot, members, strict=True):
+            if not actors:
+                continue
+            unit, number = self.units[u], len(partitions)
+            name = unit.partition if unit.slots == 1 else None
+            if not name or name in taken:
+                name = f"P{number}" if f"P{number}" not in taken else f"P{number} on {unit.unit}"
+            taken.add(name)
+            partitions.append(
+                Partition(
+                    name=name, actors=tuple(actors), unit=unit.unit,
+                    policy=unit.policy or self.options.policies[candidate.policy],
+                    clock_mhz=self.clocks.clock_mhz(u, candidate.clocks),
+                )
+            )  # fmt: skip
+        return DesignPoint(
+            partitions=tuple(partitions), capacities=self.options.capacities[candidate.capacity],
+            release=self.options.release, transfers=self.options.transfers,
+        )  # fmt: skip
+
+    def one_core(self) -> DesignPoint | None:
+        """Return all actors in one partition of the first unit that allows it, or None where no unit does.
+
+        It is the reference of the speed-up and need not be in the space (which may ask for more partitions). Where
+        clocks are chosen it has the fastest one.
+        """
+        for u, unit in enumerate(self.units):
+            if all(u in allowed for allowed in self.allowed):
+                partition = Partition(
+                    name="P0", actors=tuple(range(self.n_actors)), unit=unit.unit,
+                    policy=unit.policy or self.options.policies[0], clock_mhz=self.clocks.clock_mhz(u, ()),
+                )  # fmt: skip
+                return DesignPoint(
+                    partitions=(partition,), capacities=self.options.capacities[0],
+                    release=self.options.release, transfers=self.options.transfers,
+                )  # fmt: skip
+        return None
+
+
+def _once(_used: tuple[int, ...]) -> int:
+    return 1
+
+
+def _with_one_more(used: tuple[int, ...], unit: int) -> tuple[int, ...]:
+    return (*used[:unit], used[unit] + 1, *used[unit + 1 :])
+
+
+def build_space(
+    topology: Topology, platform: Platform, options: SpaceOptions, *, cpu_only: tuple[int, ...] = ()
+) -> Space:
+    """Return the space of mappings of ``topology`` on ``platform``.
+
+    Each core of a CPU unit and each GPU unit is one slot. ``cpu_only``: actors that must stay on a CPU besides those
+    that the platform does not list as GPU-capable. Raises ``InfeasibleDesign`` with everything that makes it empty.
+    """
+    problems: list[Diagnostic] = []
+    if not topology.actors:
+        problems.append(Diagnostic(message=f"network '{topology.name}' has no actors: there is nothing to map"))
+    if not any(unit.kind == "cpu" for unit in platform.units):
+        problems.append(
+            Diagnostic(
+                message=f"platform '{platform.name}' has no CPU unit",
+                expected="give it a unit with `kind: cpu`: sources, sinks and the run-time system need one",
+            )
+        )
+    problems += _policy_problems(options.policies)
+    pinned = _pinned_units(topology, platform, options.pins, problems)
+    allowed = tuple(
+        _allowed_units(actor, topology, platform, pinned.get(actor), actor in cpu_only, problems)
+        for actor in range(len(topology.actors))
+    )
+    units = tuple(_unit_slots(unit) for unit in platform.units)
+    slots = sum(u.slots for u in units)
+    if options.policy_per_partition:
+        problems += _mixed_policy_problems(options.policies)
+        kinds = len(options.policies)
+        units = tuple(replace(unit, policy=policy) for unit in units for policy in options.policies)
+        allowed = tuple(tuple(u * kinds + k for u in of_actor for k in range(kinds)) for of_actor in allowed)
+        options = replace(options, policies=options.policies[:1])
+    least, most = options.partitions or (1, slots)
+    problems += _partition_problems(least, most, slots, len(topology.actors), platform.name)
+    if problems:
+        raise _infeasible(problems)
+    alike = None if options.policy_per_partition else _alike(platform, allowed, options.clocks)
+    space = Space(units=units, allowed=allowed, least=least, most=most, options=options, alike=alike)
+    if space.size == 0:
+        raise InfeasibleDesign(
+            f"no mapping of '{topology.name}' has between {least} and {most} partitions under the given pins",
+            expected="allow other numbers of partitions, or unpin actors",
+        )
+    return space
+
+
+def _unit_slots(unit: Unit) -> UnitSlots:
+    if unit.kind == "cpu":
+        return UnitSlots(unit=unit.name, slots=max(1, unit.cores), partition=unit.partition)
+    return UnitSlots(unit=unit.name, slots=1, partition=unit.partition or "PG")
+
+
+def _alike(
+    platform: Platform, allowed: tuple[tuple[int, ...], ...], clocks: tuple[ClockDomain, ...]
+) -> tuple[int, ...]:
+    """Return for each unit the first one that can be exchanged with it: identical, and for no actor another choice."""
+    names = [unit.name for unit in platform.units]
+
+    def alike(a: int, b: int) -> bool:
+        same = _identical(platform, a, b) and exchangeable(clocks, names[a], names[b])
+        return same and all((a in units) == (b in units) for units in allowed)
+
+    return tuple(next(v for v in range(u + 1) if alike(v, u)) for u in range(len(names)))
+
+
+def _identical(platform: Platform, a: int, b: int) -> bool:
+    """Return whether exchanging two units changes nothing but names: equal units, and links that map on links."""
+    first, second = platform.units[a], platform.units[b]
+    names = {first.name: second.name, second.name: first.name}
+    if replace(first, name="", source="", partition=None) != replace(second, name="", source="", partition=None):
+        return False
+    if _shared_link_tells(platform, a, b):
+        return False
+
+    def links(exchanged: dict[str, str]) -> list[str]:
+        ends = [sorted(exchanged.get(end, end) for end in link.between) for link in platform.links]
+        plain = [replace(link, name="", source="", between=("", "")) for link in platform.links]
+        return sorted(map(repr, zip(ends, plain, strict=True)))
+
+    return links({}) == links(names)
+
+
+def _shared_link_tells(platform: Platform, a: int, b: int) -> bool:
+    """Return whether exchanging two units could change whom a shared link serves first: it goes by partition index.
+
+    It could not if the units are GPUs whose shared links lead to the one CPU unit, and that stands before or behind
+    both. Other units may read or write over a link that is not theirs: by a port that another reader makes ``host``.
+    """
+    shared = [link for link in platform.links if link.shared]
+    cpus = [index for index, unit in enumerate(platform.units) if unit.kind == "cpu"]
+    if a == b or not shared or not any(unit.kind == "gpu" for unit in platform.units):
+        return False
+    if platform.dynamic_network or len(cpus) != 1 or cpus[0] in (a, b) or min(a, b) < cpus[0] < max(a, b):
+        return True
+    cpu, names = platform.units[cpus[0]].name, {platform.units[a].name, platform.units[b].name}
+    return any(set(link.between) & names and cpu not in link.between for link in shared)
+
+
+def _infeasible(problems: list[Diagnostic]) -> InfeasibleDesign:
+    error = InfeasibleDesign(problems[0].message, expected=problems[0].expected)
+    error.diagnostics = tuple(problems)
+    return error
+
+
+def _policy_problems(policies: tuple[Policy, ...]) -> list[Diagnostic]:
+    found = [
+        Diagnostic(
+            message=f"policy {policy} cannot be searched",
+            expected="a static order belongs to one mapping; estimate it with `dse estimate --mapping`",
+        )
+        for policy in policies
+        if policy not in SEARCHED_POLICIES
+    ]
+    if not policies:
+        found.append(Diagnostic(message="the space has no policy", expected="name at least one policy"))
+    return found
+
+
+def _mixed_policy_problems(policies: tuple[Policy, ...]) -> list[Diagnostic]:
+    if "FULL_PARALLEL" not in policies:
+        return []
+    return [
+        Diagnostic(
+            message="FULL_PARALLEL cannot be mixed with other policies: it takes a core for each actor",
+            expected="leave it out, or leave out --policy-per-partition",
+        )
+    ]
+
+
+def _pinned_units(
+    topology: Topology, platform: Platform, pins: tuple[tuple[str, str], ...], problems: list[Diagnostic]
+) -> dict[int, int]:
+    """Return the unit index of each pinned actor; what cannot be resolved is added to ``problems``."""
+    unit_names = tuple(u.name for u in platform.units)
+    actor_names = tuple(a.name for a in topology.actors)
+    pinned: dict[int, int] = {}
+    for actor_name, unit_name in pins:
+        actor = topology.actor_index(actor_name)
+        if actor is None:
+            expected = nearest_names(actor_name, actor_names)
+            problems.append(Diagnostic(message=f"pinned actor '{actor_name}' is not in the network", expected=expected))
+        if unit_name not in unit_names:
+            message = f"actor '{actor_name}' is pinned to unit '{unit_name}', which platform '{platform.name}' lacks"
+            problems.append(Diagnostic(message=message, expected=nearest_names(unit_name, unit_names)))
+        if actor is not None and unit_name in unit_names:
+            unit = unit_names.index(unit_name)
+            if pinned.setdefault(actor, unit) != unit:
+                problems.append(Diagnostic(message=f"actor '{actor_name}' is pinned to two units"))
+    return pinned
+
+
+def _allowed_units(
+    actor: int, topology: Topology, platform: Platform, pin: int | None, cpu_only: bool, problems: list[Diagnostic]
+) -> tuple[int, ...]:
+    """Return the units that an actor may run on, as indices."""
+    name = topology.actors[actor].name
+    capable = not cpu_only and (platform.gpu_capable is None or name in platform.gpu_capable)
+    units = tuple(u for u, unit in enumerate(platform.units) if unit.kind == "cpu" or capable)
+    if pin is None:
+        return units
+    if pin not in units:
+        problems.append(
+            Diagnostic(
+                message=f"actor '{name}' is pinned to unit '{platform.units[pin].name}', where it cannot run",
+                expected="it is not GPU-capable: see `gpu_capable` of the platform, its natives and its GPU weights",
+            )
+        )
+    return (pin,)
+
+
+def _partition_problems(least: int, most: int, slots: int, actors: int, platform: str) -> list[Diagnostic]:
+    found = []
+    if least < 1 or most < least:
+        found.append(Diagnostic(message=f"{least} to {most} partitions is not a range", expected="1 <= least <= most"))
+    elif most > slots:
+        message = f"{most} partitions are asked for, but platform '{platform}' holds {slots}"
+        expected = "each CPU core and each GPU holds one partition; ask for fewer or give the platform more cores"
+        found.append(Diagnostic(message=message, expected=expected))
+    elif actors and least > actors:
+        message = f"at least {least} partitions are asked for, but the network has {actors} actors"
+        found.append(Diagnostic(message=message, expected="a partition needs an actor"))
+    return found

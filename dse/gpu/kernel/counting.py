@@ -1,0 +1,307 @@
+"""How often one warp executes each instruction of a kernel at the work size, without executing the kernel.
+
+Loops are multiplied where nothing in them depends on their variable, and else followed value by value (long ones at
+evenly spaced values). Warps are sampled over the grid; where the lanes of a warp differ, the longest lane counts, as
+in lock step. What depends on data is taken from the trace: the share of warps that took a branch, the mean number of
+iterations of a loop.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from dse.gpu.kernel.plan import Access, Barrier, Branch, Loop, Node, Operations, Plan, Store, WhileLoop
+from dse.model.kernel import Kernel
+from dse.program.ir import Binary, Cast, Conditional, Const, Expr, Index, Load, Unary
+from dse.program.types import IntType
+from dse.program.walk import sub_expressions
+
+SAMPLED_WARPS = 32
+GOLDEN = 0.6180339887498949
+"""Its multiples, without their integers, are spread evenly over 0 to 1."""
+FOLLOWED_VALUES = (4096, 64, 8)
+"""Values of a loop that are followed one by one, by depth of loops that are followed."""
+
+Vector: TypeAlias = np.ndarray
+"""int64 or bool, a value for each sampled lane: shape (warps, lanes)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkCounts:
+    """Executions by one warp over the whole kernel, the mean of the sampled warps."""
+
+    accesses: np.ndarray
+    """Of each memory instruction (site), float64."""
+    operations: np.ndarray
+    """Of each ``Operations`` node."""
+    barriers: np.ndarray
+    from_trace: tuple[str, ...]
+    """What was taken from the trace, in words."""
+
+
+def count_work(
+    plan: Plan, block: tuple[int, int, int], control: np.ndarray, *, lanes: int = 32, warps: int = SAMPLED_WARPS
+) -> WorkCounts:
+    """Count for the sizes of ``plan.kernel``; ``control`` are the branch and loop counts of the trace."""
+    coordinates, active = sampled_lanes(plan.kernel, block, lanes, warps)
+    counter = _Counter(plan, control, coordinates, active)
+    counter.nodes(plan.nodes, active, np.ones(active.shape[0]), 0)
+    n_warps = max(1, int(active.any(axis=1).sum()))
+    return WorkCounts(
+        accesses=counter.accesses / n_warps,
+        operations=counter.operations / n_warps,
+        barriers=counter.barriers / n_warps,
+        from_trace=tuple(dict.fromkeys(counter.from_trace)),
+    )
+
+
+def sampled_lanes(
+    kernel: Kernel, block: tuple[int, int, int], lanes: int, warps: int
+) -> tuple[Mapping[str, Vector], Vector]:
+    """Return the values of the parallel variables in evenly spaced warps of the grid, and which lanes have work."""
+    extents = [p.width for p in kernel.parallel]
+    shape = block[: max(1, len(extents))]
+    grid = [-(-e // b) for e, b in zip(extents, shape, strict=False)] or [1]
+    threads = int(np.prod(shape))
+    per_block = -(-threads // lanes)
+    total = int(np.prod(np.array(grid, dtype=object))) * per_block
+    chosen = np.arange(min(total, warps))
+    if total > warps:  # from both ends, so that a count that grows along the grid is met without bias
+        half = _spread(warps // 2, total, warps)
+        chosen = np.unique(np.concatenate([half, total - 1 - half]))
+    in_block = (chosen % per_block)[:, None] * lanes + np.arange(lanes)[None, :]
+    number = np.broadcast_to((chosen // per_block)[:, None], in_block.shape)
+    active = in_block < threads
+    values: dict[str, Vector] = {}
+    for axis, loop in enumerate(kernel.parallel):
+        place = in_block % shape[axis] + number % grid[axis] * shape[axis]
+        in_block, number = in_block // shape[axis], number // grid[axis]
+        active = active & (place >= loop.idle) & (place < loop.width)
+        values[loop.variable.name] = loop.low + (place - loop.idle) * loop.step
+    if not extents:
+        active = active & (np.arange(lanes)[None, :] == 0)
+    return values, active
+
+
+def _spread(count: int, total: int, parts: int) -> np.ndarray:
+    """Return one number in each of the first ``count`` of ``parts`` equal parts of ``total``, at another place in each.
+
+    At the same place in each they would all be the same warp of a block, since both are powers of two as a rule.
+    """
+    part = np.arange(count)
+    within = (part + 0.5) * GOLDEN % 1.0
+    return np.minimum(((part + within) * (total / parts)).astype(np.int64), total - 1)
+
+
+@dataclass(slots=True)
+class _Counter:
+    plan: Plan
+    control: np.ndarray
+    known: dict[str, Vector | int | None]
+    """Values of scalars; None (or absent): not known."""
+    active: Vector
+    accesses: np.ndarray = field(init=False)
+    operations: np.ndarray = field(init=False)
+    barriers: np.ndarray = field(init=False)
+    from_trace: list[str] = field(default_factory=list)
+    depends: dict[int, frozenset[str]] = field(default_factory=dict)
+
+    def __init__(self, plan: Plan, control: np.ndarray, coordinates: Mapping[str, Vector], active: Vector) -> None:
+        self.plan, self.control, self.active = plan, control, active
+        self.known = dict(coordinates)
+        stored = {s.name for s in _stores(plan.nodes)}
+        for scalar in plan.kernel.scalars:
+            if isinstance(scalar.value, int) and isinstance(scalar.variable.type, IntType):
+                self.known[scalar.variable.name] = scalar.value if scalar.variable.name not in stored else None
+        self.accesses = np.zeros(len(plan.accesses))
+        self.operations = np.zeros(plan.n_operations)
+        self.barriers = np.zeros(plan.n_barriers)
+        self.from_trace = []
+        self.depends = {}
+
+    def nodes(self, nodes: Iterable[Node], mask: Vector, weight: np.ndarray, depth: int) -> None:
+        """Count nodes executed ``weight`` times by each warp that has lanes in ``mask``."""
+        here = float((weight * mask.any(axis=1)).sum())
+        for node in nodes:
+            match node:
+                case Access():
+                    if node.site >= 0:
+                        self.accesses[node.site] += here
+                case Operations():
+                    self.operations[node.site] += here
+                case Barrier():
+                    self.barriers[node.site] += here
+                case Store():
+                    self._store(node, mask)
+                case Branch():
+                    self._branch(node, mask, weight, depth)
+                case Loop():
+                    self._loop(node, mask, weight, depth)
+                case WhileLoop():
+                    self._while(node, mask, weight, depth)
+
+    def _store(self, store: Store, mask: Vector) -> None:
+        if store.indices:
+            return
+        value = self.value(store.value) if store.value is not None else None
+        self.known[store.name] = value if mask.all() or np.array_equal(mask, self.active) else None
+
+    def _branch(self, branch: Branch, mask: Vector, weight: np.ndarray, depth: int) -> None:
+        condition = self.value(branch.condition)
+        if condition is None:
+            came, yes, no = (float(c) for c in self.control[branch.control])
+            self._note(f"the share of warps that take the branch in line {branch.span.line} ({_percent(yes, came)})")
+            self._forget((*branch.then, *branch.otherwise))
+            self.nodes(branch.then, mask, weight * (yes / came if came else 0.5), depth)
+            self.nodes(branch.otherwise, mask, weight * (no / came if came else 0.5), depth)
+            self._forget((*branch.then, *branch.otherwise))
+            return
+        taken = np.broadcast_to(np.asarray(condition) != 0, mask.shape)
+        for nodes, lanes in ((branch.then, mask & taken), (branch.otherwise, mask & ~taken)):
+            if lanes.any():
+                self.nodes(nodes, lanes, weight, depth)
+
+    def _loop(self, loop: Loop, mask: Vector, weight: np.ndarray, depth: int) -> None:
+        low, high = self.value(loop.low), self.value(loop.high)
+        name = loop.variable.name
+        self._forget(loop.body)
+        if low is None or high is None:
+            came, rounds = float(self.control[loop.control, 0]), float(self.control[loop.control, 1])
+            mean = rounds / came if came else 0.0
+            self._note(f"the mean number of iterations of the loop in line {loop.span.line} ({mean:.6g})")
+            self.known[name] = None
+            self.nodes(loop.body, mask, weight * mean, depth)
+            self._forget(loop.body)
+            return
+        first = np.broadcast_to(np.asarray(low, dtype=np.int64), mask.shape)
+        trips = np.maximum(0, (np.broadcast_to(np.asarray(high), mask.shape) - first) // loop.step + 1)
+        trips = np.where(mask, trips, 0)
+        longest = trips.max(axis=1) if trips.size else np.zeros(0)
+        if not self._matters(loop):
+            self.known[name] = None
+            self.nodes(loop.body, trips > 0, weight * longest, depth)
+        else:
+            self._follow(loop, first, trips, weight, depth)
+        self._forget(loop.body)
+        self.known.pop(name, None)
+
+    def _follow(self, loop: Loop, first: Vector, trips: Vector, weight: np.ndarray, depth: int) -> None:
+        """Count a loop's values one by one, or evenly spaced ones that stand for those around them."""
+        most = int(trips.max())
+        allowed = FOLLOWED_VALUES[min(depth, len(FOLLOWED_VALUES) - 1)]
+        n = min(most, allowed)
+        places = np.arange(n) if n == most else (2 * np.arange(n) + 1) * most // (2 * n)
+        for place in places:
+            self.known[loop.variable.name] = first + int(place) * loop.step
+            self.nodes(loop.body, trips > place, weight * (most / n), depth + 1)
+
+    def _while(self, loop: WhileLoop, mask: Vector, weight: np.ndarray, depth: int) -> None:
+        came, rounds = float(self.control[loop.control, 0]), float(self.control[loop.control, 1])
+        mean = rounds / came if came else 0.0
+        self._note(f"the mean number of iterations of the loop in line {loop.span.line} ({mean:.6g})")
+        self._forget((*loop.test, *loop.body))
+        self.nodes(loop.test, mask, weight * (mean + 1), depth)
+        self.nodes(loop.body, mask, weight * mean, depth)
+        self._forget(loop.body)
+
+    def _note(self, text: str) -> None:
+        self.from_trace.append(text)
+
+    def _forget(self, nodes: Iterable[Node]) -> None:
+        """Forget the values of scalars that nodes assign: they differ from iteration to iteration."""
+        for store in _stores(nodes):
+            if not store.indices:
+                self.known[store.name] = None
+
+    def _matters(self, loop: Loop) -> bool:
+        """Whether what is executed in the body depends on the loop's variable."""
+        if loop.control not in self.depends:
+            names = {p.name for e in _control_expressions(loop.body) for p in sub_expressions(e) if isinstance(p, Load)}
+            before = -1
+            while before != len(names):
+                before = len(names)
+                for store in _stores(loop.body):
+                    if store.name in names and store.value is not None:
+                        names |= {p.name for p in sub_expressions(store.value) if isinstance(p, Load)}
+            self.depends[loop.control] = frozenset(names)
+        return loop.variable.name in self.depends[loop.control]
+
+    def value(self, expression: Expr) -> Vector | int | None:
+        """Return the value of an integer or boolean expression in all lanes, None where data decide."""
+        match expression:
+            case Const(value=value):
+                return int(value) if isinstance(value, int) else None
+            case Load(name=name):
+                return self.known.get(name)
+            case Index():
+                return None
+            case Cast(operand=operand, type=of):
+                return self.value(operand) if isinstance(of, IntType) and isinstance(operand.type, IntType) else None
+            case Unary(op=op, operand=operand):
+                inner = self.value(operand)
+                if inner is None:
+                    return None
+                return -inner if op == "-" else ~np.asarray(inner) if op == "~" else np.asarray(inner) == 0
+            case Binary():
+                return self._binary(expression)
+            case Conditional():
+                test = self.value(expression.condition)
+                then, otherwise = self.value(expression.then), self.value(expression.otherwise)
+                if test is None or then is None or otherwise is None:
+                    return None
+                return np.where(np.asarray(test) != 0, then, otherwise)
+            case _:
+                return None
+
+    def _binary(self, expression: Binary) -> Vector | int | None:
+        left, right = self.value(expression.left), self.value(expression.right)
+        if left is None or right is None:
+            return None
+        a, b = np.asarray(left), np.asarray(right)
+        simple = {
+            "+": np.add, "-": np.subtract, "*": np.multiply, "<": np.less, "<=": np.less_equal, ">": np.greater,
+            ">=": np.greater_equal, "=": np.equal, "!=": np.not_equal, "and": np.logical_and, "or": np.logical_or,
+            "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor, "<<": np.left_shift, ">>": np.right_shift,
+        }  # fmt: skip
+        if expression.op in simple:
+            found: Vector = simple[expression.op](a, b)
+            return found
+        if expression.op in ("/", "mod") and np.all(b != 0):
+            quotient = np.where((a < 0) == (b < 0), np.abs(a) // np.abs(b), -(np.abs(a) // np.abs(b)))
+            return np.asarray(quotient if expression.op == "/" else a - quotient * b)
+        return None
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "never reached, half assumed"
+
+
+def _stores(nodes: Iterable[Node]) -> Iterable[Store]:
+    for node in nodes:
+        match node:
+            case Store():
+                yield node
+            case Branch():
+                yield from _stores((*node.then, *node.otherwise))
+            case Loop() | WhileLoop():
+                yield from _stores(node.body)
+            case _:
+                pass
+
+
+def _control_expressions(nodes: Sequence[Node]) -> Iterable[Expr]:
+    """Yield the bounds and conditions in nodes."""
+    for node in nodes:
+        match node:
+            case Branch():
+                yield node.condition
+                yield from _control_expressions((*node.then, *node.otherwise))
+            case Loop():
+                yield from (node.low, node.high)
+                yield from _control_expressions(node.body)
+            case WhileLoop():
+                yield from _control_expressions(node.body)
+            case _:
+                pass

@@ -1,0 +1,265 @@
+"""Which loops of a nest become threads, and why.
+
+Rule (gpu-models page, section cgpredict): the leading loops whose variable occurs in the subscripts of every written
+array, at most two, the innermost of them x. A pragma or an option names other loops. Dependences through arrays are
+found exactly while the trace is executed (``dse.gpu.trace.execute``); those through scalars are found here.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from dse.base.errors import ModelNotApplicable, OptionError
+from dse.gpu.trace.thread_code import Affine, affine
+from dse.model.kernel import Dependence, Kernel, ParallelLoop
+from dse.passes.analyses.intervals import Interval, interval
+from dse.program.ir import Assign, Binary, Const, Declare, Expr, ForEach, If, Load, Stmt, While
+from dse.program.types import BOOL
+from dse.program.walk import expressions_of, sub_expressions, sub_statements
+
+MAX_PARALLEL = 2
+"""Loops that are made threads without being asked to."""
+MOST_IDLE = 32
+"""A loop that starts below this keeps its variable as the number of the thread: the borders of stencils."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """A perfect nest from the outside in: loops, declarations met between them, and the body of the innermost."""
+
+    loops: tuple[ForEach, ...]
+    declarations: tuple[Declare, ...]
+    body: tuple[Stmt, ...]
+
+
+def parallelise(kernel: Kernel, names: Sequence[str] = ()) -> Kernel:
+    """Return the kernel with threads: loops named by ``names``, else by a pragma, else found by the rule.
+
+    A kernel without a loop that qualifies comes back as one thread (``parallel`` empty); ``how_parallel`` says why.
+    Raises OptionError for a name that is no loop of the nest.
+    """
+    chain = _merge_strips(_chain(kernel.body))
+    if names or kernel.marked:
+        source = "the option" if names else "a pragma"
+        chosen = _named(kernel, chain, list(names or kernel.marked))
+        listed = ", ".join(_name(loop) for loop in chosen)
+        text = f"{source} names {listed} as parallel; x is {_name(chosen[-1])}"
+    else:
+        chosen, text = _found(kernel, chain)
+    return _with_threads(replace(kernel, how_parallel=text), chain, chosen)
+
+
+def require_parallel(kernel: Kernel) -> None:
+    """Raise ModelNotApplicable, with the reason, for a kernel of one thread."""
+    if not kernel.parallel:
+        raise ModelNotApplicable(
+            f"{kernel.name} has no parallel loop: {kernel.how_parallel}",
+            span=kernel.span,
+            expected="name parallel loops with #pragma dse parallel(i, j) if their iterations are independent; a loop "
+            "over time steps is the host's: put what is in it into a function of its own",
+        )
+
+
+def _chain(body: tuple[Stmt, ...]) -> _Chain:
+    loops: list[ForEach] = []
+    declarations: list[Declare] = []
+    while True:
+        plain = [s for s in body if isinstance(s, Declare) and s.value is None]
+        rest = [s for s in body if s not in plain]
+        if len(rest) != 1 or not isinstance(rest[0], ForEach):
+            return _Chain(tuple(loops), tuple(declarations), body)
+        declarations += plain
+        loops.append(rest[0])
+        body = rest[0].body
+
+
+def _merge_strips(chain: _Chain) -> _Chain:
+    """Put blocked loops together: ``for (ii = 0; ii < N; ii += 32) ... for (i = ii; i < ii + 32; i++)`` is one over N.
+
+    Threads are numbered over the whole range and blocks cut it again, so the blocking of the source says nothing.
+    """
+    loops = list(chain.loops)
+    for outer in chain.loops:
+        inner = next((one for one in loops if one is not outer and _is_strip(outer, one)), None)
+        rest = [one for one in loops if one is not outer and one is not inner]
+        used = [e for one in rest for e in (one.low, one.high)]
+        used += [e for s in sub_statements(chain.body) for e in expressions_of(s)]
+        if inner is None or _occurs({outer.variable.name}, used):
+            continue
+        bounds = _bounds(outer, {})
+        assert bounds is not None, "a strip's outer loop has constant bounds"
+        last = bounds[0] + (bounds[1] - bounds[0]) // outer.step * outer.step
+        high = Const(last + outer.step - 1, inner.variable.type, outer.span)
+        merged = replace(inner, low=outer.low, high=high)
+        loops = [merged if one is outer else one for one in loops if one is not inner]
+    return replace(chain, loops=tuple(loops))
+
+
+def _is_strip(outer: ForEach, inner: ForEach) -> bool:
+    """Whether ``inner`` runs over the ``outer.step`` values that follow each value of ``outer``."""
+    name = outer.variable.name
+    return (
+        _bounds(outer, {}) is not None
+        and outer.step > 1
+        and inner.step == 1
+        and affine(inner.low) == Affine(0, ((name, 1),))
+        and affine(inner.high) == Affine(outer.step - 1, ((name, 1),))
+    )
+
+
+def _name(loop: ForEach) -> str:
+    return loop.variable.source_name
+
+
+def _named(kernel: Kernel, chain: _Chain, names: list[str]) -> list[ForEach]:
+    """Return the loops of the nest with these names, outermost first."""
+    known = {_name(loop): loop for loop in chain.loops}
+    for name in names:
+        if name not in known:
+            nest = ", ".join(known) or "none"
+            raise OptionError(
+                f"{name} is no loop of the nest of {kernel.name} that can be parallel",
+                span=kernel.span,
+                expected=f"loops that stand directly inside each other: {nest}",
+            )
+    if len(names) > 3:
+        raise OptionError(f"{len(names)} parallel loops: a grid has three dimensions at most", span=kernel.span)
+    return [loop for loop in chain.loops if _name(loop) in names]
+
+
+def _found(kernel: Kernel, chain: _Chain) -> tuple[list[ForEach], str]:
+    """Return the parallel loops by the rule, outermost first, and the explanation."""
+    shared = {a.name for a in kernel.arrays if a.storage == "global"}
+    writes = [s for s in sub_statements(kernel.body) if isinstance(s, Assign) and s.name in shared]
+    written = ", ".join(dict.fromkeys(kernel.array(w.name).source_name for w in writes))
+    if not writes:
+        return [], "no array is written, so no loop has results of its own"
+    chosen: list[ForEach] = []
+    why_not = ""
+    for loop in chain.loops[:MAX_PARALLEL]:
+        carried = _derived(kernel.body, loop.variable.name)
+        missing = next((w for w in writes if not _occurs(carried, w.indices)), None)
+        if missing is not None:
+            where = f"line {missing.span.line} writes {kernel.array(missing.name).source_name} without it"
+            why_not = f"{_name(loop)} is not: {where}"
+            break
+        if _bounds(loop, {}) is None:
+            why_not = f"{_name(loop)} is not: its bounds depend on another loop or on data"
+            break
+        chosen.append(loop)
+    if not chosen:
+        return [], why_not or "the outermost statement is no counting loop"
+    each = " and ".join(_name(loop) for loop in chosen)
+    verb = "occur" if len(chosen) > 1 else "occurs"
+    text = f"{each} {verb} in the subscripts of every written array ({written}); x is {_name(chosen[-1])}"
+    return chosen, f"{text}; {why_not}" if why_not else text
+
+
+def _derived(body: tuple[Stmt, ...], name: str) -> set[str]:
+    """Return the scalars whose value is computed from the variable ``name``, itself included."""
+    derived = {name}
+    before = 0
+    while before != len(derived):
+        before = len(derived)
+        for statement in sub_statements(body):
+            match statement:
+                case Assign(indices=()) if _occurs(derived, (statement.value,)):
+                    derived.add(statement.name)
+                case Declare(value=value) if value is not None and _occurs(derived, (value,)):
+                    derived.add(statement.variable.name)
+                case _:
+                    pass
+    return derived
+
+
+def _occurs(names: set[str], expressions: Iterable[Expr]) -> bool:
+    return any(isinstance(p, Load) and p.name in names for e in expressions for p in sub_expressions(e))
+
+
+def _bounds(loop: ForEach, known: dict[str, Interval]) -> tuple[int, int] | None:
+    """Return the first and last value that a loop's bounds allow, None when they are not known."""
+    low, high = interval(loop.low, known), interval(loop.high, known)
+    if low is None or high is None:
+        return None
+    if not known and (low[0] != low[1] or high[0] != high[1]):
+        return None
+    return (low[0], high[1]) if loop.step > 0 else (low[1], high[0])
+
+
+def _with_threads(kernel: Kernel, chain: _Chain, chosen: list[ForEach]) -> Kernel:
+    """Take the chosen loops out of the nest; a bound that depends on an outer one becomes a condition of the thread."""
+    if not chosen:
+        return kernel
+    body = chain.body
+    known: dict[str, Interval] = {}
+    parallel: list[ParallelLoop] = []
+    guards: list[Expr] = []
+    for loop in chosen:
+        first_last = _bounds(loop, dict(known))
+        if first_last is None:
+            raise OptionError(
+                f"the bounds of {_name(loop)} depend on data, so it cannot be a dimension of the grid",
+                span=loop.span,
+                expected="mark other loops",
+            )
+        if _bounds(loop, {}) is None:
+            guards += _guard(loop)
+        first, last = first_last
+        extent = max(0, (last - first) // loop.step + 1)
+        if extent == 0:
+            raise ModelNotApplicable(f"the loop {_name(loop)} of {kernel.name} runs no iteration", span=loop.span)
+        known[loop.variable.name] = (min(first, last), max(first, last))
+        idle = first if loop.step == 1 and 0 < first < MOST_IDLE else 0
+        found = ParallelLoop(
+            variable=loop.variable, low=first, step=loop.step, extent=extent, idle=idle, span=loop.span
+        )
+        parallel.insert(0, found)
+    for loop in reversed([one for one in chain.loops if one not in chosen]):
+        body = (replace(loop, body=body),)
+    for guard in reversed(guards):
+        body = (If(guard, body, (), guard.span),)
+    body = (*chain.declarations, *body)
+    names = tuple(_carried_scalars(kernel, body))
+    return replace(kernel, body=body, parallel=tuple(parallel), dependences=(*kernel.dependences, *names))
+
+
+def _guard(loop: ForEach) -> list[Expr]:
+    at = Load(loop.variable.name, loop.variable.type, loop.span)
+    low, high = (">=", "<=") if loop.step > 0 else ("<=", ">=")
+    conditions: list[Expr] = []
+    if not isinstance(loop.low, Const):
+        conditions.append(Binary("<=" if low == "<=" else ">=", at, loop.low, BOOL, loop.span))
+    if not isinstance(loop.high, Const):
+        conditions.append(Binary(">=" if high == ">=" else "<=", at, loop.high, BOOL, loop.span))
+    return conditions
+
+
+def _carried_scalars(kernel: Kernel, body: tuple[Stmt, ...]) -> Iterable[Dependence]:
+    """Yield the scalars declared outside the threads that a thread reads before it writes them, and writes."""
+    assigned = {s.name: s.span for s in sub_statements(body) if isinstance(s, Assign) and not s.indices}
+    for scalar in kernel.scalars:
+        name = scalar.variable.name
+        if name in assigned and _first_use(body, name) == "read":
+            source = scalar.variable.source_name
+            text = f"{source} is carried from one iteration of the parallel loops to the next: threads would race on it"
+            yield Dependence(array=source, kind="write-read", text=text, span=assigned[name])
+
+
+def _first_use(body: Iterable[Stmt], name: str) -> str:
+    """Return what happens first to a scalar: ``read``, ``written`` (for sure), or nothing."""
+    for statement in body:
+        if any(_occurs({name}, (e,)) for e in expressions_of(statement)):
+            return "read"
+        found = ""
+        match statement:
+            case Assign(indices=()) if statement.name == name:
+                found = "written"
+            case If():
+                parts = [_first_use(statement.then, name), _first_use(statement.otherwise, name)]
+                found = "read" if "read" in parts else "written" if parts == ["written"] * 2 else ""
+            case ForEach() | While():
+                found = "read" if _first_use(statement.body, name) == "read" else ""
+            case _:
+                pass
+        if found:
+            return found
+    return ""

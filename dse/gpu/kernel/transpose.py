@@ -1,0 +1,177 @@
+"""Transposing an array of a kernel so that neighbouring threads meet neighbouring elements (CGPredict, section 4.4.1).
+
+An access is transposed when the variable of the fastest parallel loop (x) stands in a subscript before the last one and
+not in the last: neighbouring threads are then a row apart. Its subscript is swapped with the last one. An array that is
+read in other ways too gets a transposed copy, ``A_t``; making the copy is not part of the changed kernel.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeVar, assert_never
+
+from dse.model.kernel import ArrayInfo, Kernel
+from dse.program.ir import (
+    Assign,
+    CallStmt,
+    Declare,
+    Expr,
+    ForEach,
+    If,
+    Index,
+    Load,
+    Print,
+    Stmt,
+    While,
+)
+from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_statements, with_operands
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transposition:
+    """Swap subscript ``dimension`` of ``array`` with its last; ``copied``: other accesses keep the array as it is."""
+
+    array: str
+    dimension: int
+    copied: bool
+
+
+def transpositions(kernel: Kernel) -> tuple[Transposition, ...]:
+    """Return the transpositions that would help, in the order of the arrays."""
+    if not kernel.parallel:
+        return ()
+    x = kernel.parallel[0].variable.name
+    found = []
+    for array in kernel.arrays:
+        accesses = [a for a in _accesses(kernel.body) if a.array == array.name]
+        far = [a for a in accesses if _row_apart(a.indices, x) is not None]
+        if (
+            array.storage != "global"
+            or len(array.dims) < 2
+            or not far
+            or any(len(a.indices) != len(array.dims) for a in accesses)
+        ):
+            continue
+        dimension = _row_apart(far[0].indices, x)
+        far = [a for a in far if _row_apart(a.indices, x) == dimension]
+        copied = len(far) < len(accesses)
+        if copied and any(a.is_store for a in accesses):
+            continue  # a copy would not see what is written
+        assert dimension is not None
+        found.append(Transposition(array=array.name, dimension=dimension, copied=copied))
+    return tuple(found)
+
+
+def transposed(kernel: Kernel, change: Transposition) -> Kernel:
+    """Return the kernel with the accesses of ``change`` transposed."""
+    x = kernel.parallel[0].variable.name
+    target = f"{change.array}_t" if change.copied else change.array
+
+    def swap(name: str, indices: tuple[Expr, ...]) -> tuple[str, tuple[Expr, ...]]:
+        if name != change.array or _row_apart(indices, x) != change.dimension:
+            return name, indices
+        return target, _swapped(indices, change.dimension)
+
+    arrays: list[ArrayInfo] = []
+    for array in kernel.arrays:
+        if array.name != change.array:
+            arrays.append(array)
+            continue
+        turned = replace(
+            array, name=target, source_name=f"{array.source_name}_t", dims=_swapped(array.dims, change.dimension)
+        )
+        arrays += [array, turned] if change.copied else [turned]
+    return replace(kernel, arrays=tuple(arrays), body=_statements(kernel.body, swap))
+
+
+_Item = TypeVar("_Item")
+_Swap = Callable[[str, tuple[Expr, ...]], tuple[str, tuple[Expr, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    array: str
+    indices: tuple[Expr, ...]
+    is_store: bool
+
+
+def _swapped(items: tuple[_Item, ...], dimension: int) -> tuple[_Item, ...]:
+    turned = list(items)
+    turned[dimension], turned[-1] = turned[-1], turned[dimension]
+    return tuple(turned)
+
+
+def _row_apart(indices: tuple[Expr, ...], x: str) -> int | None:
+    """Return the subscript that holds ``x`` when the last one does not, else None."""
+    holding = [k for k, index in enumerate(indices) if mentions(index, x)]
+    return holding[-1] if holding and holding[-1] < len(indices) - 1 else None
+
+
+def index_expressions(body: tuple[Stmt, ...]) -> Iterator[Index]:
+    """Yield the element reads of a body, in order."""
+    for statement in sub_statements(body):
+        for expression in expressions_of(statement):
+            yield from (e for e in sub_expressions(expression) if isinstance(e, Index))
+
+
+def mentions(expression: Expr, name: str) -> bool:
+    """Return whether an expression reads a variable."""
+    return any(isinstance(e, Load) and e.name == name for e in sub_expressions(expression))
+
+
+def _accesses(body: tuple[Stmt, ...]) -> Iterator[_Access]:
+    """Yield every access to a list of a body; a whole list (passed to a routine) has no indices."""
+    for statement in sub_statements(body):
+        for expression in expressions_of(statement):
+            for e in sub_expressions(expression):
+                if isinstance(e, Index):
+                    yield _Access(e.name, e.indices, False)
+                elif isinstance(e, Load):
+                    yield _Access(e.name, (), False)
+        if isinstance(statement, Assign) and statement.indices:
+            yield _Access(statement.name, statement.indices, True)
+
+
+def _statements(body: tuple[Stmt, ...], swap: _Swap) -> tuple[Stmt, ...]:
+    return tuple(_statement(statement, swap) for statement in body)
+
+
+def _statement(statement: Stmt, swap: _Swap) -> Stmt:
+    match statement:
+        case Declare(value=value) | Print(value=value):
+            return statement if value is None else replace(statement, value=_expression(value, swap))
+        case Assign():
+            name, indices = swap(statement.name, statement.indices)
+            return replace(statement, name=name, indices=_all(indices, swap), value=_expression(statement.value, swap))
+        case CallStmt():
+            return replace(statement, arguments=_all(statement.arguments, swap))
+        case If():
+            return replace(
+                statement,
+                condition=_expression(statement.condition, swap),
+                then=_statements(statement.then, swap),
+                otherwise=_statements(statement.otherwise, swap),
+            )
+        case While():
+            return replace(
+                statement, condition=_expression(statement.condition, swap), body=_statements(statement.body, swap)
+            )
+        case ForEach():
+            return replace(
+                statement,
+                low=_expression(statement.low, swap),
+                high=_expression(statement.high, swap),
+                body=_statements(statement.body, swap),
+            )
+        case _:
+            assert_never(statement)
+
+
+def _all(expressions: tuple[Expr, ...], swap: _Swap) -> tuple[Expr, ...]:
+    return tuple(_expression(e, swap) for e in expressions)
+
+
+def _expression(expression: Expr, swap: _Swap) -> Expr:
+    if isinstance(expression, Index):
+        name, indices = swap(expression.name, expression.indices)
+        return replace(expression, name=name, indices=_all(indices, swap))
+    return with_operands(expression, _all(operands_of(expression), swap))

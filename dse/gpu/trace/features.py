@@ -1,0 +1,301 @@
+"""From a kernel at two sizes to the features that cost models use.
+
+The trace size gives ``d_M``, hits, misses and classes of access; the work size gives ``n_M``, instructions and the grid
+(gpu-models page, section cgpredict, "two sizes").
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+
+import numpy as np
+
+from dse.base.errors import ModelNotApplicable, OptionError
+from dse.gpu.kernel.counting import WorkCounts, count_work
+from dse.gpu.kernel.instructions import OperationCount, expression_key
+from dse.gpu.kernel.plan import Access, Loop, Node, Operations, Plan, WhileLoop, plan_of
+from dse.gpu.kernel.plan import Branch as BranchNode
+from dse.gpu.trace.execute import MAX_STEPS, TraceResult, execute, execute_briefly
+from dse.gpu.trace.thread_code import needed_names
+from dse.model.kernel import (
+    ACCESS_CLASSES,
+    AccessClass,
+    ByClass,
+    Dependence,
+    InstructionMix,
+    Kernel,
+    KernelFeatures,
+    MemoryInstruction,
+    SharedMemory,
+    TraceMachine,
+)
+from dse.program.ir import Binary, Cast, Const, Declare, ForEach, Index, Load, Unary
+from dse.program.walk import sub_statements
+
+BLOCKS = {0: (1, 1, 1), 1: (256, 1, 1), 2: (32, 32, 1), 3: (32, 8, 4)}
+"""Default block by the dimensions of the grid (Table 4, its text has them swapped; 3 is an extension)."""
+
+
+def default_block(kernel: Kernel) -> tuple[int, int, int]:
+    """Return the block shape for a kernel's grid."""
+    return BLOCKS[len(kernel.parallel)]
+
+
+def kernel_features(
+    work: Kernel,
+    trace: Kernel,
+    machine: TraceMachine,
+    *,
+    block: tuple[int, int, int] | None = None,
+    promote_accumulators: bool = True,
+    batches: int = 2,
+    max_steps: int = MAX_STEPS,
+    compiled: bool = True,
+    briefly: bool = False,
+) -> KernelFeatures:
+    """Return the features of a kernel given at its work size and at its trace size (the same one for no extrapolation).
+
+    ``compiled`` as in ``execute``; ``briefly``: with ``execute_briefly``.
+
+    Raises ModelNotApplicable where the trace cannot be executed or the two sizes do not belong together.
+    """
+    shape = _checked_block(work, block or default_block(work))
+    plan, small = plan_of(work, promote=promote_accumulators), plan_of(trace, promote=promote_accumulators)
+    if len(plan.accesses) != len(small.accesses) or plan.n_controls != small.n_controls:
+        raise ModelNotApplicable(
+            f"{work.name} is another program at the trace size", span=work.span, expected="give a larger --trace-size"
+        )
+    if briefly:
+        result = execute_briefly(small, shape, machine, batches=batches)
+    else:
+        result = execute(small, shape, machine, batches=batches, max_steps=max_steps, compiled=compiled)
+    counts = count_work(plan, shape, result.control, lanes=machine.warp_lanes)
+    instructions = tuple(_instruction(a, result, counts, source_names(work)) for a in plan.accesses)
+    charged = [a.site for a in plan.accesses if a.array.storage == "global" and not a.tile_load and a.site >= 0]
+    executed = result.executions[charged].sum(axis=0) if charged else np.zeros(3)
+    missed = result.misses[charged].sum(axis=0) if charged else np.zeros(3)
+    return KernelFeatures(
+        kernel=work.name,
+        function=work.function,
+        path=work.path,
+        span=work.span,
+        how_parallel=work.how_parallel,
+        block=shape,
+        extents=tuple(p.extent for p in work.parallel),
+        trace_extents=tuple(p.extent for p in trace.parallel),
+        sizes=work.sizes,
+        trace_sizes=trace.sizes,
+        blocks=math.prod(-(-loop.width // edge) for loop, edge in zip(work.parallel, shape, strict=False)),
+        trace_batches=result.batches,
+        element_bytes=next((a.element_bytes for a in work.arrays if a.storage == "global"), 4),
+        dram=_by_class([np.divide(missed, executed, out=np.zeros(3), where=executed > 0)]),
+        per_warp=_by_class([_split(counts.accesses[s], result.executions[s]) for s in charged]),
+        mix=_mix(plan, counts),
+        instructions=instructions,
+        transactions=_transactions(charged, result, counts),
+        cache_accesses=int(result.accesses[charged].sum()) if charged else 0,
+        cache_misses=int(missed.sum()),
+        shared=_shared(plan, result, counts, shape),
+        dependences=(*work.dependences, *_races(small, result)),
+        notes=tuple(_notes(plan, counts)),
+        machine=machine,
+    )
+
+
+def _checked_block(kernel: Kernel, block: tuple[int, int, int]) -> tuple[int, int, int]:
+    """Return the block with ones for the dimensions that the grid lacks; refuse an impossible one."""
+    if min(block) < 1 or block[0] * block[1] * block[2] > 1024:
+        raise OptionError(
+            f"a block of {'x'.join(map(str, block))} threads is not possible", expected="at most 1024 threads"
+        )
+    used = max(1, len(kernel.parallel))
+    if any(edge > 1 for edge in block[used:]):
+        dims = f"{used} dimension{'s' if used > 1 else ''}"
+        raise OptionError(
+            f"the grid of {kernel.name} has {dims}, the block {'x'.join(map(str, block))} has more",
+            expected=f"give a block of {dims}, such as {'x'.join(map(str, BLOCKS[used][:used]))}",
+        )
+    return block
+
+
+def _split(count: float, executions: np.ndarray) -> np.ndarray:
+    """Return executions at the work size by class, in the shares of the trace."""
+    total = executions.sum()
+    return count * executions / total if total else np.zeros(3)
+
+
+def _by_class(rows: Sequence[np.ndarray]) -> ByClass:
+    constant, coalesced, uncoalesced = np.sum(np.stack(rows), axis=0) if rows else (0.0, 0.0, 0.0)
+    return ByClass(constant=float(constant), coalesced=float(coalesced), uncoalesced=float(uncoalesced))
+
+
+def _instruction(
+    access: Access, result: TraceResult, counts: WorkCounts, names: Mapping[str, str]
+) -> MemoryInstruction:
+    site = access.site
+    executions, accesses = result.executions[site], int(result.accesses[site])
+    misses = int(result.misses[site].sum())
+    main: AccessClass = ACCESS_CLASSES[int(executions.argmax())]
+    return MemoryInstruction(
+        array=access.array.source_name,
+        text=access_text(access, names),
+        is_store=access.is_store,
+        access=main,
+        max_stride=int(result.strides[site]),
+        warp_executions=int(executions.sum()),
+        accesses=accesses,
+        hits=accesses - misses,
+        misses=misses,
+        distinct_lines=int(result.touched[site]),
+        per_warp=float(counts.accesses[site]),
+        storage=access.array.storage,
+        tile_load=access.tile_load,
+        span=access.span,
+    )
+
+
+def source_names(kernel: Kernel) -> Mapping[str, str]:
+    """Return what the user calls each variable and array of a kernel, by its name in the IR."""
+    variables = [loop.variable for loop in kernel.parallel] + [scalar.variable for scalar in kernel.scalars]
+    variables += [s.variable for s in sub_statements(kernel.body) if isinstance(s, Declare | ForEach)]
+    arrays = {array.name: array.source_name for array in kernel.arrays}
+    return arrays | {variable.name: variable.source_name for variable in variables}
+
+
+def access_text(access: Access, names: Mapping[str, str]) -> str:
+    """Return an access as the user reads it: its array with the subscripts in C notation."""
+    return access.array.source_name + "".join(f"[{expression_text(i, names)}]" for i in access.indices)
+
+
+def expression_text(expression: object, names: Mapping[str, str]) -> str:
+    """Return an integer expression of a subscript in C notation; ``names``: what the user calls the variables."""
+    match expression:
+        case Const():
+            return str(expression.value)
+        case Load():
+            return names.get(expression.name, expression.name)
+        case Binary():
+            sign = {"mod": "%"}.get(expression.op, expression.op)
+            left, right = expression_text(expression.left, names), expression_text(expression.right, names)
+            if expression.op in ("*", "mod", "/"):
+                left = f"({left})" if isinstance(expression.left, Binary) and expression.left.op in "+-" else left
+                right = f"({right})" if isinstance(expression.right, Binary) else right
+            return f"{left} {sign} {right}"
+        case Unary():
+            return f"{expression.op}{expression_text(expression.operand, names)}"
+        case Cast():
+            return expression_text(expression.operand, names)
+        case Index():
+            indices = "".join(f"[{expression_text(i, names)}]" for i in expression.indices)
+            return names.get(expression.name, expression.name) + indices
+        case _:
+            return "..."
+
+
+def _mix(plan: Plan, counts: WorkCounts) -> InstructionMix:
+    """Return the instructions of a thread: each counted piece times its executions."""
+    kinds = [f.name for f in fields(OperationCount)]
+    total = dict.fromkeys(kinds, 0.0)
+    for piece in _operations(plan.nodes):
+        for kind in kinds:
+            total[kind] += getattr(piece.count, kind) * float(counts.operations[piece.site])
+    return InstructionMix(
+        loads=total["loads"],
+        stores=total["stores"],
+        address=total["address"],
+        add=total["add"],
+        mul=total["mul"],
+        fma=total["fma"],
+        other=total["other"],
+        loop=total["loop"],
+    )
+
+
+def _operations(nodes: Sequence[Node]) -> list[Operations]:
+    found: list[Operations] = []
+    for node in nodes:
+        match node:
+            case Operations():
+                found.append(node)
+            case BranchNode():
+                found += _operations((*node.then, *node.otherwise))
+            case Loop():
+                found += _operations(node.body)
+            case WhileLoop():
+                found += _operations((*node.test, *node.body))
+            case _:
+                pass
+    return found
+
+
+def _transactions(charged: Sequence[int], result: TraceResult, counts: WorkCounts) -> float:
+    """Return the mean transactions of a request: the stride in elements, 1 to the lanes of a warp."""
+    weights = counts.accesses[list(charged)]
+    executed = result.executions[list(charged)].sum(axis=1)
+    strides = np.divide(result.stride_sum[list(charged)], executed, out=np.ones(len(charged)), where=executed > 0)
+    return float((weights * strides).sum() / weights.sum()) if weights.sum() > 0 else 1.0
+
+
+def _shared(plan: Plan, result: TraceResult, counts: WorkCounts, block: tuple[int, int, int]) -> SharedMemory | None:
+    """Return the use of tiles.
+
+    A tile is an array of the source that the kernel fills (``__shared__``, or named as a tile), or, where a parameter
+    is named, the piece of it that each of its loads reads: such a load reads one tile of a block's width at a time.
+    """
+    tiles = [a for a in plan.kernel.arrays if a.storage == "shared"]
+    called = source_names(plan.kernel)
+    reads = [a for a in plan.accesses if a.array.storage == "shared" and not a.is_store]
+    if not tiles or not reads:
+        return None
+    filled = {a.array.name for a in plan.accesses if a.array.storage == "shared" and a.is_store}
+    hinted: dict[tuple[object, ...], Access] = {}
+    for read in reads:
+        if read.array.name not in filled:
+            hinted.setdefault((read.array.name, *map(expression_key, read.indices)), read)
+    loads = float(sum(counts.accesses[a.site] for a in plan.accesses if a.tile_load))
+    names = [t.source_name for t in tiles if t.name in filled]
+    n_bytes = sum(t.elements * t.element_bytes for t in tiles if t.name in filled)
+    for read in hinted.values():
+        loads += float(counts.accesses[read.site]) / block[0]
+        names.append(access_text(read, called))
+        n_bytes += block[0] * block[1] * read.array.element_bytes
+    tiles_done = loads / len(names)
+    barriers = float(counts.barriers.sum())
+    return SharedMemory(
+        tile_arrays=tuple(names),
+        bytes_per_block=n_bytes,
+        tiles=tiles_done,
+        loads=loads,
+        reads=_by_class([_split(counts.accesses[a.site], result.executions[a.site]) for a in reads]),
+        sync_instructions=barriers or 2 * tiles_done,
+    )
+
+
+def _races(plan: Plan, result: TraceResult) -> list[Dependence]:
+    """Return the dependences between threads that the trace met."""
+    found: list[Dependence] = []
+    for array, (both, mixed, site) in zip(plan.kernel.arrays, result.races.tolist(), strict=False):
+        span = plan.accesses[site].span if 0 <= site < len(plan.accesses) else plan.kernel.span
+        if both:
+            text = f"several threads write the same elements of {array.source_name} ({both} times in the trace)"
+            found.append(Dependence(array=array.source_name, kind="write-write", text=text, span=span))
+        if mixed:
+            text = f"threads read elements of {array.source_name} that others write ({mixed} times in the trace)"
+            found.append(Dependence(array=array.source_name, kind="write-read", text=text, span=span))
+    return found
+
+
+def _notes(plan: Plan, counts: WorkCounts) -> list[str]:
+    notes = [f"taken from the trace: {text}" for text in counts.from_trace]
+    needed = needed_names(plan)
+    arrays = [a for a in plan.kernel.arrays if a.name in needed and a.contents is None and a.storage == "global"]
+    made_up = [a.source_name for a in arrays]
+    made_up += [s.variable.source_name for s in plan.kernel.scalars if s.variable.name in needed and s.assumed]
+    if made_up:
+        notes.append(
+            f"made up, as the source has no data: values of {', '.join(dict.fromkeys(made_up))}; they decide which "
+            "branches are taken, how long loops run or which elements are touched"
+        )
+    if plan.promoted:
+        notes.append(f"kept in registers in the innermost loop: elements of {', '.join(plan.promoted)}")
+    return notes

@@ -1,0 +1,1 @@
+"""What can be read off the IR: ranges, uses, list sizes, operations."""

@@ -1,0 +1,99 @@
+"""Sizes that list parameters are known to have, because all calls agree: so accesses need no test at run time.
+
+Lists go by reference and a parameter's declared sizes need not be those of its argument (cal.md 2.2).
+"""
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from dse.program.ir import Actor, Call, CallStmt, ConstList, Declare, Expr, Index, Load, Stmt
+from dse.program.types import ListType, dimensions_of
+from dse.program.walk import expressions_of, sub_expressions, sub_statements
+
+Sizes: TypeAlias = tuple[int, ...] | None
+"""Sizes from the outermost dimension in; None where nothing is known for certain."""
+
+
+def parameter_sizes(actor: Actor) -> dict[str, tuple[int, ...]]:
+    """Return the sizes of the list parameters of routines that all calls agree to provide, by parameter name."""
+    declared = _declared_sizes(actor)
+    parameters = {
+        p.name: (r.name, k) for r in actor.routines for k, p in enumerate(r.parameters) if isinstance(p.type, ListType)
+    }
+    arguments: dict[tuple[str, int], list[Expr]] = {key: [] for key in parameters.values()}
+    for routine, given in _calls(actor):
+        for k, argument in enumerate(given):
+            if (routine, k) in arguments:
+                arguments[routine, k].append(argument)
+    ranks = {p.name: len(dimensions_of(p.type)) for r in actor.routines for p in r.parameters}
+    known: dict[str, Sizes] = {}
+    # A parameter may be passed on to another one: repeat until nothing changes; what is known only becomes less.
+    while True:
+        before = dict(known)
+        for name, key in parameters.items():
+            sizes = [_sizes(a, declared, known) for a in arguments[key]]
+            known[name] = _common([s for s in sizes if s != ()], ranks[name])
+        if known == before:
+            return {name: s for name, s in known.items() if s}
+
+
+def _sizes(argument: Expr, declared: dict[str, tuple[int, ...]], known: dict[str, Sizes]) -> Sizes:
+    """Return the sizes of an argument; ``()`` for a parameter about which nothing was found out yet."""
+    if isinstance(argument, ConstList):
+        sizes = dimensions_of(argument.type)
+        return sizes if _is_full(argument.values, sizes) else None
+    if not isinstance(argument, Load | Index):
+        return None
+    used = len(argument.indices) if isinstance(argument, Index) else 0
+    if argument.name in declared:
+        return declared[argument.name][used:]
+    of_parameter = known.get(argument.name, ())
+    return of_parameter[used:] if of_parameter else of_parameter
+
+
+def _common(sizes: list[Sizes], rank: int) -> Sizes:
+    if not sizes:
+        return ()
+    exact = [s for s in sizes if s is not None and len(s) == rank]
+    if len(exact) < len(sizes):
+        return None
+    return exact[0] if all(s == exact[0] for s in exact) else None
+
+
+def _is_full(values: tuple[object, ...], sizes: tuple[int, ...]) -> bool:
+    if len(values) != sizes[0]:
+        return False
+    return len(sizes) == 1 or all(isinstance(v, tuple) and _is_full(v, sizes[1:]) for v in values)
+
+
+def _declared_sizes(actor: Actor) -> dict[str, tuple[int, ...]]:
+    sizes = {v.name: dimensions_of(v.type) for v in actor.variables}
+    sizes |= {v.name: dimensions_of(v.type) for a in actor.actions for p in a.inputs for v in p.variables}
+    for stmt in _statements(actor):
+        if isinstance(stmt, Declare):
+            sizes[stmt.variable.name] = dimensions_of(stmt.variable.type)
+    return sizes
+
+
+def _statements(actor: Actor) -> Iterator[Stmt]:
+    for action in actor.actions:
+        yield from sub_statements((*action.declarations, *action.body))
+    for routine in actor.routines:
+        yield from sub_statements((*routine.declarations, *routine.body))
+
+
+def _calls(actor: Actor) -> Iterator[tuple[str, tuple[Expr, ...]]]:
+    """Yield (routine, arguments) of every call in an actor."""
+    roots: list[Expr] = [r.result for r in actor.routines if r.result is not None]
+    roots += [v.initial for v in actor.variables if v.initial is not None]
+    for action in actor.actions:
+        roots += action.guards
+        roots += [v for p in action.outputs for v in p.values]
+    for stmt in _statements(actor):
+        roots += expressions_of(stmt)
+        if isinstance(stmt, CallStmt):
+            yield stmt.routine, stmt.arguments
+    for root in roots:
+        for expr in sub_expressions(root):
+            if isinstance(expr, Call):
+                yield expr.routine, expr.arguments

@@ -1,0 +1,1 @@
+"""From IR to IR: what is implied becomes explicit."""

@@ -1,0 +1,113 @@
+"""Walks over statements and expressions of the IR, in source order."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import assert_never
+
+from dse.program.ir import (
+    Assign,
+    Binary,
+    Call,
+    CallStmt,
+    Cast,
+    Conditional,
+    Const,
+    ConstList,
+    Declare,
+    Expr,
+    ForEach,
+    Generator,
+    If,
+    Index,
+    ListExpr,
+    Load,
+    Print,
+    Stmt,
+    Unary,
+    While,
+)
+
+
+def sub_statements(statements: Iterable[Stmt]) -> Iterator[Stmt]:
+    """Yield every statement, a compound one before its parts."""
+    for statement in statements:
+        yield statement
+        match statement:
+            case If():
+                yield from sub_statements(statement.then)
+                yield from sub_statements(statement.otherwise)
+            case While() | ForEach():
+                yield from sub_statements(statement.body)
+            case Declare() | Assign() | CallStmt() | Print():
+                pass
+            case _:
+                assert_never(statement)
+
+
+def expressions_of(statement: Stmt) -> tuple[Expr, ...]:
+    """Return the expressions that stand in a statement itself, not in its parts."""
+    match statement:
+        case Declare() | Print():
+            return (statement.value,) if statement.value is not None else ()
+        case Assign():
+            return (*statement.indices, statement.value)
+        case CallStmt():
+            return statement.arguments
+        case If() | While():
+            return (statement.condition,)
+        case ForEach():
+            return (statement.low, statement.high)
+        case _:
+            assert_never(statement)
+
+
+def operands_of(expression: Expr) -> tuple[Expr, ...]:
+    """Return the direct operands of an expression, left to right."""
+    match expression:
+        case Const() | ConstList() | Load():
+            return ()
+        case Index():
+            return expression.indices
+        case Unary() | Cast():
+            return (expression.operand,)
+        case Binary():
+            return (expression.left, expression.right)
+        case Conditional():
+            return (expression.condition, expression.then, expression.otherwise)
+        case Call():
+            return expression.arguments
+        case ListExpr():
+            return expression.elements
+        case Generator():
+            bounds = tuple(b for loop in expression.loops for b in (loop.low, loop.high))
+            return (*bounds, *expression.elements)
+        case _:
+            assert_never(expression)
+
+
+def sub_expressions(expression: Expr) -> Iterator[Expr]:
+    """Yield an expression and all its parts."""
+    yield expression
+    for operand in operands_of(expression):
+        yield from sub_expressions(operand)
+
+
+def with_operands(expression: Expr, operands: tuple[Expr, ...]) -> Expr:
+    """Return an expression with other operands, in the order of ``operands_of``."""
+    match expression:
+        case Const() | ConstList() | Load() | Generator():
+            return expression  # the parts of a generator are its own affair: its loops' bounds are constants
+        case Index():
+            return replace(expression, indices=operands)
+        case Unary() | Cast():
+            return replace(expression, operand=operands[0])
+        case Binary():
+            return replace(expression, left=operands[0], right=operands[1])
+        case Conditional():
+            return replace(expression, condition=operands[0], then=operands[1], otherwise=operands[2])
+        case Call():
+            return replace(expression, arguments=operands)
+        case ListExpr():
+            return replace(expression, elements=operands)
+        case _:
+            assert_never(expression)

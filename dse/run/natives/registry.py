@@ -1,0 +1,120 @@
+"""Which Python function stands for a native: by declaring unit first, as names collide (cal.md 2.5)."""
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from dse.base.errors import ExecutionError, OptionError
+from dse.base.registry import nearest_names
+from dse.base.source import NO_SPAN, file_span
+from dse.program.ir import Actor, Native
+from dse.run.natives import display, files, signals, source, writer
+from dse.run.natives.context import InputRefused, NativeContext
+
+NativeFunction = Callable[..., Any]
+Family = Callable[[NativeContext], dict[str, object]]
+
+
+def _simulation(context: NativeContext) -> dict[str, object]:
+    """Return natives that only matter to a simulator, and our own ``dse.Report``."""
+
+    def fail(message: str, advice: str) -> None:
+        span = file_span(context.options.input, 0) if context.options.input is not None else NO_SPAN
+        raise InputRefused(message, span=span, expected=advice)
+
+    return {"throw_away": lambda _value: None, "print_cyclecount": lambda: None, "report_fail": fail}
+
+
+_BY_UNIT: tuple[tuple[str, Family], ...] = (
+    ("common_tx.", signals.zigbee),
+    ("embedded_tx.", signals.zigbee),
+    ("common_dpd.", signals.predistortion),
+    ("filter_dpd", signals.predistortion),
+    ("system.io.AccessFile", files.access_file),
+    ("system.io.Console", files.console),
+    ("intf.channel.", files.channel),
+)
+"""Prefix of the declaring unit's name -> family whose functions its natives are."""
+_BY_NAME: tuple[Family, ...] = (
+    source.natives,
+    writer.natives,
+    display.natives,
+    files.compare,
+    signals.digital_filtering,
+    _simulation,
+)
+"""Families whose function names mean the same wherever they are declared."""
+
+
+class NativeBindings:
+    """The natives of one run."""
+
+    def __init__(self, context: NativeContext, overrides: tuple[tuple[str, str], ...]) -> None:
+        self.context = context
+        self._families: dict[Family, dict[str, object]] = {}
+        self._overrides = {key: _load(key, target) for key, target in overrides}
+        self._used: set[str] = set()
+
+    def bind(self, actor: Actor) -> dict[str, NativeFunction]:
+        """Return the function for each native of an actor, by its unique name in the IR."""
+        return {n.name: self._function(n) for n in actor.natives}
+
+    def check_overrides(self) -> None:
+        """Raise ``OptionError`` if an override names a native that the network does not declare."""
+        for key in self._overrides:
+            if key not in self._used:
+                raise OptionError(
+                    f"the network declares no native '{key}'", expected="give unit.function=module:callable"
+                )
+
+    def _function(self, native: Native) -> NativeFunction:
+        key = f"{native.declared_in}.{native.source_name}"
+        if key in self._overrides:
+            self._used.add(key)
+            return self._overrides[key]
+        if native.source_name.startswith("compareYUV"):
+            self.context.screen.compares_itself = True
+        for prefix, family in _BY_UNIT:
+            if native.declared_in.startswith(prefix):
+                return self._of_family(family, native)
+        for family in _BY_NAME:
+            function = self._table(family).get(native.source_name)
+            if callable(function):
+                return function
+        return _missing(native, tuple(n for f in _BY_NAME for n in self._table(f)))
+
+    def _of_family(self, family: Family, native: Native) -> NativeFunction:
+        function = self._table(family).get(native.source_name)
+        return function if callable(function) else _missing(native, tuple(self._table(family)))
+
+    def _table(self, family: Family) -> dict[str, object]:
+        if family not in self._families:
+            self._families[family] = family(self.context)
+        return self._families[family]
+
+
+def _missing(native: Native, known: tuple[str, ...]) -> NativeFunction:
+    """Return a function that fails when it is called: programs declare many natives that they never use."""
+
+    def fail(*_arguments: Any) -> None:
+        hint = f"bind it with --native {native.declared_in}.{native.source_name}=module:callable"
+        near = nearest_names(native.source_name, known)
+        raise ExecutionError(
+            f"native '{native.source_name}', declared in {native.declared_in}, has no Python counterpart",
+            expected=f"{hint}; {near}" if near.startswith("did") else hint,
+        )
+
+    return fail
+
+
+def _load(key: str, target: str) -> NativeFunction:
+    """Import the callable of an override. Raises ``OptionError`` when that is not possible."""
+    module, _, attribute = target.partition(":")
+    try:
+        function = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise OptionError(f"the native '{key}' cannot be bound to '{target}': {error}") from error
+    if not callable(function):
+        raise OptionError(f"the native '{key}' cannot be bound to '{target}', which cannot be called")
+    result: NativeFunction = function
+    return result

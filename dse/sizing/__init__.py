@@ -1,0 +1,1 @@
+"""Layer 5: sizes of FIFOs for a mapping."""
