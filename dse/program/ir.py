@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from dse.base.source import NO_SPAN, Span
-from dse.program.types import Type
+from dse.program.types import ListType, Type
 
 BinaryOp: TypeAlias = Literal[
     "or", "and", "|", "^", "&", "=", "!=", "<", "<=", ">", ">=", "<<", ">>", "+", "-", "*", "/", "mod", "**"
@@ -144,14 +144,51 @@ class GeneratorLoop:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """An explicit conversion (C kernels only; CAL converts where it stores). Float to int truncates toward zero."""
+    """A conversion to ``type``: integers wrap to its container, floats are rounded to it, float to int truncates toward
+    zero, anything to String is its text as it is printed.
+
+    Front ends make it of C's casts only, since CAL converts where it stores; the explicit IR has one at every place
+    where a value may have to change to be stored, and none where it is known to fit.
+    """
 
     operand: "Expr"
     type: Type
     span: Span = NO_SPAN
 
 
-Expr: TypeAlias = Const | ConstList | Load | Index | Unary | Binary | Conditional | Call | ListExpr | Generator | Cast
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An index that is tested before the access it belongs to (explicit IR only; it stands where an index stands).
+
+    ``low``: tested against 0; ``high``: tested against ``size``, or against the length that the list has at run time
+    where that is None. One failed test makes the access stray: a read gives zero, a write is dropped, and both count
+    at the place of the access. All tests of an access are made before any of its indices is used.
+    """
+
+    operand: "Expr"
+    size: int | None
+    low: bool
+    high: bool
+    type: Type
+    span: Span = NO_SPAN
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A new list of exactly type ``type``, filled from another: cut where that is longer, zeros where it is shorter.
+
+    Explicit IR only. ``convert``: its scalars are converted to the type's, as by ``Cast``; else they fit as they are.
+    """
+
+    operand: "Expr"
+    type: ListType
+    convert: bool
+    span: Span = NO_SPAN
+
+
+Expr: TypeAlias = (
+    Const | ConstList | Load | Index | Unary | Binary | Conditional | Call | ListExpr | Generator | Cast | Check | Copy
+)
 
 
 # Statements -----------------------------------------------------------------------------------------------------------
@@ -228,7 +265,99 @@ class ForEach:
     step: int = 1
 
 
-Stmt: TypeAlias = Declare | Assign | CallStmt | Print | If | While | ForEach
+@dataclass(frozen=True, slots=True)
+class CopyInto:
+    """A list assignment (explicit IR only): the first elements of a list, or sub-list, become those of ``value``.
+
+    The value is evaluated first. A value that is longer is cut; what a shorter one does not reach stays as it is.
+    ``convert``: its scalars are converted to those of the target, as by ``Cast``.
+    """
+
+    name: str
+    indices: tuple[Expr, ...]
+    value: Expr
+    convert: bool
+    span: Span = NO_SPAN
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTokens:
+    """The token variable of an input takes its value; no token is consumed yet (explicit IR only).
+
+    The tokens are those at ``offset``, ``offset + stride``, ... from the front of the FIFO; ``count`` of them make a
+    list, 0 is one token and a scalar. ``convert``: they are converted to the variable's type, as by ``Cast``.
+    """
+
+    variable: "Variable"
+    port: int
+    offset: int
+    stride: int
+    count: int
+    convert: bool
+    span: Span = NO_SPAN
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumeTokens:
+    """The first ``tokens`` tokens of an input are gone (explicit IR only)."""
+
+    port: int
+    tokens: int
+    span: Span = NO_SPAN
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTokens:
+    """Tokens are written to an output (explicit IR only), every value converted to the type of the port.
+
+    ``repeat`` 0: each value is one token. Else each is a list of exactly ``repeat`` elements, and element i of all
+    values is written before element i + 1 of any.
+    """
+
+    port: int
+    values: tuple[Expr, ...]
+    repeat: int
+    span: Span = NO_SPAN
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """One is added to a counter of the actor (explicit IR only): 2 k at each entry of loop k, 2 k + 1 at each round."""
+
+    counter: int
+    span: Span = NO_SPAN
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate:
+    """An expression is evaluated for what its calls do, its value dropped (explicit IR only)."""
+
+    value: Expr
+    span: Span = NO_SPAN
+
+
+Stmt: TypeAlias = (
+    Declare
+    | Assign
+    | CallStmt
+    | Print
+    | If
+    | While
+    | ForEach
+    | CopyInto
+    | ReadTokens
+    | ConsumeTokens
+    | WriteTokens
+    | Count
+    | Evaluate
+)
+ExplicitExpr: TypeAlias = Check | Copy
+ExplicitStmt: TypeAlias = CopyInto | ReadTokens | ConsumeTokens | WriteTokens | Count | Evaluate
+
+
+def not_of_source(node: ExplicitExpr | ExplicitStmt) -> AssertionError:
+    """Return what to raise for the nodes that no front end makes, in what reads only the IR of front ends."""
+    return AssertionError(f"{type(node).__name__} is of the explicit IR")
 
 
 # Declarations ---------------------------------------------------------------------------------------------------------
@@ -332,7 +461,7 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Transition:
     """An action that may be tried in a state (index into ``Actor.actions``), and the state that firing it leads to."""
 
     action: int
@@ -346,7 +475,7 @@ class Actor:
     ``variables``: constants and state in an order in which the initialisers can be evaluated.
     ``actions``: the actions in document order, then the initializers; a trace's action ids index this tuple.
     ``initializers``: indices of the ``initialize`` actions, in document order.
-    ``states``: FSM state names, or ``("",)`` without an FSM; ``candidates[s]`` lists what to try in state s, in order
+    ``states``: FSM state names, or ``("",)`` without an FSM; ``transitions[s]`` lists what to try in state s, in order
     (untagged first, then by priority; cal.md 2.3).
     """
 
@@ -361,7 +490,7 @@ class Actor:
     initializers: tuple[int, ...]
     states: tuple[str, ...]
     initial_state: int
-    candidates: tuple[tuple[Candidate, ...], ...]
+    transitions: tuple[tuple[Transition, ...], ...]
     span: Span = NO_SPAN
     has_fsm: bool = False
     native: bool = field(default=False)

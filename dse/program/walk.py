@@ -10,10 +10,16 @@ from dse.program.ir import (
     Call,
     CallStmt,
     Cast,
+    Check,
     Conditional,
     Const,
     ConstList,
+    ConsumeTokens,
+    Copy,
+    CopyInto,
+    Count,
     Declare,
+    Evaluate,
     Expr,
     ForEach,
     Generator,
@@ -22,9 +28,11 @@ from dse.program.ir import (
     ListExpr,
     Load,
     Print,
+    ReadTokens,
     Stmt,
     Unary,
     While,
+    WriteTokens,
 )
 
 
@@ -38,10 +46,8 @@ def sub_statements(statements: Iterable[Stmt]) -> Iterator[Stmt]:
                 yield from sub_statements(statement.otherwise)
             case While() | ForEach():
                 yield from sub_statements(statement.body)
-            case Declare() | Assign() | CallStmt() | Print():
-                pass
             case _:
-                assert_never(statement)
+                pass
 
 
 def expressions_of(statement: Stmt) -> tuple[Expr, ...]:
@@ -49,8 +55,14 @@ def expressions_of(statement: Stmt) -> tuple[Expr, ...]:
     match statement:
         case Declare() | Print():
             return (statement.value,) if statement.value is not None else ()
-        case Assign():
+        case Assign() | CopyInto():
             return (*statement.indices, statement.value)
+        case Evaluate():
+            return (statement.value,)
+        case WriteTokens():
+            return statement.values
+        case ReadTokens() | ConsumeTokens() | Count():
+            return ()
         case CallStmt():
             return statement.arguments
         case If() | While():
@@ -68,7 +80,7 @@ def operands_of(expression: Expr) -> tuple[Expr, ...]:
             return ()
         case Index():
             return expression.indices
-        case Unary() | Cast():
+        case Unary() | Cast() | Check() | Copy():
             return (expression.operand,)
         case Binary():
             return (expression.left, expression.right)
@@ -99,7 +111,7 @@ def with_operands(expression: Expr, operands: tuple[Expr, ...]) -> Expr:
             return expression  # the parts of a generator are its own affair: its loops' bounds are constants
         case Index():
             return replace(expression, indices=operands)
-        case Unary() | Cast():
+        case Unary() | Cast() | Check() | Copy():
             return replace(expression, operand=operands[0])
         case Binary():
             return replace(expression, left=operands[0], right=operands[1])

@@ -65,7 +65,7 @@ def _waits_of(network: Network, running: RunningActor, fabric: Fabric) -> list[W
         return []
     values: dict[str, Any] = dict(frame.f_locals)
     result = []
-    for candidate in actor.candidates[values.get("s", actor.initial_state)]:
+    for candidate in actor.transitions[values.get("s", actor.initial_state)]:
         wait = _wait(network, running, candidate.action, values, fabric)
         if wait is not None:
             result.append(wait)

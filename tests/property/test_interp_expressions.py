@@ -11,7 +11,6 @@ from dse.program.ir import (
     Assign,
     Binary,
     BinaryOp,
-    Candidate,
     Conditional,
     Const,
     ConstList,
@@ -21,6 +20,7 @@ from dse.program.ir import (
     Load,
     Print,
     Stmt,
+    Transition,
     Unary,
     Variable,
 )
@@ -185,7 +185,18 @@ def run_statements(variables: list[Variable], body: list[Stmt]) -> list[int]:
     )
     never = Action("never", True, (), (), (Const(value=False, type=BOOL),), (), touch)
     actor = Actor(
-        "A", "", (), (), (ran, *variables), (), (), (action, never), (), ("",), 0, ((Candidate(0, 0), Candidate(1, 0)),)
+        "A",
+        "",
+        (),
+        (),
+        (ran, *variables),
+        (),
+        (),
+        (action, never),
+        (),
+        ("",),
+        0,
+        ((Transition(0, 0), Transition(1, 0)),),
     )
     network = Network(name="N", path="N.xdf", instances=(Instance(name="a", actor=actor),), connections=())
     return [int(word) for word in run_network(network, RunOptions()).stdout.split()]

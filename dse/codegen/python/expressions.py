@@ -39,6 +39,7 @@ from dse.program.ir import (
     Load,
     Unary,
     Variable,
+    not_of_source,
 )
 from dse.program.types import (
     BOOL,
@@ -113,7 +114,7 @@ class ExpressionWriter:
             case Cast():
                 return self._cast(expr)
             case _:
-                assert_never(expr)
+                raise not_of_source(expr)
 
     def stored(self, expr: Expr, target: Type) -> Code:
         """Return the code of an expression converted to a variable of type ``target``; lists are copied if needed."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from dse.codegen.python.firing import FiringWriter, room_text
 from dse.codegen.python.statements import Lines
-from dse.program.ir import Action, Candidate
+from dse.program.ir import Action, Transition
 
 COMPACT_TOKENS = 4096
 """Tokens read before a FIFO drops them from the front of its list: rarer moves less, often keeps memory small."""
@@ -31,7 +31,7 @@ class SchedulerWriter:
         for action in self.actor.actions:
             firing.declare_tokens(action)
         self.bodies = [firing.fire(a) if firing.possible(a) else Lines() for a in self.actor.actions]
-        self.tables = [[c for c in t if firing.possible(self.actor.actions[c.action])] for t in self.actor.candidates]
+        self.tables = [[c for c in t if firing.possible(self.actor.actions[c.action])] for t in self.actor.transitions]
         self.prefix = self._common_prefix()
         self.shared = self._shared_actions()
         self.inputs = sorted({p.port for a in self.actor.actions if firing.possible(a) for p in a.inputs})
@@ -115,7 +115,7 @@ class SchedulerWriter:
 
     # Selection --------------------------------------------------------------------------------------------------------
 
-    def _selection(self, blocked: str, end: Callable[[Candidate, int], None]) -> None:
+    def _selection(self, blocked: str, end: Callable[[Transition, int], None]) -> None:
         """Write the trial of the candidates of the current state; control falls through when none can fire."""
         for candidate in self.tables[0][: self.prefix]:
             self._candidate(candidate, -1, blocked, end)
@@ -151,7 +151,9 @@ class SchedulerWriter:
         self._tree(name, values[half:], leaf)
         self.lines.depth -= 1
 
-    def _candidate(self, candidate: Candidate, state: int, blocked: str, end: Callable[[Candidate, int], None]) -> None:
+    def _candidate(
+        self, candidate: Transition, state: int, blocked: str, end: Callable[[Transition, int], None]
+    ) -> None:
         """Write the conditions of one candidate; ``end`` writes what happens when they hold."""
         action = self.actor.actions[candidate.action]
         depth = self.lines.depth
@@ -179,7 +181,7 @@ class SchedulerWriter:
 
     # Firing -----------------------------------------------------------------------------------------------------------
 
-    def _inline_end(self, candidate: Candidate, state: int) -> None:
+    def _inline_end(self, candidate: Transition, state: int) -> None:
         self._fire(candidate.action)
         if self.stateful and state not in (-1, candidate.target):
             self.lines.add(f"s = {candidate.target}")
@@ -196,7 +198,7 @@ class SchedulerWriter:
         """Write the selection in a loop of one pass (``break`` leaves it), then the bodies of the shared actions."""
         add = self.lines.add
 
-        def end(candidate: Candidate, state: int) -> None:
+        def end(candidate: Transition, state: int) -> None:
             if candidate.action in self.shared:
                 add(f"a = {candidate.action}; t = {candidate.target}; break")
                 return
@@ -224,11 +226,11 @@ class SchedulerWriter:
         self.lines.add("while True:")
         self.lines.depth += 1
 
-        def end(candidate: Candidate, _state: int) -> None:
+        def end(candidate: Transition, _state: int) -> None:
             self._fire(candidate.action)
             self.lines.add("break")
 
         for index in possible:
-            self._candidate(Candidate(index, -1), -1, "break", end)
+            self._candidate(Transition(index, -1), -1, "break", end)
         self.lines.add("break")
         self.lines.depth -= 1

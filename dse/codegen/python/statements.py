@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import assert_never
 
 from dse.base.source import NO_SPAN, Span
 from dse.codegen.python.code import CONDITIONAL, Code, range_test, stored, wrap_text
@@ -25,6 +24,7 @@ from dse.program.ir import (
     Print,
     Stmt,
     While,
+    not_of_source,
 )
 from dse.program.types import IntType, ListType, StringType, Type, dimensions_of
 from dse.program.walk import sub_expressions, sub_statements
@@ -84,7 +84,7 @@ class StatementWriter:
             case ForEach():
                 self._foreach(stmt)
             case _:
-                assert_never(stmt)
+                raise not_of_source(stmt)
 
     # Stores -----------------------------------------------------------------------------------------------------------
 

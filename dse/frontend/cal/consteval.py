@@ -133,7 +133,7 @@ class ConstantEvaluator:
             case ir.Cast():
                 raise NotConstantError("an explicit conversion is not evaluated", expr.span)
             case _:
-                assert_never(expr)
+                raise ir.not_of_source(expr)
 
     def _index(self, expr: ir.Index, frame: dict[str, Value]) -> Value:
         value = frame[expr.name] if expr.name in frame else self._variable(expr.name, expr.span)

@@ -147,7 +147,7 @@ class _ActorLowering:
             initializers=tuple(range(firing, len(actions))),
             states=schedule.states,
             initial_state=schedule.initial_state,
-            candidates=schedule.candidates,
+            transitions=schedule.transitions,
             span=self._entity.span,
             has_fsm=schedule.has_fsm,
             native=any(a.name == "native" for a in self._entity.annotations),

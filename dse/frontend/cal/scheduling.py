@@ -12,7 +12,7 @@ from typing import assert_never
 from dse.base.source import Span
 from dse.frontend.cal import ast
 from dse.frontend.cal.names import Reporter, nearest
-from dse.program.ir import Candidate
+from dse.program.ir import Transition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class Schedule:
 
     states: tuple[str, ...]
     initial_state: int
-    candidates: tuple[tuple[Candidate, ...], ...]
+    transitions: tuple[tuple[Transition, ...], ...]
     has_fsm: bool
 
 
@@ -54,8 +54,8 @@ def build_schedule(actor: ast.ActorDecl, tags: Sequence[str], reporter: Reporter
         return None
     match actor.schedule:
         case None:
-            candidates = tuple(Candidate(action, 0) for action in order)
-            return Schedule(states=("",), initial_state=0, candidates=(candidates,), has_fsm=False)
+            candidates = tuple(Transition(action, 0) for action in order)
+            return Schedule(states=("",), initial_state=0, transitions=(candidates,), has_fsm=False)
         case ast.FsmDecl():
             return _fsm(actor.schedule, order, index, reporter)
         case ast.RegExpDecl():
@@ -154,7 +154,7 @@ def _fsm(fsm: ast.FsmDecl, order: tuple[int, ...], index: TagIndex, reporter: Re
     return Schedule(
         states=tuple(states),
         initial_state=states[fsm.initial.name],
-        candidates=tuple(_candidates(state, leaving, order, index) for state, leaving in enumerate(targets)),
+        transitions=tuple(_transitions(state, leaving, order, index) for state, leaving in enumerate(targets)),
         has_fsm=True,
     )
 
@@ -167,9 +167,11 @@ def _check_state(name: ast.Name, states: dict[str, int], reporter: Reporter) -> 
     return False
 
 
-def _candidates(state: int, leaving: dict[int, int], order: tuple[int, ...], index: TagIndex) -> tuple[Candidate, ...]:
+def _transitions(
+    state: int, leaving: dict[int, int], order: tuple[int, ...], index: TagIndex
+) -> tuple[Transition, ...]:
     """Return what to try in a state: untagged actions, which stay in it, then the transitions by priority."""
-    found = (Candidate(a, leaving.get(a, state)) for a in order if a in leaving or not index.tags[a])
+    found = (Transition(a, leaving.get(a, state)) for a in order if a in leaving or not index.tags[a])
     return tuple(found)
 
 
@@ -271,6 +273,6 @@ def _regexp(
     return Schedule(
         states=tuple(f"s{i}" for i in range(len(targets))),
         initial_state=0,
-        candidates=tuple(_candidates(state, leaving, order, index) for state, leaving in enumerate(targets)),
+        transitions=tuple(_transitions(state, leaving, order, index) for state, leaving in enumerate(targets)),
         has_fsm=True,
     )

@@ -335,11 +335,11 @@ class _Flattener:
         self.fresh += 1
         return Variable(f"at~{self.fresh}", "at", INT32, "loop", None, span)
 
-    def _copy(self, name: str, indices: tuple[Expr, ...], value: Expr, of: ListType, span: Span) -> Stmt:
+    def _copy(self, name: str, indices: tuple[Expr, ...], value: Index | Const, of: ListType, span: Span) -> Stmt:
         """Return the loops that copy a list, or fill one with a constant."""
         variable = self._counter(span)
         at = Load(variable.name, INT32, span)
-        element: Expr = replace(value, type=of.element)
+        element = replace(value, type=of.element)
         if isinstance(value, Index):
             element = Index(value.name, (*value.indices, at), of.element, span)
         inner: Stmt = Assign(name, (*indices, at), element, span)

@@ -7,7 +7,7 @@ read in other ways too gets a transposed copy, ``A_t``; making the copy is not p
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar, assert_never
+from typing import TypeVar
 
 from dse.model.kernel import ArrayInfo, Kernel
 from dse.program.ir import (
@@ -22,6 +22,7 @@ from dse.program.ir import (
     Print,
     Stmt,
     While,
+    not_of_source,
 )
 from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_statements, with_operands
 
@@ -163,7 +164,7 @@ def _statement(statement: Stmt, swap: _Swap) -> Stmt:
                 body=_statements(statement.body, swap),
             )
         case _:
-            assert_never(statement)
+            raise not_of_source(statement)
 
 
 def _all(expressions: tuple[Expr, ...], swap: _Swap) -> tuple[Expr, ...]:

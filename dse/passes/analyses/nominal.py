@@ -26,7 +26,7 @@ from dse.model.weights import (
     WeightTable,
 )
 from dse.passes.analyses.operations import ASSUMED_TRIPS, Operation, OperationCounter, OperationCounts
-from dse.program.ir import Actor, Candidate
+from dse.program.ir import Actor, Transition
 from dse.program.network import Network
 from dse.program.types import bytes_of
 
@@ -177,7 +177,7 @@ def _scheduling(costs: _ActorCosts, prices: Prices, *, every: bool = False) -> I
         sum(1 for _ in action.inputs) * test + cycles_alone(guards, prices)
         for action, guards in zip(actor.actions, costs.guards, strict=True)
     ]
-    in_state = [_cumulative(candidates, tests) for candidates in actor.candidates]
+    in_state = [_cumulative(candidates, tests) for candidates in actor.transitions]
     other: dict[int, Fraction] = {}
     for index in range(len(actor.actions)):
         found = [of_state[index] for of_state in in_state if index in of_state]
@@ -198,7 +198,7 @@ def _reached(actor: Actor, previous: int, in_state: list[dict[int, Fraction]]) -
     """Return the actions that may follow one, and the cycles of the tests until each, a mean over the states."""
     if previous in actor.initializers:
         return dict.fromkeys(actor.initializers, Fraction(0)) | in_state[actor.initial_state]
-    states = sorted({c.target for candidates in actor.candidates for c in candidates if c.action == previous})
+    states = sorted({c.target for candidates in actor.transitions for c in candidates if c.action == previous})
     reached: dict[int, list[Fraction]] = {}
     for state in states:
         for index, cycles in in_state[state].items():
@@ -206,7 +206,7 @@ def _reached(actor: Actor, previous: int, in_state: list[dict[int, Fraction]]) -
     return {index: _mean(found) for index, found in reached.items()}
 
 
-def _cumulative(candidates: tuple[Candidate, ...], tests: list[Fraction]) -> dict[int, Fraction]:
+def _cumulative(candidates: tuple[Transition, ...], tests: list[Fraction]) -> dict[int, Fraction]:
     """Return for each candidate of a state the cycles of all tests up to and including its own."""
     total, found = Fraction(0), dict[int, Fraction]()
     for candidate in candidates:

@@ -36,6 +36,7 @@ from dse.program.ir import (
     Stmt,
     Unary,
     While,
+    not_of_source,
 )
 from dse.program.types import FloatType, ListType, Type, dimensions_of, scalar_of
 
@@ -137,7 +138,7 @@ class OperationCounter:
                 self._expressions((statement.low, statement.high), total)
                 self._loop(statement, total)
             case _:
-                assert_never(statement)
+                raise not_of_source(statement)
 
     def _weighted(self, statements: tuple[Stmt, ...], total: OperationCounts, times: Fraction) -> None:
         counts = OperationCounts()
@@ -219,7 +220,7 @@ class OperationCounter:
             case Unary() | Binary() | Conditional() | Cast():
                 self._operator(expression, total)
             case _:
-                assert_never(expression)
+                raise not_of_source(expression)
 
     def _operator(self, expression: Unary | Binary | Conditional | Cast, total: OperationCounts) -> None:
         match expression:

@@ -20,12 +20,12 @@ def text_of(actions: str, rest: str = "") -> str:
 
 
 def tried(actor: ir.Actor, state: str = "") -> list[str]:
-    return [actor.actions[c.action].name for c in actor.candidates[actor.states.index(state)]]
+    return [actor.actions[c.action].name for c in actor.transitions[actor.states.index(state)]]
 
 
 def moves(actor: ir.Actor) -> dict[str, list[tuple[str, str]]]:
     return {
-        state: [(actor.actions[c.action].name, actor.states[c.target]) for c in actor.candidates[i]]
+        state: [(actor.actions[c.action].name, actor.states[c.target]) for c in actor.transitions[i]]
         for i, state in enumerate(actor.states)
     }
 
@@ -155,7 +155,7 @@ def words(actor: ir.Actor, length: int) -> set[str]:
     found = {("", actor.initial_state)}
     for _ in range(length):
         found = {
-            (word + actor.actions[c.action].name, c.target) for word, state in found for c in actor.candidates[state]
+            (word + actor.actions[c.action].name, c.target) for word, state in found for c in actor.transitions[state]
         }
     return {word for word, _ in found}
 

@@ -113,9 +113,9 @@ class WellFormed:
         actor = self.actor
         names = [a.name for a in actor.actions]
         assert len(set(names)) == len(names)
-        assert len(actor.candidates) == len(actor.states)
+        assert len(actor.transitions) == len(actor.states)
         assert 0 <= actor.initial_state < len(actor.states)
-        for state, candidates in enumerate(actor.candidates):
+        for state, candidates in enumerate(actor.transitions):
             tried = [c.action for c in candidates]
             assert len(set(tried)) == len(tried)
             assert not set(tried) & set(actor.initializers)
