@@ -104,7 +104,7 @@ class ConstantEvaluator:
         finally:
             self._active -= 1
 
-    def _value(self, expr: ir.Expr, frame: dict[str, Value]) -> Value:  # noqa: C901 (one case for each node)
+    def _value(self, expr: ir.Expr, frame: dict[str, Value]) -> Value:
         self._steps += 1
         if self._steps > self._step_limit:
             raise NotConstantError(f"its evaluation does not end within {self._step_limit} steps", expr.span)
