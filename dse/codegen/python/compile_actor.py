@@ -20,6 +20,7 @@ from dse.codegen.python.scheduler import SchedulerWriter
 from dse.codegen.python.scope import Scope, open_scope, python_name
 from dse.codegen.python.statements import Lines, StatementWriter
 from dse.model.rounds import LoopKey
+from dse.passes import arithmetic
 from dse.passes.analyses.uses import ActorFacts, uses_of
 from dse.program.ir import Actor, Routine, Variable
 from dse.program.types import ListType, dimensions_of
@@ -28,12 +29,12 @@ _SERIAL = itertools.count()
 _RUNTIME: dict[str, object] = {
     "add": operator.add,
     "fmod": math.fmod,
-    "single": support.single,
-    "quotient": support.quotient,
-    "remainder": support.remainder,
+    "single": arithmetic.single,
+    "quotient": arithmetic.quotient,
+    "remainder": arithmetic.remainder,
     "shift_left": support.shift_left,
     "shift_right": support.shift_right,
-    "float_quotient": support.float_quotient,
+    "float_quotient": arithmetic.float_quotient,
     "copy_nested": support.copy_nested,
     "endless": support.endless,
     "copy_into": support.copy_into,

@@ -22,9 +22,9 @@ from dse.codegen.python.code import (
     stored,
 )
 from dse.codegen.python.scope import Scope, Symbol, python_name, zero_of
-from dse.codegen.python.support import single
 from dse.passes.analyses import ranges as intervals
 from dse.passes.analyses.ranges import container
+from dse.passes.arithmetic import single, wrap
 from dse.program.ir import (
     Binary,
     Call,
@@ -188,7 +188,7 @@ class ExpressionWriter:
         if symbol.literal is not None:
             value = symbol.literal.value
             if isinstance(of, IntType) and isinstance(value, int):
-                return integer(of.wrap(value))
+                return integer(wrap(value, of.container_bits, of.signed))
             return stored(self._const(symbol.literal), of, self.scope.names)
         real = isinstance(of, FloatType)
         length = None

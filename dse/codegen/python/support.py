@@ -1,32 +1,11 @@
-"""What generated actor code calls: wraps, truncating division, list copies, text of values, stray accesses."""
+"""What generated actor code calls: shifts, list copies, text of values, stray accesses."""
 
-import math
-from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from dse.base.errors import ExecutionError
 from dse.base.source import Span
-
-_SINGLE = array("f", [0.0])
-
-
-def single(value: float) -> float:
-    """Return ``value`` rounded to a 32-bit float (through a one-element array: three times quicker than ``struct``)."""
-    _SINGLE[0] = value
-    return _SINGLE[0]
-
-
-def quotient(a: int, b: int) -> int:
-    """Return ``a / b`` truncated toward zero."""
-    return a // b if (a >= 0) == (b > 0) else -(-a // b)
-
-
-def remainder(a: int, b: int) -> int:
-    """Return C's ``a % b``: the sign of ``a`` (cal.md 2.1)."""
-    rest = abs(a) % abs(b)
-    return rest if a >= 0 else -rest
 
 
 def shift_left(value: int, count: int) -> int:
@@ -37,15 +16,6 @@ def shift_left(value: int, count: int) -> int:
 def shift_right(value: int, count: int) -> int:
     """Return ``value >> count``; a negative count shifts left."""
     return value >> count if count >= 0 else value << min(-count, 4096)
-
-
-def float_quotient(a: float, b: float) -> float:
-    """Return ``a / b`` of IEEE 754: infinite or not a number for a zero divisor."""
-    if b:
-        return a / b
-    if a == 0 or math.isnan(a):
-        return math.nan
-    return math.copysign(math.inf, a) * math.copysign(1.0, b)
 
 
 def copy_nested(values: Sequence[Any]) -> list[Any]:
