@@ -18,6 +18,7 @@ from dse.passes.analyses.list_sizes import parameter_sizes
 from dse.passes.analyses.ranges import container, fits
 from dse.passes.analyses.uses import ActorFacts, gather_facts, uses_of
 from dse.passes.analyses.values import Values, bounds_of_table
+from dse.passes.arithmetic import wrap
 from dse.passes.rewrites.selection import Trial, first_choice, next_choice
 from dse.program.explicit import ExplicitActor, Wiring
 from dse.program.ir import (
@@ -394,7 +395,7 @@ class ExplicitRewriter:
             return expr
         of = self.values.held[expr.name].variable.type
         if isinstance(of, IntType) and isinstance(literal.value, int):
-            return Const(of.wrap(literal.value), of, expr.span)
+            return Const(wrap(literal.value, of.container_bits, of.signed), of, expr.span)
         return self.converted(replace(literal, span=expr.span), of)
 
     def _element(self, expr: Index) -> Expr:
