@@ -98,10 +98,12 @@ def operands_of(expression: Expr) -> tuple[Expr, ...]:
 
 
 def sub_expressions(expression: Expr) -> Iterator[Expr]:
-    """Yield an expression and all its parts."""
-    yield expression
-    for operand in operands_of(expression):
-        yield from sub_expressions(operand)
+    """Yield an expression and all its parts, left to right, each before its own parts."""
+    pending = [expression]
+    while pending:
+        current = pending.pop()
+        yield current
+        pending += reversed(operands_of(current))
 
 
 def with_operands(expression: Expr, operands: tuple[Expr, ...]) -> Expr:

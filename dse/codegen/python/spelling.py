@@ -1,5 +1,7 @@
 """The table of Python: binding strengths, operators, conversions and the texts of literals and names."""
 
+from functools import lru_cache
+
 from dse.codegen.emitter import Fragment, Operator, Spelling, infix
 from dse.program.ir import BinaryOp
 from dse.program.types import BoolType, FloatType, StringType, Type, scalar_of
@@ -81,6 +83,7 @@ TO_BOOL = Operator("bool({0})", ATOM, (CONDITIONAL,))
 MASKED = infix("&", BIT_AND)
 
 
+@lru_cache(maxsize=1 << 16)
 def python_name(name: str) -> str:
     """Return a Python identifier for an IR name; distinct names stay distinct, and apart from the generator's own."""
     return "v_" + "".join(c if c.isalnum() and c.isascii() else "_" if c == "_" else f"_{ord(c):x}_" for c in name)

@@ -19,10 +19,12 @@ def loose_lists(actor: Actor, facts: ActorFacts, variables: Iterable[Variable]) 
 
     ``variables``: every variable of the actor that is no parameter.
     """
-    types = {v.name: scalar_of(v.type) for v in variables if isinstance(v.type, ListType)}
-    owners = frozenset(types)
     callees = {r.name: r.parameters for r in actor.routines} | {n.name: n.parameters for n in actor.natives}
     parameters = [p for given in callees.values() for p in given if isinstance(p.type, ListType)]
+    if not parameters:
+        return frozenset()
+    types = {v.name: scalar_of(v.type) for v in variables if isinstance(v.type, ListType)}
+    owners = frozenset(types)
     types |= {p.name: scalar_of(p.type) for p in parameters}
     by_native = frozenset(p.name for native in actor.natives for p in native.parameters)
     groups = _groups(actor, callees)

@@ -63,6 +63,8 @@ class ActorFacts:
     """Actor variables that routines assign."""
     accesses: tuple[ActionAccesses, ...]
     """One for each action."""
+    of_actions: tuple[tuple[Uses, Uses], ...]
+    """What the guards, and what the rest of each action touch directly (calls are not followed)."""
 
     @property
     def stateless(self) -> bool:
@@ -106,7 +108,8 @@ def gather_facts(actor: Actor) -> ActorFacts:
     natives = {n.name for n in actor.natives}
     writing = _writing_parameters(actor, own)
     variables = frozenset(v.name for v in actor.variables)
-    everything = [*own.values(), *(u for a in actor.actions for u in _action_uses(a))]
+    of_actions = tuple(_action_uses(a) for a in actor.actions)
+    everything = [*own.values(), *(uses for both in of_actions for uses in both)]
     assigned = frozenset(name for u in everything for name in u.writes)
     by_reference = frozenset(
         name for u in everything for routine, k, name in u.passed if routine in natives or (routine, k) in writing
@@ -119,7 +122,8 @@ def gather_facts(actor: Actor) -> ActorFacts:
         whole_assigned=_whole_assigned(actor),
         shared=variables & frozenset(n for u in in_routines for n in u.reads | u.writes),
         shared_writes=variables & frozenset(n for u in in_routines for n in u.writes),
-        accesses=tuple(_accesses(a, own, natives, writing, variables) for a in actor.actions),
+        accesses=tuple(_accesses(both, own, natives, writing, variables) for both in of_actions),
+        of_actions=of_actions,
     )
 
 
@@ -176,13 +180,13 @@ def _writing_parameters(actor: Actor, own: dict[str, Uses]) -> set[tuple[str, in
 
 
 def _accesses(
-    action: Action,
+    of_action: tuple[Uses, Uses],
     own: dict[str, Uses],
     natives: set[str],
     writing: set[tuple[str, int]],
     variables: frozenset[str],
 ) -> ActionAccesses:
-    guard, body = (_closed_uses(uses, own) for uses in _action_uses(action))
+    guard, body = (_closed_uses(uses, own) for uses in of_action)
     by_reference = {n for r, k, n in body.passed if r in natives or (r, k) in writing}
     return ActionAccesses(
         guard_reads=frozenset(guard.reads & variables),

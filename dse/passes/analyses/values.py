@@ -277,12 +277,14 @@ def is_exact_in_single(bounds: Interval) -> bool:
 
 def bounds_of_table(values: tuple[object, ...]) -> Interval:
     """Return the bounds of the integers of a nested table; None for an empty one, or one of anything else."""
-    bounds: Interval = None
-    pending: list[object] = list(values)
-    while pending:
-        value = pending.pop()
-        if isinstance(value, tuple):
-            pending += value
-        elif isinstance(value, int) and not isinstance(value, bool):
-            bounds = (value, value) if bounds is None else hull(bounds, (value, value))
-    return bounds
+    match values:
+        case (tuple(), *_):
+            found = [b for b in (bounds_of_table(row) for row in values if isinstance(row, tuple)) if b is not None]
+            return (min(low for low, _ in found), max(high for _, high in found)) if found else None
+        case (bool(), *_):
+            return None
+        case (int(), *_):
+            integers = [value for value in values if isinstance(value, int)]
+            return min(integers), max(integers)
+        case _:
+            return None

@@ -113,8 +113,8 @@ class ExplicitRewriter:
         variables = tuple(self._variable(v) for v in actor.variables if v.name not in self._literals)
         for action in actor.actions:
             self._declare_tokens(action)
-        firings = tuple(self._firing(a) if self._possible(a) else None for a in actor.actions)
-        trials = {k: self._trial(a) for k, a in enumerate(actor.actions) if firings[k] is not None}
+        firings = tuple(self._firing(k) if self._possible(a) else None for k, a in enumerate(actor.actions))
+        trials = {k: self._trial(k) for k, firing in enumerate(firings) if firing is not None}
         return ExplicitActor(
             actor=actor,
             wiring=self.wiring,
@@ -165,11 +165,10 @@ class ExplicitRewriter:
                     narrow = container(source)
                 self.values.declare(variable, narrow if variable.name not in self.facts.mutated else None)
 
-    def _firing(self, action: Action) -> tuple[Stmt, ...]:
+    def _firing(self, index: int) -> tuple[Stmt, ...]:
         """Return what a firing does; the tokens that guards look at are read already."""
-        needed = uses_of([v for p in action.outputs for v in p.values], (*action.declarations, *action.body))
-        peeked = uses_of(action.guards).reads
-        names = (needed.reads | needed.writes) - peeked
+        action, (guards, needed) = self.actor.actions[index], self.facts.of_actions[index]
+        names = (needed.reads | needed.writes) - guards.reads
         found: list[Stmt] = []
         for pattern in action.inputs:
             found += self._reads(action, pattern, names)
@@ -179,9 +178,10 @@ class ExplicitRewriter:
             found += self._write(output)
         return tuple(found)
 
-    def _trial(self, action: Action) -> Trial:
+    def _trial(self, index: int) -> Trial:
         """Return the guards of an action and the reads of the token variables that they look at."""
-        names = uses_of(action.guards).reads
+        action, (guards, _) = self.actor.actions[index], self.facts.of_actions[index]
+        names = guards.reads
         peeks = tuple(read for p in action.inputs for read in self._reads(action, p, names))
         return Trial(peeks=peeks, guards=tuple(self.expression(g) for g in action.guards))
 
