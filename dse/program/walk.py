@@ -1,9 +1,10 @@
 """Walks over statements and expressions of the IR, in source order."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import assert_never
 
+from dse.base.source import Span
 from dse.program.ir import (
     Assign,
     Binary,
@@ -34,6 +35,7 @@ from dse.program.ir import (
     While,
     WriteTokens,
 )
+from dse.program.types import BoolType, FloatType, IntType, ListType, StringType
 
 
 def sub_statements(statements: Iterable[Stmt]) -> Iterator[Stmt]:
@@ -125,3 +127,40 @@ def with_operands(expression: Expr, operands: tuple[Expr, ...]) -> Expr:
             return replace(expression, elements=operands)
         case _:
             assert_never(expression)
+
+
+def nodes_of(tree: object) -> Iterator[object]:
+    """Yield every node of the IR in a node or a tuple of them, each before its parts; types and spans are none."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Span):
+            continue
+        if isinstance(node, tuple):
+            pending.extend(reversed(node))
+            continue
+        parts = _PARTS.get(type(node))
+        if parts is None:
+            parts = _PARTS[type(node)] = _parts_of(node)
+        if parts.is_node:
+            yield node
+            pending.extend([getattr(node, name) for name in parts.names])
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The fields of a class that may hold nodes, the last first."""
+
+    is_node: bool
+    names: tuple[str, ...] = ()
+
+
+_PARTS: dict[type, _Parts] = {}
+"""What ``_parts_of`` has found; a walk asks it for each node."""
+
+
+def _parts_of(node: object) -> _Parts:
+    if not is_dataclass(node) or isinstance(node, IntType | FloatType | BoolType | StringType | ListType):
+        return _Parts(is_node=False)
+    names = [] if isinstance(node, ConstList) else [field.name for field in reversed(fields(node))]
+    return _Parts(is_node=True, names=tuple(names))

@@ -6,9 +6,9 @@ from dse.base.source import Span
 from dse.frontend.cal import ast
 from dse.frontend.cal.names import FileScope, LocalVariable, NameSupply, Scope, nearest
 from dse.frontend.cal.program import Program, conversion_hint
-from dse.frontend.cal.typing import is_convertible
 from dse.program import ir
 from dse.program.types import ListType, Type
+from dse.program.typing import is_convertible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

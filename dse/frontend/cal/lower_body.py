@@ -5,9 +5,9 @@ from typing import Protocol, assert_never
 from dse.frontend.cal import ast
 from dse.frontend.cal.lower_expr import ExprLowering, Globals
 from dse.frontend.cal.names import FileScope, LocalVariable, RoutineSymbol, Scope, VariableSymbol, nearest
-from dse.frontend.cal.typing import is_convertible
 from dse.program import ir
 from dse.program.types import IntType, ListType, Type
+from dse.program.typing import is_convertible
 
 _BUILT_IN = ("print", "println")
 

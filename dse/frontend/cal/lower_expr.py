@@ -17,7 +17,9 @@ from dse.frontend.cal.names import (
     VariableSymbol,
     nearest,
 )
-from dse.frontend.cal.typing import (
+from dse.program import ir
+from dse.program.types import BOOL, FLOAT32, STRING, BoolType, IntType, ListType, Type, dimensions_of
+from dse.program.typing import (
     UNARY_RULES,
     binary_type,
     is_bindable,
@@ -26,8 +28,6 @@ from dse.frontend.cal.typing import (
     operand_rule,
     unary_type,
 )
-from dse.program import ir
-from dse.program.types import BOOL, FLOAT32, STRING, BoolType, IntType, ListType, Type, dimensions_of
 
 _OPERATORS = {"||": "or", "&&": "and", "div": "/"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", '"': '"', "'": "'", "\\": "\\"}

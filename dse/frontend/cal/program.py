@@ -30,9 +30,9 @@ from dse.frontend.cal.names import (
     Scope,
     VariableSymbol,
 )
-from dse.frontend.cal.typing import int_type, is_convertible
 from dse.program import ir
 from dse.program.types import BOOL, FLOAT32, FLOAT64, STRING, FloatType, IntType, ListType, Type, scalar_of
+from dse.program.typing import int_type, is_convertible
 
 ParameterValue = int | float | bool | str | tuple[object, ...]
 

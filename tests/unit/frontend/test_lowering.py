@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from dse.base.diagnostics import Gatherer
 from dse.frontend.cal.lower_actor import check_actor, check_unit
-from dse.frontend.cal.typing import int_type
 from dse.program import ir
 from dse.program.types import BOOL, FLOAT32, INT32, STRING, IntType, ListType, dimensions_of
+from dse.program.typing import int_type
 from tests.unit.frontend.lowering_support import actor_of, body_actor, parse, variable
 
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dse.frontend.cal.typing import (
+from dse.program.types import BOOL, FLOAT32, FLOAT64, INT32, STRING, FloatType, IntType, ListType, Type
+from dse.program.typing import (
     binary_type,
     is_bindable,
     is_convertible,
@@ -13,7 +14,6 @@ from dse.frontend.cal.typing import (
     operand_rule,
     unary_type,
 )
-from dse.program.types import BOOL, FLOAT32, FLOAT64, INT32, STRING, FloatType, IntType, ListType, Type
 
 
 def i(size: int) -> IntType:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 from dse.base.source import Span
-from dse.frontend.cal.typing import is_bindable, is_convertible
 from dse.program import ir
 from dse.program.types import BoolType, IntType, ListType, Type
+from dse.program.typing import is_bindable, is_convertible
 
 
 def nodes(tree: object) -> Iterator[object]:
