@@ -7,7 +7,7 @@ import pytest
 
 from dse.base.errors import ModelNotApplicable
 from dse.frontend.network.elaborate import load_network
-from dse.gpu.actors.inline import flat_action
+from dse.passes.rewrites.cost_view import flat_action
 from dse.program.ir import Action, Actor
 from dse.program.network import Network
 from dse.run.execution import RunOptions, run_network

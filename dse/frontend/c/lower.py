@@ -1,7 +1,8 @@
 """From a C file to its kernels: each outermost ``for`` of each function is one, in source order.
 
-The result is sequential: ``parallel`` is empty and ``body`` holds the loop nest. ``dse.gpu.kernel.dependence`` makes
-threads of loops. Unsupported C is an error with its place; all errors of a file are reported together.
+The result is sequential: ``parallel`` is empty and ``body`` holds the loop nest.
+``dse.passes.analyses.parallel_loops`` makes threads of loops. Unsupported C is an error with its place; all errors of a
+file are reported together.
 """
 
 import re
@@ -115,7 +116,7 @@ class _FunctionLowering:
             found += self._top_statement(node)
         if self.scope.gatherer.errors:
             return found
-        extents = array_extents(self.arrays, [k.body for k in found], self.scope.gatherer)
+        extents = array_extents(self.arrays, found, self.scope.gatherer)
         many = len(found) > 1
         name = str(self.function.decl.name)
         return [self._finish(k, extents, f"{name}.{i}" if many else name) for i, k in enumerate(found, 1)]

@@ -1,9 +1,9 @@
 """The body of an action cut into what a GPU runs: loop nests whose iterations are threads, and the rest, one thread.
 
-Every outermost loop becomes a kernel (``dse.gpu.kernel.dependence`` finds its parallel loops); a loop that is not
-parallel but holds parallel ones is repeated around their kernels. Arrays are tokens of a repeat, lists of the actor and
-of the action; scalars that are set elsewhere have a stand-in value, which is an assumption where a loop's end depends
-on it.
+Every outermost loop becomes a kernel (``dse.passes.analyses.parallel_loops`` finds its parallel loops); a loop that is
+not parallel but holds parallel ones is repeated around their kernels. Arrays are tokens of a repeat, lists of the actor
+and of the action; scalars that are set elsewhere have a stand-in value, which is an assumption where a loop's end
+depends on it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dse.base.errors import ModelNotApplicable
-from dse.gpu.actors.inline import FlatAction, flat_action
-from dse.gpu.kernel.dependence import parallelise
 from dse.model.kernel import ArrayInfo, Kernel, ParallelLoop, ScalarValue
 from dse.model.rounds import Rounds, loop_key
-from dse.passes.analyses.intervals import interval
 from dse.passes.analyses.operations import ASSUMED_TRIPS
+from dse.passes.analyses.parallel_loops import parallelise
+from dse.passes.rewrites.cost_view import FlatAction, flat_action, folded
 from dse.program.ir import (
     Action,
     Actor,
@@ -207,10 +206,8 @@ def _alone(statements: list[Stmt], times: Fraction, around: tuple[ForEach, ...],
 
 def _trips(loop: ForEach) -> int | None:
     """Return how often a loop with constant bounds runs, None for one whose bounds depend on something."""
-    low, high = interval(loop.low, {}), interval(loop.high, {})
-    if low is None or high is None or low[0] != low[1] or high[0] != high[1]:
-        return None
-    return max(0, (high[1] - low[0]) // loop.step + 1)
+    low, high = folded(loop.low), folded(loop.high)
+    return None if low is None or high is None else max(0, (high - low) // loop.step + 1)
 
 
 def kernel_of(

@@ -1,7 +1,7 @@
 """Kernels of C text for tests."""
 
 from dse.frontend.c.lower import kernels_of
-from dse.gpu.kernel.dependence import parallelise
+from dse.passes.analyses.parallel_loops import parallelise
 from dse.gpu.trace.features import kernel_features
 from dse.model.kernel import Kernel, KernelFeatures, TraceMachine
 

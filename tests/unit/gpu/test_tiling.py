@@ -2,7 +2,7 @@ import pytest
 
 from dse.formats.device_yaml import load_device
 from dse.frontend.c.lower import kernels_of
-from dse.gpu.kernel.dependence import parallelise
+from dse.passes.analyses.parallel_loops import parallelise
 from dse.gpu.kernel.tiling import tiled
 from dse.gpu.trace.features import kernel_features
 from dse.model.kernel import Kernel, KernelFeatures

@@ -1,5 +1,5 @@
 from dse.frontend.c.lower import kernels_of
-from dse.gpu.kernel.dependence import parallelise
+from dse.passes.analyses.parallel_loops import parallelise
 from dse.gpu.kernel.transpose import Transposition, index_expressions, mentions, transposed, transpositions
 from dse.model.kernel import Kernel
 from dse.program.ir import Index

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from dse.base.errors import ModelNotApplicable
 from dse.base.source import Span
-from dse.passes.analyses.intervals import interval
+from dse.passes.analyses.expression_ranges import range_of, value_of
 from dse.program.ir import (
     Action,
     Actor,
@@ -41,6 +41,7 @@ from dse.program.ir import (
 from dse.program.types import INT32, IntType, ListType, Type, dimensions_of
 from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_statements, with_operands
 
+_COUNTED = ("<<", "&", "|", "^")
 MOST_STATEMENTS = 20_000
 """Statements that the replacement of calls may make of an action; beyond it is taken as recursive."""
 
@@ -104,12 +105,22 @@ def constants_of(actor: Actor) -> dict[str, Place]:
             found[variable.name] = Place(variable.name, value=variable.initial)
         elif isinstance(variable.type, IntType):
             values = {name: _integer(place.value) for name, place in found.items()}
-            value = interval(variable.initial, {n: (v, v) for n, v in values.items() if v is not None})
+            value = range_of(variable.initial, {n: (v, v) for n, v in values.items() if v is not None})
             if value is not None and value[0] == value[1]:
                 found[variable.name] = Place(
                     variable.name, value=Const(value[0], variable.type, variable.initial.span)
                 )  # fmt: skip
     return found
+
+
+def folded(expression: Expr) -> int | None:
+    """Return the value of an expression of constants, None for one that the view leaves as it stands.
+
+    Left shifts and bits put together are instructions of the source that its costs count.
+    """
+    if any(isinstance(part, Binary) and part.op in _COUNTED for part in sub_expressions(expression)):
+        return None
+    return value_of(expression)
 
 
 def _integer(value: Expr | None) -> int | None:
@@ -254,9 +265,9 @@ class _Flattener:
         """Return a scalar expression without calls, names replaced, folded where it is constant."""
         rewritten = self._rewritten(expression, names)
         if isinstance(rewritten, Binary | Unary) and isinstance(rewritten.type, IntType):
-            known = interval(rewritten, {})
-            if known is not None and known[0] == known[1]:
-                return Const(known[0], rewritten.type, rewritten.span)
+            known = folded(rewritten)
+            if known is not None:
+                return Const(known, rewritten.type, rewritten.span)
         return rewritten
 
     def _rewritten(self, expression: Expr, names: Names) -> Expr:
@@ -363,13 +374,13 @@ class _Flattener:
         ]
         position: Expr = Const(0, INT32, span)
         for loop in loops:
-            width = interval(Binary("-", loop.high, loop.low, INT32, span), {})
-            if width is None or width[0] != width[1]:
+            width = folded(Binary("-", loop.high, loop.low, INT32, span))
+            if width is None:
                 raise ModelNotApplicable("a list whose length depends on data", span=span)
             at: Expr = Load(loop.variable.name, INT32, span)
             if not (isinstance(loop.low, Const) and loop.low.value == 0):
                 at = Binary("-", at, loop.low, INT32, span)
-            scaled = Binary("*", position, Const(width[0] + 1, INT32, span), INT32, span)
+            scaled = Binary("*", position, Const(width + 1, INT32, span), INT32, span)
             position = at if isinstance(position, Const) else Binary("+", scaled, at, INT32, span)
         body: list[Stmt] = []
         for number, element in enumerate(generator.elements):
