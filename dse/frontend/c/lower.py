@@ -17,7 +17,7 @@ from dse.base.source import Span, file_span
 from dse.frontend.c.expressions import float_value
 from dse.frontend.c.extents import array_extents
 from dse.frontend.c.parse import CFile, parse_c
-from dse.frontend.c.scope import ArraySymbol, Number, ScalarSymbol, Scope
+from dse.frontend.c.scope import ArraySymbol, KernelScope, Number, ScalarSymbol
 from dse.frontend.c.statements import StatementLowering, assigned_names
 from dse.model.kernel import ArrayInfo, Kernel, ScalarValue
 from dse.program.ir import Assign, Declare, Expr, ForEach, If, Index, Load, Stmt, Variable, While
@@ -99,7 +99,7 @@ class _FunctionLowering:
 
     def __init__(self, file: CFile, gatherer: Gatherer, function: c_ast.FuncDef, tiles: frozenset[str]) -> None:
         self.file, self.function, self.tiles = file, function, tiles
-        self.scope = Scope(file=file, gatherer=gatherer)
+        self.scope = KernelScope(file=file, gatherer=gatherer)
         self.arrays: list[ArrayInfo] = []
         self.outer: dict[str, ScalarSymbol] = {}
         """Scalars of the function and file, by IR name."""

@@ -15,7 +15,7 @@ from dse.model.kernel import ArrayInfo, Kernel, ParallelLoop, ScalarValue
 from dse.model.rounds import Rounds, loop_key
 from dse.passes.analyses.operations import ASSUMED_TRIPS
 from dse.passes.analyses.parallel_loops import parallelise
-from dse.passes.rewrites.cost_view import FlatAction, flat_action, folded
+from dse.passes.rewrites.cost_view import CostView, cost_view, folded
 from dse.program.ir import (
     Action,
     Actor,
@@ -62,7 +62,7 @@ class Body:
     actor: Actor
     action: Action
     pieces: tuple[Piece, ...]
-    flat: FlatAction | None
+    flat: CostView | None
     why_not: str = ""
 
 
@@ -72,7 +72,7 @@ def body_of(actor: Actor, action: Action, rounds: Rounds | None = None) -> Body:
     ``rounds``: of the loops in a run. A ``foreach`` whose bounds depend on data runs that often, rounded, 1 at least.
     """
     try:
-        flat = flat_action(actor, action)
+        flat = cost_view(actor, action)
     except ModelNotApplicable as error:
         return Body(actor=actor, action=action, pieces=(), flat=None, why_not=error.diagnostics[0].message)
     if rounds:
@@ -128,7 +128,7 @@ def _as_in_the_run(statement: Stmt, rounds: Rounds, loops: frozenset[str]) -> St
 @dataclass(slots=True)
 class _Cutter:
     actor: Actor
-    flat: FlatAction
+    flat: CostView
     number: int = 0
 
     def pieces(self, statements: Iterable[Stmt], times: Fraction, around: tuple[ForEach, ...] = ()) -> Iterator[Piece]:
@@ -210,9 +210,7 @@ def _trips(loop: ForEach) -> int | None:
     return None if low is None or high is None else max(0, (high - low) // loop.step + 1)
 
 
-def kernel_of(
-    actor: Actor, flat: FlatAction, statements: tuple[Stmt, ...], name: str
-) -> tuple[Kernel, tuple[str, ...]]:
+def kernel_of(actor: Actor, flat: CostView, statements: tuple[Stmt, ...], name: str) -> tuple[Kernel, tuple[str, ...]]:
     """Return statements of an action as a kernel of one thread, and what was made up for it."""
     variables = visible(actor, flat)
     inside = {s.variable.name for s in sub_statements(statements) if isinstance(s, Declare | ForEach)}
@@ -238,7 +236,7 @@ def kernel_of(
     return kernel, tuple(assumed)
 
 
-def visible(actor: Actor, flat: FlatAction) -> dict[str, Variable]:
+def visible(actor: Actor, flat: CostView) -> dict[str, Variable]:
     """Return what the statements of an action may name: variables of the actor, tokens, its own."""
     found = {v.name: v for v in actor.variables}
     for pattern in flat.action.inputs:
