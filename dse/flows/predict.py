@@ -7,7 +7,7 @@ from fractions import Fraction
 from dse.base.errors import OptionError
 from dse.flows.defaults import outside_actors
 from dse.formats.device_yaml import builtin_devices, load_device
-from dse.gpu.actors.firing import Shape
+from dse.gpu.actors.firing import LaunchShape
 from dse.gpu.actors.weights import PredictedWeights, predict_weights
 from dse.model.device import Device
 from dse.model.platform import Platform, Unit
@@ -32,7 +32,7 @@ def predict_for_device(
     device: Device,
     platform: Platform,
     *,
-    shape: Shape | None = None,
+    shape: LaunchShape | None = None,
     cpu_clock_mhz: Fraction | None = None,
     stage: Callable[[str], None] = lambda _: None,
 ) -> PredictedWeights:
@@ -61,7 +61,7 @@ def left_out_actors(network: Network, platform: Platform) -> frozenset[str]:
     return outside | {i.name for i in network.instances if i.name not in platform.gpu_capable}
 
 
-def _check_shape(shape: Shape, device: Device) -> None:
+def _check_shape(shape: LaunchShape, device: Device) -> None:
     most = device.threads_per_block or 1024
     if shape.blocks < 1 or not 1 <= shape.threads <= most:
         raise OptionError(
@@ -168,11 +168,11 @@ def assumption(predicted: PredictedWeights) -> tuple[str, ...]:
     )
 
 
-def parse_shape(text: str) -> Shape:
+def parse_shape(text: str) -> LaunchShape:
     """Return the threads of ``22x256``. Raises ``OptionError``."""
     blocks, sign, threads = text.lower().partition("x")
     if not (sign and blocks.isdigit() and threads.isdigit()):
         raise OptionError(
             f"threads '{text}' are not understood", expected="--threads THxBL: TH blocks of BL threads, such as 22x256"
         )
-    return Shape(blocks=int(blocks), threads=int(threads))
+    return LaunchShape(blocks=int(blocks), threads=int(threads))

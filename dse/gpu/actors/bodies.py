@@ -1,9 +1,9 @@
 """The body of an action cut into what a GPU runs: loop nests whose iterations are threads, and the rest, one thread.
 
-Every outermost loop becomes a kernel (``dse.gpu.kernel.dependence`` finds its parallel loops); a loop that is not
-parallel but holds parallel ones is repeated around their kernels. Arrays are tokens of a repeat, lists of the actor and
-of the action; scalars that are set elsewhere have a stand-in value, which is an assumption where a loop's end depends
-on it.
+Every outermost loop becomes a kernel (``dse.passes.analyses.parallel_loops`` finds its parallel loops); a loop that is
+not parallel but holds parallel ones is repeated around their kernels. Arrays are tokens of a repeat, lists of the actor
+and of the action; scalars that are set elsewhere have a stand-in value, which is an assumption where a loop's end
+depends on it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dse.base.errors import ModelNotApplicable
-from dse.gpu.actors.inline import FlatAction, flat_action
-from dse.gpu.kernel.dependence import parallelise
 from dse.model.kernel import ArrayInfo, Kernel, ParallelLoop, ScalarValue
 from dse.model.rounds import Rounds, loop_key
-from dse.passes.analyses.intervals import interval
 from dse.passes.analyses.operations import ASSUMED_TRIPS
+from dse.passes.analyses.parallel_loops import parallelise
+from dse.passes.rewrites.cost_view import CostView, cost_view, folded
 from dse.program.ir import (
     Action,
     Actor,
@@ -63,7 +62,7 @@ class Body:
     actor: Actor
     action: Action
     pieces: tuple[Piece, ...]
-    flat: FlatAction | None
+    flat: CostView | None
     why_not: str = ""
 
 
@@ -73,7 +72,7 @@ def body_of(actor: Actor, action: Action, rounds: Rounds | None = None) -> Body:
     ``rounds``: of the loops in a run. A ``foreach`` whose bounds depend on data runs that often, rounded, 1 at least.
     """
     try:
-        flat = flat_action(actor, action)
+        flat = cost_view(actor, action)
     except ModelNotApplicable as error:
         return Body(actor=actor, action=action, pieces=(), flat=None, why_not=error.diagnostics[0].message)
     if rounds:
@@ -129,7 +128,7 @@ def _as_in_the_run(statement: Stmt, rounds: Rounds, loops: frozenset[str]) -> St
 @dataclass(slots=True)
 class _Cutter:
     actor: Actor
-    flat: FlatAction
+    flat: CostView
     number: int = 0
 
     def pieces(self, statements: Iterable[Stmt], times: Fraction, around: tuple[ForEach, ...] = ()) -> Iterator[Piece]:
@@ -207,15 +206,11 @@ def _alone(statements: list[Stmt], times: Fraction, around: tuple[ForEach, ...],
 
 def _trips(loop: ForEach) -> int | None:
     """Return how often a loop with constant bounds runs, None for one whose bounds depend on something."""
-    low, high = interval(loop.low, {}), interval(loop.high, {})
-    if low is None or high is None or low[0] != low[1] or high[0] != high[1]:
-        return None
-    return max(0, (high[1] - low[0]) // loop.step + 1)
+    low, high = folded(loop.low), folded(loop.high)
+    return None if low is None or high is None else max(0, (high - low) // loop.step + 1)
 
 
-def kernel_of(
-    actor: Actor, flat: FlatAction, statements: tuple[Stmt, ...], name: str
-) -> tuple[Kernel, tuple[str, ...]]:
+def kernel_of(actor: Actor, flat: CostView, statements: tuple[Stmt, ...], name: str) -> tuple[Kernel, tuple[str, ...]]:
     """Return statements of an action as a kernel of one thread, and what was made up for it."""
     variables = visible(actor, flat)
     inside = {s.variable.name for s in sub_statements(statements) if isinstance(s, Declare | ForEach)}
@@ -241,7 +236,7 @@ def kernel_of(
     return kernel, tuple(assumed)
 
 
-def visible(actor: Actor, flat: FlatAction) -> dict[str, Variable]:
+def visible(actor: Actor, flat: CostView) -> dict[str, Variable]:
     """Return what the statements of an action may name: variables of the actor, tokens, its own."""
     found = {v.name: v for v in actor.variables}
     for pattern in flat.action.inputs:

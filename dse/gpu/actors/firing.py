@@ -45,7 +45,7 @@ MOST_FIRINGS = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class LaunchShape:
     """The threads that an actor is launched with: ``blocks`` (th) of ``threads`` each (bl)."""
 
     blocks: int
@@ -57,12 +57,12 @@ class Shape:
         return f"{self.blocks}x{self.threads}"
 
 
-def default_shape(device: Device) -> Shape:
+def default_shape(device: Device) -> LaunchShape:
     """Return blocks of 256 threads, as many as the device holds at once."""
     per_sm = int(device.require("threads_per_sm", USER))
     threads = max(1, min(256, device.threads_per_block or 256, per_sm))
     held = min(per_sm // threads, int(device.require("blocks_per_sm", USER)))
-    return Shape(blocks=max(1, held) * device.sms, threads=threads)
+    return LaunchShape(blocks=max(1, held) * device.sms, threads=threads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +121,7 @@ def exact(value: float) -> Fraction:
 class FiringModel:
     """Costs of the firings of actors on one device; what was analysed once is kept."""
 
-    def __init__(self, device: Device, shape: Shape | None = None) -> None:
+    def __init__(self, device: Device, shape: LaunchShape | None = None) -> None:
         for constant in CONSTANTS:
             if constant == "transactions":
                 device.require_classes("transactions", USER)

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 
 from dse.base.errors import ModelNotApplicable
-from dse.gpu.actors.firing import CONSTANTS, Confidence, FiringCost, FiringModel, Shape, exact, rounded
+from dse.gpu.actors.firing import CONSTANTS, Confidence, FiringCost, FiringModel, LaunchShape, exact, rounded
 from dse.gpu.models.cgpredict import class_delay
 from dse.model.device import Device
 from dse.model.trace import FiringIds, Trace
@@ -47,7 +47,7 @@ class PredictedWeights:
     table: WeightTable
     actions: tuple[PredictedAction, ...]
     device: Device
-    shape: Shape
+    shape: LaunchShape
     model: str
     confidence: Confidence
     confidence_text: str
@@ -60,7 +60,7 @@ def predict_weights(
     *,
     leave_out: Collection[str] = (),
     cpu_clock_mhz: Fraction | None = None,
-    shape: Shape | None = None,
+    shape: LaunchShape | None = None,
     stage: Callable[[str], None] = lambda _: None,
 ) -> PredictedWeights:
     """Return predicted weights of every instance but those in ``leave_out``, which cannot run on a GPU.

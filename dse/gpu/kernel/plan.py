@@ -30,7 +30,7 @@ from dse.program.ir import (
     Variable,
     While,
 )
-from dse.program.types import BOOL
+from dse.program.types import BOOL, Type
 from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_statements
 
 
@@ -53,6 +53,8 @@ class Store:
     name: str
     indices: tuple[Expr, ...]
     value: Expr | None
+    type: Type
+    """Of the scalar or element, in which the value is stored."""
     span: Span
 
 
@@ -125,6 +127,21 @@ class Plan:
     """Elements kept in registers, as written, for the explanation."""
 
 
+def sub_nodes(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yield every node, a compound one before its parts, the test of a loop before its body."""
+    for node in nodes:
+        yield node
+        match node:
+            case Branch():
+                yield from sub_nodes((*node.then, *node.otherwise))
+            case Loop():
+                yield from sub_nodes(node.body)
+            case WhileLoop():
+                yield from sub_nodes((*node.test, *node.body))
+            case _:
+                pass
+
+
 def plan_of(kernel: Kernel, *, promote: bool = True) -> Plan:
     """Return the plan of a kernel's thread. Raises ModelNotApplicable for statements that no thread can execute."""
     builder = _Builder(kernel, promote)
@@ -149,7 +166,8 @@ class _Builder:
 
     def __init__(self, kernel: Kernel, promote: bool) -> None:
         self.arrays = {a.name: a for a in kernel.arrays}
-        self.kernel = kernel
+        self.types = {s.variable.name: s.variable.type for s in sub_statements(kernel.body) if isinstance(s, Declare)}
+        self.types |= {s.variable.name: s.variable.type for s in kernel.scalars}
         self.promoted = promoted_elements(kernel) if promote else frozenset()
         self.promoted_arrays: set[str] = set()
         self.accesses: list[Access] = []
@@ -165,7 +183,8 @@ class _Builder:
                 if statement.value is not None:
                     yield from self._reads(statement.value, False)
                     yield from self._operations(count_expression(statement.value, self.is_memory), counted)
-                yield Store(statement.variable.name, (), statement.value, statement.span)
+                of = statement.variable.type
+                yield Store(statement.variable.name, (), statement.value, of, statement.span)
             case Assign():
                 yield from self._assign(statement, counted)
             case If():
@@ -220,7 +239,8 @@ class _Builder:
         yield from self._operations(count, counted)
         if target is not None and target.storage != "local":
             yield self._access(target, statement.indices, True, False, statement.span)
-        yield Store(statement.name, statement.indices, value, statement.span)
+        of = target.element if target is not None else self.types[statement.name]
+        yield Store(statement.name, statement.indices, value, of, statement.span)
 
     def _reads(self, expression: Expr, tile: bool) -> Iterator[Node]:
         """Yield the loads of an expression in the order of their evaluation."""

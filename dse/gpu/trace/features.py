@@ -15,8 +15,8 @@ from dse.gpu.kernel.counting import WorkCounts, count_work
 from dse.gpu.kernel.instructions import OperationCount, expression_key
 from dse.gpu.kernel.plan import Access, Loop, Node, Operations, Plan, WhileLoop, plan_of
 from dse.gpu.kernel.plan import Branch as BranchNode
+from dse.gpu.kernel.steering import needed_names
 from dse.gpu.trace.execute import MAX_STEPS, TraceResult, execute, execute_briefly
-from dse.gpu.trace.thread_code import needed_names
 from dse.model.kernel import (
     ACCESS_CLASSES,
     AccessClass,

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dse.base.errors import ModelNotApplicable, OptionError
-from dse.gpu.trace.thread_code import Affine, affine
 from dse.model.kernel import Dependence, Kernel, ParallelLoop
-from dse.passes.analyses.intervals import Interval, interval
+from dse.passes.analyses.affine import Affine, affine
+from dse.passes.analyses.expression_ranges import range_of
+from dse.passes.analyses.ranges import Interval
 from dse.program.ir import Assign, Binary, Const, Declare, Expr, ForEach, If, Load, Stmt, While
 from dse.program.types import BOOL
 from dse.program.walk import expressions_of, sub_expressions, sub_statements
@@ -177,7 +178,7 @@ def _occurs(names: set[str], expressions: Iterable[Expr]) -> bool:
 
 def _bounds(loop: ForEach, known: dict[str, Interval]) -> tuple[int, int] | None:
     """Return the first and last value that a loop's bounds allow, None when they are not known."""
-    low, high = interval(loop.low, known), interval(loop.high, known)
+    low, high = range_of(loop.low, known), range_of(loop.high, known)
     if low is None or high is None:
         return None
     if not known and (low[0] != low[1] or high[0] != high[1]):
