@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.engine import bench
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, Cutting, Evaluator, Progress
 from dse.explore.mapping_bound import MappingBound

@@ -23,8 +23,8 @@ import numpy as np
 
 from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.engine import Engine, make_engine
+from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import prepare
-from dse.estimate.problem.tables import build_tables
 from dse.explore.mapping_bound import MappingBound
 from dse.explore.space.space import SpaceOptions, build_space
 from dse.model.design_point import DesignPoint, Partition

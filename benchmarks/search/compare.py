@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks.search.networks import RECIPES, Case, case_of
 from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.mapping_bound import MappingBound, fastest_rows
 from dse.explore.methods.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method

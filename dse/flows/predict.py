@@ -55,10 +55,7 @@ def predict_for_device(
 
 def left_out_actors(network: Network, platform: Platform) -> frozenset[str]:
     """Return the actors that cannot run on the GPU: they call natives, or the platform names others."""
-    outside = outside_actors(network)
-    if platform.gpu_capable is None:
-        return outside
-    return outside | {i.name for i in network.instances if i.name not in platform.gpu_capable}
+    return outside_actors(network) | {i.name for i in network.instances if not platform.may_use_gpu(i.name)}
 
 
 def _check_shape(shape: LaunchShape, device: Device) -> None:

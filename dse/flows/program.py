@@ -8,7 +8,9 @@ from dse.base.collector import collector_paused
 from dse.base.errors import DeadlockError, Diagnostic, ExecutionError, OptionError
 from dse.base.source import file_span
 from dse.estimate.engine import needs_compiling
-from dse.estimate.problem.tables import UNIT_KINDS, ProblemTables, build_tables, derivable
+from dse.estimate.problem.build import build_tables, derivable
+from dse.estimate.problem.prices import UNIT_KINDS
+from dse.estimate.problem.tables import ProblemTables
 from dse.flows.defaults import Capacities, default_capacities, outside_actors
 from dse.flows.inputs import DEFAULT_INPUT, default_input, require_file
 from dse.flows.manifest import file_digest, origins_text, platform_digest, weights_digest

@@ -8,8 +8,8 @@ import pytest
 
 from dse.estimate.deadlock import completes
 from dse.estimate.engine import ENGINES, make_engine
+from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import prepare
-from dse.estimate.problem.tables import build_tables
 from tests.golden.turnus_cases import FOLDER, Run, TurnusCase, expected, read_case
 
 FLAG_DIFFERENCES = {

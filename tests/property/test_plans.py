@@ -12,8 +12,9 @@ from dse.estimate.compiled import plan as plans
 from dse.estimate.compiled.place_kernel import PART_UNIT
 from dse.estimate.compiled.plan import Plan, Planner
 from dse.estimate.engine import make_engine
+from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import prepare
-from dse.estimate.problem.tables import ProblemTables, build_tables
+from dse.estimate.problem.tables import ProblemTables
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.problem import Problem
 from tests.property.estimation_cases import Shape, random_case, random_point, with_clocks

@@ -10,7 +10,7 @@ import pytest
 
 from dse.base.errors import DseError
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.mapping_bound import MappingBound
 from dse.explore.methods.method import METHODS, SearchContext, SearchMethod, Traffic

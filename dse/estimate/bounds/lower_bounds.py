@@ -19,14 +19,12 @@ from math import ceil
 import numpy as np
 
 from dse.base.errors import InfeasibleDesign
+from dse.estimate.bounds.least_costs import claimed, least_for_payer, least_share
 from dse.estimate.bounds.token_paths import PathTimes, TokenPaths
 from dse.estimate.problem.prepare import NO_SERVER, Prepared
-from dse.estimate.problem.tables import PRICE_DERIVED, UNIT_KINDS, IntArray, ProblemTables, TransferTable
+from dse.estimate.problem.prices import UNIT_KINDS
+from dse.estimate.problem.tables import IntArray, ProblemTables, TransferTable
 from dse.model.design_point import TransferMode
-
-_HOST_PRICE = {0: 3, 1: 4}
-_NEAR_PRICES = {0: (0, 1), 1: (2,)}
-_NO_PRICE = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +145,7 @@ def allowed_rows(tables: ProblemTables) -> list[tuple[int, ...]]:
     present = {unit.kind for unit in platform.units}
     allowed: list[tuple[int, ...]] = []
     for a, actor in enumerate(tables.topology.actors):
-        capable = platform.gpu_capable is None or actor.name in platform.gpu_capable
+        capable = platform.may_use_gpu(actor.name)
         kinds = [k for k, kind in enumerate(UNIT_KINDS) if kind in present and (kind == "cpu" or capable)]
         if not kinds:
             raise InfeasibleDesign(
@@ -171,9 +169,8 @@ def _link_loads(prepared: Prepared) -> list[int]:
         for e, buffer in enumerate(table.buffer.tolist()):
             if shared[buffer]:
                 begin, width = int(table.cost[e]), int(table.width[e])
-                ticks = table.ticks[prices[buffer], begin : begin + width].tolist()
-                share = min(max(0, of_block) * firings[e] // k for k, of_block in enumerate(ticks, start=1))
-                loads[prepared.server_of[buffer]] += share
+                ticks = table.ticks[prices[buffer], begin : begin + width]
+                loads[prepared.server_of[buffer]] += int(least_share(ticks, firings[e]))
     return loads
 
 
@@ -190,17 +187,7 @@ def _priced(table: TransferTable, prices: Sequence[int]) -> IntArray:
 
 def _least_priced(tables: ProblemTables, table: TransferTable, kind: int) -> IntArray:
     """Return the least ticks of each column that an end on a unit of ``kind`` has to pay; 0 where none is known."""
-    buffers = _column_buffers(table)
-    problem = tables.problem
-    free = problem.missing_weights == "zero" or not problem.weights.has_transfers
-    least = np.full(table.ticks.shape[1], _NO_PRICE, dtype=np.int64)
-    prices = list(_NEAR_PRICES[kind])
-    if any(unit.kind == "gpu" for unit in problem.platform.units):
-        prices += [_HOST_PRICE[kind], *range(PRICE_DERIVED, len(table.known))]
-    for price in prices:
-        known = np.array(table.known[price], dtype=bool)[buffers]
-        least = np.where(known, np.minimum(least, table.ticks[price]), 0 if free and price < PRICE_DERIVED else least)
-    return np.where(least == _NO_PRICE, 0, least)
+    return claimed(least_for_payer(tables, table, table.ticks, _column_buffers(table), kind))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,8 @@ of actions, of entries of the transfer tables and of firings run through all act
 import numpy as np
 from numba import njit
 
+from dse.estimate.problem.prices import ACROSS, APART, CLASS_OF_ENDS, TOGETHER
+
 _inner = njit(error_model="numpy")
 
 
@@ -135,9 +137,6 @@ def longest_path(trace, reads, writes, buffers, times, found, counts):
     return end[last]
 
 
-LOCAL, CPU_CPU, CUDA, HOST_CPU, HOST_GPU = range(5)
-
-
 @_inner
 def classify(slots, slot_unit, unit_kind, unit_side, buffers, crossing, read_class, write_class):
     """Give each buffer the class of its price on both sides, and each port its first buffer that crosses, or -1."""
@@ -148,13 +147,11 @@ def classify(slots, slot_unit, unit_kind, unit_side, buffers, crossing, read_cla
             crossing[port[b]] = b
     for b in range(len(source)):
         writer, reader = slots[source[b]], slots[target[b]]
+        where = TOGETHER if writer == reader else APART
         if crossing[port[b]] >= 0:
-            read_class[b] = HOST_GPU if unit_kind[slot_unit[reader]] else HOST_CPU
-            write_class[b] = HOST_GPU if unit_kind[slot_unit[writer]] else HOST_CPU
-        else:
-            near = LOCAL if writer == reader else CPU_CPU
-            read_class[b] = CUDA if unit_kind[slot_unit[reader]] else near
-            write_class[b] = CUDA if unit_kind[slot_unit[writer]] else near
+            where = ACROSS
+        read_class[b] = CLASS_OF_ENDS[unit_kind[slot_unit[reader]], where]
+        write_class[b] = CLASS_OF_ENDS[unit_kind[slot_unit[writer]], where]
 
 
 @njit(

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from dse.estimate.compiled.place_kernel import CHOSEN, PARTS_WIDTH, UNKNOWN, choose
 from dse.estimate.problem.prepare import LinkServer, Prepared, link_servers, prepare
-from dse.estimate.problem.tables import UNIT_KINDS, CostRow, IntArray, ProblemTables
+from dse.estimate.problem.prices import UNIT_KINDS
+from dse.estimate.problem.tables import CostRow, IntArray, ProblemTables
 from dse.model.design_point import POLICIES, DesignPoint, Policy
 
 MOST_KNOWN = 8_000_000
@@ -153,8 +154,7 @@ def _fits(tables: ProblemTables) -> NDArray[np.bool_]:
     Shape (n_rows, n_actors).
     """
     problem, actors = tables.problem, tables.topology.actors
-    capable = problem.platform.gpu_capable
-    barred = [capable is not None and actor.name not in capable for actor in actors]
+    barred = [not problem.platform.may_use_gpu(actor.name) for actor in actors]
     return np.array(
         [
             [

@@ -6,8 +6,9 @@ import numpy as np
 
 from dse.estimate.accounts import partition_account
 from dse.estimate.deadlock import FinalState, diagnose
+from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import Prepared, prepare
-from dse.estimate.problem.tables import build_tables, run_ends
+from dse.estimate.problem.tables import run_ends
 from dse.estimate.reference.actor import Actor
 from dse.estimate.reference.coupled import Coupled, Firings, couple
 from dse.estimate.reference.simulator import Simulator

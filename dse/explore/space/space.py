@@ -546,7 +546,7 @@ def _allowed_units(
 ) -> tuple[int, ...]:
     """Return the units that an actor may run on, as indices."""
     name = topology.actors[actor].name
-    capable = not cpu_only and (platform.gpu_capable is None or name in platform.gpu_capable)
+    capable = not cpu_only and platform.may_use_gpu(name)
     units = tuple(u for u, unit in enumerate(platform.units) if unit.kind == "cpu" or capable)
     if pin is None:
         return units

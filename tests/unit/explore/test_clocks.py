@@ -10,7 +10,7 @@ import pytest
 from dse.base.errors import FormatError
 from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.engine import ENGINES, make_engine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.mapping_bound import MappingBound, fastest_rows
 from dse.explore.methods.method import METHODS
 from dse.explore.moves.moves import Position, candidate_of, position_of, random_candidate, reset, settings_of
