@@ -307,6 +307,11 @@ def resume_study(
     connection = _connect(path)
     try:
         stored = _checked_identity(path, connection)
+        if stored is not None:
+            _compare_identity(path, stored, identity)
+    except (FormatError, OptionError):
+        connection.close()  # else the file stays locked as long as the error is at hand
+        raise
     except sqlite3.OperationalError as cause:
         connection.close()
         raise OptionError(
@@ -319,7 +324,6 @@ def resume_study(
         connection.close()
         path.unlink()
         return create_study(path, topology, identity, manifest)
-    _compare_identity(path, stored, identity)
     store = StudyStore(path, connection, topology)
     store.load()
     return store
