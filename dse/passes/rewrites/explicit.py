@@ -365,12 +365,10 @@ class ExplicitRewriter:
         match expr:
             case Const() | ConstList():
                 return expr
-            case Load():
-                return self._load(expr)
-            case Index():
-                return self._element(replace(expr, indices=self._checked(expr.name, expr.indices)))
+            case Load() | Index():
+                return self._read(self.reference(expr))
             case Unary(op="#"):
-                operand = self.expression(expr.operand)
+                operand = self.reference(expr.operand)
                 length = self.values.of(operand).length
                 return replace(expr, operand=operand) if length is None else Const(length, expr.type, expr.span)
             case Unary() | Binary():
@@ -388,6 +386,16 @@ class ExplicitRewriter:
             case _:
                 raise not_of_source(expr)
 
+    def reference(self, expr: Expr) -> Expr:
+        """Return an expression as a list argument takes it: a variable, or a part of one, by reference."""
+        match expr:
+            case Load():
+                return self._load(expr)
+            case Index():
+                return replace(expr, indices=self._checked(expr.name, expr.indices))
+            case _:
+                return self.expression(expr)
+
     def _load(self, expr: Load) -> Expr:
         """Return the literal of a constant that has one, else the variable."""
         literal = self._literals.get(expr.name)
@@ -398,10 +406,12 @@ class ExplicitRewriter:
             return Const(wrap(literal.value, of.container_bits, of.signed), of, expr.span)
         return self.converted(replace(literal, span=expr.span), of)
 
-    def _element(self, expr: Index) -> Expr:
-        """Return an element as a value of its type: one that another type wrote through a reference is converted."""
-        if isinstance(expr.type, ListType) or not self.values.of(expr).loose:
+    def _read(self, expr: Expr) -> Expr:
+        """Return a variable or element as a value of its type: what another type wrote by reference is converted."""
+        if not self.values.of(expr).loose:
             return expr
+        if isinstance(expr.type, ListType):
+            return Copy(expr, expr.type, True, expr.span)
         return Cast(expr, expr.type, expr.span)
 
     def _checked(self, name: str, indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -445,10 +455,11 @@ class ExplicitRewriter:
         """Return arguments as the parameters take them: scalars stored, lists by reference, tables copied."""
         found = []
         for parameter, argument in zip(self._parameters[routine], arguments, strict=True):
-            value = self.expression(argument)
             if not isinstance(parameter.type, ListType):
-                value = self.converted(value, parameter.type)
-            elif isinstance(value, ConstList):
+                found.append(self.converted(self.expression(argument), parameter.type))
+                continue
+            value = self.reference(argument)
+            if isinstance(value, ConstList):
                 assert isinstance(value.type, ListType)
                 value = Copy(value, value.type, False, value.span)
             found.append(value)
