@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from dse.base.source import Span
 from dse.frontend.cal import ast
-from dse.frontend.cal.names import FileScope, LocalVariable, NameSupply, Scope, nearest
+from dse.frontend.cal.names import FileScope, LocalVariable, NameSupply, Scope, nearest, number_text
 from dse.frontend.cal.program import Program, conversion_hint
 from dse.frontend.cal.typing import is_convertible
 from dse.program import ir
-from dse.program.types import ListType, Type
+from dse.program.types import LARGEST_LIST, ListType, Type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +183,10 @@ class ActionLowering:
             return 0
         value = self._program.constant_int(repeat, Scope(self._file), "a repeat")
         if value is not None and value <= 0:
-            self._error(f"a repeat must be greater than zero, not {value}", repeat.span)
+            self._error(f"a repeat must be greater than zero, not {number_text(value)}", repeat.span)
+            return None
+        if value is not None and value > LARGEST_LIST:
+            message = f"a repeat of {number_text(value)} is too large"
+            self._error(message, repeat.span, f"expected an integer from 1 to {LARGEST_LIST}")
             return None
         return value

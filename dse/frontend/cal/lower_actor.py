@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from dse.base.diagnostics import Gatherer
 from dse.base.source import NO_SPAN, Span
 from dse.frontend.cal import ast
-from dse.frontend.cal.consteval import Value, constant_of, store, zero_of
+from dse.frontend.cal.consteval import LONGEST_LIST, Value, constant_of, store, zero_of
 from dse.frontend.cal.imports import UnitLoader, UnitScopes
 from dse.frontend.cal.lower_action import ActionLowering, ActorPorts, action_names, lower_ports
 from dse.frontend.cal.names import (
@@ -23,7 +23,7 @@ from dse.frontend.cal.names import (
 from dse.frontend.cal.program import ParameterValue, Program
 from dse.frontend.cal.scheduling import Schedule, build_schedule
 from dse.program import ir
-from dse.program.types import BoolType, FloatType, IntType, ListType, StringType, Type
+from dse.program.types import BoolType, FloatType, IntType, ListType, StringType, Type, elements_of
 
 __all__ = ["ParameterValue", "UnitLoader", "check_actor", "check_unit", "lower_actor"]
 
@@ -156,6 +156,10 @@ class _ActorLowering:
     def _argument(self, symbol: GlobalVariable, of: Type) -> ir.Expr | None:
         """Return the value of an actor parameter: the argument, the default, or zero."""
         name, declaration = symbol.source_name, symbol.declaration
+        if elements_of(of) > LONGEST_LIST:
+            message = f"the parameter '{name}' is a list of {elements_of(of)} elements"
+            self._reporter.error(message, declaration.span, f"expected at most {LONGEST_LIST}")
+            return None
         if name in self._arguments.values:
             given = self._arguments.values[name]
             if not _fits(given, of):

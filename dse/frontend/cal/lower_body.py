@@ -212,9 +212,6 @@ class BodyLowering:
         value = values[0] if values else None
         if values and value is None:
             return None
-        if value is not None and isinstance(value.type, ListType):
-            self._error(f"'{name}' does not print a list ({value.type})", statement.arguments[0].span, "print elements")
-            return None
         return ir.Print(value, name == "println", statement.span)
 
     def _foreach(self, statement: ast.ForeachStmt, scope: Scope) -> ir.Stmt | None:

@@ -16,6 +16,7 @@ from dse.frontend.cal.names import (
     Scope,
     VariableSymbol,
     nearest,
+    number_text,
 )
 from dse.frontend.cal.typing import (
     UNARY_RULES,
@@ -27,7 +28,18 @@ from dse.frontend.cal.typing import (
     unary_type,
 )
 from dse.program import ir
-from dse.program.types import BOOL, FLOAT32, STRING, BoolType, IntType, ListType, Type, dimensions_of
+from dse.program.types import (
+    BOOL,
+    FLOAT32,
+    LARGEST_LIST,
+    STRING,
+    BoolType,
+    IntType,
+    ListType,
+    Type,
+    dimensions_of,
+    elements_of,
+)
 
 _OPERATORS = {"||": "or", "&&": "and", "div": "/"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", '"': '"', "'": "'", "\\": "\\"}
@@ -192,6 +204,15 @@ class ExprLowering:
             span=declaration.span,
         )
 
+    def list_type(self, element: Type, size: int, span: Span) -> ListType | None:
+        """Return the type of a list, or None after reporting that it has more elements than any list may have."""
+        count = elements_of(element) * size
+        if count <= LARGEST_LIST:
+            return ListType(element, size)
+        hint = f"expected at most {LARGEST_LIST}, those of the lists in it counted"
+        self._error(f"a list of {number_text(count)} elements is too large", span, hint)
+        return None
+
     def _name(self, expr: ast.Name, scope: Scope) -> ir.Expr | None:
         symbol = self.variable(expr, scope)
         of = None if symbol is None else self._program.type_of(symbol)
@@ -242,6 +263,8 @@ class ExprLowering:
         if of is None:
             self._error(f"'{node.op}' does not apply to {left.type} and {right.type}", node.span, operand_rule(op))
             return None
+        if isinstance(of, ListType) and self.list_type(of.element, of.size, node.span) is None:
+            return None
         return ir.Binary(cast("ir.BinaryOp", op), left, right, of, node.span)
 
     def _call(self, expr: ast.CallExpr, scope: Scope) -> ir.Expr | None:
@@ -286,7 +309,9 @@ class ExprLowering:
         elements = self._elements(expr, scope)
         if elements is None:
             return None
-        of = ListType(elements[1], len(elements[0]))
+        of = self.list_type(elements[1], len(elements[0]), expr.span)
+        if of is None:
+            return None
         values: list[object] = []
         for element in elements[0]:
             if isinstance(element, ir.Const):
@@ -325,7 +350,8 @@ class ExprLowering:
         elements = self._elements(expr, scope)
         if elements is None or len(loops) != len(expr.generators):
             return None
-        return ir.Generator(elements[0], tuple(loops), ListType(elements[1], count), expr.span)
+        of = self.list_type(elements[1], count, expr.span)
+        return None if of is None else ir.Generator(elements[0], tuple(loops), of, expr.span)
 
     def _generator_loop(self, clause: ast.GeneratorClause, scope: Scope) -> tuple[ir.GeneratorLoop, int] | None:
         low = self._program.constant_int(clause.low, scope, "the bound of a generator")
@@ -335,7 +361,7 @@ class ExprLowering:
         if low is None or high is None or symbol.type is None:
             return None
         if high < low:
-            message = f"the generator runs from {low} down to {high}"
+            message = f"the generator runs from {number_text(low)} down to {number_text(high)}"
             self._error(message, clause.span, "the upper bound must not be below the lower one")
             return None
         bounds = [ir.Const(v, literal_type(v), e.span) for v, e in ((low, clause.low), (high, clause.high))]

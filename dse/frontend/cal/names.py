@@ -48,6 +48,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return "known: " + ", ".join(names) if 0 < len(names) <= LONGEST_LISTING else ""
 
 
+def number_text(value: int) -> str:
+    """Return an integer as a message shows it."""
+    if value.bit_length() <= 128:
+        return str(value)
+    return f"about {'-' if value < 0 else ''}2^{value.bit_length() - 1}"
+
+
 class NameSupply:
     """Gives each declared thing of one actor a name that nothing else has: ``x``, ``x_1``, ``x_2``, ..."""
 

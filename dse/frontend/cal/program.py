@@ -29,10 +29,23 @@ from dse.frontend.cal.names import (
     RoutineSymbol,
     Scope,
     VariableSymbol,
+    number_text,
 )
 from dse.frontend.cal.typing import int_type, is_convertible
 from dse.program import ir
-from dse.program.types import BOOL, FLOAT32, FLOAT64, STRING, FloatType, IntType, ListType, Type, scalar_of
+from dse.program.types import (
+    BOOL,
+    FLOAT32,
+    FLOAT64,
+    LARGEST_INT_BITS,
+    STRING,
+    FloatType,
+    IntType,
+    ListType,
+    Type,
+    elements_of,
+    scalar_of,
+)
 
 ParameterValue = int | float | bool | str | tuple[object, ...]
 
@@ -137,11 +150,9 @@ class Program:
         lowered: Type | None
         match of:
             case ast.ListTypeExpr():
-                element = self.lower_type(of.element, (), scope)
-                lowered = self._list_of(element, of.size, scope)
+                lowered = self._list_of(self.lower_type(of.element, (), scope), of.size, scope)
             case ast.NamedType(name="int" | "uint"):
-                size = 32 if of.size is None else self._size(of.size, scope, f"the size of {of.name}")
-                lowered = None if size is None else int_type(size, of.name == "int")
+                lowered = self._int_type(of, scope)
             case _:
                 lowered = _SCALARS[of.name]
         for dimension in reversed(dimensions):
@@ -150,14 +161,28 @@ class Program:
 
     def _list_of(self, element: Type | None, size: ast.Expr, scope: Scope) -> Type | None:
         count = self._size(size, scope, "the size of a list")
-        return None if count is None or element is None else ListType(element, count)
+        if count is None or element is None:
+            return None
+        return self.expressions.list_type(element, count, size.span)
+
+    def _int_type(self, of: ast.NamedType, scope: Scope) -> Type | None:
+        what = f"the size of {of.name}"
+        size = 32 if of.size is None else self._size(of.size, scope, what)
+        if size is None:
+            return None
+        if size > LARGEST_INT_BITS:
+            assert of.size is not None
+            message = f"{what} is {number_text(size)}"
+            self.reporter.error(message, of.size.span, f"expected an integer from 1 to {LARGEST_INT_BITS}")
+            return None
+        return int_type(size, of.name == "int")
 
     def _size(self, expr: ast.Expr, scope: Scope, what: str) -> int | None:
         if isinstance(expr, ast.Lit) and type(expr.value) is int and expr.value > 0:
             return expr.value
         size = self.constant_int(expr, scope, what)
         if size is not None and size <= 0:
-            self.reporter.error(f"{what} must be greater than zero, not {size}", expr.span)
+            self.reporter.error(f"{what} must be greater than zero, not {number_text(size)}", expr.span)
             return None
         return size
 
@@ -244,7 +269,7 @@ class Program:
         of = self.type_of(symbol)
         if initial is None or of is None or isinstance(initial, ir.Const | ir.ConstList):
             return initial
-        if isinstance(scalar_of(of), FloatType) or _elements(of) > LARGEST_FOLDED_LIST:
+        if isinstance(scalar_of(of), FloatType) or elements_of(of) > LARGEST_FOLDED_LIST:
             return initial
         try:
             return constant_of(self._value(symbol), of, initial.span)
@@ -358,14 +383,6 @@ def conversion_hint(source: Type, target: Type) -> str:
     if isinstance(target, IntType) and isinstance(source, FloatType):
         return "floats do not convert to integers"
     return f"expected {target}"
-
-
-def _elements(of: Type) -> int:
-    count = 1
-    while isinstance(of, ListType):
-        count *= of.size
-        of = of.element
-    return count
 
 
 __all__ = ["FileScope", "ParameterValue", "Program", "RoutineSignature", "conversion_hint"]

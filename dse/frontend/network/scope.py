@@ -8,12 +8,20 @@ from dse.base.registry import nearest_names
 from dse.base.source import Span
 from dse.frontend.network.expressions import Value, convert, evaluate, kind_of, zero_of
 from dse.model.xdf import XdfDecl, XdfExpr, XdfNetwork, XdfType
-from dse.program.types import BOOL, STRING, FloatType, IntType, ListType, Type
+from dse.program.types import (
+    BOOL,
+    LARGEST_INT_BITS,
+    LARGEST_LIST,
+    STRING,
+    FloatType,
+    IntType,
+    ListType,
+    Type,
+    elements_of,
+)
 
 _TYPE_NAMES = ("int", "uint", "bool", "float", "half", "double", "String", "List")
 _FLOAT_BITS = {"half": 16, "float": 32, "double": 64}
-_MAX_INT_BITS = 1024
-_MAX_LIST = 1 << 28
 
 
 NetworkArguments: TypeAlias = Mapping[str, tuple[Value, Span]]
@@ -109,11 +117,17 @@ class Scope:
             self.gather.error("a List type needs the entries 'type' and 'size'", written.span)
             return None
         element = self.type_of(written.element)
-        return None if element is None else ListType(element, size)
+        if element is None:
+            return None
+        if size * elements_of(element) > LARGEST_LIST:
+            expected = f"expected at most {LARGEST_LIST}, those of the lists in it counted"
+            self.gather.error(f"a list of {size * elements_of(element)} elements is too large", written.span, expected)
+            return None
+        return ListType(element, size)
 
     def _size(self, size: XdfExpr, written: XdfType) -> int | None:
         value = self.evaluate(size)
-        limit = _MAX_LIST if written.name == "List" else _MAX_INT_BITS
+        limit = LARGEST_LIST if written.name == "List" else LARGEST_INT_BITS
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= limit):
             self.gather.error(f"bad size of type {written.name}", size.span, f"expected an integer from 1 to {limit}")
             return None
