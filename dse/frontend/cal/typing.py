@@ -67,14 +67,19 @@ def binary_type(op: str, left: Type, right: Type) -> Type | None:
         return BOOL if left == right == BOOL else None
     if op in COMPARISONS:
         return BOOL if _comparable(op, left, right) else None
+    if isinstance(left, IntType) and isinstance(right, IntType):
+        rule = _INT_TYPES.get(op)
+        return None if rule is None else rule(left, right)
+    return _mixed_type(op, left, right)
+
+
+def _mixed_type(op: str, left: Type, right: Type) -> Type | None:
+    """Return the result of an operator that computes, for operands that are not both integers."""
     match left, right:
         case (StringType(), _) | (_, StringType()):
             return STRING if op == "+" else None
         case ListType(), ListType():
             return _joined_type(left, right) if op == "+" else None
-        case IntType(), IntType():
-            rule = _INT_TYPES.get(op)
-            return None if rule is None else rule(left, right)
     return least_upper_bound(left, right) if op in ARITHMETIC and is_number(left) and is_number(right) else None
 
 

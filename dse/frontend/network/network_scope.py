@@ -21,6 +21,7 @@ from dse.program.types import (
 )
 
 _TYPE_NAMES = ("int", "uint", "bool", "float", "half", "double", "String", "List")
+_UNSIZED: Mapping[str, Type] = {"bool": BOOL, "String": STRING}
 _FLOAT_BITS = {"half": 16, "float": 32, "double": 64}
 
 
@@ -28,7 +29,7 @@ NetworkArguments: TypeAlias = Mapping[str, tuple[Value, Span]]
 """The arguments of a network by name: value, and the place that gives it."""
 
 
-class Scope:
+class NetworkScope:
     """The values of one network's declarations for given arguments, evaluated when they are first asked for."""
 
     def __init__(self, network: XdfNetwork, arguments: NetworkArguments, gather: Gatherer) -> None:
@@ -95,22 +96,17 @@ class Scope:
         if written.size is not None and size is None:
             return None
         match written.name:
-            case "bool":
-                return BOOL
-            case "String":
-                return STRING
             case "int" | "uint":
                 return IntType(32 if size is None else size, written.name == "int")
             case "half" | "float" | "double":
-                bits = _FLOAT_BITS[written.name]
-                return FloatType(size if size in (16, 32, 64) else bits)
+                return FloatType(size if size in (16, 32, 64) else _FLOAT_BITS[written.name])
             case "List":
                 return self._list_type(written, size)
-            case _:
-                self.gather.error(
-                    f"unknown type '{written.name}'", written.span, nearest_names(written.name, _TYPE_NAMES)
-                )
-                return None
+        of = _UNSIZED.get(written.name)
+        if of is None:
+            known = nearest_names(written.name, _TYPE_NAMES)
+            self.gather.error(f"unknown type '{written.name}'", written.span, known)
+        return of
 
     def _list_type(self, written: XdfType, size: int | None) -> Type | None:
         if written.element is None or size is None:
