@@ -1,7 +1,13 @@
 """Types of the IR: sized integers, floats, bool, String and lists. Integer model R (cal.md 2.0) lives here."""
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
+
+LARGEST_INT_BITS = 512
+"""The largest size that an integer may be declared with. Types of intermediate results may be larger."""
+LARGEST_LIST = 1 << 32
+"""The most elements that a list may have, those of the lists in it counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +91,11 @@ def dimensions_of(of: Type) -> tuple[int, ...]:
         sizes.append(of.size)
         of = of.element
     return tuple(sizes)
+
+
+def elements_of(of: Type) -> int:
+    """Return the number of scalars in a list, those of the lists in it counted; 1 for a scalar."""
+    return math.prod(dimensions_of(of))
 
 
 def bytes_of(of: Type) -> int:

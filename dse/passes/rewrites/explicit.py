@@ -61,6 +61,7 @@ from dse.program.ir import (
 )
 from dse.program.types import (
     BOOL,
+    FLOAT64,
     INT32,
     STRING,
     FloatType,
@@ -378,7 +379,7 @@ class ExplicitRewriter:
             case Call():
                 return self._call(expr)
             case ListExpr():
-                return replace(expr, elements=tuple(self._member(e) for e in expr.elements))
+                return replace(expr, elements=self._members(expr))
             case Generator():
                 return self._generator(expr)
             case Cast():
@@ -430,7 +431,19 @@ class ExplicitRewriter:
     def _operation(self, expr: Unary | Binary) -> Expr:
         if isinstance(expr, Binary) and isinstance(expr.type, StringType):
             return replace(expr, left=self._text(expr.left), right=self._text(expr.right))
+        if isinstance(expr, Binary) and isinstance(expr.type, ListType):
+            return replace(expr, left=self._joined(expr.left, expr.type), right=self._joined(expr.right, expr.type))
         return with_operands(expr, tuple(self.expression(o) for o in operands_of(expr)))
+
+    def _joined(self, expr: Expr, of: ListType) -> Expr:
+        """Return a part of a list that two lists are joined to: with elements of its type, nested ones copied."""
+        value = self.expression(expr)
+        assert isinstance(value.type, ListType)
+        target, convert = ListType(of.element, value.type.size), _becomes_float(value.type, of)
+        nested = isinstance(of.element, ListType) and not self.values.of(value).fresh
+        if convert or nested or dimensions_of(value.type) != dimensions_of(target):
+            return Copy(value, target, convert, value.span)
+        return value
 
     def _text(self, expr: Expr) -> Expr:
         """Return the text of a value, as it is printed."""
@@ -441,7 +454,7 @@ class ExplicitRewriter:
         condition, then, otherwise = (self.expression(o) for o in operands_of(expr))
         if isinstance(expr.type, FloatType):
             then, otherwise = (
-                e if isinstance(e.type, FloatType) else Cast(e, FloatType(64), e.span) for e in (then, otherwise)
+                Cast(e, FLOAT64, e.span) if _becomes_float(e.type, expr.type) else e for e in (then, otherwise)
             )
         return replace(expr, condition=condition, then=then, otherwise=otherwise)
 
@@ -465,12 +478,20 @@ class ExplicitRewriter:
             found.append(value)
         return tuple(found)
 
-    def _member(self, expr: Expr) -> Expr:
-        """Return an element of a new list; a list in it is copied."""
-        value = self.expression(expr)
-        if isinstance(value.type, ListType) and not self.values.of(value).fresh:
-            return Copy(value, value.type, False, value.span)
-        return value
+    def _members(self, expr: ListExpr | Generator) -> tuple[Expr, ...]:
+        """Return the elements of a new list: integers as they are until they are stored, lists copied to their size."""
+        assert isinstance(expr.type, ListType)
+        of = expr.type.element
+        return tuple(self._member(self.expression(e), of) for e in expr.elements)
+
+    def _member(self, value: Expr, of: Type) -> Expr:
+        convert = _becomes_float(value.type, of)
+        if not isinstance(of, ListType):
+            return Cast(value, FLOAT64, value.span) if convert else value
+        known = self.values.of(value)
+        if known.fresh and not convert and dimensions_of(value.type) == dimensions_of(of):
+            return value
+        return Copy(value, of, convert, value.span)
 
     def _generator(self, expr: Generator) -> Expr:
         loops = []
@@ -478,7 +499,7 @@ class ExplicitRewriter:
             low, high = self.expression(loop.low), self.expression(loop.high)
             self._declare_loop(loop.variable, low, high)
             loops.append(GeneratorLoop(loop.variable, low, high))
-        return replace(expr, elements=tuple(self._member(e) for e in expr.elements), loops=tuple(loops))
+        return replace(expr, elements=self._members(expr), loops=tuple(loops))
 
     # Stores -----------------------------------------------------------------------------------------------------------
 
@@ -512,6 +533,11 @@ def _tokens_fit(source: Type, target: Type) -> bool:
             return isinstance(source, FloatType) and (scalar.bits == 64 or source.bits <= 32)
         case _:
             return True
+
+
+def _becomes_float(source: Type, target: Type) -> bool:
+    """Return whether scalars of type ``source`` are integers where ``target`` has floats."""
+    return isinstance(scalar_of(target), FloatType) and isinstance(scalar_of(source), IntType)
 
 
 def _padded(bounds: tuple[int, int] | None, limit: tuple[int, int]) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Lists under another element type, large lists, printed and concatenated lists."""
+"""Lists under another element type, and large lists."""
 
 import tracemalloc
 from pathlib import Path
