@@ -19,12 +19,6 @@ class IntType:
                 return bits
         return -(-self.size // 64) * 64
 
-    def wrap(self, value: int) -> int:
-        """Return ``value`` reduced modulo 2^container, two's complement."""
-        bits = self.container_bits
-        value &= (1 << bits) - 1
-        return value - (1 << bits) if self.signed and value >> (bits - 1) else value
-
     def __str__(self) -> str:
         return f"{'int' if self.signed else 'uint'}(size={self.size})"
 

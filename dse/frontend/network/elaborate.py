@@ -16,6 +16,7 @@ from dse.base.registry import nearest_names
 from dse.base.source import Span, file_span
 from dse.frontend.cal.ast import ActorDecl, CalFile
 from dse.frontend.network.arguments import actor_arguments, network_arguments
+from dse.frontend.network.expressions import shown
 from dse.frontend.network.projects import find_source_roots, is_class_name
 from dse.frontend.network.scope import NetworkArguments, Scope, same_kind
 from dse.frontend.network.sources import Library, SourceFiles
@@ -285,7 +286,7 @@ class _Elaborator:
                 return None
             if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MAX_BUFFER_TOKENS:
                 expected = f"expected an integer number of tokens from 1 to {MAX_BUFFER_TOKENS}"
-                self.gather.error(f"{BUFFER_SIZE} is {_shown(size)}", attribute.value.span, expected)
+                self.gather.error(f"{BUFFER_SIZE} is {shown(size)}", attribute.value.span, expected)
                 return None
             return size
         return None
@@ -315,12 +316,6 @@ def _port_names(part: _Part, direction: Direction) -> tuple[str, ...]:
         return part.network.port_names(direction)
     ports = part.declaration.inputs if direction == "Input" else part.declaration.outputs
     return tuple(port.name for port in ports)
-
-
-def _shown(value: object) -> str:
-    """Return a value as a message shows it."""
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    return text if len(text) <= 40 else f"a number of {len(text)} digits" if isinstance(value, int) else "a long value"
 
 
 def _first(*capacities: int | None) -> int | None:

@@ -3,12 +3,11 @@
 Lists go by reference and a parameter's declared sizes need not be those of its argument (cal.md 2.2).
 """
 
-from collections.abc import Iterator
 from typing import TypeAlias
 
-from dse.program.ir import Actor, Call, CallStmt, ConstList, Declare, Expr, Index, Load, Stmt
+from dse.passes.analyses.calls import calls_of, statements_of
+from dse.program.ir import Actor, ConstList, Declare, Expr, Index, Load
 from dse.program.types import ListType, dimensions_of
-from dse.program.walk import expressions_of, sub_expressions, sub_statements
 
 Sizes: TypeAlias = tuple[int, ...] | None
 """Sizes from the outermost dimension in; None where nothing is known for certain."""
@@ -21,7 +20,7 @@ def parameter_sizes(actor: Actor) -> dict[str, tuple[int, ...]]:
         p.name: (r.name, k) for r in actor.routines for k, p in enumerate(r.parameters) if isinstance(p.type, ListType)
     }
     arguments: dict[tuple[str, int], list[Expr]] = {key: [] for key in parameters.values()}
-    for routine, given in _calls(actor):
+    for routine, given in calls_of(actor):
         for k, argument in enumerate(given):
             if (routine, k) in arguments:
                 arguments[routine, k].append(argument)
@@ -69,31 +68,7 @@ def _is_full(values: tuple[object, ...], sizes: tuple[int, ...]) -> bool:
 def _declared_sizes(actor: Actor) -> dict[str, tuple[int, ...]]:
     sizes = {v.name: dimensions_of(v.type) for v in actor.variables}
     sizes |= {v.name: dimensions_of(v.type) for a in actor.actions for p in a.inputs for v in p.variables}
-    for stmt in _statements(actor):
+    for stmt in statements_of(actor):
         if isinstance(stmt, Declare):
             sizes[stmt.variable.name] = dimensions_of(stmt.variable.type)
     return sizes
-
-
-def _statements(actor: Actor) -> Iterator[Stmt]:
-    for action in actor.actions:
-        yield from sub_statements((*action.declarations, *action.body))
-    for routine in actor.routines:
-        yield from sub_statements((*routine.declarations, *routine.body))
-
-
-def _calls(actor: Actor) -> Iterator[tuple[str, tuple[Expr, ...]]]:
-    """Yield (routine, arguments) of every call in an actor."""
-    roots: list[Expr] = [r.result for r in actor.routines if r.result is not None]
-    roots += [v.initial for v in actor.variables if v.initial is not None]
-    for action in actor.actions:
-        roots += action.guards
-        roots += [v for p in action.outputs for v in p.values]
-    for stmt in _statements(actor):
-        roots += expressions_of(stmt)
-        if isinstance(stmt, CallStmt):
-            yield stmt.routine, stmt.arguments
-    for root in roots:
-        for expr in sub_expressions(root):
-            if isinstance(expr, Call):
-                yield expr.routine, expr.arguments

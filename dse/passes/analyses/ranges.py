@@ -1,4 +1,4 @@
-"""Integer intervals of expressions: what lets the code generator leave out wraps and bound checks.
+"""The domain of integer ranges: what the operators of the language do to lowest and highest values.
 
 An ``Interval`` is (low, high), both included; ``None`` is "any integer". Intervals follow the containers of the
 variables, not their declared sizes: under model R a ``uint(size=3)`` holds 0 to 255 (cal.md 2.0).
@@ -71,6 +71,19 @@ def binary(op: BinaryOp, a: Interval, b: Interval) -> Interval:
             return _disjunction(a, b)
         case _:
             return None
+
+
+def counts(a: Interval, left: Type) -> Interval:
+    """Return the interval of the counts by which a value of type ``left`` is shifted: those below 0 are masked."""
+    if a is None or a[0] >= 0:
+        return a
+    mask = shift_mask(left)
+    return (0, mask) if a[1] < 0 else (0, max(mask, a[1]))
+
+
+def shift_mask(left: Type) -> int:
+    """Return the mask of shift counts below 0, by the type of the left operand (cal.md 2.1)."""
+    return 63 if isinstance(left, IntType) and left.size > 32 else 31
 
 
 def _quotient(a: tuple[int, int], b: tuple[int, int]) -> Interval:

@@ -12,6 +12,7 @@ from dse.program.ir import (
     Assign,
     Call,
     CallStmt,
+    CopyInto,
     Expr,
     Index,
     Load,
@@ -77,7 +78,7 @@ def uses_of(expressions: Iterable[Expr], statements: Iterable[Stmt] = ()) -> Use
     for stmt in sub_statements(statements):
         for expr in expressions_of(stmt):
             _use_expression(expr, uses)
-        if isinstance(stmt, Assign):
+        if isinstance(stmt, Assign | CopyInto):
             uses.writes.add(stmt.name)
         elif isinstance(stmt, CallStmt):
             _use_call(stmt.routine, stmt.arguments, uses)
