@@ -1,12 +1,13 @@
 """The range of an expression of the IR, from the ranges of the variables in it.
 
-The domain is that of ``ranges``; here is only the walk over an expression. As everywhere in the IR, values are
-unbounded until a ``Cast``, or the one who stores them, wraps them.
+The domain is that of ``ranges``; here is only the walk over an expression of the IR as front ends make it, with the
+ranges that variables have at one place (``values`` knows the explicit IR, and a variable as a whole). As everywhere in
+the IR, values are unbounded until a ``Cast``, or the one who stores them, wraps them.
 """
 
 from collections.abc import Mapping
 
-from dse.passes.analyses.ranges import Interval, binary, complemented, container, fits, hull, negated
+from dse.passes.analyses.ranges import Interval, binary, complemented, container, counts, fits, hull, negated
 from dse.program.ir import Binary, Cast, Conditional, Const, Expr, Index, Load, Unary
 from dse.program.types import IntType, Type
 
@@ -52,4 +53,6 @@ def _binary(expression: Binary, known: Mapping[str, Interval]) -> Interval:
     left, right = range_of(expression.left, known), range_of(expression.right, known)
     if expression.op == "mod" and left is None:
         left = hull(right, negated(right))  # a remainder is nearer to 0 than what was divided by, whatever was divided
+    if expression.op in ("<<", ">>"):
+        right = counts(right, expression.left.type)
     return binary(expression.op, left, right)

@@ -10,11 +10,12 @@ from dse.program.ir import Assign, Stmt
 from tests.unit.gpu.kernel_support import features, kernel
 
 KERNEL = "void f(int n, float *p, unsigned char c[16], short h[16], int q[16], float out[16], float x)\n"
-KERNEL += "{ for (int i = 0; i < 16; i++) { %s } }"
+KERNEL += "{ for (int i = 0; i < 16; i++) { BODY } }"
+OPEN = "void f(float *a, float *b) { for (int i = 0; i < N; i++) { BODY } }"
 
 
 def lowered(body: str) -> Kernel:
-    (found,) = kernels_of("k.c", KERNEL % body, {})
+    (found,) = kernels_of("k.c", KERNEL.replace("BODY", body), {})
     return found
 
 
@@ -90,7 +91,7 @@ def test_a_subscript_that_may_be_any_number_is_refused_once(body: str, at: str) 
         lowered(body)
     (found,) = caught.value.diagnostics
     assert "the size of p is not given and this subscript does not tell it" in found.message
-    assert (found.span.line, found.span.column) == (2, (KERNEL % body).split("\n")[1].index(at) + 1)
+    assert (found.span.line, found.span.column) == (2, (KERNEL.replace("BODY", body)).split("\n")[1].index(at) + 1)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_a_subscript_that_may_be_any_number_is_refused_once(body: str, at: str) 
 )
 def test_such_kernels_are_traced(body: str) -> None:
     """The two that were refused as out of bounds, and one of their kind."""
-    found = features("void f(float *a, float *b) { for (int i = 0; i < N; i++) { %s } }" % body, 64)
+    found = features(OPEN.replace("BODY", body), 64)
     assert found.instructions[0].warp_executions > 0
 
 
@@ -116,7 +117,7 @@ def test_such_kernels_are_traced(body: str) -> None:
     ],
 )
 def test_what_is_outside_is_still_refused_at_its_place(body: str, at: str) -> None:
-    text = "void f(float *a, float b[N]) { for (int i = 0; i < N; i++) { %s } }" % body
+    text = OPEN.replace("float *b", "float b[N]").replace("BODY", body)
     with pytest.raises(ModelNotApplicable, match="outside its bounds") as caught:
         features(text, 64)
     assert caught.value.diagnostics[0].span.column == text.index(at) + 1
@@ -130,7 +131,8 @@ def test_ranges_at_a_place() -> None:
         if isinstance(statement, Assign) and statement.name == "out":
             seen.append(state)
 
-    found = kernel(KERNEL.replace("float *p", "float p[9]") % "int j = 0; while (j < 9) j += 4; out[i] = j;")
+    body = "int j = 0; while (j < 9) j += 4; out[i] = j;"
+    found = kernel(KERNEL.replace("float *p", "float p[9]").replace("BODY", body))
     RangeWalk(found).run(look)
     (state,) = seen
     assert state["j"] == (9, 12)
@@ -139,6 +141,6 @@ def test_ranges_at_a_place() -> None:
 def test_counting_wraps_what_is_converted_and_stored() -> None:
     """Of 256 threads those with i = 0 and i > 246 have (unsigned char)(0 - i) < 10; warps 0 and 7 hold them."""
     text = """void f(float a[N], float b[N]) {
-      for (int i = 0; i < N; i++) { %s if (j < 10) b[i] = a[i]; } }"""
+      for (int i = 0; i < N; i++) { DECLARED if (j < 10) b[i] = a[i]; } }"""
     for declaration in ("int j = (unsigned char)(0 - i);", "unsigned char j = 0 - i;"):
-        assert features(text % declaration, 256).per_warp.total == 2 * 2 / 8
+        assert features(text.replace("DECLARED", declaration), 256).per_warp.total == 2 * 2 / 8
