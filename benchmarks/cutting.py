@@ -15,7 +15,8 @@ from dse.estimate.problem.build import build_tables
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, Cutting, Evaluator, Progress
 from dse.explore.mapping_bound import MappingBound
-from dse.explore.methods.method import METHODS, SearchContext, SearchMethod, Traffic
+from dse.explore.method import SearchContext, SearchMethod, Traffic
+from dse.explore.methods.registry import METHODS
 from dse.explore.search import ranked, run_search
 from dse.explore.space.space import Space, SpaceOptions, build_space
 from dse.flows.defaults import cpu_only_actors

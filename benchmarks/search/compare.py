@@ -26,7 +26,8 @@ from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.mapping_bound import MappingBound, fastest_rows
-from dse.explore.methods.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method
+from dse.explore.method import SearchContext, SearchMethod, Traffic
+from dse.explore.methods.registry import METHODS, choose_method
 from dse.explore.search import BATCH
 from dse.explore.space.merged import merged_space
 from dse.explore.space.space import SpaceOptions, build_space

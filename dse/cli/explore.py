@@ -19,7 +19,7 @@ from dse.cli.problem_arguments import (
     refuse_empty,
 )
 from dse.explore.evaluator import Progress as SearchProgress
-from dse.explore.methods.method import METHODS
+from dse.explore.methods.registry import METHODS
 from dse.explore.objectives.objectives import OBJECTIVES
 from dse.explore.search import BATCH
 from dse.flows.deliver import ranking_document

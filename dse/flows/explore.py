@@ -19,7 +19,8 @@ from dse.explore.distribution.cluster import ClusterEstimator
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, Cutting, Estimator, Evaluator, Progress
 from dse.explore.mapping_bound import MappingBound, fastest_rows
-from dse.explore.methods.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method, size_text
+from dse.explore.method import SearchContext, SearchMethod, Traffic
+from dse.explore.methods.registry import METHODS, choose_method, size_text
 from dse.explore.objectives.front import (
     MAKESPAN_ONLY,
     ByGoals,

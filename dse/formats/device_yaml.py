@@ -6,7 +6,6 @@ one ``assumed`` for all its constants. A constant that is left out is unknown: t
 """
 
 import functools
-from collections.abc import Iterator
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -241,10 +240,3 @@ def _sections() -> tuple[str, ...]:
 
 
 _CLASS_SECTIONS = {DEVICE_KEYS[field]: field for field in _CLASS_FIELDS}
-
-
-def origin_lines(device: Device) -> Iterator[str]:
-    """Yield one line a constant: its key and where it comes from."""
-    for origin in device.origins:
-        mark = "assumed: " if origin.assumed else ""
-        yield f"{origin.key}: {mark}{origin.source or 'no source given'}"

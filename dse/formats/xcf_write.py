@@ -75,7 +75,6 @@ _STYLES: dict[XcfDialect, _Style] = {
         connections="fifo-connection",
     ),
 }  # fmt: skip
-DIALECTS: tuple[XcfDialect, ...] = tuple(_STYLES)
 
 
 def write_xcf(

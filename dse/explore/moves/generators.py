@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dse.explore.methods.method import SearchContext
+from dse.explore.method import SearchContext
 from dse.explore.moves.moves import Moves, Position, Step, all_moves, reachable_slots, some_swaps
 from dse.model.study import Evaluation, unpack_times
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from dse.estimate.bounds.slot_loads import Annealing, Costs, Slots, anneal, even_out
 from dse.estimate.problem.tables import IntArray
-from dse.explore.methods.method import SearchContext
+from dse.explore.method import SearchContext
 from dse.explore.moves.construction import cheapest_load, pipeline_order
 from dse.explore.space.placement import EdgeCosts
 from dse.explore.space.space import Space

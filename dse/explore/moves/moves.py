@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dse.explore.methods.method import SearchContext
+from dse.explore.method import SearchContext
 from dse.explore.space.clocks import Levels
 from dse.explore.space.space import Candidate, Space
 

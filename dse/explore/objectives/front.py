@@ -7,7 +7,7 @@ from fractions import Fraction
 from dse.base.errors import OptionError
 from dse.estimate.problem.tables import ProblemTables
 from dse.explore.evaluator import Budget
-from dse.explore.methods.method import SearchContext, SearchMethod
+from dse.explore.method import SearchContext, SearchMethod
 from dse.explore.objectives.objectives import MAKESPAN, Objective, make_objective
 from dse.explore.objectives.pareto import Costs, ParetoArchive, hypervolume
 from dse.explore.space.placement import Placement

@@ -8,7 +8,7 @@ import functools
 from typing import Any
 
 from dse.base.extras import import_extra
-from dse.explore.methods.method import SearchContext
+from dse.explore.method import SearchContext
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves.construction import cheapest_load, groups_of, mappings_of, scaled
 from dse.explore.moves.moves import settings_of

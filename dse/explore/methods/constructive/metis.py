@@ -7,7 +7,7 @@ loads balanced within a few percent. Each number of partitions is tried with sev
 from typing import Any
 
 from dse.base.extras import import_extra
-from dse.explore.methods.method import SearchContext
+from dse.explore.method import SearchContext
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves.construction import cheapest_load, groups_of, mappings_of, scaled, traffic_between
 from dse.explore.moves.moves import settings_of

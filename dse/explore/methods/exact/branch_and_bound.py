@@ -11,8 +11,8 @@ short gives a gap.
 import itertools
 from dataclasses import dataclass
 
+from dse.explore.method import least_makespan
 from dse.explore.methods.constructive.greedy import constructed
-from dse.explore.methods.method import least_makespan
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves.moves import settings_of
 from dse.explore.space.placement import EdgeCosts

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse.base.extras import import_extra
+from dse.explore.method import SearchContext, least_makespan
 from dse.explore.methods.constructive.greedy import constructed
-from dse.explore.methods.method import SearchContext, least_makespan
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves.moves import settings_of
 from dse.explore.space.canonical import keeps_order

@@ -19,8 +19,8 @@ import math
 from dataclasses import dataclass, field, replace
 
 from dse.estimate.bounds.slot_loads import Annealing
+from dse.explore.method import cost
 from dse.explore.methods.constructive.greedy import constructed
-from dse.explore.methods.method import cost
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves import generators
 from dse.explore.moves.generators import Generator, View, view_of

@@ -10,8 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dse.explore.method import cost
 from dse.explore.methods.constructive.greedy import constructed
-from dse.explore.methods.method import cost
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves import generators
 from dse.explore.moves.generators import Generator, View, view_of
