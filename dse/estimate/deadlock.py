@@ -103,7 +103,7 @@ def parks_capacities(prepared: Prepared) -> tuple[int, ...] | None:
     buffers = prepared.tables.topology.buffers
     return _remedy_without_time(
         prepared, _Needs(prepared), lambda capacities, b: (capacities[b] * buffers[b].token_bytes, b)
-    )  # fmt: skip
+    )
 
 
 Preference: TypeAlias = Callable[[Sequence[int], int], tuple[int, int]]

@@ -51,5 +51,5 @@ def _groups(module: Any, context: SearchContext, count: int, seed: int) -> list[
         eweights=[w for row in neighbours for _, w in row],
         vweights=scaled([cheapest_load(context, a) for a in range(n)]),
         options=module.Options(seed=seed),
-    )  # fmt: skip
+    )
     return groups_of([int(label) for label in labels])

@@ -63,9 +63,11 @@ class BranchAndBound(Scripted):
         self._learn(results)
         self._prepare()
         root = _Node(
-            bound=self._context.placement.least, slots=(), used=(0,) * len(self._space.units),
+            bound=self._context.placement.least,
+            slots=(),
+            used=(0,) * len(self._space.units),
             loads=(0,) * len(self._space.unit_of_slot),
-        )  # fmt: skip
+        )
         stack = [root]
         leaves: list[Candidate] = []
         visited, pause_at = 0, NODES_PER_PAUSE
