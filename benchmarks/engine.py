@@ -244,10 +244,16 @@ def growth(repeats: int) -> list[dict[str, str | float]]:
     ):
         for n_actors, n_partitions, n_firings in sizes:
             speed = firings_per_s(bench(n_actors, n_partitions, n_firings), "compiled", repeats)
-            rows.append({
-                "grows": what, "actors": n_actors, "fifos": n_actors - 1, "partitions": n_partitions,
-                "firings": n_firings, "ns_per_firing": 1e9 / speed,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "grows": what,
+                    "actors": n_actors,
+                    "fifos": n_actors - 1,
+                    "partitions": n_partitions,
+                    "firings": n_firings,
+                    "ns_per_firing": 1e9 / speed,
+                }
+            )
     return rows
 
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.estimate.bounds.candidate_bounds import CandidateBounds, Slots
+from dse.estimate.bounds.candidate_bounds import CandidateBounds, SlotUnits
 from dse.estimate.bounds.least_costs import (
     block_ticks,
     claimed,
@@ -57,7 +57,7 @@ class MappingBound:
         self._row_of_slot = np.array(fastest, dtype=np.int64)[list(space.unit_of_slot)]
         self._bounds = CandidateBounds(
             tables,
-            Slots(
+            SlotUnits(
                 unit=np.array(space.unit_of_slot, dtype=np.int64),
                 names=tuple(unit.unit for unit in space.units),
             ),

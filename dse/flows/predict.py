@@ -48,9 +48,14 @@ def predict_for_device(
         _check_shape(shape, device)
     own = next((unit.clock_mhz for unit in platform.units if unit.kind == "cpu"), None)
     return predict_weights(
-        network, trace, device, leave_out=left_out_actors(network, platform), shape=shape, stage=stage,
+        network,
+        trace,
+        device,
+        leave_out=left_out_actors(network, platform),
+        shape=shape,
+        stage=stage,
         cpu_clock_mhz=cpu_clock_mhz or own,
-    )  # fmt: skip
+    )
 
 
 def left_out_actors(network: Network, platform: Platform) -> frozenset[str]:

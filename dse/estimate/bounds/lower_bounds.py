@@ -28,7 +28,7 @@ from dse.model.design_point import TransferMode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LowerBound:
+class MakespanBounds:
     """Lower bounds of the makespan, in ticks."""
 
     work: int
@@ -53,7 +53,7 @@ class Bounds:
         self._tables = tables
         self._paths: TokenPaths | None = None
 
-    def of_point(self, prepared: Prepared, *, critical_path: bool = True) -> LowerBound:
+    def of_point(self, prepared: Prepared, *, critical_path: bool = True) -> MakespanBounds:
         """Return bounds for one design point. Without ``critical_path`` the time does not depend on the trace."""
         tables = self._tables
         costs = _Costs(
@@ -80,7 +80,7 @@ class Bounds:
                 min((first[a] for a in p.actors if len(tables.problem.trace.firings[a])), default=0) for p in partitions
             ]
             pipeline = max((begin + ceil(load) for begin, load in zip(begins, loads, strict=True)), default=0)
-        return LowerBound(
+        return MakespanBounds(
             work=ceil(max(loads, default=0)),
             heaviest_actor=ceil(max(works, default=0)),
             critical_path=longest,
@@ -95,7 +95,7 @@ class Bounds:
         transfers: TransferMode = "parallel",
         rows: Sequence[Sequence[int]] | None = None,
         critical_path: bool = True,
-    ) -> LowerBound:
+    ) -> MakespanBounds:
         """Return bounds for every design point with at most ``cores`` cores in all its partitions together.
 
         ``transfers``: "parallel" holds for both modes. ``rows``: for each actor the rows of the tables (indices into
@@ -121,7 +121,7 @@ class Bounds:
             options = [costs[tables.rows[row].kind].actor(a, row, alone=False) for row in allowed[a]]
             works.append(min(option.work for option in options))
             paths.append(PathTimes.least([option.path for option in options]))
-        return LowerBound(
+        return MakespanBounds(
             work=ceil(sum(works, Fraction(0)) / cores),
             heaviest_actor=ceil(max(works, default=0)),
             critical_path=self._token_paths().longest(paths) if critical_path else 0,

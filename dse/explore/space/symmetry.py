@@ -138,9 +138,12 @@ def find_symmetry(tables: ProblemTables, freedom: Freedom) -> ActorSymmetry | No
     if not alike and not families:
         return None
     return ActorSymmetry(
-        n_actors=len(graph.colours), alike=tuple(alike), families=tuple(families),
-        rounds=_rounds(len(graph.colours), families), ordered=ordered,
-    )  # fmt: skip
+        n_actors=len(graph.colours),
+        alike=tuple(alike),
+        families=tuple(families),
+        rounds=_rounds(len(graph.colours), families),
+        ordered=ordered,
+    )
 
 
 def _runs(twins: tuple[int, ...], allowed: tuple[tuple[int, ...], ...]) -> list[tuple[int, ...]]:
@@ -347,10 +350,19 @@ def _actor_label(tables: ProblemTables, freedom: Freedom, a: int) -> object:
     if trace.accesses:
         accesses = (trace.accesses[a].signatures, _hashed(trace.accesses[a].ids))
     return (
-        n, _hashed(trace.firings[a]), tables.compute[:, start:end].tobytes(), widths.tobytes(), blocks,
-        tables.first_scheduling[:, start:end].tobytes(), tables.pair_scheduling[:, pairs].tobytes(),
-        freedom.allowed[a], freedom.platform.may_use_gpu(actor.name), actor.fsm, actor.stateless, accesses,
-    )  # fmt: skip
+        n,
+        _hashed(trace.firings[a]),
+        tables.compute[:, start:end].tobytes(),
+        widths.tobytes(),
+        blocks,
+        tables.first_scheduling[:, start:end].tobytes(),
+        tables.pair_scheduling[:, pairs].tobytes(),
+        freedom.allowed[a],
+        freedom.platform.may_use_gpu(actor.name),
+        actor.fsm,
+        actor.stateless,
+        accesses,
+    )
 
 
 def _hashed(values: np.ndarray) -> tuple[int, bytes]:
@@ -372,11 +384,20 @@ def _buffer_labels(tables: ProblemTables, freedom: Freedom) -> list[object]:
         known = tuple((r[b], w[b]) for r, w in zip(tables.reads.known, tables.writes.known, strict=True))
         labels.append(
             (
-                tuple(reads[b]), tuple(writes[b]), tuple(before.get(b, ())), ranks[b], rank, known,
-                buffer.token_bytes, buffer.token_bits, buffer.capacity, buffer.initial_tokens,
-                buffer.source == buffer.target, tuple(vector[b] for vector in freedom.capacities),
+                tuple(reads[b]),
+                tuple(writes[b]),
+                tuple(before.get(b, ())),
+                ranks[b],
+                rank,
+                known,
+                buffer.token_bytes,
+                buffer.token_bits,
+                buffer.capacity,
+                buffer.initial_tokens,
+                buffer.source == buffer.target,
+                tuple(vector[b] for vector in freedom.capacities),
             )
-        )  # fmt: skip
+        )
     return labels
 
 
