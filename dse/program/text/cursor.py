@@ -1,20 +1,21 @@
 """The reader's place in the text: what stands there, and what is said when something else should."""
 
+from collections.abc import Sequence
 from typing import NoReturn
 
 from dse.base.errors import FormatError
 from dse.base.source import NO_SPAN, Span
-from dse.program.text.tokens import RESERVED, Token, is_type_word, numeric_type, read_span, tokenize, unquoted
+from dse.program.text.tokens import RESERVED, Token, is_type_word, numeric_type, read_span, unquoted
 from dse.program.types import BOOL, STRING, ListType, Type
 
 
 class Cursor:
     """Tokens of a text from first to last. ``path``: the file that spans without a file name are in."""
 
-    def __init__(self, text: str, file: str) -> None:
-        self._tokens = tokenize(text, file)
+    def __init__(self, tokens: Sequence[Token], path: str) -> None:
+        self._tokens = list(tokens)
         self._at = 0
-        self.path = ""
+        self.path = path
 
     @property
     def token(self) -> Token:
@@ -39,7 +40,7 @@ class Cursor:
     def missing(self, expected: str) -> NoReturn:
         """Raise a FormatError: something else should stand here."""
         token = self.token
-        found = {"line": "the end of the line", "end": "the end of the text"}.get(token.kind, f"'{token.text}'")
+        found = {"line": "end of the line", "end": "end of the text"}.get(token.kind, f"'{token.text}'")
         raise FormatError(f"unexpected {found}", span=token.span, expected=f"expected {expected}")
 
     # Words and signs --------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeVar, cast
 
@@ -32,7 +32,7 @@ from dse.program.ir import (
 from dse.program.text.cursor import Cursor
 from dse.program.text.declared import Declared, type_by_rule, unique_names
 from dse.program.text.expressions import LEVEL_OF
-from dse.program.text.tokens import numeric_type, unquoted
+from dse.program.text.tokens import Token, numeric_type, unquoted
 from dse.program.types import INT32, ListType, Type
 
 _WORDS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-nan": math.nan}
@@ -61,11 +61,10 @@ class Known:
 class ExpressionReader(Cursor):
     """Reads expressions and declarations of variables; enters what it finds in ``found``, looks up in ``known``."""
 
-    def __init__(self, text: str, file: str, known: Known) -> None:
-        super().__init__(text, file)
+    def __init__(self, tokens: Sequence[Token], known: Known) -> None:
+        super().__init__(tokens, known.path)
         self.known = known
         self.found = Known(complete=True)
-        self.path = known.path
 
     # References and lists ---------------------------------------------------------------------------------------------
 
@@ -284,7 +283,7 @@ class ExpressionReader(Cursor):
         if self.sees("{"):
             return ConstList(self._table(), _OPEN)
         self.expect("[")
-        elements = [] if self.sees("]") else [self._open()]
+        elements = [] if self.sees("]", ":") else [self._open()]
         while self.accept(","):
             elements.append(self._open())
         loops: list[GeneratorLoop] = []

@@ -40,6 +40,7 @@ from dse.program.ir import (
 )
 from dse.program.text.read_expressions import KINDS, Item, Known
 from dse.program.text.read_statements import StatementReader
+from dse.program.text.tokens import tokenize
 from dse.program.types import Type
 
 Result = TypeVar("Result")
@@ -60,9 +61,10 @@ def read_explicit(text: str, file: str = "<text>") -> ExplicitActor:
 
 def _read_twice(text: str, file: str, read: "Callable[[ExplicitReader], Result]") -> Result:
     """Read for what the text declares, and then with the types and names that follow from it."""
-    first = ExplicitReader(text, file, Known())
+    tokens = tokenize(text, file)
+    first = ExplicitReader(tokens, Known())
     first.whole(read)
-    return ExplicitReader(text, file, first.found).whole(read)
+    return ExplicitReader(tokens, first.found).whole(read)
 
 
 @dataclass(frozen=True, slots=True)

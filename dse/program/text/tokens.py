@@ -71,7 +71,8 @@ def tokenize(text: str, path: str) -> list[Token]:
             case _:
                 pass  # blanks and comments
     place = Span(path, line, at - begin + 1, line, at - begin + 1)
-    return [*found, Token("line", "", place), Token("end", "", place)]
+    ended = not found or found[-1].kind == "line"
+    return [*found, *([] if ended else [Token("line", "", place)]), Token("end", "", place)]
 
 
 def _hint(character: str) -> str:
