@@ -170,6 +170,14 @@ def test_a_late_partition_begins_when_its_first_token_can_have_come(mode: str, c
         assert estimate_of(case).makespan == bound.pipeline
 
 
+def test_an_actor_that_never_fires_begins_nothing() -> None:
+    """n could fire at 0 if it had anything to do; its partition begins with k, at 15."""
+    trace = network([("s.o", "k")], {"s": "xxx", "k": "xxx", "n": ""})
+    table = weights(trace, {"s": 10, "k": 20}, write=5)
+    case = Case(problem(trace, table), point(trace, partition(trace, "s"), partition(trace, "n k")))
+    assert bound_of(case).pipeline == estimate_of(case).makespan == 15 + 3 * 20
+
+
 # -- SIMD blocks ------------------------------------------------------------------------------------------------------
 
 
@@ -320,6 +328,16 @@ def test_any_price_may_be_the_cheapest(fifo: FifoKind, unit: UnitKind) -> None:
     bound = Bounds(build_tables(problem(ONCE, one_price(fifo, unit, 7), heterogeneous()))).of_any_point(cores=1)
     assert bound.work == bound.critical_path == 10 + 20 + 30 + 4 * 7
     assert bound.heaviest_actor == max(10 + 7, 20 + 2 * 7, 30 + 7)
+
+
+def test_units_without_weights_are_no_way_to_be_cheap() -> None:
+    """Nobody knows what f costs on the GPU: there it cannot be, unless what is missing is taken as zero."""
+    table = weights(ONCE, {"s": 10, "f": 20, "k": 30})
+    table = replace(table, compute={key: c for key, c in table.compute.items() if key[0] != "f" or key[2] == "cpu"})
+    given = problem(ONCE, table, heterogeneous())
+    bound = Bounds(build_tables(given)).of_any_point(cores=1)
+    assert bound.work == bound.critical_path == 60
+    assert Bounds(build_tables(replace(given, missing_weights="zero"))).of_any_point(cores=1).work == 40
 
 
 def test_the_path_of_any_point_may_change_units_on_the_way() -> None:

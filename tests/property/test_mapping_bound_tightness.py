@@ -171,6 +171,27 @@ def test_a_mapping_of_a_ring_takes_as_long_as_its_path(mode: str, shared: bool, 
         assert found == engine.estimate(space.to_point(candidate)).makespan
 
 
+@pytest.mark.parametrize("latencies", [(900,), (900, 700)])
+def test_the_path_of_a_ring_takes_host_prices_from_its_link(latencies: tuple[int, ...]) -> None:
+    """No host price is given. Of two links, to a GPU each, the path knows the cheaper one only."""
+    trace = ring("abc", 5)
+    table = varied(trace, random.Random(2), pairs=False, mhz=1000)
+    table = replace(table, transfers={key: cost for key, cost in table.transfers.items() if key[4] != "host"})
+    gpus = tuple(Unit(name=f"gpu{i}", kind="gpu") for i in range(len(latencies)))
+    links = tuple(
+        Link(name=gpu.name, between=("cpu", gpu.name), latency_ns=Fraction(ns))
+        for gpu, ns in zip(gpus, latencies, strict=True)
+    )
+    box = Platform(name="box", units=(Unit(name="cpu", kind="cpu", cores=3), *gpus), links=links)
+    space = build_space(trace.topology, box, SpaceOptions(capacities=((4,) * 3,), pins=(("a", "cpu"), ("b", "cpu"))))
+    given = problem(trace, table, box)
+    engine, bound = make_engine("compiled", given), MappingBound(build_tables(given), space)
+    for candidate, found in zip(all_of(space), bound.of(all_of(space)), strict=True):
+        dear = space.unit_of_slot[candidate.assignment[2]] == 1  # the first GPU
+        more = 4 * 5 * (latencies[0] - min(latencies)) * 1000 if dear else 0  # b to c and c to a, write and read
+        assert found == engine.estimate(space.to_point(candidate)).makespan - more
+
+
 def test_the_path_of_a_ring_follows_the_chosen_clock() -> None:
     trace = ring("abc", 9)
     table = varied(trace, random.Random(8), pairs=False, mhz=1000)
