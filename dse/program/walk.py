@@ -75,7 +75,7 @@ def expressions_of(statement: Stmt) -> tuple[Expr, ...]:
             assert_never(statement)
 
 
-def operands_of(expression: Expr) -> tuple[Expr, ...]:
+def operands_of(expression: Expr) -> tuple[Expr, ...]:  # ways: one case for each node of the IR
     """Return the direct operands of an expression, left to right."""
     match expression:
         case Const() | ConstList() | Load():

@@ -50,8 +50,10 @@ PYTHON = Spelling(
 )
 
 # Operations of the language that have a quicker spelling where more is known of the operands.
-FLOAT_QUOTIENT = Operator("float_quotient({0}, {1})", ATOM, (CONDITIONAL, CONDITIONAL))
-FLOAT_REMAINDER = Operator("fmod({0}, {1})", ATOM, (CONDITIONAL, CONDITIONAL))
+FLOAT_DIVISION: dict[BinaryOp, Operator] = {
+    "/": Operator("float_quotient({0}, {1})", ATOM, (CONDITIONAL, CONDITIONAL)),
+    "mod": Operator("fmod({0}, {1})", ATOM, (CONDITIONAL, CONDITIONAL)),
+}
 FLOOR: dict[BinaryOp, Operator] = {
     "/": Operator("{0} // {1}", MULTIPLY, (MULTIPLY, UNARY)),
     "mod": Operator("{0} % {1}", MULTIPLY, (MULTIPLY, UNARY)),

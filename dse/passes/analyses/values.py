@@ -279,12 +279,10 @@ def bounds_of_table(values: tuple[object, ...]) -> Interval:
     """Return the bounds of the integers of a nested table; None for an empty one, or one of anything else."""
     match values:
         case (tuple(), *_):
-            found = [b for b in (bounds_of_table(row) for row in values if isinstance(row, tuple)) if b is not None]
-            return (min(low for low, _ in found), max(high for _, high in found)) if found else None
-        case (bool(), *_):
-            return None
+            rows = (bounds_of_table(row) for row in values if isinstance(row, tuple))
+            ends = [end for row in rows if row is not None for end in row]
         case (int(), *_):
-            integers = [value for value in values if isinstance(value, int)]
-            return min(integers), max(integers)
+            ends = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
         case _:
-            return None
+            ends = []
+    return (min(ends), max(ends)) if ends else None

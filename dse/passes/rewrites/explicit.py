@@ -105,11 +105,7 @@ class ExplicitRewriter:
     def actor_as_explicit(self) -> ExplicitActor:
         """Return the actor with every part rewritten."""
         actor = self.actor
-        for variable in actor.variables:
-            self._declare_variable(variable)
-        for routine in actor.routines:
-            for parameter in routine.parameters:
-                self.values.declare(parameter, by_reference=isinstance(parameter.type, ListType))
+        self._declare_names()
         routines = tuple(self._routine(r) for r in actor.routines)
         variables = tuple(self._variable(v) for v in actor.variables if v.name not in self._literals)
         for action in actor.actions:
@@ -126,6 +122,14 @@ class ExplicitRewriter:
             choice=next_choice(actor, self.wiring, trials),
             loops=tuple(self.loops),
         )
+
+    def _declare_names(self) -> None:
+        """Declare what is in scope everywhere: the variables of the actor, and the parameters of its routines."""
+        for variable in self.actor.variables:
+            self._declare_variable(variable)
+        for routine in self.actor.routines:
+            for parameter in routine.parameters:
+                self.values.declare(parameter, by_reference=isinstance(parameter.type, ListType))
 
     def _possible(self, action: Action) -> bool:
         """Return whether every input that the action needs is connected."""
