@@ -98,12 +98,39 @@ def tight_case(seed: int) -> Case:
     return Case(problem=given, point=point)
 
 
-@pytest.mark.parametrize(("engine", "seeds"), [("compiled", range(260)), ("reference", range(260, 320))])
+def weave(seed: int) -> Case:
+    """A writer and a reader that go through the buffers between them in orders of their own: room must make up for it.
+
+    More room in one buffer often lets another one be smaller.
+    """
+    rng = random.Random(seed)
+    n, rounds = rng.randint(2, 3), rng.randint(3, 6)
+    letters = "abc"[:n]
+    written = list(letters * rounds)
+    read = list(written)
+    rng.shuffle(written)
+    rng.shuffle(read)
+    trace = network([(f"s.{x}", "k") for x in letters], {"s": "".join(written), "k": "".join(read)})
+    s, k = trace.topology.actors
+    one_each = [tuple(int(i == j) for j in range(n)) for i in range(n)]
+    topology = replace(
+        trace.topology,
+        actors=(
+            replace(s, actions=tuple(replace(x, writes=w) for x, w in zip(s.actions, one_each, strict=True))),
+            replace(k, actions=tuple(replace(x, reads=r) for x, r in zip(k.actions, one_each, strict=True))),
+        ),
+        buffers=tuple(replace(b, token_bytes=rng.choice((1, 4, 8))) for b in trace.topology.buffers),
+    )
+    trace = replace(trace, topology=topology)
+    return Case(problem(trace, weights(trace, {"s": 1, "k": 1})), point(trace, *alone(trace), capacity=1))
+
+
+@pytest.mark.parametrize(("engine", "seeds"), [("compiled", range(200)), ("reference", range(200, 260))])
 def test_a_deadlock_and_its_remedy_are_those_of_the_search(engine: str, seeds: range) -> None:
     """The rows are those of the state in which all orders of firing end; the remedy follows its rule and runs."""
     remedied = hopeless = several = 0
     for seed in seeds:
-        case, rng = tight_case(seed), random.Random(seed)
+        case, rng = tight_case(seed) if seed % 4 else weave(seed), random.Random(seed)
         estimator = make_engine(engine, case.problem)
         estimate = estimator.estimate(case.point)
         capacities, game = case.point.capacities, Game(case, case.point.capacities, rng)
@@ -159,8 +186,7 @@ def minimal_by_rule(case: Case, least: tuple[int, ...]) -> tuple[int, ...] | Non
 def test_minimal_sizes_are_those_of_the_rule_and_nothing_below_them_runs() -> None:
     """Every vector of capacities between the least that firings need and the sizes found is tried."""
     grown = searched = 0
-    for seed in range(250):
-        case = tight_case(seed)
+    for case in (*map(tight_case, range(150)), *map(weave, range(60))):
         least = tuple(max(1, tokens) for tokens in build_tables(case.problem).least_capacity)
         found, expected = sized(case), minimal_by_rule(case, least)
         assert (found.chosen.capacities if found else None) == expected
@@ -174,8 +200,8 @@ def test_minimal_sizes_are_those_of_the_rule_and_nothing_below_them_runs() -> No
             below = itertools.product(*(range(lo, hi + 1) for lo, hi in zip(least, expected, strict=True)))
             assert [c for c in below if completes(case, c)] == [expected]
             searched += 1
-    assert grown >= 25
-    assert searched >= 20
+    assert grown >= 50
+    assert searched >= 40
 
 
 def stream(rng: random.Random) -> Case:

@@ -7,6 +7,7 @@ import pytest
 
 from dse.estimate.engine import ENGINES, make_engine
 from dse.estimate.problem.ticks import TickConverter
+from dse.model.platform import Link, Platform, Unit
 from dse.model.weights import SimdCost
 from tests.unit.estimate.networks import alone, cost, heterogeneous, network, partition, point, problem, weights
 from tests.unit.estimate.test_hand_cases import run
@@ -94,6 +95,38 @@ def test_room_is_wanted_before_the_own_tokens_leave(engine: str) -> None:
     assert one.deadlock.remedy == (2,)
     two, times = run(engine, trace, table, point(trace, *alone(trace), capacity=2))
     assert (two.deadlock, times["a"]) == (None, [(0, 5), (5, 10)])
+
+
+def test_a_buffer_to_itself_may_lack_tokens_and_room(engine: str) -> None:
+    """One token is there, two are wanted, three would come to a buffer of three: tokens are told first."""
+    trace = network(
+        [("a.o", "a"), ("a.p", "k")], {"a": "x", "k": ""}, initial={("a.o", "a"): 1, ("a.p", "k"): 3},
+        rates={("a.x", "in"): 2, ("a.x", "out"): 3},
+    )  # fmt: skip
+    estimate, _ = run(engine, trace, weights(trace, {"a": 5}), point(trace, *alone(trace), capacity=3))
+    assert estimate.deadlock is not None
+    assert [(row.buffer, row.kind, row.have, row.need) for row in estimate.deadlock.rows] == [
+        (0, "tokens", 1, 2), (0, "space", 2, 3), (1, "space", 0, 3),
+    ]  # fmt: skip
+    assert estimate.deadlock.remedy is None  # room for the tokens does not bring the one that is missing
+
+
+@pytest.mark.parametrize(("between", "busy"), [(("cpu", "gpu"), (0, 8)), (("gpu", "cpu"), (8, 0))])
+def test_the_direction_of_a_buffer_that_has_neither_end_at_the_first_unit(
+    engine: str, between: tuple[str, str], busy: tuple[int, int]
+) -> None:
+    """In a dynamic network tokens from the second CPU to the first are on the link of their reader.
+
+    Of its two directions they take the first, unless they go to the unit that is named first.
+    """
+    trace = network([("s.o", "k")], {"s": "x", "k": "x"})
+    table = weights(trace, {"s": 1, "k": 1}, read=3, write=5)
+    units = (Unit(name="cpu", kind="cpu"), Unit(name="cpu2", kind="cpu"), Unit(name="gpu", kind="gpu"))
+    link = Link(name="l", between=between, directions=2)
+    box = Platform(name="box", units=units, links=(link,), dynamic_network=True)
+    design = point(trace, partition(trace, "s", unit="cpu2"), partition(trace, "k"))
+    estimate, _ = run(engine, trace, table, design, box)
+    assert tuple(link.busy for link in estimate.links) == busy
 
 
 def test_what_an_actor_waits_for_moves_from_input_to_input_to_output(engine: str) -> None:

@@ -24,11 +24,11 @@ from dse.explore.moves.moves import (
     swapped,
     targets,
 )
-from dse.explore.search import ranked
+from dse.explore.search import ranked, run_search
 from dse.explore.space.clocks import ClockDomain
 from dse.explore.space.space import Candidate, Space, SpaceOptions, build_space
 from dse.model.design_point import DesignPoint
-from dse.model.platform import Platform, Unit
+from dse.model.platform import Link, Platform, Unit
 from dse.model.study import Evaluation
 from tests.unit.explore.fakes import FormulaEngine, chain, chain_space, estimate_of
 
@@ -144,6 +144,35 @@ def test_a_commit_comes_after_its_time_or_when_the_budget_ends() -> None:
     assert store.commits == 3
 
 
+class OneBatch:
+    """A method that asks for some points at once and has nothing more to ask."""
+
+    exact, proven, pruned, ceiling = True, 0, 0, None
+
+    def __init__(self, points: Sequence[DesignPoint], told_done: bool) -> None:
+        self.points = list(points)
+        self.done = told_done and not points
+        self._told_done = told_done
+
+    def ask(self, n: int) -> Sequence[DesignPoint]:
+        asked, self.points = self.points[:n], self.points[n:]
+        self.done = not asked or (self._told_done and not self.points)
+        return asked
+
+    def tell(self, results: Sequence[Evaluation]) -> None:
+        pass
+
+
+@pytest.mark.parametrize("told_done", [True, False])
+@pytest.mark.parametrize(("budget", "stop"), [(2, "evaluations"), (3, "complete"), (4, "complete")])
+def test_a_search_is_complete_only_if_its_last_batch_was_made(told_done: bool, budget: int, stop: str) -> None:
+    """A method knows when it asks that it is done, or finds it when it is asked again: a spent budget tells the two."""
+    run = evaluator(evaluations=budget)
+    outcome = run_search(OneBatch(POINTS[:3], told_done), run, None)
+    assert outcome.stop == stop
+    assert len(run.evaluations) == min(3, budget)
+
+
 # -- what an evaluator cuts -------------------------------------------------------------------------------------------
 
 
@@ -161,6 +190,17 @@ def test_nothing_is_cut_before_enough_is_kept_and_then_only_above_the_limit() ->
     asked = len(engine.asked)
     assert not run.evaluate([above], None)[0].cut
     assert len(engine.asked) == asked + 1
+
+
+def test_a_point_that_does_not_count_leaves_the_limit_where_it_is() -> None:
+    """The best point is no point of the space, as the mapping on one core may be: the others are told apart still."""
+    run = Evaluator(
+        FormulaEngine(), budget=Budget(), store=Notebook(), clock=Clock(), progress=lambda _: None,
+        cutting=Cutting(keep=1, counts=lambda point: point != POINTS[0]),
+    )  # fmt: skip
+    assert not run.evaluate([POINTS[0], POINTS[4]], 0)[1].cut
+    assert [e.cut for e in run.evaluate(POINTS[2:7], 0)] == [False, False, False, True, True]
+    assert [e.cut for e in run.evaluate([POINTS[0], POINTS[3]], 0)] == [False, True]
 
 
 def test_a_cut_point_is_simulated_again_only_for_a_limit_that_it_may_meet() -> None:
@@ -266,6 +306,59 @@ def test_the_space_holds_what_it_counts_and_enumerates(space: Space) -> None:
         assert space.placements == sum(canonical is not None for canonical in held.values())
     rng = np.random.default_rng(1)
     assert {space.random_assignment(rng) for _ in range(60 * len(listed))} == set(listed)
+
+
+def space_on(units: Sequence[Unit], links: Sequence[Link] = (), **wishes: object) -> Space:
+    options = SpaceOptions(capacities=((8, 8),), **wishes)  # type: ignore[arg-type]
+    return build_space(chain(3), Platform(name="box", units=tuple(units), links=tuple(links)), options)
+
+
+CPU, GPU = Unit(name="cpu", kind="cpu", clock_mhz=Fraction(1000)), Unit(name="gpu", kind="gpu")
+
+
+def test_one_core_is_on_the_first_unit_where_all_actors_may_be() -> None:
+    assert space_on([GPU, CPU]).one_core().partitions[0].unit == "gpu"  # type: ignore[union-attr]
+    pinned = space_on([GPU, CPU], pins=(("a1", "cpu"),)).one_core()
+    assert pinned is not None
+    assert [(p.unit, p.actors) for p in pinned.partitions] == [("cpu", (0, 1, 2))]
+    assert space_on([GPU, CPU], pins=(("a1", "cpu"), ("a2", "gpu"))).one_core() is None
+
+
+def domain(clocks: Sequence[int], *units: str) -> ClockDomain:
+    return ClockDomain(units=units, clocks_mhz=tuple(map(Fraction, clocks)))
+
+
+@pytest.mark.parametrize(
+    ("clocks", "alike"),
+    [
+        ((), (0, 0, 0)),
+        ((domain([900, 500], "cpu"), domain([900, 500], "cpu1"), domain([900, 500], "cpu2")), (0, 0, 0)),
+        ((domain([900, 500], "cpu"), domain([900, 400], "cpu1"), domain([900, 500], "cpu2")), (0, 1, 0)),
+        ((domain([900, 500], "cpu", "cpu1"),), (0, 0, 2)),
+        ((domain([900, 500], "cpu", "cpu1"), domain([900, 500], "cpu2")), (0, 0, 2)),
+        ((domain([900, 500], "cpu1"),), (0, 1, 0)),
+    ],
+)
+def test_units_are_alike_only_if_their_clocks_are(clocks: tuple[ClockDomain, ...], alike: tuple[int, ...]) -> None:
+    units = [CPU, replace(CPU, name="cpu1"), replace(CPU, name="cpu2")]
+    assert space_on(units, clocks=clocks).alike == alike
+
+
+@pytest.mark.parametrize(
+    ("order", "alike"), [("cgh", (0, 1, 1)), ("ghc", (0, 0, 2)), ("gch", (0, 1, 2)), ("dgh", (0, 1, 2))]
+)
+@pytest.mark.parametrize("shared", [True, False])
+def test_gpus_with_shared_links_are_alike_on_one_side_of_the_one_cpu(
+    order: str, alike: tuple[int, ...], shared: bool
+) -> None:
+    """A shared link serves by partition, and partitions stand in the order of units. d: the link of g has two ways."""
+    unit = {"c": CPU, "d": CPU, "g": GPU, "h": replace(GPU, name="gpu1")}
+    links = [
+        Link(name="l", between=("cpu", "gpu"), shared=shared, directions=2 if "d" in order else 1),
+        Link(name="m", between=("cpu", "gpu1"), shared=shared),
+    ]
+    expected = (0, 1, 0) if order == "gch" and not shared else alike
+    assert space_on([unit[letter] for letter in order], links).alike == expected
 
 
 @SPACES
