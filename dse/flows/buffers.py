@@ -66,10 +66,13 @@ def size_fifos(options: BufferOptions, stage: Callable[[str], None] = unheard) -
     if options.out is not None:
         _write(sizing, setting, options.out)
     return SizedBuffers(
-        setting=setting, point=point, sizing=sizing,
+        setting=setting,
+        point=point,
+        sizing=sizing,
         names=tuple(topology.buffer_name(b) for b in range(len(topology.buffers))),
-        assumed=(*setting.assumed, *assumed), warnings=(*setting.warnings, *warnings),
-    )  # fmt: skip
+        assumed=(*setting.assumed, *assumed),
+        warnings=(*setting.warnings, *warnings),
+    )
 
 
 def sized_capacities(method: SizingMethod, setting: Setting, engine: str) -> Capacities:

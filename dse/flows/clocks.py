@@ -11,7 +11,7 @@ from typing import get_args
 
 from dse.base.errors import OptionError
 from dse.base.registry import nearest_names
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.space.clocks import ClockDomain
 from dse.flows.options import ClockRequest
 from dse.flows.program import Setting

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dse.estimate.problem.tables import UNIT_KINDS, ProblemTables
+from dse.estimate.problem.prices import UNIT_KINDS
+from dse.estimate.problem.tables import ProblemTables
 from dse.explore.evaluator import Budget
 from dse.model.design_point import DEFAULT_CAPACITY_TOKENS
 from dse.model.trace import Topology
@@ -65,7 +66,7 @@ def cpu_only_actors(tables: ProblemTables, network: Network | None) -> CpuOnly:
         return CpuOnly(actors=(), assumed=())
     topology = tables.topology
     actors = range(len(topology.actors))
-    capable = [platform.gpu_capable is None or topology.actors[a].name in platform.gpu_capable for a in actors]
+    capable = [platform.may_use_gpu(topology.actors[a].name) for a in actors]
     names = outside_actors(network)
     outside = [a for a in actors if capable[a] and topology.actors[a].name in names]
     known = tables.actor_known[UNIT_KINDS.index("gpu")]

@@ -63,9 +63,11 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
         estimate = engine.estimate(point)
         found.append(_mapping_estimate(name, point, estimate, setting))
     return Estimated(
-        setting=setting, mappings=tuple(found), assumed=(*setting.assumed, *assumed),
+        setting=setting,
+        mappings=tuple(found),
+        assumed=(*setting.assumed, *assumed),
         warnings=(*setting.warnings, *warnings),
-    )  # fmt: skip
+    )
 
 
 def _mapping_estimate(name: str, point: DesignPoint, estimate: Estimate, setting: Setting) -> MappingEstimate:
@@ -104,12 +106,14 @@ def _points(
         (
             name,
             replace(
-                point, release=options.release or point.release, transfers=options.transfers or point.transfers,
+                point,
+                release=options.release or point.release,
+                transfers=options.transfers or point.transfers,
                 partitions=tuple(replace(p, clock_mhz=clocks.get(p.unit, p.clock_mhz)) for p in point.partitions),
             ),
         )
         for name, point in named
-    ]  # fmt: skip
+    ]
     return changed, assumed, warnings
 
 
@@ -126,4 +130,4 @@ def no_cpu(platform: Platform) -> InfeasibleDesign:
     """Return the error for a platform without a CPU."""
     return InfeasibleDesign(
         f"platform '{platform.name}' has no CPU unit to put all actors on", expected="give a mapping with --mapping"
-    )  # fmt: skip
+    )

@@ -19,7 +19,8 @@ from dse.explore.distribution.cluster import ClusterEstimator
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, Cutting, Estimator, Evaluator, Progress
 from dse.explore.mapping_bound import MappingBound, fastest_rows
-from dse.explore.methods.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method, size_text
+from dse.explore.method import SearchContext, SearchMethod, Traffic
+from dse.explore.methods.registry import METHODS, choose_method, size_text
 from dse.explore.objectives.front import (
     MAKESPAN_ONLY,
     ByGoals,
@@ -142,7 +143,7 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
     delivery = deliver(inputs, setting.platform, out=out, best=options.best)
     return Explored(
         study=study, setting=setting, space=space, estimate=inputs.estimate, reasons=inputs.reasons, delivery=delivery
-    )  # fmt: skip
+    )
 
 
 def _report_inputs(
@@ -173,15 +174,20 @@ def _space(
     ]
     cpu_only = cpu_only_actors(setting.tables, setting.network)
     space = build_space(
-        setting.trace.topology, setting.platform,
+        setting.trace.topology,
+        setting.platform,
         SpaceOptions(
-            partitions=options.partitions, pins=options.pins, policies=options.policies,
+            partitions=options.partitions,
+            pins=options.pins,
+            policies=options.policies,
             policy_per_partition=options.policy_per_partition,
-            capacities=tuple(dict.fromkeys(c.tokens for c in choices)), release=options.release,
-            transfers=options.transfers, clocks=domains,
+            capacities=tuple(dict.fromkeys(c.tokens for c in choices)),
+            release=options.release,
+            transfers=options.transfers,
+            clocks=domains,
         ),
         cpu_only=cpu_only.actors,
-    )  # fmt: skip
+    )
     space = merged_space(space, setting.tables)
     return space, (*setting.assumed, *(a for c in choices for a in c.assumed), *cpu_only.assumed)
 
@@ -214,9 +220,15 @@ def _method(options: ExploreOptions, space: Space, goals: Goals | None, budget: 
 
 
 def _search(
-    options: ExploreOptions, setting: Setting, space: Space, estimator: Estimator, store: StudyStore, watch: Watcher,
-    plan: SearchPlan, goals: Goals | None,
-) -> Study:  # fmt: skip
+    options: ExploreOptions,
+    setting: Setting,
+    space: Space,
+    estimator: Estimator,
+    store: StudyStore,
+    watch: Watcher,
+    plan: SearchPlan,
+    goals: Goals | None,
+) -> Study:
     """Run the search and return the study."""
     searched = _not_of_makespan(goals)
     started = time.perf_counter()
@@ -227,9 +239,13 @@ def _search(
         method = ByGoals(method, searched)
     cutting = Cutting(keep=max(KEPT, options.best), counts=lambda point: _holds(space, len(point.partitions)))
     evaluator = Evaluator(
-        estimator, budget=plan.budget, store=store, clock=time.perf_counter, progress=watch.progress,
+        estimator,
+        budget=plan.budget,
+        store=store,
+        clock=time.perf_counter,
+        progress=watch.progress,
         cutting=cutting if searched is None else None,
-    )  # fmt: skip
+    )
     bounding_seconds = time.perf_counter() - started
     outcome = run_search(method, evaluator, space.one_core(), options.batch)
     in_space = [e for e in evaluator.evaluations if _holds(space, e.n_partitions)]

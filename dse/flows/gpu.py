@@ -8,7 +8,7 @@ from dse.base.errors import OptionError
 from dse.flows.kernels import Block, KernelSource, default_trace_size
 from dse.formats.device_yaml import load_device
 from dse.gpu.advise.advice import Advice, Subject, advise
-from dse.gpu.advise.choose import Candidate, Choice, choose, host_seconds
+from dse.gpu.advise.choose import Accelerator, Choice, choose, host_seconds
 from dse.gpu.models import KERNEL_COST_MODELS
 from dse.gpu.models.memory_pipeline import MemoryPipeline, PipelineInputs, PipelineTime, ReadCycle, pipeline_time
 from dse.gpu.models.seam import KernelCostModel
@@ -193,13 +193,13 @@ class ChooseOptions:
 
 def choose_accelerator(options: ChooseOptions) -> Choice:
     """Return the devices and the given times, the quickest first. Raises as ``predict``."""
-    candidates = []
+    accelerators = []
     for name in options.devices:  # a name that is wrong is told before the first prediction
         load_device(name)
     for name in options.devices:
         predicted = predict(PredictOptions(kernels=options.kernels, device=name, model=options.model, advice=False))
-        candidates.append(
-            Candidate(
+        accelerators.append(
+            Accelerator(
                 name=predicted.device.name,
                 kind="gpu",
                 time_s=predicted.time_s,
@@ -209,7 +209,7 @@ def choose_accelerator(options: ChooseOptions) -> Choice:
             )
         )
     if options.fpga_ms is not None:
-        candidates.append(Candidate(name="FPGA", kind="fpga", time_s=options.fpga_ms * 1e-3, origin="given"))
+        accelerators.append(Accelerator(name="FPGA", kind="fpga", time_s=options.fpga_ms * 1e-3, origin="given"))
     if options.cpu_ms is not None:
-        candidates.append(Candidate(name="CPU", kind="cpu", time_s=options.cpu_ms * 1e-3, origin="given"))
-    return choose(tuple(candidates), with_host=options.with_host)
+        accelerators.append(Accelerator(name="CPU", kind="cpu", time_s=options.cpu_ms * 1e-3, origin="given"))
+    return choose(tuple(accelerators), with_host=options.with_host)

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from dse.frontend.c.lower import read_kernels
-from dse.gpu.kernel.dependence import parallelise, require_parallel
 from dse.gpu.trace.features import kernel_features
 from dse.model.kernel import Kernel, KernelFeatures, TraceMachine
+from dse.passes.analyses.parallel_loops import parallelise, require_parallel
 from dse.program.ir import ForEach, If, Stmt, While
 
 Block: TypeAlias = tuple[int, int, int]

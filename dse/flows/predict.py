@@ -7,7 +7,7 @@ from fractions import Fraction
 from dse.base.errors import OptionError
 from dse.flows.defaults import outside_actors
 from dse.formats.device_yaml import builtin_devices, load_device
-from dse.gpu.actors.firing import Shape
+from dse.gpu.actors.firing import LaunchShape
 from dse.gpu.actors.weights import PredictedWeights, predict_weights
 from dse.model.device import Device
 from dse.model.platform import Platform, Unit
@@ -32,7 +32,7 @@ def predict_for_device(
     device: Device,
     platform: Platform,
     *,
-    shape: Shape | None = None,
+    shape: LaunchShape | None = None,
     cpu_clock_mhz: Fraction | None = None,
     stage: Callable[[str], None] = lambda _: None,
 ) -> PredictedWeights:
@@ -48,20 +48,22 @@ def predict_for_device(
         _check_shape(shape, device)
     own = next((unit.clock_mhz for unit in platform.units if unit.kind == "cpu"), None)
     return predict_weights(
-        network, trace, device, leave_out=left_out_actors(network, platform), shape=shape, stage=stage,
+        network,
+        trace,
+        device,
+        leave_out=left_out_actors(network, platform),
+        shape=shape,
+        stage=stage,
         cpu_clock_mhz=cpu_clock_mhz or own,
-    )  # fmt: skip
+    )
 
 
 def left_out_actors(network: Network, platform: Platform) -> frozenset[str]:
     """Return the actors that cannot run on the GPU: they call natives, or the platform names others."""
-    outside = outside_actors(network)
-    if platform.gpu_capable is None:
-        return outside
-    return outside | {i.name for i in network.instances if i.name not in platform.gpu_capable}
+    return outside_actors(network) | {i.name for i in network.instances if not platform.may_use_gpu(i.name)}
 
 
-def _check_shape(shape: Shape, device: Device) -> None:
+def _check_shape(shape: LaunchShape, device: Device) -> None:
     most = device.threads_per_block or 1024
     if shape.blocks < 1 or not 1 <= shape.threads <= most:
         raise OptionError(
@@ -168,11 +170,11 @@ def assumption(predicted: PredictedWeights) -> tuple[str, ...]:
     )
 
 
-def parse_shape(text: str) -> Shape:
+def parse_shape(text: str) -> LaunchShape:
     """Return the threads of ``22x256``. Raises ``OptionError``."""
     blocks, sign, threads = text.lower().partition("x")
     if not (sign and blocks.isdigit() and threads.isdigit()):
         raise OptionError(
             f"threads '{text}' are not understood", expected="--threads THxBL: TH blocks of BL threads, such as 22x256"
         )
-    return Shape(blocks=int(blocks), threads=int(threads))
+    return LaunchShape(blocks=int(blocks), threads=int(threads))

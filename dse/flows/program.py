@@ -8,7 +8,9 @@ from dse.base.collector import collector_paused
 from dse.base.errors import DeadlockError, Diagnostic, ExecutionError, OptionError
 from dse.base.source import file_span
 from dse.estimate.engine import needs_compiling
-from dse.estimate.problem.tables import UNIT_KINDS, ProblemTables, build_tables, derivable
+from dse.estimate.problem.build import build_tables, derivable
+from dse.estimate.problem.prices import UNIT_KINDS
+from dse.estimate.problem.tables import ProblemTables
 from dse.flows.defaults import Capacities, default_capacities, outside_actors
 from dse.flows.inputs import DEFAULT_INPUT, default_input, require_file
 from dse.flows.manifest import file_digest, origins_text, platform_digest, weights_digest
@@ -45,7 +47,7 @@ def unheard(what: object) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class GivenProgram:
     """A network, or the trace of one whose source is not at hand."""
 
     path: str
@@ -83,9 +85,11 @@ def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard
     trace, input_path = record_trace(program, options.input, count_rounds=predicts)
     weights, weights_assumed = choose_weights(program, trace, platform, given, options.missing_weights, stage)
     problem = Problem(
-        trace=trace, weights=weights, platform=platform,
+        trace=trace,
+        weights=weights,
+        platform=platform,
         missing_weights="zero" if options.missing_weights == "zero" else "error",
-    )  # fmt: skip
+    )
     outside = outside_actors(program.network)
     grown = [value for key, value in trace.made_by if key == _RUN_FIFOS]
     room = [f"the firings of a run with FIFOs of {tokens} tokens (with less it deadlocks)" for tokens in grown]
@@ -106,22 +110,30 @@ def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard
     if needs_compiling(options.engine):
         stage(COMPILING)
     return Setting(
-        network=program.network, trace=trace, platform=platform, problem=problem, tables=build_tables(problem),
-        assumed=tuple(assumed), manifest=tuple(manifest), warnings=program.warnings,
-    )  # fmt: skip
+        network=program.network,
+        trace=trace,
+        platform=platform,
+        problem=problem,
+        tables=build_tables(problem),
+        assumed=tuple(assumed),
+        manifest=tuple(manifest),
+        warnings=program.warnings,
+    )
 
 
-def load_program(path: str, source_paths: tuple[str, ...] = ()) -> Program:
+def load_program(path: str, source_paths: tuple[str, ...] = ()) -> GivenProgram:
     """Return the network of an XDF file, or the trace of a trace file; told apart by what is in the file."""
     require_file(path, "a network (.xdf) or a trace")
     if is_trace_store(path) or is_turnus_trace(path):
-        return Program(path=path, network=None, trace=open_trace(path))
+        return GivenProgram(path=path, network=None, trace=open_trace(path))
     with collector_paused():
         loaded = load_network(path, source_paths=source_paths)
-    return Program(path=path, network=loaded.network, trace=None, warnings=loaded.warnings)
+    return GivenProgram(path=path, network=loaded.network, trace=None, warnings=loaded.warnings)
 
 
-def record_trace(program: Program, given_input: str | None, *, count_rounds: bool = False) -> tuple[Trace, str | None]:
+def record_trace(
+    program: GivenProgram, given_input: str | None, *, count_rounds: bool = False
+) -> tuple[Trace, str | None]:
     """Return the trace of a program on an input, and the path of the input that it read.
 
     ``count_rounds``: with ``Trace.rounds``, for a prediction of GPU costs.
@@ -177,7 +189,7 @@ def _checked(trace: Trace, path: str) -> Trace:
 
 
 def choose_weights(
-    program: Program,
+    program: GivenProgram,
     trace: Trace,
     platform: Platform,
     given: WeightTable | None,

@@ -10,7 +10,7 @@ from dse.flows.program import load_program, record_trace
 from dse.formats.device_yaml import load_device
 from dse.formats.platform_yaml import load_platform
 from dse.formats.weights_folder import write_weights_folder
-from dse.gpu.actors.firing import Shape
+from dse.gpu.actors.firing import LaunchShape
 from dse.gpu.actors.weights import PredictedWeights
 
 
@@ -23,7 +23,7 @@ class PredictWeightsOptions:
     input: str | None = None
     source_paths: tuple[str, ...] = ()
     platform: str | None = None
-    shape: Shape | None = None
+    shape: LaunchShape | None = None
     output: str | None = None
 
 

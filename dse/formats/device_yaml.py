@@ -6,7 +6,6 @@ one ``assumed`` for all its constants. A constant that is left out is unknown: t
 """
 
 import functools
-from collections.abc import Iterator
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -25,14 +24,32 @@ from dse.model.kernel import ACCESS_CLASSES, ByClass
 _ORIGIN_KEYS = ("source", "assumed")
 _CONSTANT_KEYS = ("value", *_ORIGIN_KEYS)
 _REQUIRED = ("sms", "clock_mhz")
-_INTEGERS = frozenset({
-    "sms", "warp", "l2_bytes", "l2_line_bytes", "l2_ways", "threads_per_sm", "blocks_per_sm", "threads_per_block",
-    "shared_bytes", "memory_bytes", "dram_partitions",
-})  # fmt: skip
+_INTEGERS = frozenset(
+    {
+        "sms",
+        "warp",
+        "l2_bytes",
+        "l2_line_bytes",
+        "l2_ways",
+        "threads_per_sm",
+        "blocks_per_sm",
+        "threads_per_block",
+        "shared_bytes",
+        "memory_bytes",
+        "dram_partitions",
+    }
+)
 _MOST = {
-    "sms": 1 << 20, "warp": 1024, "l2_bytes": 1 << 30, "l2_line_bytes": 1 << 16, "l2_ways": 1 << 20,
-    "threads_per_sm": 1 << 20, "blocks_per_sm": 1 << 20, "threads_per_block": 1 << 20, "shared_bytes": 1 << 30,
-}  # fmt: skip
+    "sms": 1 << 20,
+    "warp": 1024,
+    "l2_bytes": 1 << 30,
+    "l2_line_bytes": 1 << 16,
+    "l2_ways": 1 << 20,
+    "threads_per_sm": 1 << 20,
+    "blocks_per_sm": 1 << 20,
+    "threads_per_block": 1 << 20,
+    "shared_bytes": 1 << 30,
+}
 _MOST_ELSE = 1e15
 """No device has more; the caches and warps of a trace are arrays of these sizes."""
 _CLASS_FIELDS: tuple[Literal["transactions", "bank_conflicts"], ...] = ("transactions", "bank_conflicts")
@@ -241,10 +258,3 @@ def _sections() -> tuple[str, ...]:
 
 
 _CLASS_SECTIONS = {DEVICE_KEYS[field]: field for field in _CLASS_FIELDS}
-
-
-def origin_lines(device: Device) -> Iterator[str]:
-    """Yield one line a constant: its key and where it comes from."""
-    for origin in device.origins:
-        mark = "assumed: " if origin.assumed else ""
-        yield f"{origin.key}: {mark}{origin.source or 'no source given'}"

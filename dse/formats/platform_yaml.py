@@ -28,8 +28,16 @@ from dse.model.weights import UnitKind
 _PLATFORM_KEYS = ("name", "units", "links", "dynamic_network", "gpu_capable", "source")
 _SCALING_KEYS = ("clock_range_mhz", "power_static_watt", "power_exponent", "power_watt_at_mhz")
 _UNIT_KEYS = (
-    "kind", "cores", "clock_mhz", "device", "partition", "power_watt", "memory_bytes", *_SCALING_KEYS, "source",
-)  # fmt: skip
+    "kind",
+    "cores",
+    "clock_mhz",
+    "device",
+    "partition",
+    "power_watt",
+    "memory_bytes",
+    *_SCALING_KEYS,
+    "source",
+)
 _LINK_KEYS = ("between", "latency_ns", "bandwidth_gb_s", "shared", "directions", "source")
 _CONSTANT_KEYS = ("value", "source")
 DEFAULT_PLATFORM = "default"
@@ -153,9 +161,7 @@ class _Reader:
         if points and (static is not None or exponent is not None):
             node = given["power_watt_at_mhz"]
             source.error(f"{what} has measured powers and a rule for them", node, "leave out one of the two")
-        return ClockScaling(
-            range_mhz=span, static_watt=static or Fraction(0), exponent=exponent or CUBE, points=points
-        )  # fmt: skip
+        return ClockScaling(range_mhz=span, static_watt=static or Fraction(0), exponent=exponent or CUBE, points=points)
 
     def _links(self, node: yaml.Node, units: tuple[str, ...]) -> tuple[Link, ...]:
         entries = self.source.mapping(node, "links", None)

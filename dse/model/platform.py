@@ -89,6 +89,10 @@ class Platform:
         """Return the unit called ``name``, or None."""
         return next((u for u in self.units if u.name == name), None)
 
+    def may_use_gpu(self, actor: str) -> bool:
+        """Return whether the actor of that name may run on the GPU."""
+        return self.gpu_capable is None or actor in self.gpu_capable
+
     def link_index(self, a: str, b: str) -> int | None:
         """Return the index of the first link between two units, in either direction, or None."""
         return next((i for i, link in enumerate(self.links) if set(link.between) == {a, b}), None)

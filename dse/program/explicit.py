@@ -119,7 +119,8 @@ Choice: TypeAlias = tuple[Decision, ...]
 class ExplicitActor:
     """An actor for one wiring, nothing left implied.
 
-    ``variables`` and ``routines``: those of ``actor``, their expressions and statements explicit. ``firings``: for each
+    ``variables`` and ``routines``: those of ``actor``, their expressions and statements explicit; constants that are
+    literals stand for themselves wherever they were read, and are left out. ``firings``: for each
     action what a firing does, from the tokens it reads (those a guard has peeked are read already) to those it writes;
     None for an action that needs an unconnected input. ``start``: the choice of the initializer, made once.
     ``choice``: the choice of the next action. ``loops``: the loops that ``Count`` counts, in order (see

@@ -4,6 +4,7 @@ Types here are only what a value *may need*; evaluation is unbounded and wraps w
 difference from Orcc: an integer and a float have a common type (the float), so they may be compared and mixed.
 """
 
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from dse.program.types import BOOL, FLOAT32, STRING, BoolType, FloatType, IntType, ListType, StringType, Type, scalar_of
@@ -62,49 +63,70 @@ def _int_lower_bound(left: IntType, right: IntType) -> IntType:
 
 def binary_type(op: str, left: Type, right: Type) -> Type | None:
     """Return the type of ``left op right``, or None when the operator does not take these operands."""
-    if isinstance(left, ListType) or isinstance(right, ListType):
-        return None
     if op in LOGICAL:
-        return BOOL if isinstance(left, BoolType) and isinstance(right, BoolType) else None
+        return BOOL if left == right == BOOL else None
     if op in COMPARISONS:
         return BOOL if _comparable(op, left, right) else None
-    if op == "+" and (isinstance(left, StringType) or isinstance(right, StringType)):
-        return STRING
     if isinstance(left, IntType) and isinstance(right, IntType):
-        return _int_binary_type(op, left, right)
-    if op in ARITHMETIC and is_number(left) and is_number(right):
-        return least_upper_bound(left, right)
-    return None
+        rule = _INT_TYPES.get(op)
+        return None if rule is None else rule(left, right)
+    return _mixed_type(op, left, right)
+
+
+def _mixed_type(op: str, left: Type, right: Type) -> Type | None:
+    """Return the result of an operator that computes, for operands that are not both integers."""
+    match left, right:
+        case (StringType(), _) | (_, StringType()):
+            return STRING if op == "+" else None
+        case ListType(), ListType():
+            return _joined_type(left, right) if op == "+" else None
+    return least_upper_bound(left, right) if op in ARITHMETIC and is_number(left) and is_number(right) else None
+
+
+def _joined_type(left: ListType, right: ListType) -> ListType | None:
+    """Return the type of the elements of both lists, one after the other."""
+    element = least_upper_bound(left.element, right.element)
+    return None if element is None else ListType(element, left.size + right.size)
 
 
 def _comparable(op: str, left: Type, right: Type) -> bool:
     if is_number(left) and is_number(right):
         return True
-    return op in ("=", "!=") and left == right
+    return op in ("=", "!=") and left == right and not isinstance(left, ListType)
 
 
-def _int_binary_type(op: str, left: IntType, right: IntType) -> IntType | None:
-    match op:
-        case "+":
-            bound = _int_upper_bound(left, right)
-            return int_type(bound.size + 1, bound.signed)
-        case "-":
-            bound = _int_upper_bound(left, right)
-            return bound if bound.signed else int_type(bound.size + 1, True)
-        case "*":
-            return int_type(left.size + right.size, left.signed or right.signed)
-        case "/" | ">>":
-            return left
-        case "mod":
-            return right
-        case "<<":
-            grown = left.size + (1 << min(LARGEST_SHIFT_BITS, right.size)) - 1
-            return int_type(grown, left.signed or right.signed)
-        case "&":
-            return _int_lower_bound(left, right)
-        case "|" | "^":
-            return _int_upper_bound(left, right)
-    return None
+def _sum_type(left: IntType, right: IntType) -> IntType:
+    bound = _int_upper_bound(left, right)
+    return int_type(bound.size + 1, bound.signed)
+
+
+def _difference_type(left: IntType, right: IntType) -> IntType:
+    bound = _int_upper_bound(left, right)
+    return bound if bound.signed else int_type(bound.size + 1, True)
+
+
+def _product_type(left: IntType, right: IntType) -> IntType:
+    return int_type(left.size + right.size, left.signed or right.signed)
+
+
+def _left_shift_type(left: IntType, right: IntType) -> IntType:
+    grown = left.size + (1 << min(LARGEST_SHIFT_BITS, right.size)) - 1
+    return int_type(grown, left.signed or right.signed)
+
+
+_INT_TYPES: Mapping[str, Callable[[IntType, IntType], IntType]] = {
+    "+": _sum_type,
+    "-": _difference_type,
+    "*": _product_type,
+    "/": lambda left, _: left,
+    "mod": lambda _, right: right,
+    "<<": _left_shift_type,
+    ">>": lambda left, _: left,
+    "&": _int_lower_bound,
+    "|": _int_upper_bound,
+    "^": _int_upper_bound,
+}
+"""The type of an operator's result for two integers; comparisons and logic are none of these."""
 
 
 def operand_rule(op: str) -> str:
@@ -116,7 +138,7 @@ def operand_rule(op: str) -> str:
     if op in COMPARISONS:
         return f"'{op}' compares two numbers"
     if op == "+":
-        return "'+' takes two numbers, or a String and a scalar"
+        return "'+' takes two numbers, two lists of one kind, or a String and any value"
     return f"'{op}' takes two numbers" if op in ARITHMETIC else f"'{op}' takes two integers"
 
 

@@ -75,7 +75,7 @@ def expressions_of(statement: Stmt) -> tuple[Expr, ...]:
             assert_never(statement)
 
 
-def operands_of(expression: Expr) -> tuple[Expr, ...]:
+def operands_of(expression: Expr) -> tuple[Expr, ...]:  # ways: one case for each node of the IR
     """Return the direct operands of an expression, left to right."""
     match expression:
         case Const() | ConstList() | Load():
@@ -100,10 +100,12 @@ def operands_of(expression: Expr) -> tuple[Expr, ...]:
 
 
 def sub_expressions(expression: Expr) -> Iterator[Expr]:
-    """Yield an expression and all its parts."""
-    yield expression
-    for operand in operands_of(expression):
-        yield from sub_expressions(operand)
+    """Yield an expression and all its parts, left to right, each before its own parts."""
+    pending = [expression]
+    while pending:
+        current = pending.pop()
+        yield current
+        pending += reversed(operands_of(current))
 
 
 def with_operands(expression: Expr, operands: tuple[Expr, ...]) -> Expr:

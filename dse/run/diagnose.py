@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from dse.base.source import Span
-from dse.codegen.python.scope import python_name
+from dse.codegen.python.spelling import python_name
 from dse.program.ir import Action
 from dse.program.network import Network
 from dse.run.instance import Fabric, RunningActor

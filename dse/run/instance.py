@@ -9,8 +9,8 @@ from typing import Any
 from dse.base.errors import ExecutionError
 from dse.base.source import NO_SPAN, Span
 from dse.codegen.python.compile_actor import CompiledActor, compile_actor
-from dse.codegen.python.firing import Shape
 from dse.codegen.python.support import Strays
+from dse.program.explicit import Wiring
 from dse.program.ir import Actor
 from dse.program.network import Connection, Network
 from dse.program.types import Type
@@ -112,7 +112,7 @@ def build_fabric(network: Network, default_tokens: int, *, hashing: bool) -> Fab
     return Fabric(buffers=buffers, readers=tuple(readers), network=network)
 
 
-def shape_of(network: Network, index: int, *, accesses: bool, rounds: bool = False) -> Shape:
+def wiring_of(network: Network, index: int, *, accesses: bool, rounds: bool = False) -> Wiring:
     """Return how instance ``index`` is connected."""
     actor = network.instances[index].actor
     sources: list[Type | None] = [None] * len(actor.inputs)
@@ -126,17 +126,17 @@ def shape_of(network: Network, index: int, *, accesses: bool, rounds: bool = Fal
             fan_outs[c.source_port] += 1
             if c.target == index:
                 loops.append((c.target_port, c.source_port))
-    return Shape(tuple(sources), tuple(loops), tuple(fan_outs), accesses, rounds)
+    return Wiring(tuple(sources), tuple(loops), tuple(fan_outs), accesses, rounds)
 
 
 class Workshop:
-    """Builds the running actors of one network; compiles each actor once for each shape."""
+    """Builds the running actors of one network; compiles each actor once for each wiring."""
 
     def __init__(self, fabric: Fabric, *, accesses: bool, rounds: bool = False) -> None:
         self.fabric = fabric
         self.accesses = accesses
         self.rounds = rounds
-        self._cache: dict[tuple[int, Shape], CompiledActor] = {}
+        self._cache: dict[tuple[int, Wiring], CompiledActor] = {}
         self._inputs, self._outputs = _wiring(fabric.network)
 
     def build(
@@ -179,10 +179,10 @@ class Workshop:
     def compiled(self, index: int) -> CompiledActor:
         """Return the code of instance ``index``."""
         actor = self.fabric.network.instances[index].actor
-        shape = shape_of(self.fabric.network, index, accesses=self.accesses, rounds=self.rounds)
-        key = (id(actor), shape)
+        wiring = wiring_of(self.fabric.network, index, accesses=self.accesses, rounds=self.rounds)
+        key = (id(actor), wiring)
         if key not in self._cache:
-            self._cache[key] = compile_actor(actor, shape)
+            self._cache[key] = compile_actor(actor, wiring)
         return self._cache[key]
 
     def _ports(self, index: int) -> tuple[dict[int, Any], dict[int, Any]]:

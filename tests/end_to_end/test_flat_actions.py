@@ -7,7 +7,7 @@ import pytest
 
 from dse.base.errors import ModelNotApplicable
 from dse.frontend.network.elaborate import load_network
-from dse.gpu.actors.inline import flat_action
+from dse.passes.rewrites.cost_view import cost_view
 from dse.program.ir import Action, Actor
 from dse.program.network import Network
 from dse.run.execution import RunOptions, run_network
@@ -44,7 +44,7 @@ def flat(actor: Actor) -> tuple[Actor, int]:
     done = 0
     for action in actor.actions:
         try:
-            found = flat_action(actor, replace(action, outputs=()))
+            found = cost_view(actor, replace(action, outputs=()))
         except ModelNotApplicable:
             actions.append(action)
             continue

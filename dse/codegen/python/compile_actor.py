@@ -7,49 +7,55 @@ that only actions touch become locals of the scheduler generator; those that rou
 import itertools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
 from dse.base.source import Span
+from dse.codegen.emitter import Lines
 from dse.codegen.python import support
-from dse.codegen.python.expressions import ExpressionWriter, routine_name, zero_text
-from dse.codegen.python.firing import FiringWriter, Shape
+from dse.codegen.python.expressions import Names, PythonExpressions
 from dse.codegen.python.scheduler import SchedulerWriter
-from dse.codegen.python.scope import Scope, open_scope, python_name
-from dse.codegen.python.statements import Lines, StatementWriter
+from dse.codegen.python.spelling import python_name, routine_name, zero_text
+from dse.codegen.python.statements import PythonStatements
+from dse.codegen.python.storage import new_list_text
 from dse.model.rounds import LoopKey
-from dse.passes.analyses.uses import ActorFacts, uses_of
-from dse.program.ir import Actor, Routine, Variable
-from dse.program.types import ListType, dimensions_of
+from dse.passes import arithmetic
+from dse.passes.analyses.uses import ActorFacts, gather_facts, uses_of
+from dse.passes.rewrites.explicit import make_explicit
+from dse.program.explicit import ByState, Choice, ExplicitActor, Guard, Test, Wiring
+from dse.program.ir import Actor, Expr, Routine, Variable
+from dse.program.types import ListType
 
 _SERIAL = itertools.count()
 _RUNTIME: dict[str, object] = {
     "add": operator.add,
     "fmod": math.fmod,
-    "single": support.single,
-    "quotient": support.quotient,
-    "remainder": support.remainder,
-    "shift_left": support.shift_left,
-    "shift_right": support.shift_right,
-    "float_quotient": support.float_quotient,
+    "single": arithmetic.single,
+    "quotient": arithmetic.quotient,
+    "remainder": arithmetic.remainder,
+    "shift_left": arithmetic.shift_left,
+    "shift_right": arithmetic.shift_right,
+    "float_quotient": arithmetic.float_quotient,
     "copy_nested": support.copy_nested,
     "endless": support.endless,
     "copy_into": support.copy_into,
     "filled": support.filled,
     "zeros": support.zeros,
+    "large_list": support.large_list,
     "float_text": support.float_text,
     "bool_text": support.bool_text,
+    "list_text": support.list_text,
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledActor:
-    """Code of an actor for one shape. ``spans[k]`` is where line k + 1 of ``source`` stems from."""
+    """Code of an actor for one wiring. ``spans[k]`` is where line k + 1 of ``source`` stems from."""
 
     actor: Actor
-    shape: Shape
+    wiring: Wiring
     facts: ActorFacts
     source: str
     filename: str
@@ -63,126 +69,116 @@ class CompiledActor:
     """The loops whose entries and rounds are counted, in the order of their pairs of counters."""
 
 
-def compile_actor(actor: Actor, shape: Shape) -> CompiledActor:
+def compile_actor(actor: Actor, wiring: Wiring) -> CompiledActor:
     """Return the compiled actor. Compilation has no effect and reads no file."""
-    scope = open_scope(actor)
-    scope.loops = {} if shape.rounds else None
-    firing = FiringWriter(scope, shape)
+    facts = gather_facts(actor)
+    explicit, values = make_explicit(actor, wiring, facts)
+    expressions = PythonExpressions(values, Names(natives=frozenset(n.name for n in actor.natives)))
     lines = Lines()
     lines.add("def make(me, S, moved, R, A, signature, output, stray, stray_list, natives, ports, rounds):")
     lines.depth = 1
-    _write_ports(lines, shape)
+    _write_ports(lines, wiring)
     for native in actor.natives:
         lines.add(f"{routine_name(native.name)} = natives[{native.name!r}]", native.span)
-    for routine in actor.routines:
-        _declare_parameters(scope, routine)
-    for routine in actor.routines:
-        _write_routine(lines, scope, routine)
-    for variable in actor.variables:  # after the routines: an initial value may call one
-        _write_variable(lines, scope, variable)
-    _write_run(lines, scope, firing)
+    for routine in explicit.routines:
+        _write_routine(lines, explicit, expressions, routine)
+    for variable in explicit.variables:  # after the routines: an initial value may call one
+        _write_variable(lines, expressions, variable)
+    _write_run(lines, explicit, expressions, facts)
     lines.add("return run()")
     source = "\n".join(lines.texts) + "\n"
     filename = f"<{actor.name} #{next(_SERIAL)}>"
     code: CodeType = compile(source, filename, "exec")
-    namespace: dict[str, Any] = {**_RUNTIME, **scope.names.objects}
+    namespace: dict[str, Any] = {**_RUNTIME, **expressions.names.objects}
     exec(code, namespace)  # running generated code is the purpose of this module
-    guards = tuple(
-        tuple(firing.expressions.write(g).text for g in a.guards) if firing.possible(a) else () for a in actor.actions
-    )
+    guards = _guards((*explicit.start, *explicit.choice))
+    texts = (tuple(expressions.write(g).text for g in guards.get(k, ())) for k in range(len(actor.actions)))
     return CompiledActor(
         actor=actor,
-        shape=shape,
-        facts=scope.facts,
+        wiring=wiring,
+        facts=facts,
         source=source,
         filename=filename,
         spans=tuple(lines.spans),
-        sites=tuple(scope.sites),
-        guards=guards,
+        guards=tuple(texts),
+        sites=tuple(expressions.names.sites),
         make=namespace["make"],
-        loops=tuple(scope.loops or ()),
+        loops=explicit.loops,
     )
 
 
-def _write_ports(lines: Lines, shape: Shape) -> None:
+def _guards(choice: Choice) -> dict[int, tuple[Expr, ...]]:
+    """Return the guards that a choice tests, by action."""
+    found: dict[int, tuple[Expr, ...]] = {}
+    for decision in choice:
+        match decision:
+            case Test():
+                if isinstance(decision.condition, Guard):
+                    found[decision.condition.action] = decision.condition.conditions
+                found |= _guards(decision.then)
+            case ByState():
+                for state in decision.states:
+                    found |= _guards(state)
+            case _:
+                pass
+    return found
+
+
+def _write_ports(lines: Lines, wiring: Wiring) -> None:
     """Write the unpacking of the FIFOs: inputs are (list, positions, reader, compact, writer), outputs (list, ...)."""
-    for i, source in enumerate(shape.inputs):
+    for i, source in enumerate(wiring.inputs):
         if source is not None:
             lines.add(f"D{i}, H{i}, k{i}, X{i}, w{i} = ports[0][{i}]")
-    for j, fan_out in enumerate(shape.fan_outs):
+    for j, fan_out in enumerate(wiring.fan_outs):
         if fan_out:
             lines.add(f"E{j}, G{j}, C{j}, y{j} = ports[1][{j}]")
-    for i, j in shape.loops:
+    for i, j in wiring.loops:
         lines.add(f"g{i} = k{i}  # position of the own reader on output {j}")
 
 
-def _write_variable(lines: Lines, scope: Scope, variable: Variable) -> None:
-    """Write the initial value of a constant or state variable; a literal constant stands for itself everywhere."""
-    symbol = scope.symbols[variable.name]
-    if symbol.literal is not None:
-        return
-    of = variable.type
-    if variable.initial is None:
-        text = f"zeros({dimensions_of(of)}, {zero_text(of)})" if isinstance(of, ListType) else zero_text(of)
-        if symbol.zero_part:
-            text = f"zeros({dimensions_of(of)[: symbol.lazy_depth]}, {symbol.zero_part})"
+def _write_variable(lines: Lines, expressions: PythonExpressions, variable: Variable) -> None:
+    """Write the initial value of a constant or state variable."""
+    if variable.initial is not None:
+        text = expressions.write(variable.initial).text
     else:
-        text = ExpressionWriter(scope).stored(variable.initial, of).text
-    lines.add(f"{symbol.python} = {text}", variable.span)
+        of = variable.type
+        text = new_list_text(of) if isinstance(of, ListType) else zero_text(of)
+    lines.add(f"{python_name(variable.name)} = {text}", variable.span)
 
 
-def _declare_parameters(scope: Scope, routine: Routine) -> None:
-    for parameter in routine.parameters:
-        scope.declare(parameter, by_reference=isinstance(parameter.type, ListType))
-
-
-def _write_routine(lines: Lines, scope: Scope, routine: Routine) -> None:
+def _write_routine(lines: Lines, explicit: ExplicitActor, expressions: PythonExpressions, routine: Routine) -> None:
     """Write a function or procedure as a nested function; the state it assigns is nonlocal."""
-    parameters = ", ".join(scope.symbols[p.name].python for p in routine.parameters)
+    parameters = ", ".join(python_name(p.name) for p in routine.parameters)
     lines.add(f"def {routine_name(routine.name)}({parameters}):", routine.span)
     lines.depth += 1
-    uses = uses_of((), (*routine.declarations, *routine.body))
-    _write_nonlocal(lines, scope, uses.writes)
-    writer = StatementWriter(scope, ExpressionWriter(scope))
-    writer.body((*routine.declarations, *routine.body))
+    _write_nonlocal(lines, explicit.variables, uses_of((), routine.body).writes)
+    writer = PythonStatements(expressions)
+    writer.body(routine.body)
     lines.extend(writer.lines)
-    if routine.result is not None and routine.result_type is not None:
-        lines.add(f"return {writer.expressions.stored(routine.result, routine.result_type).text}", routine.result.span)
+    if routine.result is not None:
+        lines.add(f"return {expressions.write(routine.result).text}", routine.result.span)
     lines.depth -= 1
 
 
-def _write_nonlocal(lines: Lines, scope: Scope, written: set[str]) -> None:
-    names = [
-        python_name(v.name) for v in scope.actor.variables if v.name in written and not isinstance(v.type, ListType)
-    ]
+def _write_nonlocal(lines: Lines, variables: Iterable[Variable], written: set[str]) -> None:
+    names = [python_name(v.name) for v in variables if v.name in written and not isinstance(v.type, ListType)]
     if names:
         lines.add(f"nonlocal {', '.join(names)}")
 
 
-def _write_run(lines: Lines, scope: Scope, firing: FiringWriter) -> None:
+def _write_run(lines: Lines, explicit: ExplicitActor, expressions: PythonExpressions, facts: ActorFacts) -> None:
     """Write the scheduler generator. What routines assign stays in cells; all else becomes a local by a default."""
-    facts = scope.facts
-    cells = [
-        v
-        for v in scope.actor.variables
-        if v.name in facts.shared and v.name in facts.assigned and not isinstance(v.type, ListType)
-    ]
-    kept = [v.name for v in cells]
-    scheduler = SchedulerWriter(firing)
+    lists = {v.name for v in explicit.variables if isinstance(v.type, ListType)}
+    cells = (facts.shared & facts.assigned) - lists
+    scheduler = SchedulerWriter(explicit, expressions)
     body = scheduler.write()
-    locals_ = [
-        python_name(v.name)
-        for v in scope.actor.variables
-        if v.name not in kept and scope.symbols[v.name].literal is None
-    ]
-    for i in scheduler.inputs:
-        locals_ += [f"D{i}", f"H{i}", f"k{i}", f"X{i}", f"w{i}"]
-    for j in scheduler.outputs:
-        locals_ += [f"E{j}", f"G{j}", f"C{j}", f"y{j}"]
+    locals_ = [python_name(v.name) for v in explicit.variables if v.name not in cells]
+    locals_ += [f"{letter}{i}" for i in scheduler.inputs for letter in "DHkXw"]
+    locals_ += [f"{letter}{j}" for j in scheduler.outputs for letter in "EGCy"]
     locals_ += ["R", "S", "me", "moved"]
     lines.add(f"def run({', '.join(f'{n}={n}' for n in locals_)}):")
     lines.depth += 1
-    written = {n for a in scope.actor.actions for n in uses_of((), (*a.declarations, *a.body)).writes}
-    _write_nonlocal(lines, scope, written & set(kept))
+    written = {name for firing in explicit.firings for name in uses_of((), firing or ()).writes}
+    _write_nonlocal(lines, explicit.variables, written & cells)
     lines.extend(body)
     lines.depth -= 1

@@ -1,487 +1,368 @@
-"""IR expressions to Python text (cal.md 2.1, 2.2): exact integers, truncating division, bounds-checked lists."""
+"""Expressions of the explicit IR as Python: exact integers, truncating division, lists with checked indices.
 
-from dataclasses import replace
+Whatever changes a value is a node already. What is decided here is only which of several spellings with the same value
+is the quickest: by the bounds of the operands, which ``Values`` knows.
+"""
+
+from dataclasses import dataclass, field
 from typing import assert_never
 
-from dse.codegen.python.code import (
+from dse.base.source import Span
+from dse.codegen.emitter import ExpressionEmitter, Fragment
+from dse.codegen.python.spelling import (
     ADD,
-    AND,
+    ANY_SHIFT,
+    AT_MOST,
+    AT_MOST_NAME,
     ATOM,
-    BIT_AND,
     BIT_OR,
-    BIT_XOR,
-    COMPARE,
+    BY_SIGN,
     CONDITIONAL,
-    MULTIPLY,
-    NOT,
-    OR,
-    SHIFT,
+    FLOAT_DIVISION,
+    FLOOR,
+    MASKED,
+    PYTHON,
+    TEXT_OF_BOOL,
+    TEXT_OF_FLOAT,
+    TEXT_OF_INTEGER,
+    TEXT_OF_LIST,
+    TO_BOOL,
+    TO_DOUBLE,
+    TO_INTEGER,
+    TO_SINGLE,
     UNARY,
-    Code,
+    atom,
+    float_literal,
     integer,
-    stored,
+    name,
+    python_name,
+    routine_name,
+    zero_text,
 )
-from dse.codegen.python.scope import Scope, Symbol, python_name, zero_of
-from dse.codegen.python.support import single
-from dse.passes.analyses import ranges as intervals
-from dse.passes.analyses.ranges import container
+from dse.codegen.python.support import copy_nested
+from dse.passes.analyses.ranges import Interval, container
+from dse.passes.analyses.values import Values, is_exact_in_single
+from dse.passes.arithmetic import LARGEST_SHIFT
 from dse.program.ir import (
     Binary,
     Call,
     Cast,
-    Conditional,
+    Check,
     Const,
     ConstList,
+    Copy,
     Expr,
     Generator,
+    GeneratorLoop,
     Index,
     ListExpr,
     Load,
-    Unary,
-    Variable,
-    not_of_source,
 )
 from dse.program.types import (
-    BOOL,
     BoolType,
     FloatType,
     IntType,
     ListType,
+    ScalarType,
     StringType,
     Type,
     dimensions_of,
     scalar_of,
 )
 
-_STRENGTHS = {
-    "or": OR,
-    "and": AND,
-    "|": BIT_OR,
-    "^": BIT_XOR,
-    "&": BIT_AND,
-    "<<": SHIFT,
-    ">>": SHIFT,
-    "+": ADD,
-    "-": ADD,
-    "*": MULTIPLY,
-    "=": COMPARE,
-    "!=": COMPARE,
-    "<": COMPARE,
-    "<=": COMPARE,
-    ">": COMPARE,
-    ">=": COMPARE,
-}
-_LARGE_SHIFT = 4096
-_PYTHON_OPS = {"=": "==", "mod": "%", "/": "//"}
+_ONE_DIGIT = (1 << 30) - 1
 
 
-def zero_text(of: Type) -> str:
-    """Return the Python literal of the zero of a scalar type."""
-    return repr(zero_of(of))
+@dataclass(slots=True)
+class Names:
+    """What the code of one actor refers to: fresh temporaries, objects, and places of accesses that may be stray."""
+
+    objects: dict[str, object] = field(default_factory=dict)
+    sites: list[tuple[Span, str]] = field(default_factory=list)
+    natives: frozenset[str] = frozenset()
+    _count: int = 0
+
+    def temporary(self) -> Fragment:
+        """Return an unused name."""
+        self._count += 1
+        return name(f"t{self._count}")
+
+    def object(self, value: object) -> str:
+        """Return a name under which generated code finds ``value``."""
+        found = f"K{len(self.objects)}"
+        self.objects[found] = value
+        return found
+
+    def site(self, span: Span, name: str) -> int:
+        """Return the number of a place that may access ``name`` out of bounds."""
+        self.sites.append((span, name))
+        return len(self.sites) - 1
 
 
-class ExpressionWriter:
-    """Writes expressions of one actor. Stateless but for the scope it adds names and sites to."""
+class PythonExpressions(ExpressionEmitter):
+    """Writes the expressions of one actor."""
 
-    def __init__(self, scope: Scope) -> None:
-        self.scope = scope
+    def __init__(self, values: Values, names: Names) -> None:
+        super().__init__(PYTHON)
+        self.values = values
+        self.names = names
 
-    # Entry points -----------------------------------------------------------------------------------------------------
-
-    def write(self, expr: Expr) -> Code:
-        """Return the code of an expression, not yet wrapped to anything."""
-        match expr:
-            case Const():
-                return self._const(expr)
-            case ConstList():
-                return Code(self.scope.table(expr.values), length=len(expr.values), interval=_bounds_of(expr))
-            case Load():
-                return self._load(expr)
-            case Index():
-                return self._index(expr)
-            case Unary():
-                return self._unary(expr)
-            case Binary():
-                return self._binary(expr)
-            case Conditional():
-                return self._conditional(expr)
-            case Call():
-                return self._call(expr)
-            case ListExpr():
-                return self._list(expr)
-            case Generator():
-                return self._generator(expr)
-            case Cast():
-                return self._cast(expr)
-            case _:
-                raise not_of_source(expr)
-
-    def stored(self, expr: Expr, target: Type) -> Code:
-        """Return the code of an expression converted to a variable of type ``target``; lists are copied if needed."""
-        if isinstance(target, ListType):
-            return self.copied(self.write(expr), expr.type, target)
-        return stored(self.write(expr), target, self.scope.names)
-
-    def copied(self, code: Code, source: Type, target: ListType) -> Code:
-        """Return a list of exactly the type ``target`` that nothing else refers to."""
-        nested = isinstance(target.element, ListType)
-        same = self.elements_fit(code, source, target) and code.length == target.size
-        if same and code.fresh:
-            return code
-        if same and not nested:
-            return Code(f"{code.at(ATOM)}[:]", fresh=True, length=target.size)
-        element = self.element_conversion(code, source, target)
-        dims = ", ".join(map(str, dimensions_of(target)))
-        text = f"filled(({dims},), {zero_text(target)}, {code.text}, {element})"
-        return Code(text, fresh=True, length=target.size)
-
-    def elements_fit(self, code: Code, source: Type, target: Type) -> bool:
-        """Return whether the elements of a list need no conversion when they are stored in ``target``."""
-        have, want = scalar_of(source), scalar_of(target)
-        if isinstance(want, IntType):
-            return intervals.fits(code.interval, container(want))
-        if isinstance(want, FloatType):
-            return isinstance(have, FloatType) and (want.bits >= have.bits or code.single)
-        return True
-
-    def element_conversion(self, code: Code, source: Type, target: Type) -> str:
-        """Return a function text that converts one element on a store, or None's text where none is needed."""
-        if self.elements_fit(code, source, target):
-            return "None"
-        scalar = scalar_of(target)
-        inner = stored(
-            Code("e", interval=code.interval, real=isinstance(scalar_of(source), FloatType)), scalar, self.scope.names
-        )
-        return f"(lambda e: {inner.text})"
-
-    def text_of(self, expr: Expr) -> str:
-        """Return the text of a String expression whose value is ``expr`` as C prints it."""
-        code = self.write(expr)
-        match expr.type:
-            case StringType():
-                return code.text
-            case BoolType():
-                return f"bool_text({code.text})"
-            case FloatType():
-                return f"float_text({code.text})"
-            case _:
-                return f"str({code.text})"
+    def used_twice(self, fragment: Fragment) -> tuple[Fragment, Fragment]:
+        """Return what stands at the first use of a value and at later ones: a name, unless repeating costs nothing."""
+        if fragment.simple:
+            return fragment, fragment
+        held = self.names.temporary()
+        return atom(f"({held.text} := {fragment.text})"), held
 
     # Leaves -----------------------------------------------------------------------------------------------------------
 
-    def _const(self, expr: Const) -> Code:
-        value = expr.value
-        if isinstance(value, bool | str):
-            return Code(repr(value))
-        if isinstance(value, float):
-            return Code(_float_literal(value), UNARY if value < 0 else ATOM, real=True, single=_is_single(value))
-        if isinstance(expr.type, FloatType):
-            return Code(f"{value}.0", ATOM if value >= 0 else UNARY, real=True, single=abs(value) <= 1 << 24)
-        return integer(value)
+    def constant(self, expr: Const) -> Fragment:
+        """Return a literal."""
+        match expr.value:
+            case bool() | str():
+                return atom(repr(expr.value))
+            case float(value):
+                return float_literal(value)
+            case value if isinstance(expr.type, FloatType):
+                return float_literal(float(value))
+            case value:
+                return integer(value)
 
-    def _symbol(self, name: str) -> Symbol:
-        return self.scope.symbols[name]
-
-    def _load(self, expr: Load) -> Code:
-        symbol = self._symbol(expr.name)
-        of = symbol.variable.type
-        if symbol.literal is not None:
-            value = symbol.literal.value
-            if isinstance(of, IntType) and isinstance(value, int):
-                return integer(of.wrap(value))
-            return stored(self._const(symbol.literal), of, self.scope.names)
-        real = isinstance(of, FloatType)
-        length = None
-        if isinstance(of, ListType) and not symbol.by_reference:
-            length = of.size
-        return Code(symbol.python, ATOM, symbol.interval, real=real, single=_held_single(of), length=length)
+    def variable(self, expr: Load) -> Fragment:
+        """Return the name of a variable."""
+        return name(python_name(expr.name))
 
     # Lists ------------------------------------------------------------------------------------------------------------
 
-    def _index(self, expr: Index) -> Code:
-        symbol = self._symbol(expr.name)
-        target, test = self.element(symbol, expr.indices)
-        real = isinstance(expr.type, FloatType)
-        length = expr.type.size if isinstance(expr.type, ListType) and not symbol.by_reference else None
-        plain = Code(target, ATOM, symbol.interval, real=real, single=_held_single(expr.type), length=length)
+    def element(self, expr: Index) -> Fragment:
+        """Return an element or sub-list; what a stray read gives follows the tests of its indices."""
+        target, test = self.place(expr.name, expr.indices)
         if not test:
-            return plain
-        site = self.scope.site(expr.span, symbol.variable.source_name)
-        fallback = f"stray({site})"
+            return atom(target)
+        site = self.names.site(expr.span, self.values.held[expr.name].variable.source_name)
+        stray = f"stray({site})"
         if isinstance(expr.type, ListType):
-            fallback = f"stray_list({site}, {dimensions_of(expr.type)}, {zero_text(expr.type)})"
+            stray = f"stray_list({site}, {dimensions_of(expr.type)}, {zero_text(expr.type)})"
         elif not isinstance(expr.type, IntType):
-            fallback = f"(stray({site}), {zero_text(expr.type)})[1]"
-        interval = intervals.hull(symbol.interval, (0, 0))
-        return replace(plain, text=f"{target} if {test} else {fallback}", strength=CONDITIONAL, interval=interval)
+            stray = f"(stray({site}), {zero_text(expr.type)})[1]"
+        return Fragment(f"{target} if {test} else {stray}", CONDITIONAL)
 
-    def element(self, symbol: Symbol, indices: tuple[Expr, ...]) -> tuple[str, str]:
-        """Return (text of the element, text of the test that its indices are in bounds, or "" where that is known).
+    def place(self, name: str, indices: tuple[Expr, ...]) -> tuple[str, str]:
+        """Return (text of an element, text of the test that its indices are in bounds, or "" where none is checked).
 
         The test must be evaluated first: it may name the values that the element text uses.
         """
-        target, tests = symbol.python, []
-        for depth, index in enumerate(indices):
-            code = self.write(index)
-            size = symbol.sizes[depth]
-            bound = str(size) if symbol.bounded else f"len({target})"
-            limit = size - 1 if symbol.bounded else None
-            low, high = code.interval or (-1, None)
-            below = low < 0
-            above = limit is None or high is None or high > limit
-            if below or above:
-                test, text = self._bound_test(code, bound, below=below, above=above)
-                tests.append(test)
+        target, tests = python_name(name), []
+        for index in indices:
+            if isinstance(index, Check):
+                first, later = self.used_twice_unless_sign(self.write(index.operand))
+                tests.append(_bound_test(index, first, later, target))
+                target = f"{target}[{later.text}]"
             else:
-                text = code.text
-            target = f"{target}[{text}]"
+                target = f"{target}[{self.write(index).text}]"
         return target, " and ".join(tests)
 
-    def _bound_test(self, code: Code, bound: str, *, below: bool, above: bool) -> tuple[str, str]:
-        first, text = code.at(BIT_OR), code.text
-        if not code.simple and code.strength != UNARY:
-            text = self.scope.names.temporary()
-            first = f"({text} := {code.text})"
-        if below and above:
-            return f"{first} < {bound} and {text} > -1", text
-        return (f"{first} > -1" if below else f"{first} < {bound}"), text
+    def used_twice_unless_sign(self, index: Fragment) -> tuple[Fragment, Fragment]:
+        """Return what stands at the first and at later uses of an index; a name with a sign is repeated as it is."""
+        return (index, index) if index.strength == UNARY else self.used_twice(index)
 
-    def _list(self, expr: ListExpr) -> Code:
-        return self._collected(expr.elements, expr.type, "[{}]")
+    def new_list(self, expr: ConstList | ListExpr | Generator | Copy) -> Fragment:
+        """Return a table, a list display, a comprehension or a copy."""
+        match expr:
+            case ConstList():
+                return name(self.names.object(copy_nested(expr.values)))
+            case ListExpr():
+                return atom(f"[{', '.join(self.write(e).at(CONDITIONAL) for e in expr.elements)}]")
+            case Generator():
+                return self._generator(expr)
+            case Copy():
+                return self._copy(expr)
+            case _:
+                assert_never(expr)
 
-    def _collected(self, elements: tuple[Expr, ...], of: Type, pattern: str) -> Code:
-        """Return a list display; list-typed elements are copied, the interval bounds all of them."""
-        assert isinstance(of, ListType)
-        codes = [self._member(e) for e in elements]
-        interval = codes[0].interval if codes else None
-        for code in codes[1:]:
-            interval = intervals.hull(interval, code.interval)
-        body = ", ".join(c.at(CONDITIONAL) for c in codes)
-        length = len(codes) if pattern == "[{}]" else of.size
-        single = bool(codes) and all(c.single for c in codes)
-        return Code(pattern.format(body), ATOM, interval, single=single, fresh=True, length=length)
+    def _generator(self, expr: Generator) -> Fragment:
+        loops = " ".join(self._generator_loop(loop) for loop in expr.loops)
+        elements = [self.write(e).at(CONDITIONAL) for e in expr.elements]
+        if len(elements) == 1:
+            return atom(f"[{elements[0]} {loops}]")
+        inner = self.names.temporary().text
+        return atom(f"[{inner} {loops} for {inner} in ({', '.join(elements)},)]")
 
-    def _member(self, expr: Expr) -> Code:
-        code = self.write(expr)
-        if isinstance(expr.type, ListType) and not code.fresh:
-            return replace(code, text=f"copy_nested({code.text})", strength=ATOM, fresh=True)
-        return code
+    def _generator_loop(self, loop: GeneratorLoop) -> str:
+        return f"for {python_name(loop.variable.name)} in {self.range_text(loop.low, loop.high)}"
 
-    def _generator(self, expr: Generator) -> Code:
-        loops = []
-        for loop in expr.loops:
-            low, high = self.write(loop.low), self.write(loop.high)
-            loops.append(f"for {self._loop(loop.variable, low, high)} in {range_text(low, high)}")
-        if len(expr.elements) == 1:
-            return self._collected(expr.elements, expr.type, "[{} " + " ".join(loops) + "]")
-        inner = self.scope.names.temporary()
-        return self._collected(expr.elements, expr.type, f"[{inner} {' '.join(loops)} for {inner} in ({{}},)]")
+    def range_text(self, low: Expr, high: Expr) -> str:
+        """Return Python's range over low to high, both included."""
+        end = str(high.value + 1) if isinstance(high, Const) and isinstance(high.value, int) else ""
+        end = end or f"{self.write(high).at(ADD)} + 1"
+        from_zero = isinstance(low, Const) and low.value == 0
+        return f"range({end})" if from_zero else f"range({self.write(low).text}, {end})"
 
-    def _loop(self, variable: Variable, low: Code, high: Code) -> str:
-        """Declare a loop variable that takes the values low to high and return its name."""
-        return self.scope.declare(variable, loop_interval(variable, low, high)).python
+    def _copy(self, expr: Copy) -> Fragment:
+        """Return a new list: a slice where that is all, a comprehension where only elements are converted."""
+        source, length, size = self.write(expr.operand), self.values.of(expr.operand).length, expr.type.size
+        if not isinstance(expr.type.element, ListType) and length is not None and length >= size:
+            part = "[:]" if length == size else f"[:{size}]"
+            if not expr.convert:
+                return atom(source.at(ATOM) + part)
+            return self._converted_elements(expr, source.text if length == size else source.at(ATOM) + part)
+        same = dimensions_of(expr.operand.type) == dimensions_of(expr.type) and length == size
+        if same and not expr.convert:
+            return atom(f"copy_nested({source.text})")
+        dims = ", ".join(map(str, dimensions_of(expr.type)))
+        convert = self.conversion_function(expr.operand, expr.type, convert=expr.convert)
+        return atom(f"filled(({dims},), {zero_text(expr.type)}, {source.text}, {convert})")
+
+    def _converted_elements(self, expr: Copy, elements: str) -> Fragment:
+        """Return the list of the elements converted, which are as many as the copy has."""
+        element = self.element_conversion(expr.operand, expr.type.element).text
+        if isinstance(expr.operand, Load | ConstList):
+            return atom(f"[{element} for e in {elements}]")
+        return atom(f"list(map(lambda e: {element}, {elements}))")  # it may assign, which a comprehension refuses
+
+    def conversion_function(self, source: Expr, target: Type, *, convert: bool) -> str:
+        """Return a function text that converts one element on a store, or None's text where none is needed."""
+        return f"(lambda e: {self.element_conversion(source, target).text})" if convert else "None"
+
+    def element_conversion(self, source: Expr, target: Type) -> Fragment:
+        """Return the conversion of an element ``e`` of the list ``source`` to the scalars of ``target``."""
+        return self.converted(name("e"), self.values.bounds(source), scalar_of(source.type), scalar_of(target))
 
     # Operators --------------------------------------------------------------------------------------------------------
 
-    def _unary(self, expr: Unary) -> Code:
-        operand = self.write(expr.operand)
-        match expr.op:
-            case "not":
-                return Code(f"not {operand.at(NOT)}", NOT)
-            case "~":
-                return Code(f"~{operand.at(UNARY)}", UNARY, intervals.complemented(operand.interval))
-            case "-":
-                return Code(
-                    f"-{operand.at(UNARY)}",
-                    UNARY,
-                    intervals.negated(operand.interval),
-                    real=operand.real,
-                    single=operand.single,
-                )
-            case "#":
-                return integer(operand.length) if operand.length is not None else Code(f"len({operand.text})")
-            case _:
-                assert_never(expr.op)
-
-    def _binary(self, expr: Binary) -> Code:
-        if isinstance(expr.type, StringType):
-            return Code(f"{self._term(expr.left)} + {self._term(expr.right)}", ADD)
-        left, right = self.write(expr.left), self.write(expr.right)
+    def binary(self, expr: Binary) -> Fragment:
+        """Return a binary operation in its quickest spelling for what is known of the operands."""
         if expr.op in ("/", "mod"):
-            return self._division(expr, left, right)
-        if expr.op == "**":
-            return Code(f"({left.text}) ** ({right.text})", MULTIPLY, real=left.real or right.real)
-        if expr.op in ("<<", ">>") and not (right.interval and right.interval[0] >= 0):
-            return self._signed_shift(expr, left, right)
-        if expr.op == "<<" and right.interval is not None and right.interval[1] > _LARGE_SHIFT:
+            return self._division(expr)
+        if expr.op in ("<<", ">>"):
+            return self._shift(expr)
+        return super().binary(expr)
+
+    def _division(self, expr: Binary) -> Fragment:
+        left, right = self.write(expr.left), self.write(expr.right)
+        if FloatType in (type(expr.left.type), type(expr.right.type)):
+            return FLOAT_DIVISION[expr.op].of(left, right)
+        least_divisor = self.least(expr.right)
+        if self.least(expr.left) >= 0 and least_divisor >= 0:
+            return FLOOR[expr.op].of(left, right)
+        if least_divisor > 0 and right.simple:
+            return BY_SIGN[expr.op].of(*self.used_twice(left), right)
+        return self.spelling.binary[expr.op].of(left, right)
+
+    def least(self, expr: Expr) -> int:
+        """Return the least value that an integer expression may have; -1 where it may be any."""
+        bounds = self.values.bounds(expr)
+        return -1 if bounds is None else bounds[0]
+
+    def _shift(self, expr: Binary) -> Fragment:
+        left, right, count = self.write(expr.left), self.write(expr.right), self.values.bounds(expr.right)
+        if count is None or count[0] < 0:
+            bits = expr.left.type.size if isinstance(expr.left.type, IntType) else 32
+            return ANY_SHIFT[expr.op].of(left, right, integer(bits))
+        if expr.op == "<<" and count[1] > LARGEST_SHIFT:
             # Corrupt data may ask for a shift by billions: nothing is left of it in any container.
-            limited = f"min({right.text}, {_LARGE_SHIFT})"
-            if right.simple:
-                limited = f"({right.text} if {right.text} < {_LARGE_SHIFT} else {_LARGE_SHIFT})"
-            right = Code(limited, interval=(right.interval[0], _LARGE_SHIFT))
-        strength = _STRENGTHS[expr.op]
-        op = _PYTHON_OPS.get(expr.op, expr.op)
-        left_text = left.at(strength + (strength == COMPARE))
-        text = f"{left_text} {op} {right.at(strength + (expr.op not in ('or', 'and')))}"
-        real = left.real or right.real
-        arithmetic = expr.type != BOOL
-        interval = intervals.binary(expr.op, left.interval, right.interval) if arithmetic and not real else None
-        return Code(text, strength, interval, real=real and arithmetic)
+            right = (AT_MOST_NAME if right.simple else AT_MOST).of(right, integer(LARGEST_SHIFT))
+        return self.spelling.binary[expr.op].of(left, right)
 
-    def _signed_shift(self, expr: Binary, left: Code, right: Code) -> Code:
-        """Return a shift whose count may be negative: it then shifts the other way (C leaves that open)."""
-        interval = None
-        if left.interval is not None and right.interval is not None:
-            back = intervals.negated(right.interval)
-            other = intervals.binary("<<" if expr.op == ">>" else ">>", left.interval, back)
-            interval = intervals.hull(intervals.binary(expr.op, left.interval, right.interval), other)
-        if not left.simple:
-            name = "shift_left" if expr.op == "<<" else "shift_right"
-            return Code(f"{name}({left.text}, {right.text})", ATOM, interval)
-        count, first = right.text, right.at(BIT_OR)
-        if not right.simple:
-            count = self.scope.names.temporary()
-            first = f"({count} := {right.text})"
-        back_op = "<<" if expr.op == ">>" else ">>"
-        if _is_huge(right.interval):
-            name = "shift_left" if expr.op == "<<" else "shift_right"
-            return Code(f"{name}({left.text}, {right.text})", ATOM, interval)
-        text = f"{left.text} {expr.op} {count} if {first} >= 0 else {left.text} {back_op} -{count}"
-        return Code(text, CONDITIONAL, interval)
+    # Conversions ------------------------------------------------------------------------------------------------------
 
-    def _term(self, expr: Expr) -> str:
-        """Return an operand of a concatenation as text; the left side of a chain needs no parentheses."""
-        if isinstance(expr.type, StringType):
-            return self.write(expr).at(ADD)
-        return self.text_of(expr)
+    def cast(self, expr: Cast) -> Fragment:
+        """Return a conversion."""
+        source = expr.operand
+        if isinstance(source.type, ListType) or isinstance(expr.type, ListType):
+            assert isinstance(expr.type, StringType), "lists are copied, not cast"
+            return TEXT_OF_LIST.of(self.write(source))
+        return self.converted(self.write(source), self.values.bounds(source), source.type, expr.type)
 
-    def _division(self, expr: Binary, left: Code, right: Code) -> Code:
-        if left.real or right.real:
-            name = "float_quotient" if expr.op == "/" else "fmod"
-            return Code(f"{name}({left.text}, {right.text})", real=True)
-        interval = intervals.binary(expr.op, left.interval, right.interval)
-        op = "//" if expr.op == "/" else "%"
-        if left.interval and left.interval[0] >= 0 and right.interval and right.interval[0] >= 0:
-            return Code(f"{left.at(MULTIPLY)} {op} {right.at(UNARY)}", MULTIPLY, interval)
-        if right.interval and right.interval[0] > 0 and right.simple:
-            # A positive literal or name as divisor: only the sign of the dividend decides.
-            first, value = left.at(BIT_OR), left.text
-            if not left.simple:
-                value = self.scope.names.temporary()
-                first = f"({value} := {left.text})"
-            text = f"{value} {op} {right.text} if {first} >= 0 else -(-{value} {op} {right.text})"
-            return Code(text, CONDITIONAL, interval)
-        name = "quotient" if expr.op == "/" else "remainder"
-        return Code(f"{name}({left.text}, {right.text})", ATOM, interval)
+    def converted(self, code: Fragment, bounds: Interval, source: ScalarType, target: ScalarType) -> Fragment:
+        """Return ``code`` of type ``source``, an integer within ``bounds``, converted to ``target``."""
+        match target:
+            case IntType():
+                if not isinstance(source, IntType):
+                    code = TO_INTEGER.of(code)
+                return code if isinstance(source, BoolType) else self._wrapped(code, bounds, target)
+            case FloatType():
+                small = isinstance(source, IntType) and is_exact_in_single(bounds)
+                return (TO_DOUBLE if small or target.bits == 64 else TO_SINGLE).of(code)
+            case BoolType():
+                return TO_BOOL.of(code)
+            case StringType():
+                return _text(code, source)
+            case _:
+                assert_never(target)
 
-    def _conditional(self, expr: Conditional) -> Code:
-        condition, then, otherwise = self.write(expr.condition), self.write(expr.then), self.write(expr.otherwise)
-        real = isinstance(scalar_of(expr.type), FloatType)
-        if real and not isinstance(expr.type, ListType):
-            then, otherwise = (c if c.real else Code(f"float({c.text})", real=True) for c in (then, otherwise))
-        text = f"{then.at(OR)} if {condition.at(OR)} else {otherwise.at(CONDITIONAL)}"
-        return Code(
-            text,
-            CONDITIONAL,
-            intervals.hull(then.interval, otherwise.interval),
-            real=real,
-            single=then.single and otherwise.single,
-            fresh=then.fresh and otherwise.fresh,
-            length=then.length if then.length == otherwise.length else None,
-        )
+    def _wrapped(self, code: Fragment, bounds: Interval, target: IntType) -> Fragment:
+        limits = container(target)
+        assert limits is not None
+        if not target.signed:
+            return MASKED.of(code, integer(limits[1]))
+        test, value = self.range_test(code, bounds, target)
+        return Fragment(f"{value} if {test} else {wrap_text(target, value)}", CONDITIONAL)
 
-    def _cast(self, expr: Cast) -> Code:
-        code = self.write(expr.operand)
-        if isinstance(expr.type, IntType) and code.real:
-            code = Code(f"int({code.text})")
-        elif isinstance(expr.type, IntType) and isinstance(expr.operand.type, BoolType):
-            code = Code(f"int({code.text})", interval=(0, 1))
-        elif isinstance(expr.type, BoolType) and not isinstance(expr.operand.type, BoolType):
-            return Code(f"bool({code.text})")
-        return stored(code, expr.type, self.scope.names)
+    def range_test(self, code: Fragment, bounds: Interval, target: IntType) -> tuple[str, str]:
+        """Return (a test, a text for the value that is valid after it); the value needs no wrap if the test holds.
+
+        The bounds tested for 32-bit containers are those of CPython's one-digit integers, whose comparison is four
+        times quicker; a value between them and the real bounds is wrapped for nothing, to itself.
+        """
+        limits = container(target)
+        assert limits is not None
+        low, high = limits
+        if target.container_bits == 32:
+            low, high = max(low, -_ONE_DIGIT), min(high, _ONE_DIGIT)
+        first, value = self.used_twice(code)
+        if bounds is not None and bounds[0] >= limits[0]:
+            return f"{first.text} <= {high}", value.text
+        if bounds is not None and bounds[1] <= limits[1]:
+            return f"{first.text} >= {low}", value.text
+        return f"{first.text} <= {high} and {value.text} >= {low}", value.text
 
     # Calls ------------------------------------------------------------------------------------------------------------
 
-    def _call(self, expr: Call) -> Code:
-        text = self.call_text(expr.routine, expr.arguments)
-        result = container(expr.type)
-        if expr.routine in self.scope.routines:
-            of = self.scope.routines[expr.routine].result_type or expr.type
-            return Code(text, ATOM, container(of), real=isinstance(of, FloatType), single=_held_single(of), fresh=True)
-        if isinstance(expr.type, IntType):
-            code = stored(Code(f"int({text})"), expr.type, self.scope.names)
-            return replace(code, interval=result)
-        if isinstance(expr.type, BoolType):
-            return Code(f"bool({text})")
-        if isinstance(expr.type, FloatType):
-            return stored(Code(f"float({text})", real=True), expr.type, self.scope.names)
-        return Code(text, fresh=True)
+    def call(self, expr: Call) -> Fragment:
+        """Return a call; what a native returns becomes a value of the kind of its type."""
+        code = atom(self.call_text(expr.routine, expr.arguments))
+        if expr.routine not in self.names.natives:
+            return code
+        match expr.type:
+            case IntType():
+                return TO_INTEGER.of(code)
+            case BoolType():
+                return TO_BOOL.of(code)
+            case FloatType():
+                return TO_DOUBLE.of(code)
+            case _:
+                return code
 
     def call_text(self, routine: str, arguments: tuple[Expr, ...]) -> str:
-        """Return a call of a routine or native: scalars wrapped to the parameters, lists by reference."""
-        callee = self.scope.routines.get(routine) or self.scope.natives[routine]
-        parts = []
-        for parameter, argument in zip(callee.parameters, arguments, strict=True):
-            if isinstance(parameter.type, ListType):
-                code = self.write(argument)
-                copy = isinstance(argument, ConstList)
-                parts.append(f"copy_nested({code.text})" if copy else code.text)
-            else:
-                parts.append(self.stored(argument, parameter.type).text)
-        return f"{routine_name(routine)}({', '.join(parts)})"
+        """Return a call of a routine or native."""
+        return f"{routine_name(routine)}({', '.join(self.write(a).text for a in arguments)})"
 
 
-def routine_name(name: str) -> str:
-    """Return the Python name of a routine or native."""
-    return "f" + python_name(name)[1:]
+def wrap_text(target: IntType, value: str) -> str:
+    """Return the text that wraps ``value``, a name, to a container, whatever it is."""
+    modulus = 1 << target.container_bits
+    return (
+        f"({value} + {modulus // 2} & {modulus - 1}) - {modulus // 2}" if target.signed else f"{value} & {modulus - 1}"
+    )
 
 
-def loop_interval(variable: Variable, low: Code, high: Code) -> intervals.Interval:
-    """Return the bounds of a loop variable: those of its range where that fits its container, else the container."""
-    bounds = container(variable.type)
-    if low.interval is None or high.interval is None:
-        return bounds
-    values = (low.interval[0], max(low.interval[0], high.interval[1]))
-    return values if intervals.fits(values, bounds) else bounds
+def _bound_test(check: Check, first: Fragment, later: Fragment, target: str) -> str:
+    """Return the test of one index; ``target`` is the list that it is an index of."""
+    bound = f"len({target})" if check.size is None else str(check.size)
+    if check.low and check.high:
+        return f"{first.at(BIT_OR)} < {bound} and {later.text} > -1"
+    return f"{first.at(BIT_OR)} > -1" if check.low else f"{first.at(BIT_OR)} < {bound}"
 
 
-def range_text(low: Code, high: Code) -> str:
-    """Return Python's range over low to high, both included."""
-    if high.simple and high.text.isdecimal():
-        end = str(int(high.text) + 1)
-    else:
-        end = f"{high.at(ADD)} + 1"
-    return f"range({end})" if low.text == "0" else f"range({low.text}, {end})"
-
-
-def _is_huge(count: intervals.Interval) -> bool:
-    """Return whether a shift count may be so large that the result would not fit the memory."""
-    return count is None or max(-count[0], count[1]) > _LARGE_SHIFT
-
-
-def _held_single(of: Type) -> bool:
-    scalar = scalar_of(of)
-    return isinstance(scalar, FloatType) and scalar.bits <= 32
-
-
-def _float_literal(value: float) -> str:
-    if value != value or value in (float("inf"), float("-inf")):
-        return f'float("{value}")'
-    return repr(value)
-
-
-def _is_single(value: float) -> bool:
-    return single(value) == value
-
-
-def _bounds_of(expr: ConstList) -> intervals.Interval:
-    """Return the bounds of the integers of a folded list."""
-    bounds: intervals.Interval = None
-    pending: list[object] = list(expr.values)
-    while pending:
-        value = pending.pop()
-        if isinstance(value, tuple):
-            pending += value
-        elif isinstance(value, int):
-            bounds = (value, value) if bounds is None else intervals.hull(bounds, (value, value))
-    return bounds
+def _text(code: Fragment, source: Type) -> Fragment:
+    """Return the text of a scalar as C prints it."""
+    match source:
+        case StringType():
+            return code
+        case BoolType():
+            return TEXT_OF_BOOL.of(code)
+        case FloatType():
+            return TEXT_OF_FLOAT.of(code)
+        case _:
+            return TEXT_OF_INTEGER.of(code)

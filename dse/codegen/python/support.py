@@ -1,63 +1,26 @@
-"""What generated actor code calls: wraps, truncating division, list copies, text of values, stray accesses."""
+"""What generated actor code calls besides arithmetic: lists and their copies, text of values, stray accesses."""
 
-import math
-from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from dse.base.errors import ExecutionError
 from dse.base.source import Span
 
-_SINGLE = array("f", [0.0])
-
-
-def single(value: float) -> float:
-    """Return ``value`` rounded to a 32-bit float (through a one-element array: three times quicker than ``struct``)."""
-    _SINGLE[0] = value
-    return _SINGLE[0]
-
-
-def quotient(a: int, b: int) -> int:
-    """Return ``a / b`` truncated toward zero."""
-    return a // b if (a >= 0) == (b > 0) else -(-a // b)
-
-
-def remainder(a: int, b: int) -> int:
-    """Return C's ``a % b``: the sign of ``a`` (cal.md 2.1)."""
-    rest = abs(a) % abs(b)
-    return rest if a >= 0 else -rest
-
-
-def shift_left(value: int, count: int) -> int:
-    """Return ``value << count``; a negative count shifts right."""
-    return value << min(count, 4096) if count >= 0 else value >> -count
-
-
-def shift_right(value: int, count: int) -> int:
-    """Return ``value >> count``; a negative count shifts left."""
-    return value >> count if count >= 0 else value << min(-count, 4096)
-
-
-def float_quotient(a: float, b: float) -> float:
-    """Return ``a / b`` of IEEE 754: infinite or not a number for a zero divisor."""
-    if b:
-        return a / b
-    if a == 0 or math.isnan(a):
-        return math.nan
-    return math.copysign(math.inf, a) * math.copysign(1.0, b)
+_ROW_ELEMENTS = 1 << 12
 
 
 def copy_nested(values: Sequence[Any]) -> list[Any]:
     """Return a deep copy of nested lists (or tuples) of scalars."""
-    if values and isinstance(values[0], list | tuple):
+    if values and isinstance(values[0], list | tuple | Rows):
         return [copy_nested(v) for v in values]
     return list(values)
 
 
 def copy_into(target: list[Any], values: Sequence[Any], convert: Callable[[Any], Any] | None = None) -> None:
     """Copy ``values`` over the first elements of ``target``, each converted; a source that is too long is cut."""
-    if values and isinstance(values[0], list | tuple):
+    if values and isinstance(values[0], list | tuple | Rows):
         for row, source in zip(target, [copy_nested(v) for v in values], strict=False):
             copy_into(row, source, convert)
     else:
@@ -81,14 +44,68 @@ def zeros(dimensions: tuple[int, ...], zero: object) -> list[Any]:
     return [zeros(dimensions[1:], zero) for _ in range(dimensions[0])]
 
 
+class Rows(dict[int, Any]):
+    """The rows of a list of several dimensions, made when they are first met. Every index was checked."""
+
+    __slots__ = ("dimensions", "lazy_depth", "zero")
+
+    def __init__(self, dimensions: tuple[int, ...], zero: object, lazy_depth: int) -> None:
+        super().__init__()
+        self.dimensions = dimensions
+        self.zero = zero
+        self.lazy_depth = lazy_depth
+
+    def __missing__(self, index: int) -> Any:
+        """Return a new row of zeros, whose own rows may be made later still."""
+        rest = self.dimensions[1:]
+        row = self[index] = (
+            Rows(rest, self.zero, self.lazy_depth - 1) if self.lazy_depth > 1 else zeros(rest, self.zero)
+        )
+        return row
+
+    def __len__(self) -> int:
+        """Return the number of rows that the list has, made or not."""
+        return self.dimensions[0]
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield every row, as a list does."""
+        return (self[k] for k in range(self.dimensions[0]))
+
+
+def large_list(dimensions: tuple[int, ...], zero: object) -> Rows:
+    """Return a list of zeros whose rows are made on demand."""
+    return Rows(dimensions, zero, _lazy_depth(dimensions))
+
+
+def _lazy_depth(dimensions: tuple[int, ...]) -> int:
+    """Return how many indices lead to a row that is made whole: rows of at most about a picture line."""
+    depths = range(1, len(dimensions))
+    return next((k for k in depths if prod(dimensions[k:]) <= _ROW_ELEMENTS), len(dimensions) - 1)
+
+
 def float_text(value: float) -> str:
     """Return a float as C's ``%f`` prints it."""
     return f"{value:f}"
 
 
-def string_text(value: object) -> str:
-    """Return a String as it is concatenated."""
-    return str(value)
+def list_text(values: Iterable[Any]) -> str:
+    """Return a list as Orcc's interpreter prints it: its elements between brackets."""
+    return (
+        "[" + ", ".join(list_text(v) if isinstance(v, list | tuple | Rows) else _element_text(v) for v in values) + "]"
+    )
+
+
+def _element_text(value: object) -> str:
+    match value:
+        case bool():
+            return bool_text(value)
+        case float():
+            return float_text(value)
+        case _:
+            return str(value)
 
 
 def bool_text(value: object) -> str:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from dse.base.source import Span
-from dse.frontend.c.scope import ArraySymbol, Number, ScalarSymbol, Scope, arithmetic_type, is_float
+from dse.frontend.c import constants
+from dse.frontend.c.scope import ArraySymbol, KernelScope, Number, ScalarSymbol, arithmetic_type, is_float
 from dse.program.ir import Binary, BinaryOp, Call, Cast, Conditional, Const, Expr, Index, Load, Unary
 from dse.program.types import BOOL, FLOAT32, FLOAT64, INT32, BoolType, IntType, Type
 
@@ -19,9 +20,8 @@ MATH = frozenset(
 )
 """Mathematical functions, without the f of their float forms; each is one instruction."""
 
-_ARITHMETIC: dict[str, BinaryOp] = {
-    "+": "+", "-": "-", "*": "*", "/": "/", "%": "mod", "&": "&", "|": "|", "^": "^", "<<": "<<", ">>": ">>"
-}  # fmt: skip
+_SAME: tuple[BinaryOp, ...] = ("+", "-", "*", "/", "&", "|", "^", "<<", ">>")
+_ARITHMETIC: dict[str, BinaryOp] = {**{op: op for op in _SAME}, "%": "mod"}
 _COMPARISON: dict[str, BinaryOp] = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "=", "!=": "!="}
 _LOGIC: dict[str, BinaryOp] = {"&&": "and", "||": "or"}
 ZERO = Const(0, INT32)
@@ -31,7 +31,7 @@ ZERO = Const(0, INT32)
 class ExpressionLowering:
     """Lowers expressions in a scope; after an error it goes on with a zero, so that one run finds all errors."""
 
-    scope: Scope
+    scope: KernelScope
 
     def lower(self, node: c_ast.Node) -> Expr:
         """Return the IR of an expression used for its value; a comparison becomes 0 or 1."""
@@ -276,27 +276,11 @@ def integer_type(value: int, suffix: str) -> IntType:
 
 def fold(op: str, left: Expr, right: Expr) -> int | float | None:
     """Return the value of an operation on two numbers, None if it is not one or cannot be had."""
-    if not isinstance(left, Const) or not isinstance(right, Const):
-        return None
-    a, b = left.value, right.value
-    if isinstance(a, str) or isinstance(b, str):
-        return None
-    whole = isinstance(a, int) and isinstance(b, int)
-    match op:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "*":
-            return a * b
-        case "/" if b != 0:
-            return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1) if whole else a / b
-        case "%" if b != 0 and whole:
-            return int(a - b * (abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)))
-        case "<<" if whole and 0 <= b < 64:
-            return int(a) << int(b)
-        case ">>" if whole and 0 <= b < 64:
-            return int(a) >> int(b)
+    match left, right:
+        case Const(value=int(a), type=of), Const(value=int(b)):
+            return constants.whole(op, int(a), int(b), of.size if isinstance(of, IntType) else 0)
+        case Const(value=int() | float() as x), Const(value=int() | float() as y):
+            return constants.real(op, x, y)
         case _:
             return None
 

@@ -1,7 +1,8 @@
 """From a C file to its kernels: each outermost ``for`` of each function is one, in source order.
 
-The result is sequential: ``parallel`` is empty and ``body`` holds the loop nest. ``dse.gpu.kernel.dependence`` makes
-threads of loops. Unsupported C is an error with its place; all errors of a file are reported together.
+The result is sequential: ``parallel`` is empty and ``body`` holds the loop nest.
+``dse.passes.analyses.parallel_loops`` makes threads of loops. Unsupported C is an error with its place; all errors of a
+file are reported together.
 """
 
 import re
@@ -16,7 +17,7 @@ from dse.base.source import Span, file_span
 from dse.frontend.c.expressions import float_value
 from dse.frontend.c.extents import array_extents
 from dse.frontend.c.parse import CFile, parse_c
-from dse.frontend.c.scope import ArraySymbol, Number, ScalarSymbol, Scope
+from dse.frontend.c.scope import ArraySymbol, KernelScope, Number, ScalarSymbol
 from dse.frontend.c.statements import StatementLowering, assigned_names
 from dse.model.kernel import ArrayInfo, Kernel, ScalarValue
 from dse.program.ir import Assign, Declare, Expr, ForEach, If, Index, Load, Stmt, Variable, While
@@ -98,7 +99,7 @@ class _FunctionLowering:
 
     def __init__(self, file: CFile, gatherer: Gatherer, function: c_ast.FuncDef, tiles: frozenset[str]) -> None:
         self.file, self.function, self.tiles = file, function, tiles
-        self.scope = Scope(file=file, gatherer=gatherer)
+        self.scope = KernelScope(file=file, gatherer=gatherer)
         self.arrays: list[ArrayInfo] = []
         self.outer: dict[str, ScalarSymbol] = {}
         """Scalars of the function and file, by IR name."""
@@ -115,7 +116,7 @@ class _FunctionLowering:
             found += self._top_statement(node)
         if self.scope.gatherer.errors:
             return found
-        extents = array_extents(self.arrays, [k.body for k in found], self.scope.gatherer)
+        extents = array_extents(self.arrays, found, self.scope.gatherer)
         many = len(found) > 1
         name = str(self.function.decl.name)
         return [self._finish(k, extents, f"{name}.{i}" if many else name) for i, k in enumerate(found, 1)]

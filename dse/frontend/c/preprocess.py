@@ -7,8 +7,9 @@ knows the column of the source that it came from.
 """
 
 import ast
+import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from typing import NamedTuple
 from dse.base.diagnostics import Gatherer, read_source
 from dse.base.errors import OptionError
 from dse.base.source import Span
+from dse.frontend.c import constants
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\f\r]+)|(?P<newline>\n)|(?P<name>[A-Za-z_]\w*)|(?P<number>\.?\d(?:[eEpP][+-]|[\w.])*)"""
@@ -377,8 +379,39 @@ def integer_value(words: list[str]) -> int | None:
             text += _PYTHON_SIGNS.get(word, word)
     try:
         return _evaluate(ast.parse(text.strip(), mode="eval").body) if text.strip() else None
-    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError):
         return None
+
+
+_UNARY_SIGNS: Mapping[type[ast.unaryop], Callable[[int], int]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+    ast.Not: operator.not_,
+}
+_COMPARISONS: Mapping[type[ast.cmpop], Callable[[int, int], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+_BINARY_SIGNS: Mapping[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "/",
+    ast.Mod: "%",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+}
+"""What Python's parser makes of the operators of C."""
+_BITS = 64
+"""Conditions are computed in the widest integer type."""
 
 
 def _evaluate(node: ast.expr) -> int:
@@ -387,48 +420,17 @@ def _evaluate(node: ast.expr) -> int:
         case ast.Constant(value=int(value)):
             return int(value)
         case ast.UnaryOp(op=op, operand=operand):
-            value = _evaluate(operand)
-            signs = {ast.USub: -value, ast.UAdd: value, ast.Invert: ~value, ast.Not: int(not value)}
-            return signs[type(op)]
+            return int(_UNARY_SIGNS[type(op)](_evaluate(operand)))
         case ast.BoolOp(op=op, values=values):
             found = [_evaluate(v) != 0 for v in values]
             return int(all(found) if isinstance(op, ast.And) else any(found))
-        case ast.Compare(left=left, ops=[op], comparators=[right]):
-            a, b = _evaluate(left), _evaluate(right)
-            table = {
-                ast.Lt: a < b, ast.LtE: a <= b, ast.Gt: a > b, ast.GtE: a >= b, ast.Eq: a == b, ast.NotEq: a != b
-            }  # fmt: skip
-            return int(table[type(op)])
-        case ast.BinOp(left=left, op=op, right=right):
-            return _binary(op, _evaluate(left), _evaluate(right))
-        case _:
-            raise ValueError("not an integer expression")
-
-
-def _binary(op: ast.operator, a: int, b: int) -> int:
-    match op:
-        case ast.Add():
-            return a + b
-        case ast.Sub():
-            return a - b
-        case ast.Mult():
-            return a * b
-        case ast.FloorDiv():
-            return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-        case ast.Mod():
-            return a - b * (abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1))
-        case ast.LShift() if 0 <= b < 64:
-            return a << b
-        case ast.RShift() if 0 <= b < 64:
-            return a >> b
-        case ast.BitAnd():
-            return a & b
-        case ast.BitOr():
-            return a | b
-        case ast.BitXor():
-            return a ^ b
-        case _:
-            raise ValueError("not an integer expression")
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:
+            return int(_COMPARISONS[type(op)](_evaluate(left), _evaluate(right)))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY_SIGNS:
+            value_of = constants.whole(_BINARY_SIGNS[type(op)], _evaluate(left), _evaluate(right), _BITS)
+            if value_of is not None:
+                return value_of
+    raise ValueError("not an integer expression")
 
 
 def preprocess(path: str, text: str, defines: Mapping[str, str], gatherer: Gatherer) -> Preprocessed:

@@ -51,7 +51,7 @@ Symbol: TypeAlias = ScalarSymbol | ArraySymbol
 
 
 @dataclass(slots=True)
-class Scope:
+class KernelScope:
     """Nested scopes of one function, with what the whole function shares."""
 
     file: CFile

@@ -7,7 +7,7 @@ from pycparser import c_ast
 
 from dse.base.source import Span
 from dse.frontend.c.expressions import ExpressionLowering
-from dse.frontend.c.scope import ArraySymbol, ScalarSymbol, Scope, variable
+from dse.frontend.c.scope import ArraySymbol, KernelScope, ScalarSymbol, variable
 from dse.model.kernel import ArrayInfo, Storage
 from dse.program.ir import (
     Assign,
@@ -48,7 +48,7 @@ class _Count:
 class StatementLowering:
     """Lowers the statements of one kernel. ``marked`` gathers the source names of loops marked as parallel."""
 
-    scope: Scope
+    scope: KernelScope
     tiles: frozenset[str]
     arrays: list[ArrayInfo]
     """Local arrays and tiles declared inside, in order."""

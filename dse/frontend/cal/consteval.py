@@ -4,20 +4,26 @@ Computes as the execution does (model R, cal.md 2.0): in unbounded integers, wra
 returned. Endless evaluations end at a limit of steps. Owns no scopes: variables and functions come from two callables.
 """
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias, assert_never, cast
+from typing import Any, TypeAlias, assert_never, cast
 
 from dse.base.source import NO_SPAN, Span
+from dse.passes.arithmetic import LARGEST_SHIFT, quotient, real, remainder, shift_left, shift_right, single, wrap
 from dse.program import ir
-from dse.program.types import BoolType, FloatType, IntType, ListType, StringType, Type
+from dse.program.types import BoolType, FloatType, IntType, ListType, ScalarType, StringType, Type, scalar_of
 
 Value: TypeAlias = int | float | bool | str | tuple["Value", ...]
 
 STEP_LIMIT = 2_000_000
+LONGEST_LIST = 1 << 21
+"""Lists of more elements have no value at compile time: nothing but a size or a short table is asked for then."""
+LONGEST_TEXT = 1 << 20
+"""Longer texts have no value at compile time."""
+LONGEST_NUMBER = 2 * LARGEST_SHIFT
+"""Integers of more bits have no text at compile time."""
 DEPTH_LIMIT = 200
 """Nested calls of functions; deeper ones count as endless."""
-LARGEST_SHIFT = 4096
-"""Shift counts above it are refused instead of filling the memory."""
 
 
 class NotConstantError(Exception):
@@ -33,8 +39,13 @@ class NotConstantError(Exception):
         self.reported = reported
 
 
+def _check_length(of: ListType) -> None:
+    if of.size > LONGEST_LIST:
+        raise NotConstantError(f"a list of {of.size} elements is made at run time")
+
+
 def zero_of(of: Type) -> Value:
-    """Return the value of an uninitialised variable."""
+    """Return the value of an uninitialised variable. Raises ``NotConstantError`` where it is a very long list."""
     match of:
         case IntType():
             return 0
@@ -45,28 +56,29 @@ def zero_of(of: Type) -> Value:
         case StringType():
             return ""
         case ListType():
+            _check_length(of)
             return (zero_of(of.element),) * of.size
 
 
 def store(value: Value, target: Type) -> Value:
-    """Return what a variable of type ``target`` holds after ``value`` was assigned: wrapped, padded with zeros."""
+    """Return what a variable of type ``target`` holds after ``value`` was assigned: wrapped, padded with zeros.
+
+    Raises ``NotConstantError`` where it is a very long list.
+    """
     match target:
         case IntType():
-            return target.wrap(cast("int", value))
+            return wrap(cast("int", value), target.container_bits, target.signed)
         case FloatType():
-            return float(cast("float", value))
+            exact = real(cast("float", value))
+            return exact if target.bits == 64 else single(exact)
         case BoolType() | StringType():
             return value
         case ListType():
             assert isinstance(value, tuple)
+            _check_length(target)
             stored = tuple(store(v, target.element) for v in value[: target.size])
             missing = target.size - len(stored)
             return stored + (zero_of(target.element),) * missing if missing else stored
-
-
-def bind(value: Value, parameter: Type) -> Value:
-    """Return what a parameter holds: scalars are stored, lists are the caller's (cal.md 2.2)."""
-    return value if isinstance(parameter, ListType) else store(value, parameter)
 
 
 def constant_of(value: Value, of: Type, span: Span) -> ir.Const | ir.ConstList:
@@ -104,7 +116,7 @@ class ConstantEvaluator:
         finally:
             self._active -= 1
 
-    def _value(self, expr: ir.Expr, frame: dict[str, Value]) -> Value:  # noqa: C901 (one case for each node)
+    def _value(self, expr: ir.Expr, frame: dict[str, Value]) -> Value:  # ways: one case for each node of the IR
         self._steps += 1
         if self._steps > self._step_limit:
             raise NotConstantError(f"its evaluation does not end within {self._step_limit} steps", expr.span)
@@ -166,9 +178,7 @@ class ConstantEvaluator:
         if expr.op == "or":
             return bool(left) or bool(self._value(expr.right, frame))
         right = self._value(expr.right, frame)
-        if isinstance(left, str) or isinstance(right, str):
-            return _string_operation(expr.op, left, right, expr.span)
-        return _number_operation(expr.op, cast("int", left), cast("int", right), expr.span)
+        return _operated(expr, left, right)
 
     def _call(self, call: ir.Call, frame: dict[str, Value]) -> Value:
         routine = self._function(call.routine, call.span)
@@ -178,7 +188,7 @@ class ConstantEvaluator:
         assert routine.result_type is not None
         inner: dict[str, Value] = {}
         for parameter, argument in zip(routine.parameters, call.arguments, strict=True):
-            inner[parameter.name] = bind(self._value(argument, frame), parameter.type)
+            inner[parameter.name] = self._bound(argument, parameter.type, frame)
         self._depth += 1
         try:
             for declare in routine.declarations:
@@ -188,6 +198,23 @@ class ConstantEvaluator:
             return store(self._value(routine.result, inner), routine.result_type)
         finally:
             self._depth -= 1
+
+    def _bound(self, argument: ir.Expr, parameter: Type, frame: dict[str, Value]) -> Value:
+        """Return what a parameter holds: a scalar is stored; a list is the caller's, read through its own type."""
+        value = self._value(argument, frame)
+        if not isinstance(parameter, ListType):
+            return store(value, parameter)
+        element = scalar_of(parameter)
+        if isinstance(argument, ir.Load | ir.Index) and scalar_of(argument.type) == element:
+            return value
+        return self._converted(value, element)
+
+    def _converted(self, value: Value, element: ScalarType) -> Value:
+        """Return a list of the same sizes whose scalars are stored in another type."""
+        if not isinstance(value, tuple):
+            return store(value, element)
+        self._steps += len(value)
+        return tuple(self._converted(v, element) for v in value)
 
     def _generate(self, generator: ir.Generator, level: int, frame: dict[str, Value]) -> Iterator[Value]:
         if level == len(generator.loops):
@@ -202,79 +229,77 @@ class ConstantEvaluator:
             yield from self._generate(generator, level + 1, frame)
 
 
-def truncated_quotient(left: int, right: int) -> int:
-    """Return ``left / right`` truncated toward zero, as C does."""
-    quotient = abs(left) // abs(right)
-    return quotient if (left < 0) == (right < 0) else -quotient
+def _operated(expr: ir.Binary, left: Value, right: Value) -> Value:
+    """Return the value of an operator that takes both operands."""
+    match expr.type:
+        case StringType():
+            text = _text(left, expr.span) + _text(right, expr.span)
+            if len(text) > LONGEST_TEXT:
+                raise NotConstantError(f"a text of {len(text)} characters is made at run time", expr.span)
+            return text
+        case ListType():
+            return _joined(expr, left, right)
+        case FloatType():
+            left, right = real(cast("float", left)), real(cast("float", right))
+    if expr.op in ("/", "mod"):
+        return _division(expr.op, cast("int", left), cast("int", right), expr.span)
+    if expr.op in _SHIFTS:
+        assert isinstance(expr.left.type, IntType)
+        return _SHIFTS[expr.op](cast("int", left), cast("int", right), expr.left.type.size)
+    if expr.op in _OPERATIONS:
+        return _OPERATIONS[expr.op](left, right)
+    raise NotConstantError(f"the operator '{expr.op}' is not evaluated", expr.span)
 
 
-def _string_operation(op: ir.BinaryOp, left: Value, right: Value, span: Span) -> Value:
-    match op:
-        case "=":
-            return left == right
-        case "!=":
-            return left != right
-        case "+":
-            return _text(left, span) + _text(right, span)
-    raise NotConstantError(f"'{op}' does not take Strings", span)
+_SHIFTS = {"<<": shift_left, ">>": shift_right}
+_OPERATIONS: Mapping[str, Callable[[Any, Any], Value]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+"""What the operators are that neither choose nor depend on types, for all values that typing lets them have."""
 
 
 def _text(value: Value, span: Span) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | str):
-        return str(value)
-    raise NotConstantError("the text of a float is made at run time", span)
+    """Return what ``print`` prints of a value: 1 or 0 of a bool, a list as CAL writes it."""
+    match value:
+        case bool():
+            return "1" if value else "0"
+        case str():
+            return value
+        case int():
+            if value.bit_length() > LONGEST_NUMBER:
+                raise NotConstantError(f"the text of a number of {value.bit_length()} bits is made at run time", span)
+            return str(value)
+        case tuple():
+            return "[" + ", ".join(_text(v, span) for v in value) + "]"
+        case float():
+            raise NotConstantError("the text of a float is made at run time", span)
 
 
-def _number_operation(op: ir.BinaryOp, left: int, right: int, span: Span) -> Value:
-    match op:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
-        case "/" | "mod":
-            return _division(op, left, right, span)
-        case "<<" | ">>":
-            return _shift(op, left, right, span)
-        case "&":
-            return left & right
-        case "|":
-            return left | right
-        case "^":
-            return left ^ right
-    return _comparison(op, left, right, span)
+def _joined(expr: ir.Binary, left: Value, right: Value) -> Value:
+    """Return two lists as one; each counts with the size of its static type, whatever it was bound to."""
+    assert isinstance(expr.type, ListType)
+    assert isinstance(expr.left.type, ListType)
+    assert isinstance(expr.right.type, ListType)
+    element = expr.type.element
+    first = store(left, ListType(element, expr.left.type.size))
+    second = store(right, ListType(element, expr.right.type.size))
+    return cast("tuple[Value, ...]", first) + cast("tuple[Value, ...]", second)
 
 
-def _comparison(op: ir.BinaryOp, left: int, right: int, span: Span) -> bool:
-    match op:
-        case "=":
-            return left == right
-        case "!=":
-            return left != right
-        case "<":
-            return left < right
-        case "<=":
-            return left <= right
-        case ">":
-            return left > right
-        case ">=":
-            return left >= right
-    raise NotConstantError(f"the operator '{op}' is not evaluated", span)
-
-
-def _division(op: ir.BinaryOp, left: int, right: int, span: Span) -> Value:
+def _division(op: str, left: int, right: int, span: Span) -> Value:
     if right == 0:
         raise NotConstantError("it divides by zero", span)
     if isinstance(left, float) or isinstance(right, float):
         return left / right
-    quotient = truncated_quotient(left, right)
-    return quotient if op == "/" else left - right * quotient
-
-
-def _shift(op: ir.BinaryOp, left: int, right: int, span: Span) -> Value:
-    if not 0 <= right <= LARGEST_SHIFT:
-        raise NotConstantError(f"it shifts by {right}", span)
-    return left << right if op == "<<" else left >> right
+    return quotient(left, right) if op == "/" else remainder(left, right)

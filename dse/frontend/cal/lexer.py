@@ -33,6 +33,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
+_LITERALS = {_INTEGER: INTEGER, _REAL: REAL, _STRING: STRING}
 
 
 def tokenize(path: str, text: str, gather: Gatherer) -> TokenStream:
@@ -57,8 +58,8 @@ def tokenize(path: str, text: str, gather: Gatherer) -> TokenStream:
             kind = token if token in RESERVED else IDENTIFIER
         elif group == _SIGN:
             kind = token
-        elif group <= _STRING:
-            kind = INTEGER if group == _INTEGER else REAL if group == _REAL else STRING
+        elif group in _LITERALS:
+            kind = _LITERALS[group]
         else:
             span = Span(path, line, start - before_line, line, end - before_line)
             _lexical_error(group, token, span, tokens, gather)

@@ -4,13 +4,15 @@ Operators, precedence and meaning are those of CAL (cal.md 2.1): integers are un
 ``+`` with a String concatenates, Boolean and integer do not mix.
 """
 
-import math
+import operator
 from collections.abc import Callable
-from typing import TypeAlias, Union, assert_never
+from typing import TypeAlias, Union, assert_never, cast
 
 from dse.base.diagnostics import Gatherer
 from dse.base.source import Span
+from dse.frontend.cal.names import number_text
 from dse.model.xdf import XdfExpr, XdfListExpr, XdfLiteral, XdfSequence, XdfUnary, XdfVar
+from dse.passes.arithmetic import quotient, real, remainder, shift_left, shift_right
 from dse.program.types import BoolType, FloatType, IntType, ListType, StringType, Type
 
 Value: TypeAlias = Union[int, float, bool, str, tuple["Value", ...]]  # noqa: UP007  # | cannot quote itself
@@ -70,26 +72,42 @@ def convert(value: Value, wanted: Type) -> Value | None:
 
     Integers keep their value here; they are wrapped where they are stored.
     """
-    match wanted:
-        case BoolType():
-            return value if isinstance(value, bool) else None
-        case IntType():
-            return value if isinstance(value, int) and not isinstance(value, bool) else None
-        case FloatType():
-            return _real_of(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-        case StringType():
-            return value if isinstance(value, str) else None
-        case ListType():
-            if not isinstance(value, tuple) or len(value) > wanted.size:
-                return None
-            elements = [convert(element, wanted.element) for element in value]
-            return None if any(element is None for element in elements) else tuple(e for e in elements if e is not None)
+    match value, wanted:
+        case (bool(), BoolType()) | (str(), StringType()):
+            return value
+        case (bool(), _):
+            return None
+        case int(), IntType():
+            return value
+        case int() | float(), FloatType():
+            return real(value)
+        case tuple(), ListType():
+            return _converted_list(value, wanted)
         case _:
-            assert_never(wanted)
+            return None
+
+
+def _converted_list(values: tuple[Value, ...], wanted: ListType) -> Value | None:
+    """Return a list with its elements converted, or None when it is too long or one of them does not convert."""
+    elements = tuple(convert(value, wanted.element) for value in values)
+    if len(values) > wanted.size or None in elements:
+        return None
+    return cast("Value", elements)
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return number_text(value)
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= 40 else "a long value"
 
 
 def zero_of(wanted: Type) -> Value:
-    """Return the value of a parameter that nothing gives: 0, false, 0.0, "" or a list of these (cal.md 2.4)."""
+    """Return the value of a parameter that nothing gives: 0, false, 0.0 or "" (cal.md 2.4).
+
+    An empty list stands for one of zeros: it gets its length where it is stored.
+    """
     match wanted:
         case BoolType():
             return False
@@ -100,7 +118,7 @@ def zero_of(wanted: Type) -> Value:
         case StringType():
             return ""
         case ListType():
-            return (zero_of(wanted.element),) * wanted.size
+            return ()
         case _:
             assert_never(wanted)
 
@@ -153,9 +171,9 @@ class _Evaluator:
 
     def _sequence(self, expr: XdfSequence) -> Value:
         """Evaluate operands and operators by precedence, all operators left-associative."""
-        for operator in expr.operators:
-            if operator not in _PRECEDENCE:
-                raise self._fail(f"unknown operator '{operator}'", expr.span, "known: " + ", ".join(_PRECEDENCE))
+        for op in expr.operators:
+            if op not in _PRECEDENCE:
+                raise self._fail(f"unknown operator '{op}'", expr.span, "known: " + ", ".join(_PRECEDENCE))
         values: list[Value] = []
         pending: list[str] = []
         for index, operand in enumerate(expr.operands):
@@ -171,44 +189,38 @@ class _Evaluator:
     def _binary(self, op: str, left: Value, right: Value, span: Span) -> Value:
         """Return one operation; kinds that the operator does not take, and zero divisors, are errors."""
         result: Value | None = None
-        if isinstance(left, bool) and isinstance(right, bool):
-            result = _boolean(op, left, right)
-        elif isinstance(left, str) or isinstance(right, str):
-            result = _text(op, left, right)
-        elif _is_number(left) and _is_number(right):
-            assert isinstance(left, int | float)
-            assert isinstance(right, int | float)
-            if right == 0 and op in ("/", "div", "mod", "%"):
-                raise self._fail("division by zero", span)
-            if isinstance(left, int) and isinstance(right, int):
-                result = self._integer(op, left, right, span)
-            else:
-                result = _real(op, _real_of(left), _real_of(right))
+        match left, right:
+            case bool(), bool():
+                result = _boolean(op, left, right)
+            case (str(), _) | (_, str()):
+                result = _text(op, left, right)
+            case (bool(), _) | (_, bool()):
+                pass
+            case int() | float(), int() | float():
+                result = self._number(op, left, right, span)
         if result is None:
             raise self._fail(f"operator '{op}' does not apply to {kind_of(left)} and {kind_of(right)}", span)
         return result
 
+    def _number(self, op: str, left: int | float, right: int | float, span: Span) -> Value | None:
+        if right == 0 and op in _DIVISIONS:
+            raise self._fail("division by zero", span)
+        if isinstance(left, int) and isinstance(right, int):
+            return self._integer(op, left, right, span)
+        return _real(op, real(left), real(right))
+
     def _integer(self, op: str, left: int, right: int, span: Span) -> Value | None:
-        if op in ("<<", ">>", "**") and not 0 <= right <= _MAX_BITS:
-            raise self._fail(f"operator '{op}' by {right}", span, f"expected 0 to {_MAX_BITS}")
+        if op in ("<<", ">>") and right > _MAX_BITS:
+            raise self._fail(f"operator '{op}' by {shown(right)}", span, f"expected at most {_MAX_BITS}")
+        if op == "**" and not 0 <= right <= _MAX_BITS:
+            raise self._fail(f"operator '{op}' by {shown(right)}", span, f"expected 0 to {_MAX_BITS}")
         if op == "**" and left.bit_length() * right > _MAX_BITS:
             raise self._fail("the result is too large", span, f"integers may have {_MAX_BITS} bits")
-        result = _integer(op, left, right)
+        operation = _INTEGER.get(op)
+        result = _common(op, left, right) if operation is None else operation(left, right)
         if isinstance(result, int) and result.bit_length() > 2 * _MAX_BITS:
             raise self._fail("the result is too large", span, f"integers may have {_MAX_BITS} bits")
         return result
-
-
-def _real_of(value: int | float) -> float:
-    """Return a number as a float; integers beyond its range become infinite, as they would in C."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-def _is_number(value: Value) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _boolean(op: str, left: bool, right: bool) -> bool | None:
@@ -228,7 +240,7 @@ def _boolean(op: str, left: bool, right: bool) -> bool | None:
 def _text(op: str, left: Value, right: Value) -> Value | None:
     match op:
         case "+" if not isinstance(left, tuple) and not isinstance(right, tuple):
-            return _shown(left) + _shown(right)
+            return _text_of(left) + _text_of(right)
         case "=" | "==" if isinstance(left, str) and isinstance(right, str):
             return left == right
         case "!=" if isinstance(left, str) and isinstance(right, str):
@@ -237,32 +249,28 @@ def _text(op: str, left: Value, right: Value) -> Value | None:
             return None
 
 
-def _shown(value: Value) -> str:
+def _text_of(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _integer(op: str, left: int, right: int) -> Value | None:
-    match op:
-        case "|":
-            return left | right
-        case "^":
-            return left ^ right
-        case "&":
-            return left & right
-        case "<<":
-            return left << right
-        case ">>":
-            return left >> right
-        case "/" | "div":
-            quotient = abs(left) // abs(right)
-            return quotient if (left < 0) == (right < 0) else -quotient
-        case "mod" | "%":
-            remainder = abs(left) % abs(right)
-            return -remainder if left < 0 else remainder
-        case "**":
-            return int(left**right)
-        case _:
-            return _common(op, left, right)
+def _type_bits(value: int) -> int:
+    """Return the size that decides how a negative shift count of a value is masked: 32, or 64 if it needs more."""
+    return 32 if value.bit_length() <= 32 else 64
+
+
+_DIVISIONS = ("/", "div", "mod", "%")
+_INTEGER: dict[str, Callable[[int, int], int]] = {
+    "|": operator.or_,
+    "^": operator.xor,
+    "&": operator.and_,
+    "<<": lambda a, b: shift_left(a, b, _type_bits(a)),
+    ">>": lambda a, b: shift_right(a, b, _type_bits(a)),
+    "/": quotient,
+    "div": quotient,
+    "mod": remainder,
+    "%": remainder,
+    "**": operator.pow,
+}
 
 
 def _real(op: str, left: float, right: float) -> Value | None:
@@ -270,16 +278,16 @@ def _real(op: str, left: float, right: float) -> Value | None:
 
 
 _COMMON: dict[str, Callable[[float, float], Value]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "=": lambda a, b: a == b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "=": operator.eq,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 
 

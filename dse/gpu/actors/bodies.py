@@ -1,22 +1,22 @@
 """The body of an action cut into what a GPU runs: loop nests whose iterations are threads, and the rest, one thread.
 
-Every outermost loop becomes a kernel (``dse.gpu.kernel.dependence`` finds its parallel loops); a loop that is not
-parallel but holds parallel ones is repeated around their kernels. Arrays are tokens of a repeat, lists of the actor and
-of the action; scalars that are set elsewhere have a stand-in value, which is an assumption where a loop's end depends
-on it.
+Every outermost loop becomes a kernel (``dse.passes.analyses.parallel_loops`` finds its parallel loops); a loop that is
+not parallel but holds parallel ones is repeated around their kernels. Arrays are tokens of a repeat, lists of the actor
+and of the action; scalars that are set elsewhere have a stand-in value, which is an assumption where a loop's end
+depends on it.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dse.base.errors import ModelNotApplicable
-from dse.gpu.actors.inline import FlatAction, flat_action
-from dse.gpu.kernel.dependence import parallelise
 from dse.model.kernel import ArrayInfo, Kernel, ParallelLoop, ScalarValue
 from dse.model.rounds import Rounds, loop_key
-from dse.passes.analyses.intervals import interval
 from dse.passes.analyses.operations import ASSUMED_TRIPS
+from dse.passes.analyses.parallel_loops import parallelise
+from dse.passes.rewrites.cost_view import CostView, cost_view, folded
 from dse.program.ir import (
     Action,
     Actor,
@@ -63,7 +63,7 @@ class Body:
     actor: Actor
     action: Action
     pieces: tuple[Piece, ...]
-    flat: FlatAction | None
+    flat: CostView | None
     why_not: str = ""
 
 
@@ -73,7 +73,7 @@ def body_of(actor: Actor, action: Action, rounds: Rounds | None = None) -> Body:
     ``rounds``: of the loops in a run. A ``foreach`` whose bounds depend on data runs that often, rounded, 1 at least.
     """
     try:
-        flat = flat_action(actor, action)
+        flat = cost_view(actor, action)
     except ModelNotApplicable as error:
         return Body(actor=actor, action=action, pieces=(), flat=None, why_not=error.diagnostics[0].message)
     if rounds:
@@ -100,36 +100,42 @@ def _without_empty_loops(statements: Iterable[Stmt]) -> Iterator[Stmt]:
 
 
 def _as_in_the_run(statement: Stmt, rounds: Rounds, loops: frozenset[str]) -> Stmt:
-    """Return a statement in which loops have the bounds that a run gave them; ``loops``: variables of those around.
+    """Return a statement in which loops have the bounds that a run gave them; ``loops``: variables of those around."""
 
-    Bounds that depend on a loop around stay: the mean of all its rounds would tear that apart.
-    """
+    def inside(part: tuple[Stmt, ...], around: frozenset[str]) -> tuple[Stmt, ...]:
+        return tuple(_as_in_the_run(s, rounds, around) for s in part)
+
     match statement:
         case If():
-            then = tuple(_as_in_the_run(s, rounds, loops) for s in statement.then)
-            otherwise = tuple(_as_in_the_run(s, rounds, loops) for s in statement.otherwise)
-            return replace(statement, then=then, otherwise=otherwise)
+            return replace(statement, then=inside(statement.then, loops), otherwise=inside(statement.otherwise, loops))
         case While():
-            return replace(statement, body=tuple(_as_in_the_run(s, rounds, loops) for s in statement.body))
+            return replace(statement, body=inside(statement.body, loops))
         case ForEach():
-            inside = loops | {statement.variable.name}
-            found = replace(statement, body=tuple(_as_in_the_run(s, rounds, inside) for s in statement.body))
+            found = replace(statement, body=inside(statement.body, loops | {statement.variable.name}))
             known = rounds.get(loop_key(statement))
-            read = {p.name for e in (found.low, found.high) for p in sub_expressions(e) if isinstance(p, Load)}
-            if known is None or _trips(found) is not None or found.step != 1 or read & loops:
-                return found
-            first = int(found.low.value) if isinstance(found.low, Const) else 0
-            last = first + max(1, round(known)) - 1
-            of = found.variable.type
-            return replace(found, low=Const(first, of, found.low.span), high=Const(last, of, found.high.span))
+            return found if known is None else _with_rounds(found, known, loops)
         case _:
             return statement
+
+
+def _with_rounds(loop: ForEach, rounds: Fraction, loops: frozenset[str]) -> ForEach:
+    """Return a loop that runs ``rounds`` times, if its bounds depend on data.
+
+    Bounds that depend on a loop around (``loops``) stay: the mean of all its rounds would tear that apart.
+    """
+    read = {p.name for e in (loop.low, loop.high) for p in sub_expressions(e) if isinstance(p, Load)}
+    if _trips(loop) is not None or loop.step != 1 or read & loops:
+        return loop
+    first = int(loop.low.value) if isinstance(loop.low, Const) else 0
+    last = first + max(1, round(rounds)) - 1
+    of = loop.variable.type
+    return replace(loop, low=Const(first, of, loop.low.span), high=Const(last, of, loop.high.span))
 
 
 @dataclass(slots=True)
 class _Cutter:
     actor: Actor
-    flat: FlatAction
+    flat: CostView
     number: int = 0
 
     def pieces(self, statements: Iterable[Stmt], times: Fraction, around: tuple[ForEach, ...] = ()) -> Iterator[Piece]:
@@ -171,24 +177,21 @@ class _Cutter:
             yield _alone([loop], times, around, error.diagnostics[0].message)
             return
         if parallel.parallel and not parallel.dependences:
-            rounds = times
-            for outer in around:
-                rounds *= _trips(outer) or 0
-            yield Piece(
-                statements=(loop,), times=rounds, kernel=parallel, reason=parallel.how_parallel, assumed=assumed
-            )
+            rounds = times * math.prod(_trips(outer) or 0 for outer in around)
+            reason = parallel.how_parallel
+            yield Piece(statements=(loop,), times=rounds, kernel=parallel, reason=reason, assumed=assumed)
             return
         why = parallel.dependences[0].text if parallel.dependences else parallel.how_parallel
-        why = f"line {loop.span.line}: {why}"
+        alone = _alone([loop], times, around, f"line {loop.span.line}: {why}")
+        yield from self._repeated(loop, times, around) or (alone,)
+
+    def _repeated(self, loop: ForEach, times: Fraction, around: tuple[ForEach, ...]) -> tuple[Piece, ...]:
+        """Return the pieces of a loop's body, repeated, if it has a constant end and one of them is a kernel."""
         if _trips(loop) is None or not any(_has_loop(s) for s in loop.body):
-            yield _alone([loop], times, around, why)
-            return
+            return ()
         self.flat.locals[loop.variable.name] = loop.variable
         inner = tuple(self.pieces(loop.body, times, (*around, loop)))
-        if any(piece.kernel is not None for piece in inner):
-            yield from inner
-        else:
-            yield _alone([loop], times, around, why)
+        return inner if any(piece.kernel is not None for piece in inner) else ()
 
     def _kernel(self, loop: ForEach) -> tuple[Kernel, tuple[str, ...]]:
         """Return the kernel of a loop nest, and what was made up for it."""
@@ -207,41 +210,40 @@ def _alone(statements: list[Stmt], times: Fraction, around: tuple[ForEach, ...],
 
 def _trips(loop: ForEach) -> int | None:
     """Return how often a loop with constant bounds runs, None for one whose bounds depend on something."""
-    low, high = interval(loop.low, {}), interval(loop.high, {})
-    if low is None or high is None or low[0] != low[1] or high[0] != high[1]:
-        return None
-    return max(0, (high[1] - low[0]) // loop.step + 1)
+    low, high = folded(loop.low), folded(loop.high)
+    return None if low is None or high is None else max(0, (high - low) // loop.step + 1)
 
 
-def kernel_of(
-    actor: Actor, flat: FlatAction, statements: tuple[Stmt, ...], name: str
-) -> tuple[Kernel, tuple[str, ...]]:
+def kernel_of(actor: Actor, flat: CostView, statements: tuple[Stmt, ...], name: str) -> tuple[Kernel, tuple[str, ...]]:
     """Return statements of an action as a kernel of one thread, and what was made up for it."""
     variables = visible(actor, flat)
     inside = {s.variable.name for s in sub_statements(statements) if isinstance(s, Declare | ForEach)}
-    used = tuple(dict.fromkeys(_names_in(statements)))
-    arrays = [array_of(variables[n], private=n in inside) for n in used if _is_list(variables.get(n))]
-    scalars, assumed = [], []
+    used = [variables[n] for n in dict.fromkeys(_names_in(statements)) if n in variables]
+    outer = [v for v in used if v.name not in inside and not isinstance(v.type, ListType | StringType)]
     ends = _ends(statements)
-    for n in used:
-        variable = variables.get(n)
-        if variable is None or n in inside or isinstance(variable.type, ListType | StringType):
-            continue
-        if n in ends:
-            assumed.append(f"{variable.source_name} = {ASSUMED_TRIPS}")
-        scalars.append(ScalarValue(variable=variable, value=_stand_in(variable, n in ends), assumed=True))
-    steering = _steering(statements)
-    unknown = [a for a in arrays if a.contents is None and a.storage == "global" and a.name in steering]
-    made_up = [a.source_name for a in unknown]
-    assumed += [f"contents of {n}" for n in dict.fromkeys(made_up)]
     kernel = Kernel(
-        name=name, function=flat.action.name, path=actor.path, arrays=tuple(arrays), scalars=tuple(scalars),
-        parallel=(), how_parallel="", body=statements, span=statements[0].span if statements else flat.action.span,
-    )  # fmt: skip
-    return kernel, tuple(assumed)
+        name=name,
+        function=flat.action.name,
+        path=actor.path,
+        arrays=tuple(array_of(v, private=v.name in inside) for v in used if isinstance(v.type, ListType)),
+        scalars=tuple(ScalarValue(variable=v, value=_stand_in(v, v.name in ends), assumed=True) for v in outer),
+        parallel=(),
+        how_parallel="",
+        body=statements,
+        span=statements[0].span if statements else flat.action.span,
+    )
+    assumed = (f"{v.source_name} = {ASSUMED_TRIPS}" for v in outer if v.name in ends)
+    return kernel, (*assumed, *_made_up_contents(kernel))
 
 
-def visible(actor: Actor, flat: FlatAction) -> dict[str, Variable]:
+def _made_up_contents(kernel: Kernel) -> Iterable[str]:
+    """Return the arrays that steer a kernel and have no contents, in words."""
+    steering = _steering(kernel.body)
+    arrays = (a for a in kernel.arrays if a.contents is None and a.storage == "global" and a.name in steering)
+    return dict.fromkeys(f"contents of {a.source_name}" for a in arrays)
+
+
+def visible(actor: Actor, flat: CostView) -> dict[str, Variable]:
     """Return what the statements of an action may name: variables of the actor, tokens, its own."""
     found = {v.name: v for v in actor.variables}
     for pattern in flat.action.inputs:
@@ -260,10 +262,14 @@ def array_of(variable: Variable, *, private: bool) -> ArrayInfo:
     if variable.kind == "constant" and isinstance(variable.initial, ConstList):
         contents = _flattened(variable.initial.values)
     return ArrayInfo(
-        name=variable.name, source_name=variable.source_name, element=scalar_of(variable.type),
-        dims=dimensions_of(variable.type), storage="local" if private else "global", span=variable.span,
+        name=variable.name,
+        source_name=variable.source_name,
+        element=scalar_of(variable.type),
+        dims=dimensions_of(variable.type),
+        storage="local" if private else "global",
+        span=variable.span,
         contents=contents,
-    )  # fmt: skip
+    )
 
 
 def simd_kernel(body: Body, firings: int) -> tuple[Kernel, tuple[str, ...]]:
@@ -276,81 +282,90 @@ def simd_kernel(body: Body, firings: int) -> tuple[Kernel, tuple[str, ...]]:
     flat = body.flat
     if flat is None:
         raise ModelNotApplicable(body.why_not, span=body.action.span)
-    variables = visible(body.actor, flat)
-    tokens = {v.name for pattern in body.action.inputs for v in pattern.variables}
-    own = {s.variable.name for s in sub_statements(flat.statements) if isinstance(s, Declare)}
-    spread = {n for n in own if isinstance(variables[n].type, ListType)}
-    statements = tuple(_spread(s, tokens, spread) for s in flat.statements)
-    statements = tuple(s for s in statements if not (isinstance(s, Declare) and s.variable.name in spread))
+    block = _Block.of(flat, firings)
+    statements = tuple(block.statement(s) for s in flat.statements if not block.is_spread(s))
     kernel, assumed = kernel_of(body.actor, flat, statements, f"{flat.action.name} in SIMD")
-    arrays = tuple(_of_block(a, firings, tokens, spread) for a in kernel.arrays if a.name not in tokens)
-    inputs = tuple(
-        _of_block(array_of(variables[n], private=False), firings, tokens, spread) for n in sorted(tokens)
-    )  # fmt: skip
+    variables = visible(body.actor, flat)
+    inputs = (array_of(variables[n], private=False) for n in sorted(block.tokens))
+    others = (a for a in kernel.arrays if a.name not in block.tokens)
     firing = Variable(FIRING, "firing", INT32, "loop", None, body.action.span)
     return replace(
         kernel,
-        arrays=inputs + arrays,
-        scalars=tuple(s for s in kernel.scalars if s.variable.name not in tokens),
+        arrays=tuple(block.array(a) for a in (*inputs, *others)),
+        scalars=tuple(s for s in kernel.scalars if s.variable.name not in block.tokens),
         parallel=(ParallelLoop(variable=firing, low=0, step=1, extent=firings, span=body.action.span),),
         how_parallel="no action of the actor writes state: each thread executes a firing",
     ), assumed
 
 
-def _of_block(array: ArrayInfo, firings: int, tokens: set[str], spread: set[str]) -> ArrayInfo:
-    if array.name in tokens:
-        return replace(array, dims=(firings, *array.dims))
-    return replace(array, dims=(*array.dims, firings), storage="global") if array.name in spread else array
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A SIMD block of firings. ``tokens`` and the lists in ``spread`` are there once for each firing."""
 
+    firings: int
+    tokens: frozenset[str]
+    spread: frozenset[str]
 
-def _spread(statement: Stmt, tokens: set[str], spread: set[str]) -> Stmt:
-    """Return a statement whose tokens and lists are those of its firing."""
+    @classmethod
+    def of(cls, flat: CostView, firings: int) -> "_Block":
+        """Return the block of an action."""
+        tokens = frozenset(v.name for pattern in flat.action.inputs for v in pattern.variables)
+        own = (s.variable for s in sub_statements(flat.statements) if isinstance(s, Declare))
+        return cls(firings, tokens, frozenset(v.name for v in own if isinstance(v.type, ListType)))
 
-    def inside(part: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        return tuple(
-            _spread(s, tokens, spread) for s in part if not (isinstance(s, Declare) and s.variable.name in spread)
-        )
+    def array(self, array: ArrayInfo) -> ArrayInfo:
+        """Return an array as all firings have it."""
+        if array.name in self.tokens:
+            return replace(array, dims=(self.firings, *array.dims))
+        if array.name in self.spread:
+            return replace(array, dims=(*array.dims, self.firings), storage="global")
+        return array
 
-    def value(expression: Expr) -> Expr:
-        return _spread_value(expression, tokens, spread)
+    def is_spread(self, statement: Stmt) -> bool:
+        """Whether a statement declares a list of the firing, which is an array of the block."""
+        return isinstance(statement, Declare) and statement.variable.name in self.spread
 
-    match statement:
-        case Declare() if statement.value is not None:
-            return replace(statement, value=value(statement.value))
-        case Assign():
-            indices = _spread_indices(statement.name, tuple(map(value, statement.indices)), tokens, spread)
-            return replace(statement, indices=indices, value=value(statement.value))
-        case If():
-            return replace(
-                statement, condition=value(statement.condition), then=inside(statement.then),
-                otherwise=inside(statement.otherwise),
-            )  # fmt: skip
-        case While():
-            return replace(statement, condition=value(statement.condition), body=inside(statement.body))
-        case ForEach():
-            return replace(statement, low=value(statement.low), high=value(statement.high), body=inside(statement.body))
-        case _:
-            return statement
+    def statement(self, statement: Stmt) -> Stmt:
+        """Return a statement whose tokens and lists are those of its firing."""
 
+        def inside(part: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+            return tuple(self.statement(s) for s in part if not self.is_spread(s))
 
-def _spread_indices(name: str, indices: tuple[Expr, ...], tokens: set[str], spread: set[str]) -> tuple[Expr, ...]:
-    firing = Load(FIRING, INT32)
-    if name in tokens:
-        return (firing, *indices)
-    return (*indices, firing) if name in spread else indices
+        match statement:
+            case Declare(value=value) if value is not None:
+                return replace(statement, value=self.value(value))
+            case Assign():
+                indices = self.indices(statement.name, statement.indices)
+                return replace(statement, indices=indices, value=self.value(statement.value))
+            case If():
+                then, otherwise = inside(statement.then), inside(statement.otherwise)
+                return replace(statement, condition=self.value(statement.condition), then=then, otherwise=otherwise)
+            case While():
+                return replace(statement, condition=self.value(statement.condition), body=inside(statement.body))
+            case ForEach():
+                low, high = self.value(statement.low), self.value(statement.high)
+                return replace(statement, low=low, high=high, body=inside(statement.body))
+            case _:
+                return statement
 
+    def indices(self, name: str, indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """Return the indices of an element of the firing."""
+        found, firing = tuple(map(self.value, indices)), Load(FIRING, INT32)
+        if name in self.tokens:
+            return (firing, *found)
+        return (*found, firing) if name in self.spread else found
 
-def _spread_value(expression: Expr, tokens: set[str], spread: set[str]) -> Expr:
-    match expression:
-        case Load() if expression.name in tokens:
-            return Index(expression.name, (Load(FIRING, INT32),), expression.type, expression.span)
-        case Index():
-            indices = tuple(_spread_value(i, tokens, spread) for i in expression.indices)
-            return replace(expression, indices=_spread_indices(expression.name, indices, tokens, spread))
-        case _ if operands_of(expression):
-            return with_operands(expression, tuple(_spread_value(o, tokens, spread) for o in operands_of(expression)))
-        case _:
-            return expression
+    def value(self, expression: Expr) -> Expr:
+        """Return an expression whose tokens and lists are those of its firing."""
+        match expression:
+            case Load() if expression.name in self.tokens:
+                return Index(expression.name, (Load(FIRING, INT32),), expression.type, expression.span)
+            case Index():
+                return replace(expression, indices=self.indices(expression.name, expression.indices))
+            case _ if operands_of(expression):
+                return with_operands(expression, tuple(map(self.value, operands_of(expression))))
+            case _:
+                return expression
 
 
 def _names_in(statements: Iterable[Stmt]) -> Iterator[str]:
@@ -378,21 +393,24 @@ def _ends(statements: Iterable[Stmt]) -> set[str]:
 def _steering(statements: Iterable[Stmt]) -> set[str]:
     """Return the names whose values decide what is executed and which elements are touched."""
     found: set[str] = set()
-    for s in sub_statements(statements):
-        decides: tuple[Expr, ...] = ()
-        match s:
-            case If() | While():
-                decides = (s.condition,)
-            case ForEach():
-                decides = (s.low, s.high)
-            case Assign():
-                decides = s.indices
-            case _:
-                pass
-        parts = [p for e in decides for p in sub_expressions(e)]
-        parts += [q for e in expressions_of(s) for p in sub_expressions(e) if isinstance(p, Index) for q in p.indices]
-        found |= {q.name for p in parts for q in sub_expressions(p) if isinstance(q, Load | Index)}
+    for statement in sub_statements(statements):
+        parts = [p for e in expressions_of(statement) for p in sub_expressions(e) if isinstance(p, Index)]
+        decides = [*_deciding(statement), *(index for p in parts for index in p.indices)]
+        found |= {p.name for e in decides for p in sub_expressions(e) if isinstance(p, Load | Index)}
     return _sources(statements, found)
+
+
+def _deciding(statement: Stmt) -> tuple[Expr, ...]:
+    """Return the expressions of a statement itself that decide what is executed and which element is written."""
+    match statement:
+        case If() | While():
+            return (statement.condition,)
+        case ForEach():
+            return (statement.low, statement.high)
+        case Assign():
+            return statement.indices
+        case _:
+            return ()
 
 
 def _sources(statements: Iterable[Stmt], names: set[str]) -> set[str]:
@@ -418,10 +436,6 @@ def _stand_in(variable: Variable, ends_loop: bool) -> int | float:
 
 def _has_loop(statement: Stmt) -> bool:
     return any(isinstance(s, ForEach | While) for s in sub_statements((statement,)))
-
-
-def _is_list(variable: Variable | None) -> bool:
-    return variable is not None and isinstance(variable.type, ListType)
 
 
 def _flattened(values: tuple[object, ...]) -> tuple[int | float, ...] | None:

@@ -27,7 +27,7 @@ from dse.model.device import Device
 from dse.model.kernel import Kernel, KernelFeatures
 from dse.model.rounds import LoopKey, Rounds
 from dse.passes.analyses.nominal import GPU_CYCLES, Prices, cycles_alone
-from dse.passes.analyses.operations import ASSUMED_TRIPS, OperationCounter
+from dse.passes.analyses.operations import ASSUMED_TRIPS, OperationCounter, OperationCounts
 from dse.program.ir import Action, Actor
 
 Confidence: TypeAlias = Literal["medium", "low"]
@@ -36,16 +36,17 @@ _CostKey: TypeAlias = tuple[int, str, tuple[tuple[LoopKey, Fraction], ...]]
 """Identity of the actor (the body beside the cost keeps it alive), action, and the rounds of the loops."""
 USER = "the cost of a firing"
 CONSTANTS: tuple[str, ...] = (
-    *MODEL.constants, "latency_arithmetic_cycles", "launch_us", "synchronise_us", "transfer_latency_us",
-    "transfer_gb_s",
-)  # fmt: skip
+    *MODEL.constants,
+    "latency_arithmetic_cycles",
+    *("launch_us", "synchronise_us", "transfer_latency_us", "transfer_gb_s"),
+)
 """The fields of ``Device`` that a prediction of weights cannot do without."""
 MOST_FIRINGS = 1024
 """Firings in a SIMD block, at most: the table of its costs has an entry for each size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class LaunchShape:
     """The threads that an actor is launched with: ``blocks`` (th) of ``threads`` each (bl)."""
 
     blocks: int
@@ -57,12 +58,12 @@ class Shape:
         return f"{self.blocks}x{self.threads}"
 
 
-def default_shape(device: Device) -> Shape:
+def default_shape(device: Device) -> LaunchShape:
     """Return blocks of 256 threads, as many as the device holds at once."""
     per_sm = int(device.require("threads_per_sm", USER))
     threads = max(1, min(256, device.threads_per_block or 256, per_sm))
     held = min(per_sm // threads, int(device.require("blocks_per_sm", USER)))
-    return Shape(blocks=max(1, held) * device.sms, threads=threads)
+    return LaunchShape(blocks=max(1, held) * device.sms, threads=threads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +122,7 @@ def exact(value: float) -> Fraction:
 class FiringModel:
     """Costs of the firings of actors on one device; what was analysed once is kept."""
 
-    def __init__(self, device: Device, shape: Shape | None = None) -> None:
+    def __init__(self, device: Device, shape: LaunchShape | None = None) -> None:
         for constant in CONSTANTS:
             if constant == "transactions":
                 device.require_classes("transactions", USER)
@@ -150,30 +151,33 @@ class FiringModel:
     # One firing
 
     def _single(self, body: Body, rounds: Rounds | None) -> FiringCost:
-        action, counter = body.action, OperationCounter(body.actor, rounds)
-        counts = counter.body(action)
+        counter = OperationCounter(body.actor, rounds)
+        counts = counter.body(body.action)
         alone = max(Fraction(1), cycles_alone(counts, self.prices))
-        assumed = [f"{ASSUMED_TRIPS} rounds of {counts.assumed_loops} loops"] if counts.assumed_loops else []
+        assumed = _assumed_rounds(counts)
         pieces = tuple(self._piece(piece, counter) for piece in body.pieces)
         cycles = sum((rounded(p.cycles) * p.piece.times for p in pieces), start=Fraction(0))
         threads = max((p.threads for p in pieces), default=1)
         if threads == 1 or cycles >= alone:
-            reasons = [body.why_not, *(p.reason for p in pieces if p.reason and p.threads == 1), *assumed]
-            why = next((r for r in reasons if r), "it has no loop" if threads == 1 else "threads would take longer")
             return FiringCost(
-                action=action.name, cycles=alone, alone_cycles=alone, threads=1, pieces=pieces, confidence="low",
-                reason=f"one thread: {why}",
-            )  # fmt: skip
-        made_up = list(dict.fromkeys(t for p in pieces if p.threads > 1 for t in p.piece.assumed)) + assumed
+                action=body.action.name,
+                cycles=alone,
+                alone_cycles=alone,
+                threads=1,
+                pieces=pieces,
+                confidence="low",
+                reason=f"one thread: {_why_alone(body, pieces, assumed)}",
+            )
+        made_up = (*_assumed_by_threads(pieces), *assumed)
         return FiringCost(
-            action=action.name,
+            action=body.action.name,
             cycles=max(Fraction(1), cycles),
             alone_cycles=alone,
             threads=threads,
             pieces=pieces,
             confidence="low" if made_up else "medium",
             reason=f"made up: {', '.join(made_up)}" if made_up else "",
-            made_up=tuple(made_up),
+            made_up=made_up,
         )
 
     def _piece(self, piece: Piece, counter: OperationCounter) -> PieceCost:
@@ -193,9 +197,8 @@ class FiringModel:
             reason = f"line {piece.kernel.span.line}: {threads} threads would take longer"
             return PieceCost(piece=piece, threads=1, cycles=alone, alone_cycles=alone, reason=reason)
         return PieceCost(
-            piece=piece, threads=threads, cycles=cycles, alone_cycles=alone, reason=piece.reason,
-            features=features,
-        )  # fmt: skip
+            piece=piece, threads=threads, cycles=cycles, alone_cycles=alone, reason=piece.reason, features=features
+        )
 
     def _features(self, kernel: Kernel) -> KernelFeatures:
         """Return the features of a kernel in blocks that fit it. Raises ModelNotApplicable for dependent threads."""
@@ -234,22 +237,27 @@ class FiringModel:
         cycles: list[Fraction] = []
         by_thread = False
         for k in range(1, width + 1):
-            ways = [k * cost.cycles, self._a_block_each(cost, k)]
-            if isinstance(features, KernelFeatures):
-                ways.append(rounded(self._shared(_of_firings(features, k, self.shape.threads))))
-                by_thread = ways[2] == min(ways)
-            elif features is None:
-                ways.append(cost.alone_cycles)
-            cycles.append(max(min(ways), cycles[-1] if cycles else Fraction(0)))
-        if cycles[-1] < width * cost.cycles:
-            said = [f"made up in SIMD: {', '.join(assumed)}"] if assumed else []
-            known = not assumed and (by_thread or cost.confidence == "medium")
-            return replace(
-                cost, simd_cycles=tuple(cycles), confidence="medium" if known else "low",
-                reason="; ".join(filter(None, (cost.reason, *said))), made_up=(*cost.made_up, *assumed),
-            )  # fmt: skip
-        why = features if isinstance(features, str) else "one by one is quicker"
-        return replace(cost, reason="; ".join(filter(None, (cost.reason, f"no SIMD: {why}"))))
+            best, by_thread = self._quickest(cost, features, k)
+            cycles.append(max(best, cycles[-1] if cycles else Fraction(0)))
+        if cycles[-1] >= width * cost.cycles:
+            why = features if isinstance(features, str) else "one by one is quicker"
+            return replace(cost, reason=_joined(cost.reason, f"no SIMD: {why}"))
+        known = not assumed and (by_thread or cost.confidence == "medium")
+        return replace(
+            cost,
+            simd_cycles=tuple(cycles),
+            confidence="medium" if known else "low",
+            reason=_joined(cost.reason, f"made up in SIMD: {', '.join(assumed)}" if assumed else ""),
+            made_up=(*cost.made_up, *assumed),
+        )
+
+    def _quickest(self, cost: FiringCost, features: KernelFeatures | str | None, k: int) -> tuple[Fraction, bool]:
+        """Return the least cycles of k firings at once, and whether it takes a firing a thread to have them."""
+        least = min(k * cost.cycles, self._a_block_each(cost, k))
+        if isinstance(features, KernelFeatures):
+            by_thread = rounded(self._shared(_of_firings(features, k, self.shape.threads)))
+            return min(least, by_thread), by_thread <= least
+        return (min(least, cost.alone_cycles) if features is None else least), False
 
     def _a_block_each(self, cost: FiringCost, k: int) -> Fraction:
         """Return the cycles of k firings, each by a block of threads of its own; more than fit take turns."""
@@ -278,6 +286,26 @@ class FiringModel:
             return features, assumed
         except DseError as error:
             return error.diagnostics[0].message, ()
+
+
+def _assumed_rounds(counts: OperationCounts) -> tuple[str, ...]:
+    return (f"{ASSUMED_TRIPS} rounds of {counts.assumed_loops} loops",) if counts.assumed_loops else ()
+
+
+def _assumed_by_threads(pieces: tuple[PieceCost, ...]) -> tuple[str, ...]:
+    """Return what was made up for the pieces that threads share, each once."""
+    return tuple(dict.fromkeys(text for p in pieces if p.threads > 1 for text in p.piece.assumed))
+
+
+def _why_alone(body: Body, pieces: tuple[PieceCost, ...], assumed: tuple[str, ...]) -> str:
+    """Return why a firing is left to one thread."""
+    reasons = [body.why_not, *(p.reason for p in pieces if p.reason and p.threads == 1), *assumed]
+    shared = any(p.threads > 1 for p in pieces)
+    return next(filter(None, reasons), "threads would take longer" if shared else "it has no loop")
+
+
+def _joined(*reasons: str) -> str:
+    return "; ".join(filter(None, reasons))
 
 
 def _of_firings(features: KernelFeatures, k: int, threads: int) -> KernelFeatures:

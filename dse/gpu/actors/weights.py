@@ -18,11 +18,11 @@ from typing import Literal
 import numpy as np
 
 from dse.base.errors import ModelNotApplicable
-from dse.gpu.actors.firing import CONSTANTS, Confidence, FiringCost, FiringModel, Shape, exact, rounded
+from dse.gpu.actors.firing import CONSTANTS, Confidence, FiringCost, FiringModel, LaunchShape, exact, rounded
 from dse.gpu.models.cgpredict import class_delay
 from dse.model.device import Device
 from dse.model.trace import FiringIds, Trace
-from dse.model.weights import Cost, FifoKind, SimdCost, TransferKey, UnitKind, WeightTable
+from dse.model.weights import ComputeKey, Cost, FifoKind, SimdCost, TransferKey, UnitKind, WeightTable
 from dse.passes.analyses.nominal import TRANSFERS, scheduling_steps, token_cycles
 from dse.program.network import Connection, Network
 from dse.program.types import bytes_of
@@ -47,7 +47,7 @@ class PredictedWeights:
     table: WeightTable
     actions: tuple[PredictedAction, ...]
     device: Device
-    shape: Shape
+    shape: LaunchShape
     model: str
     confidence: Confidence
     confidence_text: str
@@ -60,7 +60,7 @@ def predict_weights(
     *,
     leave_out: Collection[str] = (),
     cpu_clock_mhz: Fraction | None = None,
-    shape: Shape | None = None,
+    shape: LaunchShape | None = None,
     stage: Callable[[str], None] = lambda _: None,
 ) -> PredictedWeights:
     """Return predicted weights of every instance but those in ``leave_out``, which cannot run on a GPU.
@@ -82,19 +82,9 @@ def predict_weights(
     for k in chosen:
         stage(f"predicting {network.instances[k].name} on {device.name}")
         actions += _actions(network, trace, k, model)
-    table = WeightTable(name=network.name)
-    clock = exact(device.clock_mhz)
-    for action in actions:
-        key = (action.actor, action.cost.action, "gpu")
-        table.compute[key] = _cost(action.cost.cycles, clock)  # type: ignore[index]
-        if action.cost.simd_cycles:
-            table.simd[key] = SimdCost(block_cycles=action.cost.simd_cycles, frequency_mhz=clock)  # type: ignore[index]
-    _add_scheduling(table, network, chosen, model, clock)
-    parallel = {a.actor for a in actions if a.cost.parallel}
-    _add_transfers(table, network, chosen, model, parallel, cpu_clock_mhz)
+    table = _table(network, chosen, actions, model, cpu_clock_mhz)
     fired = [a for a in actions if a.firings]
-    low = [a for a in fired if a.cost.confidence == "low"]
-    confidence: Confidence = "low" if low else "medium"
+    confidence: Confidence = "low" if any(a.cost.confidence == "low" for a in fired) else "medium"
     text = _confidence_text(fired, device)
     manifest = (
         ("how", f"predicted, cgpredict on {device.name} from the actors' source and a trace"),
@@ -108,9 +98,38 @@ def predict_weights(
     )
     return PredictedWeights(
         table=replace(table, manifest=manifest),
-        actions=tuple(actions), device=device, shape=model.shape, model="cgpredict", confidence=confidence,
+        actions=tuple(actions),
+        device=device,
+        shape=model.shape,
+        model="cgpredict",
+        confidence=confidence,
         confidence_text=text,
-    )  # fmt: skip
+    )
+
+
+def _table(
+    network: Network,
+    chosen: list[int],
+    actions: list[PredictedAction],
+    model: FiringModel,
+    cpu_clock_mhz: Fraction | None,
+) -> WeightTable:
+    """Return the weights of the chosen instances."""
+    table, clock = WeightTable(name=network.name), exact(model.device.clock_mhz)
+    for action in actions:
+        _add_action(table, action, clock)
+    _add_scheduling(table, network, chosen, model, clock)
+    parallel = {a.actor for a in actions if a.cost.parallel}
+    _add_transfers(table, network, chosen, model, parallel, cpu_clock_mhz)
+    return table
+
+
+def _add_action(table: WeightTable, action: PredictedAction, clock: Fraction) -> None:
+    """Add the compute weight of an action, and its SIMD blocks; ``table`` is still under construction."""
+    key: ComputeKey = (action.actor, action.cost.action, "gpu")
+    table.compute[key] = _cost(action.cost.cycles, clock)
+    if action.cost.simd_cycles:
+        table.simd[key] = SimdCost(block_cycles=action.cost.simd_cycles, frequency_mhz=clock)
 
 
 def _actions(network: Network, trace: Trace, k: int, model: FiringModel) -> list[PredictedAction]:
@@ -125,9 +144,8 @@ def _actions(network: Network, trace: Trace, k: int, model: FiringModel) -> list
     for number, action in enumerate(instance.actor.actions):
         run = longest_run(ids, number) if counts[number] else 0
         cost = model.firing(instance.actor, action, longest_run=run if stateless else 0, rounds=rounds)
-        found.append(
-            PredictedAction(actor=instance.name, firings=int(counts[number]), longest_run=run, cost=cost)
-        )  # fmt: skip
+        firings = int(counts[number])
+        found.append(PredictedAction(actor=instance.name, firings=firings, longest_run=run, cost=cost))
     return found
 
 

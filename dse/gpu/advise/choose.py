@@ -10,15 +10,15 @@ from dse.model.device import Device
 from dse.model.kernel import ByClass
 from dse.model.kernel_cost import KernelCost
 
-CandidateKind = Literal["gpu", "fpga", "cpu"]
+AcceleratorKind = Literal["gpu", "fpga", "cpu"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Accelerator:
     """A place that could run a program. ``time_s``: of its kernels; ``host_s``: starts and copies, None if unknown."""
 
     name: str
-    kind: CandidateKind
+    kind: AcceleratorKind
     time_s: float
     origin: str
     costs: tuple[KernelCost, ...] = ()
@@ -27,14 +27,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The candidates, the quickest first. ``margin``: time of the second / time of the first; 1 without a second."""
+    """The accelerators, the quickest first. ``margin``: time of the second / time of the first; 1 without a second."""
 
-    ranking: tuple[Candidate, ...]
+    ranking: tuple[Accelerator, ...]
     margin: float
     reason: str
 
     @property
-    def winner(self) -> Candidate:
+    def winner(self) -> Accelerator:
         """The quickest."""
         return self.ranking[0]
 
@@ -47,10 +47,10 @@ def host_seconds(device: Device, kernels: int, moved_bytes: int) -> float | None
     return (kernels * device.launch_us + device.synchronise_us) * 1e-6 + copy_s
 
 
-def choose(candidates: tuple[Candidate, ...], *, with_host: bool = False) -> Choice:
-    """Return the candidates by time, ties in the given order. ``with_host``: starts and copies count."""
-    assert candidates, "there is nothing to choose from"
-    ranking = tuple(sorted(candidates, key=lambda c: total_s(c, with_host)))
+def choose(accelerators: tuple[Accelerator, ...], *, with_host: bool = False) -> Choice:
+    """Return the accelerators by time, ties in the given order. ``with_host``: starts and copies count."""
+    assert accelerators, "there is nothing to choose from"
+    ranking = tuple(sorted(accelerators, key=lambda c: total_s(c, with_host)))
     first, second = ranking[0], ranking[1] if len(ranking) > 1 else None
     if second is None:
         return Choice(ranking=ranking, margin=1.0, reason=f"{first.name} is the only candidate")
@@ -58,12 +58,12 @@ def choose(candidates: tuple[Candidate, ...], *, with_host: bool = False) -> Cho
     return Choice(ranking=ranking, margin=margin, reason=_reason(first, second, with_host))
 
 
-def total_s(candidate: Candidate, with_host: bool) -> float:
+def total_s(accelerator: Accelerator, with_host: bool) -> float:
     """Return the time that counts."""
-    return candidate.time_s + (candidate.host_s or 0.0 if with_host else 0.0)
+    return accelerator.time_s + (accelerator.host_s or 0.0 if with_host else 0.0)
 
 
-def _reason(first: Candidate, second: Candidate, with_host: bool) -> str:
+def _reason(first: Accelerator, second: Accelerator, with_host: bool) -> str:
     parts = []
     if first.kind == "gpu":
         parts.append(f"on {first.name} {_why(first)}")
@@ -75,12 +75,12 @@ def _reason(first: Candidate, second: Candidate, with_host: bool) -> str:
     return "; ".join(parts) or f"{first.name} is given as quicker than {second.name}"
 
 
-def _why(candidate: Candidate) -> str:
+def _why(accelerator: Accelerator) -> str:
     """Return what dominates on a GPU: the bottleneck and the accesses of the kernel that takes longest."""
-    cost = max(candidate.costs, key=lambda c: c.time_s)
+    cost = max(accelerator.costs, key=lambda c: c.time_s)
     counts = ByClass(**{c.kind: c.instructions for c in cost.classes})
     text = {"memory": "memory bounds", "compute": "instructions bound", "parallelism": "too few warps bound"}
-    named = f" kernel '{cost.kernel}'" if len(candidate.costs) > 1 else " the kernel"
+    named = f" kernel '{cost.kernel}'" if len(accelerator.costs) > 1 else " the kernel"
     if not counts.total:
         return text[cost.bottleneck] + named
     far = counts.uncoalesced / counts.total

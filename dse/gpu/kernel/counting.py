@@ -6,26 +6,25 @@ in lock step. What depends on data is taken from the trace: the share of warps t
 iterations of a loop.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 
-from dse.gpu.kernel.plan import Access, Barrier, Branch, Loop, Node, Operations, Plan, Store, WhileLoop
+from dse.gpu.kernel.lanes import Vector, combined, wrapped
+from dse.gpu.kernel.plan import Access, Barrier, Branch, Loop, Node, Operations, Plan, Store, WhileLoop, sub_nodes
+from dse.gpu.kernel.steering import scalars_in, with_sources
 from dse.model.kernel import Kernel
-from dse.program.ir import Binary, Cast, Conditional, Const, Expr, Index, Load, Unary
+from dse.passes import arithmetic
+from dse.program.ir import Binary, Cast, Conditional, Const, Expr, Load, Unary
 from dse.program.types import IntType
-from dse.program.walk import sub_expressions
+from dse.program.walk import operands_of
 
 SAMPLED_WARPS = 32
 GOLDEN = 0.6180339887498949
 """Its multiples, without their integers, are spread evenly over 0 to 1."""
 FOLLOWED_VALUES = (4096, 64, 8)
 """Values of a loop that are followed one by one, by depth of loops that are followed."""
-
-Vector: TypeAlias = np.ndarray
-"""int64 or bool, a value for each sampled lane: shape (warps, lanes)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,10 +110,10 @@ class _Counter:
     def __init__(self, plan: Plan, control: np.ndarray, coordinates: Mapping[str, Vector], active: Vector) -> None:
         self.plan, self.control, self.active = plan, control, active
         self.known = dict(coordinates)
-        stored = {s.name for s in _stores(plan.nodes)}
         for scalar in plan.kernel.scalars:
             if isinstance(scalar.value, int) and isinstance(scalar.variable.type, IntType):
-                self.known[scalar.variable.name] = scalar.value if scalar.variable.name not in stored else None
+                self.known[scalar.variable.name] = scalar.value
+        self._forget(plan.nodes)
         self.accesses = np.zeros(len(plan.accesses))
         self.operations = np.zeros(plan.n_operations)
         self.barriers = np.zeros(plan.n_barriers)
@@ -146,6 +145,8 @@ class _Counter:
         if store.indices:
             return
         value = self.value(store.value) if store.value is not None else None
+        if value is not None and isinstance(store.type, IntType):
+            value = wrapped(np.asarray(value), store.type)
         self.known[store.name] = value if mask.all() or np.array_equal(mask, self.active) else None
 
     def _branch(self, branch: Branch, mask: Vector, weight: np.ndarray, depth: int) -> None:
@@ -211,97 +212,77 @@ class _Counter:
 
     def _forget(self, nodes: Iterable[Node]) -> None:
         """Forget the values of scalars that nodes assign: they differ from iteration to iteration."""
-        for store in _stores(nodes):
-            if not store.indices:
-                self.known[store.name] = None
+        for node in sub_nodes(nodes):
+            if isinstance(node, Store) and not node.indices:
+                self.known[node.name] = None
 
     def _matters(self, loop: Loop) -> bool:
         """Whether what is executed in the body depends on the loop's variable."""
         if loop.control not in self.depends:
-            names = {p.name for e in _control_expressions(loop.body) for p in sub_expressions(e) if isinstance(p, Load)}
-            before = -1
-            while before != len(names):
-                before = len(names)
-                for store in _stores(loop.body):
-                    if store.name in names and store.value is not None:
-                        names |= {p.name for p in sub_expressions(store.value) if isinstance(p, Load)}
-            self.depends[loop.control] = frozenset(names)
+            deciding = scalars_in(e for node in sub_nodes(loop.body) for e in _control_expressions(node))
+            self.depends[loop.control] = frozenset(with_sources(deciding, loop.body, scalars_in))
         return loop.variable.name in self.depends[loop.control]
 
     def value(self, expression: Expr) -> Vector | int | None:
         """Return the value of an integer or boolean expression in all lanes, None where data decide."""
         match expression:
-            case Const(value=value):
-                return int(value) if isinstance(value, int) else None
+            case Const(value=int(value)):
+                return arithmetic.wrap(int(value), 64, True)
             case Load(name=name):
                 return self.known.get(name)
-            case Index():
-                return None
-            case Cast(operand=operand, type=of):
-                return self.value(operand) if isinstance(of, IntType) and isinstance(operand.type, IntType) else None
-            case Unary(op=op, operand=operand):
-                inner = self.value(operand)
-                if inner is None:
-                    return None
-                return -inner if op == "-" else ~np.asarray(inner) if op == "~" else np.asarray(inner) == 0
+            case Cast():
+                return self._converted(expression)
+            case Unary():
+                return self._unary(expression)
             case Binary():
                 return self._binary(expression)
             case Conditional():
-                test = self.value(expression.condition)
-                then, otherwise = self.value(expression.then), self.value(expression.otherwise)
-                if test is None or then is None or otherwise is None:
-                    return None
-                return np.where(np.asarray(test) != 0, then, otherwise)
+                return self._chosen(expression)
             case _:
                 return None
 
-    def _binary(self, expression: Binary) -> Vector | int | None:
+    def _converted(self, expression: Cast) -> Vector | None:
+        value, of = self.value(expression.operand), expression.type
+        if value is None or not isinstance(of, IntType) or not isinstance(expression.operand.type, IntType):
+            return None
+        return wrapped(np.asarray(value), of)
+
+    def _unary(self, expression: Unary) -> Vector | None:
+        inner = self.value(expression.operand)
+        if inner is None:
+            return None
+        match expression.op:
+            case "-":
+                return np.asarray(-np.asarray(inner))
+            case "~":
+                return np.asarray(~np.asarray(inner))
+            case _:
+                return np.asarray(np.asarray(inner) == 0)
+
+    def _binary(self, expression: Binary) -> Vector | None:
         left, right = self.value(expression.left), self.value(expression.right)
         if left is None or right is None:
             return None
-        a, b = np.asarray(left), np.asarray(right)
-        simple = {
-            "+": np.add, "-": np.subtract, "*": np.multiply, "<": np.less, "<=": np.less_equal, ">": np.greater,
-            ">=": np.greater_equal, "=": np.equal, "!=": np.not_equal, "and": np.logical_and, "or": np.logical_or,
-            "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor, "<<": np.left_shift, ">>": np.right_shift,
-        }  # fmt: skip
-        if expression.op in simple:
-            found: Vector = simple[expression.op](a, b)
-            return found
-        if expression.op in ("/", "mod") and np.all(b != 0):
-            quotient = np.where((a < 0) == (b < 0), np.abs(a) // np.abs(b), -(np.abs(a) // np.abs(b)))
-            return np.asarray(quotient if expression.op == "/" else a - quotient * b)
-        return None
+        of = expression.left.type
+        return combined(expression.op, np.asarray(left), np.asarray(right), of.size if isinstance(of, IntType) else 0)
+
+    def _chosen(self, expression: Conditional) -> Vector | None:
+        test, then, otherwise = (self.value(e) for e in operands_of(expression))
+        if test is None or then is None or otherwise is None:
+            return None
+        return np.where(np.asarray(test) != 0, then, otherwise)
 
 
 def _percent(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "never reached, half assumed"
 
 
-def _stores(nodes: Iterable[Node]) -> Iterable[Store]:
-    for node in nodes:
-        match node:
-            case Store():
-                yield node
-            case Branch():
-                yield from _stores((*node.then, *node.otherwise))
-            case Loop() | WhileLoop():
-                yield from _stores(node.body)
-            case _:
-                pass
-
-
-def _control_expressions(nodes: Sequence[Node]) -> Iterable[Expr]:
-    """Yield the bounds and conditions in nodes."""
-    for node in nodes:
-        match node:
-            case Branch():
-                yield node.condition
-                yield from _control_expressions((*node.then, *node.otherwise))
-            case Loop():
-                yield from (node.low, node.high)
-                yield from _control_expressions(node.body)
-            case WhileLoop():
-                yield from _control_expressions(node.body)
-            case _:
-                pass
+def _control_expressions(node: Node) -> tuple[Expr, ...]:
+    """Return the bounds and the condition of a node; a loop without bounds is counted as in the trace."""
+    match node:
+        case Branch():
+            return (node.condition,)
+        case Loop():
+            return (node.low, node.high)
+        case _:
+            return ()

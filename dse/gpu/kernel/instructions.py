@@ -11,11 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TypeAlias
 
-from dse.program.ir import Binary, Call, Cast, Conditional, Const, Expr, Index, Load, Unary
+from dse.program.ir import Binary, BinaryOp, Call, Cast, Conditional, Const, Expr, Index, Load, Unary
 from dse.program.walk import operands_of
 
 IsMemory: TypeAlias = Callable[[str, tuple[Expr, ...]], bool]
 """Whether an access of the element (array, subscripts) is a memory instruction."""
+
+_OTHER: tuple[BinaryOp, ...] = ("/", "mod", "<<", ">>", "&", "|", "^", "**")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,30 +38,36 @@ class OperationCount:
         return OperationCount(**{n: getattr(self, n) + getattr(more, n) for n in names})
 
 
+_OPERATORS: dict[BinaryOp, OperationCount] = {
+    "+": OperationCount(add=1),
+    "-": OperationCount(add=1),
+    "*": OperationCount(mul=1),
+    **dict.fromkeys(_OTHER, OperationCount(other=1)),
+}
+"""What an operation costs; comparisons and logic cost nothing."""
+
+
 def count_expression(expression: Expr, is_memory: IsMemory) -> OperationCount:
     """Return the instructions that an expression costs."""
     match expression:
         case Index():
             return _element(expression.indices, is_memory, OperationCount(loads=1), is_memory(*_element_of(expression)))
-        case Binary(op="+" | "-", left=left, right=right) if _is_product(left) or _is_product(right):
-            fused, other = (right, left) if _is_product(right) else (left, right)
-            parts = [*operands_of(fused), other]
-            return OperationCount(fma=1) + _sum(parts, is_memory)
-        case Binary(op=op):
-            own = OperationCount()
-            if op in ("+", "-"):
-                own = OperationCount(add=1)
-            elif op == "*":
-                own = OperationCount(mul=1)
-            elif op in ("/", "mod", "<<", ">>", "&", "|", "^", "**"):
-                own = OperationCount(other=1)
-            return own + _sum(operands_of(expression), is_memory)
+        case Binary():
+            return _operation(expression, is_memory)
         case Call():
             return OperationCount(other=1) + _sum(expression.arguments, is_memory)
         case Unary(op="~"):
             return OperationCount(other=1) + count_expression(expression.operand, is_memory)
         case _:
             return _sum(operands_of(expression), is_memory)
+
+
+def _operation(expression: Binary, is_memory: IsMemory) -> OperationCount:
+    left, right = expression.left, expression.right
+    if expression.op in ("+", "-") and (_is_product(left) or _is_product(right)):
+        fused, other = (right, left) if _is_product(right) else (left, right)
+        return OperationCount(fma=1) + _sum([*operands_of(fused), other], is_memory)
+    return _OPERATORS.get(expression.op, OperationCount()) + _sum(operands_of(expression), is_memory)
 
 
 def count_store(indices: tuple[Expr, ...], is_memory: IsMemory, stored: bool, *, again: bool) -> OperationCount:

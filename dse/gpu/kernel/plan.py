@@ -6,6 +6,7 @@ store. An element whose subscripts are constant in an innermost loop that writes
 (``promoted``): it has no memory instruction and no address arithmetic anywhere in the thread.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -30,7 +31,7 @@ from dse.program.ir import (
     Variable,
     While,
 )
-from dse.program.types import BOOL
+from dse.program.types import BOOL, Type
 from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_statements
 
 
@@ -53,6 +54,8 @@ class Store:
     name: str
     indices: tuple[Expr, ...]
     value: Expr | None
+    type: Type
+    """Of the scalar or element, in which the value is stored."""
     span: Span
 
 
@@ -125,6 +128,21 @@ class Plan:
     """Elements kept in registers, as written, for the explanation."""
 
 
+def sub_nodes(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yield every node, a compound one before its parts, the test of a loop before its body."""
+    for node in nodes:
+        yield node
+        match node:
+            case Branch():
+                yield from sub_nodes((*node.then, *node.otherwise))
+            case Loop():
+                yield from sub_nodes(node.body)
+            case WhileLoop():
+                yield from sub_nodes((*node.test, *node.body))
+            case _:
+                pass
+
+
 def plan_of(kernel: Kernel, *, promote: bool = True) -> Plan:
     """Return the plan of a kernel's thread. Raises ModelNotApplicable for statements that no thread can execute."""
     builder = _Builder(kernel, promote)
@@ -149,7 +167,8 @@ class _Builder:
 
     def __init__(self, kernel: Kernel, promote: bool) -> None:
         self.arrays = {a.name: a for a in kernel.arrays}
-        self.kernel = kernel
+        self.types = {s.variable.name: s.variable.type for s in sub_statements(kernel.body) if isinstance(s, Declare)}
+        self.types |= {s.variable.name: s.variable.type for s in kernel.scalars}
         self.promoted = promoted_elements(kernel) if promote else frozenset()
         self.promoted_arrays: set[str] = set()
         self.accesses: list[Access] = []
@@ -165,7 +184,8 @@ class _Builder:
                 if statement.value is not None:
                     yield from self._reads(statement.value, False)
                     yield from self._operations(count_expression(statement.value, self.is_memory), counted)
-                yield Store(statement.variable.name, (), statement.value, statement.span)
+                of = statement.variable.type
+                yield Store(statement.variable.name, (), statement.value, of, statement.span)
             case Assign():
                 yield from self._assign(statement, counted)
             case If():
@@ -220,17 +240,14 @@ class _Builder:
         yield from self._operations(count, counted)
         if target is not None and target.storage != "local":
             yield self._access(target, statement.indices, True, False, statement.span)
-        yield Store(statement.name, statement.indices, value, statement.span)
+        of = target.element if target is not None else self.types[statement.name]
+        yield Store(statement.name, statement.indices, value, of, statement.span)
 
     def _reads(self, expression: Expr, tile: bool) -> Iterator[Node]:
         """Yield the loads of an expression in the order of their evaluation."""
         match expression:
             case Index():
-                for index in expression.indices:
-                    yield from self._reads(index, False)
-                array = self.arrays.get(expression.name)
-                if array is not None and array.storage != "local":
-                    yield self._access(array, expression.indices, False, tile, expression.span)
+                yield from self._element_read(expression, tile)
             case Conditional():
                 yield from self._reads(expression.condition, tile)
                 then = tuple(self._reads(expression.then, tile))
@@ -246,6 +263,13 @@ class _Builder:
             case _:
                 for operand in operands_of(expression):
                     yield from self._reads(operand, tile)
+
+    def _element_read(self, element: Index, tile: bool) -> Iterator[Node]:
+        for index in element.indices:
+            yield from self._reads(index, False)
+        array = self.arrays.get(element.name)
+        if array is not None and array.storage != "local":
+            yield self._access(array, element.indices, False, tile, element.span)
 
     def _access(self, array: ArrayInfo, indices: tuple[Expr, ...], store: bool, tile: bool, span: Span) -> Access:
         if not self.is_memory(array.name, indices):
@@ -298,27 +322,31 @@ def promoted_elements(kernel: Kernel) -> frozenset[tuple[object, ...]]:
 
 
 def _promoted_in(loop: ForEach | While, arrays: set[str]) -> set[tuple[object, ...]]:
-    changing = {s.name for s in sub_statements(loop.body) if isinstance(s, Assign) and not s.indices}
-    changing |= {s.variable.name for s in sub_statements(loop.body) if isinstance(s, Declare)}
-    if isinstance(loop, ForEach):
-        changing.add(loop.variable.name)
-    elements: dict[str, set[tuple[object, ...]]] = {}
-    written: dict[tuple[object, ...], tuple[Expr, ...]] = {}
-    for statement in sub_statements(loop.body):
-        if isinstance(statement, Assign) and statement.name in arrays:
-            key = (statement.name, *map(expression_key, statement.indices))
-            written[key] = statement.indices
-            elements.setdefault(statement.name, set()).add(key)
+    inside = list(sub_statements(loop.body))
+    written = {_key(s.name, s.indices): s for s in inside if isinstance(s, Assign) and s.name in arrays}
+    several = Counter(key[0] for key in {*written, *_read_in(inside)})
+    changing = _changing(loop, inside)
+    steady = {key for key, store in written.items() if not any(_changes(index, changing) for index in store.indices)}
+    return {key for key in steady if several[key[0]] == 1}
+
+
+def _read_in(statements: Iterable[Stmt]) -> Iterator[tuple[object, ...]]:
+    """Yield the elements that statements read."""
+    for statement in statements:
         for expression in expressions_of(statement):
-            for part in sub_expressions(expression):
-                if isinstance(part, Index):
-                    key = (part.name, *map(expression_key, part.indices))
-                    elements.setdefault(part.name, set()).add(key)
-    return {
-        key
-        for key, indices in written.items()
-        if len(elements[str(key[0])]) == 1 and not any(_changes(index, changing) for index in indices)
-    }
+            yield from (_key(p.name, p.indices) for p in sub_expressions(expression) if isinstance(p, Index))
+
+
+def _key(name: str, indices: tuple[Expr, ...]) -> tuple[object, ...]:
+    """Return what all accesses of an element share."""
+    return (name, *map(expression_key, indices))
+
+
+def _changing(loop: ForEach | While, inside: list[Stmt]) -> set[str]:
+    """Return the scalars that a loop changes."""
+    changing = {s.name for s in inside if isinstance(s, Assign) and not s.indices}
+    changing |= {s.variable.name for s in inside if isinstance(s, Declare)}
+    return changing | {loop.variable.name} if isinstance(loop, ForEach) else changing
 
 
 def _changes(index: Expr, changing: set[str]) -> bool:

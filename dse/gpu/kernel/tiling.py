@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dse.gpu.kernel.transpose import index_expressions, mentions
-from dse.model.kernel import ByClass, Kernel, KernelFeatures, MemoryInstruction, SharedMemory
+from dse.model.kernel import ACCESS_CLASSES, ByClass, Kernel, KernelFeatures, MemoryInstruction, SharedMemory
 from dse.program.ir import ForEach, If, Index, Stmt, While
 
 
@@ -18,18 +18,11 @@ def tiled(kernel: Kernel, features: KernelFeatures) -> KernelFeatures | None:
     Wanted: two parallel loops, a square block, and loads in one innermost loop that lack the variable of one parallel
     loop (so that the threads of a block share them) and use the variable of the innermost loop.
     """
-    width, height, depth = features.block
-    if features.shared is not None or len(kernel.parallel) != 2 or width != height or depth != 1:
+    in_loop = _served_by_tiles(kernel, features)
+    if in_loop is None:
         return None
-    inner = _only_innermost(kernel.body)
-    loads = [m for m in features.instructions if not m.is_store and m.storage == "global"]
-    if inner is None or not loads or not _shared_by_threads(kernel, inner):
-        return None
-    trips = max(m.per_warp for m in loads)
-    in_loop = [m for m in loads if m.per_warp == trips]
-    if trips < width or len(in_loop) != len(_moving(inner)):
-        return None
-    tiles = trips / width
+    width, height, _ = features.block
+    tiles = in_loop[0].per_warp / width
     arrays = tuple(dict.fromkeys(m.text for m in in_loop))
     shared = SharedMemory(
         tile_arrays=arrays,
@@ -40,32 +33,51 @@ def tiled(kernel: Kernel, features: KernelFeatures) -> KernelFeatures | None:
         sync_instructions=2 * tiles,
     )
     left = [m for m in features.instructions if m not in in_loop]
-    misses, executions = _sums(left)
     return replace(
         features,
         shared=shared,
         per_warp=_by_class(left),
-        dram=ByClass(**{k: misses[k] / executions[k] if executions[k] else 0.0 for k in misses}),
+        dram=_misses_of(left),
         instructions=tuple(left),
         cache_accesses=sum(m.accesses for m in left),
         cache_misses=sum(m.misses for m in left),
     )
 
 
+def _served_by_tiles(kernel: Kernel, features: KernelFeatures) -> list[MemoryInstruction] | None:
+    """Return the loads of the innermost loop, None where the kernel is not of the form that tiles."""
+    width, height, depth = features.block
+    inner = _only_innermost(kernel.body)
+    if features.shared is not None or len(kernel.parallel) != 2 or width != height or depth != 1:
+        return None
+    if inner is None or not _shared_by_threads(kernel, inner):
+        return None
+    in_loop = _most_executed(features)
+    return in_loop if in_loop and in_loop[0].per_warp >= width and len(in_loop) == len(_moving(inner)) else None
+
+
+def _most_executed(features: KernelFeatures) -> list[MemoryInstruction]:
+    """Return the loads that a warp executes most often: those of the innermost loop."""
+    loads = [m for m in features.instructions if not m.is_store and m.storage == "global"]
+    trips = max((m.per_warp for m in loads), default=0.0)
+    return [m for m in loads if m.per_warp == trips]
+
+
 def _by_class(instructions: list[MemoryInstruction]) -> ByClass:
-    counts = {"constant": 0.0, "coalesced": 0.0, "uncoalesced": 0.0}
+    counts = dict.fromkeys(ACCESS_CLASSES, 0.0)
     for m in instructions:
         counts[m.access] += m.per_warp
     return ByClass(**counts)
 
 
-def _sums(instructions: list[MemoryInstruction]) -> tuple[dict[str, int], dict[str, int]]:
-    misses = {"constant": 0, "coalesced": 0, "uncoalesced": 0}
-    executions = dict(misses)
+def _misses_of(instructions: list[MemoryInstruction]) -> ByClass:
+    """Return the mean misses of a warp's instruction of each class."""
+    misses = dict.fromkeys(ACCESS_CLASSES, 0)
+    executions = dict.fromkeys(ACCESS_CLASSES, 0)
     for m in instructions:
         misses[m.access] += m.misses
         executions[m.access] += m.warp_executions
-    return misses, executions
+    return ByClass(**{k: misses[k] / executions[k] if executions[k] else 0.0 for k in ACCESS_CLASSES})
 
 
 def _only_innermost(body: tuple[Stmt, ...]) -> ForEach | None:

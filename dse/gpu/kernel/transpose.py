@@ -36,30 +36,34 @@ class Transposition:
     copied: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Access:
+    array: str
+    indices: tuple[Expr, ...]
+    is_store: bool
+
+
 def transpositions(kernel: Kernel) -> tuple[Transposition, ...]:
     """Return the transpositions that would help, in the order of the arrays."""
     if not kernel.parallel:
         return ()
     x = kernel.parallel[0].variable.name
-    found = []
-    for array in kernel.arrays:
-        accesses = [a for a in _accesses(kernel.body) if a.array == array.name]
-        far = [a for a in accesses if _row_apart(a.indices, x) is not None]
-        if (
-            array.storage != "global"
-            or len(array.dims) < 2
-            or not far
-            or any(len(a.indices) != len(array.dims) for a in accesses)
-        ):
-            continue
-        dimension = _row_apart(far[0].indices, x)
-        far = [a for a in far if _row_apart(a.indices, x) == dimension]
-        copied = len(far) < len(accesses)
-        if copied and any(a.is_store for a in accesses):
-            continue  # a copy would not see what is written
-        assert dimension is not None
-        found.append(Transposition(array=array.name, dimension=dimension, copied=copied))
-    return tuple(found)
+    accesses = list(_accesses(kernel.body))
+    candidates = [a for a in kernel.arrays if a.storage == "global" and len(a.dims) > 1]
+    found = (_transposition(array, [a for a in accesses if a.array == array.name], x) for array in candidates)
+    return tuple(change for change in found if change is not None)
+
+
+def _transposition(array: ArrayInfo, accesses: list[_Access], x: str) -> Transposition | None:
+    """Return the transposition that would help an array, of which these are all accesses."""
+    dimensions = [_row_apart(a.indices, x) for a in accesses]
+    far = [d for d in dimensions if d is not None]
+    if not far or any(len(a.indices) != len(array.dims) for a in accesses):
+        return None
+    dimension, copied = far[0], dimensions.count(far[0]) < len(dimensions)
+    if copied and any(a.is_store for a in accesses):
+        return None  # a copy would not see what is written
+    return Transposition(array=array.name, dimension=dimension, copied=copied)
 
 
 def transposed(kernel: Kernel, change: Transposition) -> Kernel:
@@ -86,13 +90,6 @@ def transposed(kernel: Kernel, change: Transposition) -> Kernel:
 
 _Item = TypeVar("_Item")
 _Swap = Callable[[str, tuple[Expr, ...]], tuple[str, tuple[Expr, ...]]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Access:
-    array: str
-    indices: tuple[Expr, ...]
-    is_store: bool
 
 
 def _swapped(items: tuple[_Item, ...], dimension: int) -> tuple[_Item, ...]:

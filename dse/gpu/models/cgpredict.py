@@ -143,9 +143,9 @@ class CgPredict:
     name = _NAME
     paper = "Wang, Zhong, Mitra, ACM TECS 16(5s) 146, 2017, equations (1) to (25)"
     constants: tuple[str, ...] = (
-        "inst_cycle", "latency_l2_cycles", "latency_dram_cycles", "delay_l2_cycles", "delay_dram_cycles",
-        "transactions", "l2_bytes", "l2_line_bytes", "l2_ways", "threads_per_sm", "blocks_per_sm",
-    )  # fmt: skip
+        *("inst_cycle", "latency_l2_cycles", "latency_dram_cycles", "delay_l2_cycles", "delay_dram_cycles"),
+        *("transactions", "l2_bytes", "l2_line_bytes", "l2_ways", "threads_per_sm", "blocks_per_sm"),
+    )
 
     def applies(self, features: KernelFeatures, device: Device) -> Applicability:
         """Return whether one block fits on a multiprocessor; everything else is covered."""
@@ -221,13 +221,10 @@ class _Shared:
 
 def _cost(features: KernelFeatures, device: Device, room: Occupancy, base: _Parts) -> tuple[ParallelismCost, _Shared]:
     """Return the time, with shared memory where the kernel has tiles, and the cycles that the tiles take."""
-    instructions = features.memory_instructions
+    n_memory, hz = features.memory_instructions, device.clock_hz
     if features.shared is None:
-        cost = parallelism(
-            base.mem_l, base.delay, base.mem_cycles, base.comp_cycles,
-            instructions=instructions, room=room, hz=device.clock_hz,
-        )  # fmt: skip
-        return cost, _Shared()
+        parts = (base.mem_l, base.delay, base.mem_cycles, base.comp_cycles)
+        return parallelism(*parts, instructions=n_memory, room=room, hz=hz), _Shared()
     conflicts = device.require_classes("bank_conflicts", _NAME)
     shared = _Shared(
         loads=features.shared.loads * device.require("shared_load_cycles", _NAME),  # (19)
@@ -242,10 +239,10 @@ def _cost(features: KernelFeatures, device: Device, room: Occupancy, base: _Part
         departure_delay_cycles=base.delay,
         mem_cycles=mem_cycles,
         comp_cycles=comp_cycles,
-        mwp=min(base.mem_l / base.delay, n) if instructions else n,
+        mwp=min(base.mem_l / base.delay, n) if n_memory else n,
         cwp=min((mem_cycles + comp_cycles) / comp_cycles, n),
         cycles=cycles,
-        time_s=cycles / device.clock_hz,
+        time_s=cycles / hz,
         equation="shared memory: (mem_cycles + comp_cycles) * batch",
     ), shared
 

@@ -1,79 +1,94 @@
-"""C's arithmetic for executed kernels, compiled: what Python and numba would do otherwise."""
+"""C's arithmetic for executed kernels: what Python and numba would do otherwise.
+
+The functions are plain Python that compiled code may call. Operations on integers are those of ``passes.arithmetic``,
+in 64 bits and with an answer for what has none in C, so that made-up data cannot stop an execution.
+"""
 
 import math
 
-from dse.gpu.trace.cache import compiled
+from dse.gpu.trace.cache import compilable
+from dse.passes import arithmetic
 
-_WORD = (1 << 64) - 1
+_WORD_BITS = 64
+_quotient = compilable(arithmetic.quotient)
+_remainder = compilable(arithmetic.remainder)
+_wrap = compilable(arithmetic.wrap)
+_shift_left = compilable(arithmetic.shift_left)
+_shift_right = compilable(arithmetic.shift_right)
 
 
-@compiled
+@compilable
 def divide(a, b):
     """Integer division truncating toward zero; 0 for a division by zero."""
-    if b == 0:
-        return 0
-    quotient = abs(a) // abs(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
+    return _quotient(a, b) if b != 0 else 0
 
 
-@compiled
+@compilable
 def remainder(a, b):
     """The remainder of ``divide``."""
-    return a - divide(a, b) * b
+    return _remainder(a, b) if b != 0 else a
 
 
-@compiled
+@compilable
+def wrap(value, bits, signed):
+    """Reduce an integer to its type."""
+    return _wrap(value, bits, signed) if bits < _WORD_BITS else value
+
+
+@compilable
+def shift_left(value, count, left_bits):
+    """A left shift; nothing is left in 64 bits of what is shifted by as many."""
+    return _shift_left(value, count, left_bits) if count < _WORD_BITS else 0
+
+
+@compilable
+def shift_right(value, count, left_bits):
+    """A right shift."""
+    return _shift_right(value, min(count, _WORD_BITS - 1), left_bits)
+
+
+@compilable
 def divide_float(a, b):
     """Floating division; 0 for a division by zero, so that a made-up input cannot stop the execution."""
     return a / b if b != 0.0 else 0.0
 
 
-@compiled
-def wrap(value, bits, signed):
-    """Reduce an integer to its type."""
-    if bits >= 64:
-        return value
-    low = value & ((1 << bits) - 1)
-    return low - (1 << bits) if signed and low >> (bits - 1) else low
-
-
 def in_word(value: int) -> int:
     """Return an integer of the source as the 64 bits that stand for it, which numpy and compiled code count with."""
-    low = value & _WORD
-    return low - _WORD - 1 if low >> 63 else low
+    return arithmetic.wrap(value, _WORD_BITS, True)
 
 
-@compiled
+@compilable
 def truncate(value):
     """A floating value as an integer, toward zero; 0 where there is none."""
     return int(value) if -9e18 < value < 9e18 else 0
 
 
-@compiled
+@compilable
 def element(data, at):
     """An element; 0 outside."""
     return data[at] if 0 <= at < data.size else data.dtype.type(0)
 
 
-@compiled
+@compilable
 def root(x):
     """Square root; 0 of a negative number."""
     return math.sqrt(x) if x > 0 else 0.0
 
 
-@compiled
+@compilable
 def logarithm(x):
     """Natural logarithm; 0 where there is none."""
     return math.log(x) if x > 0 else 0.0
 
 
-@compiled
+@compilable
 def power(x, y):
     """``x`` to the power ``y``; 0 where there is none."""
     return math.pow(x, y) if x > 0 else 0.0
 
 
-@compiled
+@compilable
 def exponential(x):
     """e to the power ``x``, bounded."""
     return math.exp(min(x, 700.0))

@@ -5,20 +5,25 @@ since the line's last use; the access hits if and only if it is below the associ
 CGPredict paper). A set kept in order of last use answers both: the position of a line is its reuse distance.
 """
 
-from typing import TYPE_CHECKING, TypeVar, cast
+from collections.abc import Callable
+from typing import TypeVar, cast
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-F = TypeVar("F", bound="Callable[..., object]")
+F = TypeVar("F", bound=Callable[..., object])
 
 
 def compiled(function: F) -> F:
     """Compile a function with numba and keep the machine code beside the module."""
     return cast(F, njit(cache=True)(function))
+
+
+def compilable(function: F) -> F:
+    """Let compiled functions call a function that stays Python for everybody else."""
+    register_jitable(function)
+    return function
 
 
 @compiled

@@ -21,9 +21,7 @@ from dse.gpu.kernel.plan import Branch, Loop, Node, Plan, WhileLoop
 from dse.gpu.trace import arithmetic, warps
 from dse.gpu.trace.thread_code import MAX_UNIFORM, ThreadCode, thread_code
 from dse.model.kernel import ArrayInfo, Kernel, TraceMachine
-from dse.program.ir import Declare
-from dse.program.types import FloatType, IntType, Type
-from dse.program.walk import sub_statements
+from dse.program.types import FloatType, IntType
 
 ALIGNMENT_BYTES = 64
 """Arrays start at multiples of this, whatever the line."""
@@ -40,8 +38,9 @@ MOST_COMPILED_LINES = 200
 """Lines of generated code above which compiling takes too long: tens of seconds for a thousand."""
 _OF_WARPS = ("issue", "issue_rows", "split", "enter", "iterate", "step")
 _OF_ARITHMETIC = (
-    "divide", "remainder", "divide_float", "wrap", "truncate", "element", "root", "logarithm", "power", "exponential",
-)  # fmt: skip
+    *("divide", "remainder", "shift_left", "shift_right", "wrap"),
+    *("divide_float", "truncate", "element", "root", "logarithm", "power", "exponential"),
+)
 """What generated functions call."""
 
 
@@ -93,7 +92,7 @@ def execute(
             span=kernel.span,
             expected="give a smaller --trace-size",
         )
-    code = thread_code(plan, _scalar_types(kernel))
+    code = thread_code(plan)
     thread = _compile(code.source) if compiled else _interpreted(code.source)
     max_steps = min(max_steps, MAX_THREAD_STEPS // min(machine.batch_threads, max(1, kernel.threads)))
     trace = _empty_trace(plan, layout, machine, max_steps)
@@ -130,7 +129,7 @@ def execute_briefly(plan: Plan, block: tuple[int, int, int], machine: TraceMachi
 
     Raises ModelNotApplicable, as ``execute`` does, also for a kernel that is too long for that.
     """
-    source = thread_code(plan, _scalar_types(plan.kernel)).source
+    source = thread_code(plan).source
     threads = min(machine.batch_threads, max(1, plan.kernel.threads))
     by_thread = source.count("in range(n)")  # the statements that Python executes for one thread after the other
     steps = max(LEAST_STEPS, MOST_INTERPRETED // (threads * by_thread)) if by_thread else BRIEF_STEPS
@@ -214,27 +213,29 @@ def _empty_trace(plan: Plan, layout: np.ndarray, machine: TraceMachine, max_step
 @functools.lru_cache(maxsize=64)
 def _compile(source: str) -> Callable[..., None]:
     """Compile a generated function; kernels that differ in their subscripts only share it."""
-    names: dict[str, Any] = {"np": np, "math": math}
-    names |= {name: getattr(warps, name) for name in _OF_WARPS}
-    names |= {name: getattr(arithmetic, name) for name in _OF_ARITHMETIC}
-    exec(compile(source, "<thread>", "exec"), names)
-    function: Callable[..., None] = njit(error_model="numpy")(names["thread"])
+    function: Callable[..., None] = njit(error_model="numpy")(_defined(source))
     return function
 
 
 def _interpreted(source: str) -> Callable[..., None]:
     """Return a generated function as it is; only the warps' part of it is compiled, once for all kernels."""
-    names: dict[str, Any] = {"np": np, "math": math}
-    names |= {name: getattr(warps, name) for name in _OF_WARPS}
-    names |= {name: getattr(arithmetic, name).py_func for name in _OF_ARITHMETIC}
-    exec(compile(source, "<thread>", "exec"), names)
-    thread = names["thread"]
+    thread = _defined(source)
 
     def run(*arguments: object) -> None:
         with np.errstate(all="ignore"):  # integers wrap and divisions by zero give infinity, as in compiled code
             thread(*arguments)
 
     return run
+
+
+def _defined(source: str) -> Callable[..., None]:
+    """Return the function that a source defines, which sees the functions of warps and arithmetic."""
+    names: dict[str, Any] = {"np": np, "math": math}
+    names |= {name: getattr(warps, name) for name in _OF_WARPS}
+    names |= {name: getattr(arithmetic, name) for name in _OF_ARITHMETIC}
+    exec(compile(source, "<thread>", "exec"), names)
+    thread: Callable[..., None] = names["thread"]
+    return thread
 
 
 def _run_batch(
@@ -281,10 +282,6 @@ def _contents(array: ArrayInfo) -> np.ndarray:
     if isinstance(array.element, IntType):
         most = min(most, 1 << (array.element.size - array.element.signed))
     return (mixed * np.uint64(most) >> np.uint64(32)).astype(np.int64)
-
-
-def _scalar_types(kernel: Kernel) -> dict[str, Type]:
-    return {s.variable.name: s.variable.type for s in sub_statements(kernel.body) if isinstance(s, Declare)}
 
 
 def _fail_on_stop(plan: Plan, trace: warps.Trace, max_steps: int) -> None:

@@ -6,20 +6,20 @@ The trace size gives ``d_M``, hits, misses and classes of access; the work size 
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from dse.base.errors import ModelNotApplicable, OptionError
 from dse.gpu.kernel.counting import WorkCounts, count_work
 from dse.gpu.kernel.instructions import OperationCount, expression_key
-from dse.gpu.kernel.plan import Access, Loop, Node, Operations, Plan, WhileLoop, plan_of
-from dse.gpu.kernel.plan import Branch as BranchNode
+from dse.gpu.kernel.plan import Access, Operations, Plan, plan_of, sub_nodes
+from dse.gpu.kernel.steering import needed_names
 from dse.gpu.trace.execute import MAX_STEPS, TraceResult, execute, execute_briefly
-from dse.gpu.trace.thread_code import needed_names
 from dse.model.kernel import (
     ACCESS_CLASSES,
     AccessClass,
+    ArrayInfo,
     ByClass,
     Dependence,
     InstructionMix,
@@ -34,6 +34,8 @@ from dse.program.walk import sub_statements
 
 BLOCKS = {0: (1, 1, 1), 1: (256, 1, 1), 2: (32, 32, 1), 3: (32, 8, 4)}
 """Default block by the dimensions of the grid (Table 4, its text has them swapped; 3 is an extension)."""
+
+DEFAULT_ELEMENT_BYTES = 4
 
 
 def default_block(kernel: Kernel) -> tuple[int, int, int]:
@@ -59,7 +61,7 @@ def kernel_features(
 
     Raises ModelNotApplicable where the trace cannot be executed or the two sizes do not belong together.
     """
-    shape = _checked_block(work, block or default_block(work))
+    shape = _checked_block(work, block)
     plan, small = plan_of(work, promote=promote_accumulators), plan_of(trace, promote=promote_accumulators)
     if len(plan.accesses) != len(small.accesses) or plan.n_controls != small.n_controls:
         raise ModelNotApplicable(
@@ -70,10 +72,7 @@ def kernel_features(
     else:
         result = execute(small, shape, machine, batches=batches, max_steps=max_steps, compiled=compiled)
     counts = count_work(plan, shape, result.control, lanes=machine.warp_lanes)
-    instructions = tuple(_instruction(a, result, counts, source_names(work)) for a in plan.accesses)
-    charged = [a.site for a in plan.accesses if a.array.storage == "global" and not a.tile_load and a.site >= 0]
-    executed = result.executions[charged].sum(axis=0) if charged else np.zeros(3)
-    missed = result.misses[charged].sum(axis=0) if charged else np.zeros(3)
+    charged = _Charged.of(plan, result, counts)
     return KernelFeatures(
         kernel=work.name,
         function=work.function,
@@ -85,16 +84,16 @@ def kernel_features(
         trace_extents=tuple(p.extent for p in trace.parallel),
         sizes=work.sizes,
         trace_sizes=trace.sizes,
-        blocks=math.prod(-(-loop.width // edge) for loop, edge in zip(work.parallel, shape, strict=False)),
+        blocks=_blocks(work, shape),
         trace_batches=result.batches,
-        element_bytes=next((a.element_bytes for a in work.arrays if a.storage == "global"), 4),
-        dram=_by_class([np.divide(missed, executed, out=np.zeros(3), where=executed > 0)]),
-        per_warp=_by_class([_split(counts.accesses[s], result.executions[s]) for s in charged]),
+        element_bytes=next((a.element_bytes for a in work.arrays if a.storage == "global"), DEFAULT_ELEMENT_BYTES),
+        dram=charged.dram,
+        per_warp=charged.per_warp,
         mix=_mix(plan, counts),
-        instructions=instructions,
-        transactions=_transactions(charged, result, counts),
-        cache_accesses=int(result.accesses[charged].sum()) if charged else 0,
-        cache_misses=int(missed.sum()),
+        instructions=tuple(_instruction(a, result, counts, source_names(work)) for a in plan.accesses),
+        transactions=charged.transactions,
+        cache_accesses=charged.cache_accesses,
+        cache_misses=charged.cache_misses,
         shared=_shared(plan, result, counts, shape),
         dependences=(*work.dependences, *_races(small, result)),
         notes=tuple(_notes(plan, counts)),
@@ -102,8 +101,42 @@ def kernel_features(
     )
 
 
-def _checked_block(kernel: Kernel, block: tuple[int, int, int]) -> tuple[int, int, int]:
-    """Return the block with ones for the dimensions that the grid lacks; refuse an impossible one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Charged:
+    """What the memory instructions that go to global memory do together; loads of tiles count for themselves."""
+
+    dram: ByClass
+    per_warp: ByClass
+    transactions: float
+    """Mean of a request: the stride in elements, 1 to the lanes of a warp."""
+    cache_accesses: int
+    cache_misses: int
+
+    @classmethod
+    def of(cls, plan: Plan, result: TraceResult, counts: WorkCounts) -> "_Charged":
+        """Sum over the instructions of a plan."""
+        sites = [a.site for a in plan.accesses if a.array.storage == "global" and not a.tile_load and a.site >= 0]
+        executed, missed = result.executions[sites], result.misses[sites]
+        weights, of_site = counts.accesses[sites], executed.sum(axis=1)
+        strides = np.divide(result.stride_sum[sites], of_site, out=np.ones(len(sites)), where=of_site > 0)
+        all_executed, all_missed = executed.sum(axis=0), missed.sum(axis=0)
+        return cls(
+            dram=_by_class([np.divide(all_missed, all_executed, out=np.zeros(3), where=all_executed > 0)]),
+            per_warp=_by_class([_split(counts.accesses[s], result.executions[s]) for s in sites]),
+            transactions=float((weights * strides).sum() / weights.sum()) if weights.sum() > 0 else 1.0,
+            cache_accesses=int(result.accesses[sites].sum()),
+            cache_misses=int(all_missed.sum()),
+        )
+
+
+def _blocks(kernel: Kernel, block: tuple[int, int, int]) -> int:
+    """Return how many blocks the grid has."""
+    return math.prod(-(-loop.width // edge) for loop, edge in zip(kernel.parallel, block, strict=False))
+
+
+def _checked_block(kernel: Kernel, given: tuple[int, int, int] | None) -> tuple[int, int, int]:
+    """Return the block that is given, else the default one; refuse an impossible one."""
+    block = given or default_block(kernel)
     if min(block) < 1 or block[0] * block[1] * block[2] > 1024:
         raise OptionError(
             f"a block of {'x'.join(map(str, block))} threads is not possible", expected="at most 1024 threads"
@@ -175,12 +208,7 @@ def expression_text(expression: object, names: Mapping[str, str]) -> str:
         case Load():
             return names.get(expression.name, expression.name)
         case Binary():
-            sign = {"mod": "%"}.get(expression.op, expression.op)
-            left, right = expression_text(expression.left, names), expression_text(expression.right, names)
-            if expression.op in ("*", "mod", "/"):
-                left = f"({left})" if isinstance(expression.left, Binary) and expression.left.op in "+-" else left
-                right = f"({right})" if isinstance(expression.right, Binary) else right
-            return f"{left} {sign} {right}"
+            return _operation_text(expression, names)
         case Unary():
             return f"{expression.op}{expression_text(expression.operand, names)}"
         case Cast():
@@ -192,11 +220,20 @@ def expression_text(expression: object, names: Mapping[str, str]) -> str:
             return "..."
 
 
+def _operation_text(expression: Binary, names: Mapping[str, str]) -> str:
+    sign = "%" if expression.op == "mod" else expression.op
+    left, right = expression_text(expression.left, names), expression_text(expression.right, names)
+    if expression.op in ("*", "mod", "/"):
+        left = f"({left})" if isinstance(expression.left, Binary) and expression.left.op in "+-" else left
+        right = f"({right})" if isinstance(expression.right, Binary) else right
+    return f"{left} {sign} {right}"
+
+
 def _mix(plan: Plan, counts: WorkCounts) -> InstructionMix:
     """Return the instructions of a thread: each counted piece times its executions."""
     kinds = [f.name for f in fields(OperationCount)]
     total = dict.fromkeys(kinds, 0.0)
-    for piece in _operations(plan.nodes):
+    for piece in (node for node in sub_nodes(plan.nodes) if isinstance(node, Operations)):
         for kind in kinds:
             total[kind] += getattr(piece.count, kind) * float(counts.operations[piece.site])
     return InstructionMix(
@@ -211,64 +248,56 @@ def _mix(plan: Plan, counts: WorkCounts) -> InstructionMix:
     )
 
 
-def _operations(nodes: Sequence[Node]) -> list[Operations]:
-    found: list[Operations] = []
-    for node in nodes:
-        match node:
-            case Operations():
-                found.append(node)
-            case BranchNode():
-                found += _operations((*node.then, *node.otherwise))
-            case Loop():
-                found += _operations(node.body)
-            case WhileLoop():
-                found += _operations((*node.test, *node.body))
-            case _:
-                pass
-    return found
-
-
-def _transactions(charged: Sequence[int], result: TraceResult, counts: WorkCounts) -> float:
-    """Return the mean transactions of a request: the stride in elements, 1 to the lanes of a warp."""
-    weights = counts.accesses[list(charged)]
-    executed = result.executions[list(charged)].sum(axis=1)
-    strides = np.divide(result.stride_sum[list(charged)], executed, out=np.ones(len(charged)), where=executed > 0)
-    return float((weights * strides).sum() / weights.sum()) if weights.sum() > 0 else 1.0
-
-
 def _shared(plan: Plan, result: TraceResult, counts: WorkCounts, block: tuple[int, int, int]) -> SharedMemory | None:
     """Return the use of tiles.
 
     A tile is an array of the source that the kernel fills (``__shared__``, or named as a tile), or, where a parameter
     is named, the piece of it that each of its loads reads: such a load reads one tile of a block's width at a time.
     """
-    tiles = [a for a in plan.kernel.arrays if a.storage == "shared"]
-    called = source_names(plan.kernel)
-    reads = [a for a in plan.accesses if a.array.storage == "shared" and not a.is_store]
-    if not tiles or not reads:
+    reads = _of_shared_memory(plan, stores=False)
+    if not reads:
         return None
-    filled = {a.array.name for a in plan.accesses if a.array.storage == "shared" and a.is_store}
-    hinted: dict[tuple[object, ...], Access] = {}
-    for read in reads:
-        if read.array.name not in filled:
-            hinted.setdefault((read.array.name, *map(expression_key, read.indices)), read)
+    tiles = _tiles(plan)
+    pieces = _pieces(reads, {tile.name for tile in tiles})
     loads = float(sum(counts.accesses[a.site] for a in plan.accesses if a.tile_load))
-    names = [t.source_name for t in tiles if t.name in filled]
-    n_bytes = sum(t.elements * t.element_bytes for t in tiles if t.name in filled)
-    for read in hinted.values():
-        loads += float(counts.accesses[read.site]) / block[0]
-        names.append(access_text(read, called))
-        n_bytes += block[0] * block[1] * read.array.element_bytes
+    for piece in pieces:
+        loads += float(counts.accesses[piece.site]) / block[0]
+    called = source_names(plan.kernel)
+    names = [*(t.source_name for t in tiles), *(access_text(a, called) for a in pieces)]
     tiles_done = loads / len(names)
-    barriers = float(counts.barriers.sum())
     return SharedMemory(
         tile_arrays=tuple(names),
-        bytes_per_block=n_bytes,
+        bytes_per_block=_bytes_of_tiles(tiles, pieces, block),
         tiles=tiles_done,
         loads=loads,
         reads=_by_class([_split(counts.accesses[a.site], result.executions[a.site]) for a in reads]),
-        sync_instructions=barriers or 2 * tiles_done,
+        sync_instructions=float(counts.barriers.sum()) or 2 * tiles_done,
     )
+
+
+def _bytes_of_tiles(tiles: list[ArrayInfo], pieces: tuple[Access, ...], block: tuple[int, int, int]) -> int:
+    of_pieces = sum(block[0] * block[1] * a.array.element_bytes for a in pieces)
+    return of_pieces + sum(t.elements * t.element_bytes for t in tiles)
+
+
+def _tiles(plan: Plan) -> list[ArrayInfo]:
+    """Return the arrays in shared memory that the kernel fills."""
+    filled = {a.array.name for a in _of_shared_memory(plan, stores=True)}
+    return [array for array in plan.kernel.arrays if array.name in filled]
+
+
+def _of_shared_memory(plan: Plan, *, stores: bool) -> list[Access]:
+    """Return the loads, or stores, of shared memory."""
+    return [a for a in plan.accesses if a.array.storage == "shared" and a.is_store == stores]
+
+
+def _pieces(reads: list[Access], filled: set[str]) -> tuple[Access, ...]:
+    """Return the first of all reads of the same element of an array that is only named as a tile."""
+    found: dict[tuple[object, ...], Access] = {}
+    for read in reads:
+        if read.array.name not in filled:
+            found.setdefault((read.array.name, *map(expression_key, read.indices)), read)
+    return tuple(found.values())
 
 
 def _races(plan: Plan, result: TraceResult) -> list[Dependence]:
@@ -287,10 +316,7 @@ def _races(plan: Plan, result: TraceResult) -> list[Dependence]:
 
 def _notes(plan: Plan, counts: WorkCounts) -> list[str]:
     notes = [f"taken from the trace: {text}" for text in counts.from_trace]
-    needed = needed_names(plan)
-    arrays = [a for a in plan.kernel.arrays if a.name in needed and a.contents is None and a.storage == "global"]
-    made_up = [a.source_name for a in arrays]
-    made_up += [s.variable.source_name for s in plan.kernel.scalars if s.variable.name in needed and s.assumed]
+    made_up = _made_up(plan.kernel, needed_names(plan))
     if made_up:
         notes.append(
             f"made up, as the source has no data: values of {', '.join(dict.fromkeys(made_up))}; they decide which "
@@ -299,3 +325,10 @@ def _notes(plan: Plan, counts: WorkCounts) -> list[str]:
     if plan.promoted:
         notes.append(f"kept in registers in the innermost loop: elements of {', '.join(plan.promoted)}")
     return notes
+
+
+def _made_up(kernel: Kernel, needed: frozenset[str]) -> list[str]:
+    """Return the arrays and scalars that decide something and whose values are made up."""
+    arrays = [a for a in kernel.arrays if a.name in needed and a.contents is None and a.storage == "global"]
+    scalars = [s.variable for s in kernel.scalars if s.variable.name in needed and s.assumed]
+    return [a.source_name for a in arrays] + [s.source_name for s in scalars]

@@ -1,9 +1,9 @@
 """Compiles what all traces of kernels share, so that the first prediction need not wait for it: run as a module."""
 
 from dse.frontend.c.lower import kernels_of
-from dse.gpu.kernel.dependence import parallelise
 from dse.gpu.trace.features import kernel_features
 from dse.model.kernel import TraceMachine
+from dse.passes.analyses.parallel_loops import parallelise
 
 _KERNEL = """
 void warm(int n, int a[64], int b[64], float c[64][64]) {

@@ -89,7 +89,7 @@ def issue_rows(trace, rows, first, end, threads, uniform, elements, active):
 
 
 @compiled
-def mark(trace, array, site, is_store, elements, active):
+def mark(trace, array, site, is_store, elements, active):  # ways: compiled by numba, one pass over the lanes
     """Note who touches an element, and pairs of threads of which one writes what another touches."""
     first_thread, base = trace.machine[2], trace.layout[array, 2]
     for slot in range(elements.size):
@@ -112,7 +112,7 @@ def mark(trace, array, site, is_store, elements, active):
 
 
 @compiled
-def warp_access(trace, site, array, kind, elements, active, first, end):
+def warp_access(trace, site, array, kind, elements, active, first, end):  # ways: compiled, one pass over the lanes
     """Classify the access of one warp and, unless it is to shared memory, run its lines through the cache."""
     n_active = 0
     for slot in range(first, end):

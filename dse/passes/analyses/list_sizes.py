@@ -3,12 +3,11 @@
 Lists go by reference and a parameter's declared sizes need not be those of its argument (cal.md 2.2).
 """
 
-from collections.abc import Iterator
 from typing import TypeAlias
 
-from dse.program.ir import Actor, Call, CallStmt, ConstList, Declare, Expr, Index, Load, Stmt
+from dse.passes.analyses.calls import calls_of, statements_of
+from dse.program.ir import Actor, ConstList, Declare, Expr, Index, Load, Variable
 from dse.program.types import ListType, dimensions_of
-from dse.program.walk import expressions_of, sub_expressions, sub_statements
 
 Sizes: TypeAlias = tuple[int, ...] | None
 """Sizes from the outermost dimension in; None where nothing is known for certain."""
@@ -16,25 +15,30 @@ Sizes: TypeAlias = tuple[int, ...] | None
 
 def parameter_sizes(actor: Actor) -> dict[str, tuple[int, ...]]:
     """Return the sizes of the list parameters of routines that all calls agree to provide, by parameter name."""
-    declared = _declared_sizes(actor)
-    parameters = {
-        p.name: (r.name, k) for r in actor.routines for k, p in enumerate(r.parameters) if isinstance(p.type, ListType)
-    }
-    arguments: dict[tuple[str, int], list[Expr]] = {key: [] for key in parameters.values()}
-    for routine, given in _calls(actor):
-        for k, argument in enumerate(given):
-            if (routine, k) in arguments:
-                arguments[routine, k].append(argument)
-    ranks = {p.name: len(dimensions_of(p.type)) for r in actor.routines for p in r.parameters}
+    declared, arguments = _declared_sizes(actor), _list_arguments(actor)
     known: dict[str, Sizes] = {}
     # A parameter may be passed on to another one: repeat until nothing changes; what is known only becomes less.
     while True:
         before = dict(known)
-        for name, key in parameters.items():
-            sizes = [_sizes(a, declared, known) for a in arguments[key]]
-            known[name] = _common([s for s in sizes if s != ()], ranks[name])
+        for parameter, given in arguments.items():
+            sizes = [_sizes(a, declared, known) for a in given]
+            rank = len(dimensions_of(parameter.type))
+            known[parameter.name] = _common([s for s in sizes if s != ()], rank)
         if known == before:
             return {name: s for name, s in known.items() if s}
+
+
+def _list_arguments(actor: Actor) -> dict[Variable, list[Expr]]:
+    """Return what the calls of an actor give to each list parameter of its routines."""
+    parameters = {r.name: r.parameters for r in actor.routines}
+    found: dict[Variable, list[Expr]] = {
+        p: [] for of in parameters.values() for p in of if isinstance(p.type, ListType)
+    }
+    for routine, given in calls_of(actor):
+        for parameter, argument in zip(parameters.get(routine, ()), given, strict=False):
+            if parameter in found:
+                found[parameter].append(argument)
+    return found
 
 
 def _sizes(argument: Expr, declared: dict[str, tuple[int, ...]], known: dict[str, Sizes]) -> Sizes:
@@ -69,31 +73,7 @@ def _is_full(values: tuple[object, ...], sizes: tuple[int, ...]) -> bool:
 def _declared_sizes(actor: Actor) -> dict[str, tuple[int, ...]]:
     sizes = {v.name: dimensions_of(v.type) for v in actor.variables}
     sizes |= {v.name: dimensions_of(v.type) for a in actor.actions for p in a.inputs for v in p.variables}
-    for stmt in _statements(actor):
+    for stmt in statements_of(actor):
         if isinstance(stmt, Declare):
             sizes[stmt.variable.name] = dimensions_of(stmt.variable.type)
     return sizes
-
-
-def _statements(actor: Actor) -> Iterator[Stmt]:
-    for action in actor.actions:
-        yield from sub_statements((*action.declarations, *action.body))
-    for routine in actor.routines:
-        yield from sub_statements((*routine.declarations, *routine.body))
-
-
-def _calls(actor: Actor) -> Iterator[tuple[str, tuple[Expr, ...]]]:
-    """Yield (routine, arguments) of every call in an actor."""
-    roots: list[Expr] = [r.result for r in actor.routines if r.result is not None]
-    roots += [v.initial for v in actor.variables if v.initial is not None]
-    for action in actor.actions:
-        roots += action.guards
-        roots += [v for p in action.outputs for v in p.values]
-    for stmt in _statements(actor):
-        roots += expressions_of(stmt)
-        if isinstance(stmt, CallStmt):
-            yield stmt.routine, stmt.arguments
-    for root in roots:
-        for expr in sub_expressions(root):
-            if isinstance(expr, Call):
-                yield expr.routine, expr.arguments

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias, assert_never
 
 from dse.model.rounds import Rounds, loop_key
+from dse.passes import arithmetic
 from dse.program.ir import (
     Action,
     Actor,
@@ -38,18 +39,17 @@ from dse.program.ir import (
     While,
     not_of_source,
 )
-from dse.program.types import FloatType, ListType, Type, dimensions_of, scalar_of
+from dse.program.types import FloatType, IntType, ListType, Type, dimensions_of, scalar_of
 
 Operation: TypeAlias = Literal[
     "integer", "multiply", "divide", "float", "float_divide", "load", "store", "branch", "call", "native", "print"
 ]
-OPERATIONS: tuple[Operation, ...] = (
-    "integer", "multiply", "divide", "float", "float_divide", "load", "store", "branch", "call", "native", "print",
-)  # fmt: skip
 """``integer``: additions, logic, shifts, comparisons; ``load`` and ``store``: of memory, not of locals in registers."""
 ASSUMED_TRIPS = 8
 """Iterations of a loop whose number the program does not tell. An assumption."""
 _HALF = Fraction(1, 2)
+_MOST_SHIFTED = 64
+"""Constants are not followed through shifts by as many bits or more."""
 
 
 @dataclass(slots=True)
@@ -330,6 +330,7 @@ class OperationCounter:
         left, right = self._constant(expression.left), self._constant(expression.right)
         if left is None or right is None:
             return None
+        of = expression.left.type
         match expression.op:
             case "+":
                 return left + right
@@ -338,11 +339,10 @@ class OperationCounter:
             case "*":
                 return left * right
             case "/" if right:
-                return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-            case "<<" if 0 <= right < 64:
-                return int(left << right)
-            case ">>" if 0 <= right < 64:
-                return left >> right
+                return arithmetic.quotient(left, right)
+            case "<<" | ">>" as op if right < _MOST_SHIFTED:
+                shift = arithmetic.shift_left if op == "<<" else arithmetic.shift_right
+                return shift(left, right, of.size if isinstance(of, IntType) else 0)
             case _:
                 return None
 

@@ -12,7 +12,7 @@ from dse.flows.options import EstimateOptions, ProblemOptions
 from dse.flows.predict import beside_given, gpu_outlook, parse_shape
 from dse.flows.program import choose_weights, load_program, load_setting, record_trace
 from dse.formats.platform_yaml import load_platform
-from dse.gpu.actors.firing import Shape
+from dse.gpu.actors.firing import LaunchShape
 from dse.model.platform import Platform
 from dse.model.weights import Cost, WeightTable
 from dse.passes.analyses.nominal import nominal_weights
@@ -134,7 +134,7 @@ def test_estimates_use_the_prediction() -> None:
 
 
 def test_threads_are_read() -> None:
-    assert parse_shape("22x256") == parse_shape("22X256") == Shape(blocks=22, threads=256)
+    assert parse_shape("22x256") == parse_shape("22X256") == LaunchShape(blocks=22, threads=256)
     for text in ("22", "x", "22x", "ax2", "-1x2", "1.5x2"):
         with pytest.raises(OptionError, match="not understood"):
             parse_shape(text)

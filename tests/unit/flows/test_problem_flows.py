@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dse.base.errors import DeadlockError, DseError, FormatError, InfeasibleDesign, OptionError
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.evaluator import Budget
 from dse.flows.defaults import cpu_only_actors, default_budget, default_capacities
 from dse.flows.estimate import ONE_CORE, estimate_mappings

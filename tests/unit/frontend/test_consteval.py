@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dse.base.source import Span
-from dse.frontend.cal.consteval import ConstantEvaluator, NotConstantError, Value, store, truncated_quotient, zero_of
+from dse.frontend.cal.consteval import ConstantEvaluator, NotConstantError, Value, store, zero_of
 from dse.program import ir
-from dse.program.types import BOOL, FLOAT32, INT32, STRING, IntType, ListType, Type
+from dse.program.types import BOOL, FLOAT32, FLOAT64, INT32, STRING, IntType, ListType, Type
 
 C_TYPES = {
     (8, True): ctypes.c_int8,
@@ -22,6 +22,13 @@ C_TYPES = {
     (32, False): ctypes.c_uint32,
     (64, False): ctypes.c_uint64,
 }
+
+
+PAIRS = ListType(ListType(INT32, 2), 2)
+BOOLS = ListType(BOOL, 2)
+TEXTS = ListType(STRING, 2)
+REALS = ListType(FLOAT32, 1)
+ROW = ir.ConstList((1, -2), ListType(INT32, 2))
 
 
 def number(value: int) -> ir.Const:
@@ -78,6 +85,10 @@ def test_every_declared_size_stores_in_the_next_container(value: int, size: int,
         (-1, IntType(16, False), 65535),
         (2**64 + 5, IntType(65, False), 2**64 + 5),
         (3, FLOAT32, 3.0),
+        (0.1, FLOAT32, 0.10000000149011612),
+        (0.1, FLOAT64, 0.1),
+        (-(10**400), FLOAT32, float("-inf")),
+        (2**511, IntType(512, True), -(2**511)),
         (True, BOOL, True),
         ((1, 300), ListType(IntType(8, False), 4), (1, 44, 0, 0)),
         ((1, 2, 3), ListType(INT32, 2), (1, 2)),
@@ -102,7 +113,7 @@ def test_uninitialised_values_are_zero() -> None:
 def test_division_truncates_as_c_does(left: int, right: int) -> None:
     quotient = evaluator().evaluate(binary("/", number(left), number(right)))
     remainder = evaluator().evaluate(binary("mod", number(left), number(right)))
-    assert quotient == truncated_quotient(left, right) == int(left / right)
+    assert quotient == int(left / right)
     assert remainder == left - right * int(left / right)
 
 
@@ -115,7 +126,14 @@ def test_division_truncates_as_c_does(left: int, right: int) -> None:
         (ir.Unary("~", number(5), INT32), -6),
         (ir.Unary("#", ir.ConstList((1, 2, 3), ListType(INT32, 3)), INT32), 3),
         (binary("+", ir.Const("n = ", STRING), number(-4), STRING), "n = -4"),
-        (binary("+", ir.Const(True, BOOL), ir.Const("!", STRING), STRING), "true!"),
+        (binary("+", ir.Const(True, BOOL), ir.Const("!", STRING), STRING), "1!"),
+        (binary("+", ir.Const("", STRING), ir.ConstList(((1, -2), (3, 4)), PAIRS), STRING), "[[1, -2], [3, 4]]"),
+        (binary("+", ir.ConstList((True, False), BOOLS), ir.Const("", STRING), STRING), "[1, 0]"),
+        (binary("+", ir.ConstList(("a", ""), TEXTS), ir.Const("", STRING), STRING), "[a, ]"),
+        (binary("+", ir.Const(1, INT32), ir.Const(0.5, FLOAT32), FLOAT32), 1.5),
+        (binary("*", ir.Const(10**400, INT32), ir.Const(0.5, FLOAT32), FLOAT32), float("inf")),
+        (binary("+", ROW, ir.ConstList((3,), ListType(INT32, 1)), ListType(INT32, 3)), (1, -2, 3)),
+        (binary("+", ROW, ir.ConstList((0.5,), REALS), ListType(FLOAT32, 3)), (1.0, -2.0, 0.5)),
         (binary("=", ir.Const("a", STRING), ir.Const("a", STRING), BOOL), True),
     ],
 )
@@ -135,10 +153,24 @@ def test_division_by_zero_is_no_constant(op: ir.BinaryOp) -> None:
         evaluator().evaluate(binary(op, number(1), number(0)))
 
 
-@pytest.mark.parametrize("count", [-1, 10**9])
-def test_impossible_shifts_are_no_constants(count: int) -> None:
-    with pytest.raises(NotConstantError, match="shifts by"):
-        evaluator().evaluate(binary("<<", number(1), number(count)))
+@pytest.mark.parametrize(
+    ("op", "left", "count", "left_size", "expected"),
+    [
+        ("<<", 1, 32, 32, 1 << 32),
+        ("<<", 1, -8, 32, 1 << 24),
+        ("<<", 1, -8, 33, 1 << 56),
+        (">>", 1 << 30, -8, 32, 1 << 6),
+        (">>", -1 << 60, -8, 64, -1 << 4),
+        (">>", -5, 200, 8, -1),
+        ("<<", 1, 4096, 1, 1 << 4096),
+        ("<<", 1, 10**30, 1, 1 << 4096),
+    ],
+)
+def test_shift_counts_below_zero_are_masked_and_large_ones_limited(
+    op: ir.BinaryOp, left: int, count: int, left_size: int, expected: int
+) -> None:
+    shifted = ir.Const(left, IntType(left_size, True))
+    assert evaluator().evaluate(binary(op, shifted, number(count))) == expected
 
 
 def test_reads_out_of_bounds_give_zero() -> None:
@@ -157,6 +189,16 @@ def test_parameters_and_results_wrap() -> None:
     f = function("f", (variable("a", narrow),), binary("*", load("a"), number(2)), IntType(8, True))
     assert evaluator(f).evaluate(ir.Call("f", (number(300),), IntType(8, True))) == 88
     assert evaluator(f).evaluate(ir.Call("f", (number(100),), IntType(8, True))) == -56
+
+
+@pytest.mark.parametrize("argument", ["literal", "variable"])
+def test_a_list_parameter_is_read_through_its_own_type(argument: str) -> None:
+    wide, narrow = ListType(INT32, 2), ListType(IntType(8, False), 2)
+    values = (-1, 300)
+    given: ir.Expr = ir.ConstList(values, wide) if argument == "literal" else ir.Load("v", wide)
+    for place, expected in enumerate((255, 44)):
+        element = function("f", (variable("a", narrow),), ir.Index("a", (number(place),), narrow.element))
+        assert evaluator(element).evaluate(ir.Call("f", (given,), INT32), {"v": values}) == expected
 
 
 def test_generators_run_the_first_variable_outermost_and_wrap_it() -> None:

@@ -44,6 +44,15 @@ def values_of(declarations: str, name: str) -> object:
         ("int x := #[1, 2, 3, 4];", 4),
         ("int t[2][3] = [[1, 2, 3], [4, 5, 6]]; int x := t[1][0];", 4),
         ('String x := "a" + 1;', "a1"),
+        ('String x := "" + true;', "1"),
+        ('int t[2] = [1, 2]; String x := t + "" + [[-3]];', "[1, 2][[-3]]"),
+        ("int x := -200 >> -31;", -100),
+        ("int(size=64) x := 1 << -31;", 2),
+        ("int(size=64) a = 1; int(size=64) x := a << -31;", 1 << 33),
+        ("int(size=64) x := 1 << 32;", 1 << 32),
+        ("int x := 1 << 32;", 0),
+        ("int(size=512) x := (1 << 511) - 1;", 2**511 - 1),
+        ("int x := 1 << 100000000000000000000;", 0),
     ],
 )
 def test_scalar_initial_values_fold_as_they_execute(declarations: str, expected: object) -> None:
@@ -61,6 +70,10 @@ def test_scalar_initial_values_fold_as_they_execute(declarations: str, expected:
         ("int N = 3; int x[N] = [N, N + 1, N];", (3, 4, 3)),
         ("int(size=8) x[3] = [i : for int i in 127 .. 128];", (127, -128, 0)),
         ("List(type: List(type: bool, size=2), size=1) x := [[true, 1 = 1]];", ((True, True),)),
+        ("int x[5] := [0, 1] + [2, -3];", (0, 1, 2, -3, 0)),
+        ("int a[2] = [7, 8]; int x[4] := a + [i : for int i in 1 .. 2];", (7, 8, 1, 2)),
+        ("int x[2][2] := [[1]] + [[2, 3]];", ((1, 0), (2, 3))),
+        ("function f(int t[2]) --> int: #(t + t) end int x[1] := [f([1, 2, 3])];", (4,)),
     ],
 )
 def test_list_initial_values_fold(declarations: str, expected: object) -> None:
@@ -95,6 +108,22 @@ def test_expressions_are_exact_until_they_are_stored(text: str, bits: int) -> No
     exact = eval(text)
     expected = (exact + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
     assert values_of(f"int(size={bits}) x := ({text}) + 0;", "x") == expected
+
+
+def test_lists_are_printed_and_joined() -> None:
+    body = 'println(t); print("t = " + t); s := [x] + t; u(t + t);'
+    actor = actor_of(body_actor(body, "int t[3]; int s[4]; procedure u(int l[1]) begin end"))
+    whole, text_of, joined, call = actor.actions[0].body
+    assert isinstance(whole, ir.Print)
+    assert isinstance(whole.value, ir.Load)
+    assert isinstance(text_of, ir.Print)
+    assert isinstance(text_of.value, ir.Binary)
+    assert (text_of.value.op, text_of.value.type, text_of.value.right.type) == ("+", STRING, ListType(INT32, 3))
+    assert isinstance(joined, ir.Assign)
+    assert isinstance(joined.value, ir.Binary)
+    assert (joined.value.op, joined.value.type) == ("+", ListType(INT32, 4))
+    assert isinstance(call, ir.CallStmt)
+    assert call.arguments[0].type == ListType(INT32, 6)
 
 
 def test_floats_stay_as_written() -> None:

@@ -32,8 +32,8 @@ from dse.frontend.cal.ast import (
     UnaryExpr,
     UnitDecl,
 )
-from dse.frontend.cal.expression_printer import expression_text
 from dse.frontend.cal.parser import parse_cal
+from tests.unit.frontend.cal_expression_printer import expression_text
 from tests.unit.frontend.syntax_support import parse_clean
 
 

@@ -1,9 +1,9 @@
 """Kernels of C text for tests."""
 
 from dse.frontend.c.lower import kernels_of
-from dse.gpu.kernel.dependence import parallelise
 from dse.gpu.trace.features import kernel_features
 from dse.model.kernel import Kernel, KernelFeatures, TraceMachine
+from dse.passes.analyses.parallel_loops import parallelise
 
 
 def kernels(text: str, **sizes: int) -> tuple[Kernel, ...]:

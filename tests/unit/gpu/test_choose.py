@@ -1,7 +1,7 @@
 import pytest
 
 from dse.formats.device_yaml import load_device
-from dse.gpu.advise.choose import Candidate, choose, host_seconds
+from dse.gpu.advise.choose import Accelerator, choose, host_seconds
 from dse.model.kernel_cost import ClassCost, KernelCost
 
 
@@ -16,21 +16,21 @@ def cost(time_s: float, uncoalesced: float, coalesced: float) -> KernelCost:
     )
 
 
-def gpu(name: str, time_s: float, uncoalesced: float = 0, host_s: float | None = None) -> Candidate:
-    return Candidate(
+def gpu(name: str, time_s: float, uncoalesced: float = 0, host_s: float | None = None) -> Accelerator:
+    return Accelerator(
         name=name, kind="gpu", time_s=time_s, origin="predicted", costs=(cost(time_s, uncoalesced, 4),), host_s=host_s
     )
 
 
 def test_table_7_of_the_paper() -> None:
     """MM: the GPU; MVT: the FPGA, since the accesses are uncoalesced."""
-    fpga = Candidate(name="FPGA", kind="fpga", time_s=1.18, origin="given")
+    fpga = Accelerator(name="FPGA", kind="fpga", time_s=1.18, origin="given")
     choice = choose((fpga, gpu("tk1", 0.24251)))
     assert choice.winner.name == "tk1"
     assert choice.margin == pytest.approx(1180 / 242.51)
     assert "coalesced or constant" in choice.reason
     choice = choose(
-        (gpu("tk1", 0.04831, uncoalesced=4), Candidate(name="FPGA", kind="fpga", time_s=9.09e-3, origin=""))
+        (gpu("tk1", 0.04831, uncoalesced=4), Accelerator(name="FPGA", kind="fpga", time_s=9.09e-3, origin=""))
     )
     assert choice.winner.name == "FPGA"
     assert choice.margin == pytest.approx(48.31 / 9.09)
@@ -38,7 +38,7 @@ def test_table_7_of_the_paper() -> None:
 
 
 def test_host_costs_can_turn_a_choice() -> None:
-    cpu = Candidate(name="CPU", kind="cpu", time_s=1e-3, origin="given")
+    cpu = Accelerator(name="CPU", kind="cpu", time_s=1e-3, origin="given")
     quick = gpu("gtx", 1e-4, host_s=2e-3)
     assert choose((cpu, quick)).winner.name == "gtx"
     choice = choose((cpu, quick), with_host=True)

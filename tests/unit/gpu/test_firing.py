@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dse.base.errors import FormatError
 from dse.formats.device_yaml import builtin_devices, load_device
-from dse.gpu.actors.firing import MOST_FIRINGS, FiringModel, Shape, default_shape, fitted_block, lone_prices
+from dse.gpu.actors.firing import MOST_FIRINGS, FiringModel, LaunchShape, default_shape, fitted_block, lone_prices
 from dse.model.kernel import Kernel, ParallelLoop
 from dse.program.ir import Actor, Variable
 from dse.program.types import INT32
@@ -76,13 +76,15 @@ def test_firings_in_a_block_cost_no_more_than_one_by_one(tmp_path: Path) -> None
 
 def test_a_block_of_firings_is_not_larger_than_the_threads(tmp_path: Path) -> None:
     found = actor(tmp_path, SCALED)
-    model = FiringModel(load_device("gtx1660s"), Shape(blocks=2, threads=64))
+    model = FiringModel(load_device("gtx1660s"), LaunchShape(blocks=2, threads=64))
     assert len(model.firing(found, found.actions[0], longest_run=300).simd_cycles) == 128
 
 
 def test_an_actor_of_one_thread_has_no_parallel_loop(tmp_path: Path) -> None:
     found = actor(tmp_path, SCALED)
-    cost = FiringModel(load_device("h200"), Shape(blocks=1, threads=1)).firing(found, found.actions[0], longest_run=9)
+    cost = FiringModel(load_device("h200"), LaunchShape(blocks=1, threads=1)).firing(
+        found, found.actions[0], longest_run=9
+    )
     assert (cost.threads, cost.cycles, cost.simd_cycles) == (1, cost.alone_cycles, ())
     assert cost.reason.startswith("one thread: the actor is launched with one thread")
 
@@ -90,7 +92,7 @@ def test_an_actor_of_one_thread_has_no_parallel_loop(tmp_path: Path) -> None:
 def test_more_threads_are_not_slower(tmp_path: Path) -> None:
     found = product(tmp_path, 64)
     device = load_device("gtx1660s")
-    shapes = [Shape(blocks=blocks, threads=256) for blocks in (1, 2, 8, 22, 88)]
+    shapes = [LaunchShape(blocks=blocks, threads=256) for blocks in (1, 2, 8, 22, 88)]
     cycles = [FiringModel(device, shape).firing(found, found.actions[0]).cycles for shape in shapes]
     assert cycles == sorted(cycles, reverse=True)
     assert cycles[0] > 4 * cycles[-1]

@@ -10,7 +10,7 @@ import pytest
 from dse.base.errors import ModelNotApplicable
 from dse.formats.device_yaml import load_device
 from dse.formats.weights_folder import read_weights_folder, write_weights_folder
-from dse.gpu.actors.firing import Shape
+from dse.gpu.actors.firing import LaunchShape
 from dse.gpu.actors.weights import PredictedWeights, longest_run, predict_weights
 from dse.model.device import Device
 from dse.model.trace import Trace
@@ -97,7 +97,7 @@ def test_stateless_actors_fire_in_blocks_as_long_as_runs(tmp_path: Path) -> None
     assert table.simd["a", "twice", "gpu"].width == 37
     assert ("b", "twice", "gpu") not in table.simd
     assert table.compute["a", "twice", "gpu"].mean_cycles == table.simd["a", "twice", "gpu"].block_cycles[0]
-    narrow = predict_weights(found, trace, load_device("gtx1660s"), shape=Shape(blocks=1, threads=8)).table
+    narrow = predict_weights(found, trace, load_device("gtx1660s"), shape=LaunchShape(blocks=1, threads=8)).table
     assert all(cost.width <= 8 for cost in narrow.simd.values())
 
 

@@ -2,10 +2,10 @@ import pytest
 
 from dse.formats.device_yaml import load_device
 from dse.frontend.c.lower import kernels_of
-from dse.gpu.kernel.dependence import parallelise
 from dse.gpu.kernel.tiling import tiled
 from dse.gpu.trace.features import kernel_features
 from dse.model.kernel import Kernel, KernelFeatures
+from dse.passes.analyses.parallel_loops import parallelise
 
 MACHINE = load_device("jetson-tk1").trace_machine("test")
 HEAD = "#define N 128\nvoid f(float A[N][N], float B[N][N], float C[N][N])\n{\n"

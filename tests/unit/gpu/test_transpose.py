@@ -1,7 +1,7 @@
 from dse.frontend.c.lower import kernels_of
-from dse.gpu.kernel.dependence import parallelise
 from dse.gpu.kernel.transpose import Transposition, index_expressions, mentions, transposed, transpositions
 from dse.model.kernel import Kernel
+from dse.passes.analyses.parallel_loops import parallelise
 from dse.program.ir import Index
 
 

@@ -1,8 +1,18 @@
-"""An action as one sequence of statements over scalars and elements: calls replaced by bodies, lists by loops.
+"""An action as one sequence of statements over scalars and elements, so that its costs can be told: a view, no program.
 
 Kernel analysis knows neither routines nor values that are lists. Calls of the actor's routines are replaced by their
 bodies with fresh names (lists go by reference); an assignment of a list becomes the loop that copies it; constants
 become literals. What cannot be said that way raises ``ModelNotApplicable`` with the reason.
+
+The view executes what the action does as often as the action does it, on elements at the same places. It is not to be
+executed for its results, which may differ in these ways:
+
+* A list of literals is stored as zeros.
+* An argument that stands for a scalar parameter, and the result of a function, are not wrapped to their types.
+* A call in one branch of a conditional expression, or on the right of ``and`` and ``or``, is always made, before the
+  statement; so is a call whose statement has an operand on its left that the call changes.
+* A list is stored element by element, so ``l := [l[1], l[0]]`` reads what it has just written.
+* Outputs that only pass on a variable, an element or a literal are left out.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +21,7 @@ from typing import TypeAlias
 
 from dse.base.errors import ModelNotApplicable
 from dse.base.source import Span
-from dse.passes.analyses.intervals import interval
+from dse.passes.analyses.expression_ranges import range_of, value_of
 from dse.program.ir import (
     Action,
     Actor,
@@ -41,6 +51,7 @@ from dse.program.ir import (
 from dse.program.types import INT32, IntType, ListType, Type, dimensions_of
 from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_statements, with_operands
 
+_COUNTED = ("<<", "&", "|", "^")
 MOST_STATEMENTS = 20_000
 """Statements that the replacement of calls may make of an action; beyond it is taken as recursive."""
 
@@ -58,7 +69,7 @@ Names: TypeAlias = Mapping[str, Place]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FlatAction:
+class CostView:
     """An action without calls and whole lists. ``locals``: its variables, by name; ``results``: lists it puts out."""
 
     action: Action
@@ -67,7 +78,7 @@ class FlatAction:
     results: tuple[str, ...]
 
 
-def flat_action(actor: Actor, action: Action) -> FlatAction:
+def cost_view(actor: Actor, action: Action) -> CostView:
     """Return an action with declarations, body and outputs as one sequence of statements.
 
     Raises ModelNotApplicable, with the place, for what has no cost on a GPU (natives, printing) and for what this
@@ -86,7 +97,7 @@ def flat_action(actor: Actor, action: Action) -> FlatAction:
             result = Variable(f"{port.name}~{place}", f"{port.name} output", of, "local", None, port.span)
             statements += flattener.block((Declare(result, value, port.span),), {})
             results.append(result.name)
-    return FlatAction(action=action, statements=tuple(statements), locals=flattener.locals, results=tuple(results))
+    return CostView(action=action, statements=tuple(statements), locals=flattener.locals, results=tuple(results))
 
 
 def _works(value: Expr) -> bool:
@@ -94,30 +105,37 @@ def _works(value: Expr) -> bool:
     return not isinstance(value, Const | ConstList | Index)
 
 
-def constants_of(actor: Actor) -> dict[str, Place]:
+def _constants_of(actor: Actor) -> dict[str, Place]:
     """Return the scalar constants of an actor as literals."""
-    found: dict[str, Place] = {}
+    values: dict[str, Const] = {}
     for variable in actor.variables:
-        if variable.kind != "constant" or variable.initial is None:
-            continue
-        if isinstance(variable.initial, Const):
-            found[variable.name] = Place(variable.name, value=variable.initial)
-        elif isinstance(variable.type, IntType):
-            values = {name: _integer(place.value) for name, place in found.items()}
-            value = interval(variable.initial, {n: (v, v) for n, v in values.items() if v is not None})
-            if value is not None and value[0] == value[1]:
-                found[variable.name] = Place(
-                    variable.name, value=Const(value[0], variable.type, variable.initial.span)
-                )  # fmt: skip
-    return found
+        value = _literal(variable, values) if variable.kind == "constant" else None
+        if value is not None:
+            values[variable.name] = value
+    return {name: Place(name, value=value) for name, value in values.items()}
 
 
-def _integer(value: Expr | None) -> int | None:
-    match value:
-        case Const(value=int(number)):
-            return int(number)
-        case _:
-            return None
+def _literal(variable: Variable, before: Mapping[str, Const]) -> Const | None:
+    """Return what a constant is, if it is a scalar that those before it tell."""
+    if isinstance(variable.initial, Const):
+        return variable.initial
+    if not isinstance(variable.type, IntType) or variable.initial is None:
+        return None
+    known = {name: range_of(value, {}) for name, value in before.items()}
+    found = range_of(variable.initial, known)
+    if found is None or found[0] != found[1]:
+        return None
+    return Const(found[0], variable.type, variable.initial.span)
+
+
+def folded(expression: Expr) -> int | None:
+    """Return the value of an expression of constants, None for one that the view leaves as it stands.
+
+    Left shifts and bits put together are instructions of the source that its costs count.
+    """
+    if any(isinstance(part, Binary) and part.op in _COUNTED for part in sub_expressions(expression)):
+        return None
+    return value_of(expression)
 
 
 @dataclass(slots=True)
@@ -136,7 +154,7 @@ class _Flattener:
     routines: dict[str, Routine] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.constants = constants_of(self.actor)
+        self.constants = _constants_of(self.actor)
         self.routines = {routine.name: routine for routine in self.actor.routines}
 
     def block(self, statements: Iterable[Stmt], names: Names) -> tuple[Stmt, ...]:
@@ -159,11 +177,7 @@ class _Flattener:
         span = statement.span
         match statement:
             case Declare():
-                variable = self._variable(statement.variable, names)
-                self.locals[variable.name] = variable
-                yield Declare(variable, None, span)
-                if statement.value is not None:
-                    yield from self._store(variable.name, (), variable.type, statement.value, names, span)
+                yield from self._declared(statement, names)
             case Assign():
                 place = self._place(statement.name, names)
                 indices = (*place.indices, *(self.value(i, names) for i in statement.indices))
@@ -176,15 +190,7 @@ class _Flattener:
                 condition = self._without_calls(statement.condition, names)
                 yield While(condition, self.block(statement.body, names), span)
             case ForEach():
-                if any(
-                    isinstance(s, Assign) and s.name == statement.variable.name for s in sub_statements(statement.body)
-                ):
-                    name = statement.variable.source_name
-                    raise ModelNotApplicable(f"the loop in line {span.line} assigns its variable {name}", span=span)
-                variable = self._variable(statement.variable, names)
-                low, high = self.value(statement.low, names), self.value(statement.high, names)
-                self.loops.add(variable.name)
-                yield ForEach(variable, low, high, self.block(statement.body, names), span, statement.step)
+                yield self._loop(statement, names)
             case CallStmt():
                 routine = self.routines.get(statement.routine)
                 if routine is None:
@@ -192,6 +198,22 @@ class _Flattener:
                 yield from self._body(routine, statement.arguments, names, span)[0]
             case Print():
                 raise ModelNotApplicable("it prints", span=span)
+
+    def _declared(self, statement: Declare, names: Names) -> Iterator[Stmt]:
+        variable, span = self._variable(statement.variable, names), statement.span
+        self.locals[variable.name] = variable
+        yield Declare(variable, None, span)
+        if statement.value is not None:
+            yield from self._store(variable.name, (), variable.type, statement.value, names, span)
+
+    def _loop(self, loop: ForEach, names: Names) -> ForEach:
+        if any(isinstance(s, Assign) and s.name == loop.variable.name for s in sub_statements(loop.body)):
+            name = loop.variable.source_name
+            raise ModelNotApplicable(f"the loop in line {loop.span.line} assigns its variable {name}", span=loop.span)
+        variable = self._variable(loop.variable, names)
+        low, high = self.value(loop.low, names), self.value(loop.high, names)
+        self.loops.add(variable.name)
+        return ForEach(variable, low, high, self.block(loop.body, names), loop.span, loop.step)
 
     # Calls
 
@@ -206,19 +228,16 @@ class _Flattener:
         found: list[Stmt] = []
         changed = {s.name for s in sub_statements(routine.body) if isinstance(s, Assign)}
         for parameter, argument in zip(routine.parameters, arguments, strict=True):
-            if isinstance(parameter.type, ListType) and isinstance(argument, Load | Index):
-                place = self._place(argument.name, names)
-                own = tuple(self.value(i, names) for i in argument.indices) if isinstance(argument, Index) else ()
-                inner[parameter.name] = Place(place.name, (*place.indices, *own))
-                continue
-            value = None if isinstance(parameter.type, ListType) else self.value(argument, names)
-            if value is not None and parameter.name not in changed and self._stays(value, changed):
-                inner[parameter.name] = Place(parameter.name, value=value)
-                continue
-            variable = self._renamed(parameter, inner)
-            found.append(Declare(variable, None, span))
-            found += self._store(variable.name, (), variable.type, argument, names, span)
-        for local in _declared(routine):
+            if isinstance(parameter.type, ListType):
+                found += self._list_argument(parameter, argument, names, inner)
+            else:
+                value = self.value(argument, names)
+                if parameter.name not in changed and self._stays(value, changed):
+                    inner[parameter.name] = Place(parameter.name, value=value)
+                else:
+                    variable = self._renamed(parameter, inner)
+                    found += [Declare(variable, None, span), Assign(variable.name, (), value, span)]
+        for local in _variables_of(routine):
             self._renamed(local, inner)
         self.open = (*self.open, routine.name)
         before, self.before = self.before, []
@@ -226,6 +245,25 @@ class _Flattener:
         self.before = before
         self.open = self.open[:-1]
         return (*found, *body), inner
+
+    def _list_argument(
+        self, parameter: Variable, argument: Expr, names: Names, inner: dict[str, Place]
+    ) -> tuple[Stmt, ...]:
+        """Let a parameter stand for a list; returns what makes the list where it is no variable."""
+        if isinstance(argument, Load | Index):
+            inner[parameter.name] = self._list_place(argument, names)
+            return ()
+        variable, span = self._renamed(parameter, inner), argument.span
+        return (
+            Declare(variable, None, span),
+            *self._store(variable.name, (), variable.type, argument, names, span),
+        )
+
+    def _list_place(self, value: Load | Index, names: Names) -> Place:
+        """Return the list, or part of one, that an expression chooses."""
+        place = self._place(value.name, names)
+        own = tuple(self.value(i, names) for i in value.indices) if isinstance(value, Index) else ()
+        return Place(place.name, (*place.indices, *own))
 
     def _stays(self, value: Expr, changed: set[str]) -> bool:
         """Whether a parameter may be replaced by its value: a variable, or made of constants and loop variables."""
@@ -254,9 +292,9 @@ class _Flattener:
         """Return a scalar expression without calls, names replaced, folded where it is constant."""
         rewritten = self._rewritten(expression, names)
         if isinstance(rewritten, Binary | Unary) and isinstance(rewritten.type, IntType):
-            known = interval(rewritten, {})
-            if known is not None and known[0] == known[1]:
-                return Const(known[0], rewritten.type, rewritten.span)
+            known = folded(rewritten)
+            if known is not None:
+                return Const(known, rewritten.type, rewritten.span)
         return rewritten
 
     def _rewritten(self, expression: Expr, names: Names) -> Expr:
@@ -264,16 +302,10 @@ class _Flattener:
             case Const():
                 return expression
             case Load():
-                place = names.get(expression.name) or self.constants.get(expression.name) or Place(expression.name)
-                if place.value is not None:
-                    return place.value
-                if place.indices:
-                    return Index(place.name, place.indices, expression.type, expression.span)
-                return replace(expression, name=place.name)
+                return self._loaded(expression, names)
             case Index():
-                place = self._place(expression.name, names)
-                indices = (*place.indices, *(self.value(i, names) for i in expression.indices))
-                return replace(expression, name=place.name, indices=indices)
+                place = self._list_place(expression, names)
+                return replace(expression, name=place.name, indices=place.indices)
             case Unary(op="#"):
                 return Const(dimensions_of(expression.operand.type)[0], INT32, expression.span)
             case Unary() | Cast() | Binary() | Conditional():
@@ -282,6 +314,14 @@ class _Flattener:
                 return self._called(expression, names)
             case _:
                 raise ModelNotApplicable("it makes a list inside an expression", span=expression.span)
+
+    def _loaded(self, load: Load, names: Names) -> Expr:
+        place = names.get(load.name) or self.constants.get(load.name) or Place(load.name)
+        if place.value is not None:
+            return place.value
+        if place.indices:
+            return Index(place.name, place.indices, load.type, load.span)
+        return replace(load, name=place.name)
 
     def _called(self, call: Call, names: Names) -> Expr:
         """Return the result of a function; what it does comes before the statement."""
@@ -317,9 +357,8 @@ class _Flattener:
             return
         match value:
             case Load() | Index():
-                place = self._place(value.name, names)
-                own = tuple(self.value(i, names) for i in value.indices) if isinstance(value, Index) else ()
-                yield self._copy(name, indices, Index(place.name, (*place.indices, *own), of, span), of, span)
+                place = self._list_place(value, names)
+                yield self._copy(name, indices, Index(place.name, place.indices, of, span), of, span)
             case ConstList():
                 yield self._copy(name, indices, Const(0, of, span), of, span)
             case Generator():
@@ -361,16 +400,7 @@ class _Flattener:
             )
             for loop in generator.loops
         ]
-        position: Expr = Const(0, INT32, span)
-        for loop in loops:
-            width = interval(Binary("-", loop.high, loop.low, INT32, span), {})
-            if width is None or width[0] != width[1]:
-                raise ModelNotApplicable("a list whose length depends on data", span=span)
-            at: Expr = Load(loop.variable.name, INT32, span)
-            if not (isinstance(loop.low, Const) and loop.low.value == 0):
-                at = Binary("-", at, loop.low, INT32, span)
-            scaled = Binary("*", position, Const(width[0] + 1, INT32, span), INT32, span)
-            position = at if isinstance(position, Const) else Binary("+", scaled, at, INT32, span)
+        position = _position(loops, span)
         body: list[Stmt] = []
         for number, element in enumerate(generator.elements):
             each = Binary("*", position, Const(len(generator.elements), INT32, span), INT32, span)
@@ -391,7 +421,22 @@ class _Flattener:
         return (*hoisted, *found)
 
 
-def _declared(routine: Routine) -> Iterator[Variable]:
+def _position(loops: Iterable[ForEach], span: Span) -> Expr:
+    """Return the number of a round of nested loops, the first of all being 0."""
+    position: Expr = Const(0, INT32, span)
+    for loop in loops:
+        width = folded(Binary("-", loop.high, loop.low, INT32, span))
+        if width is None:
+            raise ModelNotApplicable("a list whose length depends on data", span=span)
+        at: Expr = Load(loop.variable.name, INT32, span)
+        if not (isinstance(loop.low, Const) and loop.low.value == 0):
+            at = Binary("-", at, loop.low, INT32, span)
+        scaled = Binary("*", position, Const(width + 1, INT32, span), INT32, span)
+        position = at if isinstance(position, Const) else Binary("+", scaled, at, INT32, span)
+    return position
+
+
+def _variables_of(routine: Routine) -> Iterator[Variable]:
     """Yield the variables that a routine declares, those of its loops and generators included."""
     for statement in sub_statements((*routine.declarations, *routine.body)):
         if isinstance(statement, Declare | ForEach):

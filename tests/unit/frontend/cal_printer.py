@@ -34,7 +34,7 @@ from dse.frontend.cal.ast import (
     VarDecl,
     WhileStmt,
 )
-from dse.frontend.cal.expression_printer import (
+from tests.unit.frontend.cal_expression_printer import (
     annotation_text,
     declaration_text,
     dotted_text,

@@ -8,19 +8,28 @@ from dse.base.registry import nearest_names
 from dse.base.source import Span
 from dse.frontend.network.expressions import Value, convert, evaluate, kind_of, zero_of
 from dse.model.xdf import XdfDecl, XdfExpr, XdfNetwork, XdfType
-from dse.program.types import BOOL, STRING, FloatType, IntType, ListType, Type
+from dse.program.types import (
+    BOOL,
+    LARGEST_INT_BITS,
+    LARGEST_LIST,
+    STRING,
+    FloatType,
+    IntType,
+    ListType,
+    Type,
+    elements_of,
+)
 
 _TYPE_NAMES = ("int", "uint", "bool", "float", "half", "double", "String", "List")
+_UNSIZED: Mapping[str, Type] = {"bool": BOOL, "String": STRING}
 _FLOAT_BITS = {"half": 16, "float": 32, "double": 64}
-_MAX_INT_BITS = 1024
-_MAX_LIST = 1 << 28
 
 
 NetworkArguments: TypeAlias = Mapping[str, tuple[Value, Span]]
 """The arguments of a network by name: value, and the place that gives it."""
 
 
-class Scope:
+class NetworkScope:
     """The values of one network's declarations for given arguments, evaluated when they are first asked for."""
 
     def __init__(self, network: XdfNetwork, arguments: NetworkArguments, gather: Gatherer) -> None:
@@ -87,33 +96,34 @@ class Scope:
         if written.size is not None and size is None:
             return None
         match written.name:
-            case "bool":
-                return BOOL
-            case "String":
-                return STRING
             case "int" | "uint":
                 return IntType(32 if size is None else size, written.name == "int")
             case "half" | "float" | "double":
-                bits = _FLOAT_BITS[written.name]
-                return FloatType(size if size in (16, 32, 64) else bits)
+                return FloatType(size if size in (16, 32, 64) else _FLOAT_BITS[written.name])
             case "List":
                 return self._list_type(written, size)
-            case _:
-                self.gather.error(
-                    f"unknown type '{written.name}'", written.span, nearest_names(written.name, _TYPE_NAMES)
-                )
-                return None
+        of = _UNSIZED.get(written.name)
+        if of is None:
+            known = nearest_names(written.name, _TYPE_NAMES)
+            self.gather.error(f"unknown type '{written.name}'", written.span, known)
+        return of
 
     def _list_type(self, written: XdfType, size: int | None) -> Type | None:
         if written.element is None or size is None:
             self.gather.error("a List type needs the entries 'type' and 'size'", written.span)
             return None
         element = self.type_of(written.element)
-        return None if element is None else ListType(element, size)
+        if element is None:
+            return None
+        if size * elements_of(element) > LARGEST_LIST:
+            expected = f"expected at most {LARGEST_LIST}, those of the lists in it counted"
+            self.gather.error(f"a list of {size * elements_of(element)} elements is too large", written.span, expected)
+            return None
+        return ListType(element, size)
 
     def _size(self, size: XdfExpr, written: XdfType) -> int | None:
         value = self.evaluate(size)
-        limit = _MAX_LIST if written.name == "List" else _MAX_INT_BITS
+        limit = LARGEST_LIST if written.name == "List" else LARGEST_INT_BITS
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= limit):
             self.gather.error(f"bad size of type {written.name}", size.span, f"expected an integer from 1 to {limit}")
             return None

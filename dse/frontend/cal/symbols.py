@@ -23,15 +23,28 @@ from dse.frontend.cal.lower_expr import ExprLowering
 from dse.frontend.cal.names import (
     FileScope,
     GlobalVariable,
+    LocalScope,
     LocalVariable,
     NameSupply,
     Reporter,
     RoutineSymbol,
-    Scope,
     VariableSymbol,
+    number_text,
 )
 from dse.program import ir
-from dse.program.types import BOOL, FLOAT32, FLOAT64, STRING, FloatType, IntType, ListType, Type, scalar_of
+from dse.program.types import (
+    BOOL,
+    FLOAT32,
+    FLOAT64,
+    LARGEST_INT_BITS,
+    STRING,
+    FloatType,
+    IntType,
+    ListType,
+    Type,
+    elements_of,
+    scalar_of,
+)
 from dse.program.typing import int_type, is_convertible
 
 ParameterValue = int | float | bool | str | tuple[object, ...]
@@ -70,7 +83,7 @@ class RoutineSignature:
     result: Type | None
 
 
-class Program:
+class Symbols:
     """The symbols of one actor or unit, and the services that lowering its parts needs."""
 
     def __init__(
@@ -112,7 +125,7 @@ class Program:
         """Return the symbol that has a unique name, if it is a global, routine or constant local."""
         return self._by_name.get(name)
 
-    def find_variable(self, name: ast.Name, scope: Scope) -> VariableSymbol | None:
+    def find_variable(self, name: ast.Name, scope: LocalScope) -> VariableSymbol | None:
         """Return the variable of a possibly dotted name (``package.Unit.name``)."""
         found = scope.find(name.name)
         if found is None and "." in name.name:
@@ -121,7 +134,7 @@ class Program:
             return None if file is None else file.variables.get(member)
         return found
 
-    def find_routine(self, name: ast.Name, scope: Scope, *, function: bool) -> RoutineSymbol | None:
+    def find_routine(self, name: ast.Name, scope: LocalScope, *, function: bool) -> RoutineSymbol | None:
         """Return the function or procedure of a possibly dotted name."""
         found = scope.file.find_routine(name.name, function=function)
         if found is None and "." in name.name:
@@ -132,36 +145,48 @@ class Program:
 
     # Types ----------------------------------------------------------------------------------------------------------
 
-    def lower_type(self, of: ast.TypeExpr, dimensions: tuple[ast.Expr, ...], scope: Scope) -> Type | None:
+    def lower_type(self, of: ast.TypeExpr, dimensions: tuple[ast.Expr, ...], scope: LocalScope) -> Type | None:
         """Return the type with C-style dimensions around it (first outermost), or None after reporting."""
         lowered: Type | None
         match of:
             case ast.ListTypeExpr():
-                element = self.lower_type(of.element, (), scope)
-                lowered = self._list_of(element, of.size, scope)
+                lowered = self._list_of(self.lower_type(of.element, (), scope), of.size, scope)
             case ast.NamedType(name="int" | "uint"):
-                size = 32 if of.size is None else self._size(of.size, scope, f"the size of {of.name}")
-                lowered = None if size is None else int_type(size, of.name == "int")
+                lowered = self._int_type(of, scope)
             case _:
                 lowered = _SCALARS[of.name]
         for dimension in reversed(dimensions):
             lowered = self._list_of(lowered, dimension, scope)
         return lowered
 
-    def _list_of(self, element: Type | None, size: ast.Expr, scope: Scope) -> Type | None:
+    def _list_of(self, element: Type | None, size: ast.Expr, scope: LocalScope) -> Type | None:
         count = self._size(size, scope, "the size of a list")
-        return None if count is None or element is None else ListType(element, count)
+        if count is None or element is None:
+            return None
+        return self.expressions.list_type(element, count, size.span)
 
-    def _size(self, expr: ast.Expr, scope: Scope, what: str) -> int | None:
+    def _int_type(self, of: ast.NamedType, scope: LocalScope) -> Type | None:
+        what = f"the size of {of.name}"
+        size = 32 if of.size is None else self._size(of.size, scope, what)
+        if size is None:
+            return None
+        if size > LARGEST_INT_BITS:
+            assert of.size is not None
+            message = f"{what} is {number_text(size)}"
+            self.reporter.error(message, of.size.span, f"expected an integer from 1 to {LARGEST_INT_BITS}")
+            return None
+        return int_type(size, of.name == "int")
+
+    def _size(self, expr: ast.Expr, scope: LocalScope, what: str) -> int | None:
         if isinstance(expr, ast.Lit) and type(expr.value) is int and expr.value > 0:
             return expr.value
         size = self.constant_int(expr, scope, what)
         if size is not None and size <= 0:
-            self.reporter.error(f"{what} must be greater than zero, not {size}", expr.span)
+            self.reporter.error(f"{what} must be greater than zero, not {number_text(size)}", expr.span)
             return None
         return size
 
-    def constant_int(self, expr: ast.Expr, scope: Scope, what: str) -> int | None:
+    def constant_int(self, expr: ast.Expr, scope: LocalScope, what: str) -> int | None:
         """Return the value of a constant integer expression, or None after reporting."""
         lowered = self.expressions.lower_int(expr, scope, what)
         if lowered is None:
@@ -187,7 +212,7 @@ class Program:
             state.type_status = "busy"
             self._busy.append(symbol)
             declaration = symbol.declaration
-            state.type = self.lower_type(declaration.type, declaration.dimensions, Scope(symbol.file))
+            state.type = self.lower_type(declaration.type, declaration.dimensions, LocalScope(symbol.file))
             self._busy.pop()
             state.type_status = "done"
         return state.type
@@ -222,9 +247,11 @@ class Program:
             if symbol.kind == "constant":
                 self.reporter.error(f"the constant '{symbol.source_name}' has no value", declaration.span)
             return None
-        return self.lower_value(declaration, declaration.value, of, Scope(symbol.file))
+        return self.lower_value(declaration, declaration.value, of, LocalScope(symbol.file))
 
-    def lower_value(self, declaration: ast.VarDecl, value: ast.Expr, of: Type | None, scope: Scope) -> ir.Expr | None:
+    def lower_value(
+        self, declaration: ast.VarDecl, value: ast.Expr, of: Type | None, scope: LocalScope
+    ) -> ir.Expr | None:
         """Return the value of a declaration, checked against its type; None after reporting."""
         lowered = self.expressions.lower(value, scope)
         if lowered is None or of is None:
@@ -244,7 +271,7 @@ class Program:
         of = self.type_of(symbol)
         if initial is None or of is None or isinstance(initial, ir.Const | ir.ConstList):
             return initial
-        if isinstance(scalar_of(of), FloatType) or _elements(of) > LARGEST_FOLDED_LIST:
+        if isinstance(scalar_of(of), FloatType) or elements_of(of) > LARGEST_FOLDED_LIST:
             return initial
         try:
             return constant_of(self._value(symbol), of, initial.span)
@@ -302,7 +329,7 @@ class Program:
         if found is not None:
             return found
         declaration = routine.declaration
-        scope = Scope(routine.file)
+        scope = LocalScope(routine.file)
         variables = tuple(self.bodies.declare_parameter(p, scope) for p in declaration.parameters)
         result = None
         if isinstance(declaration, ast.FunctionDecl):
@@ -360,12 +387,4 @@ def conversion_hint(source: Type, target: Type) -> str:
     return f"expected {target}"
 
 
-def _elements(of: Type) -> int:
-    count = 1
-    while isinstance(of, ListType):
-        count *= of.size
-        of = of.element
-    return count
-
-
-__all__ = ["FileScope", "ParameterValue", "Program", "RoutineSignature", "conversion_hint"]
+__all__ = ["FileScope", "ParameterValue", "RoutineSignature", "Symbols", "conversion_hint"]

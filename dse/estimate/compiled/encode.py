@@ -1,9 +1,9 @@
 """Design points as arrays: what the kernel's memory is filled with.
 
 ``dse.estimate.problem.prepare`` says what a design point means. A price and a link follow from where the ends of a
-buffer lie, and from where the first crossing buffer of its port leads; a ``Planner`` keeps, for each of these, what
-``prepare`` chose when it first met it. A point that looks wrong, or unusual, goes to ``prepare`` as a whole: it knows
-the errors.
+buffer lie, and from where the first crossing buffer of its port leads; a ``PointEncoder`` keeps, for each of these,
+what ``prepare`` chose when it first met it. A point that looks wrong, or unusual, goes to ``prepare`` as a whole: it
+knows the errors.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from dse.estimate.compiled.place_kernel import CHOSEN, PARTS_WIDTH, UNKNOWN, choose
 from dse.estimate.problem.prepare import LinkServer, Prepared, link_servers, prepare
-from dse.estimate.problem.tables import UNIT_KINDS, CostRow, IntArray, ProblemTables
+from dse.estimate.problem.prices import UNIT_KINDS
+from dse.estimate.problem.tables import CostRow, IntArray, ProblemTables
 from dse.model.design_point import POLICIES, DesignPoint, Policy
 
 MOST_KNOWN = 8_000_000
@@ -24,7 +25,7 @@ _NO_ORDERS: IntArray = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Plan:
+class EncodedPoint:
     """A design point that was found valid, as arrays (``dse.estimate.compiled.place_kernel`` says which)."""
 
     point: DesignPoint
@@ -34,8 +35,8 @@ class Plan:
     choices: IntArray
 
 
-class Planner:
-    """Makes the plans of the points of one problem. Threads may share it."""
+class PointEncoder:
+    """Encodes the points of one problem. Threads may share it."""
 
     def __init__(self, tables: ProblemTables) -> None:
         platform, buffers = tables.problem.platform, tables.topology.buffers
@@ -59,26 +60,24 @@ class Planner:
         self._known: NDArray[np.int32] = np.zeros((keys if small else 0, len(buffers), 3), dtype=np.int32)
         self._capacities: tuple[tuple[int, ...], IntArray] = (), np.zeros(0, dtype=np.int64)
 
-    def plan(self, point: DesignPoint) -> Plan:
-        """Return the plan of a point. Raises as ``prepare``."""
+    def encode(self, point: DesignPoint) -> EncodedPoint:
+        """Return a point as arrays. Raises as ``prepare``."""
         placed = self._placed(point) if len(self._known) else None
         if placed is None:
             return self.of(prepare(self._tables, point))
         parts, members = placed
         n_buffers = self._known.shape[1]
         keys, choices = np.empty(n_buffers, dtype=np.int64), np.empty((n_buffers, 4), dtype=np.int64)
-        found = choose(
-            parts, members, self._capacities_of(point.capacities), self._network, self._known, keys, choices
-        )  # fmt: skip
+        found = choose(parts, members, self._capacities_of(point.capacities), self._network, self._known, keys, choices)
         if found == CHOSEN:
-            return Plan(point=point, parts=parts, members=members, orders=_NO_ORDERS, choices=choices)
-        plan = self.of(prepare(self._tables, point))
+            return EncodedPoint(point=point, parts=parts, members=members, orders=_NO_ORDERS, choices=choices)
+        encoded = self.of(prepare(self._tables, point))
         if found == UNKNOWN:
-            self._learn(keys, plan.choices)
-        return plan
+            self._learn(keys, encoded.choices)
+        return encoded
 
-    def of(self, prepared: Prepared) -> Plan:
-        """Return the plan of a prepared point."""
+    def of(self, prepared: Prepared) -> EncodedPoint:
+        """Return a prepared point as arrays."""
         partitions = prepared.point.partitions
         rows = [prepared.cost_row[p.actors[0]] if p.actors else 0 for p in partitions]
         parts = [
@@ -86,7 +85,7 @@ class Planner:
             for p, cores, row in zip(partitions, prepared.cores, rows, strict=True)
         ]
         choices = (prepared.capacities, prepared.read_price, prepared.write_price, prepared.server_of)
-        return Plan(
+        return EncodedPoint(
             point=prepared.point,
             parts=np.array(parts, dtype=np.int64).reshape(-1, PARTS_WIDTH),
             members=np.array([a for p in partitions for a in p.actors], dtype=np.int64),
@@ -153,8 +152,7 @@ def _fits(tables: ProblemTables) -> NDArray[np.bool_]:
     Shape (n_rows, n_actors).
     """
     problem, actors = tables.problem, tables.topology.actors
-    capable = problem.platform.gpu_capable
-    barred = [capable is not None and actor.name not in capable for actor in actors]
+    barred = [not problem.platform.may_use_gpu(actor.name) for actor in actors]
     return np.array(
         [
             [

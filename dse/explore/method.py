@@ -3,7 +3,7 @@
 A method never sees an engine, a store or a budget: ``dse/explore/search.py`` runs the loop, ``Evaluator`` does the
 rest.
 To add a method, write a class with ``ask``, ``tell``, ``done``, ``pruned`` and the rest of ``SearchMethod`` whose
-constructor takes a ``SearchContext``, and register it in ``METHODS``.
+constructor takes a ``SearchContext``, and register it in ``METHODS`` of ``dse.explore.methods.registry``.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,45 +12,10 @@ from typing import Protocol
 
 import numpy as np
 
-from dse.base.registry import Registry
 from dse.explore.space.placement import Placement
 from dse.explore.space.space import Candidate, Space
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
-
-METHODS = Registry(
-    "search method",
-    {
-        "exhaustive": "dse.explore.methods.exact.exhaustive:Exhaustive",
-        "branch-and-bound": "dse.explore.methods.exact.branch_and_bound:BranchAndBound",
-        "integer-program": "dse.explore.methods.exact.integer_program:IntegerProgram",
-        "greedy": "dse.explore.methods.constructive.greedy:Greedy",
-        "workload-balance": "dse.explore.methods.constructive.workload_balance:WorkloadBalance",
-        "balanced-pipeline": "dse.explore.methods.constructive.balanced_pipeline:BalancedPipeline",
-        "kernighan-lin": "dse.explore.methods.improving.kernighan_lin:KernighanLin",
-        "metis": "dse.explore.methods.constructive.metis:Metis",
-        "hypergraph": "dse.explore.methods.constructive.hypergraph:Hypergraph",
-        "round-robin": "dse.explore.methods.constructive.round_robin:RoundRobin",
-        "random": "dse.explore.methods.sampling.random_search:RandomSearch",
-        "local-search": "dse.explore.methods.improving.local_search:LocalSearch",
-        "iterated-search": "dse.explore.methods.improving.iterated_search:IteratedSearch",
-        "idle": "dse.explore.methods.improving.guided_descent:IdleSearch",
-        "communication-frequency": "dse.explore.methods.improving.guided_descent:CommunicationSearch",
-        "tabu": "dse.explore.methods.improving.tabu:Tabu",
-        "tabu-joint": "dse.explore.methods.improving.tabu:TabuJoint",
-        "tabu-reinsert": "dse.explore.methods.improving.tabu:TabuReinsert",
-        "tabu-swap": "dse.explore.methods.improving.tabu:TabuSwap",
-        "tabu-random": "dse.explore.methods.improving.tabu:TabuRandom",
-        "tabu-idle": "dse.explore.methods.improving.tabu:TabuIdle",
-        "tabu-communication": "dse.explore.methods.improving.tabu:TabuCommunication",
-        "tabu-balancing": "dse.explore.methods.improving.tabu:TabuBalancing",
-        "annealing": "dse.explore.methods.improving.annealing:SimulatedAnnealing",
-        "nsga2": "dse.explore.methods.sampling.nsga2:Nsga2",
-        "portfolio": "dse.explore.methods.sampling.portfolio:Portfolio",
-        "pareto-search": "dse.explore.methods.sampling.pareto_search:ParetoSearch",
-    },
-)
-"""Name -> class. ``auto`` is not a method: ``choose_method`` turns it into one of these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,30 +110,3 @@ def least_makespan(results: Sequence[Evaluation], best: int | None = None) -> in
     """Return the least makespan of evaluations and ``best``; None where none completed."""
     found = [r.makespan for r in results if not r.deadlock and not r.cut]
     return min([*found, *([] if best is None else [best])], default=None)
-
-
-EXHAUSTIVE_POINTS = 200_000
-"""Up to this many points ``exhaustive`` sorts by their bound (a few seconds) and ``auto`` prefers it.
-
-Sorted, the points most likely to be good come first and few are left to estimate: of the 175 275 mappings of
-``smith_waterman`` on four cores 237 had to be, in 1 s; local search took 5000 estimations to find no better one.
-"""
-
-
-def choose_method(space: Space) -> tuple[str, str]:
-    """Return the method that ``auto`` stands for, and why in words."""
-    if space.size <= EXHAUSTIVE_POINTS:
-        return "exhaustive", "the likely best first, until a bound excludes the rest"
-    return "portfolio", f"{size_text(space)} are too many to cover: searches in turns, and branch and bound for a proof"
-
-
-def size_text(space: Space) -> str:
-    """Return the size of a space in words."""
-    if space.size == space.mappings:
-        return f"{_short(space.size)} mappings"
-    return f"{_short(space.size)} points ({_short(space.mappings)} mappings)"
-
-
-def _short(number: int) -> str:
-    """Return a number in full, or by its power of ten when it is long."""
-    return f"{number:,}" if number < 10**9 else f"about 10^{len(str(number)) - 1}"

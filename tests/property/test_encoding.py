@@ -1,4 +1,4 @@
-"""The plans of the compiled engine, which remembers choices from point to point, against ``prepare`` point by point."""
+"""Encoded points of the compiled engine, which remembers choices from point to point, against ``prepare`` by point."""
 
 import random
 from collections.abc import Callable
@@ -8,12 +8,13 @@ from fractions import Fraction
 import pytest
 
 from dse.base.errors import DseError
-from dse.estimate.compiled import plan as plans
+from dse.estimate.compiled import encode
+from dse.estimate.compiled.encode import EncodedPoint, PointEncoder
 from dse.estimate.compiled.place_kernel import PART_UNIT
-from dse.estimate.compiled.plan import Plan, Planner
 from dse.estimate.engine import make_engine
+from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import prepare
-from dse.estimate.problem.tables import ProblemTables, build_tables
+from dse.estimate.problem.tables import ProblemTables
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.problem import Problem
 from tests.property.estimation_cases import Shape, random_case, random_point, with_clocks
@@ -71,13 +72,13 @@ def points_of(rng: random.Random, tables: ProblemTables) -> list[DesignPoint]:
     return points
 
 
-def content(plan: Plan) -> object:
+def content(encoded: EncodedPoint) -> object:
     """Everything that is packed; what a unit is called among the choices is not."""
-    parts = [row[:PART_UNIT] for row in plan.parts.tolist()]
-    return plan.point, parts, plan.members.tolist(), plan.orders.tolist(), plan.choices.tolist()
+    parts = [row[:PART_UNIT] for row in encoded.parts.tolist()]
+    return encoded.point, parts, encoded.members.tolist(), encoded.orders.tolist(), encoded.choices.tolist()
 
 
-def outcome(make: Callable[[], Plan]) -> object:
+def outcome(make: Callable[[], EncodedPoint]) -> object:
     try:
         return content(make())
     except DseError as error:
@@ -85,28 +86,28 @@ def outcome(make: Callable[[], Plan]) -> object:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_plans_are_what_prepare_says_and_so_are_errors(seed: int) -> None:
+def test_encoded_points_are_what_prepare_says_and_so_are_errors(seed: int) -> None:
     rng = random.Random(seed)
     tables = tables_of(rng, seed)
-    planner = Planner(tables)
+    encoder = PointEncoder(tables)
     points = points_of(rng, tables)
     for point in [*points, *points]:
-        expected = outcome(lambda: Planner(tables).of(prepare(tables, point)))  # noqa: B023
-        assert outcome(lambda: planner.plan(point)) == expected  # noqa: B023
+        expected = outcome(lambda: PointEncoder(tables).of(prepare(tables, point)))  # noqa: B023
+        assert outcome(lambda: encoder.encode(point)) == expected  # noqa: B023
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_known_point_is_not_prepared_again(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)
     tables = build_tables(replace(random_case(rng, SHAPE).problem, missing_weights="zero"))
-    planner = Planner(tables)
+    encoder = PointEncoder(tables)
     points = [random_point(rng, tables.problem, SHAPE) for _ in range(POINTS)]
     points = [p for p in points if all(part.policy != "STATIC_ORDER" for part in p.partitions)]
     for point in points:
-        planner.plan(point)
-    monkeypatch.setattr(plans, "prepare", lambda *_: pytest.fail("prepared"))
+        encoder.encode(point)
+    monkeypatch.setattr(encode, "prepare", lambda *_: pytest.fail("prepared"))
     for point in points:
-        planner.plan(replace(point, release="processing"))
+        encoder.encode(replace(point, release="processing"))
 
 
 @pytest.mark.parametrize("seed", SEEDS[:30])
@@ -130,6 +131,6 @@ def test_with_too_many_units_every_point_is_prepared(monkeypatch: pytest.MonkeyP
     while not case.problem.trace.topology.buffers:
         case = random_case(rng, Shape(max_actors=9))
     expected = make_engine("compiled", case.problem).estimate(case.point)
-    monkeypatch.setattr(plans, "MOST_KNOWN", 0)
+    monkeypatch.setattr(encode, "MOST_KNOWN", 0)
     engine = make_engine("compiled", case.problem)
     assert [engine.estimate(case.point) for _ in range(2)] == [expected] * 2

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dse.base.errors import ModelNotApplicable, OptionError
-from dse.gpu.trace.thread_code import Affine, affine
 from dse.model.kernel import Dependence, Kernel, ParallelLoop
-from dse.passes.analyses.intervals import Interval, interval
+from dse.passes.analyses.affine import Affine, affine
+from dse.passes.analyses.expression_ranges import range_of
+from dse.passes.analyses.ranges import Interval
 from dse.program.ir import Assign, Binary, Const, Declare, Expr, ForEach, If, Load, Stmt, While
 from dse.program.types import BOOL
 from dse.program.walk import expressions_of, sub_expressions, sub_statements
@@ -80,18 +81,25 @@ def _merge_strips(chain: _Chain) -> _Chain:
     loops = list(chain.loops)
     for outer in chain.loops:
         inner = next((one for one in loops if one is not outer and _is_strip(outer, one)), None)
-        rest = [one for one in loops if one is not outer and one is not inner]
-        used = [e for one in rest for e in (one.low, one.high)]
-        used += [e for s in sub_statements(chain.body) for e in expressions_of(s)]
-        if inner is None or _occurs({outer.variable.name}, used):
-            continue
-        bounds = _bounds(outer, {})
-        assert bounds is not None, "a strip's outer loop has constant bounds"
-        last = bounds[0] + (bounds[1] - bounds[0]) // outer.step * outer.step
-        high = Const(last + outer.step - 1, inner.variable.type, outer.span)
-        merged = replace(inner, low=outer.low, high=high)
-        loops = [merged if one is outer else one for one in loops if one is not inner]
+        if inner is not None and not _reads(outer, [one for one in loops if one not in (outer, inner)], chain.body):
+            merged = _merged(outer, inner)
+            loops = [merged if one is outer else one for one in loops if one is not inner]
     return replace(chain, loops=tuple(loops))
+
+
+def _reads(outer: ForEach, others: list[ForEach], body: tuple[Stmt, ...]) -> bool:
+    """Whether the bounds of other loops or a body read a loop's variable."""
+    bounds = [e for one in others for e in (one.low, one.high)]
+    return _occurs({outer.variable.name}, [*bounds, *(e for s in sub_statements(body) for e in expressions_of(s))])
+
+
+def _merged(outer: ForEach, inner: ForEach) -> ForEach:
+    """Return the loop that runs over all values of ``inner`` in all rounds of ``outer``."""
+    bounds = _bounds(outer, {})
+    assert bounds is not None, "a strip's outer loop has constant bounds"
+    last = bounds[0] + (bounds[1] - bounds[0]) // outer.step * outer.step
+    high = Const(last + outer.step - 1, inner.variable.type, outer.span)
+    return replace(inner, low=outer.low, high=high)
 
 
 def _is_strip(outer: ForEach, inner: ForEach) -> bool:
@@ -130,28 +138,34 @@ def _found(kernel: Kernel, chain: _Chain) -> tuple[list[ForEach], str]:
     """Return the parallel loops by the rule, outermost first, and the explanation."""
     shared = {a.name for a in kernel.arrays if a.storage == "global"}
     writes = [s for s in sub_statements(kernel.body) if isinstance(s, Assign) and s.name in shared]
-    written = ", ".join(dict.fromkeys(kernel.array(w.name).source_name for w in writes))
     if not writes:
         return [], "no array is written, so no loop has results of its own"
     chosen: list[ForEach] = []
     why_not = ""
     for loop in chain.loops[:MAX_PARALLEL]:
-        carried = _derived(kernel.body, loop.variable.name)
-        missing = next((w for w in writes if not _occurs(carried, w.indices)), None)
-        if missing is not None:
-            where = f"line {missing.span.line} writes {kernel.array(missing.name).source_name} without it"
-            why_not = f"{_name(loop)} is not: {where}"
-            break
-        if _bounds(loop, {}) is None:
-            why_not = f"{_name(loop)} is not: its bounds depend on another loop or on data"
+        why_not = _why_not(kernel, loop, writes)
+        if why_not:
             break
         chosen.append(loop)
     if not chosen:
         return [], why_not or "the outermost statement is no counting loop"
     each = " and ".join(_name(loop) for loop in chosen)
     verb = "occur" if len(chosen) > 1 else "occurs"
+    written = ", ".join(dict.fromkeys(kernel.array(w.name).source_name for w in writes))
     text = f"{each} {verb} in the subscripts of every written array ({written}); x is {_name(chosen[-1])}"
     return chosen, f"{text}; {why_not}" if why_not else text
+
+
+def _why_not(kernel: Kernel, loop: ForEach, writes: list[Assign]) -> str:
+    """Return why the iterations of a loop are no threads by the rule, empty if they are."""
+    carried = _derived(kernel.body, loop.variable.name)
+    missing = next((w for w in writes if not _occurs(carried, w.indices)), None)
+    if missing is not None:
+        where = f"line {missing.span.line} writes {kernel.array(missing.name).source_name} without it"
+        return f"{_name(loop)} is not: {where}"
+    if _bounds(loop, {}) is None:
+        return f"{_name(loop)} is not: its bounds depend on another loop or on data"
+    return ""
 
 
 def _derived(body: tuple[Stmt, ...], name: str) -> set[str]:
@@ -177,7 +191,7 @@ def _occurs(names: set[str], expressions: Iterable[Expr]) -> bool:
 
 def _bounds(loop: ForEach, known: dict[str, Interval]) -> tuple[int, int] | None:
     """Return the first and last value that a loop's bounds allow, None when they are not known."""
-    low, high = interval(loop.low, known), interval(loop.high, known)
+    low, high = range_of(loop.low, known), range_of(loop.high, known)
     if low is None or high is None:
         return None
     if not known and (low[0] != low[1] or high[0] != high[1]):
@@ -189,30 +203,16 @@ def _with_threads(kernel: Kernel, chain: _Chain, chosen: list[ForEach]) -> Kerne
     """Take the chosen loops out of the nest; a bound that depends on an outer one becomes a condition of the thread."""
     if not chosen:
         return kernel
-    body = chain.body
     known: dict[str, Interval] = {}
     parallel: list[ParallelLoop] = []
     guards: list[Expr] = []
     for loop in chosen:
-        first_last = _bounds(loop, dict(known))
-        if first_last is None:
-            raise OptionError(
-                f"the bounds of {_name(loop)} depend on data, so it cannot be a dimension of the grid",
-                span=loop.span,
-                expected="mark other loops",
-            )
+        first, last = _first_and_last(loop, known)
         if _bounds(loop, {}) is None:
             guards += _guard(loop)
-        first, last = first_last
-        extent = max(0, (last - first) // loop.step + 1)
-        if extent == 0:
-            raise ModelNotApplicable(f"the loop {_name(loop)} of {kernel.name} runs no iteration", span=loop.span)
         known[loop.variable.name] = (min(first, last), max(first, last))
-        idle = first if loop.step == 1 and 0 < first < MOST_IDLE else 0
-        found = ParallelLoop(
-            variable=loop.variable, low=first, step=loop.step, extent=extent, idle=idle, span=loop.span
-        )
-        parallel.insert(0, found)
+        parallel.insert(0, _parallel_loop(kernel, loop, first, last))
+    body = chain.body
     for loop in reversed([one for one in chain.loops if one not in chosen]):
         body = (replace(loop, body=body),)
     for guard in reversed(guards):
@@ -220,6 +220,27 @@ def _with_threads(kernel: Kernel, chain: _Chain, chosen: list[ForEach]) -> Kerne
     body = (*chain.declarations, *body)
     names = tuple(_carried_scalars(kernel, body))
     return replace(kernel, body=body, parallel=tuple(parallel), dependences=(*kernel.dependences, *names))
+
+
+def _first_and_last(loop: ForEach, known: dict[str, Interval]) -> tuple[int, int]:
+    """Return the range of a chosen loop. Raises OptionError for one that depends on data."""
+    found = _bounds(loop, known)
+    if found is None:
+        raise OptionError(
+            f"the bounds of {_name(loop)} depend on data, so it cannot be a dimension of the grid",
+            span=loop.span,
+            expected="mark other loops",
+        )
+    return found
+
+
+def _parallel_loop(kernel: Kernel, loop: ForEach, first: int, last: int) -> ParallelLoop:
+    """Return the threads of a loop. Raises ModelNotApplicable for one without iterations."""
+    extent = max(0, (last - first) // loop.step + 1)
+    if extent == 0:
+        raise ModelNotApplicable(f"the loop {_name(loop)} of {kernel.name} runs no iteration", span=loop.span)
+    idle = first if loop.step == 1 and 0 < first < MOST_IDLE else 0
+    return ParallelLoop(variable=loop.variable, low=first, step=loop.step, extent=extent, idle=idle, span=loop.span)
 
 
 def _guard(loop: ForEach) -> list[Expr]:
@@ -249,17 +270,21 @@ def _first_use(body: Iterable[Stmt], name: str) -> str:
     for statement in body:
         if any(_occurs({name}, (e,)) for e in expressions_of(statement)):
             return "read"
-        found = ""
-        match statement:
-            case Assign(indices=()) if statement.name == name:
-                found = "written"
-            case If():
-                parts = [_first_use(statement.then, name), _first_use(statement.otherwise, name)]
-                found = "read" if "read" in parts else "written" if parts == ["written"] * 2 else ""
-            case ForEach() | While():
-                found = "read" if _first_use(statement.body, name) == "read" else ""
-            case _:
-                pass
+        found = _use_inside(statement, name)
         if found:
             return found
     return ""
+
+
+def _use_inside(statement: Stmt, name: str) -> str:
+    """Return what a statement does first to a scalar, its own expressions apart."""
+    match statement:
+        case Assign(indices=()):
+            return "written" if statement.name == name else ""
+        case If():
+            parts = {_first_use(statement.then, name), _first_use(statement.otherwise, name)}
+            return "read" if "read" in parts else "written" if parts == {"written"} else ""
+        case ForEach() | While():
+            return "read" if _first_use(statement.body, name) == "read" else ""
+        case _:
+            return ""
