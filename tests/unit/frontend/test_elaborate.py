@@ -111,8 +111,8 @@ def test_the_outermost_buffer_size_wins(folder: Path) -> None:
     ends = instance("s", "Source") + instance("i", "Inner") + instance("t", "Sink")
     outer = load(folder, ends, connect("s.O", "i.In", integer(99)), connect("i.Out", "t.I")).network
     assert [c.capacity for c in outer.connections] == [99, 8]
-    write(folder, "Middle", PORTS, instance("i", "Inner"),
-          connect(".In", "i.In", integer(5)), connect("i.Out", ".Out"))  # fmt: skip
+    inner = instance("i", "Inner") + connect(".In", "i.In", integer(5)) + connect("i.Out", ".Out")
+    write(folder, "Middle", PORTS, inner)
     nested = load(folder, ends.replace('"Inner"', '"Middle"'), connect("s.O", "i.In"), connect("i.Out", "t.I")).network
     assert [c.capacity for c in nested.connections] == [5, 8]
     plain = load(folder, instance("s", "Source"), instance("t", "Sink"), connect("s.O", "t.I")).network

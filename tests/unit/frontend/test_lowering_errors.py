@@ -5,7 +5,8 @@ import pytest
 from dse.base.diagnostics import Gatherer
 from dse.base.source import NO_SPAN, file_span
 from dse.frontend.cal import ast
-from dse.frontend.cal.lower_actor import ParameterValue, check_unit, lower_actor
+from dse.frontend.cal.consteval import Value
+from dse.frontend.cal.lower_actor import check_unit, lower_actor
 from tests.unit.frontend.lowering_support import body_actor, errors_of, lower_text, parse
 
 STATE = (
@@ -245,7 +246,7 @@ def test_errors_in_units_name_the_unit_and_come_once() -> None:
         ("int N[2]", 1),
     ],
 )
-def test_arguments_of_a_wrong_type(parameter: str, value: ParameterValue) -> None:
+def test_arguments_of_a_wrong_type(parameter: str, value: Value) -> None:
     gather = Gatherer()
     span = file_span("top.xdf", 12, 3)
     assert (

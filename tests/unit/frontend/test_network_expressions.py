@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from dse.base.diagnostics import Gatherer
 from dse.base.source import Span
-from dse.frontend.network.expressions import Value, convert, evaluate, shown, zero_of
+from dse.frontend.cal.consteval import Value
+from dse.frontend.network.expressions import convert, evaluate, shown, zero_of
 from dse.model.xdf import LiteralKind, XdfExpr, XdfListExpr, XdfLiteral, XdfSequence, XdfUnary, XdfVar
 from dse.program.types import BOOL, FLOAT32, INT32, STRING, ListType, Type
 
