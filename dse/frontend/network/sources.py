@@ -15,8 +15,8 @@ from dse.base.source import Span
 from dse.formats.xdf import parse_xdf
 from dse.frontend.cal.ast import ActorDecl, CalFile, UnitDecl
 from dse.frontend.cal.cache import load_cal
+from dse.frontend.cal.consteval import Value
 from dse.frontend.cal.lower_actor import check_actor, check_unit, lower_actor
-from dse.frontend.network.expressions import Value
 from dse.frontend.network.projects import SourceRoots, join
 from dse.frontend.network.validate import Report, validate_xdf
 from dse.model.xdf import XdfNetwork

@@ -31,15 +31,21 @@ def body_of(text: str, **defines: object) -> tuple[object, ...]:
 
 
 def test_a_nest_becomes_loops_with_inclusive_bounds() -> None:
-    kernel = only("void f(float a[N][M]) { for (int i = 0; i < N; i++) for (int j = M; j > 2; j -= 3) a[i][j-1] = 1; }",
-                  N=10, M=20)  # fmt: skip
+    kernel = only(
+        "void f(float a[N][M]) { for (int i = 0; i < N; i++) for (int j = M; j > 2; j -= 3) a[i][j-1] = 1; }",
+        N=10,
+        M=20,
+    )
     (outer,) = kernel.body
     assert isinstance(outer, ForEach)
     (inner,) = outer.body
     assert isinstance(inner, ForEach)
     assert [(x.value if isinstance(x, Const) else x) for x in (outer.low, outer.high, inner.low, inner.high)] == [
-        0, 9, 20, 3
-    ]  # fmt: skip
+        0,
+        9,
+        20,
+        3,
+    ]
     assert (outer.step, inner.step) == (1, -3)
     assert kernel.sizes == (("N", 10), ("M", 20))
     assert [(a.name, a.dims, a.element) for a in kernel.arrays] == [("a", (10, 20), FLOAT32)]
@@ -90,8 +96,10 @@ int main(int argc, char **argv) { POLYBENCH_2D_ARRAY_DECL(A, double, N, N, n, n)
 
 
 def test_open_arrays_get_the_size_that_their_subscripts_need() -> None:
-    kernel = only("void f(float *a, float b[][4]) { for (int i = 0; i < 10; i++) for (int j = 0; j < 4; j++)"
-                  " a[i * 4 + j] = b[i + 2][j]; }")  # fmt: skip
+    kernel = only(
+        "void f(float *a, float b[][4]) { for (int i = 0; i < 10; i++) for (int j = 0; j < 4; j++)"
+        " a[i * 4 + j] = b[i + 2][j]; }"
+    )
     assert [a.dims for a in kernel.arrays] == [(40,), (12, 4)]
 
 
@@ -124,16 +132,18 @@ def test_a_compound_assignment_places_its_load_at_the_target() -> None:
 
 
 def test_types_of_c() -> None:
-    kernel = only("typedef double real; void f(real a[2], unsigned short b[2], long long c[2], uint8_t d[2])"
-                  " { for (int i = 0; i < 2; i++) a[i] = b[i] + c[i] + d[i]; }")  # fmt: skip
-    assert [a.element for a in kernel.arrays] == [
-        FLOAT64, IntType(16, False), IntType(64, True), IntType(8, False)
-    ]  # fmt: skip
+    kernel = only(
+        "typedef double real; void f(real a[2], unsigned short b[2], long long c[2], uint8_t d[2])"
+        " { for (int i = 0; i < 2; i++) a[i] = b[i] + c[i] + d[i]; }"
+    )
+    assert [a.element for a in kernel.arrays] == [FLOAT64, IntType(16, False), IntType(64, True), IntType(8, False)]
 
 
 def test_functions_of_one_return_are_put_in_place() -> None:
-    (statement,) = body_of("static float sq(float x) { return x * x; }\n"
-                           "void f(float a[4]) { for (int i = 0; i < 4; i++) a[i] = sq(a[i] + 1); }")  # fmt: skip
+    (statement,) = body_of(
+        "static float sq(float x) { return x * x; }\n"
+        "void f(float a[4]) { for (int i = 0; i < 4; i++) a[i] = sq(a[i] + 1); }"
+    )
     assert isinstance(statement, Assign)
     assert isinstance(statement.value, Binary)
     assert statement.value.op == "*"
@@ -215,9 +225,25 @@ def test_names_that_do_not_exist() -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("2 * ( 3 + 4 )", 14), ("1 << 5 | 1", 33), ("! 0 && 2 > 1", 1), ("- 7 / 2", -3), ("- 7 % 3", -1), ("0x10", 16),
-     ("1.5", None), ("x + 1", None), ("1 /", None), ("1 / 0", None), ("1024u", 1024)],
-)  # fmt: skip
+    [
+        ("2 * ( 3 + 4 )", 14),
+        ("1 << 5 | 1", 33),
+        ("! 0 && 2 > 1", 1),
+        ("- 7 / 2", -3),
+        ("- 7 % 3", -1),
+        ("0x10", 16),
+        ("1.5", None),
+        ("x + 1", None),
+        ("1 /", None),
+        ("1 / 0", None),
+        ("1024u", 1024),
+        ("1 << - 62", 4),
+        ("- 16 >> - 62", -4),
+        ("1 << 64", None),
+        ("6 & 3 ^ 1", 3),
+        ("1 <= 1 == 1", None),
+    ],
+)
 def test_integer_expressions_of_macros(text: str, value: int | None) -> None:
     assert integer_value(text.split()) == value
 

@@ -164,19 +164,21 @@ def test_a_local_that_nothing_else_writes_keeps_the_range_of_its_value() -> None
     assert isinstance(store.indices[0], Check)
 
 
-def test_reading_an_element_that_was_checked_may_give_zero() -> None:
-    """A table of 5 to 9 read at a checked index gives 0 too: a smaller table must not be indexed with it unchecked."""
+@pytest.mark.parametrize("local", [False, True])
+def test_reading_an_element_that_was_checked_may_give_zero(local: bool) -> None:
+    """A table of 5 to 9 read at a checked index gives 0 too, whatever its elements are."""
     of = ListType(U8, 3)
-    table = Variable("t", "t", of, "constant", ConstList((5, 6, 9), of))
+    table = ConstList((5, 6, 9), of)
+    cells, i = Variable("x", "x", ListType(U8, 10), "state"), Variable("i", "i", U8, "state")
     read = Index("t", (Load("i", U8),), U8)
-    cells = Variable("x", "x", ListType(U8, 10), "state")
-    body = (Assign("x", (Binary("-", read, number(5), INT32),), number(1)),)
-    touch = Assign("i", (), number(0))
-    action = Action("a", True, (), (), (), (), (*body, touch, Assign("x", (number(0),), number(0))))
-    variables = (table, Variable("i", "i", U8, "state"), cells)
-    actor = Actor("A", "", (), (), variables, (), (), (action,), (), ("",), 0, ((Transition(0, 0),),))
-    store = (make_explicit(actor, ALONE)[0].firings[0] or ())[0]
-    assert isinstance(store, Assign)
-    check = store.indices[0]
+    store = Assign("x", (Binary("-", read, number(5), INT32),), number(1))
+    spoilt = (Assign("i", (), number(0)), Assign("x", (number(0),), number(0)))
+    declared = (Declare(Variable("t", "t", of, "local"), table),) if local else ()
+    constants = () if local else (Variable("t", "t", of, "constant", table),)
+    action = Action("a", True, (), (), (), declared, (store, *spoilt))
+    actor = Actor("A", "", (), (), (*constants, i, cells), (), (), (action,), (), ("",), 0, ((Transition(0, 0),),))
+    found = (make_explicit(actor, ALONE)[0].firings[0] or ())[len(declared)]
+    assert isinstance(found, Assign)
+    check = found.indices[0]
     assert isinstance(check, Check)
     assert (check.low, check.high) == (True, False)
