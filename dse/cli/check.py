@@ -55,23 +55,39 @@ def run(args: argparse.Namespace) -> int:
         args.parser_error("--print-ir takes an actor of one file, not of --all DIR")
     options = CheckOptions(source_paths=tuple(args.source_path), strict=args.strict, partial=args.partial)
     if args.folder is not None:
-        progress = None if args.quiet or args.json or not sys.stderr.isatty() else _show_progress
-        report = check_tree(args.folder, options, progress=progress)
-        if progress is not None:
-            print("\r\x1b[K", end="", file=sys.stderr)
+        report = _check_tree(args, options)
+        show = _print_tree
     else:
         report = check_file(args.file, options)
-    text = None if args.print_ir is None or report.errors else actor_text(args.file, args.print_ir, options)
+        show = _print_file
+    if args.print_ir is not None:
+        _print_ir(args, report, options)
+    elif args.json:
+        print(json.dumps(as_document(report), indent=2))
+    else:
+        show(report, args.quiet)
+    return 1 if report.errors else 0
+
+
+def _check_tree(args: argparse.Namespace, options: CheckOptions) -> CheckReport:
+    """Check a tree, with a line that tells how far it is where somebody may read it."""
+    progress = None if args.quiet or args.json or not sys.stderr.isatty() else _show_progress
+    report = check_tree(args.folder, options, progress=progress)
+    if progress is not None:
+        print("\r\x1b[K", end="", file=sys.stderr)
+    return report
+
+
+def _print_ir(args: argparse.Namespace, report: CheckReport, options: CheckOptions) -> None:
+    """Print the text of an actor in place of the line that sums up; only what was found if there is an error."""
+    text = None if report.errors else actor_text(args.file, args.print_ir, options)
     if args.json:
-        print(json.dumps(as_document(report) | ({} if args.print_ir is None else {"ir": text}), indent=2))
-    elif text is not None:
+        print(json.dumps(as_document(report) | {"ir": text}, indent=2))
+    elif text is None:
+        _print_file(report, args.quiet)
+    else:
         _print_diagnostics(() if args.quiet else report.diagnostics)
         print(text, end="")
-    elif args.folder is not None:
-        _print_tree(report, args.quiet)
-    else:
-        _print_file(report, args.quiet)
-    return 1 if report.errors else 0
 
 
 def as_document(report: CheckReport) -> dict[str, object]:

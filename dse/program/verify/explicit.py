@@ -10,6 +10,7 @@ from dse.program.explicit import ExplicitActor, Peek
 from dse.program.ir import (
     Action,
     Assign,
+    Binary,
     Call,
     Cast,
     Check,
@@ -261,7 +262,7 @@ def _is_new(value: Expr) -> bool:
     """Return whether an expression makes a list that nothing else names."""
     if isinstance(value, Conditional):
         return _is_new(value.then) and _is_new(value.otherwise)
-    return isinstance(value, Copy | ListExpr | ConstList | Generator | Call)
+    return isinstance(value, Binary | Copy | ListExpr | ConstList | Generator | Call)  # ``+`` joins lists
 
 
 class _ExplicitVerifier:
@@ -320,8 +321,21 @@ class _ExplicitVerifier:
     def _check_rates(self, action: Action, firing: tuple[Stmt, ...]) -> None:
         """Check that a firing reads, consumes and writes what the patterns of its action say, once and always."""
         tokens = ReadTokens | ConsumeTokens | WriteTokens
-        nested = sum(isinstance(s, tokens) for s in sub_statements(firing)) - sum(isinstance(s, tokens) for s in firing)
-        self._findings.require(nested == 0, "tokens are read, consumed or written inside a block")
+        outer = sum(isinstance(statement, tokens) for statement in firing)
+        every = sum(isinstance(statement, tokens) for statement in sub_statements(firing))
+        self._findings.require(outer == every, "tokens are read, consumed or written inside a block")
+        consumed = self._consumed(action, firing)
+        self._same_rates(consumed, Counter({p.port: p.tokens for p in action.inputs}), "consumed from input")
+        written: Counter[int] = Counter()
+        for statement in firing:
+            if isinstance(statement, WriteTokens):
+                written[statement.port] += len(statement.values) * max(1, statement.repeat)
+        fan_outs = self._explicit.wiring.fan_outs
+        said = {p.port: p.tokens for p in action.outputs if fan_outs[p.port] or p.port in written}
+        self._same_rates(written, Counter(said), "written to output")
+
+    def _consumed(self, action: Action, firing: tuple[Stmt, ...]) -> "Counter[int]":
+        """Check what is read, which must happen before it is consumed, and return what is consumed of each input."""
         consumed: Counter[int] = Counter()
         for statement in firing:
             match statement:
@@ -331,15 +345,7 @@ class _ExplicitVerifier:
                     consumed[statement.port] += statement.tokens
                 case _:
                     pass
-        self._same_rates(consumed, Counter({p.port: p.tokens for p in action.inputs}), "consumed from input")
-        connected = [bool(readers) for readers in self._explicit.wiring.fan_outs]
-        written = Counter({p.port: p.tokens for p in action.outputs})
-        found: Counter[int] = Counter()
-        for write in firing:
-            if isinstance(write, WriteTokens):
-                found[write.port] += len(write.values) * max(1, write.repeat)
-        silent = {port for port in written if not connected[port] and port not in found}
-        self._same_rates(found, Counter({p: n for p, n in written.items() if p not in silent}), "written to output")
+        return consumed
 
     def _same_rates(self, found: "Counter[int]", said: "Counter[int]", text: str) -> None:
         for port in sorted(found.keys() | said.keys()):
