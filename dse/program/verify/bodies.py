@@ -33,7 +33,7 @@ from dse.program.ir import (
 )
 from dse.program.text.tokens import type_text
 from dse.program.types import BoolType, FloatType, IntType, ListType, StringType, Type, dimensions_of, scalar_of
-from dse.program.typing import BITWISE, COMPARISONS, LOGICAL, SHIFTS, is_bindable, is_convertible, is_number
+from dse.program.typing import COMPARISONS, LOGICAL, is_bindable, is_convertible, is_number
 from dse.program.verify.findings import Findings
 
 _VALUES: dict[type, tuple[type, ...]] = {
@@ -370,7 +370,7 @@ def _sum(left: Type, right: Type, result: Type) -> bool:
 
 
 _OPERANDS: dict[str, _Operands] = {
-    **dict.fromkeys((*BITWISE, *SHIFTS, "mod", "**"), _integers),
+    **dict.fromkeys(("|", "^", "&", "<<", ">>", "mod", "**"), _integers),
     **dict.fromkeys(LOGICAL, _bools),
     **dict.fromkeys(COMPARISONS, _comparable),
     **dict.fromkeys(("-", "*", "/"), _numbers),
