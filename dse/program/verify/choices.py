@@ -19,7 +19,7 @@ from dse.program.explicit import (
     HasTokens,
     Need,
     Peek,
-    Test,
+    When,
 )
 from dse.program.ir import Const, Expr, Index, Load, ReadTokens, Transition, Variable
 from dse.program.verify.bodies import BodyVerifier, Scope
@@ -114,7 +114,7 @@ class ChoiceVerifier:
 
     def _decision(self, decision: Decision, facts: Facts, states: tuple[int, ...]) -> Facts | None:
         match decision:
-            case Test():
+            case When():
                 return self._test(decision, facts, states)
             case Peek():
                 return self._peek(decision, facts)
@@ -140,7 +140,7 @@ class ChoiceVerifier:
 
     # Tests ------------------------------------------------------------------------------------------------------------
 
-    def _test(self, test: Test, facts: Facts, states: tuple[int, ...]) -> Facts | None:
+    def _test(self, test: When, facts: Facts, states: tuple[int, ...]) -> Facts | None:
         holds, fails = self._outcomes(test.condition, facts, test.span)
         ends = [self._choice(test.then, holds, states), self._choice(test.otherwise, fails, states)]
         return _meeting(ends)
