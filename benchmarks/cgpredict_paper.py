@@ -103,8 +103,20 @@ def main() -> None:
     parser.add_argument("--markdown", action="store_true")
     markdown = parser.parse_args().markdown
     compute(TABLE_4[9])  # compiles what is compiled once
-    head = ("kernel", "work", "trace", "paper measured ms", "printed ms", "computed ms", "difference", "baseline ms",
-            "MWP", "CWP", "CPU s", "measured by us")  # fmt: skip
+    head = (
+        "kernel",
+        "work",
+        "trace",
+        "paper measured ms",
+        "printed ms",
+        "computed ms",
+        "difference",
+        "baseline ms",
+        "MWP",
+        "CWP",
+        "CPU s",
+        "measured by us",
+    )
     for title, table in (("Table 4", TABLE_4), ("Table 5", TABLE_5), ("Table 6", TABLE_6)):
         print(f"\n{title}")
         print("| " + " | ".join(head) + " |" if markdown else "  ".join(f"{h:>11}" for h in head))
@@ -113,11 +125,19 @@ def main() -> None:
         for row in table:
             got = compute(row)
             cells = (
-                row.name, row.work, row.trace, f"{row.actual_ms:.2f}", f"{row.estimated_ms:.2f}",
-                f"{got.milliseconds:.2f}", f"{100 * got.difference(row):+.2f} %",
-                f"{got.baseline_ms:.2f}" if got.baseline_ms else "", f"{got.mwp:.2f}", f"{got.cwp:.2f}",
-                f"{got.seconds:.2f}", "not measured",
-            )  # fmt: skip
+                row.name,
+                row.work,
+                row.trace,
+                f"{row.actual_ms:.2f}",
+                f"{row.estimated_ms:.2f}",
+                f"{got.milliseconds:.2f}",
+                f"{100 * got.difference(row):+.2f} %",
+                f"{got.baseline_ms:.2f}" if got.baseline_ms else "",
+                f"{got.mwp:.2f}",
+                f"{got.cwp:.2f}",
+                f"{got.seconds:.2f}",
+                "not measured",
+            )
             print("| " + " | ".join(map(str, cells)) + " |" if markdown else "  ".join(f"{c:>11}" for c in cells))
 
 

@@ -11,16 +11,19 @@ import numpy as np
 
 from benchmarks.engine import bench
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, Cutting, Evaluator, Progress
 from dse.explore.mapping_bound import MappingBound
-from dse.explore.methods.method import METHODS, SearchContext, SearchMethod, Traffic
+from dse.explore.method import SearchContext, SearchMethod, Traffic
+from dse.explore.methods.registry import METHODS
 from dse.explore.search import ranked, run_search
 from dse.explore.space.space import Space, SpaceOptions, build_space
+from dse.flows.capacities import read_capacities
 from dse.flows.defaults import cpu_only_actors
 from dse.flows.options import ProblemOptions
-from dse.flows.program import load_setting, read_capacities, unheard
+from dse.flows.program import unheard
+from dse.flows.setting import load_setting
 from dse.model.problem import Problem
 from dse.model.study import Evaluation
 
@@ -63,19 +66,27 @@ def search(
 ) -> tuple[float, list[Evaluation]]:
     """Return the seconds of a search, and its evaluations."""
     context = SearchContext(
-        space=space, rng=np.random.default_rng(1), loads=bound.unit_loads, bounds=bound.of, keep=KEEP,
+        space=space,
+        rng=np.random.default_rng(1),
+        loads=bound.unit_loads,
+        bounds=bound.of,
+        keep=KEEP,
         traffic=tuple(
             Traffic(source=b.source, target=b.target, tokens=1, port=b.source_port)
             for b in problem.trace.topology.buffers
         ),
         placement=bound.placement(0),
-    )  # fmt: skip
+    )
     method: SearchMethod = METHODS.load(name)(context)
     estimator = ThreadEstimator(make_engine("compiled", problem), 1, problem.trace.n_firings)
     evaluator = Evaluator(
-        estimator, budget=Budget(evaluations=evaluations), store=NoStore(), clock=time.perf_counter, progress=ignored,
+        estimator,
+        budget=Budget(evaluations=evaluations),
+        store=NoStore(),
+        clock=time.perf_counter,
+        progress=ignored,
         cutting=Cutting(keep=KEEP) if cut else None,
-    )  # fmt: skip
+    )
     begin = time.perf_counter()
     run_search(method, evaluator, None)
     return time.perf_counter() - begin, evaluator.evaluations
@@ -101,8 +112,11 @@ def main() -> None:
                     cut = sum(e.cut for e in found)
             rates = [len(found) / spent for spent in seconds]
             same = "yes" if tops[0] == tops[1] else "NO"
-            print(f"| {network} | `{name}` | {len(found)} | {cut} | {rates[0]:,.0f} | {rates[1]:,.0f} | "
-                  f"{rates[1] / rates[0]:.1f}x | {same} |", flush=True)  # fmt: skip
+            print(
+                f"| {network} | `{name}` | {len(found)} | {cut} | {rates[0]:,.0f} | {rates[1]:,.0f} | "
+                f"{rates[1] / rates[0]:.1f}x | {same} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ import numpy as np
 
 from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.engine import Engine, make_engine
+from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import prepare
-from dse.estimate.problem.tables import build_tables
 from dse.explore.mapping_bound import MappingBound
 from dse.explore.space.space import SpaceOptions, build_space
 from dse.model.design_point import DesignPoint, Partition
@@ -244,10 +244,16 @@ def growth(repeats: int) -> list[dict[str, str | float]]:
     ):
         for n_actors, n_partitions, n_firings in sizes:
             speed = firings_per_s(bench(n_actors, n_partitions, n_firings), "compiled", repeats)
-            rows.append({
-                "grows": what, "actors": n_actors, "fifos": n_actors - 1, "partitions": n_partitions,
-                "firings": n_firings, "ns_per_firing": 1e9 / speed,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "grows": what,
+                    "actors": n_actors,
+                    "fifos": n_actors - 1,
+                    "partitions": n_partitions,
+                    "firings": n_firings,
+                    "ns_per_firing": 1e9 / speed,
+                }
+            )
     return rows
 
 

@@ -126,8 +126,10 @@ def main() -> None:
         machine = platform.processor() or platform.machine()
         print(json.dumps({"machine": machine, "cpus": os.cpu_count(), "load_before": load, "rows": found}, indent=2))
         return
-    print(f"evaluations/s, {ACTORS} actors on {PARTITIONS} partitions, batches of {args.batch}, "
-          f"{os.cpu_count()} CPUs, load before {load:.1f}\n")  # fmt: skip
+    print(
+        f"evaluations/s, {ACTORS} actors on {PARTITIONS} partitions, batches of {args.batch}, "
+        f"{os.cpu_count()} CPUs, load before {load:.1f}\n"
+    )
     print(table(rows))
 
 

@@ -16,7 +16,8 @@ from benchmarks.search.networks import Case
 from dse.estimate.engine import make_engine
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, EvaluationStore, Evaluator
-from dse.explore.methods.method import METHODS, SearchContext, choose_method
+from dse.explore.method import SearchContext
+from dse.explore.methods.registry import METHODS, choose_method
 from dse.explore.search import run_search
 from dse.flows.program import unheard
 from dse.formats.study_file import StudyStore, create_study, resume_study

@@ -23,24 +23,36 @@ import numpy as np
 from benchmarks.search.networks import RECIPES, Case, case_of
 from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.mapping_bound import MappingBound, fastest_rows
-from dse.explore.methods.method import METHODS, SearchContext, SearchMethod, Traffic, choose_method
+from dse.explore.method import SearchContext, SearchMethod, Traffic
+from dse.explore.methods.registry import METHODS, choose_method
 from dse.explore.search import BATCH
 from dse.explore.space.merged import merged_space
 from dse.explore.space.space import SpaceOptions, build_space
+from dse.flows.capacities import read_capacities
 from dse.flows.defaults import cpu_only_actors, default_budget
 from dse.flows.options import ProblemOptions
-from dse.flows.program import load_setting, read_capacities, unheard
+from dse.flows.program import unheard
+from dse.flows.setting import load_setting
 from dse.model.study import Evaluation, StopReason
 
 PROGRAMS = {name: f"actors/{name}/{name}.xdf" for name in ("pingpong", "jpeg", "smith_waterman", "matrix")}
 GPU_PLATFORM = "configs/platforms/desktop-gtx1660s.yaml"
 APPLICATIONS = (
-    "pingpong-4", "jpeg-2", "jpeg-4", "jpeg-8", "jpeg-4g", "matrix-4", "matrix-4g", "smith_waterman-2",
-    "smith_waterman-4", "smith_waterman-8", "smith_waterman-4g",
-)  # fmt: skip
+    "pingpong-4",
+    "jpeg-2",
+    "jpeg-4",
+    "jpeg-8",
+    "jpeg-4g",
+    "matrix-4",
+    "matrix-4g",
+    "smith_waterman-2",
+    "smith_waterman-4",
+    "smith_waterman-8",
+    "smith_waterman-4g",
+)
 """Program, cores of the default platform, and g where the platform has the GPU too."""
 EXHAUSTED = 20_000
 """Spaces below are estimated whole, without any bound: the truth that ``auto`` is held against."""
@@ -50,9 +62,15 @@ PAUSES = 400
 """So many times a method may ask for nothing in a run; branch and bound looks at 500 branches in between."""
 CLOCKED = ("integer-program",)
 SEEDLESS = (
-    "exhaustive", "branch-and-bound", "integer-program", "greedy", "workload-balance", "balanced-pipeline",
-    "kernighan-lin", "round-robin",
-)  # fmt: skip
+    "exhaustive",
+    "branch-and-bound",
+    "integer-program",
+    "greedy",
+    "workload-balance",
+    "balanced-pipeline",
+    "kernighan-lin",
+    "round-robin",
+)
 """Methods that draw nothing: every seed gives the same."""
 SOLVER_SECONDS = 5.0
 PROOF_EVALUATIONS = 20_000
@@ -132,14 +150,17 @@ def context_of(case: Case, seed: int) -> SearchContext:
         for b in edges
     ]
     return SearchContext(
-        space=space, rng=np.random.default_rng(seed), loads=bound.unit_loads, keep=1,
+        space=space,
+        rng=np.random.default_rng(seed),
+        loads=bound.unit_loads,
+        keep=1,
         traffic=tuple(
             Traffic(source=b.source, target=b.target, tokens=n, port=b.source_port)
             for b, n in zip(edges, written, strict=True)
         ),
         bounds=lambda candidates: [max(least, own) for own in bound.of(candidates)],
         placement=bound.placement(least),
-    )  # fmt: skip
+    )
 
 
 def _counts(case: Case, actor: int) -> Iterator[tuple[int, int]]:
@@ -165,19 +186,27 @@ def search(case: Case, run: Run) -> Result:
     begin = time.perf_counter()
     method: SearchMethod = METHODS.load(name)(context_of(case, run.seed))
     evaluator = Evaluator(
-        lambda points, _: map(engine.estimate, points), store=NoStore(), clock=time.perf_counter,
-        budget=Budget(evaluations=run.evaluations, seconds=seconds), progress=unheard,
-    )  # fmt: skip
+        lambda points, _: map(engine.estimate, points),
+        store=NoStore(),
+        clock=time.perf_counter,
+        budget=Budget(evaluations=run.evaluations, seconds=seconds),
+        progress=unheard,
+    )
     stop = _searched(method, evaluator)
     curve: list[tuple[int, int]] = []
     for count, e in enumerate(evaluator.evaluations, 1):
         if not e.deadlock and (not curve or e.makespan < curve[-1][1]):
             curve.append((count, e.makespan))
     return {
-        "curve": curve, "stop": stop, "seconds": round(time.perf_counter() - begin, 3), "used": name,
-        "made": len(evaluator.evaluations), "pruned": str(method.pruned),
-        "proven": bool(method.exact and stop == "complete"), "bound": max(method.proven, least_of(case)),
-    }  # fmt: skip
+        "curve": curve,
+        "stop": stop,
+        "seconds": round(time.perf_counter() - begin, 3),
+        "used": name,
+        "made": len(evaluator.evaluations),
+        "pruned": str(method.pruned),
+        "proven": bool(method.exact and stop == "complete"),
+        "bound": max(method.proven, least_of(case)),
+    }
 
 
 def _searched(method: SearchMethod, evaluator: Evaluator) -> StopReason | str:
@@ -201,19 +230,32 @@ def whole(case: Case) -> Result:
     best = min(e.makespan for e in estimates if e.deadlock is None)
     seconds = round(time.perf_counter() - begin, 3)
     return {
-        "curve": [(case.space.size, best)], "stop": "complete", "seconds": seconds, "used": "whole",
-        "made": case.space.size, "pruned": "0", "proven": True, "bound": best,
-    }  # fmt: skip
+        "curve": [(case.space.size, best)],
+        "stop": "complete",
+        "seconds": seconds,
+        "used": "whole",
+        "made": case.space.size,
+        "pruned": "0",
+        "proven": True,
+        "bound": best,
+    }
 
 
 def perform(run: Run) -> Result:
     """Perform a run; a failure is a result too, and is shown."""
     case = load(run.network)
     result: Result = {
-        "key": run.key, "network": run.network, "method": run.method, "seed": run.seed, "role": run.role,
-        "actors": case.space.n_actors, "firings": case.problem.trace.n_firings, "size": str(case.space.size),
-        "placements": str(case.space.placements), "budget": run.evaluations,
-    }  # fmt: skip
+        "key": run.key,
+        "network": run.network,
+        "method": run.method,
+        "seed": run.seed,
+        "role": run.role,
+        "actors": case.space.n_actors,
+        "firings": case.problem.trace.n_firings,
+        "size": str(case.space.size),
+        "placements": str(case.space.placements),
+        "budget": run.evaluations,
+    }
     try:
         return result | (whole(case) if run.method == "whole" else search(case, run))
     except Exception as error:  # the comparison goes on, and the table names what failed

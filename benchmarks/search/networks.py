@@ -24,8 +24,12 @@ actors in a row the longest path of the trace, which no mapping changes, is most
 FIRST_SEED = 2000
 """Those from 1000 on were used while the methods were tuned; figures come from networks that nobody had seen."""
 PRICES: tuple[tuple[FifoKind, UnitKind, int], ...] = (
-    ("local", "cpu", 1), ("cpu_cpu", "cpu", 4), ("cuda", "gpu", 2), ("host", "cpu", 20), ("host", "gpu", 20),
-)  # fmt: skip
+    ("local", "cpu", 1),
+    ("cpu_cpu", "cpu", 4),
+    ("cuda", "gpu", 2),
+    ("host", "cpu", 20),
+    ("host", "gpu", 20),
+)
 """FIFO kind, side, and cycles of a transfer in which the costs of one network are drawn."""
 
 
@@ -58,9 +62,15 @@ class Case:
 
 def _recipes() -> tuple[Recipe, ...]:
     sizes = (
-        (5, 2, False), (6, 3, True), (8, 2, False), (12, 4, False), (16, 4, True), (30, 8, False), (60, 8, True),
+        (5, 2, False),
+        (6, 3, True),
+        (8, 2, False),
+        (12, 4, False),
+        (16, 4, True),
+        (30, 8, False),
+        (60, 8, True),
         (200, 16, False),
-    )  # fmt: skip
+    )
     cells = [(shape, *size) for shape in SHAPES for size in sizes]
     return tuple(
         Recipe(
@@ -102,8 +112,11 @@ def _irregular(rng: np.random.Generator, n: int) -> Edges:
 
 
 SHAPES: dict[str, Callable[[np.random.Generator, int], Edges]] = {
-    "pipeline": _pipeline, "tree": _tree, "split-join": _split_join, "irregular": _irregular,
-}  # fmt: skip
+    "pipeline": _pipeline,
+    "tree": _tree,
+    "split-join": _split_join,
+    "irregular": _irregular,
+}
 RECIPES = _recipes()
 """The 32 networks of the comparison."""
 
@@ -133,21 +146,27 @@ def _topology(name: str, edges: Edges, repeats: list[int]) -> Topology:
 
     actors = tuple(
         TraceActor(
-            name=f"a{a}", class_name="A", inputs=tuple(f"i{k}" for k in range(len(inputs[a]))),
+            name=f"a{a}",
+            class_name="A",
+            inputs=tuple(f"i{k}" for k in range(len(inputs[a]))),
             outputs=tuple(f"o{k}" for k in range(len(outputs[a]))),
             actions=tuple(
                 TraceAction(name=x, reads=rates(a, inputs[a]), writes=rates(a, outputs[a])) for x in ("x", "y")
             ),
         )
         for a in range(n)
-    )  # fmt: skip
+    )
     buffers = tuple(
         TraceBuffer(
-            source=s, source_port=outputs[s].index((s, t)), target=t, target_port=inputs[t].index((s, t)),
-            token_bytes=4, token_bits=32,
+            source=s,
+            source_port=outputs[s].index((s, t)),
+            target=t,
+            target_port=inputs[t].index((s, t)),
+            token_bytes=4,
+            token_bits=32,
         )
         for s, t in edges
-    )  # fmt: skip
+    )
     return Topology(name=name, actors=actors, buffers=buffers)
 
 

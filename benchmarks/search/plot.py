@@ -22,9 +22,7 @@ TEMPLATE = Path(__file__).with_name("page.md")
 CLOSE_PERCENT = 101
 """What counts as having found the best: within 1 %. In integers, so that the limit itself counts."""
 FAMILIES = ("pipeline", "tree", "split-join", "irregular", "application")
-DRAWN = (
-    "auto", "iterated-search", "local-search", "tabu-joint", "idle", "branch-and-bound", "annealing", "random",
-)  # fmt: skip
+DRAWN = ("auto", "iterated-search", "local-search", "tabu-joint", "idle", "branch-and-bound", "annealing", "random")
 """Methods with a curve."""
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 300, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000)
 
@@ -79,9 +77,10 @@ class Results:
     def of(self, role: str, method: str | None = None) -> list[Row]:
         """Return the runs of a role on spaces that are too large to exhaust, all roles but ``optimum`` have them."""
         return [
-            r for r in self.rows
+            r
+            for r in self.rows
             if r.role == role and (method is None or r.method == method) and (r.size >= EXHAUSTED or role == "optimum")
-        ]  # fmt: skip
+        ]
 
     def gap(self, row: Row, evaluations: int | None = None) -> float:
         """Return by how much a run was above the best known, as a fraction."""
@@ -119,12 +118,22 @@ def _row(line: dict[str, object]) -> Row:
     curve = line["curve"]
     assert isinstance(curve, list)
     return Row(
-        network=str(line["network"]), method=str(line["method"]), seed=number("seed"), role=str(line["role"]),
-        used=str(line["used"]), stop=str(line["stop"]), actors=number("actors"), size=number("size"),
-        placements=number("placements"), budget=None if line["budget"] is None else number("budget"),
-        made=number("made"), pruned=number("pruned"), bound=number("bound"), proven=bool(line["proven"]),
+        network=str(line["network"]),
+        method=str(line["method"]),
+        seed=number("seed"),
+        role=str(line["role"]),
+        used=str(line["used"]),
+        stop=str(line["stop"]),
+        actors=number("actors"),
+        size=number("size"),
+        placements=number("placements"),
+        budget=None if line["budget"] is None else number("budget"),
+        made=number("made"),
+        pruned=number("pruned"),
+        bound=number("bound"),
+        proven=bool(line["proven"]),
         curve=tuple((int(n), int(m)) for n, m in curve),
-    )  # fmt: skip
+    )
 
 
 def mean(values: Iterable[float]) -> float:
@@ -196,12 +205,17 @@ def small_table(results: Results) -> str:
     truth = {r.network: r for r in results.rows if r.role == "truth"}
     body = [
         (
-            r.network, f"{r.placements:,}", f"{r.size:,}", f"{r.made:,}", f"{r.curve[-1][0]:,}", f"{r.pruned:,}",
+            r.network,
+            f"{r.placements:,}",
+            f"{r.size:,}",
+            f"{r.made:,}",
+            f"{r.curve[-1][0]:,}",
+            f"{r.pruned:,}",
             "yes" if r.best == truth[r.network].best else "no",
         )
         for r in results.of("optimum")
         if r.network in truth
-    ]  # fmt: skip
+    ]
     head = ("network", "placements", "mappings", "estimated", "optimum found after", "excluded", "optimum")
     return table(head, body)
 
@@ -219,9 +233,15 @@ def large_table(results: Results) -> str:
         room = "optimal" if best == bound else percent(best / bound - 1)
         body.append((network, str(rows[0].actors), size_text(rows[0].size), *map(percent, gaps), f"{best}", room, by))
     head = (
-        "network", "actors", "mappings", "`auto`, equal budget", "`auto`, default", "best known", "above bound",
+        "network",
+        "actors",
+        "mappings",
+        "`auto`, equal budget",
+        "`auto`, default",
+        "best known",
+        "above bound",
         "found by",
-    )  # fmt: skip
+    )
     return table(head, body)
 
 
@@ -281,9 +301,10 @@ def known_text(results: Results) -> str:
     networks = list(dict.fromkeys(r.network for r in results.of("compared")))
     proven = sum(results.best[n] == results.bound[n] for n in networks)
     long_only = [
-        n for n in networks
+        n
+        for n in networks
         if {r.role for r in results.rows if r.network == n and r.best == results.best[n]} == {"long"}
-    ]  # fmt: skip
+    ]
     long_run = max((r.budget or 0 for r in results.of("long")), default=0)
     done = len(results.of("long"))
     runs = "a long run"
@@ -313,9 +334,11 @@ def quality_picture(results: Results) -> str:
     """Return the picture: mean gap against evaluations on the left, gap and share of all methods on the right."""
     budget = max(r.budget or 1 for r in results.of("compared"))
     return picture(
-        WIDTH, HEIGHT, _curves(results, budget) + _bars(results, budget),
+        WIDTH,
+        HEIGHT,
+        _curves(results, budget) + _bars(results, budget),
         "How far search methods are above the best known makespan, by evaluations and by method",
-    )  # fmt: skip
+    )
 
 
 def _curves(results: Results, budget: int) -> str:
@@ -396,12 +419,21 @@ def page(results: Results) -> str:
     if short:
         failed += "\n" + wrapped(f"Still without the long run: {', '.join(short)}.") + "\n"
     values = {
-        "verdict": verdict(results), "methods": methods_table(results), "small": small_table(results),
-        "large": large_table(results), "saved": saved_text(results), "known": known_text(results),
-        "yardstick": "\n".join(f"- {line}" for line in results.yardstick), "budget": f"{budget:,}",
-        "seeds": str(seeds), "runs": f"{len(results.rows):,}", "clocked": str(clocked),
-        "networks": str(len(results.best)), "failed": failed, "exhausted": f"{EXHAUSTED:,}",
-    }  # fmt: skip
+        "verdict": verdict(results),
+        "methods": methods_table(results),
+        "small": small_table(results),
+        "large": large_table(results),
+        "saved": saved_text(results),
+        "known": known_text(results),
+        "yardstick": "\n".join(f"- {line}" for line in results.yardstick),
+        "budget": f"{budget:,}",
+        "seeds": str(seeds),
+        "runs": f"{len(results.rows):,}",
+        "clocked": str(clocked),
+        "networks": str(len(results.best)),
+        "failed": failed,
+        "exhausted": f"{EXHAUSTED:,}",
+    }
     found = TEMPLATE.read_text()
     for name, value in values.items():
         found = found.replace("{" + name + "}", value)

@@ -15,17 +15,15 @@ Variables and guards need a trace with recorded accesses (``dse trace --accesses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.base.errors import FormatError, OptionError
+from dse.base.errors import FormatError
 from dse.model.dependencies import DEPENDENCY_KINDS, Dependencies, DependencyKind
 from dse.model.trace import AccessTable, Trace, TraceActor
 
 _Ints = NDArray[np.int64]
 _CODE = {kind: code for code, kind in enumerate(DEPENDENCY_KINDS)}
-MOST_GRAPH_FIRINGS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,32 +176,3 @@ def _tokens(trace: Trace, index: int, first: _Ints) -> _Block:
         np.searchsorted(read_ends, starts, side="right") + first[buffer.target],
         np.diff(cuts),
     )
-
-
-def to_networkx(
-    trace: Trace, kinds: tuple[DependencyKind, ...] = DEPENDENCY_KINDS
-) -> "nx.MultiDiGraph[tuple[int, int]]":
-    """Return the execution trace graph of a small trace; nodes are (actor, index of the firing).
-
-    Nodes carry ``actor`` and ``action`` by name, edges ``kind``, ``label`` and ``count``.
-
-    Raises:
-        OptionError: the trace has more than ``MOST_GRAPH_FIRINGS`` firings; ``derive_dependencies`` has no such limit.
-    """
-    if trace.n_firings > MOST_GRAPH_FIRINGS:
-        message = f"a graph of {trace.n_firings} firings is too large; at most {MOST_GRAPH_FIRINGS}"
-        raise OptionError(message, expected="use a shorter input, or the columns of derive_dependencies")
-    dependencies = derive_dependencies(trace, kinds)
-    graph: nx.MultiDiGraph[tuple[int, int]] = nx.MultiDiGraph(name=trace.topology.name)
-    for a, (actor, ids) in enumerate(zip(trace.topology.actors, trace.firings, strict=True)):
-        for i, action in enumerate(ids.tolist()):
-            graph.add_node((a, i), actor=actor.name, action=actor.actions[action].name)
-    nodes = list(graph.nodes)
-    columns = (dependencies.source, dependencies.target, dependencies.kind, dependencies.label, dependencies.count)
-    for source, target, code, label, count in zip(*(column.tolist() for column in columns), strict=True):
-        kind = DEPENDENCY_KINDS[code]
-        name = (
-            trace.topology.buffer_name(label) if kind == "tokens" else dependencies.names[label] if label >= 0 else ""
-        )
-        graph.add_edge(nodes[source], nodes[target], kind=kind, label=name, count=count)
-    return graph

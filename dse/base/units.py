@@ -13,10 +13,3 @@ def round_half_up(value: Fraction) -> int:
 def clock_hz(clock_mhz: Fraction) -> int:
     """Return a clock in hertz, rounded half up to an integer."""
     return round_half_up(clock_mhz * 10**6)
-
-
-def duration_ticks(cycles: Fraction, frequency_hz: int | None) -> int:
-    """Return the ticks of ``cycles``: picoseconds under a clock, else one tick a cycle; rounded half up, once."""
-    if frequency_hz is None:
-        return round_half_up(cycles)
-    return round_half_up(cycles * PS_PER_S / frequency_hz)

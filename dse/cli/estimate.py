@@ -27,14 +27,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_problem_arguments(parser, program="TRACE|NETWORK.xdf")
     parser.add_argument(
-        "--mapping", metavar="X.xcf", nargs="+", action="extend", default=[],
+        "--mapping",
+        metavar="X.xcf",
+        nargs="+",
+        action="extend",
+        default=[],
         help="mapping files (default: all actors on one core)",
-    )  # fmt: skip
+    )
     parser.add_argument("--buffers", metavar="N|X.bxdf", help="FIFO capacities in tokens, over those of the mapping")
     parser.add_argument(
-        "--clocks", metavar="UNIT=MHZ", action="append", default=[],
+        "--clocks",
+        metavar="UNIT=MHZ",
+        action="append",
+        default=[],
         help="the clock of a unit (or of each of a kind), over that of the mapping and the weights; may be repeated",
-    )  # fmt: skip
+    )
     parser.add_argument("--transfers", choices=("sequential", "parallel"), help="how the transfers of a firing go")
     parser.add_argument("--release", choices=("reading", "processing"), help="when input space becomes free")
 
@@ -71,7 +78,10 @@ def as_document(mapping: MappingEstimate, estimated: Estimated) -> dict[str, obj
         "bottleneck": None if mapping.reasons.busiest is None else mapping.reasons.busiest.partition,
         "partitions": [
             {
-                "name": p.name, "unit": point.unit, **clock_json(point), "cores": p.cores,
+                "name": p.name,
+                "unit": point.unit,
+                **clock_json(point),
+                "cores": p.cores,
                 "actors": [topology.actors[a].name for a in point.actors],
                 **dict(zip(CORE_CATEGORIES, p.ticks, strict=True)),
             }
@@ -83,7 +93,10 @@ def as_document(mapping: MappingEstimate, estimated: Estimated) -> dict[str, obj
             {
                 "actor": topology.actors[row.actor].name,
                 "action": topology.actors[row.actor].actions[row.action].name,
-                "fifo": topology.buffer_name(row.buffer), "for": row.kind, "have": row.have, "need": row.need,
+                "fifo": topology.buffer_name(row.buffer),
+                "for": row.kind,
+                "have": row.have,
+                "need": row.need,
             }
             for row in dead.rows
         ],
@@ -95,7 +108,7 @@ def as_document(mapping: MappingEstimate, estimated: Estimated) -> dict[str, obj
             if tokens != before
         },
         "assumed": list(estimated.assumed),
-    }  # fmt: skip
+    }
 
 
 def _print(estimated: Estimated, quiet: bool) -> None:

@@ -19,11 +19,11 @@ from dse.cli.problem_arguments import (
     refuse_empty,
 )
 from dse.explore.evaluator import Progress as SearchProgress
-from dse.explore.methods.method import METHODS
+from dse.explore.methods.registry import METHODS
 from dse.explore.objectives.objectives import OBJECTIVES
 from dse.explore.search import BATCH
 from dse.flows.deliver import ranking_document
-from dse.flows.explore import Explored, SearchPlan, Watcher, explore
+from dse.flows.explore import Explored, explore
 from dse.flows.options import (
     ExploreOptions,
     parse_budget,
@@ -33,6 +33,7 @@ from dse.flows.options import (
     parse_pin,
     parse_policies,
 )
+from dse.flows.search.plan import SearchPlan, Watcher
 from dse.model.study import Study
 from dse.report.front import front_table, front_text
 from dse.report.quantities import wrapped
@@ -61,33 +62,48 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--policy-per-partition", action="store_true", help="each partition may have another of the policies"
     )
     parser.add_argument(
-        "--buffers", metavar="N|X.bxdf|M", action="append", default=[],
+        "--buffers",
+        metavar="N|X.bxdf|M",
+        action="append",
+        default=[],
         help=f"FIFO capacities: tokens, a file, or {', '.join(SIZING_METHODS)}; repeat it to let the search choose",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--clocks", metavar="UNIT=MHZ[,MHZ]", action="append", default=[],
+        "--clocks",
+        metavar="UNIT=MHZ[,MHZ]",
+        action="append",
+        default=[],
         help="clocks from which the search chooses one for a unit (or each of a kind; a+b: in common); may be repeated",
-    )  # fmt: skip
+    )
     parser.add_argument("--transfers", choices=("sequential", "parallel"), default="sequential")
     parser.add_argument("--release", choices=("reading", "processing"), default="reading")
     parser.add_argument("--method", default="auto", help=f"auto, {', '.join(METHODS.names())} (default: auto)")
     parser.add_argument(
-        "--objectives", metavar="O[,O]", default="makespan",
+        "--objectives",
+        metavar="O[,O]",
+        default="makespan",
         help=f"what to optimise, the first one ranks: {', '.join(OBJECTIVES.names())} (default: makespan)",
-    )  # fmt: skip
+    )
     parser.add_argument("--budget", metavar="N|T|N,T", help="evaluations, time, or both: 2000, 90s, 5m, 2000,90s")
     parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default: 1)")
     parser.add_argument(
-        "--workers", "--jobs", metavar="N", type=int, default=os.cpu_count() or 1,
+        "--workers",
+        "--jobs",
+        metavar="N",
+        type=int,
+        default=os.cpu_count() or 1,
         help="threads that estimate (default: all cores); --jobs is its former name",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--cluster", metavar="ADDRESS", help="estimate on the workers of a dask scheduler, such as tcp://host:8786"
     )
     parser.add_argument(
-        "--batch", metavar="N", type=int, default=BATCH,
+        "--batch",
+        metavar="N",
+        type=int,
+        default=BATCH,
         help=f"mappings under way at once (default: {BATCH}); more than workers on a cluster",
-    )  # fmt: skip
+    )
     parser.add_argument("--best", metavar="N", type=int, default=5, help="mapping files to write (default: 5)")
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK)")
     parser.add_argument("--resume", action="store_true", help="continue the search whose results are in the folder")

@@ -60,9 +60,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def _configure_predict(parser: argparse.ArgumentParser) -> None:
     _add_kernel_arguments(parser)
     parser.add_argument(
-        "--device", default=DEFAULT_DEVICE, metavar="D",
+        "--device",
+        default=DEFAULT_DEVICE,
+        metavar="D",
         help=f"device file, or the name of a built-in one (default: {DEFAULT_DEVICE})",
-    )  # fmt: skip
+    )
     parser.add_argument("--no-advice", action="store_true", help="leave out what changes would give")
     parser.add_argument("--sensitivity", action="store_true", help="also at half and a quarter of every size")
     hand = parser.add_argument_group("memory_pipeline by hand, instead of a kernel")
@@ -99,17 +101,23 @@ def _add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
         "--no-promotion", action="store_true", help="accumulators stay in memory instead of in registers"
     )
     parser.add_argument(
-        "--parallel", metavar="LOOP", nargs="+", action="extend", default=[],
+        "--parallel",
+        metavar="LOOP",
+        nargs="+",
+        action="extend",
+        default=[],
         help="loops whose iterations are threads, by their variables, outermost first (default: found)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--tile", metavar="ARRAY", nargs="+", action="extend", default=[], help="arrays that are shared memory tiles"
     )
     parser.add_argument("--model", default="cgpredict", help="cgpredict (default) or memory_pipeline")
     parser.add_argument(
-        "--read-cycle", choices=("timing", "measured"), default="timing",
+        "--read-cycle",
+        choices=("timing", "measured"),
+        default="timing",
         help="memory_pipeline: the DRAM read cycle from its timing (default) or as measured",
-    )  # fmt: skip
+    )
     parser.add_argument("--launches", type=int, default=1, metavar="N", help="memory_pipeline: times it is started")
 
 

@@ -65,9 +65,7 @@ def _kernel(kernel: PredictedKernel) -> dict[str, Any]:
             for c in cost.classes
         ],
         "shared": _shared(kernel),
-        "baseline": None
-        if cost.baseline is None
-        else {"time_s": cost.baseline.time_s, **_parallelism(cost.baseline)},
+        "baseline": None if cost.baseline is None else {"time_s": cost.baseline.time_s, **_parallelism(cost.baseline)},
         "how_parallel": features.how_parallel,
         "dependences": [
             {"array": d.array, "kind": d.kind, "line": d.span.line, "text": d.text} for d in features.dependences
@@ -75,13 +73,17 @@ def _kernel(kernel: PredictedKernel) -> dict[str, Any]:
         "instructions": [_instruction(m) for m in features.instructions],
         "advice": [
             {
-                "kind": a.kind, "line": a.span.line, "text": a.text, "time_s": a.cost.time_s, "gain": a.gain,
+                "kind": a.kind,
+                "line": a.span.line,
+                "text": a.text,
+                "time_s": a.cost.time_s,
+                "gain": a.gain,
                 "block": list(a.block),
             }
             for a in kernel.advice
         ],
         "notes": list(cost.notes),
-    }  # fmt: skip
+    }
 
 
 def _shared(kernel: PredictedKernel) -> dict[str, Any] | None:

@@ -38,9 +38,15 @@ def _row(action: PredictedAction, found: PredictedWeights) -> tuple[str, ...]:
         k = len(cost.simd_cycles)
         together = f"{k}: {_us(cost.simd_cycles[-1] / k, found):.3f}"
     return (
-        f"{_us(cost.cycles, found):.3f}", f"{_us(cost.alone_cycles, found):.3f}", str(cost.threads), together,
-        str(action.firings), cost.confidence, f"{action.actor}.{cost.action}", cost.reason,
-    )  # fmt: skip
+        f"{_us(cost.cycles, found):.3f}",
+        f"{_us(cost.alone_cycles, found):.3f}",
+        str(cost.threads),
+        together,
+        str(action.firings),
+        cost.confidence,
+        f"{action.actor}.{cost.action}",
+        cost.reason,
+    )
 
 
 def prediction_document(files: PredictedFiles) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dse.base.diagnostics import render
 from dse.base.errors import Diagnostic, OptionError
 from dse.flows.options import ProblemOptions
-from dse.flows.program import COMPILING
+from dse.flows.setting import COMPILING
 
 
 def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> None:
@@ -18,17 +18,22 @@ def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> N
         "--weights", metavar="W", action="append", default=[], help="weight folder or file; may be repeated"
     )
     parser.add_argument(
-        "--missing-weights", choices=("error", "zero", "nominal"), default="error",
+        "--missing-weights",
+        choices=("error", "zero", "nominal"),
+        default="error",
         help="what an absent weight means (default: an error that names all of them)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--platform", metavar="P", help="platform file, or the name of a built-in one (default: default)"
     )
     parser.add_argument("--engine", default="compiled", help="compiled (default) or reference: equal numbers")
     parser.add_argument(
-        "--source-path", metavar="DIR", action="append", default=[],
+        "--source-path",
+        metavar="DIR",
+        action="append",
+        default=[],
         help="folder that holds the package tree of the classes; may be repeated",
-    )  # fmt: skip
+    )
 
 
 def problem_options(args: argparse.Namespace) -> ProblemOptions:

@@ -32,9 +32,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     files.add_argument("--tolerance", type=int, default=0, metavar="N", help="difference of a sample that is accepted")
     limits = parser.add_argument_group("limits")
     limits.add_argument(
-        "-l", "--loops", type=int, default=1, metavar="N",
+        "-l",
+        "--loops",
+        type=int,
+        default=1,
+        metavar="N",
         help="times the input is read, where the source of the network asks for it (default 1)",
-    )  # fmt: skip
+    )
     limits.add_argument("-f", "--frames", type=int, metavar="N", help="stop after N pictures")
     limits.add_argument(
         "-s", "--fifo-size", type=int, default=FIFO_TOKENS, metavar="N", help="FIFO capacity in tokens (default 512)"

@@ -37,9 +37,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     other.add_argument("--no-dependencies", action="store_true", help="export the steps only")
     limits = parser.add_argument_group("limits of the run")
     limits.add_argument(
-        "-l", "--loops", type=int, default=1, metavar="N",
+        "-l",
+        "--loops",
+        type=int,
+        default=1,
+        metavar="N",
         help="times the input is read, where the source of the network asks for it (default 1)",
-    )  # fmt: skip
+    )
     limits.add_argument("-f", "--frames", type=int, metavar="N", help="stop after N pictures")
     limits.add_argument(
         "-s", "--fifo-size", type=int, default=FIFO_TOKENS, metavar="N", help="FIFO capacity in tokens (default 512)"

@@ -48,9 +48,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="nominal: platform whose unit kinds and clocks to use; predict: of the CPU's side of host FIFOs",
     )
     parser.add_argument(
-        "--source-path", metavar="DIR", action="append", default=[],
+        "--source-path",
+        metavar="DIR",
+        action="append",
+        default=[],
         help="nominal, predict: folder of classes; may be repeated",
-    )  # fmt: skip
+    )
     parser.add_argument("-i", "--input", metavar="FILE", help="predict: input (default: what input.default names)")
     parser.add_argument("--device", metavar="D", help="predict: a device file, or the name of a built-in one")
     parser.add_argument(
@@ -179,15 +182,21 @@ def as_document(table: WeightTable) -> dict[str, object]:
         else None,
         "communication": [
             {
-                "source_actor": key[0], "source_port": key[1], "target_actor": key[2], "target_port": key[3],
-                "fifo": key[4], "unit": key[5], "side": key[6], "per_token_cycles": _number(cost.per_token_cycles),
+                "source_actor": key[0],
+                "source_port": key[1],
+                "target_actor": key[2],
+                "target_port": key[3],
+                "fifo": key[4],
+                "unit": key[5],
+                "side": key[6],
+                "per_token_cycles": _number(cost.per_token_cycles),
             }
             | _cost(cost)
             for key, cost in table.transfers.items()
         ]
         if table.has_transfers
         else None,
-    }  # fmt: skip
+    }
 
 
 def _cost(cost: Cost) -> dict[str, object]:
@@ -237,9 +246,7 @@ def _show(table: WeightTable, *, quiet: bool) -> None:
         _row(c, unit, f"{actor}.{action} after {previous or 'any other'} (scheduling)")
         for (actor, previous, action, unit), c in table.scheduling.items()
     ]
-    rows += [
-        _row(c, k[5], f"{k[0]}.{k[1]}->{k[2]}.{k[3]} ({k[4]} {k[6]})") for k, c in table.transfers.items()
-    ]  # fmt: skip
+    rows += [_row(c, k[5], f"{k[0]}.{k[1]}->{k[2]}.{k[3]} ({k[4]} {k[6]})") for k, c in table.transfers.items()]
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     for row in rows:
         numbers = "  ".join(row[i].rjust(widths[i]) for i in range(4))

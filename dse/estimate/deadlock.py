@@ -38,17 +38,6 @@ def diagnose(prepared: Prepared, state: FinalState, rerun: Callable[[Prepared], 
     return Deadlock(rows=tuple(rows), remedy=remedy)
 
 
-def completes(prepared: Prepared) -> bool:
-    """Return whether all firings are made when whatever can fire fires, whatever the times are.
-
-    Without SIMD blocks in a static order that is so for every engine, or for none.
-    """
-    needs = _Needs(prepared)
-    game = _TokenGame(prepared, needs)
-    game.play(prepared.capacities)
-    return _rows(needs, prepared.capacities, (game.positions, game.visible)) is None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Need:
     """What one firing of an action takes from its inputs and puts to its outputs: (buffer, tokens) in buffer order."""
@@ -114,7 +103,7 @@ def parks_capacities(prepared: Prepared) -> tuple[int, ...] | None:
     buffers = prepared.tables.topology.buffers
     return _remedy_without_time(
         prepared, _Needs(prepared), lambda capacities, b: (capacities[b] * buffers[b].token_bytes, b)
-    )  # fmt: skip
+    )
 
 
 Preference: TypeAlias = Callable[[Sequence[int], int], tuple[int, int]]

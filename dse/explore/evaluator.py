@@ -75,9 +75,15 @@ class Evaluator:
     """
 
     def __init__(
-        self, estimate: Estimator, *, budget: Budget, store: EvaluationStore, clock: Callable[[], float],
-        progress: Callable[[Progress], None], cutting: Cutting | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        estimate: Estimator,
+        *,
+        budget: Budget,
+        store: EvaluationStore,
+        clock: Callable[[], float],
+        progress: Callable[[Progress], None],
+        cutting: Cutting | None = None,
+    ) -> None:
         self._estimate = estimate
         self._budget = budget
         self._store = store
@@ -173,9 +179,13 @@ class Evaluator:
         return stored
 
     def _make(
-        self, digest: str, point: DesignPoint, estimates: Iterator[Estimate | None], limit: int | None,
+        self,
+        digest: str,
+        point: DesignPoint,
+        estimates: Iterator[Estimate | None],
+        limit: int | None,
         known: Evaluation | None,
-    ) -> Evaluation:  # fmt: skip
+    ) -> Evaluation:
         """Take the next estimate; ``known``: what was known of the point, which did not suffice."""
         before = self._clock()
         estimate = next(estimates)
@@ -184,15 +194,28 @@ class Evaluator:
         if estimate is None:
             assert limit is not None, "without a limit every estimate comes to an end"
             evaluation = Evaluation.of(
-                ordinal=ordinal, point=point, digest=digest, makespan=limit + 1, cut=True, tick_unit=self._tick_unit,
-                deadlock=False, partitions=(), seconds=seconds,
-            )  # fmt: skip
+                ordinal=ordinal,
+                point=point,
+                digest=digest,
+                makespan=limit + 1,
+                cut=True,
+                tick_unit=self._tick_unit,
+                deadlock=False,
+                partitions=(),
+                seconds=seconds,
+            )
         else:
             evaluation = Evaluation.of(
-                ordinal=ordinal, point=point, digest=digest, makespan=estimate.makespan,
-                tick_unit=estimate.tick_unit, deadlock=estimate.deadlock is not None, partitions=estimate.partitions,
-                seconds=seconds, waiting=[account.idle for account in estimate.actors],
-            )  # fmt: skip
+                ordinal=ordinal,
+                point=point,
+                digest=digest,
+                makespan=estimate.makespan,
+                tick_unit=estimate.tick_unit,
+                deadlock=estimate.deadlock is not None,
+                partitions=estimate.partitions,
+                seconds=seconds,
+                waiting=[account.idle for account in estimate.actors],
+            )
         self._store.add(evaluation)
         return evaluation
 
@@ -221,10 +244,8 @@ class Evaluator:
         self._store.commit()
         self._last_commit = now
         self._progress(
-            Progress(
-                evaluations=len(self._known), deadlocks=self._deadlocks, best=self._best, seconds=self.seconds
-            )
-        )  # fmt: skip
+            Progress(evaluations=len(self._known), deadlocks=self._deadlocks, best=self._best, seconds=self.seconds)
+        )
 
 
 def _suffices(known: Evaluation, limit: int | None) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from dse.explore.evaluator import Evaluator
-from dse.explore.methods.method import SearchMethod
+from dse.explore.method import SearchMethod
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation, StopReason
 

@@ -9,11 +9,12 @@ from dse.base.diagnostics import Gatherer
 from dse.base.errors import Diagnostic, OptionError
 from dse.base.registry import nearest_names
 from dse.estimate.engine import make_engine
+from dse.flows.capacities import Capacities
 from dse.flows.clocks import clocked_setting, clocks_of_points
-from dse.flows.defaults import Capacities
 from dse.flows.estimate import no_cpu
 from dse.flows.options import ProblemOptions
-from dse.flows.program import Setting, load_setting, unheard
+from dse.flows.program import unheard
+from dse.flows.setting import Setting, load_setting
 from dse.formats.bxdf import write_bxdf
 from dse.formats.xcf import read_xcf
 from dse.model.design_point import DesignPoint, Partition
@@ -66,10 +67,13 @@ def size_fifos(options: BufferOptions, stage: Callable[[str], None] = unheard) -
     if options.out is not None:
         _write(sizing, setting, options.out)
     return SizedBuffers(
-        setting=setting, point=point, sizing=sizing,
+        setting=setting,
+        point=point,
+        sizing=sizing,
         names=tuple(topology.buffer_name(b) for b in range(len(topology.buffers))),
-        assumed=(*setting.assumed, *assumed), warnings=(*setting.warnings, *warnings),
-    )  # fmt: skip
+        assumed=(*setting.assumed, *assumed),
+        warnings=(*setting.warnings, *warnings),
+    )
 
 
 def sized_capacities(method: SizingMethod, setting: Setting, engine: str) -> Capacities:

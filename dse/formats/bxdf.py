@@ -8,18 +8,18 @@ from lxml import etree
 
 from dse.base.diagnostics import Gatherer
 from dse.formats.connections import Buffers, connection_attributes, read_sizes
-from dse.formats.xml_keep import Shape, keep_unknown
+from dse.formats.xml_keep import ElementKind, keep_unknown
 from dse.formats.xml_reading import open_xml, raise_errors, write_xml
 from dse.formats.xml_source import local_name
 from dse.model.design_point import DEFAULT_CAPACITY_TOKENS
 from dse.model.trace import Topology
 
-_CONNECTION = Shape(
+_CONNECTION = ElementKind(
     tag="connection",
     identity=("source", "source-port", "target", "target-port"),
     attributes=("size", "source-actor", "target-actor"),
 )
-_SHAPE = Shape(tag="bxdf", attributes=("network", "default-size"), children=(_CONNECTION,))
+_SHAPE = ElementKind(tag="bxdf", attributes=("network", "default-size"), children=(_CONNECTION,))
 
 
 def read_bxdf(path: str, topology: Topology) -> tuple[int, ...]:

@@ -6,9 +6,7 @@ one ``assumed`` for all its constants. A constant that is left out is unknown: t
 """
 
 import functools
-from collections.abc import Iterator
 from dataclasses import replace
-from importlib import resources
 from pathlib import Path
 from typing import Literal
 
@@ -18,21 +16,41 @@ from dse.base.diagnostics import Gatherer
 from dse.base.errors import OptionError
 from dse.base.registry import nearest_names
 from dse.base.source import Span, file_span
+from dse.formats.builtin import builtin_file, builtin_names
 from dse.formats.yaml_source import Entries, YamlSource, format_error, parse_yaml
 from dse.model.device import DEVICE_KEYS, ConstantOrigin, Device
 from dse.model.kernel import ACCESS_CLASSES, ByClass
 
+_FOLDER = "platforms/devices"
 _ORIGIN_KEYS = ("source", "assumed")
 _CONSTANT_KEYS = ("value", *_ORIGIN_KEYS)
 _REQUIRED = ("sms", "clock_mhz")
-_INTEGERS = frozenset({
-    "sms", "warp", "l2_bytes", "l2_line_bytes", "l2_ways", "threads_per_sm", "blocks_per_sm", "threads_per_block",
-    "shared_bytes", "memory_bytes", "dram_partitions",
-})  # fmt: skip
+_INTEGERS = frozenset(
+    {
+        "sms",
+        "warp",
+        "l2_bytes",
+        "l2_line_bytes",
+        "l2_ways",
+        "threads_per_sm",
+        "blocks_per_sm",
+        "threads_per_block",
+        "shared_bytes",
+        "memory_bytes",
+        "dram_partitions",
+    }
+)
 _MOST = {
-    "sms": 1 << 20, "warp": 1024, "l2_bytes": 1 << 30, "l2_line_bytes": 1 << 16, "l2_ways": 1 << 20,
-    "threads_per_sm": 1 << 20, "blocks_per_sm": 1 << 20, "threads_per_block": 1 << 20, "shared_bytes": 1 << 30,
-}  # fmt: skip
+    "sms": 1 << 20,
+    "warp": 1024,
+    "l2_bytes": 1 << 30,
+    "l2_line_bytes": 1 << 16,
+    "l2_ways": 1 << 20,
+    "threads_per_sm": 1 << 20,
+    "blocks_per_sm": 1 << 20,
+    "threads_per_block": 1 << 20,
+    "shared_bytes": 1 << 30,
+}
 _MOST_ELSE = 1e15
 """No device has more; the caches and warps of a trace are arrays of these sizes."""
 _CLASS_FIELDS: tuple[Literal["transactions", "bank_conflicts"], ...] = ("transactions", "bank_conflicts")
@@ -71,14 +89,13 @@ def _all_builtin() -> tuple[Device, ...]:
 
 
 def _builtin(name: str) -> Device:
-    with resources.as_file(resources.files("dse") / "data" / "devices" / f"{name}.yaml") as file:
-        return replace(_read(str(file)), places=())  # an error must not show where the program is installed
+    with builtin_file(_FOLDER, name) as file:
+        return replace(_read(file), places=())  # an error must not show where the program is installed
 
 
 def builtin_devices() -> tuple[str, ...]:
     """Return the names of the devices that are installed with the program."""
-    folder = resources.files("dse") / "data" / "devices"
-    return tuple(sorted(entry.name[: -len(".yaml")] for entry in folder.iterdir() if entry.name.endswith(".yaml")))
+    return builtin_names(_FOLDER)
 
 
 def load_device(name: str) -> Device:
@@ -241,10 +258,3 @@ def _sections() -> tuple[str, ...]:
 
 
 _CLASS_SECTIONS = {DEVICE_KEYS[field]: field for field in _CLASS_FIELDS}
-
-
-def origin_lines(device: Device) -> Iterator[str]:
-    """Yield one line a constant: its key and where it comes from."""
-    for origin in device.origins:
-        mark = "assumed: " if origin.assumed else ""
-        yield f"{origin.key}: {mark}{origin.source or 'no source given'}"

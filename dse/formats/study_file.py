@@ -98,10 +98,16 @@ class StudyStore:
     def _evaluation(self, row: tuple[Any, ...], layout: Callable[[int, bytes], PointLayout]) -> Evaluation:
         digest, ordinal, makespan, at_least, tick_unit, deadlock, seconds, setting, parts, members, times = row
         evaluation = Evaluation(
-            ordinal=ordinal, packed=PackedPoint(layout(setting, parts), members), digest=digest,
-            makespan=at_least if makespan is None else makespan, cut=makespan is None,
-            tick_unit=tick_unit, deadlock=bool(deadlock), seconds=seconds, times=times,
-        )  # fmt: skip
+            ordinal=ordinal,
+            packed=PackedPoint(layout(setting, parts), members),
+            digest=digest,
+            makespan=at_least if makespan is None else makespan,
+            cut=makespan is None,
+            tick_unit=tick_unit,
+            deadlock=bool(deadlock),
+            seconds=seconds,
+            times=times,
+        )
         _check(evaluation, len(self._topology.actors))
         return evaluation
 
@@ -118,11 +124,19 @@ class StudyStore:
                 " (digest, ordinal, makespan, at_least, tick_unit, deadlock, seconds, setting, parts, members, times)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    bytes.fromhex(evaluation.digest), evaluation.ordinal, None if cut else evaluation.makespan,
-                    evaluation.makespan if cut else None, evaluation.tick_unit, int(evaluation.deadlock),
-                    evaluation.seconds, setting, parts, packed.members, evaluation.times,
+                    bytes.fromhex(evaluation.digest),
+                    evaluation.ordinal,
+                    None if cut else evaluation.makespan,
+                    evaluation.makespan if cut else None,
+                    evaluation.tick_unit,
+                    int(evaluation.deadlock),
+                    evaluation.seconds,
+                    setting,
+                    parts,
+                    packed.members,
+                    evaluation.times,
                 ),
-            )  # fmt: skip
+            )
         except sqlite3.OperationalError as cause:
             raise self._unwritable(cause) from cause
 
@@ -307,6 +321,11 @@ def resume_study(
     connection = _connect(path)
     try:
         stored = _checked_identity(path, connection)
+        if stored is not None:
+            _compare_identity(path, stored, identity)
+    except (FormatError, OptionError):
+        connection.close()  # else the file stays locked as long as the error is at hand
+        raise
     except sqlite3.OperationalError as cause:
         connection.close()
         raise OptionError(
@@ -319,7 +338,6 @@ def resume_study(
         connection.close()
         path.unlink()
         return create_study(path, topology, identity, manifest)
-    _compare_identity(path, stored, identity)
     store = StudyStore(path, connection, topology)
     store.load()
     return store
@@ -376,9 +394,10 @@ def _brief(value: str | None) -> str:
 def damaged(path: Path, why: str) -> FormatError:
     """Return the error for a study file that cannot be used."""
     return FormatError(
-        f"the study file cannot be read: {why}", span=file_span(str(path), 0),
+        f"the study file cannot be read: {why}",
+        span=file_span(str(path), 0),
         expected="restore it from a copy, or leave out --resume to start a new study",
-    )  # fmt: skip
+    )
 
 
 def point_to_json(point: DesignPoint, topology: Topology) -> dict[str, object]:
@@ -390,35 +409,23 @@ def point_to_json(point: DesignPoint, topology: Topology) -> dict[str, object]:
     return {
         "partitions": [
             {
-                "name": p.name, "unit": p.unit, "policy": p.policy, "cores": p.cores,
-                "actors": names(p.actors), "static_order": names(p.static_order), **clock_json(p),
+                "name": p.name,
+                "unit": p.unit,
+                "policy": p.policy,
+                "cores": p.cores,
+                "actors": names(p.actors),
+                "static_order": names(p.static_order),
+                **clock_json(p),
             }
             for p in point.partitions
         ],
         "capacities_tokens": list(point.capacities),
         "release": point.release,
         "transfers": point.transfers,
-    }  # fmt: skip
+    }
 
 
 def clock_json(partition: Partition) -> dict[str, float]:
     """Return the clock of a partition for JSON, nothing where none was chosen. A clock has at most 11 digits."""
     clock = partition.clock_mhz
     return {} if clock is None else {"clock_mhz": int(clock) if clock.denominator == 1 else float(clock)}
-
-
-def point_from_json(data: dict[str, Any], topology: Topology) -> DesignPoint:
-    """Return the design point that ``point_to_json`` wrote. Raises ``KeyError`` on unknown actors and absent fields."""
-    index = {actor.name: a for a, actor in enumerate(topology.actors)}
-    partitions = tuple(
-        Partition(
-            name=p["name"], unit=p["unit"], policy=p["policy"], cores=p["cores"],
-            actors=tuple(index[a] for a in p["actors"]), static_order=tuple(index[a] for a in p["static_order"]),
-            clock_mhz=Fraction(str(p["clock_mhz"])) if "clock_mhz" in p else None,
-        )
-        for p in data["partitions"]
-    )  # fmt: skip
-    return DesignPoint(
-        partitions=partitions, capacities=tuple(data["capacities_tokens"]), release=data["release"],
-        transfers=data["transfers"],
-    )  # fmt: skip

@@ -8,7 +8,7 @@ from lxml import etree
 
 from dse.formats.decimals import format_decimal
 from dse.formats.weights_xml import canonical_name
-from dse.formats.xml_keep import Shape, keep_unknown
+from dse.formats.xml_keep import ElementKind, keep_unknown
 from dse.formats.xml_reading import write_xml
 from dse.model.weights import ComputeKey, Cost, FifoKind, SchedulingKey, SimdCost, UnitKind, WeightTable
 
@@ -16,18 +16,20 @@ _Key = TypeVar("_Key", ComputeKey, SchedulingKey)
 _CYCLES = ("clockcycles", "clockcycles-min", "clockcycles-max", "clockcycles-var", "firings", "frequency", "origin")
 _CLOCK = ("frequency", "frequency-unit", "origin")
 _LATENCY = ("type", "percentage", "latency", "latency-per-token", "latency-min", "latency-max", "latency-var", "count")
-_BLOCK = Shape(tag="block", identity=("size",), attributes=("clockcycles", *_CLOCK))
-_ACTION = Shape(tag="action", identity=("id",), attributes=_CYCLES + _CLOCK, children=(_BLOCK,))
-_SCHEDULING = Shape(tag="scheduling", identity=("source", "target"), attributes=_CYCLES + _CLOCK)
-_ACTOR = Shape(tag="actor", identity=("id",), attributes=_CLOCK, children=(_ACTION, _SCHEDULING))
-_NETWORK = Shape(tag="network", attributes=("name", *_CLOCK), children=(_ACTOR,))
-_ACCESSES = tuple(Shape(tag=tag, identity=("fifo", "unit"), attributes=_LATENCY + _CLOCK) for tag in ("read", "write"))
-_BUFFER = Shape(
+_BLOCK = ElementKind(tag="block", identity=("size",), attributes=("clockcycles", *_CLOCK))
+_ACTION = ElementKind(tag="action", identity=("id",), attributes=_CYCLES + _CLOCK, children=(_BLOCK,))
+_SCHEDULING = ElementKind(tag="scheduling", identity=("source", "target"), attributes=_CYCLES + _CLOCK)
+_ACTOR = ElementKind(tag="actor", identity=("id",), attributes=_CLOCK, children=(_ACTION, _SCHEDULING))
+_NETWORK = ElementKind(tag="network", attributes=("name", *_CLOCK), children=(_ACTOR,))
+_ACCESSES = tuple(
+    ElementKind(tag=tag, identity=("fifo", "unit"), attributes=_LATENCY + _CLOCK) for tag in ("read", "write")
+)
+_BUFFER = ElementKind(
     tag="buffer",
     identity=("source-actor", "source-port", "target-actor", "target-port"),
-    children=(*_ACCESSES, Shape(tag="memory", identity=("level",), children=_ACCESSES)),
+    children=(*_ACCESSES, ElementKind(tag="memory", identity=("level",), children=_ACCESSES)),
 )
-_COMMUNICATION = Shape(tag="communication", attributes=("network", *_CLOCK), children=(_BUFFER,))
+_COMMUNICATION = ElementKind(tag="communication", attributes=("network", *_CLOCK), children=(_BUFFER,))
 
 
 def write_compute(table: WeightTable, kind: UnitKind, path: str, *, keep: str | None = None) -> None:
@@ -83,7 +85,7 @@ def write_communication(
     _finish(root, path, keep, _COMMUNICATION)
 
 
-def _finish(root: etree._Element, path: str, keep: str | None, shape: Shape) -> None:
+def _finish(root: etree._Element, path: str, keep: str | None, shape: ElementKind) -> None:
     _hoist_origin(root)
     if keep is not None:
         keep_unknown(keep, root, shape, canonical_name)

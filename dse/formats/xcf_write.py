@@ -10,7 +10,7 @@ from dse.base.source import file_span
 from dse.formats.connections import Buffers, connection_attributes
 from dse.formats.decimals import format_decimal
 from dse.formats.xcf import NAMESPACE, own
-from dse.formats.xml_keep import Shape, keep_unknown
+from dse.formats.xml_keep import ElementKind, keep_unknown
 from dse.formats.xml_reading import write_xml
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import Platform, Unit
@@ -19,29 +19,30 @@ from dse.model.trace import Topology
 XcfDialect: TypeAlias = Literal["exelixi", "turnus", "streamblocks", "art"]
 _CONNECTION = ("source", "source-port", "target", "target-port")
 _OWN = tuple(own(name) for name in ("name", "unit", "cores", "clock-mhz", "release", "transfers", "digest"))
-_INSTANCE = Shape(tag="instance", identity=("id",))
+_INSTANCE = ElementKind(tag="instance", identity=("id",))
 _SIZE = tuple(
-    Shape(tag=tag, identity=_CONNECTION, attributes=("size",)) for tag in ("connection", "fifo-connection", "buffer")
+    ElementKind(tag=tag, identity=_CONNECTION, attributes=("size",))
+    for tag in ("connection", "fifo-connection", "buffer")
 )
-_SHAPE = Shape(
+_SHAPE = ElementKind(
     tag="configuration",
     attributes=("network", *_OWN),
     children=(
-        Shape(tag="network", attributes=("id", "scheduling")),
-        Shape(
+        ElementKind(tag="network", attributes=("id", "scheduling")),
+        ElementKind(
             tag="partitioning",
             children=(
-                Shape(
+                ElementKind(
                     tag="partition",
                     identity=("id",),
                     attributes=("scheduling", "pe", "host", "code-generator", *_OWN),
-                    children=(_INSTANCE, Shape(tag="order", children=(_INSTANCE,))),
+                    children=(_INSTANCE, ElementKind(tag="order", children=(_INSTANCE,))),
                 ),
             ),
         ),
-        Shape(tag="code-generators"),
-        Shape(tag="connections", children=_SIZE),
-        Shape(tag="buffers", children=_SIZE),
+        ElementKind(tag="code-generators"),
+        ElementKind(tag="connections", children=_SIZE),
+        ElementKind(tag="buffers", children=_SIZE),
     ),
 )
 
@@ -67,15 +68,21 @@ _STYLES: dict[XcfDialect, _Style] = {
         configuration="configuration", partitioning="partitioning", partition="partition", instance="instance"
     ),
     "streamblocks": _Style(
-        configuration="configuration", partitioning="partitioning", partition="partition", instance="instance",
-        network_element=True, connections="connection",
+        configuration="configuration",
+        partitioning="partitioning",
+        partition="partition",
+        instance="instance",
+        network_element=True,
+        connections="connection",
     ),
     "art": _Style(
-        configuration="configuration", partitioning="partitioning", partition="partition", instance="instance",
+        configuration="configuration",
+        partitioning="partitioning",
+        partition="partition",
+        instance="instance",
         connections="fifo-connection",
     ),
-}  # fmt: skip
-DIALECTS: tuple[XcfDialect, ...] = tuple(_STYLES)
+}
 
 
 def write_xcf(

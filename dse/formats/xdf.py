@@ -353,12 +353,16 @@ _LITERAL_FORMS = {
 }
 
 
+_MOST_DIGITS = 1000
+"""Longer integers fit no type."""
+
+
 def _literal_value(kind: str, text: str) -> int | float | bool | str | None:
     """Return the value of a literal, or None when the text is no such literal."""
     bare = text.strip()
     match kind:
         case "Integer":
-            if not _INTEGER.fullmatch(bare):
+            if len(bare) > _MOST_DIGITS or not _INTEGER.fullmatch(bare):
                 return None
             return int(bare, 16) if "x" in bare.lower() else int(bare)
         case "Real":

@@ -1,7 +1,7 @@
 """Carrying over what a reader does not know when a file is rewritten (formats.md: kept on a rewrite).
 
-A ``Shape`` says which attributes and children of an element a format knows and which attributes identify it among its
-siblings. Everything else of the old file is copied to the element of the new file with the same identity.
+An ``ElementKind`` says which attributes and children of an element a format knows and which attributes identify it
+among its siblings. Everything else of the old file is copied to the element of the new file with the same identity.
 """
 
 from collections.abc import Callable
@@ -15,51 +15,53 @@ from dse.formats.xml_source import local_name, parse_xml
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class ElementKind:
     """An element of a format: names in lower case, attribute names canonical."""
 
     tag: str
     identity: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
     """The known attributes apart from the identity."""
-    children: tuple["Shape", ...] = ()
+    children: tuple["ElementKind", ...] = ()
 
 
-def keep_unknown(old_path: str, new: etree._Element, shape: Shape, canonical: Callable[[str], str] = str.lower) -> None:
+def keep_unknown(
+    old_path: str, new: etree._Element, kind: ElementKind, canonical: Callable[[str], str] = str.lower
+) -> None:
     """Copy the unknown attributes and elements of the file ``old_path`` into the new document ``new``.
 
     A file that is missing or no XML has nothing to keep. Known elements that the new document lacks stay out.
     """
     source = parse_xml(old_path, Gatherer())
-    if source is not None and local_name(source.root).lower() == shape.tag:
-        _carry(source.root, new, shape, canonical)
+    if source is not None and local_name(source.root).lower() == kind.tag:
+        _carry(source.root, new, kind, canonical)
 
 
-def _carry(old: etree._Element, new: etree._Element, shape: Shape, canonical: Callable[[str], str]) -> None:
+def _carry(old: etree._Element, new: etree._Element, kind: ElementKind, canonical: Callable[[str], str]) -> None:
     present = {canonical(str(name)) for name in new.attrib}
     for name, value in old.attrib.items():
-        known = canonical(str(name)) in shape.attributes + shape.identity
+        known = canonical(str(name)) in kind.attributes + kind.identity
         if not known and canonical(str(name)) not in present:
             new.set(str(name), str(value))
-    shapes = {child.tag: child for child in shape.children}
+    kinds = {child.tag: child for child in kind.children}
     targets = {
-        (local_name(c).lower(), _identity(c, shapes[local_name(c).lower()], canonical)): c
+        (local_name(c).lower(), _identity(c, kinds[local_name(c).lower()], canonical)): c
         for c in new
-        if local_name(c).lower() in shapes
+        if local_name(c).lower() in kinds
     }
     for child in old:
         tag = local_name(child).lower()
         if not tag:
             continue
-        if tag not in shapes:
+        if tag not in kinds:
             new.append(deepcopy(child))
             continue
-        target = targets.get((tag, _identity(child, shapes[tag], canonical)))
+        target = targets.get((tag, _identity(child, kinds[tag], canonical)))
         if target is not None:
-            _carry(child, target, shapes[tag], canonical)
+            _carry(child, target, kinds[tag], canonical)
 
 
-def _identity(element: etree._Element, shape: Shape, canonical: Callable[[str], str]) -> tuple[str, ...]:
+def _identity(element: etree._Element, kind: ElementKind, canonical: Callable[[str], str]) -> tuple[str, ...]:
     """Return the values of the identifying attributes."""
     values = {canonical(str(name)): str(value) for name, value in element.attrib.items()}
-    return tuple(values.get(name, "") for name in shape.identity)
+    return tuple(values.get(name, "") for name in kind.identity)

@@ -33,9 +33,16 @@ class ActorAccount(NamedTuple):
     def total(self) -> int:
         """Sum of the nine categories: the makespan."""
         return (
-            self.scheduling + self.reading + self.processing + self.writing + self.link_waiting
-            + self.blocked_reading + self.blocked_writing + self.idle + self.finished
-        )  # fmt: skip
+            self.scheduling
+            + self.reading
+            + self.processing
+            + self.writing
+            + self.link_waiting
+            + self.blocked_reading
+            + self.blocked_writing
+            + self.idle
+            + self.finished
+        )
 
 
 class PartitionAccount(NamedTuple):

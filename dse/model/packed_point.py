@@ -70,14 +70,22 @@ def _unpacked(packed: PackedPoint) -> DesignPoint:
         begin += size
         partitions.append(
             Partition(
-                name=name, actors=actors, unit=unit, policy=policy, cores=cores, static_order=static_order,
+                name=name,
+                actors=actors,
+                unit=unit,
+                policy=policy,
+                cores=cores,
+                static_order=static_order,
                 clock_mhz=clock_mhz,
             )
-        )  # fmt: skip
+        )
     return DesignPoint(
-        partitions=tuple(partitions), capacities=layout.capacities, release=layout.release,
-        transfers=layout.transfers, name=layout.name,
-    )  # fmt: skip
+        partitions=tuple(partitions),
+        capacities=layout.capacities,
+        release=layout.release,
+        transfers=layout.transfers,
+        name=layout.name,
+    )
 
 
 _FRAME_OF = attrgetter(*PartitionFrame._fields)
@@ -95,9 +103,12 @@ def pack_point(point: DesignPoint) -> PackedPoint:
 
 @functools.lru_cache(maxsize=SHARED)
 def shared_layout(
-    frames: tuple[PartitionFrame, ...], capacities: tuple[int, ...], release: ReleaseMode, transfers: TransferMode,
+    frames: tuple[PartitionFrame, ...],
+    capacities: tuple[int, ...],
+    release: ReleaseMode,
+    transfers: TransferMode,
     name: str,
-) -> PointLayout:  # fmt: skip
+) -> PointLayout:
     """Return one layout for equal arguments."""
     shared = tuple(_shared_frame(*frame) for frame in frames)
     return PointLayout(frames=shared, capacities=capacities, release=release, transfers=transfers, name=name)

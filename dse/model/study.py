@@ -42,15 +42,33 @@ class Evaluation:
 
     @classmethod
     def of(
-        cls, *, ordinal: int, point: DesignPoint, digest: str, makespan: int, tick_unit: TickUnit, deadlock: bool,
-        partitions: Sequence[PartitionAccount], seconds: float, waiting: Sequence[int] = (),
-        costs: tuple[int, ...] = (), cut: bool = False,
-    ) -> "Evaluation":  # fmt: skip
+        cls,
+        *,
+        ordinal: int,
+        point: DesignPoint,
+        digest: str,
+        makespan: int,
+        tick_unit: TickUnit,
+        deadlock: bool,
+        partitions: Sequence[PartitionAccount],
+        seconds: float,
+        waiting: Sequence[int] = (),
+        costs: tuple[int, ...] = (),
+        cut: bool = False,
+    ) -> "Evaluation":
         """Return the evaluation of a point; ``partitions`` and ``waiting`` as the properties of these names."""
         return cls(
-            ordinal=ordinal, packed=pack_point(point), digest=digest, makespan=makespan, tick_unit=tick_unit,
-            deadlock=deadlock, times=pack_times(partitions, waiting), seconds=seconds, costs=costs, cut=cut,
-        )  # fmt: skip
+            ordinal=ordinal,
+            packed=pack_point(point),
+            digest=digest,
+            makespan=makespan,
+            tick_unit=tick_unit,
+            deadlock=deadlock,
+            times=pack_times(partitions, waiting),
+            seconds=seconds,
+            costs=costs,
+            cut=cut,
+        )
 
     @property
     def point(self) -> DesignPoint:

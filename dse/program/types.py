@@ -1,7 +1,13 @@
 """Types of the IR: sized integers, floats, bool, String and lists. Integer model R (cal.md 2.0) lives here."""
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
+
+LARGEST_INT_BITS = 512
+"""The largest size that an integer may be declared with. Types of intermediate results may be larger."""
+LARGEST_LIST = 1 << 32
+"""The most elements that a list may have, those of the lists in it counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +24,12 @@ class IntType:
             if self.size <= bits:
                 return bits
         return -(-self.size // 64) * 64
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The least and the greatest integer that the container holds."""
+        half = 1 << (self.container_bits - 1)
+        return (-half, half - 1) if self.signed else (0, 2 * half - 1)
 
     def __str__(self) -> str:
         return f"{'int' if self.signed else 'uint'}(size={self.size})"
@@ -85,6 +97,11 @@ def dimensions_of(of: Type) -> tuple[int, ...]:
         sizes.append(of.size)
         of = of.element
     return tuple(sizes)
+
+
+def elements_of(of: Type) -> int:
+    """Return the number of scalars in a list, those of the lists in it counted; 1 for a scalar."""
+    return math.prod(dimensions_of(of))
 
 
 def bytes_of(of: Type) -> int:

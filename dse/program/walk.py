@@ -1,9 +1,10 @@
 """Walks over statements and expressions of the IR, in source order."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import assert_never
 
+from dse.base.source import Span
 from dse.program.ir import (
     Assign,
     Binary,
@@ -34,6 +35,7 @@ from dse.program.ir import (
     While,
     WriteTokens,
 )
+from dse.program.types import BoolType, FloatType, IntType, ListType, StringType
 
 
 def sub_statements(statements: Iterable[Stmt]) -> Iterator[Stmt]:
@@ -73,7 +75,7 @@ def expressions_of(statement: Stmt) -> tuple[Expr, ...]:
             assert_never(statement)
 
 
-def operands_of(expression: Expr) -> tuple[Expr, ...]:
+def operands_of(expression: Expr) -> tuple[Expr, ...]:  # ways: one case for each node of the IR
     """Return the direct operands of an expression, left to right."""
     match expression:
         case Const() | ConstList() | Load():
@@ -98,10 +100,12 @@ def operands_of(expression: Expr) -> tuple[Expr, ...]:
 
 
 def sub_expressions(expression: Expr) -> Iterator[Expr]:
-    """Yield an expression and all its parts."""
-    yield expression
-    for operand in operands_of(expression):
-        yield from sub_expressions(operand)
+    """Yield an expression and all its parts, left to right, each before its own parts."""
+    pending = [expression]
+    while pending:
+        current = pending.pop()
+        yield current
+        pending += reversed(operands_of(current))
 
 
 def with_operands(expression: Expr, operands: tuple[Expr, ...]) -> Expr:
@@ -123,3 +127,40 @@ def with_operands(expression: Expr, operands: tuple[Expr, ...]) -> Expr:
             return replace(expression, elements=operands)
         case _:
             assert_never(expression)
+
+
+def nodes_of(tree: object) -> Iterator[object]:
+    """Yield every node of the IR in a node or a tuple of them, each before its parts; types and spans are none."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Span):
+            continue
+        if isinstance(node, tuple):
+            pending.extend(reversed(node))
+            continue
+        parts = _PARTS.get(type(node))
+        if parts is None:
+            parts = _PARTS[type(node)] = _parts_of(node)
+        if parts.is_node:
+            yield node
+            pending.extend([getattr(node, name) for name in parts.names])
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The fields of a class that may hold nodes, the last first."""
+
+    is_node: bool
+    names: tuple[str, ...] = ()
+
+
+_PARTS: dict[type, _Parts] = {}
+"""What ``_parts_of`` has found; a walk asks it for each node."""
+
+
+def _parts_of(node: object) -> _Parts:
+    if not is_dataclass(node) or isinstance(node, IntType | FloatType | BoolType | StringType | ListType):
+        return _Parts(is_node=False)
+    names = [] if isinstance(node, ConstList) else [field.name for field in reversed(fields(node))]
+    return _Parts(is_node=True, names=tuple(names))

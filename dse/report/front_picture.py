@@ -28,11 +28,12 @@ def _scatter(front: Front) -> str:
     )
     dots = [
         tag(
-            "circle", [("cx", xs.at(x)), ("cy", ys.at(y)), ("r", 4.0), ("fill", colour(0))],
+            "circle",
+            [("cx", xs.at(x)), ("cy", ys.at(y)), ("r", 4.0), ("fill", colour(0))],
             tag("title", [], f"{value_text(x, across.unit)}, {value_text(y, up.unit)}"),
         )
         for x, y in points
-    ]  # fmt: skip
+    ]
     labels = [
         *_ends(xs, [value_text(v, across.unit) for v in xs.ends], across.name),
         *_side(ys, [value_text(v, up.unit) for v in ys.ends], up.name),

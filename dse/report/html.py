@@ -177,9 +177,10 @@ def _timelines(inputs: ReportInputs) -> str:
     whole = _section("Occupancy over the whole run", f'<div class="wide">{occupancy_picture(point, estimate)}</div>')
     lanes = gantt_picture(inputs.trace, point, estimate, window)
     return whole + _section(
-        "Firings in a window from the middle of the run", f'<div class="wide">{lanes}</div>',
+        "Firings in a window from the middle of the run",
+        f'<div class="wide">{lanes}</div>',
         "One lane an actor, one box a firing from its start to its end; colours as in the picture of the network.",
-    )  # fmt: skip
+    )
 
 
 def _manifest(manifest: Sequence[tuple[str, str]]) -> str:

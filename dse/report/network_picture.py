@@ -16,14 +16,14 @@ _SWEEPS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
+class NodePlaces:
     """Layer of each actor, and the order of the actors in each layer."""
 
     layer: tuple[int, ...]
     order: tuple[tuple[int, ...], ...]
 
 
-def place(topology: Topology) -> Placement:
+def place(topology: Topology) -> NodePlaces:
     """Return where the actors stand."""
     forward = _forward_edges(topology)
     layer = [0] * len(topology.actors)
@@ -41,7 +41,7 @@ def place(topology: Topology) -> Placement:
         for column in layers if sweep % 2 == 0 else reversed(layers):
             column.sort(key=lambda a: (_mean([position[b] for b in neighbours[a]], position[a]), a))
             position.update({a: row - len(column) / 2 for row, a in enumerate(column)})
-    return Placement(layer=tuple(layer), order=tuple(tuple(column) for column in layers))
+    return NodePlaces(layer=tuple(layer), order=tuple(tuple(column) for column in layers))
 
 
 def _mean(values: list[float], otherwise: float) -> float:
@@ -85,7 +85,7 @@ def network_picture(topology: Topology, point: DesignPoint, tokens: tuple[int, .
     return picture(max(right, 320), bottom + 26, "".join(curves + boxes) + legend, f"network {topology.name}")
 
 
-def _head_room(topology: Topology, placement: Placement) -> float:
+def _head_room(topology: Topology, placement: NodePlaces) -> float:
     """Return the space above the first row, for the curves that pass over layers."""
     spans = [placement.layer[b.target] - placement.layer[b.source] for b in topology.buffers]
     return 14 + (_bow(max(spans)) if max(spans, default=0) > 1 else 0.0)
@@ -107,9 +107,14 @@ def _shifts(topology: Topology) -> list[float]:
 
 
 def _curve(
-    topology: Topology, buffer: int, centre: dict[int, tuple[float, float, float]], placement: Placement,
-    owner: tuple[int, ...], share: float, shift: float,
-) -> str:  # fmt: skip
+    topology: Topology,
+    buffer: int,
+    centre: dict[int, tuple[float, float, float]],
+    placement: NodePlaces,
+    owner: tuple[int, ...],
+    share: float,
+    shift: float,
+) -> str:
     b = topology.buffers[buffer]
     span = placement.layer[b.target] - placement.layer[b.source]
     _, x1, y1 = centre[b.source]
@@ -128,11 +133,14 @@ def _curve(
     return tag(
         "path",
         [
-            ("d", path), ("fill", "none"), ("stroke", "#c0392b" if across else "#999"),
-            ("stroke-width", 1 + 2.5 * share), ("stroke-opacity", 0.75),
+            ("d", path),
+            ("fill", "none"),
+            ("stroke", "#c0392b" if across else "#999"),
+            ("stroke-width", 1 + 2.5 * share),
+            ("stroke-opacity", 0.75),
         ],
         tag("title", [], topology.buffer_name(buffer).replace("&", "&amp;").replace(">", "&gt;")),
-    )  # fmt: skip
+    )
 
 
 def _box(topology: Topology, actor: int, at: tuple[float, float, float], point: DesignPoint, owner: int) -> str:

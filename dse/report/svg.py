@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-PALETTE = (
-    "#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#e15759", "#76b7b2", "#edc948", "#9c755f", "#ff9da7", "#86bcb6",
-)  # fmt: skip
+PALETTE = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#e15759", "#76b7b2", "#edc948", "#9c755f", "#ff9da7", "#86bcb6")
 """Ten colours that stay apart for most eyes; they repeat for more partitions, and names stand beside them always."""
 CATEGORY_COLOURS = {
     "scheduling": "#edc948",
@@ -53,12 +51,16 @@ def picture(width: float, height: float, content: str, label: str) -> str:
     return tag(
         "svg",
         [
-            ("viewBox", f"0 0 {_value(width)} {_value(height)}"), ("width", width), ("role", "img"),
-            ("aria-label", label), ("xmlns", "http://www.w3.org/2000/svg"), ("font-family", "system-ui, sans-serif"),
+            ("viewBox", f"0 0 {_value(width)} {_value(height)}"),
+            ("width", width),
+            ("role", "img"),
+            ("aria-label", label),
+            ("xmlns", "http://www.w3.org/2000/svg"),
+            ("font-family", "system-ui, sans-serif"),
             ("style", "max-width:100%;height:auto"),
         ],
         content,
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

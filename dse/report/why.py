@@ -38,7 +38,7 @@ class PartitionTime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blocked:
+class Waiting:
     """An actor or a FIFO with the time that it was kept waiting or kept others waiting, in ticks."""
 
     name: str
@@ -57,8 +57,8 @@ class Reasons:
     makespan: int
     partitions: tuple[PartitionTime, ...]
     busiest: Busiest | None
-    waiting_actors: tuple[Blocked, ...]
-    blocking_fifos: tuple[Blocked, ...]
+    waiting_actors: tuple[Waiting, ...]
+    blocking_fifos: tuple[Waiting, ...]
     lower_bounds: tuple[LowerBound, ...]
     verdict: str
     """One sentence: what limits this mapping."""
@@ -74,14 +74,18 @@ def reasons_of(
             unit=unit_text(p),
             cores=account.cores,
             ticks=(
-                account.scheduling, account.reading, account.processing, account.writing, account.link_waiting,
+                account.scheduling,
+                account.reading,
+                account.processing,
+                account.writing,
+                account.link_waiting,
                 account.unoccupied,
             ),
         )
         for p, account in zip(point.partitions, estimate.partitions, strict=True)
-    )  # fmt: skip
+    )
     actors = [
-        Blocked(name=a.name, by_tokens=t.blocked_reading, by_space=t.blocked_writing, by_core=t.idle)
+        Waiting(name=a.name, by_tokens=t.blocked_reading, by_space=t.blocked_writing, by_core=t.idle)
         for a, t in zip(topology.actors, estimate.actors, strict=True)
     ]
     fifos = [_fifo(topology, b, account) for b, account in enumerate(estimate.buffers)]
@@ -97,13 +101,11 @@ def reasons_of(
     )
 
 
-def _fifo(topology: Topology, buffer: int, account: BufferAccount) -> Blocked:
-    return Blocked(
-        name=topology.buffer_name(buffer), by_tokens=account.read_blocked, by_space=account.write_blocked
-    )  # fmt: skip
+def _fifo(topology: Topology, buffer: int, account: BufferAccount) -> Waiting:
+    return Waiting(name=topology.buffer_name(buffer), by_tokens=account.read_blocked, by_space=account.write_blocked)
 
 
-def _top(waits: list[Blocked]) -> tuple[Blocked, ...]:
+def _top(waits: list[Waiting]) -> tuple[Waiting, ...]:
     """Return the longest waits; those that waited for their core alone are not of interest here."""
     found = [w for w in waits if w.by_tokens + w.by_space > 0]
     return tuple(sorted(found, key=lambda w: -(w.by_tokens + w.by_space))[:TOP])
@@ -156,12 +158,12 @@ def reason_lines(reasons: Reasons, estimate: Estimate) -> list[str]:
     return lines
 
 
-def _counts(wait: Blocked, reasons: Reasons) -> bool:
+def _counts(wait: Waiting, reasons: Reasons) -> bool:
     """Return whether a wait rounds to something."""
     return 2000 * max(wait.by_tokens, wait.by_space) >= reasons.makespan
 
 
-def _wait_text(wait: Blocked, makespan: int) -> str:
+def _wait_text(wait: Waiting, makespan: int) -> str:
     """Return the waits of an actor in words, those below 0.05 % left out."""
     parts = [
         f"{percent_text(ticks, makespan)} for {what}"
@@ -171,7 +173,7 @@ def _wait_text(wait: Blocked, makespan: int) -> str:
     return f"{wait.name} {', '.join(parts)}"
 
 
-def _fifo_text(wait: Blocked, makespan: int) -> str:
+def _fifo_text(wait: Waiting, makespan: int) -> str:
     if wait.by_tokens >= wait.by_space:
         return f"{wait.name} empty {percent_text(wait.by_tokens, makespan)}"
     return f"{wait.name} full {percent_text(wait.by_space, makespan)}"
@@ -182,9 +184,11 @@ def deadlock_lines(topology: Topology, deadlock: Deadlock, capacities: Sequence[
     lines = []
     for row in deadlock.rows:
         actor = topology.actors[row.actor]
-        what = f"{row.need} tokens, {row.have} there" if row.kind == "tokens" else (
-            f"space for {row.need} tokens, {row.have} free of {capacities[row.buffer]}"
-        )  # fmt: skip
+        what = (
+            f"{row.need} tokens, {row.have} there"
+            if row.kind == "tokens"
+            else (f"space for {row.need} tokens, {row.have} free of {capacities[row.buffer]}")
+        )
         lines.append(
             f"{actor.name}.{actor.actions[row.action].name} waits on {topology.buffer_name(row.buffer)} for {what}"
         )

@@ -3,6 +3,7 @@
 "Run each actor until it blocks" would starve the others: some actors fire for ever without I/O (cal.md 2.3).
 """
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -71,28 +72,30 @@ class Scheduler:
     def _rounds(self) -> Why:
         fired_total = self.n_firings
         idle = 0
-        states, moved, limit = self.states, self.moved, self.rules.max_firings
+        states, moved = self.states, self.moved
+        limit = sys.maxsize if self.rules.max_firings is None else self.rules.max_firings
         while True:
             moved[0] = 0
             fired = 0
             for actor in self.actors:
-                if states[actor.index] != 1:
-                    continue
-                burst = self.rules.burst_firings
-                if limit is not None:
-                    burst = min(burst, limit - fired_total - fired)
+                if states[actor.index] == 1:
+                    burst = min(self.rules.burst_firings, limit - fired_total - fired)
                     if burst <= 0:
                         return "budget"
-                fired += self._resume(actor, burst)
+                    fired += self._resume(actor, burst)
             fired_total += fired
-            if self.progress is not None and fired_total - self._reported >= _PROGRESS_FIRINGS:
-                self._reported = fired_total
-                self.progress(fired_total)
+            self._report(fired_total)
             idle = 0 if moved[0] else idle + fired
             if idle >= self.rules.idle_firings:
                 return "livelock"
             if not fired and 1 not in states and not self._retry():
                 return "quiescent"
+
+    def _report(self, fired: int) -> None:
+        """Tell how many firings there were, now and then."""
+        if self.progress is not None and fired - self._reported >= _PROGRESS_FIRINGS:
+            self._reported = fired
+            self.progress(fired)
 
     def _retry(self) -> bool:
         """Let the actors whose guards depend on natives try once more; return whether one of them fired."""

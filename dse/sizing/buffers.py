@@ -66,9 +66,12 @@ class BufferSizing:
 
 
 def size_buffers(
-    tables: ProblemTables, engine: Engine, point: DesignPoint, method: SizingMethod,
+    tables: ProblemTables,
+    engine: Engine,
+    point: DesignPoint,
+    method: SizingMethod,
     tolerance: Fraction = DEFAULT_TOLERANCE,
-) -> BufferSizing:  # fmt: skip
+) -> BufferSizing:
     """Return buffer sizes for the mapping of ``point``, whose own capacities are not looked at.
 
     Raises:
@@ -98,9 +101,15 @@ def size_buffers(
         case _:
             assert_never(method)
     return BufferSizing(
-        method=method, tolerance=tolerance, tick_unit=tables.tick_unit, chosen=runs.sizing(chosen), minimal=minimal,
-        maximal=maximal, curve=runs.curve(), estimations=runs.estimations,
-    )  # fmt: skip
+        method=method,
+        tolerance=tolerance,
+        tick_unit=tables.tick_unit,
+        chosen=runs.sizing(chosen),
+        minimal=minimal,
+        maximal=maximal,
+        curve=runs.curve(),
+        estimations=runs.estimations,
+    )
 
 
 class _Runs:
@@ -158,9 +167,10 @@ class _Runs:
     def sizing(self, capacities: Capacities) -> Sizing:
         """Return capacities with what they cost."""
         return Sizing(
-            capacities=capacities, memory_bytes=self.memory_bytes(capacities),
+            capacities=capacities,
+            memory_bytes=self.memory_bytes(capacities),
             makespan=self.estimate(capacities).makespan,
-        )  # fmt: skip
+        )
 
     def curve(self) -> tuple[Sizing, ...]:
         """Return the sizes that no other one beats in both memory and makespan."""
@@ -236,7 +246,7 @@ def _maximal(tables: ProblemTables, runs: _Runs, minimal: Capacities) -> Capacit
         for b, written, block in zip(
             tables.topology.buffers, _all_written(tables), _room_of_writers(tables), strict=True
         )
-    )  # fmt: skip
+    )
     unlimited = tuple(map(max, unlimited, runs.least))
     free = runs.estimate(unlimited)
     if free.deadlock is not None:  # a static order with SIMD blocks: larger blocks may come in the wrong turn

@@ -120,9 +120,13 @@ class _Chain:
     """Walks from the last firing back to the first."""
 
     def __init__(
-        self, *, times: Sequence[FiringTimes], inputs: list[list[_Side]], outputs: list[list[_Side]],
+        self,
+        *,
+        times: Sequence[FiringTimes],
+        inputs: list[list[_Side]],
+        outputs: list[list[_Side]],
         core: list[_Before],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._start = [t.start.tolist() for t in times]
         self._end = [t.end.tolist() for t in times]
         self._inputs = inputs

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dse.cli.main import main
-from dse.explore.methods.method import METHODS
+from dse.explore.methods.registry import METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
 PINGPONG = str(ROOT / "actors" / "pingpong" / "pingpong.xdf")

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from hypothesis import strategies as st
 
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.model.design_point import DesignPoint, Partition, Policy
 from dse.model.platform import Link, Platform, Unit
 from dse.model.problem import Problem

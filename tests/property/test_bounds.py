@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from dse.base.errors import DseError
 from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.engine import make_engine
+from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import prepare
-from dse.estimate.problem.tables import build_tables
 from dse.model.problem import Problem
 from tests.property.estimation_cases import Case, Shape, estimation_cases, random_case, with_clocks
 

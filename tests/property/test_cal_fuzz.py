@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from dse.base.diagnostics import Gatherer, read_source
 from dse.frontend.cal.parser import parse_cal
-from dse.frontend.cal.printer import print_cal
 from dse.frontend.cal.tokens import RESERVED, SIGNS
+from tests.unit.frontend.cal_printer import print_cal
 from tests.unit.frontend.syntax_support import parse_clean, without_spans
 
 ACTORS = [read_source(str(f)) for f in sorted((Path(__file__).parents[2] / "actors").rglob("*.cal"))]

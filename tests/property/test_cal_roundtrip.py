@@ -7,10 +7,10 @@ from hypothesis import HealthCheck, given, settings
 
 from dse.base.diagnostics import read_source
 from dse.frontend.cal.ast import ActorDecl, CalFile, Expr
-from dse.frontend.cal.expression_printer import expression_text
-from dse.frontend.cal.printer import print_cal
 from dse.frontend.cal.tree_codec import decode, encode
 from tests.property.cal_trees import cal_files, expressions
+from tests.unit.frontend.cal_expression_printer import expression_text
+from tests.unit.frontend.cal_printer import print_cal
 from tests.unit.frontend.syntax_support import parse_clean, without_spans
 
 SLOW_TO_DRAW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.space import canonical, symmetry
 from dse.explore.space.canonical import keeps_order
 from dse.explore.space.merged import MergedSpace, merged_space

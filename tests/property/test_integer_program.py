@@ -9,7 +9,7 @@ import pytest
 from benchmarks.search.compare import Run, load, search
 from benchmarks.search.compare import context_of as quality_context
 from dse.base.errors import DseError
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.methods.exact import integer_program
 from dse.explore.methods.exact.integer_program import Program
 from dse.explore.space.merged import MergedSpace, merged_space

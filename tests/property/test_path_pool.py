@@ -10,10 +10,12 @@ from dse.base.errors import DseError
 from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.bounds.path_pool import PathFinder, PathSums, Placed
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.prepare import CPU_CPU, CUDA, HOST, LOCAL, Prepared, prepare
-from dse.estimate.problem.tables import PRICES, UNIT_KINDS, build_tables
+from dse.estimate.problem.build import build_tables
+from dse.estimate.problem.prepare import Prepared, prepare
+from dse.estimate.problem.prices import ROW_FREE, UNIT_KINDS, price_class
 from dse.explore.mapping_bound import MappingBound
 from dse.explore.space.space import Candidate
+from dse.model.weights import FifoKind
 from tests.property.estimation_cases import Case, Shape, random_case
 from tests.property.test_search_bounds import POLICIES, space_of
 
@@ -84,11 +86,10 @@ def test_no_bound_of_a_candidate_exceeds_its_makespan() -> None:
 
 
 def placed_of(prepared: Prepared) -> Placed:
-    classes = {LOCAL: 0, CPU_CPU: 1, CUDA: 2}
     buffers = prepared.tables.topology.buffers
 
-    def of(actor: int, kind: int) -> int:
-        return PRICES.index(("host", UNIT_KINDS[prepared.unit_kind[actor]])) if kind == HOST else classes[kind]
+    def of(actor: int, kind: FifoKind) -> int:
+        return price_class(kind, UNIT_KINDS[prepared.unit_kind[actor]])
 
     pairs = list(zip(buffers, prepared.fifo_kind, strict=True))
     return Placed(
@@ -128,7 +129,7 @@ def test_the_path_of_a_mapping_is_its_critical_path() -> None:
         if not parallel:
             assert length_under(path, placed_of(prepared)) == length
         alone = any(p.policy == "FULL_PARALLEL" or len(p.actors) == 1 for p in case.point.partitions)
-        derived = any(price >= len(PRICES) for price in (*prepared.read_price, *prepared.write_price))
+        derived = any(price >= ROW_FREE for price in (*prepared.read_price, *prepared.write_price))
         if not alone and not derived:
             assert length == exact
             equal += length > 0

@@ -10,10 +10,11 @@ import pytest
 
 from dse.base.errors import DseError
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.mapping_bound import MappingBound
-from dse.explore.methods.method import METHODS, SearchContext, SearchMethod, Traffic
+from dse.explore.method import SearchContext, SearchMethod, Traffic
+from dse.explore.methods.registry import METHODS
 from dse.explore.search import ranked, run_search
 from dse.explore.space.space import Candidate, Space, SpaceOptions, build_space
 from tests.property.estimation_cases import Case, Shape, random_case

@@ -168,18 +168,13 @@ def _write_nonlocal(lines: Lines, variables: Iterable[Variable], written: set[st
 
 def _write_run(lines: Lines, explicit: ExplicitActor, expressions: PythonExpressions, facts: ActorFacts) -> None:
     """Write the scheduler generator. What routines assign stays in cells; all else becomes a local by a default."""
-    cells = {
-        v.name
-        for v in explicit.variables
-        if v.name in facts.shared and v.name in facts.assigned and not isinstance(v.type, ListType)
-    }
+    lists = {v.name for v in explicit.variables if isinstance(v.type, ListType)}
+    cells = (facts.shared & facts.assigned) - lists
     scheduler = SchedulerWriter(explicit, expressions)
     body = scheduler.write()
     locals_ = [python_name(v.name) for v in explicit.variables if v.name not in cells]
-    for i in scheduler.inputs:
-        locals_ += [f"D{i}", f"H{i}", f"k{i}", f"X{i}", f"w{i}"]
-    for j in scheduler.outputs:
-        locals_ += [f"E{j}", f"G{j}", f"C{j}", f"y{j}"]
+    locals_ += [f"{letter}{i}" for i in scheduler.inputs for letter in "DHkXw"]
+    locals_ += [f"{letter}{j}" for j in scheduler.outputs for letter in "EGCy"]
     locals_ += ["R", "S", "me", "moved"]
     lines.add(f"def run({', '.join(f'{n}={n}' for n in locals_)}):")
     lines.depth += 1

@@ -18,8 +18,7 @@ from dse.codegen.python.spelling import (
     BIT_OR,
     BY_SIGN,
     CONDITIONAL,
-    FLOAT_QUOTIENT,
-    FLOAT_REMAINDER,
+    FLOAT_DIVISION,
     FLOOR,
     MASKED,
     PYTHON,
@@ -202,22 +201,24 @@ class PythonExpressions(ExpressionEmitter):
     def _copy(self, expr: Copy) -> Fragment:
         """Return a new list: a slice where that is all, a comprehension where only elements are converted."""
         source, length, size = self.write(expr.operand), self.values.of(expr.operand).length, expr.type.size
-        flat = not isinstance(expr.type.element, ListType)
-        if flat and length is not None and length >= size:
-            part = source.at(ATOM) + ("[:]" if length == size else f"[:{size}]")
+        if not isinstance(expr.type.element, ListType) and length is not None and length >= size:
+            part = "[:]" if length == size else f"[:{size}]"
             if not expr.convert:
-                return atom(part)
-            whole = source.text if length == size else part
-            element = self.element_conversion(expr.operand, expr.type.element).text
-            if isinstance(expr.operand, Load | ConstList):
-                return atom(f"[{element} for e in {whole}]")
-            return atom(f"list(map(lambda e: {element}, {whole}))")  # it may assign, which a comprehension refuses
+                return atom(source.at(ATOM) + part)
+            return self._converted_elements(expr, source.text if length == size else source.at(ATOM) + part)
         same = dimensions_of(expr.operand.type) == dimensions_of(expr.type) and length == size
         if same and not expr.convert:
             return atom(f"copy_nested({source.text})")
         dims = ", ".join(map(str, dimensions_of(expr.type)))
         convert = self.conversion_function(expr.operand, expr.type, convert=expr.convert)
         return atom(f"filled(({dims},), {zero_text(expr.type)}, {source.text}, {convert})")
+
+    def _converted_elements(self, expr: Copy, elements: str) -> Fragment:
+        """Return the list of the elements converted, which are as many as the copy has."""
+        element = self.element_conversion(expr.operand, expr.type.element).text
+        if isinstance(expr.operand, Load | ConstList):
+            return atom(f"[{element} for e in {elements}]")
+        return atom(f"list(map(lambda e: {element}, {elements}))")  # it may assign, which a comprehension refuses
 
     def conversion_function(self, source: Expr, target: Type, *, convert: bool) -> str:
         """Return a function text that converts one element on a store, or None's text where none is needed."""
@@ -239,14 +240,19 @@ class PythonExpressions(ExpressionEmitter):
 
     def _division(self, expr: Binary) -> Fragment:
         left, right = self.write(expr.left), self.write(expr.right)
-        if isinstance(expr.left.type, FloatType) or isinstance(expr.right.type, FloatType):
-            return (FLOAT_QUOTIENT if expr.op == "/" else FLOAT_REMAINDER).of(left, right)
-        dividend, divisor = self.values.bounds(expr.left), self.values.bounds(expr.right)
-        if dividend and dividend[0] >= 0 and divisor and divisor[0] >= 0:
+        if FloatType in (type(expr.left.type), type(expr.right.type)):
+            return FLOAT_DIVISION[expr.op].of(left, right)
+        least_divisor = self.least(expr.right)
+        if self.least(expr.left) >= 0 and least_divisor >= 0:
             return FLOOR[expr.op].of(left, right)
-        if divisor and divisor[0] > 0 and right.simple:
+        if least_divisor > 0 and right.simple:
             return BY_SIGN[expr.op].of(*self.used_twice(left), right)
         return self.spelling.binary[expr.op].of(left, right)
+
+    def least(self, expr: Expr) -> int:
+        """Return the least value that an integer expression may have; -1 where it may be any."""
+        bounds = self.values.bounds(expr)
+        return -1 if bounds is None else bounds[0]
 
     def _shift(self, expr: Binary) -> Fragment:
         left, right, count = self.write(expr.left), self.write(expr.right), self.values.bounds(expr.right)

@@ -1,5 +1,7 @@
 """The table of Python: binding strengths, operators, conversions and the texts of literals and names."""
 
+from functools import lru_cache
+
 from dse.codegen.emitter import Fragment, Operator, Spelling, infix
 from dse.program.ir import BinaryOp
 from dse.program.types import BoolType, FloatType, StringType, Type, scalar_of
@@ -48,8 +50,10 @@ PYTHON = Spelling(
 )
 
 # Operations of the language that have a quicker spelling where more is known of the operands.
-FLOAT_QUOTIENT = Operator("float_quotient({0}, {1})", ATOM, (CONDITIONAL, CONDITIONAL))
-FLOAT_REMAINDER = Operator("fmod({0}, {1})", ATOM, (CONDITIONAL, CONDITIONAL))
+FLOAT_DIVISION: dict[BinaryOp, Operator] = {
+    "/": Operator("float_quotient({0}, {1})", ATOM, (CONDITIONAL, CONDITIONAL)),
+    "mod": Operator("fmod({0}, {1})", ATOM, (CONDITIONAL, CONDITIONAL)),
+}
 FLOOR: dict[BinaryOp, Operator] = {
     "/": Operator("{0} // {1}", MULTIPLY, (MULTIPLY, UNARY)),
     "mod": Operator("{0} % {1}", MULTIPLY, (MULTIPLY, UNARY)),
@@ -81,6 +85,7 @@ TO_BOOL = Operator("bool({0})", ATOM, (CONDITIONAL,))
 MASKED = infix("&", BIT_AND)
 
 
+@lru_cache(maxsize=1 << 16)
 def python_name(name: str) -> str:
     """Return a Python identifier for an IR name; distinct names stay distinct, and apart from the generator's own."""
     return "v_" + "".join(c if c.isalnum() and c.isascii() else "_" if c == "_" else f"_{ord(c):x}_" for c in name)

@@ -23,7 +23,7 @@ IDLE_SEARCHES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slots:
+class SlotUnits:
     """The slots that actors are mapped to. ``unit``: of each slot, an index into ``names``, the units of the platform
     (one may stand there more than once)."""
 
@@ -36,9 +36,15 @@ class CandidateBounds:
     ``reads[class, buffer]`` and ``writes``: all transfers, at least."""
 
     def __init__(
-        self, tables: ProblemTables, slots: Slots, *, actor_loads: IntArray, reads: IntArray, writes: IntArray,
+        self,
+        tables: ProblemTables,
+        slots: SlotUnits,
+        *,
+        actor_loads: IntArray,
+        reads: IntArray,
+        writes: IntArray,
         parallel: bool,
-    ) -> None:  # fmt: skip
+    ) -> None:
         platform, buffers = tables.problem.platform, tables.topology.buffers
         kind_of = kind_indices(platform)
         index_of = {unit.name: i for i, unit in enumerate(platform.units)}
@@ -70,9 +76,19 @@ class CandidateBounds:
         bounds = np.empty(len(slots), dtype=np.int64)
         paths = (self._paths.ticks, self._paths.reads, self._paths.writes)
         bounds_of(
-            slots, np.ascontiguousarray(rows), side_by_side, self._units, self._buffers, self._n_ports,
-            self._actor_loads, self._loads, self._links, paths, self._parallel, bounds,
-        )  # fmt: skip
+            slots,
+            np.ascontiguousarray(rows),
+            side_by_side,
+            self._units,
+            self._buffers,
+            self._n_ports,
+            self._actor_loads,
+            self._loads,
+            self._links,
+            paths,
+            self._parallel,
+            bounds,
+        )
         return bounds
 
     def find_paths(self, mappings: IntArray, row_of_slot: IntArray) -> None:

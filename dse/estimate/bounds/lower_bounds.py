@@ -19,18 +19,16 @@ from math import ceil
 import numpy as np
 
 from dse.base.errors import InfeasibleDesign
+from dse.estimate.bounds.least_costs import claimed, least_for_payer, least_share
 from dse.estimate.bounds.token_paths import PathTimes, TokenPaths
 from dse.estimate.problem.prepare import NO_SERVER, Prepared
-from dse.estimate.problem.tables import PRICE_DERIVED, UNIT_KINDS, IntArray, ProblemTables, TransferTable
+from dse.estimate.problem.prices import UNIT_KINDS
+from dse.estimate.problem.tables import IntArray, ProblemTables, TransferTable
 from dse.model.design_point import TransferMode
-
-_HOST_PRICE = {0: 3, 1: 4}
-_NEAR_PRICES = {0: (0, 1), 1: (2,)}
-_NO_PRICE = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LowerBound:
+class MakespanBounds:
     """Lower bounds of the makespan, in ticks."""
 
     work: int
@@ -55,7 +53,7 @@ class Bounds:
         self._tables = tables
         self._paths: TokenPaths | None = None
 
-    def of_point(self, prepared: Prepared, *, critical_path: bool = True) -> LowerBound:
+    def of_point(self, prepared: Prepared, *, critical_path: bool = True) -> MakespanBounds:
         """Return bounds for one design point. Without ``critical_path`` the time does not depend on the trace."""
         tables = self._tables
         costs = _Costs(
@@ -82,7 +80,7 @@ class Bounds:
                 min((first[a] for a in p.actors if len(tables.problem.trace.firings[a])), default=0) for p in partitions
             ]
             pipeline = max((begin + ceil(load) for begin, load in zip(begins, loads, strict=True)), default=0)
-        return LowerBound(
+        return MakespanBounds(
             work=ceil(max(loads, default=0)),
             heaviest_actor=ceil(max(works, default=0)),
             critical_path=longest,
@@ -97,7 +95,7 @@ class Bounds:
         transfers: TransferMode = "parallel",
         rows: Sequence[Sequence[int]] | None = None,
         critical_path: bool = True,
-    ) -> LowerBound:
+    ) -> MakespanBounds:
         """Return bounds for every design point with at most ``cores`` cores in all its partitions together.
 
         ``transfers``: "parallel" holds for both modes. ``rows``: for each actor the rows of the tables (indices into
@@ -123,7 +121,7 @@ class Bounds:
             options = [costs[tables.rows[row].kind].actor(a, row, alone=False) for row in allowed[a]]
             works.append(min(option.work for option in options))
             paths.append(PathTimes.least([option.path for option in options]))
-        return LowerBound(
+        return MakespanBounds(
             work=ceil(sum(works, Fraction(0)) / cores),
             heaviest_actor=ceil(max(works, default=0)),
             critical_path=self._token_paths().longest(paths) if critical_path else 0,
@@ -147,7 +145,7 @@ def allowed_rows(tables: ProblemTables) -> list[tuple[int, ...]]:
     present = {unit.kind for unit in platform.units}
     allowed: list[tuple[int, ...]] = []
     for a, actor in enumerate(tables.topology.actors):
-        capable = platform.gpu_capable is None or actor.name in platform.gpu_capable
+        capable = platform.may_use_gpu(actor.name)
         kinds = [k for k, kind in enumerate(UNIT_KINDS) if kind in present and (kind == "cpu" or capable)]
         if not kinds:
             raise InfeasibleDesign(
@@ -171,9 +169,8 @@ def _link_loads(prepared: Prepared) -> list[int]:
         for e, buffer in enumerate(table.buffer.tolist()):
             if shared[buffer]:
                 begin, width = int(table.cost[e]), int(table.width[e])
-                ticks = table.ticks[prices[buffer], begin : begin + width].tolist()
-                share = min(max(0, of_block) * firings[e] // k for k, of_block in enumerate(ticks, start=1))
-                loads[prepared.server_of[buffer]] += share
+                ticks = table.ticks[prices[buffer], begin : begin + width]
+                loads[prepared.server_of[buffer]] += int(least_share(ticks, firings[e]))
     return loads
 
 
@@ -190,17 +187,7 @@ def _priced(table: TransferTable, prices: Sequence[int]) -> IntArray:
 
 def _least_priced(tables: ProblemTables, table: TransferTable, kind: int) -> IntArray:
     """Return the least ticks of each column that an end on a unit of ``kind`` has to pay; 0 where none is known."""
-    buffers = _column_buffers(table)
-    problem = tables.problem
-    free = problem.missing_weights == "zero" or not problem.weights.has_transfers
-    least = np.full(table.ticks.shape[1], _NO_PRICE, dtype=np.int64)
-    prices = list(_NEAR_PRICES[kind])
-    if any(unit.kind == "gpu" for unit in problem.platform.units):
-        prices += [_HOST_PRICE[kind], *range(PRICE_DERIVED, len(table.known))]
-    for price in prices:
-        known = np.array(table.known[price], dtype=bool)[buffers]
-        least = np.where(known, np.minimum(least, table.ticks[price]), 0 if free and price < PRICE_DERIVED else least)
-    return np.where(least == _NO_PRICE, 0, least)
+    return claimed(least_for_payer(tables, table, table.ticks, _column_buffers(table), kind))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

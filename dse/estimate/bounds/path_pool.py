@@ -16,11 +16,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.estimate.problem.tables import PRICE_DERIVED, PRICES, IntArray, ProblemTables, TransferTable, host_may_be_free
-
-KIND_OF_CLASS = (0, 0, 1, 0, 1)
-"""The kind of unit that pays a price, by its class: an index into ``PRICES``."""
-_HOST = 3
+from dse.estimate.bounds.least_costs import (
+    block_ticks,
+    claimed,
+    least_of_classes,
+    least_pairs,
+    least_share,
+    or_as_host,
+    simd_by_class,
+)
+from dse.estimate.problem.prices import PriceClass
+from dse.estimate.problem.tables import IntArray, ProblemTables, TransferTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +50,7 @@ class PathSums:
     def none(cls, tables: ProblemTables) -> "PathSums":
         """Return the sums of no path."""
         n_buffers = len(tables.topology.buffers)
-        transfers = np.zeros((len(PRICES), n_buffers, 0), dtype=np.int64)
+        transfers = np.zeros((len(PriceClass), n_buffers, 0), dtype=np.int64)
         ticks = np.zeros((len(tables.rows), len(tables.topology.actors), 0), dtype=np.int64)
         return cls(ticks=ticks, reads=transfers, writes=transfers)
 
@@ -61,9 +67,10 @@ class PathSums:
             return np.ascontiguousarray(np.concatenate([mine, others], axis=2))
 
         return PathSums(
-            ticks=both(self.ticks, other.ticks), reads=both(self.reads, other.reads),
+            ticks=both(self.ticks, other.ticks),
+            reads=both(self.reads, other.reads),
             writes=both(self.writes, other.writes),
-        )  # fmt: skip
+        )
 
 
 class PathFinder:
@@ -80,25 +87,17 @@ class PathFinder:
         self._compute = _compute_shares(tables)
         self._first = np.where(simd, 0, np.maximum(tables.first_scheduling, 0))
         self._pairs = self._pair_ticks(simd)
-        by_class = simd[list(KIND_OF_CLASS)]
-        free = host_may_be_free(tables)
-        self._reads = _entry_ticks(tables.reads, by_class[:, self._read_action], free=free)
-        writes = _entry_ticks(tables.writes, by_class[:, self._write_action], free=free)
-        self._writes = np.where(by_class[:, self._write_action], 0, writes)
-        if tables.problem.platform.dynamic_network:  # a port may be a host port although nothing crosses
-            for ticks in (self._reads, self._writes):
-                for near in range(_HOST):
-                    ticks[near] = np.minimum(ticks[near], ticks[_HOST + KIND_OF_CLASS[near]])
+        in_blocks = simd_by_class(tables)
+        self._reads = _entry_ticks(tables, tables.reads, in_blocks[:, self._read_action])
+        writes_in_blocks = in_blocks[:, self._write_action]
+        self._writes = np.where(writes_in_blocks, 0, _entry_ticks(tables, tables.writes, writes_in_blocks))
         sizes = [len(firings) for firings in tables.problem.trace.firings]
         base = np.cumsum([0, *sizes], dtype=np.int64)
         flat = [firings.astype(np.uint16, copy=False) for firings in tables.problem.trace.firings]
-        self._trace = (
-            np.concatenate([*flat, np.zeros(0, dtype=np.uint16)]), base, tables.action_base,
-            tables.pair_base.astype(np.int64),
-        )  # fmt: skip
-        self._found: tuple[IntArray, IntArray, NDArray[np.int32]] = (
-            np.empty(base[-1], dtype=np.int64), np.empty(base[-1], dtype=np.int64), np.empty(base[-1], dtype=np.int32),
-        )  # fmt: skip
+        firings = np.concatenate([*flat, np.zeros(0, dtype=np.uint16)])
+        self._trace = (firings, base, tables.action_base, tables.pair_base.astype(np.int64))
+        start, before = np.empty((2, base[-1]), dtype=np.int64)
+        self._found: tuple[IntArray, IntArray, NDArray[np.int32]] = start, before, np.empty(base[-1], dtype=np.int32)
         ends = [(b.source, b.target, b.initial_tokens) for b in topology.buffers]
         columns = np.array(ends, dtype=np.int64).reshape(-1, 3).T
         self._buffers = tuple(np.ascontiguousarray(column) for column in columns)
@@ -109,10 +108,8 @@ class PathFinder:
         ticks = np.empty_like(tables.pair_scheduling)
         for a in range(len(tables.topology.actors)):
             n, base, first = tables.action_count(a), int(tables.pair_base[a]), int(tables.action_base[a])
-            own = tables.pair_scheduling[:, base : base + n * n].reshape(-1, n, n)
-            least = np.maximum(np.minimum(own, tables.first_scheduling[:, None, first : first + n]), 0)
             marked = simd[:, None, first : first + n]
-            ticks[:, base : base + n * n] = np.where(marked, 0, least).reshape(-1, n * n)
+            ticks[:, base : base + n * n] = np.where(marked, 0, least_pairs(tables, a)).reshape(-1, n * n)
         return ticks
 
     def critical(self, placed: Placed) -> tuple[int, PathSums]:
@@ -122,10 +119,8 @@ class PathFinder:
         tables, n_actions = self._tables, len(self._actor)
         sizes = (self._pairs.shape[1], n_actions, n_actions, n_actions, len(self._write_action))
         counts = tuple(np.zeros(n, dtype=np.int64) for n in sizes)
-        length = longest_path(
-            self._trace, _shape(tables.reads), _shape(tables.writes), self._buffers, self._times(placed), self._found,
-            counts,
-        )  # fmt: skip
+        reads, writes, times = _columns(tables.reads), _columns(tables.writes), self._times(placed)
+        length = longest_path(self._trace, reads, writes, self._buffers, times, self._found, counts)
         return int(length), self._sums(*counts)
 
     def _times(self, placed: Placed) -> tuple[IntArray, ...]:
@@ -150,9 +145,7 @@ class PathFinder:
             until = total[1:] - total[tables.writes.first[self._write_action]]
         return pairs, self._first[row, actions], body + reading, until, whole
 
-    def _sums(
-        self, pairs: IntArray, firsts: IntArray, actions: IntArray, whole: IntArray, ways: IntArray
-    ) -> PathSums:  # fmt: skip
+    def _sums(self, pairs: IntArray, firsts: IntArray, actions: IntArray, whole: IntArray, ways: IntArray) -> PathSums:
         """Return the sums of a path: how often each pair, first firing and action is on it, and how it is left."""
         tables = self._tables
         topology = tables.topology
@@ -170,14 +163,15 @@ class PathFinder:
         reads = [_summed(ticks_of * actions[self._read_action], tables.reads.buffer, n) for ticks_of in self._reads]
         written = whole[self._write_action] + made
         writes = [_summed(ticks_of * written, tables.writes.buffer, n) for ticks_of in self._writes]
-        shape = (len(PRICES), n, 1)
+        shape = (len(PriceClass), n, 1)
         return PathSums(
-            ticks=ticks[:, :, None], reads=np.array(reads, dtype=np.int64).reshape(shape),
+            ticks=ticks[:, :, None],
+            reads=np.array(reads, dtype=np.int64).reshape(shape),
             writes=np.array(writes, dtype=np.int64).reshape(shape),
-        )  # fmt: skip
+        )
 
 
-def _shape(table: TransferTable) -> tuple[IntArray, IntArray, IntArray]:
+def _columns(table: TransferTable) -> tuple[IntArray, IntArray, IntArray]:
     return table.first, table.buffer, table.tokens
 
 
@@ -192,29 +186,19 @@ def _compute_shares(tables: ProblemTables) -> IntArray:
     """Return the least computing of one firing, shape (n_rows, n_actions): of a block its least share."""
     shares = np.maximum(tables.compute, 0)
     for row, action in zip(*np.nonzero(tables.block_width), strict=True):
-        width, first = int(tables.block_width[row, action]), int(tables.block_base[row, action])
-        shares[row, action] = (tables.block_ticks[first : first + width] // np.arange(1, width + 1)).min()
+        shares[row, action] = least_share(block_ticks(tables, row, action))
     return shares
 
 
-def _entry_ticks(table: TransferTable, simd: NDArray[np.bool_], *, free: bool) -> IntArray:
-    """Return the ticks of each transfer of one firing at each class of price, shape (n_classes, n_entries).
+def _entry_ticks(tables: ProblemTables, table: TransferTable, in_blocks: NDArray[np.bool_]) -> IntArray:
+    """Return the least ticks of each transfer of one firing at each class of price, shape (n_classes, n_entries).
 
-    ``simd``: same shape, whether the firing is in blocks: the least share of one. 0 where there is no price; a host
-    price that is not given is the least that a link gives, or 0 where it may be ``free`` (``host_may_be_free``).
+    ``in_blocks``: same shape, whether the firing is in blocks: the least share of one. 0 where there is no price.
     """
-    known = np.array(table.known, dtype=bool).reshape(len(table.ticks), -1)
-    found = np.zeros((len(PRICES), len(table.buffer)), dtype=np.int64)
-    for e, buffer in enumerate(table.buffer.tolist()):
-        start, width = int(table.cost[e]), int(table.width[e])
-        ticks = np.maximum(table.ticks[:, start : start + width], 0)
-        shares = (ticks // np.arange(1, width + 1)).min(axis=1)
-        for price in range(len(PRICES)):
-            of_price = shares if simd[price, e] else ticks[:, 0]
-            derived = range(PRICE_DERIVED, len(ticks) if price >= _HOST and not free else PRICE_DERIVED)
-            links = [r for r in derived if known[r, buffer]]
-            if known[price, buffer]:
-                found[price, e] = of_price[price]
-            elif links:
-                found[price, e] = of_price[links].min()
-    return found
+    alone = table.ticks[:, table.cost]
+    shares = np.array(alone)
+    for e, (start, width) in enumerate(zip(table.cost.tolist(), table.width.tolist(), strict=True)):
+        shares[:, e] = least_share(table.ticks[:, start : start + width])
+    least = [claimed(least_of_classes(tables, table, ticks, table.buffer)) for ticks in (alone, shares)]
+    # In the dynamic-network binary a port may be a host port although nothing crosses.
+    return or_as_host(np.where(in_blocks, least[1], least[0]), tables.problem.platform.dynamic_network)

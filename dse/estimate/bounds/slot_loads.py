@@ -9,7 +9,7 @@ from dse.estimate.problem.tables import IntArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Slots:
+class Reach:
     """Where actors may go. ``unit``: of each slot; ``first``, ``count``: the slots of each unit, one behind the other;
     ``allowed``: shape (n_actors, n_units)."""
 
@@ -20,7 +20,7 @@ class Slots:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Costs:
+class LoadCosts:
     """What actors and the buffers between two of them cost in ticks, by the units of their ends.
 
     ``work``: shape (n_actors, n_units). The buffers of actor ``a`` are the entries ``first[a]`` to ``first[a + 1]``:
@@ -37,8 +37,8 @@ class Costs:
 
 
 def even_out(
-    order: IntArray, slots: IntArray, loads: IntArray, *, where: Slots, costs: Costs, share: float, sharpness: float,
-) -> int:  # fmt: skip
+    order: IntArray, slots: IntArray, loads: IntArray, *, where: Reach, costs: LoadCosts, share: float, sharpness: float
+) -> int:
     """Put each actor, in this order, on the slot where the heights are the least; return how many moved.
 
     The height is the sum over the slots of (load / ``share``) ** ``sharpness``. ``slots`` (of the actors) and ``loads``
@@ -47,9 +47,15 @@ def even_out(
     from dse.estimate.compiled.load_kernel import sweep  # late: numba takes half a second
 
     moves: int = sweep(
-        order, slots, loads, (share, sharpness), (where.unit, costs.work),
-        (where.allowed, where.first, where.count), (costs.first, costs.other), (costs.same, costs.own, costs.their),
-    )  # fmt: skip
+        order,
+        slots,
+        loads,
+        (share, sharpness),
+        (where.unit, costs.work),
+        (where.allowed, where.first, where.count),
+        (costs.first, costs.other),
+        (costs.same, costs.own, costs.their),
+    )
     return moves
 
 
@@ -69,9 +75,16 @@ class Annealing:
 
 
 def anneal(
-    slots: IntArray, movable: IntArray, draws: NDArray[np.float64], *, stages: IntArray, where: Slots, costs: Costs,
-    most: int, annealing: Annealing,
-) -> None:  # fmt: skip
+    slots: IntArray,
+    movable: IntArray,
+    draws: NDArray[np.float64],
+    *,
+    stages: IntArray,
+    where: Reach,
+    costs: LoadCosts,
+    most: int,
+    annealing: Annealing,
+) -> None:
     """Bring ``slots`` (of the actors) to even loads by moving and exchanging the actors ``movable``.
 
     What falls is nearly the largest load, in part the sum of those of all stages. ``draws``: shape (steps, 4), numbers
@@ -81,6 +94,13 @@ def anneal(
 
     model = (float(most), annealing.cut_weight, annealing.stage_weight, annealing.hot, annealing.cold)
     annealed(
-        movable, slots, draws, model, stages, (where.unit, costs.work), where.allowed, (costs.first, costs.other),
+        movable,
+        slots,
+        draws,
+        model,
+        stages,
+        (where.unit, costs.work),
+        where.allowed,
+        (costs.first, costs.other),
         (costs.same, costs.own, costs.their),
-    )  # fmt: skip
+    )

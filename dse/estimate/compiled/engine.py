@@ -7,13 +7,13 @@ import numpy as np
 
 from dse.estimate.accounts import core_time
 from dse.estimate.compiled import layout as at
+from dse.estimate.compiled.encode import EncodedPoint, PointEncoder
 from dse.estimate.compiled.kernel import simulate
 from dse.estimate.compiled.pack import Ints, pack_point, pack_problem
 from dse.estimate.compiled.place_kernel import PART_CORES, account
-from dse.estimate.compiled.plan import Plan, Planner
 from dse.estimate.deadlock import FinalState, diagnose
+from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import Prepared, prepare
-from dse.estimate.problem.tables import build_tables
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Accounts, ActorAccount, BufferAccount, Deadlock, Estimate, FiringTimes, LinkAccount
 from dse.model.problem import Problem
@@ -29,26 +29,26 @@ class CompiledEngine:
     def __init__(self, problem: Problem) -> None:
         self.packed = pack_problem(build_tables(problem))
         """What all estimates share."""
-        self.planner = Planner(self.packed.tables)
+        self.encoder = PointEncoder(self.packed.tables)
 
     def estimate(self, point: DesignPoint, *, firing_times: bool = False) -> Estimate:
         """Return the estimate of ``point`` (see ``Engine``)."""
-        plan = self.planner.plan(point)
-        memory = pack_point(self.packed, plan)
+        encoded = self.encoder.encode(point)
+        memory = pack_point(self.packed, encoded)
         if not firing_times:
-            return self._estimate(plan, memory, self._simulate([memory], _NO_TIMES)[0])
+            return self._estimate(encoded, memory, self._simulate([memory], _NO_TIMES)[0])
         times = np.full((2, len(self.packed.firings)), at.NONE, dtype=np.int64)
         makespan = self._simulate([memory], times)[0]
         return replace(
-            self._estimate(plan, memory, makespan), firing_times=_firing_times(self.packed.firing_base, times)
-        )  # fmt: skip
+            self._estimate(encoded, memory, makespan), firing_times=_firing_times(self.packed.firing_base, times)
+        )
 
     def estimates(self, points: Sequence[DesignPoint]) -> list[Estimate]:
         """Return the estimates of points (see ``Engine``): all run in one go, without the interpreter lock."""
-        plans = [self.planner.plan(point) for point in points]
-        memories = [pack_point(self.packed, plan) for plan in plans]
+        encoded = [self.encoder.encode(point) for point in points]
+        memories = [pack_point(self.packed, point) for point in encoded]
         makespans = self._simulate(memories, _NO_TIMES)
-        return [self._estimate(p, m, makespan) for p, m, makespan in zip(plans, memories, makespans, strict=True)]
+        return [self._estimate(p, m, makespan) for p, m, makespan in zip(encoded, memories, makespans, strict=True)]
 
     def estimate_within(self, point: DesignPoint, limit: int) -> Estimate | None:
         """Return the estimate of a point that completes by ``limit``, else None (see ``Engine``)."""
@@ -56,12 +56,12 @@ class CompiledEngine:
 
     def estimates_within(self, points: Sequence[DesignPoint], limit: int) -> list[Estimate | None]:
         """Return the estimates of points that complete by ``limit``, else None (see ``Engine``)."""
-        plans = [self.planner.plan(point) for point in points]
-        memories = [pack_point(self.packed, plan, limit) for plan in plans]
+        encoded = [self.encoder.encode(point) for point in points]
+        memories = [pack_point(self.packed, point, limit) for point in encoded]
         makespans = self._simulate(memories, _NO_TIMES)
         return [
-            self._estimate(plan, memory, makespan) if makespan <= limit and self._complete(memory) else None
-            for plan, memory, makespan in zip(plans, memories, makespans, strict=True)
+            self._estimate(point, memory, makespan) if makespan <= limit and self._complete(memory) else None
+            for point, memory, makespan in zip(encoded, memories, makespans, strict=True)
         ]
 
     def _simulate(self, memories: list[Ints], times: Ints) -> list[int]:
@@ -75,12 +75,12 @@ class CompiledEngine:
         rows = self.packed.actors.view(memory)
         return not memory[at.STOPPED] and bool(np.all(rows[:, at.POSITION] == rows[:, at.FIRING_END]))
 
-    def _estimate(self, plan: Plan, memory: Ints, makespan: int) -> Estimate:
+    def _estimate(self, encoded: EncodedPoint, memory: Ints, makespan: int) -> Estimate:
         """Read the accounts of a run that is over."""
-        of_actors = np.empty((len(plan.members), len(ActorAccount._fields)), dtype=np.int64)
-        of_partitions = np.empty((len(plan.parts), _SPENT), dtype=np.int64)
-        complete = account(memory, plan.parts, plan.members, makespan, of_actors, of_partitions)
-        cores, fifos = plan.parts[:, PART_CORES].tolist(), self.packed.fifos.view(memory)
+        of_actors = np.empty((len(encoded.members), len(ActorAccount._fields)), dtype=np.int64)
+        of_partitions = np.empty((len(encoded.parts), _SPENT), dtype=np.int64)
+        complete = account(memory, encoded.parts, encoded.members, makespan, of_actors, of_partitions)
+        cores, fifos = encoded.parts[:, PART_CORES].tolist(), self.packed.fifos.view(memory)
         return Estimate(
             makespan=makespan,
             tick_unit=self.packed.tables.tick_unit,
@@ -89,15 +89,15 @@ class CompiledEngine:
                 core_time(spent, n, makespan) for spent, n in zip(of_partitions.tolist(), cores, strict=True)
             ),
             buffers=Accounts(BufferAccount, fifos[:, at.MAX_TOKENS : at.WRITE_BLOCKED + 1].copy()),
-            links=self._link_accounts(memory) if self.planner.servers else (),
-            deadlock=None if complete else self._deadlock(plan.point, memory),
+            links=self._link_accounts(memory) if self.encoder.servers else (),
+            deadlock=None if complete else self._deadlock(encoded.point, memory),
         )
 
     def _link_accounts(self, memory: Ints) -> tuple[LinkAccount, ...]:
         rows = memory[memory[at.LINKS] : memory[at.LINKS_END]].reshape(-1, at.LINK_FIELDS).tolist()
         return tuple(
             LinkAccount(name=server.name, busy=row[at.BUSY], waiting=row[at.WAITED], transfers=row[at.TRANSFERS])
-            for server, row in zip(self.planner.servers, rows, strict=True)
+            for server, row in zip(self.encoder.servers, rows, strict=True)
         )
 
     def _deadlock(self, point: DesignPoint, memory: Ints) -> Deadlock | None:
@@ -105,7 +105,7 @@ class CompiledEngine:
 
     def _rerun(self, prepared: Prepared) -> FinalState:
         """Return the final state of another run."""
-        memory = pack_point(self.packed, self.planner.of(prepared))
+        memory = pack_point(self.packed, self.encoder.of(prepared))
         self._simulate([memory], _NO_TIMES)
         return self._final_state(memory)
 

@@ -93,8 +93,10 @@ _C = "int64[:, :, ::1]"
         f"int64({_I}, {_I}, {_I}, UniTuple(float64, 2), Tuple(({_I}, {_M})), Tuple((boolean[:, ::1], {_I}, {_I})), "
         f"UniTuple({_I}, 2), Tuple(({_M}, {_C}, {_C})))"
     ],
-    cache=True, nogil=True, error_model="numpy",
-)  # fmt: skip
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
 def sweep(order, slots, loads, model, units, reach, ends, costs):
     """Settle each actor of ``order`` in turn, in ``slots`` and ``loads``; return how many moved."""
     used = np.zeros(len(loads), dtype=np.int64)
@@ -201,8 +203,10 @@ def drawn(draw, movable, slots, ends, n_slots):
         f"void({_I}, {_I}, float64[:, ::1], UniTuple(float64, 5), {_I}, Tuple(({_I}, {_M})), boolean[:, ::1], "
         f"UniTuple({_I}, 2), Tuple(({_M}, {_C}, {_C})))"
     ],
-    cache=True, nogil=True, error_model="numpy",
-)  # fmt: skip
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
 def anneal(movable, slots, draws, model, stages, units, allowed, ends, costs):
     """Anneal the mapping ``slots``, a step for each row of ``draws``; leaves the best one on the way in ``slots``.
 

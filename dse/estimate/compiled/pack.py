@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.estimate.compiled import layout as at
+from dse.estimate.compiled.encode import EncodedPoint
 from dse.estimate.compiled.place_kernel import fill
-from dse.estimate.compiled.plan import Plan
 from dse.estimate.problem.prepare import link_servers
 from dse.estimate.problem.tables import ProblemTables
 
@@ -98,12 +98,19 @@ def pack_problem(tables: ProblemTables) -> Packed:
         tables=tables,
         firings=np.concatenate([*(f.astype(np.uint16, copy=False) for f in trace.firings), np.zeros(0, np.uint16)]),
         firing_base=np.cumsum([0, *sizes], dtype=np.int64),
-        memory=memory, actions=actions, reads=reads, writes=writes, actors=actors, fifos=fifos, pairs=pairs,
-        read_costs=read_costs, write_costs=write_costs,
+        memory=memory,
+        actions=actions,
+        reads=reads,
+        writes=writes,
+        actors=actors,
+        fifos=fifos,
+        pairs=pairs,
+        read_costs=read_costs,
+        write_costs=write_costs,
         action_actor=action_actor,
         action_costs=_action_costs(tables, action_actor, pairs, blocks),
         shared=np.array([server.shared for server in link_servers(tables.problem.platform)], dtype=bool),
-    )  # fmt: skip
+    )
     _copy_tables(packed, blocks)
     _fill_head(packed, lists)
     _fill_actors(packed, pending, neighbours)
@@ -179,27 +186,38 @@ def _action_costs(tables: ProblemTables, actor: Ints, pairs: Region, blocks: Reg
     rows, column = np.arange(len(tables.rows))[:, None], np.arange(len(actor))
     pair = tables.pair_base[actor] + column - tables.action_base[actor]
     words = (
-        tables.first_scheduling, pairs.address(rows) + pair, tables.compute, tables.block_width,
+        tables.first_scheduling,
+        pairs.address(rows) + pair,
+        tables.compute,
+        tables.block_width,
         blocks.first + tables.block_base,
-    )  # fmt: skip
+    )
     return np.ascontiguousarray(np.stack(words, axis=2))
 
 
-def pack_point(packed: Packed, plan: Plan, limit: int | None = None) -> Ints:
+def pack_point(packed: Packed, encoded: EncodedPoint, limit: int | None = None) -> Ints:
     """Return the memory of an estimate at its beginning; the kernel's ``settle`` does the rest."""
-    n_actors, n_servers = len(plan.members), len(packed.shared)
-    words = at.CHOSEN_ACTOR_FIELDS * n_actors + at.CHOSEN_FIFO_FIELDS * len(plan.choices)
-    words += at.PART_FIELDS * len(plan.parts) + 2 * n_actors + len(plan.orders)
+    n_actors, n_servers = len(encoded.members), len(packed.shared)
+    words = at.CHOSEN_ACTOR_FIELDS * n_actors + at.CHOSEN_FIFO_FIELDS * len(encoded.choices)
+    words += at.PART_FIELDS * len(encoded.parts) + 2 * n_actors + len(encoded.orders)
     if n_servers:
-        words += n_servers * (at.LINK_FIELDS + 2 * len(plan.choices) * at.REQUEST_FIELDS)
+        words += n_servers * (at.LINK_FIELDS + 2 * len(encoded.choices) * at.REQUEST_FIELDS)
         words += (packed.reads.rows + packed.writes.rows) * at.CARRIED_FIELDS
     memory = np.empty(len(packed.memory) + words, dtype=np.int64)
     modes = (
-        int(plan.point.release == "reading"), int(plan.point.transfers == "parallel"),
+        int(encoded.point.release == "reading"),
+        int(encoded.point.transfers == "parallel"),
         at.NEVER if limit is None else max(-1, min(limit, at.NEVER)),  # any limit fits the array
-    )  # fmt: skip
+    )
     fill(
-        memory, packed.memory, plan.parts, plan.members, plan.orders, plan.choices, packed.action_costs,
-        packed.shared, modes,
-    )  # fmt: skip
+        memory,
+        packed.memory,
+        encoded.parts,
+        encoded.members,
+        encoded.orders,
+        encoded.choices,
+        packed.action_costs,
+        packed.shared,
+        modes,
+    )
     return memory

@@ -7,6 +7,8 @@ of actions, of entries of the transfer tables and of firings run through all act
 import numpy as np
 from numba import njit
 
+from dse.estimate.problem.prices import ACROSS, APART, CLASS_OF_ENDS, TOGETHER
+
 _inner = njit(error_model="numpy")
 
 
@@ -103,8 +105,10 @@ _FIVE = f"UniTuple({_I}, 5)"
 
 @njit(
     [f"int64({_TRACE}, {_THREE}, {_THREE}, {_THREE}, {_FIVE}, Tuple(({_I}, {_I}, int32[::1])), {_FIVE})"],
-    cache=True, nogil=True, error_model="numpy",
-)  # fmt: skip
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
 def longest_path(trace, reads, writes, buffers, times, found, counts):
     """Return the length of the longest path; add to ``counts`` what its firings are."""
     base = trace[1]
@@ -135,9 +139,6 @@ def longest_path(trace, reads, writes, buffers, times, found, counts):
     return end[last]
 
 
-LOCAL, CPU_CPU, CUDA, HOST_CPU, HOST_GPU = range(5)
-
-
 @_inner
 def classify(slots, slot_unit, unit_kind, unit_side, buffers, crossing, read_class, write_class):
     """Give each buffer the class of its price on both sides, and each port its first buffer that crosses, or -1."""
@@ -148,18 +149,14 @@ def classify(slots, slot_unit, unit_kind, unit_side, buffers, crossing, read_cla
             crossing[port[b]] = b
     for b in range(len(source)):
         writer, reader = slots[source[b]], slots[target[b]]
+        where = TOGETHER if writer == reader else APART
         if crossing[port[b]] >= 0:
-            read_class[b] = HOST_GPU if unit_kind[slot_unit[reader]] else HOST_CPU
-            write_class[b] = HOST_GPU if unit_kind[slot_unit[writer]] else HOST_CPU
-        else:
-            near = LOCAL if writer == reader else CPU_CPU
-            read_class[b] = CUDA if unit_kind[slot_unit[reader]] else near
-            write_class[b] = CUDA if unit_kind[slot_unit[writer]] else near
+            where = ACROSS
+        read_class[b] = CLASS_OF_ENDS[unit_kind[slot_unit[reader]], where]
+        write_class[b] = CLASS_OF_ENDS[unit_kind[slot_unit[writer]], where]
 
 
-@njit(
-    [f"void({_I}, {_THREE}, {_THREE}, int64, {_I}, {_I})"], cache=True, nogil=True, error_model="numpy"
-)  # fmt: skip
+@njit([f"void({_I}, {_THREE}, {_THREE}, int64, {_I}, {_I})"], cache=True, nogil=True, error_model="numpy")
 def classes_of(slots, units, buffers, n_ports, read_class, write_class):
     """``classify`` for one mapping."""
     slot_unit, unit_kind, unit_side = units
@@ -257,8 +254,10 @@ _C = "int64[:, :, ::1]"
         f"void({_M}, {_M}, boolean[::1], {_THREE}, {_THREE}, int64, {_M}, UniTuple({_M}, 2), Tuple(({_M}, {_C})), "
         f"UniTuple({_C}, 3), boolean, {_I})"
     ],
-    cache=True, nogil=True, error_model="numpy",
-)  # fmt: skip
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
 def bounds_of(slots, rows, side_by_side, units, buffers, n_ports, actor_loads, loads, links, paths, parallel, bounds):
     """Put a bound of each mapping into ``bounds``; ``slots`` and ``rows`` of the tables: (n_mappings, n_actors)."""
     slot_unit, unit_kind, unit_side = units
@@ -272,9 +271,18 @@ def bounds_of(slots, rows, side_by_side, units, buffers, n_ports, actor_loads, l
         here, costs = slots[i], rows[i]
         classify(here, slot_unit, unit_kind, unit_side, buffers, crossing, read_class, write_class)
         most = work(
-            here, costs, buffers, read_class, write_class, actor_loads, loads, parallel, side_by_side[i], per_actor,
+            here,
+            costs,
+            buffers,
+            read_class,
+            write_class,
+            actor_loads,
+            loads,
+            parallel,
+            side_by_side[i],
+            per_actor,
             per_slot,
-        )  # fmt: skip
+        )
         if links[1].shape[0] > 0:
             most = max(most, link_load(here, units, buffers, crossing, read_class, write_class, loads, links, busy))
         if n_paths > 0:

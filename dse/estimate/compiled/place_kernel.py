@@ -41,11 +41,10 @@ def cross(owner, parts, ends, gpu, crossing):
 
 
 @njit(
-    [
-        f"int64({_M}, {_I}, {_I}, Tuple(({_M}, {_I}, boolean[:, ::1], boolean[::1])), int32[:, :, ::1], {_I}, {_M})"
-    ],
-    cache=True, error_model="numpy",
-)  # fmt: skip
+    [f"int64({_M}, {_I}, {_I}, Tuple(({_M}, {_I}, boolean[:, ::1], boolean[::1])), int32[:, :, ::1], {_I}, {_M})"],
+    cache=True,
+    error_model="numpy",
+)
 def choose(parts, members, capacities, network, known, keys, choices):
     """Choose prices and server of every buffer; return ``CHOSEN``, ``UNKNOWN`` (the keys are right) or ``DOUBTFUL``.
 
@@ -134,8 +133,9 @@ def carry(m, x, choices, shared, links, carried):
 
 @njit(
     [f"void({_I}, {_I}, {_M}, {_I}, {_I}, {_M}, int64[:, :, ::1], boolean[::1], UniTuple(int64, 3))"],
-    cache=True, error_model="numpy",
-)  # fmt: skip
+    cache=True,
+    error_model="numpy",
+)
 def fill(m, template, parts, members, orders, choices, costs, shared, modes):
     """Fill the memory of a run: the template, and behind it what the design point chooses; zeros where lists begin.
 

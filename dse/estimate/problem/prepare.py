@@ -14,16 +14,13 @@ import numpy as np
 from dse.base.errors import FormatError, InfeasibleDesign
 from dse.base.registry import nearest_names
 from dse.estimate.problem.failures import raise_gathered
-from dse.estimate.problem.tables import PRICE_DERIVED, PRICE_FREE, UNIT_KINDS, CostRow, ProblemTables, Side
-from dse.model.design_point import POLICIES, DesignPoint
+from dse.estimate.problem.prices import ROW_FREE, ROW_LINKS, UNIT_KINDS, price_class
+from dse.estimate.problem.tables import CostRow, ProblemTables, Side, TransferTable
+from dse.model.design_point import POLICIES, DesignPoint, Partition
 from dse.model.platform import Link, Platform, Unit
 from dse.model.trace import Topology
 from dse.model.weights import FifoKind
 
-FIFO_KINDS: tuple[FifoKind, ...] = ("local", "cpu_cpu", "cuda", "host")
-LOCAL, CPU_CPU, CUDA, HOST = range(len(FIFO_KINDS))
-_PRICE_OF_KIND = {LOCAL: 0, CPU_CPU: 1, CUDA: 2}
-_PRICE_HOST = {"cpu": 3, "gpu": 4}
 NO_SERVER = -1
 
 
@@ -50,8 +47,8 @@ class Prepared:
     """Row of the tables of computing and scheduling for each actor (``tables.rows``): its unit's kind and clock."""
     cores: tuple[int, ...]
     """Cores of each partition; under FULL_PARALLEL the number of its actors."""
-    fifo_kind: tuple[int, ...]
-    """Index into ``FIFO_KINDS`` of each buffer."""
+    fifo_kind: tuple[FifoKind, ...]
+    """Of each buffer."""
     read_price: tuple[int, ...]
     """Row of ``tables.reads.ticks`` for each buffer."""
     write_price: tuple[int, ...]
@@ -90,17 +87,17 @@ def prepare(tables: ProblemTables, point: DesignPoint) -> Prepared:
     unit_kind = tuple(UNIT_KINDS.index(unit.kind) for unit in unit_of)
     placement = _Placement(tables, partition_of, unit_of)
     kinds = placement.fifo_kinds()
-    links = [placement.link(b) if kind == HOST else None for b, kind in enumerate(kinds)]
+    links = placement.links(kinds)
     prepared = Prepared(
         tables=tables,
         point=point,
         partition_of=partition_of,
         unit_kind=unit_kind,
         cost_row=_cost_rows(tables, point, partition_of, unit_kind) if tables.problem.clocks else unit_kind,
-        cores=tuple(len(p.actors) if p.policy == "FULL_PARALLEL" else p.cores for p in point.partitions),
+        cores=tuple(cores_of(partition) for partition in point.partitions),
         fifo_kind=tuple(kinds),
-        read_price=tuple(placement.price(b, kind, links[b], "read") for b, kind in enumerate(kinds)),
-        write_price=tuple(placement.price(b, kind, links[b], "write") for b, kind in enumerate(kinds)),
+        read_price=placement.prices(kinds, links, "read"),
+        write_price=placement.prices(kinds, links, "write"),
         servers=link_servers(platform),
         server_of=tuple(NO_SERVER if link is None else placement.server(b, link) for b, link in enumerate(links)),
         capacities=point.capacities,
@@ -136,21 +133,21 @@ class _Placement:
         """Return the output port that feeds a buffer, as (actor, port)."""
         return self.buffers[buffer].source, self.buffers[buffer].source_port
 
-    def fifo_kinds(self) -> list[int]:
+    def fifo_kinds(self) -> list[FifoKind]:
         """Return the FIFO kind of each buffer (``semantics``, section FIFO kinds)."""
         host_ports = set(self.crossing_of_port)
         if self.platform.dynamic_network:
             host_ports |= {self._port(b) for b in range(len(self.buffers)) if self._could_cross(b)}
-        kinds = []
+        kinds: list[FifoKind] = []
         for buffer in self.buffers:
             if (buffer.source, buffer.source_port) in host_ports:
-                kinds.append(HOST)
+                kinds.append("host")
             elif self.unit_of[buffer.source].kind == "gpu":
-                kinds.append(CUDA)
+                kinds.append("cuda")
             elif self.partition_of[buffer.source] == self.partition_of[buffer.target]:
-                kinds.append(LOCAL)
+                kinds.append("local")
             else:
-                kinds.append(CPU_CPU)
+                kinds.append("cpu_cpu")
         return kinds
 
     def _crosses(self, buffer: int) -> bool:
@@ -162,14 +159,17 @@ class _Placement:
         """Return whether some placement puts one end of a buffer on a GPU and the other elsewhere."""
         ends = self.buffers[buffer]
         kinds = {unit.kind for unit in self.platform.units}
-        capable = self.platform.gpu_capable
         names = [self.tables.topology.actors[end].name for end in (ends.source, ends.target)]
-        can_move = capable is None or any(name in capable for name in names)
+        can_move = any(self.platform.may_use_gpu(name) for name in names)
         return ends.source != ends.target and kinds == {"cpu", "gpu"} and can_move
 
     def _units(self, buffer: int) -> tuple[Unit, Unit]:
         ends = self.buffers[buffer]
         return self.unit_of[ends.source], self.unit_of[ends.target]
+
+    def links(self, kinds: Sequence[FifoKind]) -> list[int | None]:
+        """Return the link of each buffer, None of those that are no host buffers."""
+        return [self.link(b) if kind == "host" else None for b, kind in enumerate(kinds)]
 
     def link(self, buffer: int) -> int | None:
         """Return the index of the link that a host buffer occupies, or None (``semantics``, section Links)."""
@@ -196,52 +196,75 @@ class _Placement:
         forward = source.name == link.between[0] or (source.name != link.between[1] and target.name != link.between[0])
         return first if forward else first + 1
 
-    def price(self, buffer: int, kind: int, link: int | None, side: Side) -> int:
+    def prices(self, kinds: Sequence[FifoKind], links: Sequence[int | None], side: Side) -> tuple[int, ...]:
+        """Return the row of prices of each buffer."""
+        return tuple(self.price(b, kind, links[b], side) for b, kind in enumerate(kinds))
+
+    def price(self, buffer: int, kind: FifoKind, link: int | None, side: Side) -> int:
         """Return the row of prices of a buffer: what is given, else what its link gives, else nothing if so asked."""
         source, target = self._units(buffer)
-        price = _PRICE_HOST[(source if side == "write" else target).kind] if kind == HOST else _PRICE_OF_KIND[kind]
+        price = price_class(kind, (source if side == "write" else target).kind)
         table = self.tables.writes if side == "write" else self.tables.reads
         if table.known[price][buffer]:
             return price
-        if link is not None and kind == HOST and table.known[PRICE_DERIVED + link][buffer]:
-            return PRICE_DERIVED + link
+        if link is not None and kind == "host" and table.known[ROW_LINKS + link][buffer]:
+            return ROW_LINKS + link
         problem = self.tables.problem
         free = problem.missing_weights == "zero" or not problem.weights.has_transfers
-        return PRICE_FREE if free else price
+        return ROW_FREE if free else price
+
+
+def cores_of(partition: Partition) -> int:
+    """Return the cores of a partition: under FULL_PARALLEL each of its actors has one."""
+    return len(partition.actors) if partition.policy == "FULL_PARALLEL" else partition.cores
 
 
 def _check_shape(topology: Topology, platform: Platform, point: DesignPoint) -> None:
     """Raise ``FormatError`` with everything in a point that names what is not there or leaves something out."""
     wrong: list[str] = []
-    units = {unit.name for unit in platform.units}
-    owners: dict[int, list[str]] = {}
     names: set[str] = set()
     for partition in point.partitions:
-        label = f"partition '{partition.name}'"
         if partition.name in names:
-            wrong.append(f"{label} appears twice")
+            wrong.append(f"partition '{partition.name}' appears twice")
         names.add(partition.name)
-        if partition.unit not in units:
-            near = nearest_names(partition.unit, tuple(unit.name for unit in platform.units))
-            wrong.append(f"{label} is on unit '{partition.unit}', which platform '{platform.name}' lacks; {near}")
-        if partition.policy not in POLICIES:
-            wrong.append(f"{label} has policy '{partition.policy}'; {nearest_names(partition.policy, POLICIES)}")
-        if partition.cores < 1:
-            wrong.append(f"{label} has {partition.cores} cores")
+        wrong += _partition_faults(platform, partition)
+    wrong += _placing_faults(topology, point)
+    if len(point.capacities) != len(topology.buffers):
+        wrong.append(f"{len(point.capacities)} capacities for {len(topology.buffers)} buffers")
+    if wrong:
+        raise_gathered(FormatError, wrong, expected="the mapping has to place every actor once, on units that exist")
+
+
+def _partition_faults(platform: Platform, partition: Partition) -> list[str]:
+    """Return what is wrong with unit, policy and cores of a partition."""
+    wrong: list[str] = []
+    label = f"partition '{partition.name}'"
+    units = tuple(unit.name for unit in platform.units)
+    if partition.unit not in units:
+        near = nearest_names(partition.unit, units)
+        wrong.append(f"{label} is on unit '{partition.unit}', which platform '{platform.name}' lacks; {near}")
+    if partition.policy not in POLICIES:
+        wrong.append(f"{label} has policy '{partition.policy}'; {nearest_names(partition.policy, POLICIES)}")
+    if partition.cores < 1:
+        wrong.append(f"{label} has {partition.cores} cores")
+    return wrong
+
+
+def _placing_faults(topology: Topology, point: DesignPoint) -> list[str]:
+    """Return the actors that are not in exactly one partition, and the indices that are no actors."""
+    owners: dict[int, list[str]] = {}
+    for partition in point.partitions:
         for actor in partition.actors:
             owners.setdefault(actor, []).append(partition.name)
     n = len(topology.actors)
-    wrong += [f"actor index {actor} is out of range" for actor in owners if not 0 <= actor < n]
+    wrong = [f"actor index {actor} is out of range" for actor in owners if not 0 <= actor < n]
     for index, known in enumerate(topology.actors):
         places = owners.get(index, [])
         if not places:
             wrong.append(f"actor '{known.name}' is in no partition")
         elif len(places) > 1:
             wrong.append(f"actor '{known.name}' is in several partitions: {', '.join(places)}")
-    if len(point.capacities) != len(topology.buffers):
-        wrong.append(f"{len(point.capacities)} capacities for {len(topology.buffers)} buffers")
-    if wrong:
-        raise_gathered(FormatError, wrong, expected="the mapping has to place every actor once, on units that exist")
+    return wrong
 
 
 def _check_clocks(tables: ProblemTables, point: DesignPoint) -> None:
@@ -261,14 +284,12 @@ def _check_clocks(tables: ProblemTables, point: DesignPoint) -> None:
 def _check_feasible(tables: ProblemTables, point: DesignPoint, unit_of: Sequence[Unit]) -> None:
     """Raise ``InfeasibleDesign`` with all the reasons why a well-formed point can never run."""
     topology = tables.topology
-    capable = tables.problem.platform.gpu_capable
-    wrong: list[str] = []
-    if capable is not None:
-        wrong += [
-            f"actor '{actor.name}' is on GPU '{unit.name}' but is not GPU-capable"
-            for actor, unit in zip(topology.actors, unit_of, strict=True)
-            if unit.kind == "gpu" and actor.name not in capable
-        ]
+    platform = tables.problem.platform
+    wrong = [
+        f"actor '{actor.name}' is on GPU '{unit.name}' but is not GPU-capable"
+        for actor, unit in zip(topology.actors, unit_of, strict=True)
+        if unit.kind == "gpu" and not platform.may_use_gpu(actor.name)
+    ]
     for partition in point.partitions:
         if partition.policy == "STATIC_ORDER":
             wrong += _static_order_faults(topology, partition.name, partition.actors, partition.static_order)
@@ -311,25 +332,32 @@ def _check_weights(prepared: Prepared) -> None:
     tables = prepared.tables
     if tables.problem.missing_weights == "zero":
         return
-    missing, unlinked = _missing_of_actors(prepared), False
-    for side, table, prices in (
-        ("read", tables.reads, prepared.read_price),
-        ("write", tables.writes, prepared.write_price),
-    ):
-        unpriced = [b for b, price in enumerate(prices) if not table.known[price][b]]
-        used = set(table.buffer[np.repeat(tables.count > 0, np.diff(table.first))].tolist()) if unpriced else set()
-        for b in unpriced:
-            if b in used:
-                ends = tables.topology.buffers[b]
-                payer = prepared.unit_kind[ends.source if side == "write" else ends.target]
-                kind = FIFO_KINDS[prepared.fifo_kind[b]]
-                name = tables.topology.buffer_name(b)
-                unlinked |= kind == "host"
-                missing.append(f"no {side} weight of buffer {name} as {kind} FIFO on {UNIT_KINDS[payer]}")
+    reads = _unpriced(tables, tables.reads, prepared.read_price)
+    writes = _unpriced(tables, tables.writes, prepared.write_price)
+    missing = _missing_of_actors(prepared)
+    missing += [_missing_of_buffer(prepared, b, "read") for b in reads]
+    missing += [_missing_of_buffer(prepared, b, "write") for b in writes]
     if missing:
+        unlinked = any(prepared.fifo_kind[b] == "host" for b in (*reads, *writes))
         link = ", or a link between the units to the platform" if unlinked else ""
         expected = f"add the weights{link}, or choose --missing-weights zero or nominal"
         raise_gathered(FormatError, missing, expected=expected)
+
+
+def _unpriced(tables: ProblemTables, table: TransferTable, prices: Sequence[int]) -> list[int]:
+    """Return the buffers that some firing uses at a price that is not known."""
+    unpriced = [b for b, price in enumerate(prices) if not table.known[price][b]]
+    used = set(table.buffer[np.repeat(tables.count > 0, np.diff(table.first))].tolist()) if unpriced else set()
+    return [b for b in unpriced if b in used]
+
+
+def _missing_of_buffer(prepared: Prepared, buffer: int, side: Side) -> str:
+    """Return the weight of a transfer that the point needs and that is not known."""
+    topology = prepared.tables.topology
+    ends = topology.buffers[buffer]
+    payer = UNIT_KINDS[prepared.unit_kind[ends.source if side == "write" else ends.target]]
+    kind = prepared.fifo_kind[buffer]
+    return f"no {side} weight of buffer {topology.buffer_name(buffer)} as {kind} FIFO on {payer}"
 
 
 def _missing_of_actors(prepared: Prepared) -> list[str]:

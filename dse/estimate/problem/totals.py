@@ -5,15 +5,11 @@ no run takes longer than all costs one after the other, each at its dearest pric
 except those of links, where the transfers of all buffers may wait at once.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.base.errors import FormatError
-
-if TYPE_CHECKING:
-    from dse.estimate.problem.tables import ProblemTables, TransferTable
+from dse.estimate.problem.tables import ProblemTables, TransferTable
 
 MOST_TOTAL_TICKS = 2.0**62
 """Half of what 64 bits hold: sums of doubles are good to far better than a factor of two."""
@@ -21,7 +17,7 @@ MOST_TOTAL_TICKS = 2.0**62
 _Reals = NDArray[np.float64]
 
 
-def check_total(tables: "ProblemTables") -> None:
+def check_total(tables: ProblemTables) -> None:
     """Do nothing if the sums of every run fit 64 bits. Raises ``FormatError`` that names the dearest action if not."""
     worst = most_ticks_of_actions(tables)
     at_once = max(1, len(tables.topology.buffers)) if tables.problem.platform.links else 1
@@ -40,7 +36,7 @@ def check_total(tables: "ProblemTables") -> None:
     )
 
 
-def most_ticks_of_actions(tables: "ProblemTables") -> _Reals:
+def most_ticks_of_actions(tables: ProblemTables) -> _Reals:
     """Return what all firings of each action cost at most, transfers and scheduling included."""
     count = tables.count.astype(np.float64)
     each = _dearest(tables.compute) + _dearest(tables.first_scheduling)
@@ -64,7 +60,7 @@ def _dearest(ticks: NDArray[np.int64]) -> _Reals:
     return largest
 
 
-def _transfers(table: "TransferTable", n_actions: int) -> _Reals:
+def _transfers(table: TransferTable, n_actions: int) -> _Reals:
     """Return what the transfers of one firing of each action cost at the dearest prices, widest blocks included."""
     of_action = np.zeros(n_actions)
     if len(table.cost):

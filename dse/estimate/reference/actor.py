@@ -8,7 +8,7 @@ Firing: SCHEDULING, READING, PROCESSING, WRITING; the steps that are due at one 
 from collections.abc import Callable, Sequence
 
 from dse.estimate.reference.atomic import PASSIVE, Atomic
-from dse.estimate.reference.fifo import Fifo
+from dse.estimate.reference.fifo import FifoModel
 from dse.estimate.reference.firing import ActionPlan, BlockPlan, Transfer
 from dse.estimate.reference.link_phase import LinkPhase
 
@@ -24,23 +24,51 @@ class Outputs:
     """To the partition: (place, now)."""
     ended: Callable[[int, int, bool, int], None]
     """To the partition: (place, action, whether the next firing lacks input, now)."""
-    launched: Callable[[Fifo], None]
+    launched: Callable[[FifoModel], None]
     """To the simulator: a FIFO to sample at the end of the phase."""
     time: Callable[[Atomic, int], None]
     """To the simulator: the time advance of a new state, unless that is ``PASSIVE``."""
-    ending: Callable[["Actor"], None]
+    ending: Callable[["ActorModel"], None]
     """To the simulator: all steps are made, ``end`` is to be called in the phase of ends."""
 
 
-class Actor:
+class ActorModel:
     """State: position in the trace, stage, time of the next step, and the account of the time so far."""
 
     __slots__ = (
-        "_actions", "_asked", "_block", "_cursor", "_due", "_held", "_link_phase", "_parallel", "_phase_begin",
-        "_plan", "_plans", "_release_early", "_run_ends", "_since", "_stage", "blocked_reading", "blocked_writing",
-        "end_times", "idle", "index", "key", "last_end", "link_waiting", "n_firings", "out", "place", "position",
-        "processing", "reading", "scheduling", "start_times", "writing",
-    )  # fmt: skip
+        "_actions",
+        "_asked",
+        "_block",
+        "_cursor",
+        "_due",
+        "_held",
+        "_link_phase",
+        "_parallel",
+        "_phase_begin",
+        "_plan",
+        "_plans",
+        "_release_early",
+        "_run_ends",
+        "_since",
+        "_stage",
+        "blocked_reading",
+        "blocked_writing",
+        "end_times",
+        "idle",
+        "index",
+        "key",
+        "last_end",
+        "link_waiting",
+        "n_firings",
+        "out",
+        "place",
+        "position",
+        "processing",
+        "reading",
+        "scheduling",
+        "start_times",
+        "writing",
+    )
 
     def __init__(
         self,

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from dse.estimate.policies import policy_state
 from dse.estimate.problem.prepare import NO_SERVER, Prepared
 from dse.estimate.problem.tables import TransferTable
-from dse.estimate.reference.actor import Actor
-from dse.estimate.reference.fifo import Fifo
+from dse.estimate.reference.actor import ActorModel
+from dse.estimate.reference.fifo import FifoModel
 from dse.estimate.reference.firing import ActionPlan, Ask, BlockPlan, Transfer, plan_transfers
-from dse.estimate.reference.link import LinkServer
-from dse.estimate.reference.partition import Partition
+from dse.estimate.reference.link import LinkModel
+from dse.estimate.reference.partition import PartitionModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coupled:
     """The atomic models, by index."""
 
-    actors: tuple[Actor, ...]
-    fifos: tuple[Fifo, ...]
-    partitions: tuple[Partition, ...]
-    links: tuple[LinkServer, ...]
+    actors: tuple[ActorModel, ...]
+    fifos: tuple[FifoModel, ...]
+    partitions: tuple[PartitionModel, ...]
+    links: tuple[LinkModel, ...]
     """One for each link server of the platform; only shared ones are ever asked."""
 
 
@@ -36,16 +36,16 @@ def couple(prepared: Prepared, firings: Sequence[Firings], *, record_times: bool
     """Return the coupled model of a design point, connected but for the ports to the simulator."""
     buffers = prepared.tables.topology.buffers
     fifos = tuple(
-        Fifo(index=b, capacity=prepared.capacities[b], initial_tokens=buffer.initial_tokens)
+        FifoModel(index=b, capacity=prepared.capacities[b], initial_tokens=buffer.initial_tokens)
         for b, buffer in enumerate(buffers)
     )
-    links = tuple(LinkServer(index=s) for s in range(len(prepared.servers)))
+    links = tuple(LinkModel(index=s) for s in range(len(prepared.servers)))
     planner = _Planner(prepared, fifos, links)
-    actors: list[Actor] = []
+    actors: list[ActorModel] = []
     for a in range(len(firings)):
         partition = prepared.partition_of[a]
         actors.append(
-            Actor(
+            ActorModel(
                 index=a,
                 partition=partition,
                 place=prepared.point.partitions[partition].actors.index(a),
@@ -64,12 +64,12 @@ def couple(prepared: Prepared, firings: Sequence[Firings], *, record_times: bool
     return Coupled(actors=tuple(actors), fifos=fifos, partitions=partitions, links=links)
 
 
-def _partition(prepared: Prepared, index: int, actors: Sequence[Actor]) -> Partition:
+def _partition(prepared: Prepared, index: int, actors: Sequence[ActorModel]) -> PartitionModel:
     """Return a partition connected to its actors."""
     declared = prepared.point.partitions[index]
     buffers = prepared.tables.topology.buffers
     here = declared.actors
-    partition = Partition(
+    partition = PartitionModel(
         index=index,
         cores=prepared.cores[index],
         core_per_actor=declared.policy == "FULL_PARALLEL",
@@ -84,14 +84,14 @@ def _partition(prepared: Prepared, index: int, actors: Sequence[Actor]) -> Parti
     return partition
 
 
-def _finished(here: Sequence[int], actors: Sequence[Actor]) -> Callable[[int], bool]:
+def _finished(here: Sequence[int], actors: Sequence[ActorModel]) -> Callable[[int], bool]:
     return lambda place: actors[here[place]].finished
 
 
 class _Planner:
     """Reads the plans of the actions from the tick tables."""
 
-    def __init__(self, prepared: Prepared, fifos: Sequence[Fifo], links: Sequence[LinkServer]) -> None:
+    def __init__(self, prepared: Prepared, fifos: Sequence[FifoModel], links: Sequence[LinkModel]) -> None:
         self.prepared = prepared
         self.fifos = fifos
         self.links = links

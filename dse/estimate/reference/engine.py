@@ -6,9 +6,10 @@ import numpy as np
 
 from dse.estimate.accounts import partition_account
 from dse.estimate.deadlock import FinalState, diagnose
+from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import Prepared, prepare
-from dse.estimate.problem.tables import build_tables, run_ends
-from dse.estimate.reference.actor import Actor
+from dse.estimate.problem.tables import run_ends
+from dse.estimate.reference.actor import ActorModel
 from dse.estimate.reference.coupled import Coupled, Firings, couple
 from dse.estimate.reference.simulator import Simulator
 from dse.model.design_point import DesignPoint
@@ -95,7 +96,7 @@ def _final_state(model: Coupled) -> FinalState:
     return [actor.position for actor in model.actors], [fifo.visible for fifo in model.fifos]
 
 
-def _actor_account(actor: Actor, makespan: int) -> ActorAccount:
+def _actor_account(actor: ActorModel, makespan: int) -> ActorAccount:
     account = ActorAccount(
         scheduling=actor.scheduling,
         reading=actor.reading,
@@ -112,7 +113,7 @@ def _actor_account(actor: Actor, makespan: int) -> ActorAccount:
     return account
 
 
-def _times(actor: Actor) -> FiringTimes:
+def _times(actor: ActorModel) -> FiringTimes:
     """Return start and end of each firing, -1 for those that were never made."""
     assert actor.start_times is not None, "the times were not recorded"
     start, end = (np.full(actor.n_firings, -1, dtype=np.int64) for _ in range(2))

@@ -7,7 +7,7 @@ def _unconnected(now: int) -> None:
     raise AssertionError(f"a FIFO answered at {now} before the coupled model connected it")
 
 
-class Fifo:
+class FifoModel:
     """State: tokens that are visible (those that a firing has reserved included), tokens in flight, and who waits.
 
     An actor waits for one FIFO at a time; the FIFO then remembers how many tokens, or how much space, it wants.

@@ -3,18 +3,18 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dse.estimate.reference.fifo import Fifo
-from dse.estimate.reference.link import LinkServer
+from dse.estimate.reference.fifo import FifoModel
+from dse.estimate.reference.link import LinkModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
     """The read or the write of one buffer by one firing. ``server`` is None unless it has to ask a shared link."""
 
-    fifo: Fifo
+    fifo: FifoModel
     tokens: int
     ticks: int
-    server: LinkServer | None
+    server: LinkModel | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class BlockPlan:
     reads: TransferPlan
     compute: int
     writes: TransferPlan
-    carried: tuple[tuple[LinkServer, int], ...]
+    carried: tuple[tuple[LinkModel, int], ...]
     """The transfers over links that are not shared, with their ticks: nobody asks, but the link counts them."""
 
 
@@ -45,7 +45,7 @@ class BlockPlan:
 class Ask:
     """What one firing needs of one FIFO: tokens of an input, space of an output."""
 
-    fifo: Fifo
+    fifo: FifoModel
     tokens: int
     question: Callable[[int], bool]
     """``fifo.ask_tokens`` or ``fifo.ask_space``."""

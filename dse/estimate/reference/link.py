@@ -15,7 +15,7 @@ class Client(Protocol):
         """Learn that transfer number ``transfer`` of the reads or writes under way has ended."""
 
 
-class LinkServer:
+class LinkModel:
     """State: the queue of requests, ordered by (request time, partition, actor, buffer), and the transfer served.
 
     Transfers over a link that is not shared take their time without asking; it only counts them.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dse.estimate.policies import NONE_READY, PolicyState
 
 
-class Partition:
+class PartitionModel:
     """State: free cores, which places are ready, what ended last, the memory of the policy. Its time advance is 0 or
     infinite: it looks in the phase of starts when one of its firings ended or one of its actors became ready."""
 
@@ -47,7 +47,7 @@ class Partition:
         self._last_place = self._last_action = -1
         self._own_last = [-1] * len(successors)
         self._looking = False
-        self.on_look: Callable[[Partition], None]
+        self.on_look: Callable[[PartitionModel], None]
         self.starts: list[Callable[[int, int], None]] = []
 
     def actor_ready(self, place: int, now: int) -> None:  # noqa: ARG002  (all input ports take the time)

@@ -9,11 +9,11 @@ from typing import cast
 
 import simpy
 
-from dse.estimate.reference.actor import Actor
+from dse.estimate.reference.actor import ActorModel
 from dse.estimate.reference.atomic import Atomic
 from dse.estimate.reference.coupled import Coupled
-from dse.estimate.reference.fifo import Fifo
-from dse.estimate.reference.partition import Partition
+from dse.estimate.reference.fifo import FifoModel
+from dse.estimate.reference.partition import PartitionModel
 
 _BY_KEY = attrgetter("key")
 _BY_INDEX = attrgetter("index")
@@ -26,9 +26,9 @@ class Simulator:
         self._model = model
         self._env = simpy.Environment()
         self._imminent: list[Atomic] = []
-        self._ending: list[Actor] = []
-        self._looking: list[Partition] = []
-        self._launched: list[Fifo] = []
+        self._ending: list[ActorModel] = []
+        self._looking: list[PartitionModel] = []
+        self._launched: list[FifoModel] = []
         for actor in model.actors:
             actor.out.time = self._hold
             actor.out.ending = self._ending.append

@@ -8,7 +8,7 @@ import abc
 from collections.abc import Generator, Sequence
 from typing import TypeAlias
 
-from dse.explore.methods.method import SearchContext
+from dse.explore.method import SearchContext
 from dse.explore.space.space import Candidate
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation

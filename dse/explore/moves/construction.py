@@ -5,7 +5,7 @@ All work in ticks of the whole trace (``SearchContext.loads``) and in tokens (``
 
 from collections.abc import Callable, Iterator
 
-from dse.explore.methods.method import SearchContext
+from dse.explore.method import SearchContext
 from dse.explore.space.space import Candidate, Space
 
 PARTITION_COUNTS = 12

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dse.explore.methods.method import SearchContext
+from dse.explore.method import SearchContext
 from dse.explore.moves.moves import Moves, Position, Step, all_moves, reachable_slots, some_swaps
 from dse.model.study import Evaluation, unpack_times
 
@@ -37,11 +37,12 @@ def view_of(context: SearchContext, position: Position, evaluation: Evaluation) 
     partitions, waiting = unpack_times(evaluation.times)
     accounts = list(zip(slot_of, partitions, strict=True))
     return View(
-        context=context, position=position,
+        context=context,
+        position=position,
         busy={slot: account.busy for slot, account in accounts},
         idle={slot: account.unoccupied for slot, account in accounts},
         waiting=waiting or (0,) * context.space.n_actors,
-    )  # fmt: skip
+    )
 
 
 def reinsert(view: View) -> list[Step]:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dse.estimate.bounds.slot_loads import Annealing, Costs, Slots, anneal, even_out
+from dse.estimate.bounds.slot_loads import Annealing, LoadCosts, Reach, anneal, even_out
 from dse.estimate.problem.tables import IntArray
-from dse.explore.methods.method import SearchContext
+from dse.explore.method import SearchContext
 from dse.explore.moves.construction import cheapest_load, pipeline_order
 from dse.explore.space.placement import EdgeCosts
 from dse.explore.space.space import Space
@@ -98,9 +98,14 @@ class LoadAnnealer:
         self._stages: dict[int, IntArray] = {}
 
     def annealed(
-        self, slots: Sequence[int], annealing: Annealing, *, steps: int, stages: int = 1,
+        self,
+        slots: Sequence[int],
+        annealing: Annealing,
+        *,
+        steps: int,
+        stages: int = 1,
         actors: Sequence[int] | None = None,
-    ) -> tuple[int, ...]:  # fmt: skip
+    ) -> tuple[int, ...]:
         """Return the slots of the actors after so many steps; only ``actors`` move, or all. The space need not hold it:
         the number of partitions is not looked at.
 
@@ -112,9 +117,15 @@ class LoadAnnealer:
         found = np.array(slots, dtype=np.int64)
         draws = self._context.rng.random((steps, 4))
         anneal(
-            found, movable, draws, stages=self._stages_of(stages), where=self._where, costs=self._costs,
-            most=max(1, self._context.space.most), annealing=annealing,
-        )  # fmt: skip
+            found,
+            movable,
+            draws,
+            stages=self._stages_of(stages),
+            where=self._where,
+            costs=self._costs,
+            most=max(1, self._context.space.most),
+            annealing=annealing,
+        )
         return tuple(found.tolist())
 
     def _stages_of(self, count: int) -> IntArray:
@@ -153,7 +164,7 @@ def _edges_of(context: SearchContext) -> list[list[EdgeCosts]]:
     return found
 
 
-def _costs(space: Space, loads: Sequence[Sequence[int]], edges_of: list[list[EdgeCosts]]) -> Costs:
+def _costs(space: Space, loads: Sequence[Sequence[int]], edges_of: list[list[EdgeCosts]]) -> LoadCosts:
     """Return the costs as arrays, each buffer once for either end."""
     n_units, sizes = len(space.units), [len(edges) for edges in edges_of]
     ends = [(edge, edge.source == actor) for actor, edges in enumerate(edges_of) for edge in edges]
@@ -162,7 +173,7 @@ def _costs(space: Space, loads: Sequence[Sequence[int]], edges_of: list[list[Edg
     reads = np.array([edge.read_apart for edge, _ in ends], dtype=np.int64).reshape(apart)
     writing = np.array([own for _, own in ends], dtype=bool)[:, None, None]
     same = [(edge.write_same, edge.read_same) for edge, _ in ends]
-    return Costs(
+    return LoadCosts(
         work=np.array(loads, dtype=np.int64).reshape(len(sizes), n_units),
         first=np.cumsum([0, *sizes], dtype=np.int64),
         other=np.array([edge.target if own else edge.source for edge, own in ends], dtype=np.int64),
@@ -172,9 +183,9 @@ def _costs(space: Space, loads: Sequence[Sequence[int]], edges_of: list[list[Edg
     )
 
 
-def _slots_of(space: Space) -> Slots:
+def _slots_of(space: Space) -> Reach:
     units = range(len(space.units))
-    return Slots(
+    return Reach(
         unit=np.array(space.unit_of_slot, dtype=np.int64),
         first=np.array([space.slots_of_unit(u).start for u in units], dtype=np.int64),
         count=np.array([len(space.slots_of_unit(u)) for u in units], dtype=np.int64),

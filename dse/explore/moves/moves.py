@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dse.explore.methods.method import SearchContext
+from dse.explore.method import SearchContext
 from dse.explore.space.clocks import Levels
 from dse.explore.space.space import Candidate, Space
 
@@ -88,14 +88,12 @@ def position_of(candidate: Candidate) -> Position:
     """Return a canonical candidate as a position."""
     return Position(
         slots=candidate.assignment, policy=candidate.policy, capacity=candidate.capacity, clocks=candidate.clocks
-    )  # fmt: skip
+    )
 
 
 def candidate_of(space: Space, position: Position) -> Candidate | None:
     """Return the canonical candidate of a position, None when the space does not hold it."""
-    return space.candidate(
-        position.slots, policy=position.policy, capacity=position.capacity, clocks=position.clocks
-    )  # fmt: skip
+    return space.candidate(position.slots, policy=position.policy, capacity=position.capacity, clocks=position.clocks)
 
 
 def random_candidate(context: SearchContext) -> Candidate:
@@ -103,10 +101,11 @@ def random_candidate(context: SearchContext) -> Candidate:
     options, rng = context.space.options, context.rng
     assignment = context.space.random_assignment(rng)
     return Candidate(
-        assignment=assignment, clocks=context.space.random_clocks(assignment, rng),
+        assignment=assignment,
+        clocks=context.space.random_clocks(assignment, rng),
         policy=int(rng.integers(len(options.policies))),
         capacity=int(rng.integers(len(options.capacities))),
-    )  # fmt: skip
+    )
 
 
 CLOCKINGS = 64
@@ -129,9 +128,11 @@ def _settings(space: Space, candidate: Candidate) -> Iterator[Candidate]:
         for policy in range(len(space.options.policies)):
             for capacity in range(len(space.options.capacities)):
                 yield Candidate(
-                    assignment=candidate.assignment, policy=policy, capacity=capacity,
+                    assignment=candidate.assignment,
+                    policy=policy,
+                    capacity=capacity,
                     clocks=space.clocks.of_levels(at_level),
-                )  # fmt: skip
+                )
 
 
 def targets(space: Space, slots: tuple[int, ...], actor: int) -> Iterator[int]:

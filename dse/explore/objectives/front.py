@@ -7,7 +7,7 @@ from fractions import Fraction
 from dse.base.errors import OptionError
 from dse.estimate.problem.tables import ProblemTables
 from dse.explore.evaluator import Budget
-from dse.explore.methods.method import SearchContext, SearchMethod
+from dse.explore.method import SearchContext, SearchMethod
 from dse.explore.objectives.objectives import MAKESPAN, Objective, make_objective
 from dse.explore.objectives.pareto import Costs, ParetoArchive, hypervolume
 from dse.explore.space.placement import Placement
@@ -94,7 +94,7 @@ def unbounded(context: SearchContext, goals: Goals) -> SearchContext:
     """Return the context of a search by goals: without bounds, as those of the makespan say nothing about others."""
     return replace(
         context, bounds=lambda candidates: [0] * len(candidates), placement=Placement(), objectives=len(goals.axes)
-    )  # fmt: skip
+    )
 
 
 class ByGoals:
@@ -178,5 +178,8 @@ def front_of(goals: Goals, evaluations: Sequence[Evaluation]) -> Front | None:
             FrontPoint(evaluation=by_ordinal[ordinal], values=goals.values(of_point))
             for ordinal, of_point in archive.front
         ),
-        reference=goals.values(worst), ideal=goals.values(ideal), hypervolume=history[-1][1], history=tuple(history),
-    )  # fmt: skip
+        reference=goals.values(worst),
+        ideal=goals.values(ideal),
+        hypervolume=history[-1][1],
+        history=tuple(history),
+    )

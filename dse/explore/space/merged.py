@@ -33,13 +33,15 @@ class MergedSpace(Space):
 
     def __init__(self, plain: Space, symmetry: ActorSymmetry) -> None:
         super().__init__(
-            units=plain.units, allowed=plain.allowed, least=plain.least, most=plain.most, options=plain.options,
+            units=plain.units,
+            allowed=plain.allowed,
+            least=plain.least,
+            most=plain.most,
+            options=plain.options,
             alike=plain.alike,
-        )  # fmt: skip
+        )
         self.symmetry = self._found = symmetry
-        self._forms = CanonicalActors(
-            symmetry, unit_of_slot=self.unit_of_slot, first=self._first, alike=plain.alike
-        )  # fmt: skip
+        self._forms = CanonicalActors(symmetry, unit_of_slot=self.unit_of_slot, first=self._first, alike=plain.alike)
         self._order = symmetry.order
         self._internal = self.reordered(self._order)
         place = {actor: i for i, actor in enumerate(self._order)}
@@ -221,8 +223,12 @@ def merged_space(plain: Space, tables: ProblemTables) -> Space:
     kind_of = {unit.name: unit.kind for unit in platform.units}
     policies = tuple(unit.policy for unit in plain.units if unit.policy)
     freedom = Freedom(
-        platform=platform, allowed=plain.allowed, kinds=tuple(kind_of[unit.unit] for unit in plain.units),
-        policies=policies or options.policies, capacities=options.capacities, transfers=options.transfers,
-    )  # fmt: skip
+        platform=platform,
+        allowed=plain.allowed,
+        kinds=tuple(kind_of[unit.unit] for unit in plain.units),
+        policies=policies or options.policies,
+        capacities=options.capacities,
+        transfers=options.transfers,
+    )
     symmetry = find_symmetry(tables, freedom)
     return plain if symmetry is None else MergedSpace(plain, symmetry)

@@ -79,9 +79,15 @@ class Space:
     """Which actors are identical, where the space merges some."""
 
     def __init__(
-        self, *, units: tuple[UnitSlots, ...], allowed: tuple[tuple[int, ...], ...], least: int, most: int,
-        options: SpaceOptions, alike: tuple[int, ...] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        units: tuple[UnitSlots, ...],
+        allowed: tuple[tuple[int, ...], ...],
+        least: int,
+        most: int,
+        options: SpaceOptions,
+        alike: tuple[int, ...] | None = None,
+    ) -> None:
         self.units = units
         self.alike = tuple(range(len(units))) if alike is None else alike
         """For each unit the first unit that is identical to it: itself unless there are twins."""
@@ -189,9 +195,13 @@ class Space:
     def reordered(self, order: tuple[int, ...]) -> "Space":
         """Return the same space with the actors renumbered: actor ``i`` is ``order[i]`` of this one."""
         return Space(
-            units=self.units, allowed=tuple(self.allowed[a] for a in order), least=self.least, most=self.most,
-            options=self.options, alike=self.alike,
-        )  # fmt: skip
+            units=self.units,
+            allowed=tuple(self.allowed[a] for a in order),
+            least=self.least,
+            most=self.most,
+            options=self.options,
+            alike=self.alike,
+        )
 
     # Enumeration ------------------------------------------------------------------------------------------------------
 
@@ -285,9 +295,7 @@ class Space:
             old, new = self.clocks.of_unit[unit], self.clocks.of_unit[renamed]
             if old is not None and new is not None:
                 level_of[new] = self.clocks.levels(clocks)[old]
-        return Candidate(
-            assignment=found[0], policy=policy, capacity=capacity, clocks=self.clocks.of_levels(level_of)
-        )  # fmt: skip
+        return Candidate(assignment=found[0], policy=policy, capacity=capacity, clocks=self.clocks.of_levels(level_of))
 
     def _renamed(self, slots: tuple[int, ...]) -> tuple[Assignment, dict[int, int]] | None:
         """Return the canonical form of an assignment and how it calls the used units, None as ``canonical``."""
@@ -353,15 +361,19 @@ class Space:
             taken.add(name)
             partitions.append(
                 Partition(
-                    name=name, actors=tuple(actors), unit=unit.unit,
+                    name=name,
+                    actors=tuple(actors),
+                    unit=unit.unit,
                     policy=unit.policy or self.options.policies[candidate.policy],
                     clock_mhz=self.clocks.clock_mhz(u, candidate.clocks),
                 )
-            )  # fmt: skip
+            )
         return DesignPoint(
-            partitions=tuple(partitions), capacities=self.options.capacities[candidate.capacity],
-            release=self.options.release, transfers=self.options.transfers,
-        )  # fmt: skip
+            partitions=tuple(partitions),
+            capacities=self.options.capacities[candidate.capacity],
+            release=self.options.release,
+            transfers=self.options.transfers,
+        )
 
     def one_core(self) -> DesignPoint | None:
         """Return all actors in one partition of the first unit that allows it, or None where no unit does.
@@ -372,13 +384,18 @@ class Space:
         for u, unit in enumerate(self.units):
             if all(u in allowed for allowed in self.allowed):
                 partition = Partition(
-                    name="P0", actors=tuple(range(self.n_actors)), unit=unit.unit,
-                    policy=unit.policy or self.options.policies[0], clock_mhz=self.clocks.clock_mhz(u, ()),
-                )  # fmt: skip
+                    name="P0",
+                    actors=tuple(range(self.n_actors)),
+                    unit=unit.unit,
+                    policy=unit.policy or self.options.policies[0],
+                    clock_mhz=self.clocks.clock_mhz(u, ()),
+                )
                 return DesignPoint(
-                    partitions=(partition,), capacities=self.options.capacities[0],
-                    release=self.options.release, transfers=self.options.transfers,
-                )  # fmt: skip
+                    partitions=(partition,),
+                    capacities=self.options.capacities[0],
+                    release=self.options.release,
+                    transfers=self.options.transfers,
+                )
         return None
 
 
@@ -546,7 +563,7 @@ def _allowed_units(
 ) -> tuple[int, ...]:
     """Return the units that an actor may run on, as indices."""
     name = topology.actors[actor].name
-    capable = not cpu_only and (platform.gpu_capable is None or name in platform.gpu_capable)
+    capable = not cpu_only and platform.may_use_gpu(name)
     units = tuple(u for u, unit in enumerate(platform.units) if unit.kind == "cpu" or capable)
     if pin is None:
         return units

@@ -46,17 +46,17 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dse.estimate.problem.tables import PRICES, ProblemTables, TransferTable
+from dse.estimate.problem.prices import PriceClass
+from dse.estimate.problem.tables import ProblemTables, TransferTable
 from dse.model.design_point import Policy, TransferMode
 from dse.model.platform import Platform
 from dse.model.trace import TraceBuffer
-from dse.model.weights import FifoKind, UnitKind
 
 Permutation: TypeAlias = tuple[int, ...]
 """The image of each actor."""
 Group: TypeAlias = tuple[int, ...]
 """Actors that are exchanged together; the i-th of one group takes the place of the i-th of another."""
-CPU_PRICES: tuple[tuple[FifoKind, UnitKind], ...] = (("local", "cpu"), ("cpu_cpu", "cpu"))
+CPU_PRICES = (PriceClass.LOCAL, PriceClass.CPU_CPU)
 """The prices of transfers where no actor can be on a GPU."""
 MOST_EXCHANGES = 24
 """Exchanges that are tried at once: all products of up to so many; beyond, one family of groups after the other."""
@@ -138,9 +138,12 @@ def find_symmetry(tables: ProblemTables, freedom: Freedom) -> ActorSymmetry | No
     if not alike and not families:
         return None
     return ActorSymmetry(
-        n_actors=len(graph.colours), alike=tuple(alike), families=tuple(families),
-        rounds=_rounds(len(graph.colours), families), ordered=ordered,
-    )  # fmt: skip
+        n_actors=len(graph.colours),
+        alike=tuple(alike),
+        families=tuple(families),
+        rounds=_rounds(len(graph.colours), families),
+        ordered=ordered,
+    )
 
 
 def _runs(twins: tuple[int, ...], allowed: tuple[tuple[int, ...], ...]) -> list[tuple[int, ...]]:
@@ -343,15 +346,23 @@ def _actor_label(tables: ProblemTables, freedom: Freedom, a: int) -> object:
         tables.block_ticks[base : base + width].tobytes()
         for base, width in zip(bases.ravel().tolist(), widths.ravel().tolist(), strict=True)
     )
-    capable = freedom.platform.gpu_capable
     accesses: object = ()
     if trace.accesses:
         accesses = (trace.accesses[a].signatures, _hashed(trace.accesses[a].ids))
     return (
-        n, _hashed(trace.firings[a]), tables.compute[:, start:end].tobytes(), widths.tobytes(), blocks,
-        tables.first_scheduling[:, start:end].tobytes(), tables.pair_scheduling[:, pairs].tobytes(),
-        freedom.allowed[a], capable is None or actor.name in capable, actor.fsm, actor.stateless, accesses,
-    )  # fmt: skip
+        n,
+        _hashed(trace.firings[a]),
+        tables.compute[:, start:end].tobytes(),
+        widths.tobytes(),
+        blocks,
+        tables.first_scheduling[:, start:end].tobytes(),
+        tables.pair_scheduling[:, pairs].tobytes(),
+        freedom.allowed[a],
+        freedom.platform.may_use_gpu(actor.name),
+        actor.fsm,
+        actor.stateless,
+        accesses,
+    )
 
 
 def _hashed(values: np.ndarray) -> tuple[int, bytes]:
@@ -373,11 +384,20 @@ def _buffer_labels(tables: ProblemTables, freedom: Freedom) -> list[object]:
         known = tuple((r[b], w[b]) for r, w in zip(tables.reads.known, tables.writes.known, strict=True))
         labels.append(
             (
-                tuple(reads[b]), tuple(writes[b]), tuple(before.get(b, ())), ranks[b], rank, known,
-                buffer.token_bytes, buffer.token_bits, buffer.capacity, buffer.initial_tokens,
-                buffer.source == buffer.target, tuple(vector[b] for vector in freedom.capacities),
+                tuple(reads[b]),
+                tuple(writes[b]),
+                tuple(before.get(b, ())),
+                ranks[b],
+                rank,
+                known,
+                buffer.token_bytes,
+                buffer.token_bits,
+                buffer.capacity,
+                buffer.initial_tokens,
+                buffer.source == buffer.target,
+                tuple(vector[b] for vector in freedom.capacities),
             )
-        )  # fmt: skip
+        )
     return labels
 
 
@@ -398,7 +418,7 @@ def _entries(tables: ProblemTables, table: TransferTable) -> list[list[object]]:
 def _costing_before(tables: ProblemTables, freedom: Freedom) -> dict[int, list[int]]:
     """Return for each buffer, by fired action, how many writes before its own could cost something (condition 3)."""
     table = tables.writes
-    rows = slice(None) if freedom.reaches_gpu else [PRICES.index(price) for price in CPU_PRICES]
+    rows = slice(None) if freedom.reaches_gpu else list(CPU_PRICES)
     found: dict[int, list[int]] = defaultdict(list)
     for column in np.flatnonzero(tables.count).tolist():
         costing = 0

@@ -9,13 +9,19 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias, assert_never, cast
 
 from dse.base.source import NO_SPAN, Span
-from dse.passes.arithmetic import quotient, real, remainder, shift_left, shift_right, single, wrap
+from dse.passes.arithmetic import LARGEST_SHIFT, quotient, real, remainder, shift_left, shift_right, single, wrap
 from dse.program import ir
 from dse.program.types import BoolType, FloatType, IntType, ListType, ScalarType, StringType, Type, scalar_of
 
 Value: TypeAlias = int | float | bool | str | tuple["Value", ...]
 
 STEP_LIMIT = 2_000_000
+LONGEST_LIST = 1 << 21
+"""Lists of more elements have no value at compile time: nothing but a size or a short table is asked for then."""
+LONGEST_TEXT = 1 << 20
+"""Longer texts have no value at compile time."""
+LONGEST_NUMBER = 2 * LARGEST_SHIFT
+"""Integers of more bits have no text at compile time."""
 DEPTH_LIMIT = 200
 """Nested calls of functions; deeper ones count as endless."""
 
@@ -33,8 +39,13 @@ class NotConstantError(Exception):
         self.reported = reported
 
 
+def _check_length(of: ListType) -> None:
+    if of.size > LONGEST_LIST:
+        raise NotConstantError(f"a list of {of.size} elements is made at run time")
+
+
 def zero_of(of: Type) -> Value:
-    """Return the value of an uninitialised variable."""
+    """Return the value of an uninitialised variable. Raises ``NotConstantError`` where it is a very long list."""
     match of:
         case IntType():
             return 0
@@ -45,11 +56,15 @@ def zero_of(of: Type) -> Value:
         case StringType():
             return ""
         case ListType():
+            _check_length(of)
             return (zero_of(of.element),) * of.size
 
 
 def store(value: Value, target: Type) -> Value:
-    """Return what a variable of type ``target`` holds after ``value`` was assigned: wrapped, padded with zeros."""
+    """Return what a variable of type ``target`` holds after ``value`` was assigned: wrapped, padded with zeros.
+
+    Raises ``NotConstantError`` where it is a very long list.
+    """
     match target:
         case IntType():
             return wrap(cast("int", value), target.container_bits, target.signed)
@@ -60,6 +75,7 @@ def store(value: Value, target: Type) -> Value:
             return value
         case ListType():
             assert isinstance(value, tuple)
+            _check_length(target)
             stored = tuple(store(v, target.element) for v in value[: target.size])
             missing = target.size - len(stored)
             return stored + (zero_of(target.element),) * missing if missing else stored
@@ -217,7 +233,10 @@ def _operated(expr: ir.Binary, left: Value, right: Value) -> Value:
     """Return the value of an operator that takes both operands."""
     match expr.type:
         case StringType():
-            return _text(left, expr.span) + _text(right, expr.span)
+            text = _text(left, expr.span) + _text(right, expr.span)
+            if len(text) > LONGEST_TEXT:
+                raise NotConstantError(f"a text of {len(text)} characters is made at run time", expr.span)
+            return text
         case ListType():
             return _joined(expr, left, right)
         case FloatType():
@@ -255,7 +274,11 @@ def _text(value: Value, span: Span) -> str:
     match value:
         case bool():
             return "1" if value else "0"
-        case int() | str():
+        case str():
+            return value
+        case int():
+            if value.bit_length() > LONGEST_NUMBER:
+                raise NotConstantError(f"the text of a number of {value.bit_length()} bits is made at run time", span)
             return str(value)
         case tuple():
             return "[" + ", ".join(_text(v, span) for v in value) + "]"

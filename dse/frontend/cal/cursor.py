@@ -205,6 +205,11 @@ class Cursor:
             return self._tag_begins(at)
         return kind in DECLARATION_WORDS or (kind == "local" and kinds[at + 1] == "fsm")
 
+    def _is_stop(self, stops: frozenset[str]) -> bool:
+        """Tell whether one of ``stops`` is here; the colon of ``type:`` is none."""
+        kind = self._kinds[self._at]
+        return kind in stops and (kind != ":" or self._kinds[self._at - 1] != "type")
+
     def _skip_to(self, stops: frozenset[str], open_ifs: int = 0) -> str:
         """Skip to one of ``stops``, over whole if-expressions, at most to a declaration; return the kind found.
 
@@ -216,9 +221,7 @@ class Cursor:
         while (kind := kinds[self._at]) != END_OF_FILE:
             if kind == ";":
                 nested = 0  # no expression holds one
-            if nested == 0 and kind in stops and (kind != ":" or kinds[self._at - 1] != "type"):
-                break
-            if self._declaration_begins(self._at):
+            if (nested == 0 and self._is_stop(stops)) or self._declaration_begins(self._at):
                 break
             if kind == "if":
                 nested += 1

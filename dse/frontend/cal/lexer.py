@@ -33,6 +33,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
+_LITERALS = {_INTEGER: INTEGER, _REAL: REAL, _STRING: STRING}
 
 
 def tokenize(path: str, text: str, gather: Gatherer) -> TokenStream:
@@ -57,8 +58,8 @@ def tokenize(path: str, text: str, gather: Gatherer) -> TokenStream:
             kind = token if token in RESERVED else IDENTIFIER
         elif group == _SIGN:
             kind = token
-        elif group <= _STRING:
-            kind = INTEGER if group == _INTEGER else REAL if group == _REAL else STRING
+        elif group in _LITERALS:
+            kind = _LITERALS[group]
         else:
             span = Span(path, line, start - before_line, line, end - before_line)
             _lexical_error(group, token, span, tokens, gather)
@@ -101,7 +102,7 @@ def _lexical_error(group: int, token: str, span: Span, tokens: TokenStream, gath
 def _number_error(token: str, span: Span, tokens: TokenStream, gather: Gatherer) -> None:
     """Split a number that runs into a reserved word (``3do``); report one that runs into anything else."""
     word = re.search(r"[A-Za-z_]\w*\Z", token, re.ASCII)
-    if word is not None and word[0] in RESERVED and word.start() > 0:
+    if word is not None and word[0] in RESERVED:
         number = token[: word.start()]
         tokens.append(REAL if "." in number else INTEGER, number, span.line, span.column)
         tokens.append(word[0], word[0], span.line, span.column + word.start())

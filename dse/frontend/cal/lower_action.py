@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from dse.base.source import Span
 from dse.frontend.cal import ast
-from dse.frontend.cal.names import FileScope, LocalVariable, NameSupply, Scope, nearest
-from dse.frontend.cal.program import Program, conversion_hint
-from dse.frontend.cal.typing import is_convertible
+from dse.frontend.cal.names import FileScope, LocalScope, LocalVariable, NameSupply, nearest, number_text
+from dse.frontend.cal.symbols import Symbols, conversion_hint
 from dse.program import ir
-from dse.program.types import ListType, Type
+from dse.program.types import LARGEST_LIST, ListType, Type
+from dse.program.typing import is_convertible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,9 +21,9 @@ class ActorPorts:
     output_names: tuple[str, ...]
 
 
-def lower_ports(program: Program, actor: ast.ActorDecl, file: FileScope) -> ActorPorts:
+def lower_ports(symbols: Symbols, actor: ast.ActorDecl, file: FileScope) -> ActorPorts:
     """Return the ports of an actor; reports types that are wrong and names used twice."""
-    scope = Scope(file)
+    scope = LocalScope(file)
     seen: dict[str, Span] = {}
     sides: list[tuple[ir.Port, ...]] = []
     for declared in (actor.inputs, actor.outputs):
@@ -31,11 +31,11 @@ def lower_ports(program: Program, actor: ast.ActorDecl, file: FileScope) -> Acto
         for port in declared:
             if port.name in seen:
                 hint = f"rename one; the first is in line {seen[port.name].line}"
-                program.reporter.error(f"there are two ports '{port.name}'", port.span, hint)
+                symbols.reporter.error(f"there are two ports '{port.name}'", port.span, hint)
             seen.setdefault(port.name, port.span)
-            of = program.lower_type(port.type, (), scope)
+            of = symbols.lower_type(port.type, (), scope)
             if isinstance(of, ListType):
-                program.reporter.error(
+                symbols.reporter.error(
                     f"the port '{port.name}' carries lists", port.span, "lists are not supported here"
                 )
             elif of is not None:
@@ -68,20 +68,20 @@ def action_names(actions: tuple[ast.ActionDecl, ...]) -> tuple[str, ...]:
 class ActionLowering:
     """Lowers the actions of one actor."""
 
-    def __init__(self, program: Program, file: FileScope, ports: ActorPorts) -> None:
-        self._program = program
+    def __init__(self, symbols: Symbols, file: FileScope, ports: ActorPorts) -> None:
+        self._symbols = symbols
         self._file = file
         self._ports = ports
-        self._error = program.reporter.error
+        self._error = symbols.reporter.error
 
     def lower(self, action: ast.ActionDecl, name: str) -> ir.Action:
         """Return the action under the name given; what has an error is left out of it, after reporting."""
-        tokens = Scope(self._file)
+        tokens = LocalScope(self._file)
         inputs = self._inputs(action, tokens)
-        guards = [self._program.expressions.lower_condition(g, tokens, "a guard") for g in action.guards]
+        guards = [self._symbols.expressions.lower_condition(g, tokens, "a guard") for g in action.guards]
         inner = tokens.inner()
-        declarations = self._program.bodies.lower_declarations(action.locals, inner)
-        body = self._program.bodies.lower_statements(action.body, inner)
+        declarations = self._symbols.bodies.lower_declarations(action.locals, inner)
+        body = self._symbols.bodies.lower_statements(action.body, inner)
         return ir.Action(
             name=name,
             tagged=bool(action.tag),
@@ -94,7 +94,7 @@ class ActionLowering:
             span=action.span,
         )
 
-    def _inputs(self, action: ast.ActionDecl, scope: Scope) -> tuple[ir.InputPattern, ...]:
+    def _inputs(self, action: ast.ActionDecl, scope: LocalScope) -> tuple[ir.InputPattern, ...]:
         patterns: list[ir.InputPattern] = []
         used: set[str] = set()
         for pattern in action.inputs:
@@ -110,12 +110,12 @@ class ActionLowering:
     def _token_type(self, port: Type, repeat: int) -> Type:
         return ListType(port, repeat) if repeat else port
 
-    def _token(self, token: ast.Name, of: Type | None, scope: Scope) -> LocalVariable:
+    def _token(self, token: ast.Name, of: Type | None, scope: LocalScope) -> LocalVariable:
         if token.name in scope.symbols:
             hint = "each token of an action needs a name of its own"
             self._error(f"the token name '{token.name}' is used twice", token.span, hint)
         symbol = LocalVariable(
-            name=self._program.names.unique(token.name),
+            name=self._symbols.names.unique(token.name),
             source_name=token.name,
             kind="token",
             assignable=True,
@@ -125,13 +125,13 @@ class ActionLowering:
         scope.symbols[token.name] = symbol
         return symbol
 
-    def _outputs(self, action: ast.ActionDecl, scope: Scope) -> tuple[ir.OutputPattern, ...]:
+    def _outputs(self, action: ast.ActionDecl, scope: LocalScope) -> tuple[ir.OutputPattern, ...]:
         patterns: list[ir.OutputPattern] = []
         used: set[str] = set()
         for pattern in action.outputs:
             port = self._port(pattern.port, used, is_input=False)
             repeat = self._repeat(pattern.repeat)
-            values = [self._program.expressions.lower(v, scope) for v in pattern.values]
+            values = [self._symbols.expressions.lower(v, scope) for v in pattern.values]
             if port is None or repeat is None:
                 continue
             for node, value in zip(pattern.values, values, strict=True):
@@ -181,8 +181,12 @@ class ActionLowering:
         """Return the constant repeat of a pattern, 0 where it has none, None after reporting."""
         if repeat is None:
             return 0
-        value = self._program.constant_int(repeat, Scope(self._file), "a repeat")
+        value = self._symbols.constant_int(repeat, LocalScope(self._file), "a repeat")
         if value is not None and value <= 0:
-            self._error(f"a repeat must be greater than zero, not {value}", repeat.span)
+            self._error(f"a repeat must be greater than zero, not {number_text(value)}", repeat.span)
+            return None
+        if value is not None and value > LARGEST_LIST:
+            message = f"a repeat of {number_text(value)} is too large"
+            self._error(message, repeat.span, f"expected an integer from 1 to {LARGEST_LIST}")
             return None
         return value

@@ -9,28 +9,26 @@ from dataclasses import dataclass, fields, is_dataclass
 from dse.base.diagnostics import Gatherer
 from dse.base.source import NO_SPAN, Span
 from dse.frontend.cal import ast
-from dse.frontend.cal.consteval import Value, constant_of, store, zero_of
+from dse.frontend.cal.consteval import LONGEST_LIST, Value, constant_of, store, zero_of
 from dse.frontend.cal.imports import UnitLoader, UnitScopes
 from dse.frontend.cal.lower_action import ActionLowering, ActorPorts, action_names, lower_ports
 from dse.frontend.cal.names import (
     FileScope,
     GlobalVariable,
+    LocalScope,
     Reporter,
     RoutineSymbol,
-    Scope,
     qualified_name,
 )
-from dse.frontend.cal.program import ParameterValue, Program
 from dse.frontend.cal.scheduling import Schedule, build_schedule
+from dse.frontend.cal.symbols import Symbols
 from dse.program import ir
-from dse.program.types import BoolType, FloatType, IntType, ListType, StringType, Type
-
-__all__ = ["ParameterValue", "UnitLoader", "check_actor", "check_unit", "lower_actor"]
+from dse.program.types import BoolType, FloatType, IntType, ListType, StringType, Type, elements_of
 
 
 def lower_actor(
     file: ast.CalFile,
-    arguments: Mapping[str, ParameterValue],
+    arguments: Mapping[str, Value],
     units: UnitLoader,
     gather: Gatherer,
     *,
@@ -59,9 +57,9 @@ def check_unit(file: ast.CalFile, units: UnitLoader, gather: Gatherer) -> bool:
     try:
         scopes = UnitScopes(units, reporter)
         root = scopes.root(file)
-        program = Program(reporter, scopes, _no_argument)
-        _use_own_declarations(program, root)
-        _lower_used(program)
+        symbols = Symbols(reporter, scopes, _no_argument)
+        _use_own_declarations(symbols, root)
+        _lower_used(symbols)
     except RecursionError:
         _report_depth(reporter, file)
     return not reporter.failed
@@ -71,7 +69,7 @@ def check_unit(file: ast.CalFile, units: UnitLoader, gather: Gatherer) -> bool:
 class _Arguments:
     """The values for the parameters of an actor, and where they were given."""
 
-    values: Mapping[str, ParameterValue]
+    values: Mapping[str, Value]
     span: Span
     missing_int: int = 0
     """The value of an integer parameter that has neither an argument nor a default."""
@@ -112,23 +110,23 @@ class _ActorLowering:
         self._reporter = reporter
         scopes = UnitScopes(units, reporter)
         self._root = scopes.root(file)
-        self._program = Program(reporter, scopes, self._argument)
+        self._symbols = Symbols(reporter, scopes, self._argument)
 
     def lower(self) -> ir.Actor | None:
         entity = self._entity
-        _use_own_declarations(self._program, self._root)
-        ports = lower_ports(self._program, entity, self._root)
+        _use_own_declarations(self._symbols, self._root)
+        ports = lower_ports(self._symbols, entity, self._root)
         firing = [a for a in entity.actions if not a.initialize]
         starting = [a for a in entity.actions if a.initialize]
         actions = self._actions((*firing, *starting), ports)
         schedule = build_schedule(entity, [a.tag for a in firing], self._reporter)
-        parts = _lower_used(self._program)
+        parts = _lower_used(self._symbols)
         if self._reporter.failed or schedule is None:
             return None
         return self._assemble(ports, actions, len(firing), schedule, parts)
 
     def _actions(self, declared: tuple[ast.ActionDecl, ...], ports: ActorPorts) -> tuple[ir.Action, ...]:
-        lowering = ActionLowering(self._program, self._root, ports)
+        lowering = ActionLowering(self._symbols, self._root, ports)
         names = action_names(declared)
         return tuple(lowering.lower(action, name) for action, name in zip(declared, names, strict=True))
 
@@ -156,6 +154,10 @@ class _ActorLowering:
     def _argument(self, symbol: GlobalVariable, of: Type) -> ir.Expr | None:
         """Return the value of an actor parameter: the argument, the default, or zero."""
         name, declaration = symbol.source_name, symbol.declaration
+        if elements_of(of) > LONGEST_LIST:
+            message = f"the parameter '{name}' is a list of {elements_of(of)} elements"
+            self._reporter.error(message, declaration.span, f"expected at most {LONGEST_LIST}")
+            return None
         if name in self._arguments.values:
             given = self._arguments.values[name]
             if not _fits(given, of):
@@ -164,33 +166,23 @@ class _ActorLowering:
                 )
                 self._reporter.error(message, self._arguments.span, f"expected a value of type {of}")
                 return None
-            return constant_of(store(_as_value(given), of), of, declaration.span)
+            return constant_of(store(given, of), of, declaration.span)
         if declaration.value is not None:
-            return self._program.lower_value(declaration, declaration.value, of, Scope(symbol.file))
+            return self._symbols.lower_value(declaration, declaration.value, of, LocalScope(symbol.file))
         missing = self._arguments.missing_int if isinstance(of, IntType) else zero_of(of)
         return constant_of(missing, of, declaration.span)
 
 
 def _fits(value: object, of: Type) -> bool:
     """Return whether a parameter value may be stored in a parameter of type ``of``."""
-    match of:
-        case BoolType():
-            return isinstance(value, bool)
-        case IntType():
-            return isinstance(value, int) and not isinstance(value, bool)
-        case FloatType():
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case StringType():
-            return isinstance(value, str)
-        case ListType():
-            return isinstance(value, tuple) and len(value) <= of.size and all(_fits(v, of.element) for v in value)
-
-
-def _as_value(value: object) -> Value:
-    if isinstance(value, tuple):
-        return tuple(_as_value(v) for v in value)
-    assert isinstance(value, int | float | str)
-    return value
+    match value, of:
+        case tuple(), ListType():
+            return len(value) <= of.size and all(_fits(v, of.element) for v in value)
+        case bool(), _:
+            return isinstance(of, BoolType)
+        case (int(), IntType()) | (int() | float(), FloatType()) | (str(), StringType()):
+            return True
+    return False
 
 
 # What is used ---------------------------------------------------------------------------------------------------------
@@ -205,37 +197,37 @@ class _Parts:
     natives: tuple[ir.Native, ...]
 
 
-def _use_own_declarations(program: Program, root: FileScope) -> None:
+def _use_own_declarations(symbols: Symbols, root: FileScope) -> None:
     """Take all that the file itself declares, in document order, so that it keeps its names."""
     for variable in root.variables.values():
-        program.name_of(variable)
+        symbols.name_of(variable)
     for routine in (*root.functions.values(), *root.procedures.values()):
-        program.name_of(routine)
+        symbols.name_of(routine)
 
 
-def _lower_used(program: Program) -> _Parts:
+def _lower_used(symbols: Symbols) -> _Parts:
     """Lower all that was referred to, and what that refers to."""
     variables_done = routines_done = 0
     natives: list[ir.Native] = []
     routines: list[ir.Routine] = []
-    while variables_done < len(program.used_variables) or routines_done < len(program.used_routines):
-        while variables_done < len(program.used_variables):
-            program.initial_of(program.used_variables[variables_done])
-            program.type_of(program.used_variables[variables_done])
+    while variables_done < len(symbols.used_variables) or routines_done < len(symbols.used_routines):
+        while variables_done < len(symbols.used_variables):
+            symbols.initial_of(symbols.used_variables[variables_done])
+            symbols.type_of(symbols.used_variables[variables_done])
             variables_done += 1
-        while routines_done < len(program.used_routines):
-            symbol = program.used_routines[routines_done]
+        while routines_done < len(symbols.used_routines):
+            symbol = symbols.used_routines[routines_done]
             routines_done += 1
             if symbol.is_native:
-                native = program.native(symbol)
+                native = symbols.native(symbol)
                 natives += [native] if native is not None else []
             else:
-                routine = program.routine(symbol)
+                routine = symbols.routine(symbol)
                 routines += [routine] if routine is not None else []
-    return _Parts(variables=_ordered_variables(program), routines=tuple(routines), natives=tuple(natives))
+    return _Parts(variables=_ordered_variables(symbols), routines=tuple(routines), natives=tuple(natives))
 
 
-def _ordered_variables(program: Program) -> tuple[ir.Variable, ...]:
+def _ordered_variables(symbols: Symbols) -> tuple[ir.Variable, ...]:
     """Return the globals so that each comes after those that its initial value needs; reports cycles."""
     ordered: list[ir.Variable] = []
     done: set[GlobalVariable] = set()
@@ -245,42 +237,42 @@ def _ordered_variables(program: Program) -> tuple[ir.Variable, ...]:
         if symbol in done:
             return
         if symbol in path:
-            if not program.reporter.failed:
+            if not symbols.reporter.failed:
                 chain = " -> ".join(f"'{s.source_name}'" for s in [*path[path.index(symbol) :], symbol])
                 message = f"'{symbol.source_name}' is defined by itself: {chain}"
-                program.reporter.error(message, symbol.declaration.span, "break the cycle")
+                symbols.reporter.error(message, symbol.declaration.span, "break the cycle")
             return
-        of = program.type_of(symbol)
-        initial = program.folded_initial(symbol)
+        of = symbols.type_of(symbol)
+        initial = symbols.folded_initial(symbol)
         if initial is not None and not isinstance(initial, ir.Const | ir.ConstList):
             path.append(symbol)
-            for needed in _needed_variables(program, initial):
+            for needed in _needed_variables(symbols, initial):
                 visit(needed)
             path.pop()
         done.add(symbol)
         if of is not None:
-            name = program.name_of(symbol)
+            name = symbols.name_of(symbol)
             span = symbol.declaration.span
             ordered.append(ir.Variable(name, symbol.source_name, of, symbol.kind, initial, span))
 
-    for symbol in program.used_variables:
+    for symbol in symbols.used_variables:
         visit(symbol)
     return tuple(ordered)
 
 
-def _needed_variables(program: Program, expr: ir.Expr) -> list[GlobalVariable]:
+def _needed_variables(symbols: Symbols, expr: ir.Expr) -> list[GlobalVariable]:
     """Return the globals that evaluating ``expr`` may read, also inside the functions that it calls."""
     found: dict[GlobalVariable, None] = {}
     routines: dict[RoutineSymbol, None] = {}
     pending: list[object] = [expr]
     while pending:
         for name in _names_in(pending.pop()):
-            symbol = program.symbol(name)
+            symbol = symbols.symbol(name)
             if isinstance(symbol, GlobalVariable):
                 found[symbol] = None
             elif isinstance(symbol, RoutineSymbol) and symbol not in routines:
                 routines[symbol] = None
-                pending.append(program.routine(symbol))
+                pending.append(symbols.routine(symbol))
     return list(found)
 
 

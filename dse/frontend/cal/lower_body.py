@@ -4,10 +4,10 @@ from typing import Protocol, assert_never
 
 from dse.frontend.cal import ast
 from dse.frontend.cal.lower_expr import ExprLowering, Globals
-from dse.frontend.cal.names import FileScope, LocalVariable, RoutineSymbol, Scope, VariableSymbol, nearest
-from dse.frontend.cal.typing import is_convertible
+from dse.frontend.cal.names import FileScope, LocalScope, LocalVariable, RoutineSymbol, VariableSymbol, nearest
 from dse.program import ir
 from dse.program.types import IntType, ListType, Type
+from dse.program.typing import is_convertible
 
 _BUILT_IN = ("print", "println")
 
@@ -18,7 +18,9 @@ class BodyGlobals(Globals, Protocol):
     def register_constant(self, symbol: LocalVariable) -> None:
         """Make the value of a constant local known to the evaluation of sizes."""
 
-    def lower_value(self, declaration: ast.VarDecl, value: ast.Expr, of: Type | None, scope: Scope) -> ir.Expr | None:
+    def lower_value(
+        self, declaration: ast.VarDecl, value: ast.Expr, of: Type | None, scope: LocalScope
+    ) -> ir.Expr | None:
         """Return the value of a declaration, checked against its type; None after reporting."""
 
 
@@ -37,37 +39,37 @@ class TypedParameters(Protocol):
 class BodyLowering:
     """Lowers the statements, declarations and routines of one actor. What has an error is left out, after reporting."""
 
-    def __init__(self, program: BodyGlobals, expressions: ExprLowering) -> None:
-        self._program = program
+    def __init__(self, symbols: BodyGlobals, expressions: ExprLowering) -> None:
+        self._symbols = symbols
         self._expressions = expressions
-        self._error = program.reporter.error
+        self._error = symbols.reporter.error
 
-    def lower_statements(self, body: tuple[ast.Stmt, ...], scope: Scope) -> tuple[ir.Stmt, ...]:
+    def lower_statements(self, body: tuple[ast.Stmt, ...], scope: LocalScope) -> tuple[ir.Stmt, ...]:
         """Return the statements that have no error."""
         lowered = [self._statement(s, scope) for s in body]
         return tuple(s for s in lowered if s is not None)
 
-    def lower_declarations(self, declarations: tuple[ast.VarDecl, ...], scope: Scope) -> tuple[ir.Declare, ...]:
+    def lower_declarations(self, declarations: tuple[ast.VarDecl, ...], scope: LocalScope) -> tuple[ir.Declare, ...]:
         """Return the local declarations and enter them into ``scope``; each sees those before it."""
         lowered: list[ir.Declare] = []
         for declaration in declarations:
-            of = self._program.lower_type(declaration.type, declaration.dimensions, scope)
+            of = self._symbols.lower_type(declaration.type, declaration.dimensions, scope)
             value = None
             if declaration.value is not None:
-                value = self._program.lower_value(declaration, declaration.value, of, scope)
+                value = self._symbols.lower_value(declaration, declaration.value, of, scope)
             elif declaration.constant:
                 self._error(f"the constant '{declaration.name}' has no value", declaration.span)
             symbol = self._declare(declaration, "local", of, scope)
             if declaration.constant and value is not None:
                 symbol.initial = value
-                self._program.register_constant(symbol)
+                self._symbols.register_constant(symbol)
             if of is not None:
                 lowered.append(ir.Declare(symbol.variable(of), value, declaration.span))
         return tuple(lowered)
 
-    def declare_parameter(self, declaration: ast.VarDecl, scope: Scope) -> LocalVariable:
+    def declare_parameter(self, declaration: ast.VarDecl, scope: LocalScope) -> LocalVariable:
         """Return a parameter of a routine, entered into ``scope``."""
-        of = self._program.lower_type(declaration.type, declaration.dimensions, scope)
+        of = self._symbols.lower_type(declaration.type, declaration.dimensions, scope)
         return self._declare(declaration, "parameter", of, scope)
 
     def lower_routine(self, symbol: RoutineSymbol, name: str, parameters: TypedParameters) -> ir.Routine | None:
@@ -101,13 +103,13 @@ class BodyLowering:
             span=declaration.span,
         )
 
-    def _routine_scope(self, file: FileScope, parameters: TypedParameters) -> Scope:
-        scope = Scope(file)
+    def _routine_scope(self, file: FileScope, parameters: TypedParameters) -> LocalScope:
+        scope = LocalScope(file)
         for variable in parameters.variables:
             scope.symbols[variable.source_name] = variable
         return scope.inner()
 
-    def _result(self, declaration: ast.FunctionDecl, of: Type | None, scope: Scope) -> ir.Expr | None:
+    def _result(self, declaration: ast.FunctionDecl, of: Type | None, scope: LocalScope) -> ir.Expr | None:
         assert declaration.body is not None
         result = self._expressions.lower(declaration.body, scope)
         if result is None or of is None:
@@ -118,7 +120,9 @@ class BodyLowering:
             return None
         return result
 
-    def _declare(self, declaration: ast.VarDecl, kind: ir.VariableKind, of: Type | None, scope: Scope) -> LocalVariable:
+    def _declare(
+        self, declaration: ast.VarDecl, kind: ir.VariableKind, of: Type | None, scope: LocalScope
+    ) -> LocalVariable:
         """Return a new local variable, entered into ``scope``; a name that is already there is reported."""
         name = declaration.name
         if name in scope.symbols:
@@ -126,7 +130,7 @@ class BodyLowering:
             hint = f"rename one; the first declaration is in line {line}"
             self._error(f"'{name}' is declared twice", declaration.span, hint)
         symbol = LocalVariable(
-            name=self._program.names.unique(name),
+            name=self._symbols.names.unique(name),
             source_name=name,
             kind=kind,
             assignable=not declaration.constant,
@@ -136,7 +140,7 @@ class BodyLowering:
         scope.symbols[name] = symbol
         return symbol
 
-    def _statement(self, statement: ast.Stmt, scope: Scope) -> ir.Stmt | None:
+    def _statement(self, statement: ast.Stmt, scope: LocalScope) -> ir.Stmt | None:
         match statement:
             case ast.AssignStmt():
                 return self._assign(statement, scope)
@@ -156,7 +160,7 @@ class BodyLowering:
             case _:
                 assert_never(statement)
 
-    def _assign(self, statement: ast.AssignStmt, scope: Scope) -> ir.Stmt | None:
+    def _assign(self, statement: ast.AssignStmt, scope: LocalScope) -> ir.Stmt | None:
         symbol = self._expressions.variable(statement.target, scope)
         indices = [self._expressions.lower_int(i, scope, "an index") for i in statement.indices]
         value = self._expressions.lower(statement.value, scope)
@@ -171,7 +175,7 @@ class BodyLowering:
             message = f"cannot assign {value.type} to '{target}' of type {of}"
             self._error(message, statement.value.span, _assignment_hint(value.type, of))
             return None
-        return ir.Assign(self._program.name_of(symbol), good, value, statement.span)
+        return ir.Assign(self._symbols.name_of(symbol), good, value, statement.span)
 
     def _check_assignable(self, statement: ast.AssignStmt, symbol: VariableSymbol) -> bool:
         if symbol.assignable:
@@ -183,18 +187,18 @@ class BodyLowering:
         self._error(f"cannot assign to '{name}', it is {what}", statement.target.span, hint)
         return False
 
-    def _call(self, statement: ast.CallStmt, scope: Scope) -> ir.Stmt | None:
+    def _call(self, statement: ast.CallStmt, scope: LocalScope) -> ir.Stmt | None:
         name = statement.procedure
-        routine = self._program.find_routine(name, scope, function=False)
+        routine = self._symbols.find_routine(name, scope, function=False)
         if routine is not None:
             arguments = self._expressions.lower_arguments(routine, statement.arguments, scope, statement.span)
-            unique = self._program.name_of(routine)
+            unique = self._symbols.name_of(routine)
             return None if arguments is None else ir.CallStmt(unique, arguments, statement.span)
         if name.name in _BUILT_IN:
             return self._print(statement, scope)
         for argument in statement.arguments:
             self._expressions.lower(argument, scope)
-        if self._program.find_routine(name, scope, function=True) is not None:
+        if self._symbols.find_routine(name, scope, function=True) is not None:
             hint = "assign its result to a variable"
             self._error(f"'{name.name}' is a function and cannot be called as a statement", name.span, hint)
         else:
@@ -202,7 +206,7 @@ class BodyLowering:
             self._error(f"unknown procedure '{name.name}'", name.span, nearest(name.name, known))
         return None
 
-    def _print(self, statement: ast.CallStmt, scope: Scope) -> ir.Stmt | None:
+    def _print(self, statement: ast.CallStmt, scope: LocalScope) -> ir.Stmt | None:
         name = statement.procedure.name
         values = [self._expressions.lower(a, scope) for a in statement.arguments]
         if len(values) > 1:
@@ -212,12 +216,9 @@ class BodyLowering:
         value = values[0] if values else None
         if values and value is None:
             return None
-        if value is not None and isinstance(value.type, ListType):
-            self._error(f"'{name}' does not print a list ({value.type})", statement.arguments[0].span, "print elements")
-            return None
         return ir.Print(value, name == "println", statement.span)
 
-    def _foreach(self, statement: ast.ForeachStmt, scope: Scope) -> ir.Stmt | None:
+    def _foreach(self, statement: ast.ForeachStmt, scope: LocalScope) -> ir.Stmt | None:
         low = self._expressions.lower_int(statement.low, scope, "the bound of a foreach")
         high = self._expressions.lower_int(statement.high, scope, "the bound of a foreach")
         symbol = self._expressions.declare_loop_variable(statement.variable, scope)

@@ -4,8 +4,9 @@ Owns who is called what and where it is seen. Owns no types beyond carrying them
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from dse.base.diagnostics import Gatherer
 from dse.base.source import Span
@@ -48,6 +49,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return "known: " + ", ".join(names) if 0 < len(names) <= LONGEST_LISTING else ""
 
 
+def number_text(value: int) -> str:
+    """Return an integer as a message shows it."""
+    if value.bit_length() <= 128:
+        return str(value)
+    return f"about {'-' if value < 0 else ''}2^{value.bit_length() - 1}"
+
+
 class NameSupply:
     """Gives each declared thing of one actor a name that nothing else has: ``x``, ``x_1``, ``x_2``, ..."""
 
@@ -87,7 +95,7 @@ class LocalVariable:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class GlobalVariable:
-    """A state variable, actor parameter or unit constant. ``Program`` fills type, initial and value on demand."""
+    """A state variable, actor parameter or unit constant. ``Symbols`` fills type, initial and value on demand."""
 
     source_name: str
     declaration: ast.VarDecl
@@ -119,6 +127,7 @@ class RoutineSymbol:
         return any(a.name == "native" for a in self.declaration.annotations)
 
 
+_Named = TypeVar("_Named", ast.VarDecl, ast.FunctionDecl, ast.ProcedureDecl)
 VariableSymbol = LocalVariable | GlobalVariable
 Member = GlobalVariable | RoutineSymbol
 
@@ -178,23 +187,23 @@ class FileScope:
         return [name for scope in scopes for name in (scope.functions if function else scope.procedures)]
 
 
-class Scope:
+class LocalScope:
     """A lexical scope inside a file: locals by name, the enclosing scope, and the file at the root."""
 
     __slots__ = ("file", "outer", "symbols")
 
-    def __init__(self, file: FileScope, outer: "Scope | None" = None) -> None:
+    def __init__(self, file: FileScope, outer: "LocalScope | None" = None) -> None:
         self.file = file
         self.outer = outer
         self.symbols: dict[str, LocalVariable] = {}
 
-    def inner(self) -> "Scope":
+    def inner(self) -> "LocalScope":
         """Return a new scope inside this one."""
-        return Scope(self.file, self)
+        return LocalScope(self.file, self)
 
     def find(self, name: str) -> VariableSymbol | None:
         """Return the variable that ``name`` means here."""
-        scope: Scope | None = self
+        scope: LocalScope | None = self
         while scope is not None:
             symbol = scope.symbols.get(name)
             if symbol is not None:
@@ -205,7 +214,7 @@ class Scope:
     def known_names(self) -> list[str]:
         """Return all names of variables seen here."""
         names = self.file.variable_names()
-        scope: Scope | None = self
+        scope: LocalScope | None = self
         while scope is not None:
             names += scope.symbols
             scope = scope.outer
@@ -223,42 +232,36 @@ def file_scope(file: ast.CalFile, reporter: Reporter) -> FileScope:
     entity = file.entity
     first: dict[str, Span] = {}
     if isinstance(entity, ast.ActorDecl):
-        for parameter in entity.parameters:
-            if _declare(parameter.name, parameter.span, first, reporter):
-                scope.variables[parameter.name] = GlobalVariable(
-                    source_name=parameter.name,
-                    declaration=parameter,
-                    file=scope,
-                    kind="constant",
-                    assignable=False,
-                    is_parameter=True,
-                )
-    for variable in entity.variables:
-        if _declare(variable.name, variable.span, first, reporter):
-            fixed = variable.constant or isinstance(entity, ast.UnitDecl)
-            scope.variables[variable.name] = GlobalVariable(
-                source_name=variable.name,
-                declaration=variable,
-                file=scope,
-                kind="constant" if fixed else "state",
-                assignable=not fixed,
-            )
-    for function in entity.functions:
-        if _declare(function.name, function.span, first, reporter):
-            scope.functions[function.name] = RoutineSymbol(source_name=function.name, declaration=function, file=scope)
-    for procedure in entity.procedures:
-        if _declare(procedure.name, procedure.span, first, reporter):
-            scope.procedures[procedure.name] = RoutineSymbol(
-                source_name=procedure.name, declaration=procedure, file=scope
-            )
+        for parameter in _new_names(entity.parameters, first, reporter):
+            scope.variables[parameter.name] = _global(parameter, scope, fixed=True, is_parameter=True)
+    for variable in _new_names(entity.variables, first, reporter):
+        fixed = variable.constant or isinstance(entity, ast.UnitDecl)
+        scope.variables[variable.name] = _global(variable, scope, fixed=fixed)
+    for function in _new_names(entity.functions, first, reporter):
+        scope.functions[function.name] = RoutineSymbol(source_name=function.name, declaration=function, file=scope)
+    for procedure in _new_names(entity.procedures, first, reporter):
+        scope.procedures[procedure.name] = RoutineSymbol(source_name=procedure.name, declaration=procedure, file=scope)
     return scope
 
 
-def _declare(name: str, span: Span, first: dict[str, Span], reporter: Reporter) -> bool:
-    """Return whether ``name`` is new; report it when it is not."""
-    if name in first:
-        line = first[name].line
-        reporter.error(f"'{name}' is declared twice", span, f"rename one; the first declaration is in line {line}")
-        return False
-    first[name] = span
-    return True
+def _global(declaration: ast.VarDecl, file: FileScope, *, fixed: bool, is_parameter: bool = False) -> GlobalVariable:
+    return GlobalVariable(
+        source_name=declaration.name,
+        declaration=declaration,
+        file=file,
+        kind="constant" if fixed else "state",
+        assignable=not fixed,
+        is_parameter=is_parameter,
+    )
+
+
+def _new_names(declared: tuple[_Named, ...], first: dict[str, Span], reporter: Reporter) -> Iterator[_Named]:
+    """Yield the declarations whose names are new; report the others. ``first`` holds the place of each name."""
+    for declaration in declared:
+        name, span = declaration.name, declaration.span
+        if name in first:
+            hint = f"rename one; the first declaration is in line {first[name].line}"
+            reporter.error(f"'{name}' is declared twice", span, hint)
+            continue
+        first[name] = span
+        yield declaration

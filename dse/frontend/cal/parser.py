@@ -279,12 +279,18 @@ class Parser(ScheduleParser):
             self._procedure(members, start, annotations)
         elif kind in ("if", "while", "foreach") or self._is_statement(self._at):
             self._lost_statement()
-        elif not is_actor and kind not in _ACTOR_MEMBERS:
-            raise self._fail("a constant, a function, a procedure or 'end'")
-        elif not is_actor:
+        elif is_actor:
+            self._actor_member(members, start, annotations)
+        elif kind in _ACTOR_MEMBERS:
             self._missing("a constant, a function, a procedure or 'end'", "a unit has no actions")
             self._member(Members(), True)
-        elif kind in ("action", "initialize", IDENTIFIER, "^"):
+        else:
+            raise self._fail("a constant, a function, a procedure or 'end'")
+
+    def _actor_member(self, members: Members, start: int, annotations: tuple[Annotation, ...]) -> None:
+        """An action, a schedule or priorities, behind the annotations."""
+        kind = self._kinds[self._at]
+        if kind in ("action", "initialize", IDENTIFIER, "^"):
             self._check_order(members, "actions")
             self._tagged_action(members, start, annotations)
         elif kind in ("schedule", "priority", "local") and not annotations:

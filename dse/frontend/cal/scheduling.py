@@ -4,7 +4,7 @@ Actions are known here by their index in document order and their tag ("" for no
 priority means every action whose tag is ``a.b`` or begins with ``a.b.``.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
@@ -75,23 +75,28 @@ def action_order(actor: ast.ActorDecl, index: TagIndex, reporter: Reporter) -> t
     """
     followers = _priority_edges(actor, index)
     tagged = [i for i, tag in enumerate(index.tags) if tag]
-    waiting = dict.fromkeys(tagged, 0)
-    for targets in followers.values():
-        for target in targets:
-            waiting[target] += 1
-    queue = deque(i for i in tagged if waiting[i] == 0)
-    order = [i for i, tag in enumerate(index.tags) if not tag]
+    untagged = [i for i, tag in enumerate(index.tags) if not tag]
+    sorted_ones = _sorted_by_priority(tagged, followers)
+    if len(sorted_ones) < len(tagged):
+        stuck = [i for i in tagged if i not in sorted_ones]
+        _report_priority_cycle(actor, index, followers, stuck, reporter)
+        return None
+    return (*untagged, *sorted_ones)
+
+
+def _sorted_by_priority(actions: list[int], followers: dict[int, dict[int, Span]]) -> list[int]:
+    """Return the actions so that each comes before its followers, without those on a cycle and behind one."""
+    before = Counter(target for targets in followers.values() for target in targets)
+    queue = deque(action for action in actions if before[action] == 0)
+    order: list[int] = []
     while queue:
         action = queue.popleft()
         order.append(action)
         for target in followers.get(action, ()):
-            waiting[target] -= 1
-            if waiting[target] == 0:
+            before[target] -= 1
+            if before[target] == 0:
                 queue.append(target)
-    if len(order) < len(index.tags):
-        _report_priority_cycle(actor, index, followers, [i for i in tagged if waiting[i] > 0], reporter)
-        return None
-    return tuple(order)
+    return order
 
 
 def _priority_edges(actor: ast.ActorDecl, index: TagIndex) -> dict[int, dict[int, Span]]:

@@ -6,8 +6,9 @@ with ``--strict`` (cal.md 2.4).
 
 from dse.base.registry import nearest_names
 from dse.frontend.cal.ast import ActorDecl, ListTypeExpr, VarDecl
-from dse.frontend.network.expressions import Value, convert, kind_of, zero_of
-from dse.frontend.network.scope import NetworkArguments, Scope
+from dse.frontend.cal.consteval import Value
+from dse.frontend.network.expressions import convert, kind_of, zero_of
+from dse.frontend.network.network_scope import NetworkArguments, NetworkScope
 from dse.frontend.network.sources import Arguments
 from dse.frontend.network.validate import Report
 from dse.model.xdf import XdfInstance, XdfNetwork
@@ -25,7 +26,9 @@ _KINDS: dict[str, Type] = {
 """What converts to a parameter of a named type; sizes do not matter here, integers wrap where they are stored."""
 
 
-def network_arguments(network: XdfNetwork, instance: XdfInstance, scope: Scope, doubt: Report) -> NetworkArguments:
+def network_arguments(
+    network: XdfNetwork, instance: XdfInstance, scope: NetworkScope, doubt: Report
+) -> NetworkArguments:
     """Return the arguments of a sub-network; their types are checked where the sub-network declares them."""
     declared = {d.name: d for d in network.declarations if d.kind == "Param"}
     values = _given(instance, scope, tuple(declared), doubt)
@@ -37,7 +40,7 @@ def network_arguments(network: XdfNetwork, instance: XdfInstance, scope: Scope, 
 
 
 def actor_arguments(
-    declaration: ActorDecl, instance: XdfInstance, scope: Scope, doubt: Report
+    declaration: ActorDecl, instance: XdfInstance, scope: NetworkScope, doubt: Report
 ) -> tuple[Arguments, bool]:
     """Return the arguments of an actor in the order of its parameters, and whether all of them fit.
 
@@ -66,7 +69,9 @@ def actor_arguments(
     return tuple(arguments), fits
 
 
-def _given(instance: XdfInstance, scope: Scope, known: tuple[str, ...], doubt: Report) -> dict[str, Value | None]:
+def _given(
+    instance: XdfInstance, scope: NetworkScope, known: tuple[str, ...], doubt: Report
+) -> dict[str, Value | None]:
     """Return the values of the known arguments of an instance (None: it has no value, reported) and doubt the rest."""
     values: dict[str, Value | None] = {}
     for parameter in instance.parameters:

@@ -17,8 +17,8 @@ from dse.base.source import Span, file_span
 from dse.frontend.cal.ast import ActorDecl, CalFile
 from dse.frontend.network.arguments import actor_arguments, network_arguments
 from dse.frontend.network.expressions import shown
+from dse.frontend.network.network_scope import NetworkArguments, NetworkScope, same_kind
 from dse.frontend.network.projects import find_source_roots, is_class_name
-from dse.frontend.network.scope import NetworkArguments, Scope, same_kind
 from dse.frontend.network.sources import Library, SourceFiles
 from dse.model.xdf import Direction, XdfConnection, XdfEndpoint, XdfInstance, XdfNetwork
 from dse.program.ir import Actor
@@ -151,7 +151,7 @@ class _Elaborator:
 
     def expand(self, xdf: XdfNetwork, arguments: NetworkArguments, prefix: str, stack: tuple[str, ...]) -> _NetworkPart:
         """Flatten a network: append its instances and inner connections, return where its ports lead."""
-        scope = Scope(xdf, arguments, self.gather)
+        scope = NetworkScope(xdf, arguments, self.gather)
         scope.evaluate_declarations()
         for port in xdf.ports:
             if port.type is not None:
@@ -172,7 +172,9 @@ class _Elaborator:
 
     # Instances
 
-    def instantiate(self, instance: XdfInstance, scope: Scope, prefix: str, stack: tuple[str, ...]) -> _Part | None:
+    def instantiate(
+        self, instance: XdfInstance, scope: NetworkScope, prefix: str, stack: tuple[str, ...]
+    ) -> _Part | None:
         """Add an actor or expand a sub-network; None when its class cannot be used at all."""
         if not is_class_name(instance.class_name):
             return None  # reported by the validation of the file
@@ -185,7 +187,7 @@ class _Elaborator:
         return None if file is None else self.instantiate_actor(path, file, instance, scope, prefix)
 
     def instantiate_network(
-        self, path: str, instance: XdfInstance, scope: Scope, prefix: str, stack: tuple[str, ...]
+        self, path: str, instance: XdfInstance, scope: NetworkScope, prefix: str, stack: tuple[str, ...]
     ) -> _Part | None:
         """Expand a sub-network with the arguments of its instance."""
         if path in stack:
@@ -199,7 +201,7 @@ class _Elaborator:
         return self.expand(network, arguments, f"{prefix}{instance.id}/", (*stack, path))
 
     def instantiate_actor(
-        self, path: str, file: CalFile, instance: XdfInstance, scope: Scope, prefix: str
+        self, path: str, file: CalFile, instance: XdfInstance, scope: NetworkScope, prefix: str
     ) -> _Part | None:
         """Add an instance of an actor, lowered for the arguments of the instance."""
         declaration = file.entity
@@ -214,18 +216,16 @@ class _Elaborator:
     # Connections
 
     def connect(
-        self, connection: XdfConnection, scope: Scope, parts: dict[str, _Part | None], boundary: _NetworkPart
+        self, connection: XdfConnection, scope: NetworkScope, parts: dict[str, _Part | None], boundary: _NetworkPart
     ) -> None:
         """Resolve both ends; append connections between actors, note those that end at a port of the network."""
         capacity = self.buffer_size(connection, scope)
         sources = self.ends(connection.source, "Output", parts)
         targets = self.ends(connection.target, "Input", parts)
-        if sources is None and targets is not None:
-            inner = [_End(end.instance, end.port, _first(capacity, end.capacity)) for end in targets]
-            boundary.inputs.setdefault(connection.source.port, []).extend(inner)
-        elif targets is None and sources is not None:
-            inner = [_End(end.instance, end.port, _first(capacity, end.capacity)) for end in sources]
-            boundary.outputs.setdefault(connection.target.port, []).extend(inner)
+        if sources is None:
+            boundary.inputs.setdefault(connection.source.port, []).extend(_within(targets, capacity))
+        elif targets is None:
+            boundary.outputs.setdefault(connection.target.port, []).extend(_within(sources, capacity))
         for source in sources or ():
             for target in targets or ():
                 self.join(source, target, capacity, connection)
@@ -273,7 +273,7 @@ class _Elaborator:
             return [_End(part.index, names.index(end.port), None)]
         return (part.inputs if direction == "Input" else part.outputs).get(end.port, [])
 
-    def buffer_size(self, connection: XdfConnection, scope: Scope) -> int | None:
+    def buffer_size(self, connection: XdfConnection, scope: NetworkScope) -> int | None:
         """Return the buffer size that a connection asks for, in tokens, or None."""
         for attribute in connection.attributes:
             if attribute.name != BUFFER_SIZE:
@@ -295,19 +295,28 @@ class _Elaborator:
         """Report ports of instances that no connection of this file names, and network ports that lead nowhere."""
         read = {(c.source.instance, c.source.port) for c in xdf.connections}
         written = {(c.target.instance, c.target.port) for c in xdf.connections}
-        sides: tuple[tuple[Direction, set[tuple[str, str]]], ...] = (("Input", written), ("Output", read))
         for instance in xdf.instances:
             part = parts.get(instance.id)
-            if part is None:
-                continue
-            for direction, used in sides:
-                for name in _port_names(part, direction):
-                    if (instance.id, name) not in used:
-                        message = f"{direction.lower()} port '{name}' of instance '{instance.id}' is not connected"
-                        self.doubt(message, instance.span, _CONSEQUENCE[direction])
+            if part is not None:
+                self.report_unconnected_of(instance, "Input", _port_names(part, "Input"), written)
+                self.report_unconnected_of(instance, "Output", _port_names(part, "Output"), read)
         for port in xdf.ports:
             if ("", port.name) not in (read if port.direction == "Input" else written):
                 self.doubt(f"no connection uses the {port.direction.lower()} port '{port.name}'", port.span)
+
+    def report_unconnected_of(
+        self, instance: XdfInstance, direction: Direction, names: tuple[str, ...], used: set[tuple[str, str]]
+    ) -> None:
+        """Report the ports of one side of an instance that no connection of its file names."""
+        for name in names:
+            if (instance.id, name) not in used:
+                message = f"{direction.lower()} port '{name}' of instance '{instance.id}' is not connected"
+                self.doubt(message, instance.span, _CONSEQUENCE[direction])
+
+
+def _within(ends: list[_End] | None, capacity: int | None) -> list[_End]:
+    """Return ends as they look from outside of a connection: its own buffer size, where it has one, counts."""
+    return [_End(end.instance, end.port, _first(capacity, end.capacity)) for end in ends or ()]
 
 
 def _port_names(part: _Part, direction: Direction) -> tuple[str, ...]:

@@ -6,15 +6,16 @@ Operators, precedence and meaning are those of CAL (cal.md 2.1): integers are un
 
 import operator
 from collections.abc import Callable
-from typing import TypeAlias, Union, assert_never, cast
+from typing import TypeAlias, assert_never, cast
 
 from dse.base.diagnostics import Gatherer
 from dse.base.source import Span
+from dse.frontend.cal.consteval import Value
+from dse.frontend.cal.names import number_text
 from dse.model.xdf import XdfExpr, XdfListExpr, XdfLiteral, XdfSequence, XdfUnary, XdfVar
 from dse.passes.arithmetic import quotient, real, remainder, shift_left, shift_right
 from dse.program.types import BoolType, FloatType, IntType, ListType, StringType, Type
 
-Value: TypeAlias = Union[int, float, bool, str, tuple["Value", ...]]  # noqa: UP007  # | cannot quote itself
 Lookup: TypeAlias = Callable[[str, Span], Value | None]
 """Gives the value of a name; reports an unknown one itself and returns None."""
 
@@ -96,14 +97,17 @@ def _converted_list(values: tuple[Value, ...], wanted: ListType) -> Value | None
 
 def shown(value: object) -> str:
     """Return a value as a message shows it."""
-    if isinstance(value, int) and value.bit_length() > 128:
-        return f"a number of {value.bit_length()} bits"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return number_text(value)
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return text if len(text) <= 40 else "a long value"
 
 
 def zero_of(wanted: Type) -> Value:
-    """Return the value of a parameter that nothing gives: 0, false, 0.0, "" or a list of these (cal.md 2.4)."""
+    """Return the value of a parameter that nothing gives: 0, false, 0.0 or "" (cal.md 2.4).
+
+    An empty list stands for one of zeros: it gets its length where it is stored.
+    """
     match wanted:
         case BoolType():
             return False
@@ -114,7 +118,7 @@ def zero_of(wanted: Type) -> Value:
         case StringType():
             return ""
         case ListType():
-            return (zero_of(wanted.element),) * wanted.size
+            return ()
         case _:
             assert_never(wanted)
 

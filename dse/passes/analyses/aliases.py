@@ -11,7 +11,7 @@ from dse.passes.analyses.calls import calls_of
 from dse.passes.analyses.ranges import container, fits
 from dse.passes.analyses.uses import ActorFacts
 from dse.program.ir import Actor, Index, Load, Variable
-from dse.program.types import FloatType, IntType, ListType, Type, scalar_of
+from dse.program.types import FloatType, IntType, ListType, ScalarType, scalar_of
 
 
 def loose_lists(actor: Actor, facts: ActorFacts, variables: Iterable[Variable]) -> frozenset[str]:
@@ -19,18 +19,24 @@ def loose_lists(actor: Actor, facts: ActorFacts, variables: Iterable[Variable]) 
 
     ``variables``: every variable of the actor that is no parameter.
     """
-    types = {v.name: scalar_of(v.type) for v in variables if isinstance(v.type, ListType)}
-    owners = frozenset(types)
-    callees = {r.name: r.parameters for r in actor.routines} | {n.name: n.parameters for n in actor.natives}
-    parameters = [p for given in callees.values() for p in given if isinstance(p.type, ListType)]
-    types |= {p.name: scalar_of(p.type) for p in parameters}
-    by_native = frozenset(p.name for native in actor.natives for p in native.parameters)
-    groups = _groups(actor, callees)
+    of_routines = {r.name: r.parameters for r in actor.routines}
+    of_natives = {n.name: n.parameters for n in actor.natives}
+    parameters = _scalars([*of_routines.values(), *of_natives.values()])
+    if not parameters:
+        return frozenset()
+    owners = _scalars([variables])
+    types = owners | parameters
+    writers = facts.assigned.union(owners, _scalars(of_natives.values()))
     loose: set[str] = set()
-    for group in groups:
-        held = {types[n] for n in group if n in owners or n in facts.assigned or n in by_native}
-        loose |= {n for n in group if any(not _holds(types[n], of) for of in held)}
+    for group in _groups(actor, of_routines | of_natives):
+        held = {types[name] for name in group & writers}
+        loose |= {name for name in group if not all(_holds(types[name], of) for of in held)}
     return frozenset(loose)
+
+
+def _scalars(variables: Iterable[Iterable[Variable]]) -> dict[str, ScalarType]:
+    """Return the element types of the lists among variables, by name."""
+    return {v.name: scalar_of(v.type) for group in variables for v in group if isinstance(v.type, ListType)}
 
 
 def _groups(actor: Actor, callees: dict[str, tuple[Variable, ...]]) -> list[set[str]]:
@@ -44,7 +50,7 @@ def _groups(actor: Actor, callees: dict[str, tuple[Variable, ...]]) -> list[set[
     return [group for name, group in group_of.items() if name == min(group)]
 
 
-def _holds(of: Type, other: Type) -> bool:
+def _holds(of: ScalarType, other: ScalarType) -> bool:
     """Return whether every value of the scalar type ``other`` is one of ``of``."""
     match of, other:
         case IntType(), IntType():

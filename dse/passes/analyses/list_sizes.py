@@ -6,7 +6,7 @@ Lists go by reference and a parameter's declared sizes need not be those of its 
 from typing import TypeAlias
 
 from dse.passes.analyses.calls import calls_of, statements_of
-from dse.program.ir import Actor, ConstList, Declare, Expr, Index, Load
+from dse.program.ir import Actor, ConstList, Declare, Expr, Index, Load, Variable
 from dse.program.types import ListType, dimensions_of
 
 Sizes: TypeAlias = tuple[int, ...] | None
@@ -15,25 +15,30 @@ Sizes: TypeAlias = tuple[int, ...] | None
 
 def parameter_sizes(actor: Actor) -> dict[str, tuple[int, ...]]:
     """Return the sizes of the list parameters of routines that all calls agree to provide, by parameter name."""
-    declared = _declared_sizes(actor)
-    parameters = {
-        p.name: (r.name, k) for r in actor.routines for k, p in enumerate(r.parameters) if isinstance(p.type, ListType)
-    }
-    arguments: dict[tuple[str, int], list[Expr]] = {key: [] for key in parameters.values()}
-    for routine, given in calls_of(actor):
-        for k, argument in enumerate(given):
-            if (routine, k) in arguments:
-                arguments[routine, k].append(argument)
-    ranks = {p.name: len(dimensions_of(p.type)) for r in actor.routines for p in r.parameters}
+    declared, arguments = _declared_sizes(actor), _list_arguments(actor)
     known: dict[str, Sizes] = {}
     # A parameter may be passed on to another one: repeat until nothing changes; what is known only becomes less.
     while True:
         before = dict(known)
-        for name, key in parameters.items():
-            sizes = [_sizes(a, declared, known) for a in arguments[key]]
-            known[name] = _common([s for s in sizes if s != ()], ranks[name])
+        for parameter, given in arguments.items():
+            sizes = [_sizes(a, declared, known) for a in given]
+            rank = len(dimensions_of(parameter.type))
+            known[parameter.name] = _common([s for s in sizes if s != ()], rank)
         if known == before:
             return {name: s for name, s in known.items() if s}
+
+
+def _list_arguments(actor: Actor) -> dict[Variable, list[Expr]]:
+    """Return what the calls of an actor give to each list parameter of its routines."""
+    parameters = {r.name: r.parameters for r in actor.routines}
+    found: dict[Variable, list[Expr]] = {
+        p: [] for of in parameters.values() for p in of if isinstance(p.type, ListType)
+    }
+    for routine, given in calls_of(actor):
+        for parameter, argument in zip(parameters.get(routine, ()), given, strict=False):
+            if parameter in found:
+                found[parameter].append(argument)
+    return found
 
 
 def _sizes(argument: Expr, declared: dict[str, tuple[int, ...]], known: dict[str, Sizes]) -> Sizes:

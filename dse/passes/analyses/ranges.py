@@ -6,6 +6,7 @@ variables, not their declared sizes: under model R a ``uint(size=3)`` holds 0 to
 
 from typing import TypeAlias
 
+from dse.passes.arithmetic import shift_left
 from dse.program.ir import BinaryOp
 from dse.program.types import IntType, Type, scalar_of
 
@@ -17,10 +18,7 @@ _MAX_SHIFT = 128
 def container(of: Type) -> Interval:
     """Return the interval of the container of an integer type (of the elements for a list); None for other types."""
     scalar = scalar_of(of)
-    if not isinstance(scalar, IntType):
-        return None
-    bits = scalar.container_bits
-    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if scalar.signed else (0, (1 << bits) - 1)
+    return scalar.limits if isinstance(scalar, IntType) else None
 
 
 def fits(value: Interval, target: Interval) -> bool:
@@ -77,13 +75,9 @@ def counts(a: Interval, left: Type) -> Interval:
     """Return the interval of the counts by which a value of type ``left`` is shifted: those below 0 are masked."""
     if a is None or a[0] >= 0:
         return a
-    mask = shift_mask(left)
-    return (0, mask) if a[1] < 0 else (0, max(mask, a[1]))
-
-
-def shift_mask(left: Type) -> int:
-    """Return the mask of shift counts below 0, by the type of the left operand (cal.md 2.1)."""
-    return 63 if isinstance(left, IntType) and left.size > 32 else 31
+    bits = left.size if isinstance(left, IntType) else 0
+    masked = shift_left(1, -1, bits).bit_length() - 1  # that of -1 is the largest
+    return 0, max(masked, a[1])
 
 
 def _quotient(a: tuple[int, int], b: tuple[int, int]) -> Interval:

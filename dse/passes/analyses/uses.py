@@ -1,9 +1,6 @@
-"""What the code generator needs to know about an actor beforehand: who writes what, who shares what, who calls natives.
+"""What an actor touches: who writes what, who shares what, who calls natives. Walks the IR once."""
 
-Walks the IR once. Owns no generation and no execution.
-"""
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dse.program.ir import (
@@ -19,7 +16,7 @@ from dse.program.ir import (
     Routine,
     Stmt,
 )
-from dse.program.types import ListType, dimensions_of
+from dse.program.types import ListType
 from dse.program.walk import expressions_of, sub_expressions, sub_statements
 
 
@@ -53,16 +50,12 @@ class ActorFacts:
     """Targets of an assignment anywhere."""
     mutated: frozenset[str]
     """Assigned, or passed by reference to something that may write it."""
-    by_reference: frozenset[str]
-    """Passed by reference to something that may write it."""
-    whole_assigned: frozenset[str]
-    """Lists of which a whole or a sub-list is the target of an assignment."""
     shared: frozenset[str]
     """Actor variables that routines use."""
-    shared_writes: frozenset[str]
-    """Actor variables that routines assign."""
     accesses: tuple[ActionAccesses, ...]
     """One for each action."""
+    of_actions: tuple[tuple[Uses, Uses], ...]
+    """What the guards, and what the rest of each action touch directly (calls are not followed)."""
 
     @property
     def stateless(self) -> bool:
@@ -100,40 +93,58 @@ def _use_call(routine: str, arguments: tuple[Expr, ...], uses: Uses) -> None:
             uses.passed.append((routine, position, argument.name))
 
 
+@dataclass(frozen=True, slots=True)
+class _Callees:
+    """What the calls of an actor lead to. ``writing``: (routine, position) of the list parameters that are written."""
+
+    own: dict[str, Uses]
+    """What each routine touches directly."""
+    natives: frozenset[str]
+    writing: set[tuple[str, int]]
+
+    def written(self, uses: Uses) -> Iterator[str]:
+        """Yield the lists that are passed by reference to something that may write them."""
+        for routine, position, name in uses.passed:
+            if routine in self.natives or (routine, position) in self.writing:
+                yield name
+
+    def spread(self, parameters: dict[tuple[str, int], str]) -> None:
+        """Add the parameters that are passed on to something that writes them, until there are no more."""
+        before = -1
+        while before != len(self.writing):
+            before = len(self.writing)
+            written = {routine: set(self.written(uses)) for routine, uses in self.own.items()}
+            self.writing.update(key for key, name in parameters.items() if name in written[key[0]])
+
+
 def gather_facts(actor: Actor) -> ActorFacts:
     """Return the facts of an actor."""
-    own = {r.name: _routine_uses(r) for r in actor.routines}
-    natives = {n.name for n in actor.natives}
-    writing = _writing_parameters(actor, own)
+    callees = _callees_of(actor)
+    of_routines = list(callees.own.values())
+    of_actions = tuple(_action_uses(a) for a in actor.actions)
+    everything = [*of_routines, *(uses for both in of_actions for uses in both)]
+    assigned = _names(u.writes for u in everything)
     variables = frozenset(v.name for v in actor.variables)
-    everything = [*own.values(), *(u for a in actor.actions for u in _action_uses(a))]
-    assigned = frozenset(name for u in everything for name in u.writes)
-    by_reference = frozenset(
-        name for u in everything for routine, k, name in u.passed if routine in natives or (routine, k) in writing
-    )
-    in_routines = list(own.values())
     return ActorFacts(
         assigned=assigned,
-        mutated=assigned | by_reference,
-        by_reference=by_reference,
-        whole_assigned=_whole_assigned(actor),
-        shared=variables & frozenset(n for u in in_routines for n in u.reads | u.writes),
-        shared_writes=variables & frozenset(n for u in in_routines for n in u.writes),
-        accesses=tuple(_accesses(a, own, natives, writing, variables) for a in actor.actions),
+        mutated=assigned | _names(callees.written(u) for u in everything),
+        shared=variables & _names(u.reads | u.writes for u in of_routines),
+        accesses=tuple(_accesses(both, callees, variables) for both in of_actions),
+        of_actions=of_actions,
     )
 
 
-def _whole_assigned(actor: Actor) -> frozenset[str]:
-    """Return the targets of assignments that give fewer indices than the list has dimensions."""
-    ranks = {v.name: len(dimensions_of(v.type)) for v in actor.variables}
-    bodies: list[Stmt] = []
-    for action in actor.actions:
-        bodies += (*action.declarations, *action.body)
-    for routine in actor.routines:
-        bodies += (*routine.declarations, *routine.body)
-    return frozenset(
-        s.name for s in sub_statements(bodies) if isinstance(s, Assign) and len(s.indices) < ranks.get(s.name, 0)
-    )
+def _names(sets: Iterable[Iterable[str]]) -> frozenset[str]:
+    return frozenset(name for names in sets for name in names)
+
+
+def _callees_of(actor: Actor) -> _Callees:
+    own = {r.name: _routine_uses(r) for r in actor.routines}
+    parameters = {(r.name, k): p.name for r in actor.routines for k, p in enumerate(r.parameters)}
+    writing = {key for key, name in parameters.items() if name in own[key[0]].writes}
+    callees = _Callees(own, frozenset(n.name for n in actor.natives), writing)
+    callees.spread(parameters)
+    return callees
 
 
 def _routine_uses(routine: Routine) -> Uses:
@@ -158,38 +169,14 @@ def _close(own: dict[str, Uses], name: str) -> set[str]:
     return reached
 
 
-def _writing_parameters(actor: Actor, own: dict[str, Uses]) -> set[tuple[str, int]]:
-    """Return (routine, position) of every list parameter that is written, by the routine or by what it calls."""
-    names = {(r.name, k): p.name for r in actor.routines for k, p in enumerate(r.parameters)}
-    natives = {n.name for n in actor.natives}
-    writing = {key for key, name in names.items() if name in own[key[0]].writes}
-    while True:
-        more = {
-            key
-            for key, name in names.items()
-            if key not in writing
-            and any(n == name and (r in natives or (r, k) in writing) for r, k, n in own[key[0]].passed)
-        }
-        if not more:
-            return writing
-        writing |= more
-
-
-def _accesses(
-    action: Action,
-    own: dict[str, Uses],
-    natives: set[str],
-    writing: set[tuple[str, int]],
-    variables: frozenset[str],
-) -> ActionAccesses:
-    guard, body = (_closed_uses(uses, own) for uses in _action_uses(action))
-    by_reference = {n for r, k, n in body.passed if r in natives or (r, k) in writing}
+def _accesses(of_action: tuple[Uses, Uses], callees: _Callees, variables: frozenset[str]) -> ActionAccesses:
+    guard, body = (_closed_uses(uses, callees.own) for uses in of_action)
     return ActionAccesses(
         guard_reads=frozenset(guard.reads & variables),
         body_reads=frozenset(body.reads & variables),
-        writes=frozenset(variables & (body.writes | by_reference)),
-        guard_calls_native=bool(guard.calls & natives),
-        body_calls_native=bool(body.calls & natives),
+        writes=variables & _names((body.writes, callees.written(body))),
+        guard_calls_native=bool(guard.calls & callees.natives),
+        body_calls_native=bool(body.calls & callees.natives),
     )
 
 

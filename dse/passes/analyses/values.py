@@ -277,12 +277,12 @@ def is_exact_in_single(bounds: Interval) -> bool:
 
 def bounds_of_table(values: tuple[object, ...]) -> Interval:
     """Return the bounds of the integers of a nested table; None for an empty one, or one of anything else."""
-    bounds: Interval = None
-    pending: list[object] = list(values)
-    while pending:
-        value = pending.pop()
-        if isinstance(value, tuple):
-            pending += value
-        elif isinstance(value, int) and not isinstance(value, bool):
-            bounds = (value, value) if bounds is None else hull(bounds, (value, value))
-    return bounds
+    match values:
+        case (tuple(), *_):
+            rows = (bounds_of_table(row) for row in values if isinstance(row, tuple))
+            ends = [end for row in rows if row is not None for end in row]
+        case (int(), *_):
+            ends = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
+        case _:
+            ends = []
+    return (min(ends), max(ends)) if ends else None

@@ -61,6 +61,7 @@ from dse.program.ir import (
 )
 from dse.program.types import (
     BOOL,
+    FLOAT64,
     INT32,
     STRING,
     FloatType,
@@ -104,17 +105,13 @@ class ExplicitRewriter:
     def actor_as_explicit(self) -> ExplicitActor:
         """Return the actor with every part rewritten."""
         actor = self.actor
-        for variable in actor.variables:
-            self._declare_variable(variable)
-        for routine in actor.routines:
-            for parameter in routine.parameters:
-                self.values.declare(parameter, by_reference=isinstance(parameter.type, ListType))
+        self._declare_names()
         routines = tuple(self._routine(r) for r in actor.routines)
         variables = tuple(self._variable(v) for v in actor.variables if v.name not in self._literals)
         for action in actor.actions:
             self._declare_tokens(action)
-        firings = tuple(self._firing(a) if self._possible(a) else None for a in actor.actions)
-        trials = {k: self._trial(a) for k, a in enumerate(actor.actions) if firings[k] is not None}
+        firings = tuple(self._firing(k) if self._possible(a) else None for k, a in enumerate(actor.actions))
+        trials = {k: self._trial(k) for k, firing in enumerate(firings) if firing is not None}
         return ExplicitActor(
             actor=actor,
             wiring=self.wiring,
@@ -125,6 +122,14 @@ class ExplicitRewriter:
             choice=next_choice(actor, self.wiring, trials),
             loops=tuple(self.loops),
         )
+
+    def _declare_names(self) -> None:
+        """Declare what is in scope everywhere: the variables of the actor, and the parameters of its routines."""
+        for variable in self.actor.variables:
+            self._declare_variable(variable)
+        for routine in self.actor.routines:
+            for parameter in routine.parameters:
+                self.values.declare(parameter, by_reference=isinstance(parameter.type, ListType))
 
     def _possible(self, action: Action) -> bool:
         """Return whether every input that the action needs is connected."""
@@ -165,11 +170,10 @@ class ExplicitRewriter:
                     narrow = container(source)
                 self.values.declare(variable, narrow if variable.name not in self.facts.mutated else None)
 
-    def _firing(self, action: Action) -> tuple[Stmt, ...]:
+    def _firing(self, index: int) -> tuple[Stmt, ...]:
         """Return what a firing does; the tokens that guards look at are read already."""
-        needed = uses_of([v for p in action.outputs for v in p.values], (*action.declarations, *action.body))
-        peeked = uses_of(action.guards).reads
-        names = (needed.reads | needed.writes) - peeked
+        action, (guards, needed) = self.actor.actions[index], self.facts.of_actions[index]
+        names = (needed.reads | needed.writes) - guards.reads
         found: list[Stmt] = []
         for pattern in action.inputs:
             found += self._reads(action, pattern, names)
@@ -179,9 +183,10 @@ class ExplicitRewriter:
             found += self._write(output)
         return tuple(found)
 
-    def _trial(self, action: Action) -> Trial:
+    def _trial(self, index: int) -> Trial:
         """Return the guards of an action and the reads of the token variables that they look at."""
-        names = uses_of(action.guards).reads
+        action, (guards, _) = self.actor.actions[index], self.facts.of_actions[index]
+        names = guards.reads
         peeks = tuple(read for p in action.inputs for read in self._reads(action, p, names))
         return Trial(peeks=peeks, guards=tuple(self.expression(g) for g in action.guards))
 
@@ -330,9 +335,10 @@ class ExplicitRewriter:
         # The end may lie beyond the container: a wide counter runs, and the variable takes its wrapped value.
         counter = Variable(f"{stmt.variable.name}~", "", _wide(first, last), "loop", None, stmt.span)
         self.values.declare(counter)
-        self.values.declare(stmt.variable)
+        variable = replace(stmt.variable, kind="local")
+        self.values.declare(variable)
         value = self.converted(Load(counter.name, counter.type, stmt.span), of)
-        body = (*turn, Declare(stmt.variable, value, stmt.span), *self._block(stmt.body))
+        body = (*turn, Declare(variable, value, stmt.span), *self._block(stmt.body))
         yield ForEach(counter, low, high, body, stmt.span)
 
     def _declare_loop(self, variable: Variable, low: Expr, high: Expr) -> None:
@@ -346,7 +352,7 @@ class ExplicitRewriter:
 
     def _stepped(self, stmt: ForEach, low: Expr, high: Expr, turn: tuple[Stmt, ...]) -> Iterator[Stmt]:
         """Yield a loop whose body may assign the variable, or whose step is not 1 (C kernels), as a ``while``."""
-        variable, span = stmt.variable, stmt.span
+        variable, span = replace(stmt.variable, kind="local"), stmt.span
         limit = self._temporary(_wide(self.values.bounds(high), None), span)
         yield Declare(limit, high, span)
         self.values.declare(variable)
@@ -365,12 +371,10 @@ class ExplicitRewriter:
         match expr:
             case Const() | ConstList():
                 return expr
-            case Load():
-                return self._load(expr)
-            case Index():
-                return self._element(replace(expr, indices=self._checked(expr.name, expr.indices)))
+            case Load() | Index():
+                return self._read(self.reference(expr))
             case Unary(op="#"):
-                operand = self.expression(expr.operand)
+                operand = self.reference(expr.operand)
                 length = self.values.of(operand).length
                 return replace(expr, operand=operand) if length is None else Const(length, expr.type, expr.span)
             case Unary() | Binary():
@@ -380,13 +384,23 @@ class ExplicitRewriter:
             case Call():
                 return self._call(expr)
             case ListExpr():
-                return replace(expr, elements=tuple(self._member(e) for e in expr.elements))
+                return replace(expr, elements=self._members(expr))
             case Generator():
                 return self._generator(expr)
             case Cast():
                 return self.converted(self.expression(expr.operand), expr.type, expr.span)
             case _:
                 raise not_of_source(expr)
+
+    def reference(self, expr: Expr) -> Expr:
+        """Return an expression as a list argument takes it: a variable, or a part of one, by reference."""
+        match expr:
+            case Load():
+                return self._load(expr)
+            case Index():
+                return replace(expr, indices=self._checked(expr.name, expr.indices))
+            case _:
+                return self.expression(expr)
 
     def _load(self, expr: Load) -> Expr:
         """Return the literal of a constant that has one, else the variable."""
@@ -398,10 +412,12 @@ class ExplicitRewriter:
             return Const(wrap(literal.value, of.container_bits, of.signed), of, expr.span)
         return self.converted(replace(literal, span=expr.span), of)
 
-    def _element(self, expr: Index) -> Expr:
-        """Return an element as a value of its type: one that another type wrote through a reference is converted."""
-        if isinstance(expr.type, ListType) or not self.values.of(expr).loose:
+    def _read(self, expr: Expr) -> Expr:
+        """Return a variable or element as a value of its type: what another type wrote by reference is converted."""
+        if not self.values.of(expr).loose:
             return expr
+        if isinstance(expr.type, ListType):
+            return Copy(expr, expr.type, True, expr.span)
         return Cast(expr, expr.type, expr.span)
 
     def _checked(self, name: str, indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -420,7 +436,19 @@ class ExplicitRewriter:
     def _operation(self, expr: Unary | Binary) -> Expr:
         if isinstance(expr, Binary) and isinstance(expr.type, StringType):
             return replace(expr, left=self._text(expr.left), right=self._text(expr.right))
+        if isinstance(expr, Binary) and isinstance(expr.type, ListType):
+            return replace(expr, left=self._joined(expr.left, expr.type), right=self._joined(expr.right, expr.type))
         return with_operands(expr, tuple(self.expression(o) for o in operands_of(expr)))
+
+    def _joined(self, expr: Expr, of: ListType) -> Expr:
+        """Return a part of a list that two lists are joined to: with elements of its type, nested ones copied."""
+        value = self.expression(expr)
+        assert isinstance(value.type, ListType)
+        target, convert = ListType(of.element, value.type.size), _becomes_float(value.type, of)
+        nested = isinstance(of.element, ListType) and not self.values.of(value).fresh
+        if convert or nested or dimensions_of(value.type) != dimensions_of(target):
+            return Copy(value, target, convert, value.span)
+        return value
 
     def _text(self, expr: Expr) -> Expr:
         """Return the text of a value, as it is printed."""
@@ -431,7 +459,7 @@ class ExplicitRewriter:
         condition, then, otherwise = (self.expression(o) for o in operands_of(expr))
         if isinstance(expr.type, FloatType):
             then, otherwise = (
-                e if isinstance(e.type, FloatType) else Cast(e, FloatType(64), e.span) for e in (then, otherwise)
+                Cast(e, FLOAT64, e.span) if _becomes_float(e.type, expr.type) else e for e in (then, otherwise)
             )
         return replace(expr, condition=condition, then=then, otherwise=otherwise)
 
@@ -445,21 +473,30 @@ class ExplicitRewriter:
         """Return arguments as the parameters take them: scalars stored, lists by reference, tables copied."""
         found = []
         for parameter, argument in zip(self._parameters[routine], arguments, strict=True):
-            value = self.expression(argument)
             if not isinstance(parameter.type, ListType):
-                value = self.converted(value, parameter.type)
-            elif isinstance(value, ConstList):
+                found.append(self.converted(self.expression(argument), parameter.type))
+                continue
+            value = self.reference(argument)
+            if isinstance(value, ConstList):
                 assert isinstance(value.type, ListType)
                 value = Copy(value, value.type, False, value.span)
             found.append(value)
         return tuple(found)
 
-    def _member(self, expr: Expr) -> Expr:
-        """Return an element of a new list; a list in it is copied."""
-        value = self.expression(expr)
-        if isinstance(value.type, ListType) and not self.values.of(value).fresh:
-            return Copy(value, value.type, False, value.span)
-        return value
+    def _members(self, expr: ListExpr | Generator) -> tuple[Expr, ...]:
+        """Return the elements of a new list: integers as they are until they are stored, lists copied to their size."""
+        assert isinstance(expr.type, ListType)
+        of = expr.type.element
+        return tuple(self._member(self.expression(e), of) for e in expr.elements)
+
+    def _member(self, value: Expr, of: Type) -> Expr:
+        convert = _becomes_float(value.type, of)
+        if not isinstance(of, ListType):
+            return Cast(value, FLOAT64, value.span) if convert else value
+        known = self.values.of(value)
+        if known.fresh and not convert and dimensions_of(value.type) == dimensions_of(of):
+            return value
+        return Copy(value, of, convert, value.span)
 
     def _generator(self, expr: Generator) -> Expr:
         loops = []
@@ -467,7 +504,7 @@ class ExplicitRewriter:
             low, high = self.expression(loop.low), self.expression(loop.high)
             self._declare_loop(loop.variable, low, high)
             loops.append(GeneratorLoop(loop.variable, low, high))
-        return replace(expr, elements=tuple(self._member(e) for e in expr.elements), loops=tuple(loops))
+        return replace(expr, elements=self._members(expr), loops=tuple(loops))
 
     # Stores -----------------------------------------------------------------------------------------------------------
 
@@ -501,6 +538,11 @@ def _tokens_fit(source: Type, target: Type) -> bool:
             return isinstance(source, FloatType) and (scalar.bits == 64 or source.bits <= 32)
         case _:
             return True
+
+
+def _becomes_float(source: Type, target: Type) -> bool:
+    """Return whether scalars of type ``source`` are integers where ``target`` has floats."""
+    return isinstance(scalar_of(target), FloatType) and isinstance(scalar_of(source), IntType)
 
 
 def _padded(bounds: tuple[int, int] | None, limit: tuple[int, int]) -> tuple[int, int]:

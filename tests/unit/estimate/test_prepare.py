@@ -7,8 +7,8 @@ import pytest
 
 from dse.base.errors import DseError, FormatError, InfeasibleDesign
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.prepare import FIFO_KINDS, Prepared, prepare
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
+from dse.estimate.problem.prepare import Prepared, prepare
 from dse.model.design_point import DesignPoint
 from dse.model.platform import Link, Platform
 from dse.model.problem import Problem
@@ -139,7 +139,7 @@ def test_an_actor_with_a_core_to_itself_needs_scheduling_after_none_for_its_firs
 
 
 def kinds(prepared: Prepared) -> list[str]:
-    return [FIFO_KINDS[kind] for kind in prepared.fifo_kind]
+    return list(prepared.fifo_kind)
 
 
 def test_fifo_kinds() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from dse.base.errors import DseError, FormatError
 from dse.estimate.engine import ENGINES, make_engine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.ticks import MOST_TICKS
 from dse.estimate.problem.totals import most_ticks_of_actions
 from dse.model.trace import Trace

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from dse.explore.methods.method import SearchContext, Traffic
+from dse.explore.method import SearchContext, Traffic
 from dse.explore.space.space import Space, SpaceOptions, build_space
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Deadlock, Estimate, PartitionAccount

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.mapping_bound import MappingBound
-from dse.explore.methods.method import METHODS, SearchContext, SearchMethod, Traffic
+from dse.explore.method import SearchContext, SearchMethod, Traffic
+from dse.explore.methods.registry import METHODS
 from dse.explore.search import SearchOutcome, ranked, run_search
 from dse.explore.space.space import Space, SpaceOptions, build_space
 from dse.model.platform import Platform

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.tables import build_tables
-from dse.explore.methods.method import METHODS
+from dse.estimate.problem.build import build_tables
+from dse.explore.methods.registry import METHODS
 from dse.explore.space.clocks import ClockDomain
 from dse.explore.space.merged import MergedSpace, merged_space
 from dse.explore.space.space import Candidate, Space, SpaceOptions, build_space

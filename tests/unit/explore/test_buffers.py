@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from dse.base.errors import DeadlockError, OptionError
 from dse.cli.buffers import minimal_note
 from dse.estimate.compiled.engine import CompiledEngine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import Platform, Unit
 from dse.model.problem import Problem

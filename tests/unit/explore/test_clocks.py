@@ -10,17 +10,18 @@ import pytest
 from dse.base.errors import FormatError
 from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.engine import ENGINES, make_engine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.mapping_bound import MappingBound, fastest_rows
-from dse.explore.methods.method import METHODS
+from dse.explore.methods.registry import METHODS
 from dse.explore.moves.moves import Position, candidate_of, position_of, random_candidate, reset, settings_of
 from dse.explore.space.clocks import ClockDomain
 from dse.explore.space.space import Candidate, Space, SpaceOptions, build_space
-from dse.formats.study_file import point_from_json, point_to_json
+from dse.formats.study_file import point_to_json
 from dse.model.design_point import DesignPoint
 from dse.model.platform import Platform, Unit
 from dse.model.problem import Problem
 from tests.unit.explore.fakes import chain, context
+from tests.unit.explore.points import point_from_json
 from tests.unit.explore.random_problems import problem_of
 from tests.unit.explore.searches import context_of, run, space_of
 from tests.unit.explore.test_actor_symmetry import BROADCAST, spaces

@@ -9,7 +9,7 @@ import pytest
 from dse.estimate.engine import make_engine
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, Cutting, Evaluator
-from dse.explore.methods.method import METHODS
+from dse.explore.methods.registry import METHODS
 from dse.explore.search import SearchOutcome, ranked, run_search
 from dse.explore.space.space import Space
 from dse.formats.study_file import create_study, resume_study

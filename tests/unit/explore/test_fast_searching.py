@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.explore.methods.method import SearchContext
+from dse.explore.method import SearchContext
 from dse.explore.moves import generators
 from dse.explore.moves.generators import View
 from dse.explore.moves.load_model import SHARPNESS, SWEEPS, LoadModel

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.space.merged import merged_space
 from dse.explore.space.space import SpaceOptions, build_space
 from dse.model.design_point import DesignPoint, Partition, TransferMode

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.mapping_bound import MappingBound
 from dse.explore.space.space import Candidate, SpaceOptions, build_space
 from dse.model.design_point import POLICIES

@@ -12,10 +12,11 @@ import pytest
 from dse.base.errors import OptionError
 from dse.estimate.engine import make_engine
 from dse.explore.evaluator import Budget, Evaluator
+from dse.explore.method import SearchMethod, Traffic
 from dse.explore.methods.exact.branch_and_bound import BranchAndBound
 from dse.explore.methods.improving.kernighan_lin import _grouped
 from dse.explore.methods.improving.tabu import _is_tabu
-from dse.explore.methods.method import METHODS, SearchMethod, Traffic
+from dse.explore.methods.registry import METHODS
 from dse.explore.moves import generators
 from dse.explore.moves.construction import traffic_between
 from dse.explore.moves.moves import Position, moved, position_of, swapped

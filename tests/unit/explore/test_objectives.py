@@ -7,7 +7,7 @@ import pytest
 
 from dse.base.errors import OptionError
 from dse.estimate.compiled.engine import CompiledEngine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.objectives.front import make_goals
 from dse.explore.objectives.objectives import OBJECTIVES, make_objective
 from dse.model.design_point import DesignPoint, Partition

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dse.base.errors import OptionError
 from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.methods.exact.exhaustive import Exhaustive
-from dse.explore.methods.method import METHODS
+from dse.explore.methods.registry import METHODS
 from dse.explore.methods.sampling.pareto_search import ParetoSearch
 from dse.explore.objectives.front import (
     ByGoals,

@@ -8,13 +8,14 @@ import pytest
 
 from dse.base.errors import FormatError, OptionError
 from dse.explore.evaluator import Budget, Evaluator, Progress
-from dse.explore.methods.method import METHODS, choose_method, size_text
+from dse.explore.methods.registry import METHODS, choose_method, size_text
 from dse.explore.search import BATCH, SearchOutcome, ranked, run_search
 from dse.explore.space.space import Space
-from dse.formats.study_file import create_study, move_aside, point_from_json, point_to_json, resume_study
+from dse.formats.study_file import create_study, move_aside, point_to_json, resume_study
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
 from tests.unit.explore.fakes import FormulaEngine, chain, chain_space, context, makespan
+from tests.unit.explore.points import point_from_json
 
 IDENTITY = {"trace": "t1", "seed": "1"}
 

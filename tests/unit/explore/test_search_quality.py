@@ -16,10 +16,11 @@ from benchmarks.search.networks import RECIPES, Recipe, case_of
 from dse.estimate.bounds.slot_loads import Annealing
 from dse.estimate.compiled import load_kernel
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.explore.mapping_bound import MappingBound
+from dse.explore.method import Traffic
 from dse.explore.methods.improving.iterated_search import IteratedSearch
-from dse.explore.methods.method import METHODS, Traffic, choose_method
+from dse.explore.methods.registry import METHODS, choose_method
 from dse.explore.moves.load_model import LoadAnnealer, LoadModel, by_start
 from dse.explore.moves.moves import (
     Position,

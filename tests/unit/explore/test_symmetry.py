@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from dse.estimate.engine import make_engine
-from dse.explore.methods.method import METHODS
+from dse.explore.methods.registry import METHODS
 from dse.explore.space.space import Candidate, Space, SpaceOptions, build_space
 from dse.model.platform import Link, Platform, Unit
 from dse.model.problem import Problem

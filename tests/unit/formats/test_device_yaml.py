@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from dse.base.errors import DseError, FormatError, OptionError
-from dse.formats.device_yaml import builtin_devices, load_device, origin_lines, read_device
+from dse.formats.device_yaml import builtin_devices, load_device, read_device
 from dse.model.device import DEVICE_KEYS, Device
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -19,11 +19,10 @@ def messages(error: DseError) -> list[tuple[int, str]]:
     return [(d.span.line, d.message) for d in error.diagnostics]
 
 
-def test_installed_devices_equal_the_documented_ones() -> None:
+def test_builtin_devices_are_those_of_configs() -> None:
     documented = sorted((ROOT / "configs" / "platforms" / "devices").glob("*.yaml"))
     assert [p.stem for p in documented] == list(builtin_devices())
     for path in documented:
-        assert path.read_bytes() == (ROOT / "dse" / "data" / "devices" / path.name).read_bytes()
         assert load_device(path.stem).name == path.stem
 
 
@@ -52,9 +51,8 @@ def test_a_constant_s_own_source_goes_before_the_section_s(tmp_path: Path) -> No
             "sms: 2\nclock_mhz: {value: 1e3, source: a}\nsource: g\nl2: {bytes: 64, ways: {value: 4, assumed: true}}\n",
         )
     )
-    assert list(origin_lines(device)) == [
-        "sms: g", "clock_mhz: a", "l2.bytes: g", "l2.ways: assumed: no source given",
-    ]  # fmt: skip
+    found = [(origin.key, origin.source, origin.assumed) for origin in device.origins]
+    assert found == [("sms", "g", False), ("clock_mhz", "a", False), ("l2.bytes", "g", False), ("l2.ways", "", True)]
     assert [o.key for o in device.assumed(("l2_ways", "l2_bytes"))] == ["l2.ways"]
     assert device.name == "d"
 

@@ -1,14 +1,16 @@
 """Lowering of actors: scopes, imports, sizes, model R at declarations, routines, actions."""
 
+from typing import cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dse.base.diagnostics import Gatherer
 from dse.frontend.cal.lower_actor import check_actor, check_unit
-from dse.frontend.cal.typing import int_type
 from dse.program import ir
 from dse.program.types import BOOL, FLOAT32, INT32, STRING, IntType, ListType, dimensions_of
+from dse.program.typing import int_type
 from tests.unit.frontend.lowering_support import actor_of, body_actor, parse, variable
 
 
@@ -43,7 +45,17 @@ def values_of(declarations: str, name: str) -> object:
         ("int x := y; int y := 5;", 5),
         ("int x := #[1, 2, 3, 4];", 4),
         ("int t[2][3] = [[1, 2, 3], [4, 5, 6]]; int x := t[1][0];", 4),
+        ("int x := if false then 1 elsif true then 2 elsif true then 3 else 4 end;", 2),
         ('String x := "a" + 1;', "a1"),
+        ('String x := "" + true;', "1"),
+        ('int t[2] = [1, 2]; String x := t + "" + [[-3]];', "[1, 2][[-3]]"),
+        ("int x := -200 >> -31;", -100),
+        ("int(size=64) x := 1 << -31;", 2),
+        ("int(size=64) a = 1; int(size=64) x := a << -31;", 1 << 33),
+        ("int(size=64) x := 1 << 32;", 1 << 32),
+        ("int x := 1 << 32;", 0),
+        ("int(size=512) x := (1 << 511) - 1;", 2**511 - 1),
+        ("int x := 1 << 100000000000000000000;", 0),
     ],
 )
 def test_scalar_initial_values_fold_as_they_execute(declarations: str, expected: object) -> None:
@@ -61,6 +73,11 @@ def test_scalar_initial_values_fold_as_they_execute(declarations: str, expected:
         ("int N = 3; int x[N] = [N, N + 1, N];", (3, 4, 3)),
         ("int(size=8) x[3] = [i : for int i in 127 .. 128];", (127, -128, 0)),
         ("List(type: List(type: bool, size=2), size=1) x := [[true, 1 = 1]];", ((True, True),)),
+        ("int x[2] = [i : for int i in 7 .. 7];", (7, 0)),
+        ("int x[5] := [0, 1] + [2, -3];", (0, 1, 2, -3, 0)),
+        ("int a[2] = [7, 8]; int x[4] := a + [i : for int i in 1 .. 2];", (7, 8, 1, 2)),
+        ("int x[2][2] := [[1]] + [[2, 3]];", ((1, 0), (2, 3))),
+        ("function f(int t[2]) --> int: #(t + t) end int x[1] := [f([1, 2, 3])];", (4,)),
     ],
 )
 def test_list_initial_values_fold(declarations: str, expected: object) -> None:
@@ -97,6 +114,22 @@ def test_expressions_are_exact_until_they_are_stored(text: str, bits: int) -> No
     assert values_of(f"int(size={bits}) x := ({text}) + 0;", "x") == expected
 
 
+def test_lists_are_printed_and_joined() -> None:
+    body = 'println(t); print("t = " + t); s := [x] + t; u(t + t);'
+    actor = actor_of(body_actor(body, "int t[3]; int s[4]; procedure u(int l[1]) begin end"))
+    whole, text_of, joined, call = actor.actions[0].body
+    assert isinstance(whole, ir.Print)
+    assert isinstance(whole.value, ir.Load)
+    assert isinstance(text_of, ir.Print)
+    assert isinstance(text_of.value, ir.Binary)
+    assert (text_of.value.op, text_of.value.type, text_of.value.right.type) == ("+", STRING, ListType(INT32, 3))
+    assert isinstance(joined, ir.Assign)
+    assert isinstance(joined.value, ir.Binary)
+    assert (joined.value.op, joined.value.type) == ("+", ListType(INT32, 4))
+    assert isinstance(call, ir.CallStmt)
+    assert call.arguments[0].type == ListType(INT32, 6)
+
+
 def test_floats_stay_as_written() -> None:
     initial = state_of("float a = 0.5; float x := a * 2;", "x").initial
     assert isinstance(initial, ir.Binary)
@@ -107,6 +140,26 @@ def test_long_generators_stay_generators() -> None:
     initial = state_of("int x[100000] := [0 : for int i in 1 .. 100000];", "x").initial
     assert isinstance(initial, ir.Generator)
     assert initial.type == ListType(int_type(1, False), 100000)
+
+
+def test_the_longest_literal_and_the_first_generator_that_stays() -> None:
+    assert len(cast("tuple[object, ...]", values_of("int x[65536] := [0 : for int i in 1 .. 65536];", "x"))) == 65536
+    assert isinstance(state_of("int x[65537] := [0 : for int i in 1 .. 65537];", "x").initial, ir.Generator)
+
+
+def test_the_largest_sizes_are_accepted() -> None:
+    sizes = "int x[1 << 16][1 << 16]; action I:[t] repeat 1 << 32 ==> end"
+    actor = actor_of(f"actor A(int p[1 << 21]) int I ==> : {sizes} end")
+    assert dimensions_of(variable(actor, "p").type) == (1 << 21,)
+    assert dimensions_of(variable(actor, "x").type) == (1 << 16, 1 << 16)
+    assert actor.actions[0].inputs[0].repeat == 1 << 32
+
+
+def test_all_initializers_come_behind_the_actions() -> None:
+    members = "initialize ==> end a: action ==> end b: initialize ==> end action ==> end"
+    actor = actor_of(f"actor A() ==> : {members} end")
+    assert [a.name for a in actor.actions] == ["a", "untagged_0", "initialize", "b"]
+    assert actor.initializers == (2, 3)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +197,16 @@ def test_sizes_of_integers_ports_and_locals_use_constants() -> None:
     assert actor.inputs[0].type == IntType(12, True)
     assert actor.outputs[0].type == IntType(24, False)
     assert actor.actions[0].declarations[1].variable.type == ListType(IntType(5, False), 4)
+
+
+def test_constant_locals_wrap_before_sizes_use_them() -> None:
+    actor = actor_of("actor A() ==> : action ==> var uint(size=8) n = 260, int t[n] end end")
+    assert actor.actions[0].declarations[1].variable.type == ListType(INT32, 4)
+
+
+def test_a_local_may_hide_a_parameter() -> None:
+    routine = actor_of("actor A() ==> : function f(int a) --> int var int a = 1: a end end").routines[0]
+    assert routine.result == ir.Load("a_1", INT32, routine.result.span)  # type: ignore[union-attr]
 
 
 def test_initial_values_come_in_an_order_that_can_be_evaluated() -> None:
@@ -185,6 +248,9 @@ def test_arguments_defaults_and_zeros() -> None:
     table = values["T"]
     assert isinstance(table, ir.ConstList)
     assert table.values == (7, 0)
+    full = variable(actor_of(PARAMETERS, arguments={"T": (7, 8)}), "T").initial
+    assert isinstance(full, ir.ConstList)
+    assert full.values == (7, 8)
     assert variable(actor, "x").initial == ir.Const(4, INT32, variable(actor, "x").initial.span)  # type: ignore[union-attr]
     assert dimensions_of(variable(actor, "y").type) == (5,)
     assert actor.actions[0].inputs[0].repeat == 4
@@ -350,6 +416,14 @@ def test_patterns() -> None:
     assert action.inputs[1].variables[0].type == ListType(BOOL, 2)
     assert [(p.port, p.repeat, p.tokens) for p in action.outputs] == [(0, 0, 2), (1, 2, 2)]
     assert action.schedule_outputs
+
+
+def test_a_repeat_of_one_is_a_list_and_outputs_see_the_locals_of_their_action() -> None:
+    members = "action I:[a] repeat 1 ==> O:[y] var int y := a[0] end t: action ==> end"
+    untagged, tagged = actor_of(f"actor A() int I ==> int O: {members} end").actions
+    assert untagged.inputs[0].variables[0].type == ListType(INT32, 1)
+    assert untagged.outputs[0].values == (ir.Load("y", INT32, untagged.outputs[0].values[0].span),)
+    assert (untagged.tagged, tagged.tagged) == (False, True)
 
 
 def test_statements() -> None:

@@ -5,7 +5,8 @@ import pytest
 from dse.base.diagnostics import Gatherer
 from dse.base.source import NO_SPAN, file_span
 from dse.frontend.cal import ast
-from dse.frontend.cal.lower_actor import ParameterValue, check_unit, lower_actor
+from dse.frontend.cal.consteval import Value
+from dse.frontend.cal.lower_actor import check_unit, lower_actor
 from tests.unit.frontend.lowering_support import body_actor, errors_of, lower_text, parse
 
 STATE = (
@@ -56,7 +57,8 @@ STATE = (
         ("p(1, 2);", "p(", "procedure 'p' takes 1 argument, 2 given", "its parameters: int(size=32)"),
         ("p(t);", "t)", "argument 1 of 'p' is List(type: int(size=32), size=4)", "expects int(size=32)"),
         ("print(1, 2);", "print", "'print' takes at most one argument, 2 given", "join the parts"),
-        ("println(t);", "t)", "'println' does not print a list", "print elements"),
+        ("t := t + t;", "t + t", "cannot assign List(type: int(size=32), size=8) to 't'", "at least as long"),
+        ("t := t + i;", "t + i", "'+' does not apply to List(type: int(size=32), size=4) and int", "two lists of one"),
         ("if i then end", "i then", "the condition of an if must be a bool, not int(size=32)", "compare"),
         ("while f do end", "f do", "the condition of a while must be a bool, not float", "compare"),
         ("foreach int k in f .. 3 do end", "f ..", "the bound of a foreach must be an integer, not float", ""),
@@ -83,6 +85,11 @@ def test_errors_in_statements(statement: str, place: str, message: str, expected
         ("int x[2] = [1, 2, 3];", "the value of 'x' is List(type: uint(size=2), size=3), which does not convert"),
         ("int x[0];", "the size of a list must be greater than zero, not 0"),
         ("int(size=1 - 3) x;", "the size of int must be greater than zero, not -2"),
+        ("uint(size=513) x;", "the size of uint is 513"),
+        ("int(size=1 << 600) x;", "the size of int is about 2^600"),
+        ("int x[1 << 16][1 << 16][2];", "a list of 8589934592 elements is too large"),
+        ("int x[1 << 32]; int y[2] := [x, x];", "a list of 8589934592 elements is too large"),
+        ("int x[1 << 32]; int y[2] := x + [0];", "a list of 4294967297 elements is too large"),
         ("uint(size=true) x;", "the size of uint must be an integer, not bool"),
         ("int n; int x[n];", "the size of a list must be a constant: 'n' has no initial value"),
         ("int x[clock()]; @native function clock() --> int end", "the size of a list must be a constant: the native"),
@@ -118,6 +125,7 @@ def test_errors_in_declarations(declaration: str, message: str) -> None:
         ("action I:[x], I:[y] ==> end", "I:[y", "the port 'I' occurs twice in one action", "one pattern"),
         ("action I:[x, x] ==> end", "x]", "the token name 'x' is used twice", "a name of its own"),
         ("action I:[x] repeat n ==> end", "n ==>", "a repeat must be a constant: 'n' has no initial value", "use lit"),
+        ("action I:[x] repeat (1 << 32) + 1 ==> end", "(", "a repeat of 4294967297 is too large", "1 to 4294967296"),
         ("action I:[x] repeat 0 ==> end", "0", "a repeat must be greater than zero, not 0", ""),
         ("action I:[x] repeat -2 ==> end", "-2", "a repeat must be greater than zero, not -2", ""),
         ("action ==> I:[1] end", "I", "the actor has no output port 'I'", "'I' is an input port"),
@@ -132,6 +140,12 @@ def test_errors_in_declarations(declaration: str, message: str) -> None:
             "at least 2",
         ),
         ("action ==> O:[[true]] repeat 1 end", "[true", "cannot write bool to the port 'O'", "expected int"),
+        (
+            "action ==> var int m := 4, int t[m] end",
+            "m]",
+            "the size of a list must be a constant: it depends",
+            "use lit",
+        ),
         ("action I:[x] ==> guard x end", "x end", "a guard must be a bool, not int(size=16)", "compare it"),
         ("action I:[x] ==> guard y > 1 var int y end", "y >", "unknown variable 'y'", ""),
         ("action ==> var int y := true end", "true", "the value of 'y' is bool", "expected int(size=32)"),
@@ -232,7 +246,7 @@ def test_errors_in_units_name_the_unit_and_come_once() -> None:
         ("int N[2]", 1),
     ],
 )
-def test_arguments_of_a_wrong_type(parameter: str, value: ParameterValue) -> None:
+def test_arguments_of_a_wrong_type(parameter: str, value: Value) -> None:
     gather = Gatherer()
     span = file_span("top.xdf", 12, 3)
     assert (

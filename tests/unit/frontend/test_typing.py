@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dse.frontend.cal.typing import (
+from dse.program.types import BOOL, FLOAT32, FLOAT64, INT32, STRING, FloatType, IntType, ListType, Type
+from dse.program.typing import (
     binary_type,
     is_bindable,
     is_convertible,
@@ -13,7 +14,6 @@ from dse.frontend.cal.typing import (
     operand_rule,
     unary_type,
 )
-from dse.program.types import BOOL, FLOAT32, FLOAT64, INT32, STRING, FloatType, IntType, ListType, Type
 
 
 def i(size: int) -> IntType:
@@ -73,6 +73,9 @@ def test_least_upper_bound(left: Type, right: Type, expected: Type | None) -> No
         ("&", u(8), u(3), u(3)),
         ("&", i(20), u(3), i(4)),
         ("&", i(3), u(20), i(3)),
+        ("&", i(8), u(8), i(8)),
+        ("&", u(8), i(8), i(8)),
+        ("&", i(9), u(8), i(9)),
         ("|", i(8), u(8), i(9)),
         ("^", u(8), u(3), u(8)),
         ("=", u(8), i(3), BOOL),
@@ -82,6 +85,11 @@ def test_least_upper_bound(left: Type, right: Type, expected: Type | None) -> No
         ("and", BOOL, BOOL, BOOL),
         ("+", STRING, i(8), STRING),
         ("+", BOOL, STRING, STRING),
+        ("+", ListType(u(1), 2), STRING, STRING),
+        ("+", STRING, ListType(ListType(BOOL, 2), 3), STRING),
+        ("+", ListType(u(4), 2), ListType(i(4), 3), ListType(i(5), 5)),
+        ("+", ListType(ListType(u(4), 2), 1), ListType(ListType(u(4), 3), 1), ListType(ListType(u(4), 3), 2)),
+        ("+", ListType(BOOL, 2), ListType(BOOL, 1), ListType(BOOL, 3)),
         ("+", i(8), FLOAT32, FLOAT32),
         ("/", FLOAT32, FLOAT64, FLOAT64),
         ("*", FLOAT64, u(3), FLOAT64),
@@ -104,7 +112,12 @@ def test_results_of_binary_operators(op: str, left: Type, right: Type, expected:
         (">>", FLOAT32, u(3)),
         ("mod", FLOAT32, u(3)),
         ("=", ListType(u(1), 2), ListType(u(1), 2)),
-        ("+", ListType(u(1), 2), STRING),
+        ("-", ListType(u(1), 2), ListType(u(1), 2)),
+        ("+", ListType(u(1), 2), ListType(BOOL, 2)),
+        ("+", ListType(u(1), 2), u(1)),
+        ("-", STRING, STRING),
+        ("=", STRING, ListType(STRING, 2)),
+        ("and", BOOL, ListType(BOOL, 2)),
         ("**", u(3), u(3)),
     ],
 )
@@ -147,6 +160,7 @@ def test_results_of_unary_operators(op: str, operand: Type, expected: Type | Non
         (u(8), STRING, False),
         (ListType(u(8), 3), ListType(i(4), 5), True),
         (ListType(u(8), 6), ListType(i(4), 5), False),
+        (ListType(u(8), 5), ListType(i(4), 5), True),
         (ListType(FLOAT32, 3), ListType(i(4), 5), False),
         (ListType(u(8), 3), u(8), False),
     ],

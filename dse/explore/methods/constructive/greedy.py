@@ -6,7 +6,7 @@ pipeline with balanced loads; clusters along the heaviest FIFOs, packed as in th
 
 from collections.abc import Sequence
 
-from dse.explore.methods.method import SearchContext
+from dse.explore.method import SearchContext
 from dse.explore.moves.construction import chunks, clusters, packed, singles, slot_choices
 from dse.explore.moves.moves import settings_of
 from dse.explore.space.space import Candidate

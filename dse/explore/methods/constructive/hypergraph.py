@@ -8,7 +8,7 @@ import functools
 from typing import Any
 
 from dse.base.extras import import_extra
-from dse.explore.methods.method import SearchContext
+from dse.explore.method import SearchContext
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves.construction import cheapest_load, groups_of, mappings_of, scaled
 from dse.explore.moves.moves import settings_of
@@ -55,9 +55,13 @@ def _groups(
     setup.logging = False
     module.set_seed(seed)
     graph = partitioner.create_hypergraph(
-        setup, n, len(nets), [pins for pins, _ in nets],
-        scaled([cheapest_load(context, a) for a in range(n)]), scaled([tokens for _, tokens in nets]),
-    )  # fmt: skip
+        setup,
+        n,
+        len(nets),
+        [pins for pins, _ in nets],
+        scaled([cheapest_load(context, a) for a in range(n)]),
+        scaled([tokens for _, tokens in nets]),
+    )
     result = graph.partition(setup)
     return groups_of([int(result.block_id(a)) for a in range(n)])
 

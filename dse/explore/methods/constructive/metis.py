@@ -7,7 +7,7 @@ loads balanced within a few percent. Each number of partitions is tried with sev
 from typing import Any
 
 from dse.base.extras import import_extra
-from dse.explore.methods.method import SearchContext
+from dse.explore.method import SearchContext
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves.construction import cheapest_load, groups_of, mappings_of, scaled, traffic_between
 from dse.explore.moves.moves import settings_of
@@ -51,5 +51,5 @@ def _groups(module: Any, context: SearchContext, count: int, seed: int) -> list[
         eweights=[w for row in neighbours for _, w in row],
         vweights=scaled([cheapest_load(context, a) for a in range(n)]),
         options=module.Options(seed=seed),
-    )  # fmt: skip
+    )
     return groups_of([int(label) for label in labels])

@@ -6,7 +6,7 @@ that served it the most. The number of slices decides how far the turns drift ap
 method of that name takes the last core of a simulation with one shared queue instead.
 """
 
-from dse.explore.methods.method import SearchContext
+from dse.explore.method import SearchContext
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves.construction import mappings_of, pipeline_order
 from dse.explore.moves.moves import settings_of

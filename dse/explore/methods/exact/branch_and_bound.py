@@ -11,8 +11,8 @@ short gives a gap.
 import itertools
 from dataclasses import dataclass
 
+from dse.explore.method import least_makespan
 from dse.explore.methods.constructive.greedy import constructed
-from dse.explore.methods.method import least_makespan
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves.moves import settings_of
 from dse.explore.space.placement import EdgeCosts
@@ -63,9 +63,11 @@ class BranchAndBound(Scripted):
         self._learn(results)
         self._prepare()
         root = _Node(
-            bound=self._context.placement.least, slots=(), used=(0,) * len(self._space.units),
+            bound=self._context.placement.least,
+            slots=(),
+            used=(0,) * len(self._space.units),
             loads=(0,) * len(self._space.unit_of_slot),
-        )  # fmt: skip
+        )
         stack = [root]
         leaves: list[Candidate] = []
         visited, pause_at = 0, NODES_PER_PAUSE

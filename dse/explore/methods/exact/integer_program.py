@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse.base.extras import import_extra
+from dse.explore.method import SearchContext, least_makespan
 from dse.explore.methods.constructive.greedy import constructed
-from dse.explore.methods.method import SearchContext, least_makespan
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves.moves import settings_of
 from dse.explore.space.canonical import keeps_order
@@ -67,7 +67,7 @@ class IntegerProgram(Scripted):
         best = least_makespan(results, best)
         if self._space.n_actors * len(self._space.unit_of_slot) > MOST_BINARIES:
             return  # the first relaxation alone would take minutes
-        program = Program(self._context)
+        program = SlotProgram(self._context)
         idle = 0
         proposed: set[Assignment] = set()
         while idle < IDLE_PROGRAMS:
@@ -91,7 +91,7 @@ class IntegerProgram(Scripted):
             best = least_makespan(results, best)
 
 
-class Program:
+class SlotProgram:
     """The integer program of one space in the solver, with the cuts so far."""
 
     def __init__(self, context: SearchContext) -> None:
@@ -100,9 +100,13 @@ class Program:
         self._solver_module: Any = import_extra("highspy", "integer-program")
         self._solver: Any = self._solver_module.Highs()
         for name, value in (
-            ("output_flag", False), ("threads", 1), ("random_seed", 1), ("mip_rel_gap", 0.0), ("mip_abs_gap", 1e-3),
+            ("output_flag", False),
+            ("threads", 1),
+            ("random_seed", 1),
+            ("mip_rel_gap", 0.0),
+            ("mip_abs_gap", 1e-3),
             ("mip_max_nodes", MOST_NODES),
-        ):  # fmt: skip
+        ):
             self._solver.setOptionValue(name, value)
         self._looks = 0
         self._solver.cbMipInterrupt.subscribe(self._look)

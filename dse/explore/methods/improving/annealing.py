@@ -10,8 +10,8 @@ import math
 from collections.abc import Generator
 from dataclasses import dataclass
 
+from dse.explore.method import cost
 from dse.explore.methods.constructive.greedy import constructed
-from dse.explore.methods.method import cost
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves.moves import Position, Step, position_of, random_candidate, random_step
 from dse.explore.space.space import Candidate

@@ -5,8 +5,8 @@ the steps of one generator are tried in its order, the first that lowers the mak
 is not tried again before its target partition has changed.
 """
 
+from dse.explore.method import cost
 from dse.explore.methods.constructive.greedy import constructed
-from dse.explore.methods.method import cost
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves import generators
 from dse.explore.moves.generators import Generator, view_of

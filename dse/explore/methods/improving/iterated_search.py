@@ -19,8 +19,8 @@ import math
 from dataclasses import dataclass, field, replace
 
 from dse.estimate.bounds.slot_loads import Annealing
+from dse.explore.method import cost
 from dse.explore.methods.constructive.greedy import constructed
-from dse.explore.methods.method import cost
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves import generators
 from dse.explore.moves.generators import Generator, View, view_of
@@ -218,9 +218,11 @@ class IteratedSearch(Scripted):
 
     def _annealed_from(self, origin: Candidate, model: _Model) -> Candidate | None:
         slots = self._annealer.annealed(
-            origin.assignment, Annealing(cut_weight=model.cut_weight, stage_weight=STAGE_WEIGHT, hot=HOT, cold=COLD),
-            steps=STEPS_OF_START * self._space.n_actors, stages=model.stages,
-        )  # fmt: skip
+            origin.assignment,
+            Annealing(cut_weight=model.cut_weight, stage_weight=STAGE_WEIGHT, hot=HOT, cold=COLD),
+            steps=STEPS_OF_START * self._space.n_actors,
+            stages=model.stages,
+        )
         return candidate_of(self._space, replace(position_of(origin), slots=slots))
 
     def _new_start(self) -> Candidate:
@@ -394,9 +396,7 @@ class IteratedSearch(Scripted):
             group = rng.permutation(self._space.n_actors)[:size].tolist()
         annealing = Annealing(cut_weight=model.cut_weight, stage_weight=STAGE_WEIGHT, hot=WARM, cold=COOL)
         steps = STEPS_OF_REBUILDING * len(group)
-        slots = self._annealer.annealed(
-            position.slots, annealing, steps=steps, stages=model.stages, actors=group
-        )  # fmt: skip
+        slots = self._annealer.annealed(position.slots, annealing, steps=steps, stages=model.stages, actors=group)
         return replaced(self._space, position, slots)
 
     def _with_a_neighbour(self, kind: str, position: Position, actor: int) -> Step | None:
@@ -438,9 +438,11 @@ def _settings(view: View) -> list[Step]:
 STEPS = ("move", "swap", "relieve", "join", "pair", "group", "rebuild", "restage")
 """The kinds of steps that are drawn, before those that come from lists."""
 LISTS: dict[str, Generator] = {
-    "idle": generators.idle, "balancing": generators.balancing, "communication": generators.communication,
+    "idle": generators.idle,
+    "balancing": generators.balancing,
+    "communication": generators.communication,
     "setting": _settings,
-}  # fmt: skip
+}
 
 
 def _accepted(end: _State, home: _State) -> bool:

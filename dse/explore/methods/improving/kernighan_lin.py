@@ -7,7 +7,7 @@ until one group is all locked; the best prefix of the pass stands. More groups c
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.explore.methods.method import SearchContext
+from dse.explore.method import SearchContext
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves.construction import cheapest_load, mappings_of, traffic_between
 from dse.explore.moves.moves import settings_of

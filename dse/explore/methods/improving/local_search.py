@@ -8,8 +8,8 @@ makespan is not evaluated. The first batch with an improvement moves the search 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from dse.explore.method import SearchContext, cost
 from dse.explore.methods.constructive.greedy import constructed
-from dse.explore.methods.method import SearchContext, cost
 from dse.explore.moves.moves import candidate_of, position_of, random_candidate, reset, some_swaps
 from dse.explore.space.space import Candidate
 from dse.model.design_point import DesignPoint

@@ -10,8 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dse.explore.method import cost
 from dse.explore.methods.constructive.greedy import constructed
-from dse.explore.methods.method import cost
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves import generators
 from dse.explore.moves.generators import Generator, View, view_of
@@ -24,9 +24,7 @@ MOST_NEIGHBOURS = 24
 """At most this many are evaluated in one iteration: those with the smallest bound of the share."""
 RESTART_AFTER = 4
 """Iterations without a new best before a restart, for each actor."""
-GUIDED: tuple[Generator, ...] = (
-    generators.random, generators.idle, generators.communication, generators.balancing,
-)  # fmt: skip
+GUIDED: tuple[Generator, ...] = (generators.random, generators.idle, generators.communication, generators.balancing)
 
 
 @dataclass(slots=True)
@@ -112,9 +110,13 @@ class Tabu(Scripted):
         return [step for _, step in sample[:wanted]]
 
     def _chosen(
-        self, steps: Sequence[Step], results: list[Evaluation], forbidden: dict[tuple[int, int], int],
-        iteration: int, best: Evaluation,
-    ) -> int | None:  # fmt: skip
+        self,
+        steps: Sequence[Step],
+        results: list[Evaluation],
+        forbidden: dict[tuple[int, int], int],
+        iteration: int,
+        best: Evaluation,
+    ) -> int | None:
         """Return the index of the best step that is free or aspires."""
         allowed = [
             i

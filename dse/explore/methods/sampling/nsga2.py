@@ -34,9 +34,10 @@ class Nsga2(Scripted):
         space = self._space
         self._genes = [
             *([s for u in space.allowed[a] for s in space.slots_of_unit(u)] for a in range(space.n_actors)),
-            list(range(len(space.options.policies))), list(range(len(space.options.capacities))),
+            list(range(len(space.options.policies))),
+            list(range(len(space.options.capacities))),
             *(list(range(len(domain.clocks_mhz))) for domain in space.clocks.domains),
-        ]  # fmt: skip
+        ]
         algorithm, population = self._algorithm()
         while True:
             generation = algorithm.ask()
@@ -108,10 +109,13 @@ class _Pymoo:
         )
         mutation = import_extra("pymoo.operators.mutation.pm", "nsga2").PM
         self.algorithm = import_extra("pymoo.algorithms.moo.nsga2", "nsga2").NSGA2(
-            pop_size=POPULATION, sampling=first,
-            crossover=crossover, mutation=mutation(prob=1.0, eta=MUTATION_SPREAD, vtype=float, repair=repair),
-            repair=repair, eliminate_duplicates=True,
-        )  # fmt: skip
+            pop_size=POPULATION,
+            sampling=first,
+            crossover=crossover,
+            mutation=mutation(prob=1.0, eta=MUTATION_SPREAD, vtype=float, repair=repair),
+            repair=repair,
+            eliminate_duplicates=True,
+        )
         self.algorithm.setup(problem, termination=("n_gen", 10**9), seed=seed, verbose=False)
 
     def set_evaluated(self, generation: Any) -> None:

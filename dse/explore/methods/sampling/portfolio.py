@@ -13,10 +13,10 @@ branches took nine tenths of the time there and proved nothing.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dse.explore.method import SearchContext, SearchMethod, least_makespan
 from dse.explore.methods.exact.branch_and_bound import BranchAndBound
 from dse.explore.methods.improving.iterated_search import IteratedSearch
 from dse.explore.methods.improving.tabu import TabuJoint
-from dse.explore.methods.method import SearchContext, SearchMethod, least_makespan
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
 

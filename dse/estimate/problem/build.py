@@ -1,0 +1,314 @@
+"""Builds the tick tables of a problem: looks weights up by name and turns their cycles into integer ticks."""
+
+import itertools
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from dse.base.errors import FormatError
+from dse.estimate.problem.prices import UNIT_KINDS, PriceClass
+from dse.estimate.problem.tables import UNKNOWN, IntArray, ProblemTables, Side, TransferTable, cost_rows
+from dse.estimate.problem.ticks import MOST_TICKS, TickConverter, TransferPrice
+from dse.estimate.problem.totals import check_total
+from dse.model.platform import Link
+from dse.model.problem import Problem
+from dse.model.trace import Topology, TraceActor, TraceBuffer
+from dse.model.weights import UnitKind
+
+
+def derivable(link: Link) -> bool:
+    """Return whether host costs can be derived from a link: it says something about its latency or bandwidth."""
+    return link.latency_ns > 0 or link.bandwidth_gb_s is not None
+
+
+def build_tables(problem: Problem) -> ProblemTables:
+    """Return the tick tables of ``problem``.
+
+    Raises:
+        FormatError: weights with and without a clock are mixed, a weight is negative or has a clock of 0, or costs
+            are so large that their sum would not fit 64 bits.
+    """
+    converter = TickConverter()
+    topology = problem.trace.topology
+    sizes = [len(actor.actions) for actor in topology.actors]
+    base = np.cumsum([0, *sizes], dtype=np.int64)
+    pair_base = np.cumsum([0, *(n * n for n in sizes)], dtype=np.int64)
+    count, pair_count, first_action = _counts(problem, sizes)
+    compute, blocks = _compute(problem, base, count, converter)
+    first_scheduling, pair_scheduling = _scheduling(problem, base, count, pair_base, pair_count, converter)
+    width = blocks.width.max(axis=0, initial=0)
+    given = {side: _given_prices(problem, side, converter) for side in ("read", "write")}
+    converter.check()
+    if problem.clocks and converter.unit == "cycles":
+        raise FormatError("clocks are chosen, but the weights have none", expected="give weights with a frequency")
+    clocked = converter.unit != "cycles" and (converter.unit == "ps" or any(map(derivable, problem.platform.links)))
+    links = problem.platform.links if clocked else ()
+    reads = _transfers(problem, "read", width, _with_links(problem, given["read"], links))
+    writes = _transfers(problem, "write", width, _with_links(problem, given["write"], links))
+    tables = ProblemTables(
+        problem=problem,
+        rows=cost_rows(problem),
+        tick_unit="ps" if clocked else "cycles",
+        action_base=base,
+        count=count,
+        first_action=first_action,
+        compute=compute,
+        block_width=blocks.width,
+        block_base=blocks.base,
+        block_ticks=blocks.ticks,
+        first_scheduling=first_scheduling,
+        pair_base=pair_base[:-1],
+        pair_scheduling=pair_scheduling,
+        pair_count=pair_count,
+        actor_known=_actor_known(base, pair_base, compute, first_scheduling, pair_scheduling),
+        reads=reads,
+        writes=writes,
+        least_capacity=_least_capacities(topology, count, reads, writes),
+    )
+    check_total(tables)
+    return tables
+
+
+def _counts(problem: Problem, sizes: list[int]) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the firings of each action, the occurrences of each pair of actions in a row, and the first actions."""
+    counts, pairs = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    first = np.full(len(sizes), -1, dtype=np.int64)
+    for a, (n, firings) in enumerate(zip(sizes, problem.trace.firings, strict=True)):
+        wide = firings.astype(np.int64)
+        counts.append(np.bincount(wide, minlength=n))
+        pairs.append(np.bincount(wide[:-1] * n + wide[1:], minlength=n * n))
+        if len(wide):
+            first[a] = wide[0]
+    return np.concatenate(counts), np.concatenate(pairs), first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Blocks:
+    """The SIMD columns of ``ProblemTables``."""
+
+    width: IntArray
+    base: IntArray
+    ticks: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of the tables whose kind of unit the platform has."""
+
+    index: int
+    kind: UnitKind
+    clock_mhz: Fraction | None
+
+    def clock_of(self, weight_mhz: Fraction | None) -> Fraction | None:
+        """Return the clock at which the cycles of a weight are spent; a weight without a clock stays without one."""
+        return weight_mhz if self.clock_mhz is None or weight_mhz is None else self.clock_mhz
+
+
+def _present_rows(problem: Problem) -> list[_Row]:
+    """Return the rows whose kind of unit the platform has."""
+    present = {unit.kind for unit in problem.platform.units}
+    rows = [_Row(r, UNIT_KINDS[row.kind], row.clock_mhz) for r, row in enumerate(cost_rows(problem))]
+    return [row for row in rows if row.kind in present]
+
+
+def _absent(problem: Problem) -> int:
+    """Return what stands for a weight that is not in the table."""
+    return 0 if problem.missing_weights == "zero" else UNKNOWN
+
+
+def _compute(problem: Problem, base: IntArray, count: IntArray, converter: TickConverter) -> tuple[IntArray, _Blocks]:
+    """Return the compute ticks of every fired action on every unit kind, and the tables of SIMD blocks."""
+    rows = _present_rows(problem)
+    compute = np.where(count > 0, _absent(problem), 0) * np.ones((len(cost_rows(problem)), 1), dtype=np.int64)
+    width, start = np.zeros_like(compute), np.zeros_like(compute)
+    flat: list[int] = []
+    for a, actor in enumerate(problem.trace.topology.actors):
+        fired = [x for x in range(len(actor.actions)) if count[base[a] + x]]
+        for row, x in itertools.product(rows, fired):
+            k, column = row.index, base[a] + x
+            key = (actor.name, actor.actions[x].name, row.kind)
+            entry = f"compute weight of action {actor.name}.{actor.actions[x].name} on {row.kind}"
+            block, cost = problem.weights.simd.get(key), problem.weights.compute.get(key)
+            if block is not None and block.width:
+                mhz = row.clock_of(block.frequency_mhz)
+                ticks = [converter.ticks(entry, cycles, mhz) for cycles in block.block_cycles]
+                width[k, column], start[k, column], compute[k, column] = block.width, len(flat), ticks[0]
+                flat += ticks
+            elif cost is not None:
+                compute[k, column] = converter.ticks(entry, cost.mean_cycles, row.clock_of(cost.frequency_mhz))
+    return compute, _Blocks(width=width, base=start, ticks=np.array(flat, dtype=np.int64))
+
+
+def _scheduling(
+    problem: Problem,
+    base: IntArray,
+    count: IntArray,
+    pair_base: IntArray,
+    pair_count: IntArray,
+    converter: TickConverter,
+) -> tuple[IntArray, IntArray]:
+    """Return the scheduling ticks after none and after each previous action; a pair that is not given costs as none."""
+    weights, n_rows = problem.weights, len(cost_rows(problem))
+    absent = _absent(problem) if weights.has_scheduling else 0
+    first = np.tile(np.where(count > 0, absent, 0), (n_rows, 1))
+    pairs = np.tile(np.where(pair_count > 0, absent, 0), (n_rows, 1))
+    if not weights.has_scheduling:
+        return first, pairs
+
+    def ticks(actor: TraceActor, previous: str, action: str, row: _Row) -> int | None:
+        """Return the ticks of scheduling an action after another, None where there is no such weight."""
+        cost = weights.scheduling.get((actor.name, previous, action, row.kind))
+        if cost is None:
+            return None
+        entry = f"scheduling weight of action {actor.name}.{action} on {row.kind}{previous and f' after {previous}'}"
+        return converter.ticks(entry, cost.mean_cycles, row.clock_of(cost.frequency_mhz))
+
+    for a, actor in enumerate(problem.trace.topology.actors):
+        names, n = [action.name for action in actor.actions], len(actor.actions)
+        occurring = pair_count[pair_base[a] : pair_base[a] + n * n].reshape(n, n)
+        for row, x in itertools.product(_present_rows(problem), np.flatnonzero(count[base[a] : base[a] + n]).tolist()):
+            after_none = ticks(actor, "", names[x], row)
+            if after_none is not None:
+                first[row.index, base[a] + x] = after_none
+            for q in np.flatnonzero(occurring[:, x]).tolist():
+                after = ticks(actor, names[q], names[x], row)
+                pairs[row.index, pair_base[a] + q * n + x] = first[row.index, base[a] + x] if after is None else after
+    return first, pairs
+
+
+def _actor_known(
+    base: IntArray, pair_base: IntArray, compute: IntArray, first: IntArray, pairs: IntArray
+) -> tuple[tuple[bool, ...], ...]:
+    """Return by row and actor whether all its compute and scheduling weights are known."""
+    return tuple(
+        tuple(
+            all(
+                bool((row[start:end] >= 0).all())
+                for row, start, end in (
+                    (compute[k], base[a], base[a + 1]),
+                    (first[k], base[a], base[a + 1]),
+                    (pairs[k], pair_base[a], pair_base[a + 1]),
+                )
+            )
+            for a in range(len(base) - 1)
+        )
+        for k in range(len(compute))
+    )
+
+
+_PriceRow: TypeAlias = list[TransferPrice | None]
+"""The price of a transfer on each buffer, None where it is not known."""
+
+
+def _given_prices(problem: Problem, side: Side, converter: TickConverter) -> list[_PriceRow]:
+    """Return the prices that the weights give, one row for each ``PriceClass``, and the row of free transfers."""
+    topology, weights = problem.trace.topology, problem.weights
+    present = {unit.kind for unit in problem.platform.units}
+    free = TransferPrice(Fraction(0), Fraction(0))
+    rows: list[_PriceRow] = []
+    for price in PriceClass:
+        fifo_kind, unit_kind = price.fifo_kind, price.payer
+        row: _PriceRow = []
+        for index, buffer in enumerate(topology.buffers):
+            source, target = topology.actors[buffer.source], topology.actors[buffer.target]
+            ports = (source.outputs[buffer.source_port], target.inputs[buffer.target_port])
+            cost = weights.transfers.get((source.name, ports[0], target.name, ports[1], fifo_kind, unit_kind, side))
+            if cost is None or unit_kind not in present:
+                row.append(None if weights.has_transfers or fifo_kind == "host" else free)
+                continue
+            entry = f"{side} weight of buffer {topology.buffer_name(index)} ({fifo_kind}, {unit_kind})"
+            row.append(converter.transfer_ticks(entry, cost.mean_cycles, cost.per_token_cycles, cost.frequency_mhz))
+        rows.append(row)
+    rows.append([free] * len(topology.buffers))
+    return rows
+
+
+def _with_links(problem: Problem, rows: list[_PriceRow], links: tuple[Link, ...]) -> list[_PriceRow]:
+    """Append a row for each link of the platform: prices derived from it, in ps, where ``links`` lets them be."""
+    buffers = problem.trace.topology.buffers
+    derived: list[_PriceRow] = [
+        [_link_price(link, buffer) if link in links and derivable(link) else None for buffer in buffers]
+        for link in problem.platform.links
+    ]
+    return rows + derived
+
+
+def _link_price(link: Link, buffer: TraceBuffer) -> TransferPrice:
+    """Return the price of moving tokens of a buffer over a link: latency, and bytes by bandwidth (1 GB/s = 1 B/ns)."""
+    if link.latency_ns < 0 or (link.bandwidth_gb_s is not None and link.bandwidth_gb_s <= 0):
+        raise FormatError(
+            f"link '{link.name}' has a latency of {link.latency_ns} ns and a bandwidth of {link.bandwidth_gb_s} GB/s",
+            expected="a latency is at least 0 and a bandwidth above 0",
+        )
+    per_token_ps = Fraction(0) if link.bandwidth_gb_s is None else buffer.token_bytes * 1000 / link.bandwidth_gb_s
+    return TransferPrice(link.latency_ns * 1000, per_token_ps)
+
+
+def _transfers(problem: Problem, side: Side, width: IntArray, prices: list[_PriceRow]) -> TransferTable:
+    """Return the transfers of one side of every action; ``width`` is the widest SIMD block of each action."""
+    topology = problem.trace.topology
+    ports = _ports(topology, side)
+    first, buffers, tokens, widths = [0], [], [], []
+    for actor, of_actor in zip(topology.actors, ports, strict=True):
+        for action in actor.actions:
+            rates = action.reads if side == "read" else action.writes
+            for buffer, port in of_actor:
+                if rates[port]:
+                    buffers.append(buffer)
+                    tokens.append(rates[port])
+                    widths.append(max(1, int(width[len(first) - 1])))
+            first.append(len(buffers))
+    starts = np.cumsum([0, *widths], dtype=np.int64)
+    ticks = np.full((len(prices), int(starts[-1])), UNKNOWN, dtype=np.int64)
+    for row, (buffer, n, start, size) in itertools.product(
+        range(len(prices)), zip(buffers, tokens, starts, widths, strict=False)
+    ):
+        price = prices[row][buffer]
+        if price is not None:
+            _check_dearest(price, n * size, side, topology.buffer_name(buffer))
+            ticks[row, start : start + size] = [price.ticks(n * k) for k in range(1, size + 1)]
+    return TransferTable(
+        first=np.array(first, dtype=np.int64),
+        buffer=np.array(buffers, dtype=np.int64),
+        tokens=np.array(tokens, dtype=np.int64),
+        cost=starts[:-1],
+        width=np.array(widths, dtype=np.int64),
+        ticks=ticks,
+        known=tuple(tuple(price is not None for price in row) for row in prices),
+    )
+
+
+def _check_dearest(price: TransferPrice, tokens: int, side: Side, buffer: str) -> None:
+    """Raise ``FormatError`` if the widest block of a transfer takes more ticks than one cost may be."""
+    dearest = price.ticks(tokens)
+    if dearest > MOST_TICKS:
+        raise FormatError(
+            f"the {side} of {tokens} tokens of buffer {buffer} takes {dearest:.3g} ticks, which is more than "
+            f"{MOST_TICKS:.0e}",
+            expected="check the weights of the transfer and the latency and bandwidth of links",
+        )
+
+
+def _ports(topology: Topology, side: Side) -> list[list[tuple[int, int]]]:
+    """Return (buffer, port) of each actor's inputs or outputs, in buffer order."""
+    ports: list[list[tuple[int, int]]] = [[] for _ in topology.actors]
+    for index, buffer in enumerate(topology.buffers):
+        if side == "read":
+            ports[buffer.target].append((index, buffer.target_port))
+        else:
+            ports[buffer.source].append((index, buffer.source_port))
+    return ports
+
+
+def _least_capacities(
+    topology: Topology, count: IntArray, reads: TransferTable, writes: TransferTable
+) -> tuple[int, ...]:
+    """Return the capacity of each buffer below which some firing of the trace can never happen."""
+    least = [buffer.initial_tokens for buffer in topology.buffers]
+    for table in (reads, writes):
+        fired = np.repeat(count > 0, np.diff(table.first))
+        for buffer, tokens in zip(table.buffer[fired].tolist(), table.tokens[fired].tolist(), strict=True):
+            least[buffer] = max(least[buffer], tokens)
+    return tuple(least)
