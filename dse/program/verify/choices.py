@@ -92,7 +92,8 @@ class ChoiceVerifier:
         self._findings = findings
         self._require = findings.require
         self._starting = False
-        self._fixed = [v for v in explicit.actor.variables if v not in explicit.variables]
+        kept = {v.name for v in explicit.variables}
+        self._fixed = [v for v in explicit.actor.variables if v.name not in kept]
 
     def check(self) -> None:
         """Gather what is wrong."""

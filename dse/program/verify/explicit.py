@@ -313,8 +313,8 @@ class _ExplicitVerifier:
         right &= require(firings == len(actor.actions), f"there are {firings} firings of {len(actor.actions)} actions")
         for into, out in explicit.wiring.loops:
             require(0 <= into < inputs and 0 <= out < outputs, f"there is no loop from output {out} to input {into}")
-        left_out = [v for v in actor.variables if _is_literal(v) and v not in explicit.variables]
-        kept = _declared(v for v in actor.variables if v not in left_out)
+        names = {v.name for v in explicit.variables}
+        kept = _declared(v for v in actor.variables if v.name in names or not _is_literal(v))
         require(_declared(explicit.variables) == kept, "the variables are not those of the actor")
         same = [_signature(r) for r in explicit.routines] == [_signature(r) for r in actor.routines]
         require(same, "the routines are not those of the actor")
