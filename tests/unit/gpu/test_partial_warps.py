@@ -89,10 +89,13 @@ def test_warps_and_lines_of_two_dimensions(block: tuple[int, int, int], n: int) 
     found = features(PLANE, n, block=block, compiled=False)
     of_block = -(-block[0] * block[1] // LANES)
     seen = list(warps((n, n), block))[:TRACED]
+    strides = 0.0
     for instruction, (by_x, by_y) in zip(found.instructions, ((n, 1), (1, n)), strict=True):
         expected = counted([[by_x * x + by_y * y for x, y in warp] for warp in seen])
+        strides += expected.strides / expected.executions
         assert (instruction.warp_executions, instruction.max_stride) == (expected.executions, expected.stride)
         assert instruction.accesses == expected.lines
+    assert found.transactions == pytest.approx(strides / 2)
     assert found.blocks == math.prod(-(-n // edge) for edge in block[:2])
     assert len(list(warps((n, n), block))) == found.blocks * of_block
 
