@@ -85,6 +85,13 @@ def test_literals_and_operations_that_look_alike_are_told_apart() -> None:
     assert_round_trip(actor)
 
 
+def test_long_chains_do_not_nest_calls() -> None:
+    actor = actor_of(f"actor A() ==> : int a; action ==> do a := {'+'.join(['a'] * 190)}; end end")
+    text = print_actor(actor)
+    assert f"a := {' + '.join(['a'] * 190)}\n" in text.replace("(", "").replace(")", "")
+    assert print_actor(read_actor(text)) == text
+
+
 # Applications ---------------------------------------------------------------------------------------------------------
 
 
