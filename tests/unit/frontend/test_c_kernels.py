@@ -1,6 +1,7 @@
 """C kernels: preprocessing, lowering to the IR, and errors with their place."""
 
 import contextlib
+import re
 
 import pytest
 from hypothesis import given
@@ -246,6 +247,24 @@ def test_names_that_do_not_exist() -> None:
 )
 def test_integer_expressions_of_macros(text: str, value: int | None) -> None:
     assert integer_value(text.split()) == value
+
+
+@pytest.mark.parametrize(
+    ("use", "words"),
+    [
+        ("F(1, 2)", "2 - 1"),
+        ("F(g(1, 2), 3)", "3 - g ( 1 , 2 )"),
+        ("F(a[1, 2], {3, 4})", "{ 3 , 4 } - a [ 1 , 2 ]"),
+        ("F(F(1, 2), 3)", "3 - 2 - 1"),
+        ("F(1,\n2) + 3", "2 - 1 + 3"),
+        ("F + 1", "F + 1"),
+        ("F[1]", "F [ 1 ]"),
+        ("F(1", "F ( 1"),
+    ],
+)
+def test_uses_of_macros_with_parameters(use: str, words: str) -> None:
+    found = preprocess("k.c", f"#define F(x, y) y - x\n{use}\n", {}, Gatherer()).text
+    assert re.findall(r"\w+|\S", found) == words.split()
 
 
 def test_lines_keep_their_numbers() -> None:
