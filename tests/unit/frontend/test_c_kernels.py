@@ -52,6 +52,54 @@ def test_a_nest_becomes_loops_with_inclusive_bounds() -> None:
     assert [(a.name, a.dims, a.element) for a in kernel.arrays] == [("a", (10, 20), FLOAT32)]
 
 
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("int j = 0; j < 4; j++", (0, 3, 1)),
+        ("int j = 0; j <= 4; ++j", (0, 4, 1)),
+        ("int j = 0; 4 > j; j += 1", (0, 3, 1)),
+        ("int j = 0; 4 >= j; j = j + 1", (0, 4, 1)),
+        ("int j = 0; j != 4; j = 1 + j", (0, 3, 1)),
+        ("int j = 0; 4 != j; j += 1", (0, 3, 1)),
+        ("int j = 0; j < 9; j += 3", (0, 8, 3)),
+        ("int j = 9; j > 4; j--", (9, 5, -1)),
+        ("int j = 9; j >= 4; j -= 2", (9, 4, -2)),
+        ("int j = 9; 4 < j; j = j - 2", (9, 5, -2)),
+        ("int j = 9; 4 <= j; --j", (9, 4, -1)),
+        ("int j = 9; j != 4; j--", (9, 5, -1)),
+        ("int j = 0; j < 4 * 2; j -= -1", (0, 7, 1)),
+    ],
+)
+def test_headers_of_counting_loops(header: str, expected: tuple[int, int, int]) -> None:
+    kernel = only(
+        "void f(float a[16]) { for (int i = 0; i < 4; i++) for (HEADER) a[j] = i; }".replace("HEADER", header)
+    )
+    (outer,) = kernel.body
+    assert isinstance(outer, ForEach)
+    (loop,) = outer.body
+    assert isinstance(loop, ForEach)
+    assert isinstance(loop.low, Const)
+    assert isinstance(loop.high, Const)
+    assert (loop.low.value, loop.high.value, loop.step) == expected
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (j = 0; j < 4; j++) { a[i] += 1; j++; }",
+        "for (j = 0; j < m; j++) { a[i] += 1; m--; }",
+        "for (j = 0; a[j] > 0; j++) a[i] += 1;",
+        "for (j = 0; j * 2 < 4; j++) a[i] += 1;",
+        "for (j = 1; j < 4; j *= 2) a[i] += 1;",
+        "for (; j < 4; j++) a[i] += 1;",
+        "for (float x = 0; x < 4; x++) a[i] += 1;",
+    ],
+)
+def test_other_loops_are_whiles(loop: str) -> None:
+    text = f"void f(float a[16]) {{ for (int i = 0; i < 4; i++) {{ int j = 0, m = 5; {loop} }} }}"
+    assert any(isinstance(s, While) for s in body_of(text))
+
+
 def test_sizes_are_the_plain_numbers_that_others_are_computed_from() -> None:
     text = "#define N 8\n#define TWICE (2 * N)\nvoid f(int a[TWICE]) { for (int i = 0; i < TWICE; ++i) a[i] = i; }"
     assert only(text).sizes == (("N", 8),)
