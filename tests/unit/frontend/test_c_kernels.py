@@ -1,6 +1,7 @@
 """C kernels: preprocessing, lowering to the IR, and errors with their place."""
 
 import contextlib
+import re
 
 import pytest
 from hypothesis import given
@@ -49,6 +50,54 @@ def test_a_nest_becomes_loops_with_inclusive_bounds() -> None:
     assert (outer.step, inner.step) == (1, -3)
     assert kernel.sizes == (("N", 10), ("M", 20))
     assert [(a.name, a.dims, a.element) for a in kernel.arrays] == [("a", (10, 20), FLOAT32)]
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("int j = 0; j < 4; j++", (0, 3, 1)),
+        ("int j = 0; j <= 4; ++j", (0, 4, 1)),
+        ("int j = 0; 4 > j; j += 1", (0, 3, 1)),
+        ("int j = 0; 4 >= j; j = j + 1", (0, 4, 1)),
+        ("int j = 0; j != 4; j = 1 + j", (0, 3, 1)),
+        ("int j = 0; 4 != j; j += 1", (0, 3, 1)),
+        ("int j = 0; j < 9; j += 3", (0, 8, 3)),
+        ("int j = 9; j > 4; j--", (9, 5, -1)),
+        ("int j = 9; j >= 4; j -= 2", (9, 4, -2)),
+        ("int j = 9; 4 < j; j = j - 2", (9, 5, -2)),
+        ("int j = 9; 4 <= j; --j", (9, 4, -1)),
+        ("int j = 9; j != 4; j--", (9, 5, -1)),
+        ("int j = 0; j < 4 * 2; j -= -1", (0, 7, 1)),
+    ],
+)
+def test_headers_of_counting_loops(header: str, expected: tuple[int, int, int]) -> None:
+    kernel = only(
+        "void f(float a[16]) { for (int i = 0; i < 4; i++) for (HEADER) a[j] = i; }".replace("HEADER", header)
+    )
+    (outer,) = kernel.body
+    assert isinstance(outer, ForEach)
+    (loop,) = outer.body
+    assert isinstance(loop, ForEach)
+    assert isinstance(loop.low, Const)
+    assert isinstance(loop.high, Const)
+    assert (loop.low.value, loop.high.value, loop.step) == expected
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (j = 0; j < 4; j++) { a[i] += 1; j++; }",
+        "for (j = 0; j < m; j++) { a[i] += 1; m--; }",
+        "for (j = 0; a[j] > 0; j++) a[i] += 1;",
+        "for (j = 0; j * 2 < 4; j++) a[i] += 1;",
+        "for (j = 1; j < 4; j *= 2) a[i] += 1;",
+        "for (; j < 4; j++) a[i] += 1;",
+        "for (float x = 0; x < 4; x++) a[i] += 1;",
+    ],
+)
+def test_other_loops_are_whiles(loop: str) -> None:
+    text = f"void f(float a[16]) {{ for (int i = 0; i < 4; i++) {{ int j = 0, m = 5; {loop} }} }}"
+    assert any(isinstance(s, While) for s in body_of(text))
 
 
 def test_sizes_are_the_plain_numbers_that_others_are_computed_from() -> None:
@@ -246,6 +295,24 @@ def test_names_that_do_not_exist() -> None:
 )
 def test_integer_expressions_of_macros(text: str, value: int | None) -> None:
     assert integer_value(text.split()) == value
+
+
+@pytest.mark.parametrize(
+    ("use", "words"),
+    [
+        ("F(1, 2)", "2 - 1"),
+        ("F(g(1, 2), 3)", "3 - g ( 1 , 2 )"),
+        ("F(a[1, 2], {3, 4})", "{ 3 , 4 } - a [ 1 , 2 ]"),
+        ("F(F(1, 2), 3)", "3 - 2 - 1"),
+        ("F(1,\n2) + 3", "2 - 1 + 3"),
+        ("F + 1", "F + 1"),
+        ("F[1]", "F [ 1 ]"),
+        ("F(1", "F ( 1"),
+    ],
+)
+def test_uses_of_macros_with_parameters(use: str, words: str) -> None:
+    found = preprocess("k.c", f"#define F(x, y) y - x\n{use}\n", {}, Gatherer()).text
+    assert re.findall(r"\w+|\S", found) == words.split()
 
 
 def test_lines_keep_their_numbers() -> None:
