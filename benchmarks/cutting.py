@@ -19,9 +19,11 @@ from dse.explore.method import SearchContext, SearchMethod, Traffic
 from dse.explore.methods.registry import METHODS
 from dse.explore.search import ranked, run_search
 from dse.explore.space.space import Space, SpaceOptions, build_space
+from dse.flows.capacities import read_capacities
 from dse.flows.defaults import cpu_only_actors
 from dse.flows.options import ProblemOptions
-from dse.flows.program import load_setting, read_capacities, unheard
+from dse.flows.program import unheard
+from dse.flows.setting import load_setting
 from dse.model.problem import Problem
 from dse.model.study import Evaluation
 

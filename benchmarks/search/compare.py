@@ -31,9 +31,11 @@ from dse.explore.methods.registry import METHODS, choose_method
 from dse.explore.search import BATCH
 from dse.explore.space.merged import merged_space
 from dse.explore.space.space import SpaceOptions, build_space
+from dse.flows.capacities import read_capacities
 from dse.flows.defaults import cpu_only_actors, default_budget
 from dse.flows.options import ProblemOptions
-from dse.flows.program import load_setting, read_capacities, unheard
+from dse.flows.program import unheard
+from dse.flows.setting import load_setting
 from dse.model.study import Evaluation, StopReason
 
 PROGRAMS = {name: f"actors/{name}/{name}.xdf" for name in ("pingpong", "jpeg", "smith_waterman", "matrix")}

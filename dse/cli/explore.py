@@ -23,7 +23,7 @@ from dse.explore.methods.registry import METHODS
 from dse.explore.objectives.objectives import OBJECTIVES
 from dse.explore.search import BATCH
 from dse.flows.deliver import ranking_document
-from dse.flows.explore import Explored, SearchPlan, Watcher, explore
+from dse.flows.explore import Explored, explore
 from dse.flows.options import (
     ExploreOptions,
     parse_budget,
@@ -33,6 +33,7 @@ from dse.flows.options import (
     parse_pin,
     parse_policies,
 )
+from dse.flows.search.plan import SearchPlan, Watcher
 from dse.model.study import Study
 from dse.report.front import front_table, front_text
 from dse.report.quantities import wrapped

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dse.base.diagnostics import render
 from dse.base.errors import Diagnostic, OptionError
 from dse.flows.options import ProblemOptions
-from dse.flows.program import COMPILING
+from dse.flows.setting import COMPILING
 
 
 def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> None:

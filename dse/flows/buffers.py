@@ -9,11 +9,12 @@ from dse.base.diagnostics import Gatherer
 from dse.base.errors import Diagnostic, OptionError
 from dse.base.registry import nearest_names
 from dse.estimate.engine import make_engine
+from dse.flows.capacities import Capacities
 from dse.flows.clocks import clocked_setting, clocks_of_points
-from dse.flows.defaults import Capacities
 from dse.flows.estimate import no_cpu
 from dse.flows.options import ProblemOptions
-from dse.flows.program import Setting, load_setting, unheard
+from dse.flows.program import unheard
+from dse.flows.setting import Setting, load_setting
 from dse.formats.bxdf import write_bxdf
 from dse.formats.xcf import read_xcf
 from dse.model.design_point import DesignPoint, Partition

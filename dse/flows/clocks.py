@@ -14,31 +14,42 @@ from dse.base.registry import nearest_names
 from dse.estimate.problem.build import build_tables
 from dse.explore.space.clocks import ClockDomain
 from dse.flows.options import ClockRequest
-from dse.flows.program import Setting
+from dse.flows.setting import Setting
 from dse.formats.decimals import format_decimal
 from dse.model.design_point import DesignPoint
 from dse.model.platform import Platform, Unit
-from dse.model.weights import UnitKind
+from dse.model.weights import UnitKind, WeightTable
 
 
 def clock_domains(requests: Sequence[ClockRequest], platform: Platform) -> tuple[ClockDomain, ...]:
     """Return the domains of some requests. Raises ``OptionError`` where they do not fit the platform."""
-    domains: list[ClockDomain] = []
-    for request in requests:
-        units = [_named(name, platform) for name in request.names]
-        if len(units) == 1:  # each unit of a kind by itself
-            domains += [ClockDomain(units=(unit.name,), clocks_mhz=request.clocks_mhz) for unit in units[0]]
-        else:
-            together = tuple(dict.fromkeys(unit.name for some in units for unit in some))
-            domains.append(ClockDomain(units=together, clocks_mhz=request.clocks_mhz))
-    names = [name for domain in domains for name in domain.units]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise OptionError(f"the clocks of unit '{twice}' are given twice", expected="name each unit in one --clocks")
+    domains = [domain for request in requests for domain in _domains(request, platform)]
+    _check_once([name for domain in domains for name in domain.units])
     for domain in domains:
         for clock in domain.clocks_mhz:
             check_clocks(((name, clock) for name in domain.units), platform)
     return tuple(domains)
+
+
+def _check_once(units: Sequence[str]) -> None:
+    """Raise ``OptionError`` where a unit is named twice."""
+    twice = next((name for name in units if units.count(name) > 1), None)
+    if twice is not None:
+        raise OptionError(f"the clocks of unit '{twice}' are given twice", expected="name each unit in one --clocks")
+
+
+def _domains(request: ClockRequest, platform: Platform) -> list[ClockDomain]:
+    """Return the domains of one request: of a kind each unit is one by itself, units that are joined are one."""
+    units = [_named(name, platform) for name in request.names]
+    if len(units) == 1:
+        return [ClockDomain(units=(unit.name,), clocks_mhz=request.clocks_mhz) for unit in units[0]]
+    together = tuple(dict.fromkeys(unit.name for some in units for unit in some))
+    return [ClockDomain(units=together, clocks_mhz=request.clocks_mhz)]
+
+
+def clocks_of_domains(domains: Iterable[ClockDomain]) -> tuple[tuple[str, Fraction], ...]:
+    """Return (unit, MHz) of every clock of some domains."""
+    return tuple((unit, clock) for domain in domains for unit in domain.units for clock in domain.clocks_mhz)
 
 
 def _named(name: str, platform: Platform) -> list[Unit]:
@@ -101,12 +112,18 @@ def _not_told_apart(setting: Setting, units: Sequence[Unit]) -> list[str]:
     notes = []
     for kind in get_args(UnitKind):
         clocks = {unit.clock_mhz for unit in setting.platform.units if unit.kind == kind}
-        of_weights = {cost.frequency_mhz for key, cost in setting.problem.weights.compute.items() if key[2] == kind}
-        others = [u for u in units if u.kind == kind and u.clock_mhz is not None and {u.clock_mhz} != of_weights]
+        others = _of_another_clock(setting.problem.weights, kind, units)
         if len(clocks) > 1 and others:
-            names = ", ".join(f"{u.name} {format_decimal(u.clock_mhz)} MHz" for u in others if u.clock_mhz is not None)
+            names = ", ".join(f"{name} {format_decimal(clock)} MHz" for name, clock in others)
             notes.append(f"the clock of the {kind} weights for units with another one ({names}; see --clocks)")
     return notes
+
+
+def _of_another_clock(weights: WeightTable, kind: UnitKind, units: Sequence[Unit]) -> list[tuple[str, Fraction]]:
+    """Return name and clock of the units of a kind whose clock is not the one of its weights."""
+    of_weights = {cost.frequency_mhz for key, cost in weights.compute.items() if key[2] == kind}
+    clocked = [(unit.name, unit.clock_mhz) for unit in units if unit.kind == kind]
+    return [(name, clock) for name, clock in clocked if clock is not None and {clock} != of_weights]
 
 
 def clocks_of_points(points: Iterable[DesignPoint], platform: Platform) -> tuple[tuple[str, Fraction], ...]:

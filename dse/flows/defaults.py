@@ -1,4 +1,4 @@
-"""What is assumed when the user does not say: capacities, GPU-capable actors, budgets; each in words."""
+"""What is assumed when the user does not say: which actors stay on a CPU, the budget; in words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from dse.estimate.problem.prices import UNIT_KINDS
 from dse.estimate.problem.tables import ProblemTables
 from dse.explore.evaluator import Budget
-from dse.model.design_point import DEFAULT_CAPACITY_TOKENS
 from dse.model.trace import Topology
 from dse.program.ir import Actor, Print, Stmt
 from dse.program.network import Network
@@ -20,38 +19,6 @@ USUAL_EVALUATIONS, EVALUATIONS_PER_ACTOR = 5_000, 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Capacities:
-    """A capacity in tokens for each buffer, and the assumptions in it."""
-
-    tokens: tuple[int, ...]
-    assumed: tuple[str, ...]
-
-
-def default_capacities(topology: Topology, least: Sequence[int], uniform: int | None = None) -> Capacities:
-    """Return the network's buffer sizes where it gives them, else ``uniform`` or 512, never below what a firing needs.
-
-    ``least``: the capacity of each buffer below which some firing can never happen. A size that the user gives
-    (``uniform``) replaces the network's, and is not raised: what cannot run is then an error of the estimation.
-    """
-    if uniform is not None:
-        return Capacities(tokens=(uniform,) * len(topology.buffers), assumed=())
-    tokens, plain, raised = [], 0, 0
-    for buffer, needed in zip(topology.buffers, least, strict=True):
-        if buffer.capacity is None:
-            plain += 1
-            raised += needed > DEFAULT_CAPACITY_TOKENS
-            tokens.append(max(DEFAULT_CAPACITY_TOKENS, needed))
-        else:
-            tokens.append(buffer.capacity)
-    assumed = []
-    if plain:
-        of = "all FIFOs" if plain == len(tokens) else f"{plain} of {len(tokens)} FIFOs"
-        more = f" ({raised} raised to what one firing needs)" if raised else ""
-        assumed.append(f"a capacity of {DEFAULT_CAPACITY_TOKENS} tokens for {of}{more}")
-    return Capacities(tokens=tuple(tokens), assumed=tuple(assumed))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CpuOnly:
     """The actors that a search keeps on a CPU although the platform has a GPU, and why, in words."""
 
@@ -62,20 +29,16 @@ class CpuOnly:
 def cpu_only_actors(tables: ProblemTables, network: Network | None) -> CpuOnly:
     """Return the actors that cannot go to a GPU: they call natives or print, or no GPU weight is known for them."""
     platform = tables.problem.platform
-    if all(unit.kind == "cpu" for unit in platform.units):
+    if not platform.has_gpu:
         return CpuOnly(actors=(), assumed=())
     topology = tables.topology
-    actors = range(len(topology.actors))
-    capable = [platform.may_use_gpu(topology.actors[a].name) for a in actors]
+    capable = [a for a, actor in enumerate(topology.actors) if platform.may_use_gpu(actor.name)]
     names = outside_actors(network)
-    outside = [a for a in actors if capable[a] and topology.actors[a].name in names]
+    outside = [a for a in capable if topology.actors[a].name in names]
     known = tables.actor_known[UNIT_KINDS.index("gpu")]
-    weightless = [a for a in actors if capable[a] and a not in outside and not known[a]]
-    assumed = []
-    if outside:
-        assumed.append(f"{_names(topology, outside)} on a CPU (files, printing or display)")
-    if weightless:
-        assumed.append(f"{_names(topology, weightless)} on a CPU (no GPU weights)")
+    weightless = [a for a in capable if a not in outside and not known[a]]
+    kept = ((outside, "files, printing or display"), (weightless, "no GPU weights"))
+    assumed = [f"{_names(topology, actors)} on a CPU ({why})" for actors, why in kept if actors]
     return CpuOnly(actors=tuple(sorted((*outside, *weightless))), assumed=tuple(assumed))
 
 

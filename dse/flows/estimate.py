@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import Diagnostic, InfeasibleDesign
 from dse.estimate.engine import make_engine
+from dse.flows.capacities import read_capacities
 from dse.flows.clocks import clock_domains, clocked_setting, clocks_of_points, fixed_clocks
 from dse.flows.options import EstimateOptions
-from dse.flows.program import Setting, load_setting, read_capacities, unheard
+from dse.flows.program import unheard
+from dse.flows.setting import Setting, load_setting
 from dse.formats.xcf import read_xcf, states_sizes
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import Estimate
@@ -52,21 +54,21 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
         InfeasibleDesign: a mapping can never run, whatever its timing.
     """
     setting = load_setting(options.problem, stage)
-    points, assumed, warnings = _points(options, setting)
-    used = {partition.unit for _, point in points for partition in point.partitions}
-    chosen = clocks_of_points((point for _, point in points), setting.platform)
+    given = _given(options, setting)
+    used = {partition.unit for _, point in given.points for partition in point.partitions}
+    chosen = clocks_of_points((point for _, point in given.points), setting.platform)
     setting = clocked_setting(setting, chosen, used=used)
     engine = make_engine(options.problem.engine, setting.problem)
     found = []
-    for name, point in points:
+    for name, point in given.points:
         stage(f"estimating {name}")
         estimate = engine.estimate(point)
         found.append(_mapping_estimate(name, point, estimate, setting))
     return Estimated(
         setting=setting,
         mappings=tuple(found),
-        assumed=(*setting.assumed, *assumed),
-        warnings=(*setting.warnings, *warnings),
+        assumed=(*setting.assumed, *given.assumed),
+        warnings=(*setting.warnings, *given.warnings),
     )
 
 
@@ -83,38 +85,48 @@ def _mapping_estimate(name: str, point: DesignPoint, estimate: Estimate, setting
     )
 
 
-def _points(
-    options: EstimateOptions, setting: Setting
-) -> tuple[list[tuple[str, DesignPoint]], tuple[str, ...], tuple[Diagnostic, ...]]:
-    """Return the named points to estimate, what is assumed in them, and warnings of their files."""
-    assumed: tuple[str, ...] = ()
-    if options.mappings:
-        gather = Gatherer()
-        named = [(path, read_xcf(path, setting.trace.topology, setting.platform, gather)) for path in options.mappings]
-        warnings = tuple(gather.warnings)
-        if not options.buffers and not all(states_sizes(path) for path in options.mappings):
-            assumed = ("FIFO capacities that a mapping does not give: those of the network, else 512 tokens",)
-    else:
-        capacities = read_capacities("", setting)
-        named, warnings = [(ONE_CORE, one_core(setting, capacities.tokens))], ()
-        assumed = (f"{ONE_CORE} (no --mapping)", *(capacities.assumed if not options.buffers else ()))
-    if options.buffers:
-        tokens = read_capacities(options.buffers, setting).tokens
-        named = [(name, replace(point, capacities=tokens)) for name, point in named]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    """The points to estimate by name, what is assumed in them, and warnings of their files."""
+
+    points: tuple[tuple[str, DesignPoint], ...]
+    assumed: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+def _given(options: EstimateOptions, setting: Setting) -> _Given:
+    """Return the points to estimate, as the options change them."""
+    given = _of_files(options, setting) if options.mappings else _of_one_core(options, setting)
+    tokens = read_capacities(options.buffers, setting).tokens if options.buffers else None
     clocks = fixed_clocks(clock_domains(options.clocks, setting.platform))
-    changed = [
-        (
-            name,
-            replace(
-                point,
-                release=options.release or point.release,
-                transfers=options.transfers or point.transfers,
-                partitions=tuple(replace(p, clock_mhz=clocks.get(p.unit, p.clock_mhz)) for p in point.partitions),
-            ),
+
+    def changed(point: DesignPoint) -> DesignPoint:
+        return replace(
+            point,
+            capacities=point.capacities if tokens is None else tokens,
+            release=options.release or point.release,
+            transfers=options.transfers or point.transfers,
+            partitions=tuple(replace(p, clock_mhz=clocks.get(p.unit, p.clock_mhz)) for p in point.partitions),
         )
-        for name, point in named
-    ]
-    return changed, assumed, warnings
+
+    return replace(given, points=tuple((name, changed(point)) for name, point in given.points))
+
+
+def _of_files(options: EstimateOptions, setting: Setting) -> _Given:
+    """Return the points of the mapping files."""
+    gather = Gatherer()
+    topology, paths = setting.trace.topology, options.mappings
+    points = tuple((path, read_xcf(path, topology, setting.platform, gather)) for path in paths)
+    sized = options.buffers or all(states_sizes(path) for path in paths)
+    assumed = () if sized else ("FIFO capacities that a mapping does not give: those of the network, else 512 tokens",)
+    return _Given(points=points, assumed=assumed, warnings=tuple(gather.warnings))
+
+
+def _of_one_core(options: EstimateOptions, setting: Setting) -> _Given:
+    """Return the mapping that stands in where no file is given."""
+    capacities = read_capacities("", setting)
+    assumed = (f"{ONE_CORE} (no --mapping)", *(() if options.buffers else capacities.assumed))
+    return _Given(points=((ONE_CORE, one_core(setting, capacities.tokens)),), assumed=assumed)
 
 
 def one_core(setting: Setting, capacities: tuple[int, ...]) -> DesignPoint:

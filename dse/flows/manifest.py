@@ -8,6 +8,7 @@ import dse
 from dse.model.platform import Platform
 from dse.model.trace import Trace
 from dse.model.weights import WeightTable
+from dse.program.network import Network
 
 
 def text_digest(text: str) -> str:
@@ -40,6 +41,32 @@ def origins_text(table: WeightTable) -> str:
     for cost in table.compute.values():
         counts[cost.origin] = counts.get(cost.origin, 0) + 1
     return ", ".join(f"{n} {origin}" for origin, n in sorted(counts.items())) or "none"
+
+
+def program_manifest(network: Network | None, program: str, input_path: str | None) -> tuple[tuple[str, str], ...]:
+    """Return what is known of a program and the input that it was run on; ``network`` None: it is a trace."""
+    sources = () if network is None else network.sources
+    return (
+        ("program", program),
+        *((f"source {source}", file_digest(source)) for source in sources),
+        *(((f"input {input_path}", file_digest(input_path)),) if input_path else ()),
+    )
+
+
+def weights_manifest(table: WeightTable) -> tuple[tuple[str, str], ...]:
+    """Return what is known of weights."""
+    return (
+        ("weights", f"{table.name or 'unnamed'} ({origins_text(table)}), digest {weights_digest(table)}"),
+        *((f"weights {key}", value) for key, value in table.manifest),
+    )
+
+
+def units_manifest(platform: Platform) -> tuple[tuple[str, str], ...]:
+    """Return what is known of a platform and its units."""
+    return (
+        ("platform", f"{platform.name}, digest {platform_digest(platform)}"),
+        *((f"unit {unit.name}", unit.source) for unit in platform.units if unit.source),
+    )
 
 
 def tool_manifest() -> tuple[tuple[str, str], ...]:

@@ -25,6 +25,11 @@ class GpuOutlook:
     predicted: PredictedWeights | None
     why_not: str = ""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why nothing is predicted, if there is anything to say."""
+        return (self.why_not,) if self.why_not else ()
+
 
 def predict_for_device(
     network: Network,
@@ -84,23 +89,32 @@ def gpu_outlook(
     There are none where no GPU names a device, where GPU weights are given, or clocks are not known.
     Raises ``OptionError`` for an unknown device, ``FormatError`` for one that lacks a constant.
     """
-    gpu = next((unit for unit in platform.units if unit.kind == "gpu" and unit.device is not None), None)
+    gpu = platform.predicted_gpu
     if gpu is None or (given is not None and has_gpu_compute(given)):
         return GpuOutlook(predicted=None)
-    no_clock = ""
-    if given is None and any(u.clock_mhz is None for u in platform.units if u.kind == "cpu"):
-        no_clock = "a CPU of the platform has no clock"
-    if given is not None and any(cost.frequency_mhz is None for cost in given.compute.values()):
-        no_clock = "the weights have no clock"
+    no_clock = _without_clock(platform, given)
     if no_clock:
         return GpuOutlook(predicted=None, why_not=f"no prediction for unit {gpu.name}: {no_clock}")
     left_out = left_out_actors(network, platform)
     if all(instance.name in left_out for instance in network.instances):
         return GpuOutlook(predicted=None)
     device = _device_of(gpu, platform)
-    clock = None if given is None else next((cost.frequency_mhz for cost in given.compute.values()), None)
+    clock = None if given is None else _weights_clock(given)
     predicted = predict_for_device(network, trace, device, platform, cpu_clock_mhz=clock, stage=stage)
     return GpuOutlook(predicted=predicted)
+
+
+def _without_clock(platform: Platform, given: WeightTable | None) -> str:
+    """Return in words what has no clock, so that cycles of the CPUs cannot be compared with those of a GPU."""
+    if given is None:
+        silent = any(unit.clock_mhz is None for unit in platform.units if unit.kind == "cpu")
+        return "a CPU of the platform has no clock" if silent else ""
+    return "the weights have no clock" if any(c.frequency_mhz is None for c in given.compute.values()) else ""
+
+
+def _weights_clock(given: WeightTable) -> Fraction | None:
+    """Return the clock of given weights: that of the first one."""
+    return next((cost.frequency_mhz for cost in given.compute.values()), None)
 
 
 def has_gpu_compute(table: WeightTable) -> bool:
@@ -136,7 +150,7 @@ def beside_given(given: WeightTable, predicted: PredictedWeights, network: Netwo
 
     Where scheduling or communication is not given at all it stays free on the CPU, though the GPU has costs.
     """
-    clock = next((cost.frequency_mhz for cost in given.compute.values()), None)
+    clock = _weights_clock(given)
     free = Cost(mean_cycles=Fraction(0), frequency_mhz=clock, origin="zero")
     scheduling: dict[SchedulingKey, Cost] = {}
     if not given.has_scheduling:

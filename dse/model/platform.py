@@ -85,6 +85,16 @@ class Platform:
     gpu_capable: tuple[str, ...] | None = None
     """Names of actors that may run on the GPU, or None for all."""
 
+    @property
+    def has_gpu(self) -> bool:
+        """Whether a unit is a GPU."""
+        return any(unit.kind == "gpu" for unit in self.units)
+
+    @property
+    def predicted_gpu(self) -> Unit | None:
+        """The first GPU that names a device, so that costs on it can be predicted; None where there is none."""
+        return next((unit for unit in self.units if unit.kind == "gpu" and unit.device is not None), None)
+
     def unit(self, name: str) -> Unit | None:
         """Return the unit called ``name``, or None."""
         return next((u for u in self.units if u.name == name), None)

@@ -25,6 +25,12 @@ class IntType:
                 return bits
         return -(-self.size // 64) * 64
 
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The least and the greatest integer that the container holds."""
+        half = 1 << (self.container_bits - 1)
+        return (-half, half - 1) if self.signed else (0, 2 * half - 1)
+
     def __str__(self) -> str:
         return f"{'int' if self.signed else 'uint'}(size={self.size})"
 

@@ -18,10 +18,7 @@ _MAX_SHIFT = 128
 def container(of: Type) -> Interval:
     """Return the interval of the container of an integer type (of the elements for a list); None for other types."""
     scalar = scalar_of(of)
-    if not isinstance(scalar, IntType):
-        return None
-    bits = scalar.container_bits
-    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if scalar.signed else (0, (1 << bits) - 1)
+    return scalar.limits if isinstance(scalar, IntType) else None
 
 
 def fits(value: Interval, target: Interval) -> bool:

@@ -335,9 +335,10 @@ class ExplicitRewriter:
         # The end may lie beyond the container: a wide counter runs, and the variable takes its wrapped value.
         counter = Variable(f"{stmt.variable.name}~", "", _wide(first, last), "loop", None, stmt.span)
         self.values.declare(counter)
-        self.values.declare(stmt.variable)
+        variable = replace(stmt.variable, kind="local")
+        self.values.declare(variable)
         value = self.converted(Load(counter.name, counter.type, stmt.span), of)
-        body = (*turn, Declare(stmt.variable, value, stmt.span), *self._block(stmt.body))
+        body = (*turn, Declare(variable, value, stmt.span), *self._block(stmt.body))
         yield ForEach(counter, low, high, body, stmt.span)
 
     def _declare_loop(self, variable: Variable, low: Expr, high: Expr) -> None:
@@ -351,7 +352,7 @@ class ExplicitRewriter:
 
     def _stepped(self, stmt: ForEach, low: Expr, high: Expr, turn: tuple[Stmt, ...]) -> Iterator[Stmt]:
         """Yield a loop whose body may assign the variable, or whose step is not 1 (C kernels), as a ``while``."""
-        variable, span = stmt.variable, stmt.span
+        variable, span = replace(stmt.variable, kind="local"), stmt.span
         limit = self._temporary(_wide(self.values.bounds(high), None), span)
         yield Declare(limit, high, span)
         self.values.declare(variable)

@@ -219,8 +219,8 @@ class _ExplicitPrinter(_ActorPrinter):
             case ByState():
                 yield "by state"
                 for state, choice in enumerate(decision.states):
-                    yield f"in {self.states.text(state)}"
-                    yield from self._choice(choice)
+                    yield from indented([f"in {self.states.text(state)}"])
+                    yield from indented(self._choice(choice))
                 yield "end"
             case Fire():
                 target = "" if decision.target is None else f" -> {self.states.text(decision.target)}"

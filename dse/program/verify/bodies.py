@@ -398,7 +398,10 @@ def _is_value(value: object, of: Type) -> bool:
         return False
     if not isinstance(value, _VALUES[type(of)]):
         return False
-    return not (isinstance(of, IntType) and isinstance(value, int)) or of.wrap(value) == value
+    if not (isinstance(of, IntType) and isinstance(value, int)):
+        return True
+    low, high = of.limits
+    return low <= value <= high
 
 
 def is_table(values: object, sizes: tuple[int, ...], of: Type, *, exact: bool) -> bool:

@@ -62,7 +62,7 @@ class DeclaredRanges:
         """Return the range of what an expression is stored in."""
         match expression:
             case Load() | Index() | Call() | Cast() if isinstance(expression.type, IntType):
-                return container_range(expression.type)
+                return expression.type.limits
             case Check():
                 return self.interval(expression.operand)
             case Const(value=int(value)):
@@ -73,12 +73,6 @@ class DeclaredRanges:
     def length(self, variable: Variable, dimension: int) -> int | None:
         """Return the declared size."""
         return None if variable.kind == "parameter" else dimensions_of(variable.type)[dimension]
-
-
-def container_range(of: IntType) -> tuple[int, int]:
-    """Return the least and the greatest value that the container of a type holds."""
-    bits = of.container_bits
-    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if of.signed else (0, (1 << bits) - 1)
 
 
 def verify_explicit(explicit: ExplicitActor, ranges: RangesOf) -> tuple[Finding, ...]:
@@ -95,7 +89,7 @@ def converts_nothing(source: Type, target: Type) -> bool:
     """Return whether any value that is stored as ``source`` is one of ``target`` as it is."""
     match source, target:
         case IntType(), IntType():
-            (low, high), (least, most) = container_range(source), container_range(target)
+            (low, high), (least, most) = source.limits, target.limits
             return least <= low and high <= most
         case FloatType(), FloatType():
             return max(source.bits, 32) <= max(target.bits, 32)  # half is computed as 32 bits
@@ -133,7 +127,7 @@ class ExplicitBodies(BodyVerifier):
             self.require(converts_nothing(value.type, target), text, span)
 
     def _fits(self, value: Expr, target: IntType, what: str, span: Span) -> None:
-        interval, (least, most) = self._ranges.interval(value), container_range(target)
+        interval, (least, most) = self._ranges.interval(value), target.limits
         if interval is None and isinstance(value, Conditional):
             self.stored(value.then, target, what, span)
             self.stored(value.otherwise, target, what, span)

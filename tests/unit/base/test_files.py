@@ -14,8 +14,9 @@ import dse
 from dse.base.errors import DseError
 from dse.base.files import whole_file, write_whole
 from dse.cli.main import main
-from dse.flows.explore import Watcher, explore
+from dse.flows.explore import explore
 from dse.flows.options import ExploreOptions, ProblemOptions, parse_budget
+from dse.flows.search.plan import Watcher
 from dse.formats.platform_yaml import load_platform, write_platform
 from dse.formats.xdf import read_xdf, write_xdf
 

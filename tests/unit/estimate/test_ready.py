@@ -57,7 +57,7 @@ def test_a_cache_of_another_kernel_or_compiler_does_not_count(
 def test_whoever_waits_for_the_compiler_is_told(
     verb: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("dse.flows.program.needs_compiling", lambda name: name == "compiled")
+    monkeypatch.setattr("dse.flows.setting.needs_compiling", lambda name: name == "compiled")
     argv = [verb[0], PINGPONG]
     assert main(["explore", PINGPONG, "--budget", "2", "--out", str(tmp_path), "--quiet"]) == 0
     told = capsys.readouterr().err

@@ -10,7 +10,9 @@ from dse.base.errors import OptionError
 from dse.flows.estimate import estimate_mappings
 from dse.flows.options import EstimateOptions, ProblemOptions
 from dse.flows.predict import beside_given, gpu_outlook, parse_shape
-from dse.flows.program import choose_weights, load_program, load_setting, record_trace
+from dse.flows.program import load_program, record_trace
+from dse.flows.setting import load_setting
+from dse.flows.weighing import choose_weights
 from dse.formats.platform_yaml import load_platform
 from dse.gpu.actors.firing import LaunchShape
 from dse.model.platform import Platform

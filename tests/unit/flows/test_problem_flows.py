@@ -9,9 +9,10 @@ import pytest
 from dse.base.errors import DeadlockError, DseError, FormatError, InfeasibleDesign, OptionError
 from dse.estimate.problem.build import build_tables
 from dse.explore.evaluator import Budget
-from dse.flows.defaults import cpu_only_actors, default_budget, default_capacities
+from dse.flows.capacities import default_capacities, read_capacities
+from dse.flows.defaults import cpu_only_actors, default_budget
 from dse.flows.estimate import ONE_CORE, estimate_mappings
-from dse.flows.explore import Watcher, explore
+from dse.flows.explore import explore
 from dse.flows.manifest import origins_text, weights_digest
 from dse.flows.options import (
     EstimateOptions,
@@ -22,7 +23,10 @@ from dse.flows.options import (
     parse_pin,
     parse_policies,
 )
-from dse.flows.program import choose_weights, load_program, load_setting, read_capacities, record_trace
+from dse.flows.program import load_program, record_trace
+from dse.flows.search.plan import Watcher
+from dse.flows.setting import load_setting
+from dse.flows.weighing import choose_weights
 from dse.formats.platform_yaml import load_platform
 from dse.formats.trace_store import write_trace
 from dse.model.platform import Platform, Unit

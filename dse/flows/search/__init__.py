@@ -1,0 +1,1 @@
+"""The stages of ``dse.flows.explore``: space, method, store, the search itself, and what it found."""

@@ -1,0 +1,73 @@
+"""The study file of a search: what identifies it, and what is written down with it."""
+
+from pathlib import Path
+
+from dse.explore.evaluator import Budget
+from dse.explore.objectives.front import MAKESPAN_ONLY
+from dse.explore.search import BATCH
+from dse.explore.space.space import Space
+from dse.flows.clocks import clock_domains, domains_text
+from dse.flows.manifest import platform_digest, text_digest, tool_manifest, trace_manifest, weights_digest
+from dse.flows.options import ExploreOptions
+from dse.flows.setting import Setting
+from dse.formats.study_file import StudyStore, create_study, move_aside, resume_study
+
+STORE_NAME = "study.sqlite"
+
+
+def open_store(out: Path, options: ExploreOptions, setting: Setting, space: Space) -> tuple[StudyStore, bool]:
+    """Return the store of the study and whether an earlier one was moved aside."""
+    path = out / STORE_NAME
+    topology = setting.trace.topology
+    identity = _identity(options, setting, space)
+    manifest = dict(search_manifest(options, setting, options.budget))
+    if options.resume:
+        return resume_study(path, topology, identity, manifest), False
+    replaced = move_aside(path)
+    return create_study(path, topology, identity, manifest), replaced
+
+
+def _identity(options: ExploreOptions, setting: Setting, space: Space) -> dict[str, str]:
+    """Return what has to be equal for stored evaluations, and the order of their making, to hold.
+
+    The budget is left out: more of it continues a study. So is the engine: all give the same integers.
+    """
+    objectives = {} if options.objectives == MAKESPAN_ONLY else {"objectives": ",".join(options.objectives)}
+    batch = {} if options.batch == BATCH else {"batch": str(options.batch)}
+    return {
+        **objectives,
+        **batch,
+        **({"policy of each partition": "yes"} if options.policy_per_partition else {}),
+        **({"clocks": domains_text(space.options.clocks)} if options.clocks else {}),
+        "trace": setting.trace.digest,
+        "weights": weights_digest(setting.problem.weights),
+        "missing weights": setting.problem.missing_weights,
+        "platform": platform_digest(setting.platform),
+        "partitions": f"{space.least}-{space.most}",
+        "gpu-capable and pinned": text_digest(repr(space.allowed)),
+        **({} if space.symmetry is None else {"identical actors": text_digest(repr(space.symmetry))}),
+        "policies": ",".join(options.policies),
+        "buffers": text_digest(repr(space.options.capacities)),
+        "release": options.release,
+        "transfers": options.transfers,
+        "method": options.method,
+        "seed": str(options.seed),
+    }
+
+
+def search_manifest(options: ExploreOptions, setting: Setting, budget: Budget | None) -> tuple[tuple[str, str], ...]:
+    """Return where the results of a search came from: tools, inputs, options."""
+    spent = "default" if budget is None else f"{budget.evaluations} evaluations, {budget.seconds} seconds"
+    return (
+        *tool_manifest(),
+        *setting.manifest,
+        *trace_manifest(setting.trace),
+        ("engine", options.problem.engine),
+        ("method", options.method),
+        ("seed", str(options.seed)),
+        ("budget", spent.replace("None", "unlimited")),
+        ("policies", ",".join(options.policies)),
+        ("release", options.release),
+        ("transfers", options.transfers),
+        *((("clocks", domains_text(clock_domains(options.clocks, setting.platform))),) if options.clocks else ()),
+    )

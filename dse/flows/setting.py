@@ -1,0 +1,97 @@
+"""Everything that is fixed before mappings are looked at: program, trace, weights, platform and their tick tables."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dse.base.errors import Diagnostic
+from dse.estimate.engine import needs_compiling
+from dse.estimate.problem.build import build_tables
+from dse.estimate.problem.tables import ProblemTables
+from dse.flows.defaults import outside_actors
+from dse.flows.inputs import DEFAULT_INPUT
+from dse.flows.manifest import program_manifest, units_manifest, weights_manifest
+from dse.flows.options import ProblemOptions
+from dse.flows.program import load_program, record_trace, run_tokens, unheard
+from dse.flows.weighing import choose_weights, derived_costs
+from dse.formats.platform_yaml import load_platform
+from dse.formats.weights_folder import read_weights
+from dse.model.platform import Platform
+from dse.model.problem import Problem
+from dse.model.trace import Trace
+from dse.program.network import Network
+
+COMPILING = "compiling the engine, once for each version: up to a minute"
+"""The stage that users wait for longest without seeing why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Everything that is fixed before mappings are looked at, and what was assumed on the way."""
+
+    network: Network | None
+    trace: Trace
+    platform: Platform
+    problem: Problem
+    tables: ProblemTables
+    assumed: tuple[str, ...]
+    manifest: tuple[tuple[str, str], ...]
+    warnings: tuple[Diagnostic, ...]
+
+
+def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard) -> Setting:
+    """Load, run and gather what ``options`` ask for; ``stage`` is told what goes on.
+
+    Raises:
+        SourceError, FormatError, OptionError, ExecutionError: an input is wrong; the message says which and where.
+    """
+    stage("reading the program")
+    program = load_program(options.program, options.source_paths)
+    platform = load_platform(options.platform) if options.platform else load_platform()
+    given = read_weights(options.weights) if options.weights else None
+    stage("running the network")
+    predicts = platform.predicted_gpu is not None
+    trace, input_path = record_trace(program, options.input, count_rounds=predicts)
+    weights, weights_assumed = choose_weights(program, trace, platform, given, options.missing_weights, stage)
+    problem = Problem(
+        trace=trace,
+        weights=weights,
+        platform=platform,
+        missing_weights="zero" if options.missing_weights == "zero" else "error",
+    )
+    outside = outside_actors(program.network)
+    assumed = [*_room(trace), *weights_assumed, *derived_costs(trace, weights, platform, outside)]
+    if options.platform is None:
+        assumed.append(f"platform {_platform_text(platform)}")
+    if options.input is None and input_path is not None:
+        assumed.append(f"input {input_path} (from {DEFAULT_INPUT})")
+    if needs_compiling(options.engine):
+        stage(COMPILING)
+    return Setting(
+        network=program.network,
+        trace=trace,
+        platform=platform,
+        problem=problem,
+        tables=build_tables(problem),
+        assumed=tuple(assumed),
+        manifest=(
+            *program_manifest(program.network, options.program, input_path),
+            *weights_manifest(weights),
+            *units_manifest(platform),
+        ),
+        warnings=program.warnings,
+    )
+
+
+def _room(trace: Trace) -> list[str]:
+    """Return in words that the run needed larger FIFOs than usual, if it did."""
+    tokens = run_tokens(trace)
+    return [] if tokens is None else [f"the firings of a run with FIFOs of {tokens} tokens (with less it deadlocks)"]
+
+
+def _platform_text(platform: Platform) -> str:
+    units = []
+    for unit in platform.units:
+        cores = f"{unit.cores} x " if unit.cores > 1 else ""
+        clock = f" {float(unit.clock_mhz):g} MHz" if unit.clock_mhz is not None else ""
+        units.append(f"{cores}{unit.kind}{clock}")
+    return f"{platform.name} ({', '.join(units)})"

@@ -1,0 +1,1 @@
+"""Expectation tests of passes."""
