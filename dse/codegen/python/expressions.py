@@ -207,7 +207,7 @@ class PythonExpressions(ExpressionEmitter):
                 return atom(source.at(ATOM) + part)
             return self._converted_elements(expr, source.text if length == size else source.at(ATOM) + part)
         same = dimensions_of(expr.operand.type) == dimensions_of(expr.type) and length == size
-        if same and not expr.convert:
+        if same and not expr.convert and not isinstance(expr.operand, ConstList):  # rows of a table may be short
             return atom(f"copy_nested({source.text})")
         dims = ", ".join(map(str, dimensions_of(expr.type)))
         convert = self.conversion_function(expr.operand, expr.type, convert=expr.convert)

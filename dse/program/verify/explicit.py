@@ -185,7 +185,10 @@ class ExplicitBodies(BodyVerifier):
         self.require(index.type == operand.type, "a check has another type than its index", index.span)
 
     def _copy(self, copy: Copy, scope: Scope) -> None:
-        self.expression(copy.operand, scope)
+        if isinstance(copy.operand, ConstList):
+            self.table(copy.operand, exact=False)  # the copy fills it up
+        else:
+            self.expression(copy.operand, scope)
         self._copied(copy.operand, copy.type, copy.convert, copy.span)
 
     def _copied(self, value: Expr, target: Type, convert: bool, span: Span) -> None:
