@@ -203,6 +203,21 @@ def test_data_demand_driven_takes_what_is_queued_then_goes_round(engine: str) ->
     assert times["z"] == [(6, 7), (7, 8)]
 
 
+def test_data_demand_driven_goes_round_from_behind_the_one_it_took_from_its_queue(engine: str) -> None:
+    trace = network([("s.o", "m")], {"s": "x", "k": "xx", "m": "x", "z": "xx"})
+    table = weights(trace, dict.fromkeys("skmz", 1))
+    _, times = run(engine, trace, table, point(trace, partition(trace, "s k m z", policy="DATA_DEMAND_DRIVEN")))
+    assert times == {"s": [(0, 1)], "m": [(1, 2)], "z": [(2, 3), (4, 5)], "k": [(3, 4), (5, 6)]}
+
+
+def test_data_demand_driven_queues_an_actor_once(engine: str) -> None:
+    """s feeds m by two buffers, for two firings: m is called once, and its second firing waits for its turn."""
+    trace = network([("s.o", "m"), ("s.p", "m")], {"s": "x", "m": "xx", "z": "x"}, rates={("s.x", "out"): 2})
+    table = weights(trace, dict.fromkeys("smz", 1))
+    _, times = run(engine, trace, table, point(trace, partition(trace, "s m z", policy="DATA_DEMAND_DRIVEN")))
+    assert times == {"s": [(0, 1)], "m": [(1, 2), (3, 4)], "z": [(2, 3)]}
+
+
 def test_a_static_order_passes_over_the_finished_for_good(engine: str) -> None:
     trace = network([], {"a": "x", "b": "xxx", "c": "xx"})
     table = weights(trace, {"a": 1, "b": 1, "c": 1})
