@@ -238,11 +238,14 @@ def test_full_parallel_has_a_core_and_a_memory_for_each_actor(engine: str) -> No
 
 
 def blocks(
-    engine: str, firings: str, *, width: int, tokens: int, capacity: int = 64, rate: int = 1
+    engine: str, firings: str, *, width: int, tokens: int, capacity: int = 64, rate: int = 1, filled: int = 0
 ) -> list[tuple[int, int]]:
-    """The firings of an actor that has ``tokens`` at its start; a block of k takes 10 + k, nobody takes its output."""
+    """The firings of an actor that has ``tokens`` at its start; a block of k takes 10 + k, nobody takes its output.
+
+    Of the capacity of its output so much is ``filled`` from the start.
+    """
     trace = network(
-        [("s.o", "f"), ("f.o", "k")], {"s": "", "f": firings, "k": ""}, initial={("s.o", "f"): tokens},
+        [("s.o", "f"), ("f.o", "k")], {"s": "", "f": firings, "k": ""}, initial={("s.o", "f"): tokens, ("f.o", "k"): filled},
         rates={("f.x", "in"): rate, ("f.y", "in"): 0},
     )  # fmt: skip
     table = weights(trace, {"f": 1}, simd={("f", "x"): [11 + k for k in range(width)]})
@@ -257,6 +260,7 @@ def test_a_block_is_as_wide_as_width_tokens_room_and_run_allow(engine: str) -> N
     assert blocks(engine, "xxxx", width=1, tokens=4) == [(0, 11), (11, 22), (22, 33), (33, 44)]
     assert blocks(engine, "xxxx", width=4, tokens=3) == [(0, 13)] * 3
     assert blocks(engine, "xxxx", width=4, tokens=4, capacity=2) == [(0, 12)] * 2
+    assert blocks(engine, "xxxx", width=4, tokens=4, capacity=5, filled=2) == [(0, 13)] * 3
     assert blocks(engine, "xxyx", width=4, tokens=3) == [(0, 12)] * 2 + [(12, 13), (13, 24)]
     assert blocks(engine, "xxxx", width=4, tokens=7, rate=3) == [(0, 12)] * 2  # one token is left over
     assert blocks(engine, "xxxx", width=4, tokens=6, rate=3) == [(0, 12)] * 2
