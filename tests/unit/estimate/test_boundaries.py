@@ -67,6 +67,18 @@ def test_of_two_firings_that_end_together_the_one_of_the_higher_actor_ended_last
         assert times == {"a": [(0, 10), (10, 20)], "b": [(0, 10), (10, 19)]}
 
 
+def test_the_same_holds_where_a_link_brings_one_of_them_to_its_end(engine: str) -> None:
+    """b ends at 10 with its write over the link, a by itself: b is the higher actor."""
+    trace = network([("b.o", "k")], {"a": "xx", "b": "xx", "k": "xx"})
+    costs = {(name, q, "x"): c for name in "abk" for q, c in (("", 2), ("x", 1))}
+    table = weights(trace, {"a": 8, "b": 3, "k": 0}, write=5, scheduling=costs)
+    both = {(*key[:3], kind): c for key, c in table.scheduling.items() for kind in ("cpu", "gpu")}
+    table = replace(table, scheduling=both)  # type: ignore[arg-type]
+    design = point(trace, partition(trace, "k", unit="gpu"), partition(trace, "a b", cores=2))
+    times = run(engine, trace, table, design, heterogeneous())[1]
+    assert (times["a"], times["b"]) == ([(0, 10), (10, 20)], [(0, 10), (10, 19)])
+
+
 # -- room -------------------------------------------------------------------------------------------------------------
 
 
@@ -245,8 +257,8 @@ def blocks(
     Of the capacity of its output so much is ``filled`` from the start.
     """
     trace = network(
-        [("s.o", "f"), ("f.o", "k")], {"s": "", "f": firings, "k": ""}, initial={("s.o", "f"): tokens, ("f.o", "k"): filled},
-        rates={("f.x", "in"): rate, ("f.y", "in"): 0},
+        [("s.o", "f"), ("f.o", "k")], {"s": "", "f": firings, "k": ""},
+        initial={("s.o", "f"): tokens, ("f.o", "k"): filled}, rates={("f.x", "in"): rate, ("f.y", "in"): 0},
     )  # fmt: skip
     table = weights(trace, {"f": 1}, simd={("f", "x"): [11 + k for k in range(width)]})
     design = replace(point(trace, *alone(trace)), capacities=(64, capacity))
