@@ -67,6 +67,14 @@ def test_of_two_firings_that_end_together_the_one_of_the_higher_actor_ended_last
         assert times == {"a": [(0, 10), (10, 20)], "b": [(0, 10), (10, 19)]}
 
 
+def test_scheduling_is_that_of_an_action_after_another_not_the_other_way_round(engine: str) -> None:
+    trace = network([], {"a": "xxyyx"})
+    costs = {("", "x"): 2, ("", "y"): 40, ("x", "x"): 7, ("x", "y"): 3, ("y", "y"): 11, ("y", "x"): 5}
+    table = weights(trace, {"a": 0}, scheduling={("a", q, x): c for (q, x), c in costs.items()})
+    ends = [end for _, end in run(engine, trace, table, point(trace, *alone(trace)))[1]["a"]]
+    assert ends == [2, 2 + 7, 9 + 3, 12 + 11, 23 + 5]
+
+
 def test_the_same_holds_where_a_link_brings_one_of_them_to_its_end(engine: str) -> None:
     """b ends at 10 with its write over the link, a by itself: b is the higher actor."""
     trace = network([("b.o", "k")], {"a": "xx", "b": "xx", "k": "xx"})
@@ -334,6 +342,23 @@ def test_a_transfer_without_length_asks_and_waits_like_any_other(engine: str) ->
     estimate, times = run(engine, trace, table, point(trace, *alone(trace, k="gpu", m="gpu")), heterogeneous())
     assert times == {"s": [(0, 25)], "k": [(15, 26)], "m": [(25, 26)]}
     assert (estimate.links[0].transfers, estimate.links[0].waiting, estimate.actors[1].link_waiting) == (4, 10, 10)
+
+
+@pytest.mark.parametrize(("first", "waiting", "writing"), [("o", 10, 10), ("p", 0, 20)])
+def test_of_two_parallel_writes_that_end_together_the_first_is_charged(
+    engine: str, first: str, waiting: int, writing: int
+) -> None:
+    """At 25 ends the write over the link, which t held up from 5 to 15, and the one of 20 ticks beside it."""
+    crossing, beside = ("s.o", "k"), ("s.p", "m")
+    edges = [crossing, beside] if first == "o" else [beside, crossing]
+    trace = network([*edges, ("t.o", "n")], {"t": "x", "s": "x", "k": "x", "m": "x", "n": "x"})
+    table = weights(trace, dict.fromkeys("stkmn", 5), write=10)
+    slow = {key: cost(20) for key in table.transfers if key[2] == "m" and key[6] == "write"}
+    table = replace(table, transfers=table.transfers | slow)
+    design = point(trace, *alone(trace, k="gpu", n="gpu"), transfers="parallel")
+    estimate, times = run(engine, trace, table, design, heterogeneous())
+    assert (times["t"], times["s"]) == ([(0, 15)], [(0, 25)])
+    assert (estimate.actors[1].link_waiting, estimate.actors[1].writing) == (waiting, writing)
 
 
 # -- limits and rounding ----------------------------------------------------------------------------------------------
