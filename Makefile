@@ -6,9 +6,11 @@ BIN := .venv/bin
 NETWORK ?= actors/jpeg/jpeg.xdf
 JOBS ?= 2
 
-.PHONY: setup explore test test-quick test-full lint bench coverage lock clean
+.PHONY: setup setup-search explore test test-quick test-full lint bench coverage lock clean
 
 setup: .venv/ready-run
+
+setup-search: .venv/ready-search
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -23,7 +25,11 @@ setup: .venv/ready-run
 	$(BIN)/python -m dse.gpu.trace.warm
 	@touch $@
 
-.venv/ready-test: .venv/ready-run requirements-dev.lock
+.venv/ready-search: .venv/ready-run requirements-search.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-search.lock
+	@touch $@
+
+.venv/ready-test: .venv/ready-search requirements-dev.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
 	@touch $@
 

@@ -10,11 +10,16 @@ from dse.base.errors import Diagnostic
 from dse.base.source import NO_SPAN
 from dse.flows.check import check_file, check_tree
 from dse.flows.check_report import CheckOptions, CheckReport, FileCheck
+from dse.flows.print_ir import actor_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``dse check``."""
-    parser.epilog = "example: dse check actors/jpeg/jpeg.xdf\n         dse check --all actors --json"
+    parser.epilog = (
+        "example: dse check actors/jpeg/jpeg.xdf\n"
+        "         dse check --all actors --json\n"
+        "         dse check --print-ir Idct2d actors/jpeg/jpeg.xdf"
+    )
     parser.add_argument("file", nargs="?", help="network (.xdf) or actor (.cal)")
     parser.add_argument("--all", metavar="DIR", dest="folder", help="check every .cal and .xdf file below DIR")
     parser.add_argument(
@@ -34,6 +39,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="leave out instances of missing classes and broken connections with a warning",
     )
+    parser.add_argument(
+        "--print-ir",
+        metavar="ACTOR",
+        help="print the typed IR of an actor: an instance or a class of the network, or the actor of the .cal file",
+    )
     parser.set_defaults(parser_error=parser.error)
 
 
@@ -41,21 +51,43 @@ def run(args: argparse.Namespace) -> int:
     """Check, print what was found, return 1 if there is an error."""
     if (args.file is None) == (args.folder is None):
         args.parser_error("give one file, or --all DIR")
+    if args.print_ir is not None and args.folder is not None:
+        args.parser_error("--print-ir takes an actor of one file, not of --all DIR")
     options = CheckOptions(source_paths=tuple(args.source_path), strict=args.strict, partial=args.partial)
     if args.folder is not None:
-        progress = None if args.quiet or args.json or not sys.stderr.isatty() else _show_progress
-        report = check_tree(args.folder, options, progress=progress)
-        if progress is not None:
-            print("\r\x1b[K", end="", file=sys.stderr)
+        report = _check_tree(args, options)
+        show = _print_tree
     else:
         report = check_file(args.file, options)
-    if args.json:
+        show = _print_file
+    if args.print_ir is not None:
+        _print_ir(args, report, options)
+    elif args.json:
         print(json.dumps(as_document(report), indent=2))
-    elif args.folder is not None:
-        _print_tree(report, args.quiet)
     else:
-        _print_file(report, args.quiet)
+        show(report, args.quiet)
     return 1 if report.errors else 0
+
+
+def _check_tree(args: argparse.Namespace, options: CheckOptions) -> CheckReport:
+    """Check a tree, with a line that tells how far it is where somebody may read it."""
+    progress = None if args.quiet or args.json or not sys.stderr.isatty() else _show_progress
+    report = check_tree(args.folder, options, progress=progress)
+    if progress is not None:
+        print("\r\x1b[K", end="", file=sys.stderr)
+    return report
+
+
+def _print_ir(args: argparse.Namespace, report: CheckReport, options: CheckOptions) -> None:
+    """Print the text of an actor in place of the line that sums up; only what was found if there is an error."""
+    text = None if report.errors else actor_text(args.file, args.print_ir, options)
+    if args.json:
+        print(json.dumps(as_document(report) | {"ir": text}, indent=2))
+    elif text is None:
+        _print_file(report, args.quiet)
+    else:
+        _print_diagnostics(() if args.quiet else report.diagnostics)
+        print(text, end="")
 
 
 def as_document(report: CheckReport) -> dict[str, object]:

@@ -23,7 +23,7 @@ from dse.frontend.cal.cache import cache_directory
 from dse.frontend.network.projects import SourceRoots
 
 _PACKAGE = Path(__file__).parents[1]
-_CHECKER_SOURCES = ("base", "model", "formats", "frontend", "flows")
+_CHECKER_SOURCES = ("base", "program", "model", "formats", "passes", "frontend", "flows")
 _SUFFIXES = (".cal", ".xdf", PROJECT_FILE, CLASSPATH_FILE)
 
 

@@ -7,7 +7,6 @@ one ``assumed`` for all its constants. A constant that is left out is unknown: t
 
 import functools
 from dataclasses import replace
-from importlib import resources
 from pathlib import Path
 from typing import Literal
 
@@ -17,10 +16,12 @@ from dse.base.diagnostics import Gatherer
 from dse.base.errors import OptionError
 from dse.base.registry import nearest_names
 from dse.base.source import Span, file_span
+from dse.formats.builtin import builtin_file, builtin_names
 from dse.formats.yaml_source import Entries, YamlSource, format_error, parse_yaml
 from dse.model.device import DEVICE_KEYS, ConstantOrigin, Device
 from dse.model.kernel import ACCESS_CLASSES, ByClass
 
+_FOLDER = "platforms/devices"
 _ORIGIN_KEYS = ("source", "assumed")
 _CONSTANT_KEYS = ("value", *_ORIGIN_KEYS)
 _REQUIRED = ("sms", "clock_mhz")
@@ -88,14 +89,13 @@ def _all_builtin() -> tuple[Device, ...]:
 
 
 def _builtin(name: str) -> Device:
-    with resources.as_file(resources.files("dse") / "data" / "devices" / f"{name}.yaml") as file:
-        return replace(_read(str(file)), places=())  # an error must not show where the program is installed
+    with builtin_file(_FOLDER, name) as file:
+        return replace(_read(file), places=())  # an error must not show where the program is installed
 
 
 def builtin_devices() -> tuple[str, ...]:
     """Return the names of the devices that are installed with the program."""
-    folder = resources.files("dse") / "data" / "devices"
-    return tuple(sorted(entry.name[: -len(".yaml")] for entry in folder.iterdir() if entry.name.endswith(".yaml")))
+    return builtin_names(_FOLDER)
 
 
 def load_device(name: str) -> Device:

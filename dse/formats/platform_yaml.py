@@ -9,7 +9,6 @@ GPU; without it, or with ``auto``, all may.
 
 from collections.abc import Iterator
 from fractions import Fraction
-from importlib import resources
 from pathlib import Path
 from typing import cast, get_args
 
@@ -20,6 +19,7 @@ from dse.base.errors import FormatError
 from dse.base.files import write_whole
 from dse.base.registry import nearest_names
 from dse.base.source import file_span
+from dse.formats.builtin import builtin_file, builtin_names
 from dse.formats.decimals import format_decimal
 from dse.formats.yaml_source import Entries, YamlSource, format_error, parse_yaml, quoted, yaml_document
 from dse.model.platform import CUBE, ClockScaling, Link, Platform, Unit
@@ -55,8 +55,7 @@ def read_platform(path: str) -> Platform:
 
 def builtin_platforms() -> tuple[str, ...]:
     """Return the names of the platforms that are installed with the program."""
-    folder = resources.files("dse") / "data" / "platforms"
-    return tuple(sorted(entry.name[: -len(".yaml")] for entry in folder.iterdir() if entry.name.endswith(".yaml")))
+    return builtin_names("platforms")
 
 
 def load_platform(name: str = DEFAULT_PLATFORM) -> Platform:
@@ -71,8 +70,8 @@ def load_platform(name: str = DEFAULT_PLATFORM) -> Platform:
     if name not in known:
         expected = f"expected a platform file, or a built-in platform: {nearest_names(name, known)}"
         raise FormatError(f"there is no platform '{name}'", span=file_span(name, 0), expected=expected)
-    with resources.as_file(resources.files("dse") / "data" / "platforms" / f"{name}.yaml") as file:
-        return read_platform(str(file))
+    with builtin_file("platforms", name) as file:
+        return read_platform(file)
 
 
 class _Reader:

@@ -73,7 +73,7 @@ class Peek:
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class When:
     """``then`` if the condition holds, else ``otherwise``; where the end of either is reached the choice goes on."""
 
     condition: Condition
@@ -107,7 +107,7 @@ class AwaitRoom:
     """An action lacks room and the choice goes on: if nothing else fires, the actor waits for room too."""
 
 
-Decision: TypeAlias = Test | Peek | ByState | Fire | Blocked | AwaitRoom
+Decision: TypeAlias = When | Peek | ByState | Fire | Blocked | AwaitRoom
 Choice: TypeAlias = tuple[Decision, ...]
 """Decisions one behind the other. Where the end of a whole choice is reached, no action can fire."""
 

@@ -11,8 +11,6 @@ from dse.program.types import BOOL, FLOAT32, STRING, BoolType, FloatType, IntTyp
 
 ARITHMETIC = ("+", "-", "*", "/")
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
-BITWISE = ("&", "|", "^")
-SHIFTS = ("<<", ">>")
 LOGICAL = ("and", "or")
 
 LARGEST_SHIFT_BITS = 6

@@ -11,6 +11,28 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def test_the_built_package_holds_the_configs_and_finds_them(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "configs", "dse"):
+        subprocess.run(["cp", "-r", str(ROOT / name), str(source / name)], check=True)
+    build = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(tmp_path / "built")]
+    done = subprocess.run(build, cwd=source, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    subprocess.run(["rm", "-r", str(source)], check=True)
+    program = (
+        "from dse.formats.platform_yaml import builtin_platforms, load_platform\n"
+        "from dse.formats.device_yaml import builtin_devices, load_device\n"
+        "print(*[name for name in builtin_platforms() if load_platform(name)])\n"
+        "print(*[name for name in builtin_devices() if load_device(name)])\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path / "built", capture_output=True, text=True, check=True
+    )
+    configs = [ROOT / "configs" / "platforms", ROOT / "configs" / "platforms" / "devices"]
+    assert found.stdout.splitlines() == [" ".join(sorted(p.stem for p in c.glob("*.yaml"))) for c in configs]
+
+
 @pytest.mark.slow
 def test_installed_command_works_away_from_the_checkout(tmp_path: Path) -> None:
     # The new environment sees our pinned packages through a .pth file, so that the test needs no network.
@@ -21,7 +43,7 @@ def test_installed_command_works_away_from_the_checkout(tmp_path: Path) -> None:
     python = environment / "bin" / "python"
     source = tmp_path / "source"
     source.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE", "dse"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "configs", "dse"):
         subprocess.run(["cp", "-r", str(ROOT / name), str(source / name)], check=True)
     (site / "pinned.pth").write_text(ours + "\n")
     install = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", str(source)]

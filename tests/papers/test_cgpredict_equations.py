@@ -75,9 +75,13 @@ SYRK = features(
 def tiled(n: int, per_k: int, reads: ByClass) -> KernelFeatures:
     """Two tiles of 32 x 32; global memory is met only by the loads of tiles."""
     tiles = SharedMemory(
-        tile_arrays=("A", "B"), bytes_per_block=8192, tiles=n / 32, loads=2 * n / 32, reads=reads,
+        tile_arrays=("A", "B"),
+        bytes_per_block=8192,
+        tiles=n / 32,
+        loads=2 * n / 32,
+        reads=reads,
         sync_instructions=2 * n / 32,
-    )  # fmt: skip
+    )
     return features(n, dram=ByClass(), per_warp=ByClass(), instructions=per_k * n, shared=tiles)
 
 

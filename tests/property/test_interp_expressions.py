@@ -26,6 +26,8 @@ from dse.program.ir import (
 )
 from dse.program.network import Instance, Network
 from dse.program.types import BOOL, IntType, ListType, Type
+from dse.program.verify.actors import verify
+from dse.program.verify.findings import assert_none
 from dse.run.execution import run_network
 from dse.run.options import RunOptions
 
@@ -211,6 +213,7 @@ def run_statements(variables: list[Variable], body: list[Stmt]) -> list[int]:
         0,
         ((Transition(0, 0), Transition(1, 0)),),
     )
+    assert_none(verify(actor), "the random actor")
     network = Network(name="N", path="N.xdf", instances=(Instance(name="a", actor=actor),), connections=())
     return [int(word) for word in run_network(network, RunOptions()).stdout.split()]
 

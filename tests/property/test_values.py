@@ -44,7 +44,7 @@ def test_no_value_leaves_its_bounds(seed: int) -> None:
                 value = evaluate(expr, env)
             except DivisionByZero:
                 continue
-            bounds = values.bounds(known)
+            bounds = values.interval(known)
             if bounds is not None:
                 assert bounds[0] <= value <= bounds[1], (expr, env)
         env = {name: _another(writer, variables, name) for name in env}

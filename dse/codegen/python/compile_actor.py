@@ -24,7 +24,7 @@ from dse.model.rounds import LoopKey
 from dse.passes import arithmetic
 from dse.passes.analyses.uses import ActorFacts, gather_facts, uses_of
 from dse.passes.rewrites.explicit import make_explicit
-from dse.program.explicit import ByState, Choice, ExplicitActor, Guard, Test, Wiring
+from dse.program.explicit import ByState, Choice, ExplicitActor, Guard, When, Wiring
 from dse.program.ir import Actor, Expr, Routine, Variable
 from dse.program.types import ListType
 
@@ -112,7 +112,7 @@ def _guards(choice: Choice) -> dict[int, tuple[Expr, ...]]:
     found: dict[int, tuple[Expr, ...]] = {}
     for decision in choice:
         match decision:
-            case Test():
+            case When():
                 if isinstance(decision.condition, Guard):
                     found[decision.condition.action] = decision.condition.conditions
                 found |= _guards(decision.then)

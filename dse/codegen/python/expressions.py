@@ -226,7 +226,7 @@ class PythonExpressions(ExpressionEmitter):
 
     def element_conversion(self, source: Expr, target: Type) -> Fragment:
         """Return the conversion of an element ``e`` of the list ``source`` to the scalars of ``target``."""
-        return self.converted(name("e"), self.values.bounds(source), scalar_of(source.type), scalar_of(target))
+        return self.converted(name("e"), self.values.interval(source), scalar_of(source.type), scalar_of(target))
 
     # Operators --------------------------------------------------------------------------------------------------------
 
@@ -251,11 +251,11 @@ class PythonExpressions(ExpressionEmitter):
 
     def least(self, expr: Expr) -> int:
         """Return the least value that an integer expression may have; -1 where it may be any."""
-        bounds = self.values.bounds(expr)
+        bounds = self.values.interval(expr)
         return -1 if bounds is None else bounds[0]
 
     def _shift(self, expr: Binary) -> Fragment:
-        left, right, count = self.write(expr.left), self.write(expr.right), self.values.bounds(expr.right)
+        left, right, count = self.write(expr.left), self.write(expr.right), self.values.interval(expr.right)
         if count is None or count[0] < 0:
             bits = expr.left.type.size if isinstance(expr.left.type, IntType) else 32
             return ANY_SHIFT[expr.op].of(left, right, integer(bits))
@@ -272,7 +272,7 @@ class PythonExpressions(ExpressionEmitter):
         if isinstance(source.type, ListType) or isinstance(expr.type, ListType):
             assert isinstance(expr.type, StringType), "lists are copied, not cast"
             return TEXT_OF_LIST.of(self.write(source))
-        return self.converted(self.write(source), self.values.bounds(source), source.type, expr.type)
+        return self.converted(self.write(source), self.values.interval(source), source.type, expr.type)
 
     def converted(self, code: Fragment, bounds: Interval, source: ScalarType, target: ScalarType) -> Fragment:
         """Return ``code`` of type ``source``, an integer within ``bounds``, converted to ``target``."""

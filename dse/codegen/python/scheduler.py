@@ -26,7 +26,7 @@ from dse.program.explicit import (
     HasRoom,
     HasTokens,
     Peek,
-    Test,
+    When,
 )
 
 COMPACT_TOKENS = 4096
@@ -151,7 +151,7 @@ class SchedulerWriter:
         """Write a choice; control falls through where its end is reached."""
         for decision in choice:
             match decision:
-                case Test():
+                case When():
                     self._test(decision, layout)
                 case Peek():
                     reader = PythonStatements(self.expressions, self.wiring.inputs)
@@ -166,7 +166,7 @@ class SchedulerWriter:
                 case Blocked():
                     self.lines.add(f"st = 2; {layout.blocked}")
 
-    def _test(self, test: Test, layout: Layout) -> None:
+    def _test(self, test: When, layout: Layout) -> None:
         """Write a test. Where lack of room ends the choice, what happens when there is room needs no ``else``."""
         if isinstance(test.condition, HasRoom):
             lacking = " or ".join(f"r{n.port} < {n.tokens}" for n in test.condition.needs)
@@ -301,7 +301,7 @@ def _fires(choice: Choice) -> Iterator[Fire]:
         match decision:
             case Fire():
                 yield decision
-            case Test():
+            case When():
                 yield from _fires((*decision.then, *decision.otherwise))
             case ByState():
                 for state in decision.states:

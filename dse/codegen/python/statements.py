@@ -60,7 +60,7 @@ class PythonStatements(StatementEmitter):
         if not (isinstance(value, Cast) and _wraps_wide(value)):
             self.lines.add(f"{target} = {self.expressions.write(value).text}", span)
             return
-        of, bounds = value.type, self.expressions.values.bounds(value.operand)
+        of, bounds = value.type, self.expressions.values.interval(value.operand)
         assert isinstance(of, IntType)
         self.lines.add(f"{target} = {self.expressions.write(value.operand).text}", span)
         test, _ = self.expressions.range_test(name(target), bounds, of)

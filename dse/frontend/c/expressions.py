@@ -47,7 +47,7 @@ class ExpressionLowering:
             return found
         return Binary("!=", found, Const(0, INT32), BOOL, found.span)
 
-    def any(self, node: c_ast.Node) -> Expr:
+    def any(self, node: c_ast.Node) -> Expr:  # ways: one case for each expression of C
         """Return the IR of an expression; comparisons and logic are bool."""
         match node:
             case c_ast.Constant():
@@ -101,31 +101,32 @@ class ExpressionLowering:
         span = self.scope.file.span(node)
         symbol = self.scope.find(node.name)
         value = self.scope.constant(node.name)
-        if value is not None and (symbol is None or isinstance(symbol, ScalarSymbol)):
+        if value is not None and not isinstance(symbol, ArraySymbol):
             self.scope.note_size(node.name)
             return number(value, span)
         match symbol:
-            case None if node.name in self.scope.broken:
-                return ZERO
             case None:
-                self.scope.error(
-                    f"{node.name} is not declared", node, f"declare it, or give it with --define {node.name}=VALUE"
-                )
+                if node.name not in self.scope.broken:
+                    hint = f"declare it, or give it with --define {node.name}=VALUE"
+                    self.scope.error(f"{node.name} is not declared", node, hint)
                 return ZERO
             case ArraySymbol():
                 return self._refuse(f"the array {node.name} as a value", node, "use an element: write [..] after it")
             case ScalarSymbol():
-                if symbol.inlined is not None:
-                    return symbol.inlined
-                if symbol.stale:
-                    self.scope.error(
-                        f"{node.name} is used after the loop that counts with it",
-                        node,
-                        "keep the value in a variable of its own",
-                    )
-                if symbol.value is not None:
-                    return number(symbol.value, span, symbol.variable.type)
-                return Load(symbol.variable.name, symbol.variable.type, span)
+                return self._scalar(symbol, node, span)
+
+    def _scalar(self, symbol: ScalarSymbol, node: c_ast.ID, span: Span) -> Expr:
+        if symbol.inlined is not None:
+            return symbol.inlined
+        if symbol.stale:
+            self.scope.error(
+                f"{node.name} is used after the loop that counts with it",
+                node,
+                "keep the value in a variable of its own",
+            )
+        if symbol.value is not None:
+            return number(symbol.value, span, symbol.variable.type)
+        return Load(symbol.variable.name, symbol.variable.type, span)
 
     def element(self, node: c_ast.ArrayRef) -> Expr:
         """Return the IR of an array element."""
@@ -206,53 +207,69 @@ class ExpressionLowering:
 
     def _inline(self, name: str, arguments: list[Expr], node: c_ast.FuncCall) -> Expr:
         """Put the expression of a function ``{ return expression; }`` in the place of its call."""
-        found = [f for f in self.scope.file.tree.ext if isinstance(f, c_ast.FuncDef) and f.decl.name == name]
         if name in self.scope.calls:
             return self._refuse(f"recursion of {name}", node, "write it as a loop")
-        body = found[0].body.block_items or [] if found else []
-        parameters = found[0].decl.type.args.params if found and found[0].decl.type.args is not None else []
-        if len(body) != 1 or not isinstance(body[0], c_ast.Return) or len(parameters) != len(arguments):
+        result, parameters = self._function(name)
+        if result is None or len(parameters) != len(arguments):
             hint = "use a mathematical function, or a function of one return statement"
             return self._refuse(f"the call of {name}", node, hint)
         level: dict[str, ArraySymbol | ScalarSymbol] = {}
         for parameter, argument in zip(parameters, arguments, strict=True):
             of = self.scope.scalar_type(parameter.type)
-            symbol = self.scope.inlined(str(parameter.name), of or INT32, argument)
-            level[str(parameter.name)] = symbol
-        self.scope.levels.append(dict(level))
+            level[str(parameter.name)] = self.scope.inlined(str(parameter.name), of or INT32, argument)
+        self.scope.levels.append(level)
         self.scope.calls += (name,)
-        result = self.lower(body[0].expr)
+        lowered = self.lower(result)
         self.scope.calls = self.scope.calls[:-1]
         self.scope.levels.pop()
-        return result
+        return lowered
+
+    def _function(self, name: str) -> tuple[c_ast.Node | None, list[c_ast.Node]]:
+        """Return the expression and the parameters of a function ``{ return expression; }``; None if it is none."""
+        for node in self.scope.file.tree.ext:
+            if isinstance(node, c_ast.FuncDef) and node.decl.name == name:
+                declared = node.decl.type.args
+                parameters = [] if declared is None else list(declared.params)
+                match node.body.block_items:
+                    case [c_ast.Return(expr=expression)]:
+                        return expression, parameters
+                return None, parameters
+        return None, []
 
     def constant_value(self, node: c_ast.Node) -> int | None:
         """Return the value of a constant integer expression, None if it is not one (no error is recorded)."""
         match node:
             case c_ast.ID():
-                symbol = self.scope.find(node.name)
-                value = self.scope.constant(node.name)
-                if value is None and isinstance(symbol, ScalarSymbol):
-                    value = symbol.value
-                elif value is not None:
-                    self.scope.note_size(node.name)
-                return value if isinstance(value, int) else None
-            case c_ast.Constant() if node.type.replace("unsigned ", "").replace("long ", "") in ("int", "long", "char"):
-                found = self._constant(node)
-                return found.value if isinstance(found, Const) and isinstance(found.value, int) else None
+                return self._constant_name(node.name)
+            case c_ast.Constant():
+                return self._constant_integer(node)
             case c_ast.UnaryOp(op="-"):
-                value_int = self.constant_value(node.expr)
-                return None if value_int is None else -value_int
+                value = self.constant_value(node.expr)
+                return None if value is None else -value
             case c_ast.BinaryOp():
-                left, right = self.constant_value(node.left), self.constant_value(node.right)
-                if left is None or right is None:
-                    return None
-                result = fold(node.op, Const(left, INT32), Const(right, INT32))
-                return int(result) if result is not None else None
+                return self._constant_operation(node)
             case c_ast.Cast():
                 return self.constant_value(node.expr)
             case _:
                 return None
+
+    def _constant_integer(self, node: c_ast.Constant) -> int | None:
+        if node.type.replace("unsigned ", "").replace("long ", "") not in ("int", "long", "char"):
+            return None
+        found = self._constant(node)
+        return found.value if isinstance(found, Const) and isinstance(found.value, int) else None
+
+    def _constant_operation(self, node: c_ast.BinaryOp) -> int | None:
+        left, right = self.constant_value(node.left), self.constant_value(node.right)
+        return None if left is None or right is None else constants.whole(node.op, left, right, INT32.size)
+
+    def _constant_name(self, name: str) -> int | None:
+        symbol, value = self.scope.find(name), self.scope.constant(name)
+        if value is not None:
+            self.scope.note_size(name)
+        elif isinstance(symbol, ScalarSymbol):
+            value = symbol.value
+        return value if isinstance(value, int) else None
 
 
 def number(value: Number, span: Span, of: Type | None = None) -> Const:

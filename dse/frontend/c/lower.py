@@ -20,7 +20,7 @@ from dse.frontend.c.parse import CFile, parse_c
 from dse.frontend.c.scope import ArraySymbol, KernelScope, Number, ScalarSymbol
 from dse.frontend.c.statements import StatementLowering, assigned_names
 from dse.model.kernel import ArrayInfo, Kernel, ScalarValue
-from dse.program.ir import Assign, Declare, Expr, ForEach, If, Index, Load, Stmt, Variable, While
+from dse.program.ir import Assign, Expr, ForEach, If, Index, Load, Stmt, Variable, While
 from dse.program.types import INT32, IntType, bytes_of
 from dse.program.walk import expressions_of, sub_expressions, sub_statements
 
@@ -187,24 +187,28 @@ class _FunctionLowering:
             case c_ast.For():
                 if self.in_scop:
                     yield self._kernel(node)
-            case c_ast.Compound():
-                for inner in node.block_items or []:
+            case c_ast.Compound() | c_ast.DeclList():
+                for _, inner in node.children():
                     yield from self._top_statement(inner)
-            case c_ast.Decl() if isinstance(node.type, c_ast.ArrayDecl):
-                self._outer_array(node)
             case c_ast.Decl():
-                self._outer_scalar(node)
-            case c_ast.DeclList():
-                for decl in node.decls:
-                    yield from self._top_statement(decl)
+                self._outer_declaration(node)
             case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=name)):
-                symbol = self.scope.find(name)
-                if isinstance(symbol, ScalarSymbol):
-                    symbol.value, symbol.stale = self._constant(node.rvalue), False
+                self._outer_assignment(name, node.rvalue)
             case c_ast.Pragma():
                 self._pragma(node)
             case _:
                 self._other(node)
+
+    def _outer_declaration(self, node: c_ast.Decl) -> None:
+        if isinstance(node.type, c_ast.ArrayDecl):
+            self._outer_array(node)
+        else:
+            self._outer_scalar(node)
+
+    def _outer_assignment(self, name: str, value: c_ast.Node) -> None:
+        symbol = self.scope.find(name)
+        if isinstance(symbol, ScalarSymbol):
+            symbol.value, symbol.stale = self._constant(value), False
 
     def _pragma(self, node: c_ast.Pragma) -> None:
         text = str(node.string).strip()
@@ -302,19 +306,23 @@ def _scalar_names(body: tuple[Stmt, ...]) -> Iterator[str]:
 def _steering_loads(body: tuple[Stmt, ...]) -> Iterator[Load]:
     """Yield the loads of scalars in bounds, conditions and subscripts."""
     for statement in sub_statements(body):
-        steering: list[Expr] = []
-        match statement:
-            case ForEach():
-                steering = [statement.low, statement.high]
-            case If() | While():
-                steering = [statement.condition]
-            case Assign():
-                steering = list(statement.indices)
-            case Declare():
-                pass
+        steering = list(_deciding(statement))
         for expression in expressions_of(statement):
             for part in sub_expressions(expression):
                 if isinstance(part, Index):
                     steering += part.indices
         for expression in steering:
             yield from (e for e in sub_expressions(expression) if isinstance(e, Load))
+
+
+def _deciding(statement: Stmt) -> tuple[Expr, ...]:
+    """Return the bounds, the condition or the subscripts of a statement itself."""
+    match statement:
+        case ForEach():
+            return (statement.low, statement.high)
+        case If() | While():
+            return (statement.condition,)
+        case Assign():
+            return statement.indices
+        case _:
+            return ()

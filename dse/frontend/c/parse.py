@@ -104,6 +104,16 @@ def _closing(text: str, at: int) -> int:
     return -1
 
 
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """A function definition: the text between its braces."""
+
+    name: str
+    body: str
+    start: int
+    end: int
+
+
 def parse_c(path: str, text: str, defines: Mapping[str, str], function: str | None = None) -> CFile:
     """Parse a C file as far as its kernels need it.
 
@@ -115,12 +125,8 @@ def parse_c(path: str, text: str, defines: Mapping[str, str], function: str | No
     source = preprocess(path, text, defines, gatherer)
     gatherer.fail_on_errors()
     chunks = list(_functions(source.text))
-    names = [c.name for c in chunks]
     only_scop = any("#pragma scop" in c.body for c in chunks)
-    if function is not None and function not in names:
-        known = ", ".join(names) or "none"
-        raise OptionError(f"there is no function {function} in {path}", expected=f"functions of the file: {known}")
-    chosen = {c.name for c in chunks if c.name == function or (function is None and _is_kernel(c, only_scop))}
+    chosen = _chosen(path, chunks, function, only_scop)
     kept = source.text
     for chunk in reversed(chunks):
         if chunk.name not in chosen and _LOOP.search(chunk.body):
@@ -130,14 +136,15 @@ def parse_c(path: str, text: str, defines: Mapping[str, str], function: str | No
     return CFile(source=source, tree=tree, functions=functions, only_scop=only_scop)
 
 
-@dataclass(frozen=True, slots=True)
-class _Chunk:
-    """A function definition: the text between its braces."""
-
-    name: str
-    body: str
-    start: int
-    end: int
+def _chosen(path: str, chunks: list[_Chunk], function: str | None, only_scop: bool) -> set[str]:
+    """Return the functions whose kernels are asked for. Raises OptionError for one that is not there."""
+    names = [c.name for c in chunks]
+    if function is None:
+        return {c.name for c in chunks if _is_kernel(c, only_scop)}
+    if function not in names:
+        known = ", ".join(names) or "none"
+        raise OptionError(f"there is no function {function} in {path}", expected=f"functions of the file: {known}")
+    return {function}
 
 
 def _is_kernel(chunk: _Chunk, only_scop: bool) -> bool:

@@ -7,6 +7,7 @@ knows the column of the source that it came from.
 """
 
 import ast
+import itertools
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -26,6 +27,9 @@ _TOKEN = re.compile(
 )
 _COMMENT = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*\Z")
+_CONDITIONALS = ("ifdef", "ifndef", "if", "elif", "else", "endif")
+MOST_INCLUDED = 20
+"""Headers inside each other."""
 _DIRECTIVE = re.compile(r"\s*#\s*(\w+)?(.*)", re.S)
 
 # The macros of the PolyBench headers that kernels use, for sources whose header is not at hand, and words of CUDA,
@@ -54,11 +58,13 @@ PREDEFINED = {
     "__constant": "const",
 }
 
-_C_WORDS = frozenset(re.findall(
-    r"\w+",
-    "float double char short int long signed unsigned void const volatile static inline register restrict sizeof "
-    "_Bool bool size_t ptrdiff_t uint FILE int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t",
-))  # fmt: skip
+_C_WORDS = frozenset(
+    [
+        *("float", "double", "char", "short", "int", "long", "signed", "unsigned", "void", "_Bool", "bool", "sizeof"),
+        *("const", "volatile", "static", "inline", "register", "restrict", "size_t", "ptrdiff_t", "uint", "FILE"),
+        *("int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t"),
+    ]
+)
 """Words that a macro given by the user may stand for although the file does not have them."""
 
 
@@ -148,6 +154,37 @@ def _macro(head: str, body: str, *, given: bool = False) -> Macro:
     return Macro(name=name, parameters=parameters, body=tuple(t for t in tokenise(body)), given=given)
 
 
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """The use of a macro: the place after it, what stands for it, and the line ends inside it."""
+
+    end: int
+    body: list[Token]
+    newlines: list[Token]
+
+
+@dataclass(slots=True)
+class _Branches:
+    """The conditionals around a line; of each: its branch is active, one was taken, all around it are active."""
+
+    open: list[tuple[bool, bool, bool]] = field(default_factory=list)
+
+    @property
+    def on(self) -> bool:
+        """Whether the line is active."""
+        return all(active for active, _, _ in self.open)
+
+    def enter(self, active: bool) -> None:
+        """Begin a conditional with its first branch."""
+        self.open.append((active, active, self.on))
+
+    def turn(self, holds: Callable[[], bool]) -> None:
+        """Go on to the next branch, which is active if none was and ``holds``."""
+        _, taken, around = self.open.pop()
+        active = around and not taken and holds()
+        self.open.append((active, taken or active, around))
+
+
 @dataclass(slots=True)
 class _Preprocessor:
     """The state of a run over one file and its headers."""
@@ -165,49 +202,50 @@ class _Preprocessor:
         """Return the tokens of the active part of ``text``, macros expanded, pragmas as tokens of kind ``pragma``."""
         out: list[Token] = []
         pending: list[Token] = []
-        active: list[tuple[bool, bool, bool]] = []  # (this branch, a branch was taken, all around are active)
+        branches = _Branches()
         for number, logical in _logical_lines(without_comments(text)):
             match = _DIRECTIVE.match(logical)
-            if match is None or not logical.lstrip().startswith("#"):
-                if all(a[0] for a in active):
+            if match is None:
+                if branches.on:
                     pending += tokenise(logical + "\n", number)
                 continue
             out += self.expand(pending, frozenset())
             pending = []
-            self._directive(str(match.group(1) or ""), match.group(2).strip(), Token(logical, "#", number, 1), active)
-            if match.group(1) == "pragma" and all(a[0] for a in active):
-                out.append(Token("#pragma " + match.group(2).strip(), "pragma", number, logical.index("#") + 1))
-            elif match.group(1) == "include" and all(a[0] for a in active) and depth < 20:
-                self._include(match.group(2).strip(), depth)
+            word, rest = str(match.group(1) or ""), match.group(2).strip()
+            span = Span(self.path, number, 1, number, len(logical.split("\n")[0].rstrip()) + 1)
+            if word in _CONDITIONALS:
+                self._conditional(word, rest, span, branches)
+            elif branches.on and word == "pragma":
+                out.append(Token(f"#pragma {rest}", "pragma", number, logical.index("#") + 1))
+            elif branches.on:
+                self._directive(word, rest, span, depth)
         out += self.expand(pending, frozenset())
-        if active:
+        if branches.open:
             line = text.count("\n") + 1
             self.gatherer.error("#if without #endif", Span(self.path, line, 1, line, 1), "add the missing #endif")
         return out
 
-    def _directive(self, word: str, rest: str, at: Token, active: list[tuple[bool, bool, bool]]) -> None:
-        on = all(a[0] for a in active)
-        span = Span(self.path, at.line, 1, at.line, len(at.text.split("\n")[0].rstrip()) + 1)
+    def _conditional(self, word: str, rest: str, span: Span, branches: _Branches) -> None:
+        if word in ("ifdef", "ifndef", "if"):
+            branches.enter(branches.on and self._condition(word, rest, span))
+        elif not branches.open:
+            self.gatherer.error(f"#{word} without #if", span, "remove it or add the #if")
+        elif word == "endif":
+            branches.open.pop()
+        else:
+            branches.turn(lambda: word == "else" or self._condition("if", rest, span))
+
+    def _directive(self, word: str, rest: str, span: Span, depth: int) -> None:
+        """Do what a directive says; line, warning and ident mean nothing here."""
         match word:
-            case "ifdef" | "ifndef" | "if":
-                chosen = on and self._condition(word, rest, span)
-                active.append((chosen, chosen, on))
-            case "elif" | "else" if active:
-                _, taken, around = active.pop()
-                chosen = around and not taken and (word == "else" or self._condition("if", rest, span))
-                active.append((chosen, taken or chosen, around))
-            case "endif" if active:
-                active.pop()
-            case "elif" | "else" | "endif":
-                self.gatherer.error(f"#{word} without #if", span, "remove it or add the #if")
-            case "define" if on:
+            case "define":
                 self._define(rest, span)
-            case "undef" if on and not self._given(rest):
+            case "undef" if not self._given(rest):
                 self.macros.pop(rest, None)
-            case "error" if on:
+            case "error":
                 self.gatherer.error(f"#error {rest}", span, "give the macros that the source asks for with --define")
-            case _:
-                pass  # include and pragma are the caller's; line, warning and ident mean nothing here
+            case "include" if depth < MOST_INCLUDED:
+                self._include(rest, depth)
 
     def _include(self, rest: str, depth: int) -> None:
         """Take the macros of a quoted header that exists beside the file."""
@@ -260,44 +298,53 @@ class _Preprocessor:
         while at < len(tokens):
             token = tokens[at]
             at += 1
-            macro = self.macros.get(token.text) if token.kind == "name" and token.text not in hidden else None
-            if macro is None:
+            macro = self._macro_of(token, hidden)
+            if macro is None or (macro.parameters is None and keep_constants and self._stays(macro)):
                 out.append(token)
                 continue
-            if macro.given:
-                self.used.add(macro.name)
-            if macro.parameters is None:
-                if keep_constants and self._stays(macro):
-                    out.append(token)
-                    continue
-                body = list(macro.body)
-            else:
-                end, arguments = _arguments(tokens, at)
-                if end < 0:
-                    out.append(token)
-                    continue
-                tail = [t for t in tokens[at:end] if t.kind == "newline"]
-                at = end
-                arguments = [self.expand(a, hidden, keep_constants=keep_constants) for a in arguments]
-                body = _substitute(macro, arguments)
-                tokens = tokens[:at] + tail + tokens[at:] if tail else tokens
-            placed = [t._replace(line=token.line, column=token.column) for t in body if t.kind != "newline"]
+            call: _Call | None = _Call(at, list(macro.body), [])
+            if macro.parameters is not None:
+                call = self._call(macro, tokens, at, hidden, keep_constants)
+            if call is None:
+                out.append(token)
+                continue
+            at = call.end
+            placed = [t._replace(line=token.line, column=token.column) for t in call.body if t.kind != "newline"]
             out += self.expand(placed, hidden | {macro.name}, keep_constants=keep_constants)
+            out += call.newlines
         return out
+
+    def _call(
+        self, macro: Macro, tokens: list[Token], at: int, hidden: frozenset[str], keep_constants: bool
+    ) -> _Call | None:
+        """Return the use of a macro with parameters; None if no parenthesis follows its name."""
+        end, arguments = _arguments(tokens, at)
+        if end < 0:
+            return None
+        expanded = [self.expand(a, hidden, keep_constants=keep_constants) for a in arguments]
+        return _Call(end, _substitute(macro, expanded), [t for t in tokens[at:end] if t.kind == "newline"])
+
+    def _macro_of(self, token: Token, hidden: frozenset[str]) -> Macro | None:
+        """Return the macro that a token names; one that the user gave is then used."""
+        macro = self.macros.get(token.text) if token.kind == "name" and token.text not in hidden else None
+        if macro is not None and macro.given:
+            self.used.add(macro.name)
+        return macro
 
     def _stays(self, macro: Macro) -> bool:
         """Whether a macro is an integer (or a number given by the user) with one value in the file; it is noted."""
-        expanded = self.expand(list(macro.body), frozenset({macro.name}), keep_constants=False)
-        value: int | float | None = integer_value([t.text for t in expanded])
-        if value is None and macro.given:
-            value = _float("".join(t.text for t in expanded))
+        value = self._number(macro)
         if value is None or self.constants.get(macro.name, value) != value:
             return False
         self.constants[macro.name] = value
-        names = [t.text for t in macro.body if t.kind == "name" and t.text in self.macros]
-        found = [b for name in names for b in (self._bases(name))]
-        self.bases[macro.name] = tuple(dict.fromkeys(found)) or (macro.name,)
+        bases = (self._bases(t.text) for t in macro.body if t.kind == "name" and t.text in self.macros)
+        self.bases[macro.name] = tuple(dict.fromkeys(itertools.chain.from_iterable(bases))) or (macro.name,)
         return True
+
+    def _number(self, macro: Macro) -> int | float | None:
+        words = [t.text for t in self.expand(list(macro.body), frozenset({macro.name}), keep_constants=False)]
+        value = integer_value(words)
+        return _float("".join(words)) if value is None and macro.given else value
 
     def _bases(self, name: str) -> tuple[str, ...]:
         """Return the plain numbers that an integer macro is computed from."""
@@ -326,22 +373,30 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
 
 def _arguments(tokens: list[Token], at: int) -> tuple[int, list[list[Token]]]:
     """Return the end and the arguments of a macro call whose parenthesis should be next; end -1 if there is none."""
-    while at < len(tokens) and tokens[at].kind == "newline":
-        at += 1
-    if at >= len(tokens) or tokens[at].text != "(":
-        return -1, []
-    depth = 0
+    at = _next_word(tokens, at)
     arguments: list[list[Token]] = [[]]
-    for index in range(at, len(tokens)):
+    depth = 1 if at < len(tokens) and tokens[at].text == "(" else 0
+    for index in range(at + 1, len(tokens) if depth else 0):
         token = tokens[index]
-        depth += (token.text in "([{") - (token.text in ")]}") if token.kind == "sign" else 0
+        depth += _opens(token)
         if depth == 0:
             return index + 1, arguments
         if token.text == "," and depth == 1:
             arguments.append([])
-        elif index > at and token.kind != "newline":
+        elif token.kind != "newline":
             arguments[-1].append(token)
     return -1, []
+
+
+def _next_word(tokens: list[Token], at: int) -> int:
+    while at < len(tokens) and tokens[at].kind == "newline":
+        at += 1
+    return at
+
+
+def _opens(token: Token) -> int:
+    """Return 1 for an opening bracket, -1 for a closing one, else 0."""
+    return (token.text in "([{") - (token.text in ")]}") if token.kind == "sign" else 0
 
 
 def _substitute(macro: Macro, arguments: list[list[Token]]) -> list[Token]:

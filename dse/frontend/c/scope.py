@@ -25,6 +25,9 @@ _TYPES: dict[str, ScalarType] = {
     "int": INT32,
     "long": IntType(64, True),
 }
+_SIGNS = ("signed", "unsigned")
+MOST_TYPEDEFS = 10
+"""Types that stand for each other in a row; beyond it they are taken to go in a circle."""
 
 
 @dataclass(slots=True)
@@ -126,18 +129,11 @@ class KernelScope:
         return None
 
     def _named_type(self, names: list[str], depth: int) -> ScalarType | None:
-        if len(names) == 1 and names[0] not in _TYPES and names[0] not in ("signed", "unsigned") and depth < 10:
-            for of in self._typedefs(names[0]):
-                return self._named_type(of, depth + 1)
-            return None
-        unsigned = "unsigned" in names
-        words = [n for n in names if n not in ("signed", "unsigned")]
-        if words.count("long") and "double" not in words:
-            words = ["long"]
-        elif "short" in words:
-            words = ["short"]
-        found = _TYPES.get(" ".join(words) or "int")
-        return IntType(found.size, False) if unsigned and isinstance(found, IntType) else found
+        if len(names) == 1 and names[0] not in (*_TYPES, *_SIGNS) and depth < MOST_TYPEDEFS:
+            of = next(self._typedefs(names[0]), None)
+            return None if of is None else self._named_type(of, depth + 1)
+        found = _TYPES.get(_plain_name([n for n in names if n not in _SIGNS]))
+        return IntType(found.size, False) if "unsigned" in names and isinstance(found, IntType) else found
 
     def _typedefs(self, name: str) -> Iterator[list[str]]:
         for node in self.file.tree.ext:
@@ -145,6 +141,13 @@ class KernelScope:
                 of = node.type.type
                 if isinstance(of, c_ast.IdentifierType):
                     yield list(of.names)
+
+
+def _plain_name(words: list[str]) -> str:
+    """Return a type without the words that add nothing: ``short`` of ``short int``, ``long`` of ``long long``."""
+    if "long" in words and "double" not in words:
+        return "long"
+    return "short" if "short" in words else " ".join(words) or "int"
 
 
 def arithmetic_type(left: object, right: object) -> ScalarType:

@@ -24,11 +24,14 @@ from dse.program.ir import (
     Unary,
     While,
 )
-from dse.program.types import BOOL, INT32, BoolType, IntType, ScalarType, scalar_of
+from dse.program.types import BOOL, INT32, BoolType, FloatType, ScalarType, scalar_of
 
 BARRIER = "barrier"
 """The routine of the ``CallStmt`` that stands for a synchronisation of the block."""
 _BARRIERS = ("__syncthreads", "barrier", "syncthreads")
+
+_STRICT = {"<": -1, ">": -1, "!=": -1}
+"""Comparisons that the bound itself does not fulfil: the last value is one before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ class StatementLowering:
             return ()
         return self.block(list(node.block_items or []) if isinstance(node, c_ast.Compound) else [node])
 
-    def statement(self, node: c_ast.Node) -> Iterator[Stmt]:
+    def statement(self, node: c_ast.Node) -> Iterator[Stmt]:  # ways: one case for each statement of C
         """Yield the IR of a statement."""
         match node:
             case c_ast.Compound():
@@ -283,53 +286,56 @@ class StatementLowering:
         if start is None or node.cond is None or node.next is None:
             return None
         name, typed, low = start
-        bound = _bound(node.cond, name)
-        step = self._step(node.next, name)
+        bound, step = _bound(node.cond, name), self._step(node.next, name)
         if step == 0:
             self.scope.error(f"this loop never ends: it adds 0 to {name}", node, "check the step")
-        if bound is None or not step:
+        if bound is None or not step or _assigns(node.stmt, {name, *_names(bound[1])}):
             return None
         op, high = bound
-        assigned = set(assigned_names(node.stmt)) if node.stmt is not None else set()
-        if name in assigned or assigned & set(_names(high)):
-            return None
+        self._check_direction(node, op, step)
+        of = self._type_of_counter(node, name, typed)
+        offset = _STRICT.get(op, 0) * (1 if step > 0 else -1)
+        return None if isinstance(of, FloatType) else _Count(name, of, low, high, offset, step)
+
+    def _check_direction(self, node: c_ast.For, op: str, step: int) -> None:
+        """Refuse a loop that counts away from its bound or past it."""
         if (step < 0 and op in ("<", "<=")) or (step > 0 and op in (">", ">=")) or (op == "!=" and abs(step) != 1):
             self.scope.error(
                 f"this loop counts {'down' if step < 0 else 'up'} from below its bound or does not meet it",
                 node,
                 "check the comparison and the step",
             )
-        strict = 0 if op in ("<=", ">=") else -1 if step > 0 else 1
-        of = None
+
+    def _type_of_counter(self, node: c_ast.For, name: str, typed: c_ast.Node | None) -> ScalarType | None:
+        """Return the type of a variable that a loop's header declares, None for one declared before."""
         if typed is not None:
-            of = self.scope.scalar_type(typed)
-        elif not isinstance(self.scope.find(name), ScalarSymbol):
-            self.scope.error(f"{name} is not declared", node, f"declare it: for (int {name} = ...")
-            of = INT32
-        if of is not None and not isinstance(of, IntType):
+            return self.scope.scalar_type(typed)
+        if isinstance(self.scope.find(name), ScalarSymbol):
             return None
-        return _Count(name, of, low, high, strict, step)
+        self.scope.error(f"{name} is not declared", node, f"declare it: for (int {name} = ...")
+        return INT32
 
     def _step(self, node: c_ast.Node, name: str) -> int | None:
+        """Return what a loop adds to its variable, None if that is not a constant."""
         match node:
             case c_ast.UnaryOp(op="++" | "p++", expr=c_ast.ID(name=n)) if n == name:
                 return 1
             case c_ast.UnaryOp(op="--" | "p--", expr=c_ast.ID(name=n)) if n == name:
                 return -1
-            case c_ast.Assignment(op="+=", lvalue=c_ast.ID(name=n)) if n == name:
-                return self.expressions.constant_value(node.rvalue)
-            case c_ast.Assignment(op="-=", lvalue=c_ast.ID(name=n)) if n == name:
-                value = self.expressions.constant_value(node.rvalue)
-                return None if value is None else -value
-            case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=n), rvalue=c_ast.BinaryOp(op="+" | "-") as sum_):
-                if n != name:
-                    return None
-                if isinstance(sum_.left, c_ast.ID) and sum_.left.name == name:
-                    value = self.expressions.constant_value(sum_.right)
-                    return value if value is None or sum_.op == "+" else -value
-                if isinstance(sum_.right, c_ast.ID) and sum_.right.name == name and sum_.op == "+":
-                    return self.expressions.constant_value(sum_.left)
+            case c_ast.Assignment(op="+=" | "-=" as op, lvalue=c_ast.ID(name=n)) if n == name:
+                return _signed(op[0], self.expressions.constant_value(node.rvalue))
+            case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=n), rvalue=c_ast.BinaryOp() as sum_) if n == name:
+                return self._step_of_sum(sum_, name)
+            case _:
                 return None
+
+    def _step_of_sum(self, sum_: c_ast.BinaryOp, name: str) -> int | None:
+        """Return the step of ``name = name + step``, ``name = name - step`` or ``name = step + name``."""
+        match sum_:
+            case c_ast.BinaryOp(op="+" | "-" as op, left=c_ast.ID(name=n)) if n == name:
+                return _signed(op, self.expressions.constant_value(sum_.right))
+            case c_ast.BinaryOp(op="+", right=c_ast.ID(name=n)) if n == name:
+                return self.expressions.constant_value(sum_.left)
             case _:
                 return None
 
@@ -359,9 +365,8 @@ class StatementLowering:
         if name in _BARRIERS:
             yield CallStmt(BARRIER, (), self._span(node))
             return
-        self.scope.error(
-            f"the call of {name} is not supported in a kernel", node, "put its statements in its place"
-        )  # fmt: skip
+        hint = "put its statements in its place"
+        self.scope.error(f"the call of {name} is not supported in a kernel", node, hint)
 
     def _pragma(self, node: c_ast.Pragma) -> Iterator[Stmt]:
         words = str(node.string).replace("(", " ").replace(")", " ").replace(",", " ").split()
@@ -388,6 +393,15 @@ class StatementLowering:
             self.marked += names
         else:
             self.n_marks = 1
+
+
+def _assigns(body: c_ast.Node | None, names: set[str]) -> bool:
+    """Whether a loop's body assigns any of some variables."""
+    return body is not None and not names.isdisjoint(assigned_names(body))
+
+
+def _signed(sign: str, value: int | None) -> int | None:
+    return value if value is None or sign == "+" else -value
 
 
 def _start(node: c_ast.Node | None) -> tuple[str, c_ast.Node | None, c_ast.Node] | None:

@@ -102,7 +102,7 @@ def _lexical_error(group: int, token: str, span: Span, tokens: TokenStream, gath
 def _number_error(token: str, span: Span, tokens: TokenStream, gather: Gatherer) -> None:
     """Split a number that runs into a reserved word (``3do``); report one that runs into anything else."""
     word = re.search(r"[A-Za-z_]\w*\Z", token, re.ASCII)
-    if word is not None and word[0] in RESERVED and word.start() > 0:
+    if word is not None and word[0] in RESERVED:
         number = token[: word.start()]
         tokens.append(REAL if "." in number else INTEGER, number, span.line, span.column)
         tokens.append(word[0], word[0], span.line, span.column + word.start())

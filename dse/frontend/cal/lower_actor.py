@@ -21,16 +21,14 @@ from dse.frontend.cal.names import (
     qualified_name,
 )
 from dse.frontend.cal.scheduling import Schedule, build_schedule
-from dse.frontend.cal.symbols import ParameterValue, Symbols
+from dse.frontend.cal.symbols import Symbols
 from dse.program import ir
 from dse.program.types import BoolType, FloatType, IntType, ListType, StringType, Type, elements_of
-
-__all__ = ["ParameterValue", "UnitLoader", "check_actor", "check_unit", "lower_actor"]
 
 
 def lower_actor(
     file: ast.CalFile,
-    arguments: Mapping[str, ParameterValue],
+    arguments: Mapping[str, Value],
     units: UnitLoader,
     gather: Gatherer,
     *,
@@ -71,7 +69,7 @@ def check_unit(file: ast.CalFile, units: UnitLoader, gather: Gatherer) -> bool:
 class _Arguments:
     """The values for the parameters of an actor, and where they were given."""
 
-    values: Mapping[str, ParameterValue]
+    values: Mapping[str, Value]
     span: Span
     missing_int: int = 0
     """The value of an integer parameter that has neither an argument nor a default."""
@@ -168,7 +166,7 @@ class _ActorLowering:
                 )
                 self._reporter.error(message, self._arguments.span, f"expected a value of type {of}")
                 return None
-            return constant_of(store(_as_value(given), of), of, declaration.span)
+            return constant_of(store(given, of), of, declaration.span)
         if declaration.value is not None:
             return self._symbols.lower_value(declaration, declaration.value, of, LocalScope(symbol.file))
         missing = self._arguments.missing_int if isinstance(of, IntType) else zero_of(of)
@@ -185,13 +183,6 @@ def _fits(value: object, of: Type) -> bool:
         case (int(), IntType()) | (int() | float(), FloatType()) | (str(), StringType()):
             return True
     return False
-
-
-def _as_value(value: object) -> Value:
-    if isinstance(value, tuple):
-        return tuple(_as_value(v) for v in value)
-    assert isinstance(value, int | float | str)
-    return value
 
 
 # What is used ---------------------------------------------------------------------------------------------------------

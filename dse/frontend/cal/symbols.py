@@ -21,7 +21,6 @@ from dse.frontend.cal.imports import UnitScopes
 from dse.frontend.cal.lower_body import BodyLowering
 from dse.frontend.cal.lower_expr import ExprLowering
 from dse.frontend.cal.names import (
-    FileScope,
     GlobalVariable,
     LocalScope,
     LocalVariable,
@@ -46,8 +45,6 @@ from dse.program.types import (
     scalar_of,
 )
 from dse.program.typing import int_type, is_convertible
-
-ParameterValue = int | float | bool | str | tuple[object, ...]
 
 LARGEST_FOLDED_LIST = 65536
 """Generated initial values up to this many elements become literals; longer ones stay generators."""
@@ -385,6 +382,3 @@ def conversion_hint(source: Type, target: Type) -> str:
     if isinstance(target, IntType) and isinstance(source, FloatType):
         return "floats do not convert to integers"
     return f"expected {target}"
-
-
-__all__ = ["FileScope", "ParameterValue", "RoutineSignature", "Symbols", "conversion_hint"]

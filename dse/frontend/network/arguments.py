@@ -6,7 +6,8 @@ with ``--strict`` (cal.md 2.4).
 
 from dse.base.registry import nearest_names
 from dse.frontend.cal.ast import ActorDecl, ListTypeExpr, VarDecl
-from dse.frontend.network.expressions import Value, convert, kind_of, zero_of
+from dse.frontend.cal.consteval import Value
+from dse.frontend.network.expressions import convert, kind_of, zero_of
 from dse.frontend.network.network_scope import NetworkArguments, NetworkScope
 from dse.frontend.network.sources import Arguments
 from dse.frontend.network.validate import Report

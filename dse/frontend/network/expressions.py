@@ -6,16 +6,16 @@ Operators, precedence and meaning are those of CAL (cal.md 2.1): integers are un
 
 import operator
 from collections.abc import Callable
-from typing import TypeAlias, Union, assert_never, cast
+from typing import TypeAlias, assert_never, cast
 
 from dse.base.diagnostics import Gatherer
 from dse.base.source import Span
+from dse.frontend.cal.consteval import Value
 from dse.frontend.cal.names import number_text
 from dse.model.xdf import XdfExpr, XdfListExpr, XdfLiteral, XdfSequence, XdfUnary, XdfVar
 from dse.passes.arithmetic import quotient, real, remainder, shift_left, shift_right
 from dse.program.types import BoolType, FloatType, IntType, ListType, StringType, Type
 
-Value: TypeAlias = Union[int, float, bool, str, tuple["Value", ...]]  # noqa: UP007  # | cannot quote itself
 Lookup: TypeAlias = Callable[[str, Span], Value | None]
 """Gives the value of a name; reports an unknown one itself and returns None."""
 

@@ -6,7 +6,8 @@ from typing import TypeAlias
 from dse.base.diagnostics import Gatherer
 from dse.base.registry import nearest_names
 from dse.base.source import Span
-from dse.frontend.network.expressions import Value, convert, evaluate, kind_of, zero_of
+from dse.frontend.cal.consteval import Value
+from dse.frontend.network.expressions import convert, evaluate, kind_of, zero_of
 from dse.model.xdf import XdfDecl, XdfExpr, XdfNetwork, XdfType
 from dse.program.types import (
     BOOL,

@@ -15,8 +15,8 @@ from dse.base.source import Span
 from dse.formats.xdf import parse_xdf
 from dse.frontend.cal.ast import ActorDecl, CalFile, UnitDecl
 from dse.frontend.cal.cache import load_cal
+from dse.frontend.cal.consteval import Value
 from dse.frontend.cal.lower_actor import check_actor, check_unit, lower_actor
-from dse.frontend.network.expressions import Value
 from dse.frontend.network.projects import SourceRoots, join
 from dse.frontend.network.validate import Report, validate_xdf
 from dse.model.xdf import XdfNetwork
@@ -120,16 +120,23 @@ class Library:
     def check_entity(self, path: str, gather: Gatherer) -> CalFile | None:
         """Type-check an actor or unit on its own, parameters at their defaults or 0; return the parsed file."""
         file = self.cal(path, gather)
-        if file is None:
-            return None
-        if isinstance(file.entity, ActorDecl) and not file.entity.parameters:
-            self.actor(path, (), file.span, gather)  # what networks that use it ask for
-            return file
-        used: dict[str, str | None] = {}
-        check = check_unit if isinstance(file.entity, UnitDecl) else check_actor
-        check(file, self._units(used, gather), gather)
-        self._note(used)
+        if file is not None and isinstance(file.entity, UnitDecl):
+            used: dict[str, str | None] = {}
+            check_unit(file, self._units(used, gather), gather)
+            self._note(used)
+        elif file is not None:
+            self.actor_alone(file, path, gather)
         return file
+
+    def actor_alone(self, file: CalFile, path: str, gather: Gatherer) -> Actor | None:
+        """Return the actor of a file for the defaults of its parameters, or None with the reasons in ``gather``."""
+        assert isinstance(file.entity, ActorDecl), "the caller has checked that it is an actor"
+        if not file.entity.parameters:
+            return self.actor(path, (), file.span, gather)  # what networks that use it ask for
+        used: dict[str, str | None] = {}
+        actor = check_actor(file, self._units(used, gather), gather)
+        self._note(used)
+        return actor
 
     def _lower(self, path: str, arguments: Arguments, span: Span) -> _Lowered:
         own = Gatherer()

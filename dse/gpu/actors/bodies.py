@@ -33,7 +33,7 @@ from dse.program.ir import (
     Variable,
     While,
 )
-from dse.program.types import INT32, FloatType, ListType, StringType, Type, dimensions_of, scalar_of
+from dse.program.types import INT32, FloatType, ListType, StringType, dimensions_of, scalar_of
 from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_statements, with_operands
 
 FIRING = "firing~"
@@ -217,30 +217,42 @@ def _trips(loop: ForEach) -> int | None:
 def kernel_of(actor: Actor, flat: CostView, statements: tuple[Stmt, ...], name: str) -> tuple[Kernel, tuple[str, ...]]:
     """Return statements of an action as a kernel of one thread, and what was made up for it."""
     variables = visible(actor, flat)
-    inside = {s.variable.name for s in sub_statements(statements) if isinstance(s, Declare | ForEach)}
-    used = [variables[n] for n in dict.fromkeys(_names_in(statements)) if n in variables]
+    used = [variables[n] for n in _names_in(statements) if n in variables]
+    inside = _declared_in(statements)
     outer = [v for v in used if v.name not in inside and not isinstance(v.type, ListType | StringType)]
     ends = _ends(statements)
     kernel = Kernel(
         name=name,
         function=flat.action.name,
         path=actor.path,
-        arrays=tuple(array_of(v, private=v.name in inside) for v in used if isinstance(v.type, ListType)),
-        scalars=tuple(ScalarValue(variable=v, value=_stand_in(v, v.name in ends), assumed=True) for v in outer),
+        arrays=_arrays_of(used, inside),
+        scalars=tuple(_stand_in(v, v.name in ends) for v in outer),
         parallel=(),
         how_parallel="",
         body=statements,
         span=statements[0].span if statements else flat.action.span,
     )
-    assumed = (f"{v.source_name} = {ASSUMED_TRIPS}" for v in outer if v.name in ends)
-    return kernel, (*assumed, *_made_up_contents(kernel))
+    return kernel, (*(_assumption(v) for v in outer if v.name in ends), *_made_up_contents(kernel))
 
 
-def _made_up_contents(kernel: Kernel) -> Iterable[str]:
+def _declared_in(statements: Iterable[Stmt]) -> set[str]:
+    return {s.variable.name for s in sub_statements(statements) if isinstance(s, Declare | ForEach)}
+
+
+def _assumption(variable: Variable) -> str:
+    return f"{variable.source_name} = {ASSUMED_TRIPS}"
+
+
+def _arrays_of(variables: Iterable[Variable], private: set[str]) -> tuple[ArrayInfo, ...]:
+    """Return the lists among variables as arrays."""
+    return tuple(array_of(v, private=v.name in private) for v in variables if isinstance(v.type, ListType))
+
+
+def _made_up_contents(kernel: Kernel) -> tuple[str, ...]:
     """Return the arrays that steer a kernel and have no contents, in words."""
     steering = _steering(kernel.body)
     arrays = (a for a in kernel.arrays if a.contents is None and a.storage == "global" and a.name in steering)
-    return dict.fromkeys(f"contents of {a.source_name}" for a in arrays)
+    return tuple(dict.fromkeys(f"contents of {a.source_name}" for a in arrays))
 
 
 def visible(actor: Actor, flat: CostView) -> dict[str, Variable]:
@@ -368,13 +380,15 @@ class _Block:
                 return expression
 
 
-def _names_in(statements: Iterable[Stmt]) -> Iterator[str]:
-    """Yield the names that statements read or write, in source order."""
+def _names_in(statements: Iterable[Stmt]) -> Iterable[str]:
+    """Return the names that statements read or write, in source order."""
+    found: dict[str, None] = {}
     for statement in sub_statements(statements):
         if isinstance(statement, Assign):
-            yield statement.name
+            found[statement.name] = None
         for expression in expressions_of(statement):
-            yield from (p.name for p in sub_expressions(expression) if isinstance(p, Load | Index))
+            found |= {p.name: None for p in sub_expressions(expression) if isinstance(p, Load | Index)}
+    return found
 
 
 def _ends(statements: Iterable[Stmt]) -> set[str]:
@@ -427,11 +441,10 @@ def _sources(statements: Iterable[Stmt], names: set[str]) -> set[str]:
     return names
 
 
-def _stand_in(variable: Variable, ends_loop: bool) -> int | float:
-    of: Type = variable.type
-    if isinstance(of, FloatType):
-        return 0.0
-    return ASSUMED_TRIPS if ends_loop else 0
+def _stand_in(variable: Variable, ends_loop: bool) -> ScalarValue:
+    """Return a made-up value of a scalar that is set elsewhere."""
+    value = 0.0 if isinstance(variable.type, FloatType) else ASSUMED_TRIPS if ends_loop else 0
+    return ScalarValue(variable=variable, value=value, assumed=True)
 
 
 def _has_loop(statement: Stmt) -> bool:

@@ -151,7 +151,7 @@ class _Generator:
         value = self.expressions.stored(store.value, store.type)
         array = next((a for a in self.kernel.arrays if a.name == store.name), None)
         if array is None:
-            self._guarded(mask, f"{self.expressions.variable(store.name, store.type)} = {value}")
+            self._guarded(mask, f"{self.expressions.own(store.name, store.type)} = {value}")
             return
         slot = "t, at" if array.storage == "local" else "at"
         self.emit("for t in range(n):")

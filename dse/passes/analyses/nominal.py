@@ -9,7 +9,7 @@ guards of every action that is tried until the one that fires. A transfer costs 
 Costs of ``host`` FIFOs are not made up: the estimation derives them from latency and bandwidth of the platform's link.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias
@@ -174,24 +174,32 @@ def _scheduling(costs: _ActorCosts, prices: Prices, *, every: bool = False) -> I
     actor = costs.actor
     test = Fraction(prices["load"] + prices["integer"] + prices["branch"])
     tests = [
-        sum(1 for _ in action.inputs) * test + cycles_alone(guards, prices)
+        len(action.inputs) * test + cycles_alone(guards, prices)
         for action, guards in zip(actor.actions, costs.guards, strict=True)
     ]
     in_state = [_cumulative(candidates, tests) for candidates in actor.transitions]
-    other: dict[int, Fraction] = {}
-    for index in range(len(actor.actions)):
-        found = [of_state[index] for of_state in in_state if index in of_state]
-        other[index] = test + (_mean(found) if found else Fraction(0))
-        yield "", index, other[index]
-    if not actor.has_fsm and not every:
-        return  # one state: what ran before changes nothing
-    for previous, action in enumerate(actor.actions):
-        if previous in actor.initializers and not every:
-            continue  # once in a run: the mean will do
-        reached = _reached(actor, previous, in_state)
-        for index, cycles in reached.items():
+    other = [test + _mean_of_states(index, in_state) for index in range(len(actor.actions))]
+    yield from (("", index, cycles) for index, cycles in enumerate(other))
+    for previous in _told_apart(actor, every=every):
+        for index, cycles in _reached(actor, previous, in_state).items():
             if every or test + cycles != other[index]:
-                yield action.name, index, test + cycles
+                yield actor.actions[previous].name, index, test + cycles
+
+
+def _told_apart(actor: Actor, *, every: bool) -> Iterable[int]:
+    """Return the actions behind which a choice may cost something else than on the mean."""
+    actions = range(len(actor.actions))
+    if every:
+        return actions
+    if not actor.has_fsm:
+        return ()  # one state: what ran before changes nothing
+    return (action for action in actions if action not in actor.initializers)  # those run once: the mean will do
+
+
+def _mean_of_states(action: int, in_state: list[dict[int, Fraction]]) -> Fraction:
+    """Return the cycles of the tests until an action, the mean of the states that it may happen in; 0 without any."""
+    found = [of_state[action] for of_state in in_state if action in of_state]
+    return _mean(found) if found else Fraction(0)
 
 
 def _reached(actor: Actor, previous: int, in_state: list[dict[int, Fraction]]) -> dict[int, Fraction]:
@@ -266,15 +274,8 @@ def fill_missing(weights: WeightTable, nominal: WeightTable, mode: FillMode) -> 
         for key, cost in nominal.compute.items()
         if key not in weights.compute and key not in weights.simd
     }
-    scheduling, transfers = dict[SchedulingKey, Cost](), dict[TransferKey, Cost]()
-    if weights.has_scheduling:
-        scheduling = {
-            key: filled(cost)
-            for key, cost in nominal.scheduling.items()
-            if key not in weights.scheduling and (key[0], "", *key[2:]) not in weights.scheduling
-        }
-    if weights.has_transfers:
-        transfers = {key: filled(cost) for key, cost in nominal.transfers.items() if key not in weights.transfers}
+    scheduling = {key: filled(cost) for key, cost in _missing_steps(weights, nominal)}
+    transfers = {key: filled(cost) for key, cost in _missing_transfers(weights, nominal)}
     table = replace(
         weights,
         compute=weights.compute | compute,
@@ -282,3 +283,16 @@ def fill_missing(weights: WeightTable, nominal: WeightTable, mode: FillMode) -> 
         transfers=weights.transfers | transfers,
     )
     return table, len(compute) + len(scheduling) + len(transfers)
+
+
+def _missing_steps(weights: WeightTable, nominal: WeightTable) -> Iterator[tuple[SchedulingKey, Cost]]:
+    """Yield the scheduling steps that weights lack, and lack for any previous action too."""
+    if weights.has_scheduling:
+        for key, cost in nominal.scheduling.items():
+            if key not in weights.scheduling and (key[0], "", *key[2:]) not in weights.scheduling:
+                yield key, cost
+
+
+def _missing_transfers(weights: WeightTable, nominal: WeightTable) -> Iterator[tuple[TransferKey, Cost]]:
+    if weights.has_transfers:
+        yield from ((key, cost) for key, cost in nominal.transfers.items() if key not in weights.transfers)

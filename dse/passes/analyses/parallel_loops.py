@@ -80,7 +80,7 @@ def _merge_strips(chain: _Chain) -> _Chain:
     """
     loops = list(chain.loops)
     for outer in chain.loops:
-        inner = next((one for one in loops if one is not outer and _is_strip(outer, one)), None)
+        inner = _strip_of(outer, loops)
         if inner is not None and not _reads(outer, [one for one in loops if one not in (outer, inner)], chain.body):
             merged = _merged(outer, inner)
             loops = [merged if one is outer else one for one in loops if one is not inner]
@@ -100,6 +100,10 @@ def _merged(outer: ForEach, inner: ForEach) -> ForEach:
     last = bounds[0] + (bounds[1] - bounds[0]) // outer.step * outer.step
     high = Const(last + outer.step - 1, inner.variable.type, outer.span)
     return replace(inner, low=outer.low, high=high)
+
+
+def _strip_of(outer: ForEach, loops: list[ForEach]) -> ForEach | None:
+    return next((one for one in loops if one is not outer and _is_strip(outer, one)), None)
 
 
 def _is_strip(outer: ForEach, inner: ForEach) -> bool:
@@ -136,24 +140,30 @@ def _named(kernel: Kernel, chain: _Chain, names: list[str]) -> list[ForEach]:
 
 def _found(kernel: Kernel, chain: _Chain) -> tuple[list[ForEach], str]:
     """Return the parallel loops by the rule, outermost first, and the explanation."""
-    shared = {a.name for a in kernel.arrays if a.storage == "global"}
-    writes = [s for s in sub_statements(kernel.body) if isinstance(s, Assign) and s.name in shared]
+    writes = _writes(kernel)
     if not writes:
         return [], "no array is written, so no loop has results of its own"
-    chosen: list[ForEach] = []
-    why_not = ""
-    for loop in chain.loops[:MAX_PARALLEL]:
-        why_not = _why_not(kernel, loop, writes)
-        if why_not:
-            break
-        chosen.append(loop)
+    loops = chain.loops[:MAX_PARALLEL]
+    refused = [_why_not(kernel, loop, writes) for loop in loops]
+    n_chosen = next((k for k, why in enumerate(refused) if why), len(loops))
+    chosen, why_not = list(loops[:n_chosen]), "".join(refused[n_chosen : n_chosen + 1])
     if not chosen:
         return [], why_not or "the outermost statement is no counting loop"
+    return chosen, f"{_reason(kernel, chosen, writes)}; {why_not}".removesuffix("; ")
+
+
+def _writes(kernel: Kernel) -> list[Assign]:
+    """Return the assignments of elements of arrays that all threads see."""
+    shared = {a.name for a in kernel.arrays if a.storage == "global"}
+    return [s for s in sub_statements(kernel.body) if isinstance(s, Assign) and s.name in shared]
+
+
+def _reason(kernel: Kernel, chosen: list[ForEach], writes: list[Assign]) -> str:
+    """Return why loops are parallel, in words."""
     each = " and ".join(_name(loop) for loop in chosen)
     verb = "occur" if len(chosen) > 1 else "occurs"
     written = ", ".join(dict.fromkeys(kernel.array(w.name).source_name for w in writes))
-    text = f"{each} {verb} in the subscripts of every written array ({written}); x is {_name(chosen[-1])}"
-    return chosen, f"{text}; {why_not}" if why_not else text
+    return f"{each} {verb} in the subscripts of every written array ({written}); x is {_name(chosen[-1])}"
 
 
 def _why_not(kernel: Kernel, loop: ForEach, writes: list[Assign]) -> str:

@@ -97,9 +97,14 @@ class Values:
         self.held[name] = held
         return held
 
-    def bounds(self, expr: Expr) -> Interval:
-        """Return the lowest and highest integer that an expression may give; None where no bound is known."""
+    def interval(self, expr: Expr) -> Interval:
+        """Return the lowest and highest integer of an expression, or of a list's elements; None: no bound is known."""
         return self.of(expr).bounds
+
+    def length(self, variable: Variable, dimension: int) -> int | None:
+        """Return the length of the lists of a dimension of a variable, where it is known for certain."""
+        held = self.held[variable.name]
+        return held.sizes[dimension] if held.certain else None
 
     def of(self, expr: Expr) -> Value:
         """Return what is known of the value of an expression."""
@@ -204,7 +209,7 @@ class Values:
             case IntType():
                 return Value(container(expr.type))
             case FloatType(bits=64):
-                return Value(single=is_exact_in_single(self.bounds(expr.operand)))
+                return Value(single=is_exact_in_single(self.interval(expr.operand)))
             case FloatType():
                 return Value(single=True)
             case _:

@@ -4,13 +4,14 @@ Kernel analysis knows neither routines nor values that are lists. Calls of the a
 bodies with fresh names (lists go by reference); an assignment of a list becomes the loop that copies it; constants
 become literals. What cannot be said that way raises ``ModelNotApplicable`` with the reason.
 
-The view executes what the action does as often as the action does it, on elements at the same places. It is not to be
-executed for its results, which may differ in these ways:
+The view is not to be executed for its results, which may differ in these ways:
 
 * A list of literals is stored as zeros.
-* An argument that stands for a scalar parameter, and the result of a function, are not wrapped to their types.
-* A call in one branch of a conditional expression, or on the right of ``and`` and ``or``, is always made, before the
-  statement; so is a call whose statement has an operand on its left that the call changes.
+* An argument that stands for a scalar parameter, and the result of a function, are not wrapped to their types; a
+  variable that stands for a parameter shows what routines called further inside make of it.
+* A function called in one branch of a conditional expression, or on the right of ``and`` and ``or``, is always
+  computed, before the statement: it has no effect, but it may reach outside a list or divide by zero where the
+  program does not.
 * A list is stored element by element, so ``l := [l[1], l[0]]`` reads what it has just written.
 * Outputs that only pass on a variable, an element or a literal are left out.
 """
@@ -138,6 +139,14 @@ def folded(expression: Expr) -> int | None:
     return value_of(expression)
 
 
+class _Names(dict[str, Place]):
+    """What the names of a routine stand for in one call of it, which has a number of its own."""
+
+    def __init__(self, call: int) -> None:
+        super().__init__()
+        self.call = call
+
+
 @dataclass(slots=True)
 class _Flattener:
     """Rewrites the statements of one action; ``before`` gathers what must happen before the current statement."""
@@ -224,7 +233,7 @@ class _Flattener:
         if routine.name in self.open:
             raise ModelNotApplicable(f"{routine.source_name} is recursive", span=span)
         self.fresh += 1
-        inner: dict[str, Place] = {}
+        inner = _Names(self.fresh)
         found: list[Stmt] = []
         changed = {s.name for s in sub_statements(routine.body) if isinstance(s, Assign)}
         for parameter, argument in zip(routine.parameters, arguments, strict=True):
@@ -246,9 +255,7 @@ class _Flattener:
         self.open = self.open[:-1]
         return (*found, *body), inner
 
-    def _list_argument(
-        self, parameter: Variable, argument: Expr, names: Names, inner: dict[str, Place]
-    ) -> tuple[Stmt, ...]:
+    def _list_argument(self, parameter: Variable, argument: Expr, names: Names, inner: _Names) -> tuple[Stmt, ...]:
         """Let a parameter stand for a list; returns what makes the list where it is no variable."""
         if isinstance(argument, Load | Index):
             inner[parameter.name] = self._list_place(argument, names)
@@ -272,9 +279,9 @@ class _Flattener:
         parts = [p for p in sub_expressions(value) if isinstance(p, Load | Index)]
         return all(isinstance(p, Load) and p.name in self.loops for p in parts)
 
-    def _renamed(self, variable: Variable, names: dict[str, Place]) -> Variable:
-        """Give a variable of a routine the name that it has in this call."""
-        renamed = replace(variable, name=f"{variable.name}~{self.fresh}", kind="local")
+    def _renamed(self, variable: Variable, names: _Names) -> Variable:
+        """Give a variable of a routine the name that it has in a call."""
+        renamed = replace(variable, name=f"{variable.name}~{names.call}", kind="local")
         names[variable.name] = Place(renamed.name)
         self.locals[renamed.name] = renamed
         return renamed

@@ -256,7 +256,7 @@ class ExplicitRewriter:
         value = self.expression(stmt.value)
         if isinstance(variable.type, ListType):
             return self._declare_list(stmt, value, variable.type, constant)
-        bounds = self.values.bounds(value)
+        bounds = self.values.interval(value)
         narrow = bounds if constant and fits(bounds, container(variable.type)) else None
         self.values.declare(variable, narrow)
         return replace(stmt, value=self.converted(value, variable.type))
@@ -327,7 +327,7 @@ class ExplicitRewriter:
             yield from self._stepped(stmt, low, high, turn)
             return
         low = self.converted(low, of)
-        first, last, limit = self.values.bounds(low), self.values.bounds(high), container(of)
+        first, last, limit = self.values.interval(low), self.values.interval(high), container(of)
         if last is not None and limit is not None and last[1] <= limit[1]:
             self._declare_loop(stmt.variable, low, high)
             yield ForEach(stmt.variable, low, high, (*turn, *self._block(stmt.body)), stmt.span)
@@ -343,7 +343,7 @@ class ExplicitRewriter:
 
     def _declare_loop(self, variable: Variable, low: Expr, high: Expr) -> None:
         """Declare a loop variable with the bounds of its range where that fits its container, else the container's."""
-        first, last, limit = self.values.bounds(low), self.values.bounds(high), container(variable.type)
+        first, last, limit = self.values.interval(low), self.values.interval(high), container(variable.type)
         narrow = None
         if first is not None and last is not None:
             values = (first[0], max(first[0], last[1]))
@@ -353,7 +353,7 @@ class ExplicitRewriter:
     def _stepped(self, stmt: ForEach, low: Expr, high: Expr, turn: tuple[Stmt, ...]) -> Iterator[Stmt]:
         """Yield a loop whose body may assign the variable, or whose step is not 1 (C kernels), as a ``while``."""
         variable, span = replace(stmt.variable, kind="local"), stmt.span
-        limit = self._temporary(_wide(self.values.bounds(high), None), span)
+        limit = self._temporary(_wide(self.values.interval(high), None), span)
         yield Declare(limit, high, span)
         self.values.declare(variable)
         yield Declare(variable, self.converted(low, variable.type), span)
@@ -427,7 +427,7 @@ class ExplicitRewriter:
         for depth, index in enumerate(indices):
             code = self.expression(index)
             size = held.sizes[depth] if held.certain else None
-            bounds = self.values.bounds(code)
+            bounds = self.values.interval(code)
             low = bounds is None or bounds[0] < 0
             high = bounds is None or size is None or bounds[1] >= size
             found.append(Check(code, size, low, high, code.type, code.span) if low or high else code)

@@ -22,7 +22,7 @@ from dse.program.explicit import (
     HasTokens,
     Need,
     Peek,
-    Test,
+    When,
     Wiring,
 )
 from dse.program.ir import Action, Actor, Const, Expr, ReadTokens, Transition
@@ -82,12 +82,12 @@ def _tried(action: Action, index: int, target: int | None, wiring: Wiring, trial
     inner = _with_room(action, Fire(index, target), wiring, span)
     guards = tuple(g for g in trial.guards if not (isinstance(g, Const) and g.value is True))
     if guards:
-        inner = (Test(Guard(index, guards), inner, (), span),)
+        inner = (When(Guard(index, guards), inner, (), span),)
     if trial.peeks:
         inner = (Peek(trial.peeks), *inner)
     if action.inputs:
         needs = tuple(Need(p.port, p.tokens) for p in action.inputs)
-        inner = (Test(HasTokens(needs), inner, (), span),)
+        inner = (When(HasTokens(needs), inner, (), span),)
     return inner
 
 
@@ -96,4 +96,4 @@ def _with_room(action: Action, fire: Fire, wiring: Wiring, span: Span) -> tuple[
     needs = tuple(Need(p.port, p.tokens) for p in action.outputs if wiring.fan_outs[p.port])
     if not needs:
         return (fire,)
-    return (Test(HasRoom(needs), (fire,), (AwaitRoom(),) if action.schedule_outputs else (Blocked(),), span),)
+    return (When(HasRoom(needs), (fire,), (AwaitRoom(),) if action.schedule_outputs else (Blocked(),), span),)

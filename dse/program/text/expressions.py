@@ -142,8 +142,18 @@ class ExpressionPrinter:
 
     def _binary(self, expression: Binary) -> str:
         level = LEVEL_OF[expression.op]
-        left = self.text(expression.left, level)
-        return f"{left} {expression.op} {self.text(expression.right, level + 1)}"
+        chain = [expression]
+        left = expression.left
+        while isinstance(left, Binary) and LEVEL_OF[left.op] == level and self._is_bare(left):
+            chain.append(left)  # long chains lean to the left; they must not nest calls
+            left = left.left
+        parts = [self.text(left, level)]
+        parts += [f"{node.op} {self.text(node.right, level + 1)}" for node in reversed(chain)]
+        return " ".join(parts)
+
+    def _is_bare(self, expression: Binary) -> bool:
+        """Return whether an operation is written without its type and span."""
+        return type_by_rule(expression, self.declared) == expression.type and not self.mark(expression.span)
 
     def _list(self, expression: ListExpr | Generator) -> str:
         of = expression.type.element if isinstance(expression.type, ListType) else None

@@ -18,7 +18,7 @@ from dse.program.explicit import (
     HasTokens,
     Need,
     Peek,
-    Test,
+    When,
     Wiring,
 )
 from dse.program.ir import Action, Actor, InputPattern, Native, OutputPattern, Port, Routine, Stmt, Variable
@@ -209,7 +209,7 @@ class _ExplicitPrinter(_ActorPrinter):
 
     def _decision(self, decision: Decision) -> Iterator[str]:
         match decision:
-            case Test():
+            case When():
                 yield from self._test(decision)
             case Peek():
                 yield "peek"
@@ -230,7 +230,7 @@ class _ExplicitPrinter(_ActorPrinter):
             case AwaitRoom():
                 yield "await room"
 
-    def _test(self, test: Test) -> Iterator[str]:
+    def _test(self, test: When) -> Iterator[str]:
         yield f"{self.mark(test.span)}if {self._condition(test.condition)} then"
         yield from self._choice(test.then)
         if test.otherwise:

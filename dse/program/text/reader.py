@@ -20,7 +20,7 @@ from dse.program.explicit import (
     HasTokens,
     Need,
     Peek,
-    Test,
+    When,
     Wiring,
 )
 from dse.program.ir import (
@@ -419,9 +419,9 @@ class ExplicitReader(ActorReader):
         self.take()
         decision = read(self)
         self.end_line()
-        return replace(decision, span=span) if isinstance(decision, Test) else decision
+        return replace(decision, span=span) if isinstance(decision, When) else decision
 
-    def _test(self) -> Test:
+    def _test(self) -> When:
         condition = self._condition()
         self.expect("then")
         self.end_line()
@@ -431,7 +431,7 @@ class ExplicitReader(ActorReader):
             self.end_line()
             otherwise = self._choice()
         self.expect("end")
-        return Test(condition, then, otherwise)
+        return When(condition, then, otherwise)
 
     def _condition(self) -> Condition:
         if self.accept("tokens"):

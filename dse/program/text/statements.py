@@ -1,7 +1,7 @@
 """Printing of statements: one a line, blocks indented and closed by ``end``."""
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from dse.program.ir import (
     Assign,
@@ -11,6 +11,7 @@ from dse.program.ir import (
     Count,
     Declare,
     Evaluate,
+    ExplicitStmt,
     ForEach,
     If,
     Port,
@@ -26,9 +27,7 @@ from dse.program.text.tokens import name_text
 
 INDENT = "  "
 
-OneLine: TypeAlias = (
-    Declare | Assign | CallStmt | Print | CopyInto | ReadTokens | ConsumeTokens | WriteTokens | Count | Evaluate
-)
+OneLine: TypeAlias = Declare | Assign | CallStmt | Print | ExplicitStmt
 
 
 def indented(lines: Iterable[str]) -> Iterator[str]:
@@ -102,7 +101,7 @@ class StatementPrinter:
         step = "" if loop.step == 1 else f" step {loop.step}"
         return f"foreach {self.expressions.variable(loop.variable, 'loop')} in {low} .. {high}{step} do"
 
-    def _line(self, statement: OneLine) -> str:  # ways: one for each kind of statement
+    def _line(self, statement: OneLine) -> str:
         show = self.expressions
         match statement:
             case Declare():
@@ -114,6 +113,12 @@ class StatementPrinter:
             case Print():
                 value = "" if statement.value is None else show.text(statement.value)
                 return f"{'println' if statement.newline else 'print'}({value})"
+            case _:
+                return self._explicit_line(statement)
+
+    def _explicit_line(self, statement: ExplicitStmt) -> str:
+        show = self.expressions
+        match statement:
             case CopyInto():
                 target = show.place(statement.name, statement.indices)
                 return f"copy {show.text(statement.value)} into {target}{' converting' * statement.convert}"
@@ -128,8 +133,6 @@ class StatementPrinter:
                 return f"tally {statement.counter}"
             case Evaluate():
                 return f"evaluate {show.text(statement.value)}"
-            case _:
-                assert_never(statement)
 
     def declaration(self, statement: Declare) -> str:
         """Return the declaration of a local without its span."""

@@ -32,6 +32,14 @@ _TOKENS = re.compile(
     |(?P<sign>:=|->|\.\.|<<|>>|<=|>=|!=|\*\*|[-+*/%|^&=<>~\#()\[\]{{}}:,])""",
     re.VERBOSE | re.ASCII,
 )
+_KINDS: dict[str | None, TokenKind] = {
+    "name": "name",
+    "number": "number",
+    "string": "string",
+    "span": "span",
+    "sign": "sign",
+}
+_DEPTHS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 _SPAN = re.compile(rf"@({_STRING})?(\d+):(\d+)-(\d+):(\d+)")
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\\": "\\\\"}
 _UNESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
@@ -56,23 +64,26 @@ def tokenize(text: str, path: str) -> list[Token]:
     line, begin, depth, at = 1, 0, 0, 0
     while at < len(text):
         match = _TOKENS.match(text, at)
-        span = Span(path, line, at - begin + 1, line, (match.end() if match else at + 1) - begin + 1)
         if match is None:
-            raise FormatError(f"unexpected character {text[at]!r}", span=span, expected=_hint(text[at]))
-        word, kind, at = match.group(), match.lastgroup, match.end()
-        match kind:
-            case "line":
-                if depth == 0 and found and found[-1].kind != "line":
-                    found.append(Token("line", word, span))
-                line, begin = line + 1, at
-            case "name" | "number" | "string" | "span" | "sign":
-                depth += (word in ("(", "[", "{")) - (word in (")", "]", "}"))
-                found.append(Token(kind, word, span))
-            case _:
-                pass  # blanks and comments
+            place = Span(path, line, at - begin + 1, line, at - begin + 2)
+            raise FormatError(f"unexpected character {text[at]!r}", span=place, expected=_hint(text[at]))
+        word, kind = match.group(), match.lastgroup
+        span = Span(path, line, at - begin + 1, line, match.end() - begin + 1)
+        at = match.end()
+        if kind == "line":
+            line, begin = line + 1, at
+        if kind == "line" and depth == 0 and _in_line(found):
+            found.append(Token("line", word, span))
+        elif kind in _KINDS:
+            depth += _DEPTHS.get(word, 0)
+            found.append(Token(_KINDS[kind], word, span))
     place = Span(path, line, at - begin + 1, line, at - begin + 1)
-    ended = not found or found[-1].kind == "line"
-    return [*found, *([] if ended else [Token("line", "", place)]), Token("end", "", place)]
+    return [*found, *([Token("line", "", place)] if _in_line(found) else []), Token("end", "", place)]
+
+
+def _in_line(found: list[Token]) -> bool:
+    """Return whether a line has begun."""
+    return bool(found) and found[-1].kind != "line"
 
 
 def _hint(character: str) -> str:

@@ -33,7 +33,7 @@ from dse.program.ir import (
 )
 from dse.program.text.tokens import type_text
 from dse.program.types import BoolType, FloatType, IntType, ListType, StringType, Type, dimensions_of, scalar_of
-from dse.program.typing import BITWISE, COMPARISONS, LOGICAL, SHIFTS, is_bindable, is_convertible, is_number
+from dse.program.typing import COMPARISONS, LOGICAL, is_bindable, is_convertible, is_number
 from dse.program.verify.findings import Findings
 
 _VALUES: dict[type, tuple[type, ...]] = {
@@ -83,6 +83,10 @@ class BodyVerifier:
         """Check that a value may be stored in a place of a type."""
         text = f"{what}: {type_text(value.type)} does not convert to {type_text(target)}"
         self.require(is_convertible(value.type, target), text, span)
+
+    def element(self, value: Expr, target: Type) -> None:
+        """Check an element of a list that is made here."""
+        self.stored(value, target, "an element", value.span)
 
     def accessed(self, variable: Variable, indices: tuple[Expr, ...], span: Span) -> None:
         """Check the indices of an access, whose number and types are right, to a variable."""
@@ -195,7 +199,7 @@ class BodyVerifier:
             count = len(expression.elements)
             self.require(of.size == count, f"{count} elements make no {type_text(of)}", expression.span)
             for element in expression.elements:
-                self.stored(element, of.element, "an element", element.span)
+                self.element(element, of.element)
 
     def _generator(self, generator: Generator, scope: Scope) -> None:
         inner, count = scope, len(generator.elements)
@@ -210,7 +214,7 @@ class BodyVerifier:
             assert isinstance(of, ListType)
             self.require(of.size == count, f"{count} elements make no {type_text(of)}", generator.span)
             for element in generator.elements:
-                self.stored(element, of.element, "an element", element.span)
+                self.element(element, of.element)
 
     def _rounds(self, low: Expr, high: Expr) -> int:
         match low, high:
@@ -370,7 +374,7 @@ def _sum(left: Type, right: Type, result: Type) -> bool:
 
 
 _OPERANDS: dict[str, _Operands] = {
-    **dict.fromkeys((*BITWISE, *SHIFTS, "mod", "**"), _integers),
+    **dict.fromkeys(("&", "|", "^", "<<", ">>", "mod", "**"), _integers),
     **dict.fromkeys(LOGICAL, _bools),
     **dict.fromkeys(COMPARISONS, _comparable),
     **dict.fromkeys(("-", "*", "/"), _numbers),

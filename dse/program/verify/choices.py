@@ -19,9 +19,9 @@ from dse.program.explicit import (
     HasTokens,
     Need,
     Peek,
-    Test,
+    When,
 )
-from dse.program.ir import Index, Load, ReadTokens, Transition, Variable
+from dse.program.ir import Const, Expr, Index, Load, ReadTokens, Transition, Variable
 from dse.program.verify.bodies import BodyVerifier, Scope
 from dse.program.verify.findings import Findings
 from dse.program.walk import nodes_of
@@ -92,6 +92,8 @@ class ChoiceVerifier:
         self._findings = findings
         self._require = findings.require
         self._starting = False
+        kept = {v.name for v in explicit.variables}
+        self._fixed = [v for v in explicit.actor.variables if v.name not in kept]
 
     def check(self) -> None:
         """Gather what is wrong."""
@@ -113,7 +115,7 @@ class ChoiceVerifier:
 
     def _decision(self, decision: Decision, facts: Facts, states: tuple[int, ...]) -> Facts | None:
         match decision:
-            case Test():
+            case When():
                 return self._test(decision, facts, states)
             case Peek():
                 return self._peek(decision, facts)
@@ -139,7 +141,7 @@ class ChoiceVerifier:
 
     # Tests ------------------------------------------------------------------------------------------------------------
 
-    def _test(self, test: Test, facts: Facts, states: tuple[int, ...]) -> Facts | None:
+    def _test(self, test: When, facts: Facts, states: tuple[int, ...]) -> Facts | None:
         holds, fails = self._outcomes(test.condition, facts, test.span)
         ends = [self._choice(test.then, holds, states), self._choice(test.otherwise, fails, states)]
         return _meeting(ends)
@@ -200,9 +202,16 @@ class ChoiceVerifier:
         for out in action.outputs:
             enough = not self._explicit.wiring.fan_outs[out.port] or facts.room.get(out.port, 0) >= out.tokens
             self._require(enough, f"{name} fires, but room for {out.tokens} tokens on output {out.port} is not known")
-        self._require(not action.guards or fire.action in facts.guards, f"{name} fires, but its guards are not known")
+        guarded = any(not self._is_true(guard) for guard in action.guards)
+        self._require(not guarded or fire.action in facts.guards, f"{name} fires, but its guards are not known")
         missing = self._needed(fire.action) - facts.peeked.keys()
         self._require(not missing, f"{name} fires, but {', '.join(sorted(missing))} is read by no one")
+
+    def _is_true(self, guard: Expr) -> bool:
+        """Return whether a guard is literally true, or a constant that is."""
+        if isinstance(guard, Load):
+            return any(v.name == guard.name and v.initial is not None and self._is_true(v.initial) for v in self._fixed)
+        return isinstance(guard, Const) and guard.value is True
 
     def _needed(self, number: int) -> frozenset[str]:
         """Return the token variables that a firing looks at without reading them."""

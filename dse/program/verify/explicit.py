@@ -10,6 +10,7 @@ from dse.program.explicit import ExplicitActor, Peek
 from dse.program.ir import (
     Action,
     Assign,
+    Binary,
     Call,
     Cast,
     Check,
@@ -45,7 +46,10 @@ class RangesOf(Protocol):
     """What is known of values at run time; an analysis of ranges gives it."""
 
     def interval(self, expression: Expr) -> tuple[int, int] | None:
-        """Return the least and greatest value of an integer expression where it stands; None if it has no bounds."""
+        """Return the least and greatest value of an integer expression where it stands; None if it has no bounds.
+
+        For a list they are those of its integers.
+        """
 
     def length(self, variable: Variable, dimension: int) -> int | None:
         """Return how long the lists of a dimension of a variable are at least; None if that is not known."""
@@ -119,12 +123,24 @@ class ExplicitBodies(BodyVerifier):
             self.require(_is_new(value), f"{what} is neither a copy nor a new list", span)
             same = isinstance(value.type, ListType) and dimensions_of(value.type) == dimensions_of(target)
             text = f"{what}: {type_text(value.type)} is not {type_text(target)}"
-            self.require(same and converts_nothing(value.type, target), text, span)
+            self.require(same and self._elements_fit(value, target), text, span)
         elif isinstance(target, IntType) and isinstance(value.type, IntType):
             self._fits(value, target, what, span)
         else:
             text = f"{what}: {type_text(value.type)} is not {type_text(target)} without a conversion"
             self.require(converts_nothing(value.type, target), text, span)
+
+    def element(self, value: Expr, target: Type) -> None:
+        """Check an element of a list that is made here: integers are converted where the list is stored."""
+        if not (isinstance(target, IntType) and isinstance(value.type, IntType)):
+            self.stored(value, target, "an element", value.span)
+
+    def _elements_fit(self, value: Expr, target: Type) -> bool:
+        """Return whether the scalars of a list go to one of type ``target`` as they are: by type, or by range."""
+        interval, want = self._ranges.interval(value), scalar_of(target)
+        if isinstance(want, IntType) and isinstance(scalar_of(value.type), IntType) and interval is not None:
+            return want.limits[0] <= interval[0] and interval[1] <= want.limits[1]
+        return converts_nothing(scalar_of(value.type), want)
 
     def _fits(self, value: Expr, target: IntType, what: str, span: Span) -> None:
         interval, (least, most) = self._ranges.interval(value), target.limits
@@ -177,7 +193,7 @@ class ExplicitBodies(BodyVerifier):
         lists = isinstance(value.type, ListType) and isinstance(target, ListType)
         if self.require(lists, "what is copied, or what it is copied to, is no list", span):
             text = f"{type_text(value.type)} is copied to {type_text(target)} without a conversion"
-            self.require(convert or converts_nothing(value.type, target), text, span)
+            self.require(convert or self._elements_fit(value, target), text, span)
 
     def _assign_scalar(self, statement: Assign, scope: Scope) -> None:
         self.expression(statement.value, scope)
@@ -232,7 +248,7 @@ class ExplicitBodies(BodyVerifier):
                 continue
             tokens = ListType(port.type, statement.repeat)
             right = isinstance(value.type, ListType) and value.type.size == statement.repeat
-            right = right and converts_nothing(value.type, tokens)
+            right = right and self._elements_fit(value, tokens)
             text = f"{type_text(value.type)} is written to '{port.name}' as {type_text(tokens)}"
             self.require(right, text, value.span)
 
@@ -261,7 +277,7 @@ def _is_new(value: Expr) -> bool:
     """Return whether an expression makes a list that nothing else names."""
     if isinstance(value, Conditional):
         return _is_new(value.then) and _is_new(value.otherwise)
-    return isinstance(value, Copy | ListExpr | ConstList | Generator | Call)
+    return isinstance(value, Binary | Copy | ListExpr | ConstList | Generator | Call)  # ``+`` joins lists
 
 
 class _ExplicitVerifier:
@@ -297,7 +313,9 @@ class _ExplicitVerifier:
         right &= require(firings == len(actor.actions), f"there are {firings} firings of {len(actor.actions)} actions")
         for into, out in explicit.wiring.loops:
             require(0 <= into < inputs and 0 <= out < outputs, f"there is no loop from output {out} to input {into}")
-        require(_declared(explicit.variables) == _declared(actor.variables), "the variables are not those of the actor")
+        names = {v.name for v in explicit.variables}
+        kept = _declared(v for v in actor.variables if v.name in names or not _is_literal(v))
+        require(_declared(explicit.variables) == kept, "the variables are not those of the actor")
         same = [_signature(r) for r in explicit.routines] == [_signature(r) for r in actor.routines]
         require(same, "the routines are not those of the actor")
         return right
@@ -320,8 +338,21 @@ class _ExplicitVerifier:
     def _check_rates(self, action: Action, firing: tuple[Stmt, ...]) -> None:
         """Check that a firing reads, consumes and writes what the patterns of its action say, once and always."""
         tokens = ReadTokens | ConsumeTokens | WriteTokens
-        nested = sum(isinstance(s, tokens) for s in sub_statements(firing)) - sum(isinstance(s, tokens) for s in firing)
-        self._findings.require(nested == 0, "tokens are read, consumed or written inside a block")
+        outer = sum(isinstance(statement, tokens) for statement in firing)
+        every = sum(isinstance(statement, tokens) for statement in sub_statements(firing))
+        self._findings.require(outer == every, "tokens are read, consumed or written inside a block")
+        consumed = self._consumed(action, firing)
+        self._same_rates(consumed, Counter({p.port: p.tokens for p in action.inputs}), "consumed from input")
+        written: Counter[int] = Counter()
+        for statement in firing:
+            if isinstance(statement, WriteTokens):
+                written[statement.port] += len(statement.values) * max(1, statement.repeat)
+        fan_outs = self._explicit.wiring.fan_outs
+        said = {p.port: p.tokens for p in action.outputs if fan_outs[p.port] or p.port in written}
+        self._same_rates(written, Counter(said), "written to output")
+
+    def _consumed(self, action: Action, firing: tuple[Stmt, ...]) -> "Counter[int]":
+        """Check what is read, which must happen before it is consumed, and return what is consumed of each input."""
         consumed: Counter[int] = Counter()
         for statement in firing:
             match statement:
@@ -331,15 +362,7 @@ class _ExplicitVerifier:
                     consumed[statement.port] += statement.tokens
                 case _:
                     pass
-        self._same_rates(consumed, Counter({p.port: p.tokens for p in action.inputs}), "consumed from input")
-        connected = [bool(readers) for readers in self._explicit.wiring.fan_outs]
-        written = Counter({p.port: p.tokens for p in action.outputs})
-        found: Counter[int] = Counter()
-        for write in firing:
-            if isinstance(write, WriteTokens):
-                found[write.port] += len(write.values) * max(1, write.repeat)
-        silent = {port for port in written if not connected[port] and port not in found}
-        self._same_rates(found, Counter({p: n for p, n in written.items() if p not in silent}), "written to output")
+        return consumed
 
     def _same_rates(self, found: "Counter[int]", said: "Counter[int]", text: str) -> None:
         for port in sorted(found.keys() | said.keys()):
@@ -362,6 +385,11 @@ def _peeked(explicit: ExplicitActor) -> frozenset[str]:
     """Return the token variables that the choice reads before an action fires."""
     peeks = (node for node in nodes_of((explicit.start, explicit.choice)) if isinstance(node, Peek))
     return frozenset(read.variable.name for peek in peeks for read in peek.reads)
+
+
+def _is_literal(variable: Variable) -> bool:
+    """Return whether a variable may be left out: a scalar that starts as a literal, which reads have become."""
+    return isinstance(variable.initial, Const) and not isinstance(variable.type, ListType)
 
 
 def _declared(variables: Iterable[Variable]) -> list[tuple[str, Type, str]]:

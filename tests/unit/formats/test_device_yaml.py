@@ -19,11 +19,10 @@ def messages(error: DseError) -> list[tuple[int, str]]:
     return [(d.span.line, d.message) for d in error.diagnostics]
 
 
-def test_installed_devices_equal_the_documented_ones() -> None:
+def test_builtin_devices_are_those_of_configs() -> None:
     documented = sorted((ROOT / "configs" / "platforms" / "devices").glob("*.yaml"))
     assert [p.stem for p in documented] == list(builtin_devices())
     for path in documented:
-        assert path.read_bytes() == (ROOT / "dse" / "data" / "devices" / path.name).read_bytes()
         assert load_device(path.stem).name == path.stem
 
 

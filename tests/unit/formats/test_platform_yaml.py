@@ -83,11 +83,10 @@ def test_the_example_of_the_formats_page() -> None:
     )  # fmt: skip
 
 
-def test_installed_platforms_equal_the_documented_ones() -> None:
+def test_builtin_platforms_are_those_of_configs() -> None:
     documented = sorted((ROOT / "configs" / "platforms").glob("*.yaml"))
     assert [p.stem for p in documented] == list(builtin_platforms())
     for path in documented:
-        assert path.read_bytes() == (ROOT / "dse" / "data" / "platforms" / path.name).read_bytes()
         assert read_platform(str(path)) == load_platform(path.stem)
 
 

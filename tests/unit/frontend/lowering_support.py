@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import Diagnostic
 from dse.frontend.cal.ast import CalFile
-from dse.frontend.cal.lower_actor import ParameterValue, lower_actor
+from dse.frontend.cal.consteval import Value
+from dse.frontend.cal.lower_actor import lower_actor
 from dse.frontend.cal.parser import parse_cal
 from dse.program import ir
 from tests.unit.frontend.well_formed import assert_well_formed
@@ -20,7 +21,7 @@ def parse(text: str, path: str = "a.cal") -> CalFile:
 
 
 def lower_text(
-    text: str, units: Mapping[str, str] | None = None, arguments: Mapping[str, ParameterValue] | None = None
+    text: str, units: Mapping[str, str] | None = None, arguments: Mapping[str, Value] | None = None
 ) -> tuple[ir.Actor | None, Gatherer]:
     """Lower an actor; ``units`` maps the qualified name of a unit to its text."""
     texts = units or {}
@@ -30,7 +31,7 @@ def lower_text(
 
 
 def actor_of(
-    text: str, units: Mapping[str, str] | None = None, arguments: Mapping[str, ParameterValue] | None = None
+    text: str, units: Mapping[str, str] | None = None, arguments: Mapping[str, Value] | None = None
 ) -> ir.Actor:
     """Return a lowered actor that must have no errors."""
     actor, gather = lower_text(text, units, arguments)

@@ -1,6 +1,7 @@
 """C kernels: preprocessing, lowering to the IR, and errors with their place."""
 
 import contextlib
+import re
 
 import pytest
 from hypothesis import given
@@ -31,18 +32,72 @@ def body_of(text: str, **defines: object) -> tuple[object, ...]:
 
 
 def test_a_nest_becomes_loops_with_inclusive_bounds() -> None:
-    kernel = only("void f(float a[N][M]) { for (int i = 0; i < N; i++) for (int j = M; j > 2; j -= 3) a[i][j-1] = 1; }",
-                  N=10, M=20)  # fmt: skip
+    kernel = only(
+        "void f(float a[N][M]) { for (int i = 0; i < N; i++) for (int j = M; j > 2; j -= 3) a[i][j-1] = 1; }",
+        N=10,
+        M=20,
+    )
     (outer,) = kernel.body
     assert isinstance(outer, ForEach)
     (inner,) = outer.body
     assert isinstance(inner, ForEach)
     assert [(x.value if isinstance(x, Const) else x) for x in (outer.low, outer.high, inner.low, inner.high)] == [
-        0, 9, 20, 3
-    ]  # fmt: skip
+        0,
+        9,
+        20,
+        3,
+    ]
     assert (outer.step, inner.step) == (1, -3)
     assert kernel.sizes == (("N", 10), ("M", 20))
     assert [(a.name, a.dims, a.element) for a in kernel.arrays] == [("a", (10, 20), FLOAT32)]
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("int j = 0; j < 4; j++", (0, 3, 1)),
+        ("int j = 0; j <= 4; ++j", (0, 4, 1)),
+        ("int j = 0; 4 > j; j += 1", (0, 3, 1)),
+        ("int j = 0; 4 >= j; j = j + 1", (0, 4, 1)),
+        ("int j = 0; j != 4; j = 1 + j", (0, 3, 1)),
+        ("int j = 0; 4 != j; j += 1", (0, 3, 1)),
+        ("int j = 0; j < 9; j += 3", (0, 8, 3)),
+        ("int j = 9; j > 4; j--", (9, 5, -1)),
+        ("int j = 9; j >= 4; j -= 2", (9, 4, -2)),
+        ("int j = 9; 4 < j; j = j - 2", (9, 5, -2)),
+        ("int j = 9; 4 <= j; --j", (9, 4, -1)),
+        ("int j = 9; j != 4; j--", (9, 5, -1)),
+        ("int j = 0; j < 4 * 2; j -= -1", (0, 7, 1)),
+    ],
+)
+def test_headers_of_counting_loops(header: str, expected: tuple[int, int, int]) -> None:
+    kernel = only(
+        "void f(float a[16]) { for (int i = 0; i < 4; i++) for (HEADER) a[j] = i; }".replace("HEADER", header)
+    )
+    (outer,) = kernel.body
+    assert isinstance(outer, ForEach)
+    (loop,) = outer.body
+    assert isinstance(loop, ForEach)
+    assert isinstance(loop.low, Const)
+    assert isinstance(loop.high, Const)
+    assert (loop.low.value, loop.high.value, loop.step) == expected
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (j = 0; j < 4; j++) { a[i] += 1; j++; }",
+        "for (j = 0; j < m; j++) { a[i] += 1; m--; }",
+        "for (j = 0; a[j] > 0; j++) a[i] += 1;",
+        "for (j = 0; j * 2 < 4; j++) a[i] += 1;",
+        "for (j = 1; j < 4; j *= 2) a[i] += 1;",
+        "for (; j < 4; j++) a[i] += 1;",
+        "for (float x = 0; x < 4; x++) a[i] += 1;",
+    ],
+)
+def test_other_loops_are_whiles(loop: str) -> None:
+    text = f"void f(float a[16]) {{ for (int i = 0; i < 4; i++) {{ int j = 0, m = 5; {loop} }} }}"
+    assert any(isinstance(s, While) for s in body_of(text))
 
 
 def test_sizes_are_the_plain_numbers_that_others_are_computed_from() -> None:
@@ -90,8 +145,10 @@ int main(int argc, char **argv) { POLYBENCH_2D_ARRAY_DECL(A, double, N, N, n, n)
 
 
 def test_open_arrays_get_the_size_that_their_subscripts_need() -> None:
-    kernel = only("void f(float *a, float b[][4]) { for (int i = 0; i < 10; i++) for (int j = 0; j < 4; j++)"
-                  " a[i * 4 + j] = b[i + 2][j]; }")  # fmt: skip
+    kernel = only(
+        "void f(float *a, float b[][4]) { for (int i = 0; i < 10; i++) for (int j = 0; j < 4; j++)"
+        " a[i * 4 + j] = b[i + 2][j]; }"
+    )
     assert [a.dims for a in kernel.arrays] == [(40,), (12, 4)]
 
 
@@ -124,16 +181,18 @@ def test_a_compound_assignment_places_its_load_at_the_target() -> None:
 
 
 def test_types_of_c() -> None:
-    kernel = only("typedef double real; void f(real a[2], unsigned short b[2], long long c[2], uint8_t d[2])"
-                  " { for (int i = 0; i < 2; i++) a[i] = b[i] + c[i] + d[i]; }")  # fmt: skip
-    assert [a.element for a in kernel.arrays] == [
-        FLOAT64, IntType(16, False), IntType(64, True), IntType(8, False)
-    ]  # fmt: skip
+    kernel = only(
+        "typedef double real; void f(real a[2], unsigned short b[2], long long c[2], uint8_t d[2])"
+        " { for (int i = 0; i < 2; i++) a[i] = b[i] + c[i] + d[i]; }"
+    )
+    assert [a.element for a in kernel.arrays] == [FLOAT64, IntType(16, False), IntType(64, True), IntType(8, False)]
 
 
 def test_functions_of_one_return_are_put_in_place() -> None:
-    (statement,) = body_of("static float sq(float x) { return x * x; }\n"
-                           "void f(float a[4]) { for (int i = 0; i < 4; i++) a[i] = sq(a[i] + 1); }")  # fmt: skip
+    (statement,) = body_of(
+        "static float sq(float x) { return x * x; }\n"
+        "void f(float a[4]) { for (int i = 0; i < 4; i++) a[i] = sq(a[i] + 1); }"
+    )
     assert isinstance(statement, Assign)
     assert isinstance(statement.value, Binary)
     assert statement.value.op == "*"
@@ -215,11 +274,45 @@ def test_names_that_do_not_exist() -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("2 * ( 3 + 4 )", 14), ("1 << 5 | 1", 33), ("! 0 && 2 > 1", 1), ("- 7 / 2", -3), ("- 7 % 3", -1), ("0x10", 16),
-     ("1.5", None), ("x + 1", None), ("1 /", None), ("1 / 0", None), ("1024u", 1024)],
-)  # fmt: skip
+    [
+        ("2 * ( 3 + 4 )", 14),
+        ("1 << 5 | 1", 33),
+        ("! 0 && 2 > 1", 1),
+        ("- 7 / 2", -3),
+        ("- 7 % 3", -1),
+        ("0x10", 16),
+        ("1.5", None),
+        ("x + 1", None),
+        ("1 /", None),
+        ("1 / 0", None),
+        ("1024u", 1024),
+        ("1 << - 62", 4),
+        ("- 16 >> - 62", -4),
+        ("1 << 64", None),
+        ("6 & 3 ^ 1", 3),
+        ("1 <= 1 == 1", None),
+    ],
+)
 def test_integer_expressions_of_macros(text: str, value: int | None) -> None:
     assert integer_value(text.split()) == value
+
+
+@pytest.mark.parametrize(
+    ("use", "words"),
+    [
+        ("F(1, 2)", "2 - 1"),
+        ("F(g(1, 2), 3)", "3 - g ( 1 , 2 )"),
+        ("F(a[1, 2], {3, 4})", "{ 3 , 4 } - a [ 1 , 2 ]"),
+        ("F(F(1, 2), 3)", "3 - 2 - 1"),
+        ("F(1,\n2) + 3", "2 - 1 + 3"),
+        ("F + 1", "F + 1"),
+        ("F[1]", "F [ 1 ]"),
+        ("F(1", "F ( 1"),
+    ],
+)
+def test_uses_of_macros_with_parameters(use: str, words: str) -> None:
+    found = preprocess("k.c", f"#define F(x, y) y - x\n{use}\n", {}, Gatherer()).text
+    assert re.findall(r"\w+|\S", found) == words.split()
 
 
 def test_lines_keep_their_numbers() -> None:

@@ -1,6 +1,7 @@
 """Evaluation at compile time: model R (cal.md 2.0), C's integers as the oracle, endless evaluations."""
 
 import ctypes
+from typing import cast
 
 import numpy as np
 import pytest
@@ -8,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dse.base.source import Span
-from dse.frontend.cal.consteval import ConstantEvaluator, NotConstantError, Value, store, zero_of
+from dse.frontend.cal.consteval import (
+    DEPTH_LIMIT,
+    LONGEST_LIST,
+    LONGEST_NUMBER,
+    LONGEST_TEXT,
+    ConstantEvaluator,
+    NotConstantError,
+    Value,
+    store,
+    zero_of,
+)
 from dse.program import ir
 from dse.program.types import BOOL, FLOAT32, FLOAT64, INT32, STRING, IntType, ListType, Type
 
@@ -225,6 +236,43 @@ def test_long_evaluations_end() -> None:
     ]
     with pytest.raises(NotConstantError, match="does not end within 10000 steps"):
         evaluator(last, *doubling).evaluate(ir.Call("f59", (), INT32))
+
+
+def test_the_limits_of_an_evaluation_are_exact() -> None:
+    three = binary("+", number(1), number(2))
+    assert evaluator(step_limit=3).evaluate(three) == 3
+    with pytest.raises(NotConstantError, match="within 2 steps"):
+        evaluator(step_limit=2).evaluate(three)
+    below = ir.Call("f", (binary("-", load("n"), number(1)),), INT32)
+    f = function("f", (variable("n"),), ir.Conditional(load("n"), below, number(7), INT32))
+    assert evaluator(f).evaluate(ir.Call("f", (number(DEPTH_LIMIT - 1),), INT32)) == 7
+    with pytest.raises(NotConstantError, match="nest more than"):
+        evaluator(f).evaluate(ir.Call("f", (number(DEPTH_LIMIT),), INT32))
+
+
+def test_the_conversion_of_a_list_argument_counts_as_steps() -> None:
+    f = function("f", (variable("a", ListType(INT32, 1)),), number(1))
+    call = ir.Call("f", (ir.ConstList((0,) * 20, ListType(INT32, 20)),), INT32)
+    assert evaluator(f, step_limit=23).evaluate(call) == 1
+    with pytest.raises(NotConstantError, match="within 22 steps"):
+        evaluator(f, step_limit=22).evaluate(call)
+
+
+def test_what_is_too_large_has_no_value() -> None:
+    assert len(cast("tuple[Value, ...]", zero_of(ListType(INT32, LONGEST_LIST)))) == LONGEST_LIST
+    for operation in (zero_of, lambda of: store((1,), of)):
+        with pytest.raises(NotConstantError, match="a list of 2097153 elements"):
+            operation(ListType(INT32, LONGEST_LIST + 1))
+    half = ir.Const("x" * (LONGEST_TEXT // 2), STRING)
+    whole = binary("+", half, half, STRING)
+    assert evaluator().evaluate(whole) == "x" * LONGEST_TEXT
+    with pytest.raises(NotConstantError, match="a text of 1048577 characters"):
+        evaluator().evaluate(binary("+", whole, ir.Const("x", STRING), STRING))
+    largest = (1 << LONGEST_NUMBER) - 1
+    empty = ir.Const("", STRING)
+    assert evaluator().evaluate(binary("+", empty, number(largest), STRING)) == str(largest)
+    with pytest.raises(NotConstantError, match="the text of a number of 8193 bits"):
+        evaluator().evaluate(binary("+", empty, number(largest + 1), STRING))
 
 
 def test_the_steps_count_anew_for_each_evaluation() -> None:

@@ -6,10 +6,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dse.base.diagnostics import Gatherer
 from dse.base.errors import SourceError
+from dse.base.source import NO_SPAN
+from dse.formats.xdf import parse_xdf
 from dse.frontend.network.elaborate import LoadedNetwork, load_network
+from dse.frontend.network.network_scope import NetworkScope, same_kind
+from dse.frontend.network.projects import SourceRoots
+from dse.frontend.network.sources import Library, SourceFiles
+from dse.model.xdf import XdfLiteral, XdfType
 from dse.program.ir import Actor, Const, ConstList
 from dse.program.network import Network
+from dse.program.types import BOOL, IntType, ListType
 
 SOURCE = "actor Source() ==> int(size=8) O: go: action ==> O:[ 1 ] end end"
 SINK = "actor Sink() int(size=16) I ==> : take: action I:[ x ] ==> end end"
@@ -103,8 +111,53 @@ def test_the_outermost_buffer_size_wins(folder: Path) -> None:
     ends = instance("s", "Source") + instance("i", "Inner") + instance("t", "Sink")
     outer = load(folder, ends, connect("s.O", "i.In", integer(99)), connect("i.Out", "t.I")).network
     assert [c.capacity for c in outer.connections] == [99, 8]
+    inner = instance("i", "Inner") + connect(".In", "i.In", integer(5)) + connect("i.Out", ".Out")
+    write(folder, "Middle", PORTS, inner)
+    nested = load(folder, ends.replace('"Inner"', '"Middle"'), connect("s.O", "i.In"), connect("i.Out", "t.I")).network
+    assert [c.capacity for c in nested.connections] == [5, 8]
     plain = load(folder, instance("s", "Source"), instance("t", "Sink"), connect("s.O", "t.I")).network
     assert plain.connections[0].capacity is None
+
+
+@pytest.mark.parametrize(("size", "good"), [(1, True), (1 << 40, True), ((1 << 40) + 1, False)])
+def test_the_limits_of_buffer_sizes(folder: Path, size: int, good: bool) -> None:
+    body = instance("s", "Source") + instance("t", "Sink") + connect("s.O", "t.I", integer(size))
+    if good:
+        assert load(folder, body).network.connections[0].capacity == size
+    else:
+        assert errors(folder, body) == [f"bufferSize is {size}"]
+
+
+def xdf_type(name: str, size: int, element: XdfType | None = None) -> XdfType:
+    return XdfType(name=name, size=XdfLiteral(kind="Integer", value=size, text=str(size)), element=element)
+
+
+@pytest.mark.parametrize(
+    ("written", "good"),
+    [
+        (xdf_type("int", 1), True),
+        (xdf_type("uint", 512), True),
+        (xdf_type("uint", 513), False),
+        (xdf_type("List", 1 << 32, xdf_type("int", 8)), True),
+        (xdf_type("List", (1 << 32) + 1, xdf_type("int", 8)), False),
+        (xdf_type("List", 1 << 16, xdf_type("List", 1 << 16, xdf_type("int", 8))), True),
+        (xdf_type("List", 1 << 16, xdf_type("List", (1 << 16) + 1, xdf_type("int", 8))), False),
+    ],
+)
+def test_the_limits_of_types(folder: Path, written: XdfType, good: bool) -> None:
+    gather = Gatherer()
+    network = parse_xdf(write(folder, "empty"), gather)
+    assert network is not None
+    of = NetworkScope(network, {}, gather).type_of(written)
+    assert (of is not None) == good == (not gather.errors)
+
+
+def test_lists_flow_into_ports_of_lists_that_are_as_long() -> None:
+    byte, word = IntType(8, False), IntType(16, True)
+    assert same_kind(ListType(byte, 3), ListType(word, 3))
+    assert not same_kind(ListType(byte, 4), ListType(word, 3))
+    assert not same_kind(ListType(byte, 3), byte)
+    assert not same_kind(ListType(BOOL, 3), ListType(byte, 3))
 
 
 def test_parameters_reach_actors_through_expressions(folder: Path) -> None:
@@ -169,7 +222,25 @@ def test_a_network_that_contains_itself_names_the_circle(folder: Path) -> None:
     (found,) = caught.value.diagnostics
     assert found.message == "network 'Inner' contains itself"
     assert [Path(path).name for path in found.expected.split(" -> ")] == ["Inner.xdf", "Deep.xdf", "Inner.xdf"]
-    assert errors(folder, instance("i", "top")) == ["network 'top' contains itself"]
+    with pytest.raises(SourceError) as caught:
+        load(folder, instance("i", "top"))
+    (found,) = caught.value.diagnostics
+    assert found.message == "network 'top' contains itself"
+    assert [Path(path).name for path in found.expected.split(" -> ")] == ["top.xdf", "top.xdf"]
+
+
+def test_an_actor_is_lowered_again_where_its_units_come_from_another_folder(folder: Path) -> None:
+    (folder / "A.cal").write_text("import U.*; actor A() ==> : int x = N; end")
+    files = SourceFiles()
+    found = []
+    for name, value in (("one", 1), ("two", 2), ("one", 1)):
+        (folder / name).mkdir(exist_ok=True)
+        (folder / name / "U.cal").write_text(f"unit U: int N = {value}; end")
+        library = Library(SourceRoots(folders=(str(folder), str(folder / name))), files)
+        actor = library.actor(str(folder / "A.cal"), (), NO_SPAN, Gatherer())
+        assert actor is not None
+        found.append(parameter(actor, "x"))
+    assert found == [1, 2, 1]
 
 
 @pytest.mark.parametrize(

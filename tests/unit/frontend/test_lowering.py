@@ -1,5 +1,7 @@
 """Lowering of actors: scopes, imports, sizes, model R at declarations, routines, actions."""
 
+from typing import cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,6 +45,7 @@ def values_of(declarations: str, name: str) -> object:
         ("int x := y; int y := 5;", 5),
         ("int x := #[1, 2, 3, 4];", 4),
         ("int t[2][3] = [[1, 2, 3], [4, 5, 6]]; int x := t[1][0];", 4),
+        ("int x := if false then 1 elsif true then 2 elsif true then 3 else 4 end;", 2),
         ('String x := "a" + 1;', "a1"),
         ('String x := "" + true;', "1"),
         ('int t[2] = [1, 2]; String x := t + "" + [[-3]];', "[1, 2][[-3]]"),
@@ -70,6 +73,7 @@ def test_scalar_initial_values_fold_as_they_execute(declarations: str, expected:
         ("int N = 3; int x[N] = [N, N + 1, N];", (3, 4, 3)),
         ("int(size=8) x[3] = [i : for int i in 127 .. 128];", (127, -128, 0)),
         ("List(type: List(type: bool, size=2), size=1) x := [[true, 1 = 1]];", ((True, True),)),
+        ("int x[2] = [i : for int i in 7 .. 7];", (7, 0)),
         ("int x[5] := [0, 1] + [2, -3];", (0, 1, 2, -3, 0)),
         ("int a[2] = [7, 8]; int x[4] := a + [i : for int i in 1 .. 2];", (7, 8, 1, 2)),
         ("int x[2][2] := [[1]] + [[2, 3]];", ((1, 0), (2, 3))),
@@ -138,6 +142,26 @@ def test_long_generators_stay_generators() -> None:
     assert initial.type == ListType(int_type(1, False), 100000)
 
 
+def test_the_longest_literal_and_the_first_generator_that_stays() -> None:
+    assert len(cast("tuple[object, ...]", values_of("int x[65536] := [0 : for int i in 1 .. 65536];", "x"))) == 65536
+    assert isinstance(state_of("int x[65537] := [0 : for int i in 1 .. 65537];", "x").initial, ir.Generator)
+
+
+def test_the_largest_sizes_are_accepted() -> None:
+    sizes = "int x[1 << 16][1 << 16]; action I:[t] repeat 1 << 32 ==> end"
+    actor = actor_of(f"actor A(int p[1 << 21]) int I ==> : {sizes} end")
+    assert dimensions_of(variable(actor, "p").type) == (1 << 21,)
+    assert dimensions_of(variable(actor, "x").type) == (1 << 16, 1 << 16)
+    assert actor.actions[0].inputs[0].repeat == 1 << 32
+
+
+def test_all_initializers_come_behind_the_actions() -> None:
+    members = "initialize ==> end a: action ==> end b: initialize ==> end action ==> end"
+    actor = actor_of(f"actor A() ==> : {members} end")
+    assert [a.name for a in actor.actions] == ["a", "untagged_0", "initialize", "b"]
+    assert actor.initializers == (2, 3)
+
+
 @pytest.mark.parametrize(
     ("size", "dimensions"),
     [
@@ -173,6 +197,16 @@ def test_sizes_of_integers_ports_and_locals_use_constants() -> None:
     assert actor.inputs[0].type == IntType(12, True)
     assert actor.outputs[0].type == IntType(24, False)
     assert actor.actions[0].declarations[1].variable.type == ListType(IntType(5, False), 4)
+
+
+def test_constant_locals_wrap_before_sizes_use_them() -> None:
+    actor = actor_of("actor A() ==> : action ==> var uint(size=8) n = 260, int t[n] end end")
+    assert actor.actions[0].declarations[1].variable.type == ListType(INT32, 4)
+
+
+def test_a_local_may_hide_a_parameter() -> None:
+    routine = actor_of("actor A() ==> : function f(int a) --> int var int a = 1: a end end").routines[0]
+    assert routine.result == ir.Load("a_1", INT32, routine.result.span)  # type: ignore[union-attr]
 
 
 def test_initial_values_come_in_an_order_that_can_be_evaluated() -> None:
@@ -214,6 +248,9 @@ def test_arguments_defaults_and_zeros() -> None:
     table = values["T"]
     assert isinstance(table, ir.ConstList)
     assert table.values == (7, 0)
+    full = variable(actor_of(PARAMETERS, arguments={"T": (7, 8)}), "T").initial
+    assert isinstance(full, ir.ConstList)
+    assert full.values == (7, 8)
     assert variable(actor, "x").initial == ir.Const(4, INT32, variable(actor, "x").initial.span)  # type: ignore[union-attr]
     assert dimensions_of(variable(actor, "y").type) == (5,)
     assert actor.actions[0].inputs[0].repeat == 4
@@ -379,6 +416,14 @@ def test_patterns() -> None:
     assert action.inputs[1].variables[0].type == ListType(BOOL, 2)
     assert [(p.port, p.repeat, p.tokens) for p in action.outputs] == [(0, 0, 2), (1, 2, 2)]
     assert action.schedule_outputs
+
+
+def test_a_repeat_of_one_is_a_list_and_outputs_see_the_locals_of_their_action() -> None:
+    members = "action I:[a] repeat 1 ==> O:[y] var int y := a[0] end t: action ==> end"
+    untagged, tagged = actor_of(f"actor A() int I ==> int O: {members} end").actions
+    assert untagged.inputs[0].variables[0].type == ListType(INT32, 1)
+    assert untagged.outputs[0].values == (ir.Load("y", INT32, untagged.outputs[0].values[0].span),)
+    assert (untagged.tagged, tagged.tagged) == (False, True)
 
 
 def test_statements() -> None:

@@ -10,7 +10,13 @@ from dse.frontend.cal.ast import UnitDecl
 from dse.frontend.cal.lower_actor import check_actor, check_unit
 from dse.frontend.network.projects import find_source_roots
 from dse.frontend.network.sources import SourceFiles
+from dse.program.text.printer import print_actor
+from dse.program.text.reader import read_actor
+from dse.program.text.spans import without_spans
 from tests.unit.frontend.well_formed import assert_well_formed
+
+ROUND_TRIPS = 10
+"""One in so many actors is printed and read again, which takes as long as lowering it."""
 
 BROKEN = {
     "org/ietr/mpegh/part2/common/DisplayYUVWithCrop.cal",
@@ -56,6 +62,8 @@ def test_every_file_lowers_or_is_known_to_be_broken() -> None:
             assert (actor is None) == bool(gather.errors)
             if actor is not None:
                 assert_well_formed(actor)
+                if checked % ROUND_TRIPS == 0:
+                    assert repr(read_actor(print_actor(actor))) == repr(without_spans(actor))
         checked += 1
         if gather.errors:
             wrong[str(path).partition("/src/")[2]] = [e.message for e in gather.errors]

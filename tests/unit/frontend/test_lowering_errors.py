@@ -5,7 +5,8 @@ import pytest
 from dse.base.diagnostics import Gatherer
 from dse.base.source import NO_SPAN, file_span
 from dse.frontend.cal import ast
-from dse.frontend.cal.lower_actor import ParameterValue, check_unit, lower_actor
+from dse.frontend.cal.consteval import Value
+from dse.frontend.cal.lower_actor import check_unit, lower_actor
 from tests.unit.frontend.lowering_support import body_actor, errors_of, lower_text, parse
 
 STATE = (
@@ -124,6 +125,7 @@ def test_errors_in_declarations(declaration: str, message: str) -> None:
         ("action I:[x], I:[y] ==> end", "I:[y", "the port 'I' occurs twice in one action", "one pattern"),
         ("action I:[x, x] ==> end", "x]", "the token name 'x' is used twice", "a name of its own"),
         ("action I:[x] repeat n ==> end", "n ==>", "a repeat must be a constant: 'n' has no initial value", "use lit"),
+        ("action I:[x] repeat (1 << 32) + 1 ==> end", "(", "a repeat of 4294967297 is too large", "1 to 4294967296"),
         ("action I:[x] repeat 0 ==> end", "0", "a repeat must be greater than zero, not 0", ""),
         ("action I:[x] repeat -2 ==> end", "-2", "a repeat must be greater than zero, not -2", ""),
         ("action ==> I:[1] end", "I", "the actor has no output port 'I'", "'I' is an input port"),
@@ -138,6 +140,12 @@ def test_errors_in_declarations(declaration: str, message: str) -> None:
             "at least 2",
         ),
         ("action ==> O:[[true]] repeat 1 end", "[true", "cannot write bool to the port 'O'", "expected int"),
+        (
+            "action ==> var int m := 4, int t[m] end",
+            "m]",
+            "the size of a list must be a constant: it depends",
+            "use lit",
+        ),
         ("action I:[x] ==> guard x end", "x end", "a guard must be a bool, not int(size=16)", "compare it"),
         ("action I:[x] ==> guard y > 1 var int y end", "y >", "unknown variable 'y'", ""),
         ("action ==> var int y := true end", "true", "the value of 'y' is bool", "expected int(size=32)"),
@@ -238,7 +246,7 @@ def test_errors_in_units_name_the_unit_and_come_once() -> None:
         ("int N[2]", 1),
     ],
 )
-def test_arguments_of_a_wrong_type(parameter: str, value: ParameterValue) -> None:
+def test_arguments_of_a_wrong_type(parameter: str, value: Value) -> None:
     gather = Gatherer()
     span = file_span("top.xdf", 12, 3)
     assert (

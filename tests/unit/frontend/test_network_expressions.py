@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from dse.base.diagnostics import Gatherer
 from dse.base.source import Span
-from dse.frontend.network.expressions import Value, convert, evaluate, zero_of
+from dse.frontend.cal.consteval import Value
+from dse.frontend.network.expressions import convert, evaluate, shown, zero_of
 from dse.model.xdf import LiteralKind, XdfExpr, XdfListExpr, XdfLiteral, XdfSequence, XdfUnary, XdfVar
 from dse.program.types import BOOL, FLOAT32, INT32, STRING, ListType, Type
 
@@ -59,6 +60,12 @@ def value_of(expr: XdfExpr) -> Value | None:
         (((1 << 32) - 1, ">>", -8), 255),
         ((-(1 << 40), ">>", -36), -(1 << 12)),
         ((2, "**", -1), None),
+        ((1, "**", 4096), 1),
+        ((1, "**", 4097), None),
+        ((2, "**", 2048), 1 << 2048),
+        ((2, "**", 2049), None),
+        ((1 << 4096, "*", 1 << 4095), 1 << 8191),
+        ((1 << 4096, "*", 1 << 4096), None),
         ((7, "%", -4), 3),
         ((7, "div", 0.0), None),
         ((7, "mod", 0), None),
@@ -118,6 +125,7 @@ def test_an_unknown_name_is_reported_by_the_lookup() -> None:
         (1, BOOL, None),
         ("a", STRING, "a"),
         ((1, 2), ListType(INT32, 3), (1, 2)),
+        ((1, 2), ListType(INT32, 2), (1, 2)),
         ((1, 2), ListType(INT32, 1), None),
         ((1, True), ListType(INT32, 2), None),
         (1, ListType(INT32, 1), None),
@@ -127,6 +135,13 @@ def test_conversion(value: Value, wanted: Type, expected: Value | None) -> None:
     found = convert(value, wanted)
     assert found == expected
     assert type(found) is type(expected)
+
+
+def test_large_numbers_are_shown_by_their_size() -> None:
+    assert shown((1 << 128) - 1) == str((1 << 128) - 1)
+    assert shown(1 << 128) == "about 2^128"
+    assert shown(-(1 << 4000)) == "about -2^4000"
+    assert (shown(True), shown("a" * 40), shown("a" * 41)) == ("true", "a" * 40, "a long value")
 
 
 def test_zero_has_its_type() -> None:

@@ -194,6 +194,14 @@ def test_statements() -> None:
     assert len(conditional.otherwise[0].otherwise) == 1
 
 
+def test_an_annotation_of_an_if_is_not_that_of_its_elsif() -> None:
+    conditional = statements("@likely if a then x := 1; elsif b then x := 2; end")[0]
+    assert isinstance(conditional, IfStmt)
+    assert isinstance(conditional.otherwise[0], IfStmt)
+    assert [a.name for a in conditional.annotations] == ["likely"]
+    assert conditional.otherwise[0].annotations == ()
+
+
 def test_actor_head_and_variables() -> None:
     file = parse_clean(
         """
@@ -387,6 +395,7 @@ NO_STATEMENT = "expected a statement or 'end' but found reserved word "
         (HEAD + "schedule fsm s: s (a, b) --> s; end end", 2, 21, "several tags in one transition are not supported"),
         (HEAD + "schedule fsm s: end schedule fsm t: end end", 2, 21, "an actor has one schedule"),
         (HEAD + "priority end schedule fsm t: end end", 2, 14, "'schedule' stands before 'priority', not behind it"),
+        (HEAD + "@x priority end end", 2, 4, "expected a declaration or 'end' but found reserved word 'priority'"),
         (HEAD + "priority end int x; end", 2, 14, "variables are declared before 'priority', not behind it"),
         ("unit U : int x; end", 1, 15, "expected '=' and a value but found ';'"),
         ("unit U : int x := 3; end", 1, 16, "expected '=' but found ':='"),

@@ -3,12 +3,13 @@
 from collections import OrderedDict, deque
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dse.gpu.trace.cache import count_hits, reuse_distances
 
-TRACES = st.lists(st.integers(0, 60), max_size=200)
+TRACES = st.one_of(st.lists(st.integers(0, most), min_size=least, max_size=200) for most, least in ((60, 0), (12, 40)))
 SETS = st.integers(1, 9)
 WAYS = st.integers(1, 6)
 
@@ -33,6 +34,22 @@ def simulated_hits(lines: list[int], sets: int, ways: int) -> int:
 @given(TRACES, SETS, WAYS)
 def test_lru_equals_an_independent_simulation(lines: list[int], sets: int, ways: int) -> None:
     assert count_hits(np.array(lines, np.int64), sets, ways) == simulated_hits(lines, sets, ways)
+
+
+@pytest.mark.parametrize(
+    ("lines", "ways", "hits"),
+    [
+        ([1, 2, 1, 2], 2, 2),
+        ([1, 2, 3, 1], 2, 0),
+        ([1, 2, 1, 3, 1], 2, 2),
+        ([1, 2, 3, 1, 2, 3], 3, 3),
+        ([1, 2, 3, 4, 2, 1], 3, 1),
+        ([5, 5, 5], 1, 2),
+        ([5, 6, 5], 1, 0),
+    ],
+)
+def test_the_least_recently_used_line_goes(lines: list[int], ways: int, hits: int) -> None:
+    assert count_hits(np.array(lines, np.int64), 1, ways) == hits
 
 
 @settings(deadline=None)

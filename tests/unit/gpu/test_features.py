@@ -51,8 +51,11 @@ def test_promotion_can_be_turned_off() -> None:
     """The target's load and store come after the operands, and its address counts for each."""
     found = features(GEMM, 64, promote=False)
     assert [(i.text, i.is_store) for i in found.instructions] == [
-        ("A[i][k]", False), ("B[k][j]", False), ("C[i][j]", False), ("C[i][j]", True)
-    ]  # fmt: skip
+        ("A[i][k]", False),
+        ("B[k][j]", False),
+        ("C[i][j]", False),
+        ("C[i][j]", True),
+    ]
     assert found.total_instructions == (10 + 2 + 4) * 64
 
 
@@ -122,8 +125,11 @@ def test_parallel_loops_are_found_and_explained() -> None:
     found = kernel(GEMM, N=64)
     assert [p.variable.source_name for p in found.parallel] == ["j", "i"]
     assert "i and j occur in the subscripts of every written array (C); x is j" in found.how_parallel
-    one = kernel("void f(float a[N][N], float s[N]) { for (int i = 0; i < N; i++) for (int j = 0; j < N; j++)"
-                 " s[i] += a[i][j]; }", N=64)  # fmt: skip
+    one = kernel(
+        "void f(float a[N][N], float s[N]) { for (int i = 0; i < N; i++) for (int j = 0; j < N; j++)"
+        " s[i] += a[i][j]; }",
+        N=64,
+    )
     assert [p.variable.source_name for p in one.parallel] == ["i"]
     assert "j is not" in one.how_parallel
     none = kernel("void f(float a[N]) { for (int i = 1; i < N; i++) a[0] += a[i]; }", N=64)
@@ -155,12 +161,14 @@ def test_tiles_named_in_the_source_of_a_plain_kernel() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("void f(float a[N]) { for (int i = 0; i < N; i++) { float x = 1; while (x > 0) x += 1; a[i] = x; } }",
-         "does not end within"),
+        (
+            "void f(float a[N]) { for (int i = 0; i < N; i++) { float x = 1; while (x > 0) x += 1; a[i] = x; } }",
+            "does not end within",
+        ),
         ("void f(float a[N]) { for (int i = 0; i < N; i++) a[i + 1] = 0; }", "outside its bounds"),
         ("void f(float a[N]) { for (int i = N; i < N; i++) a[i] = 0; }", "runs no iteration"),
     ],
-)  # fmt: skip
+)
 def test_kernels_that_cannot_be_traced(text: str, message: str) -> None:
     with pytest.raises(ModelNotApplicable, match=message) as caught:
         features(text, 64, max_steps=1000)

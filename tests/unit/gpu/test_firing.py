@@ -171,9 +171,7 @@ def test_blocks_fit(widths: list[int], threads: int) -> None:
         ParallelLoop(variable=Variable(f"i{k}", f"i{k}", INT32, "loop"), low=0, step=1, extent=width)
         for k, width in enumerate(widths)
     )
-    kernel = Kernel(
-        name="k", function="f", path="", arrays=(), scalars=(), parallel=loops, how_parallel="", body=()
-    )  # fmt: skip
+    kernel = Kernel(name="k", function="f", path="", arrays=(), scalars=(), parallel=loops, how_parallel="", body=())
     x, y, z = fitted_block(kernel, threads)
     assert 1 <= x * y * z <= max(threads, 32)
     assert x <= max(32, 2 * widths[0])

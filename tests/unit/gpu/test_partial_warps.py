@@ -14,6 +14,7 @@ import pytest
 from dse.formats.device_yaml import load_device
 from dse.gpu.kernel.counting import sampled_lanes
 from dse.gpu.models.cgpredict import MODEL, occupancy
+from dse.gpu.models.memory_pipeline import inputs_of
 from dse.gpu.trace.execute import batch_slots
 from dse.model.kernel import Kernel, TraceMachine
 from tests.unit.gpu.kernel_support import features, kernel
@@ -89,12 +90,29 @@ def test_warps_and_lines_of_two_dimensions(block: tuple[int, int, int], n: int) 
     found = features(PLANE, n, block=block, compiled=False)
     of_block = -(-block[0] * block[1] // LANES)
     seen = list(warps((n, n), block))[:TRACED]
+    strides = 0.0
     for instruction, (by_x, by_y) in zip(found.instructions, ((n, 1), (1, n)), strict=True):
         expected = counted([[by_x * x + by_y * y for x, y in warp] for warp in seen])
+        strides += expected.strides / expected.executions
         assert (instruction.warp_executions, instruction.max_stride) == (expected.executions, expected.stride)
         assert instruction.accesses == expected.lines
+    assert found.transactions == pytest.approx(strides / 2)
     assert found.blocks == math.prod(-(-n // edge) for edge in block[:2])
     assert len(list(warps((n, n), block))) == found.blocks * of_block
+
+
+@pytest.mark.parametrize(
+    ("stride", "access"), [(0, "constant"), (1, "coalesced"), (2, "uncoalesced"), (3, "uncoalesced")]
+)
+def test_classes_and_misses_of_strides(stride: int, access: str) -> None:
+    """Everything fits into the cache: each line of each array misses once, and arrays share no line."""
+    n = 70
+    found = features(LINEAR.replace("3 * i", f"{stride} * i"), n, block=(48, 1, 1), compiled=False)
+    load, store = found.instructions
+    assert (load.access, store.access) == (access, "coalesced")
+    assert load.misses == load.distinct_lines == len({stride * i * 4 // LINE_BYTES for i in range(n)})
+    assert store.misses == store.distinct_lines == -(-n * 4 // LINE_BYTES)
+    assert found.cache_misses == load.misses + store.misses
 
 
 @pytest.mark.parametrize("block", [(32, 1, 1), (20, 1, 1), (48, 1, 1)])
@@ -162,6 +180,7 @@ def test_partial_warps_take_a_whole_one(threads: int, warps_of_block: int) -> No
     assert room.blocks == min(16, 2048 // threads)
     assert room.warps == room.blocks * warps_of_block
     assert room.batch == -(-9600 // threads) / room.blocks
+    assert inputs_of(found, device).warps == -(-9600 // threads) * warps_of_block
     cost = MODEL.predict(found, device)
     assert cost.parallelism is not None
     part = cost.parallelism

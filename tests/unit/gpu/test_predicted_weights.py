@@ -110,9 +110,13 @@ def test_the_folder_is_what_was_predicted(tmp_path: Path) -> None:
     found = predicted(tmp_path, load_device("gtx1660s")).table
     folder = str(tmp_path / "w")
     assert sorted(write_weights_folder(found, folder)) == [
-        "manifest.yaml", "weights-CPU-HostFifo.cxdf", "weights-GPU-HostFifo.cxdf", "weights-GPU.cxdf",
-        "weights-GPU.exdf", "weights-GPU.sxdf",
-    ]  # fmt: skip
+        "manifest.yaml",
+        "weights-CPU-HostFifo.cxdf",
+        "weights-GPU-HostFifo.cxdf",
+        "weights-GPU.cxdf",
+        "weights-GPU.exdf",
+        "weights-GPU.sxdf",
+    ]
     again = read_weights_folder(folder)
     assert (again.compute, again.simd, again.scheduling) == (found.compute, found.simd, found.scheduling)
     assert again.transfers == found.transfers

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from dse.passes.analyses.values import Values
 from dse.passes.rewrites.explicit import make_explicit
 from dse.program.explicit import ExplicitActor, Wiring
 from dse.program.ir import (
@@ -17,16 +18,19 @@ from dse.program.ir import (
     Assign,
     Binary,
     BinaryOp,
+    Call,
     Cast,
     Check,
     Conditional,
     Const,
     ConstList,
+    Copy,
     Declare,
     Expr,
     ForEach,
     Index,
     Load,
+    Routine,
     Stmt,
     Transition,
     Unary,
@@ -164,19 +168,78 @@ def test_a_local_that_nothing_else_writes_keeps_the_range_of_its_value() -> None
     assert isinstance(store.indices[0], Check)
 
 
-def test_reading_an_element_that_was_checked_may_give_zero() -> None:
-    """A table of 5 to 9 read at a checked index gives 0 too: a smaller table must not be indexed with it unchecked."""
+@pytest.mark.parametrize("local", [False, True])
+def test_reading_an_element_that_was_checked_may_give_zero(local: bool) -> None:
+    """A table of 5 to 9 read at a checked index gives 0 too, whatever its elements are."""
     of = ListType(U8, 3)
-    table = Variable("t", "t", of, "constant", ConstList((5, 6, 9), of))
+    table = ConstList((5, 6, 9), of)
+    cells, i = Variable("x", "x", ListType(U8, 10), "state"), Variable("i", "i", U8, "state")
     read = Index("t", (Load("i", U8),), U8)
-    cells = Variable("x", "x", ListType(U8, 10), "state")
-    body = (Assign("x", (Binary("-", read, number(5), INT32),), number(1)),)
-    touch = Assign("i", (), number(0))
-    action = Action("a", True, (), (), (), (), (*body, touch, Assign("x", (number(0),), number(0))))
-    variables = (table, Variable("i", "i", U8, "state"), cells)
-    actor = Actor("A", "", (), (), variables, (), (), (action,), (), ("",), 0, ((Transition(0, 0),),))
-    store = (make_explicit(actor, ALONE)[0].firings[0] or ())[0]
-    assert isinstance(store, Assign)
-    check = store.indices[0]
+    store = Assign("x", (Binary("-", read, number(5), INT32),), number(1))
+    spoilt = (Assign("i", (), number(0)), Assign("x", (number(0),), number(0)))
+    declared = (Declare(Variable("t", "t", of, "local"), table),) if local else ()
+    constants = () if local else (Variable("t", "t", of, "constant", table),)
+    action = Action("a", True, (), (), (), declared, (store, *spoilt))
+    actor = Actor("A", "", (), (), (*constants, i, cells), (), (), (action,), (), ("",), 0, ((Transition(0, 0),),))
+    found = (make_explicit(actor, ALONE)[0].firings[0] or ())[len(declared)]
+    assert isinstance(found, Assign)
+    check = found.indices[0]
     assert isinstance(check, Check)
     assert (check.low, check.high) == (True, False)
+
+
+def reading(table: Variable, declared: tuple[Declare, ...] = ()) -> Expr | None:
+    """The value that ``y`` of 5 values, zero among them, gets when it is element ``i`` of a table, less 5."""
+    i, y = Variable("i", "i", U8, "state"), Variable("y", "y", IntType(8, False), "state")
+    read = Binary("-", Index(table.name, (binary("mod", Load("i", U8), 3),), U8), number(5), INT32)
+    constants = (table,) if table.kind == "constant" else ()
+    spoilt = tuple(Assign(name, (), number(0)) for name in "iy")
+    action = Action("a", True, (), (), (), declared, (Assign("y", (), read), *spoilt))
+    actor = Actor("A", "", (), (), (*constants, i, y), (), (), (action,), (), ("",), 0, ((Transition(0, 0),),))
+    found = (make_explicit(actor, ALONE)[0].firings[0] or ())[len(declared)]
+    assert isinstance(found, Assign)
+    return found.value
+
+
+def test_a_table_that_is_filled_up_with_zeros_holds_zero_too() -> None:
+    """All elements are at least 5: then 5 may be taken away without a wrap, unless zeros fill the table up."""
+    full, short = ListType(U8, 3), ListType(U8, 2)
+    whole = Variable("t", "t", full, "constant", ConstList((5, 6, 9), full))
+    padded = Variable("t", "t", full, "constant", ConstList((5, 6), short))
+    assert isinstance(reading(whole), Cast)  # a constant table counts as one that may be padded
+    assert isinstance(reading(padded), Cast)
+    local = Variable("t", "t", full, "local")
+    assert not isinstance(reading(local, (Declare(local, ConstList((5, 6, 9), full)),)), Cast)
+    assert isinstance(reading(local, (Declare(local, ConstList((5, 6), short)),)), Cast)
+
+
+@pytest.mark.parametrize(("last", "wraps"), [(254, False), (255, False), (256, True)])
+def test_a_loop_variable_wraps_from_the_first_value_beyond_its_container(last: int, wraps: bool) -> None:
+    variable = Variable("k", "k", U8, "loop")
+    (loop, *_) = explicit((), (ForEach(variable, number(0), number(last), ()),)).firings[0] or ()
+    assert isinstance(loop, ForEach)
+    assert (loop.variable != variable) == wraps
+
+
+@pytest.mark.parametrize(("index", "first"), [(2, Assign), (3, Declare)])
+def test_a_call_in_a_store_that_may_be_dropped_comes_before_it(index: int, first: type[Stmt]) -> None:
+    """What the call does must happen even when the element does not exist."""
+    routine = Routine("f", "f", (), (), (), number(7), U8)
+    cells = Variable("x", "x", ListType(U8, 3), "state")
+    store = Assign("x", (number(index),), Call("f", (), U8))
+    action = Action("a", True, (), (), (), (), (store,))
+    actor = Actor("A", "", (), (), (cells,), (routine,), (), (action,), (), ("",), 0, ((Transition(0, 0),),))
+    found = make_explicit(actor, ALONE)[0].firings[0] or ()
+    assert isinstance(found[0], first)
+    assert isinstance(found[-1], Assign)
+
+
+def test_a_copy_that_is_filled_up_with_zeros_holds_zero_too() -> None:
+    """Elements of 5 to 9 in a longer list: a store of them less 5 has to wrap."""
+    long, short = ListType(U8, 4), ListType(U8, 3)
+    values = Values({}, {})
+    table = ConstList((5, 6, 9), short)
+    assert values.of(Copy(table, long, convert=False)).bounds == (0, 9)
+    assert values.of(Copy(table, short, convert=False)).bounds == (5, 9)
+    assert values.of(Copy(table, ListType(U8, 2), convert=False)).bounds == (5, 9)
+    assert values.of(Copy(table, long, convert=False)).length == 4

@@ -64,7 +64,7 @@ def counts(folder: Path, statements: str, declarations: str = "") -> dict[str, F
         ("foreach int i in 1 .. N do state := i; end", {"integer": 8, "branch": 4, "store": 4}),
         ("foreach int i in 3 .. 0 do state := i; end", {}),
     ],
-)  # fmt: skip
+)
 def test_operations_by_hand(tmp_path: Path, statements: str, expected: dict[str, Fraction]) -> None:
     assert counts(tmp_path, statements) == expected
 

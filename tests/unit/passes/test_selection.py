@@ -16,7 +16,7 @@ from dse.program.explicit import (
     HasRoom,
     HasTokens,
     Peek,
-    Test,
+    When,
     Wiring,
 )
 from dse.program.ir import Action, Actor, Const, InputPattern, Load, OutputPattern, Port, Transition, Variable
@@ -100,7 +100,7 @@ def decide(choice: Choice, found: Situation, waits: list[bool]) -> Fire | Blocke
     for decision in choice:
         end: Fire | Blocked | None = None
         match decision:
-            case Test(condition=condition, then=then, otherwise=otherwise):
+            case When(condition=condition, then=then, otherwise=otherwise):
                 end = decide(then if holds(condition, found) else otherwise, found, waits)
             case ByState(states=states):
                 end = decide(states[found.state], found, waits)

@@ -325,7 +325,7 @@ class RandomIr:
             case 4:
                 return ex.ByState(self.several(lambda: self.choice(depth - 1)))
             case _:
-                return ex.Test(self.condition(), self.choice(depth - 1), self.choice(depth - 1), self.span())
+                return ex.When(self.condition(), self.choice(depth - 1), self.choice(depth - 1), self.span())
 
     def condition(self) -> ex.Condition:
         match self.random.randint(0, 2):

@@ -44,13 +44,13 @@ def assert_explicit_round_trip(explicit: ExplicitActor) -> None:
     assert repr(read_explicit(print_explicit(explicit, spans=True))) == repr(explicit)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEEDS, st.booleans())
 def test_random_actors_read_back(seed: int, spans: bool) -> None:
     assert_round_trip(RandomIr(seed, spans=spans).actor())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEEDS, st.booleans())
 def test_random_explicit_actors_read_back(seed: int, spans: bool) -> None:
     assert_explicit_round_trip(RandomIr(seed, spans=spans).explicit())
@@ -83,6 +83,13 @@ def test_literals_and_operations_that_look_alike_are_told_apart() -> None:
     assert repr(negated) in repr(read_actor(text))
     assert print_actor(read_actor(text)) == text
     assert_round_trip(actor)
+
+
+def test_long_chains_do_not_nest_calls() -> None:
+    actor = actor_of(f"actor A() ==> : int a; action ==> do a := {'+'.join(['a'] * 190)}; end end")
+    text = print_actor(actor)
+    assert f"a := {' + '.join(['a'] * 190)}\n" in text.replace("(", "").replace(")", "")
+    assert print_actor(read_actor(text)) == text
 
 
 # Applications ---------------------------------------------------------------------------------------------------------
@@ -176,7 +183,7 @@ def test_malformed_text_is_refused_with_its_place(
     assert (diagnostic.span.path, diagnostic.span.line, diagnostic.span.column) == ("case.ir", line, column)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_no_foreign_exception_for_damaged_text(data: st.DataObject) -> None:
     text = print_explicit(RandomIr(data.draw(st.integers(0, 40))).explicit())

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from dse.frontend.network.elaborate import load_network
 from dse.program.network import Network
+from dse.program.verify.actors import verify
+from dse.program.verify.findings import assert_none
 from dse.run.execution import RunResult, run_network
 from dse.run.options import RunOptions
 
@@ -32,7 +34,10 @@ def network_of(folder: Path, actors: tuple[str, ...], wiring: str) -> Network:
             lines.append(f'<Instance id="{name_}"><Class name="{class_}"/></Instance>')
     path = folder / "Top.xdf"
     path.write_text("\n".join([*lines, "</XDF>"]))
-    return load_network(str(path)).network
+    network = load_network(str(path)).network
+    for instance in network.instances:
+        assert_none(verify(instance.actor), instance.name)
+    return network
 
 
 def run_program(folder: Path, actors: tuple[str, ...], wiring: str, options: RunOptions | None = None) -> RunResult:

@@ -95,3 +95,12 @@ def test_a_long_cycle_is_told_from_the_reader_back_to_the_writer(tmp_path: Path)
     assert result.deadlock is not None
     assert result.deadlock.actors == ("m", "j", "s")
     assert (result.deadlock.fifo, result.deadlock.needed_tokens) == ("s.O->m.I", 3)
+
+
+def test_an_action_with_just_enough_room_waits_for_nothing(tmp_path: Path) -> None:
+    """After one pair there is room for one: the pairs wait for more, the single ones only for the pairs."""
+    source = """actor S () ==> int O : pair: action ==> O:[1, 2] end one: action ==> O:[3] end
+        priority pair > one; end end"""
+    lazy = "actor Z () int I ==> : int n := 0; action I:[x] ==> guard n = 1 end end"
+    result = run_network(network_of(tmp_path, (source, lazy), "s=S z=Z s.O->z.I:3"), RunOptions(fifo_tokens=1))
+    assert [(w.action, w.kind, w.have, w.need) for w in result.waits if w.actor == "s"] == [("pair", "room", 1, 2)]

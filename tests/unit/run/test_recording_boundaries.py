@@ -9,6 +9,7 @@ from dse.codegen.python.scheduler import COMPACT_TOKENS
 from dse.run.execution import run_network
 from dse.run.fifo import PortBuffer, hash_tokens
 from dse.run.options import RunOptions
+from dse.run.record import topology_of
 from dse.run.schedule import StopRules
 from tests.unit.run.programs import network_of
 
@@ -128,3 +129,16 @@ def test_what_a_port_may_hold_is_room_for_its_largest_rate(tmp_path: Path, rate:
     reader = f"actor R () int I ==> : int n := 0; action I:[x] repeat {rate} ==> guard n = 1 end end"
     result = run_network(network_of(tmp_path, (source, reader), "s=S r=R s.O->r.I"), RunOptions())
     assert result.tokens_left == result.n_firings == max(512, rate)
+
+
+def test_tokens_have_the_bits_that_they_are_declared_with(tmp_path: Path) -> None:
+    types = {
+        "bool": (1, 1), "int": (4, 32), "uint(size=1)": (1, 1), "int(size=9)": (2, 9), "uint(size=33)": (8, 33),
+        "float": (4, 32), "String": (8, 64),
+    }  # fmt: skip
+    ports = [f"{text} P{i}" for i, text in enumerate(types)]
+    source = f"actor S () ==> {', '.join(ports)} : end"
+    sink = f"actor K () {', '.join(ports)} ==> : end"
+    wires = " ".join(f"s.P{i}->k.P{i}" for i in range(len(types)))
+    buffers = topology_of(network_of(tmp_path, (source, sink), f"s=S k=K {wires}")).buffers
+    assert [(b.token_bytes, b.token_bits) for b in buffers] == list(types.values())

@@ -1,0 +1,61 @@
+"""``dse check --print-ir``: the text of the actors that a name means."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dse.cli.main import main
+from dse.program.text.printer import print_actor
+from dse.program.text.reader import read_actor
+
+ACTORS = Path(__file__).resolve().parents[3] / "actors"
+PINGPONG = ACTORS / "pingpong"
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    assert main(["check", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["Merger", "pingpong.Merger"])
+def test_an_instance_or_class_of_a_network_prints_as_text_that_reads_back(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = printed(capsys, "--print-ir", name, PINGPONG / "pingpong.xdf")
+    actor = read_actor(text)
+    assert actor.name == "pingpong.Merger"
+    assert print_actor(actor) == text
+
+
+def test_an_actor_file_prints_its_actor_with_the_defaults_of_its_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "--print-ir", "CopyTokens", PINGPONG / "CopyTokens.cal")
+    assert "  constant name: str = " in text
+    assert read_actor(text).name == "pingpong.CopyTokens"
+
+
+def test_a_class_with_several_actors_prints_each_below_its_instances(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "--print-ir", "CopyTokens", PINGPONG / "pingpong.xdf")
+    first, second = text.split("\n\n")
+    assert first.startswith("// CopyTokensA\nactor pingpong.CopyTokens")
+    assert second.startswith("// CopyTokensB\nactor pingpong.CopyTokens")
+    assert 'constant name: str = "B"' in second
+    one = printed(capsys, "--print-ir", "CopyTokensB", PINGPONG / "pingpong.xdf")
+    assert second == "// CopyTokensB\n" + one
+
+
+def test_json_has_the_text_under_a_key_only_if_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    network = PINGPONG / "pingpong.xdf"
+    text = printed(capsys, "--print-ir", "Merger", network)
+    document = json.loads(printed(capsys, "--json", "--print-ir", "Merger", network))
+    plain = json.loads(printed(capsys, "--json", network))
+    assert document == plain | {"ir": text}
+
+
+def test_a_wrong_file_has_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = tmp_path / "A.cal"
+    wrong.write_text("actor A() ==> : int x := y; end")
+    assert main(["check", "--json", "--print-ir", "A", str(wrong)]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["ir"] is None
+    assert document["errors"]
