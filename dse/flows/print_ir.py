@@ -19,12 +19,15 @@ from dse.run.instance import wiring_of
 
 
 def actor_text(path: str, name: str, options: CheckOptions = DEFAULT_OPTIONS, *, explicit: bool = False) -> str:
-    """Return the text of an actor of a file without errors; ``explicit``: as backends see it, with nothing left implied.
+    """Return the text of an actor of a file without errors; ``explicit``: as backends see it, nothing left implied.
 
     ``name`` is an instance or a class of a network, or the class of a CAL file; of a class, the package may be left
     out. A class that has several actors, for different parameters, gives all of them, each below the names of its
     instances. An explicit actor is one for each way of being connected; that of a CAL file has every port connected to
-    one peer of its type. Raises OptionError when there is no such actor, SourceError when the file has errors after all.
+    one peer of its type.
+
+    Raises:
+        OptionError: there is no such actor. SourceError: the file has errors after all.
     """
     if Path(path).suffix == ".cal":
         actor = _of_cal_file(path, name, options)
