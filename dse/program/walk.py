@@ -114,11 +114,11 @@ def with_operands(expression: Expr, operands: tuple[Expr, ...]) -> Expr:
         case Const() | ConstList() | Load() | Generator():
             return expression  # the parts of a generator are its own affair: its loops' bounds are constants
         case Index():
-            return replace(expression, indices=operands)
+            return Index(expression.name, operands, expression.type, expression.span)
         case Unary() | Cast() | Check() | Copy():
             return replace(expression, operand=operands[0])
         case Binary():
-            return replace(expression, left=operands[0], right=operands[1])
+            return Binary(expression.op, operands[0], operands[1], expression.type, expression.span)
         case Conditional():
             return replace(expression, condition=operands[0], then=operands[1], otherwise=operands[2])
         case Call():

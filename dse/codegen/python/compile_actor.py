@@ -22,7 +22,7 @@ from dse.codegen.python.statements import PythonStatements
 from dse.codegen.python.storage import new_list_text
 from dse.model.rounds import LoopKey
 from dse.passes import arithmetic
-from dse.passes.analyses.uses import ActorFacts, gather_facts, uses_of
+from dse.passes.analyses.uses import ActorFacts, gather_facts
 from dse.passes.rewrites.explicit import make_explicit
 from dse.program.explicit import ByState, Choice, ExplicitActor, Guard, When, Wiring
 from dse.program.ir import Actor, Expr, Routine, Variable
@@ -81,7 +81,7 @@ def compile_actor(actor: Actor, wiring: Wiring) -> CompiledActor:
     for native in actor.natives:
         lines.add(f"{routine_name(native.name)} = natives[{native.name!r}]", native.span)
     for routine in explicit.routines:
-        _write_routine(lines, explicit, expressions, routine)
+        _write_routine(lines, explicit, expressions, routine, facts.of_routines[routine.name].writes)
     for variable in explicit.variables:  # after the routines: an initial value may call one
         _write_variable(lines, expressions, variable)
     _write_run(lines, explicit, expressions, facts)
@@ -146,12 +146,14 @@ def _write_variable(lines: Lines, expressions: PythonExpressions, variable: Vari
     lines.add(f"{python_name(variable.name)} = {text}", variable.span)
 
 
-def _write_routine(lines: Lines, explicit: ExplicitActor, expressions: PythonExpressions, routine: Routine) -> None:
+def _write_routine(
+    lines: Lines, explicit: ExplicitActor, expressions: PythonExpressions, routine: Routine, written: set[str]
+) -> None:
     """Write a function or procedure as a nested function; the state it assigns is nonlocal."""
     parameters = ", ".join(python_name(p.name) for p in routine.parameters)
     lines.add(f"def {routine_name(routine.name)}({parameters}):", routine.span)
     lines.depth += 1
-    _write_nonlocal(lines, explicit.variables, uses_of((), routine.body).writes)
+    _write_nonlocal(lines, explicit.variables, written)
     writer = PythonStatements(expressions)
     writer.body(routine.body)
     lines.extend(writer.lines)
@@ -176,7 +178,7 @@ def _write_run(lines: Lines, explicit: ExplicitActor, expressions: PythonExpress
     locals_ += scheduler.port_names()
     lines.add(f"def run({', '.join(f'{n}={n}' for n in (*locals_, 'R', 'S', 'me', 'moved'))}):")
     lines.depth += 1
-    written = uses_of((), [stmt for firing in explicit.firings for stmt in firing or ()]).writes
+    written = {name for _, body in facts.of_actions for name in body.writes}
     _write_nonlocal(lines, explicit.variables, written & cells)
     lines.extend(body)
     lines.depth -= 1

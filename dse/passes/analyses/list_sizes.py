@@ -5,17 +5,18 @@ Lists go by reference and a parameter's declared sizes need not be those of its 
 
 from typing import TypeAlias
 
-from dse.passes.analyses.calls import calls_of, statements_of
-from dse.program.ir import Actor, ConstList, Declare, Expr, Index, Load, Variable
+from dse.passes.analyses.declared import owned_lists
+from dse.passes.analyses.uses import ActorFacts
+from dse.program.ir import Actor, ConstList, Expr, Index, Load, Variable
 from dse.program.types import ListType, dimensions_of
 
 Sizes: TypeAlias = tuple[int, ...] | None
 """Sizes from the outermost dimension in; None where nothing is known for certain."""
 
 
-def parameter_sizes(actor: Actor) -> dict[str, tuple[int, ...]]:
+def parameter_sizes(actor: Actor, facts: ActorFacts) -> dict[str, tuple[int, ...]]:
     """Return the sizes of the list parameters of routines that all calls agree to provide, by parameter name."""
-    declared, arguments = _declared_sizes(actor), _list_arguments(actor)
+    declared, arguments = _declared_sizes(actor), _list_arguments(actor, facts)
     known: dict[str, Sizes] = {}
     # A parameter may be passed on to another one: repeat until nothing changes; what is known only becomes less.
     while True:
@@ -28,13 +29,13 @@ def parameter_sizes(actor: Actor) -> dict[str, tuple[int, ...]]:
             return {name: s for name, s in known.items() if s}
 
 
-def _list_arguments(actor: Actor) -> dict[Variable, list[Expr]]:
+def _list_arguments(actor: Actor, facts: ActorFacts) -> dict[Variable, list[Expr]]:
     """Return what the calls of an actor give to each list parameter of its routines."""
     parameters = {r.name: r.parameters for r in actor.routines}
     found: dict[Variable, list[Expr]] = {
         p: [] for of in parameters.values() for p in of if isinstance(p.type, ListType)
     }
-    for routine, given in calls_of(actor):
+    for routine, given in facts.calls:
         for parameter, argument in zip(parameters.get(routine, ()), given, strict=False):
             if parameter in found:
                 found[parameter].append(argument)
@@ -71,9 +72,4 @@ def _is_full(values: tuple[object, ...], sizes: tuple[int, ...]) -> bool:
 
 
 def _declared_sizes(actor: Actor) -> dict[str, tuple[int, ...]]:
-    sizes = {v.name: dimensions_of(v.type) for v in actor.variables}
-    sizes |= {v.name: dimensions_of(v.type) for a in actor.actions for p in a.inputs for v in p.variables}
-    for stmt in statements_of(actor):
-        if isinstance(stmt, Declare):
-            sizes[stmt.variable.name] = dimensions_of(stmt.variable.type)
-    return sizes
+    return {v.name: dimensions_of(v.type) for v in owned_lists(actor)}

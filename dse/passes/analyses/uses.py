@@ -1,6 +1,6 @@
 """What an actor touches: who writes what, who shares what, who calls natives. Walks the IR once."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dse.program.ir import (
@@ -29,6 +29,8 @@ class Uses:
     passed: list[tuple[str, int, str]]
     """(routine or native, argument position, list name) for each list passed by reference."""
     calls: set[str]
+    made: list[tuple[str, tuple[Expr, ...]]]
+    """(routine or native, arguments) of each call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,10 @@ class ActorFacts:
     """One for each action."""
     of_actions: tuple[tuple[Uses, Uses], ...]
     """What the guards, and what the rest of each action touch directly (calls are not followed)."""
+    of_routines: Mapping[str, Uses]
+    """The same of each routine."""
+    calls: tuple[tuple[str, tuple[Expr, ...]], ...]
+    """(routine or native, arguments) of every call, those of initial values included."""
 
     @property
     def stateless(self) -> bool:
@@ -65,7 +71,7 @@ class ActorFacts:
 
 def uses_of(expressions: Iterable[Expr], statements: Iterable[Stmt] = ()) -> Uses:
     """Return what expressions and statements touch directly (calls are not followed)."""
-    uses = Uses(set(), set(), [], set())
+    uses = Uses(set(), set(), [], set(), [])
     for expr in expressions:
         _use_expression(expr, uses)
     for stmt in sub_statements(statements):
@@ -88,6 +94,7 @@ def _use_expression(root: Expr, uses: Uses) -> None:
 
 def _use_call(routine: str, arguments: tuple[Expr, ...], uses: Uses) -> None:
     uses.calls.add(routine)
+    uses.made.append((routine, arguments))
     for position, argument in enumerate(arguments):
         if isinstance(argument, Load | Index) and isinstance(argument.type, ListType):
             uses.passed.append((routine, position, argument.name))
@@ -121,6 +128,7 @@ def gather_facts(actor: Actor) -> ActorFacts:
     """Return the facts of an actor."""
     callees = _callees_of(actor)
     of_routines = list(callees.own.values())
+    of_variables = uses_of(v.initial for v in actor.variables if v.initial is not None)
     of_actions = tuple(_action_uses(a) for a in actor.actions)
     everything = [*of_routines, *(uses for both in of_actions for uses in both)]
     assigned = _names(u.writes for u in everything)
@@ -131,6 +139,8 @@ def gather_facts(actor: Actor) -> ActorFacts:
         shared=variables & _names(u.reads | u.writes for u in of_routines),
         accesses=tuple(_accesses(both, callees, variables) for both in of_actions),
         of_actions=of_actions,
+        of_routines=callees.own,
+        calls=tuple(call for uses in (*everything, of_variables) for call in uses.made),
     )
 
 
@@ -182,7 +192,7 @@ def _accesses(of_action: tuple[Uses, Uses], callees: _Callees, variables: frozen
 
 def _closed_uses(uses: Uses, own: dict[str, Uses]) -> Uses:
     """Return the uses with those of every routine that may be reached added."""
-    total = Uses(set(uses.reads), set(uses.writes), list(uses.passed), set(uses.calls))
+    total = Uses(set(uses.reads), set(uses.writes), list(uses.passed), set(uses.calls), list(uses.made))
     for name in {reached for call in uses.calls for reached in _close(own, call)}:
         total.calls.add(name)
         if name in own:
@@ -190,4 +200,5 @@ def _closed_uses(uses: Uses, own: dict[str, Uses]) -> Uses:
             total.writes |= own[name].writes
             total.passed += own[name].passed
             total.calls |= own[name].calls
+            total.made += own[name].made
     return total

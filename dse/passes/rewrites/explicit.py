@@ -13,7 +13,6 @@ from dataclasses import replace
 from dse.base.source import Span
 from dse.model.rounds import LoopKey, loop_key
 from dse.passes.analyses.aliases import loose_lists
-from dse.passes.analyses.calls import owned_variables
 from dse.passes.analyses.list_sizes import parameter_sizes
 from dse.passes.analyses.ranges import container, fits
 from dse.passes.analyses.uses import ActorFacts, gather_facts, uses_of
@@ -90,8 +89,8 @@ class ExplicitRewriter:
         self.facts = facts
         self.values = Values(
             {r.name: r.result_type for r in actor.routines},
-            parameter_sizes(actor),
-            loose_lists(actor, facts, owned_variables(actor)),
+            parameter_sizes(actor, facts),
+            loose_lists(actor, facts),
         )
         self.loops: dict[LoopKey, int] = {}
         self._literals: dict[str, Const] = {}
@@ -398,7 +397,7 @@ class ExplicitRewriter:
             case Load():
                 return self._load(expr)
             case Index():
-                return replace(expr, indices=self._checked(expr.name, expr.indices))
+                return Index(expr.name, self._checked(expr.name, expr.indices), expr.type, expr.span)
             case _:
                 return self.expression(expr)
 
