@@ -98,6 +98,6 @@ def test_steps_of_threads_and_of_loops() -> None:
 
 def test_a_loop_around_another_is_no_strip_of_one() -> None:
     """Only a loop with a step is the outer half of a blocked one."""
-    text = "void f(float a[N][N]) { for (int i = 0; i < N; i++) for (int j = i; j <= i; j++) a[i][j] = 0; }"
+    text = "void f(float a[N][N]) { for (int i = 0; i < N; i++) for (int j = i; j <= i; j++) a[0][j] = 0; }"
     found = kernel(text, N=8)
-    assert [p.variable.source_name for p in found.parallel] == ["i"]
+    assert found.parallel == ()
