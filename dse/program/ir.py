@@ -23,7 +23,8 @@ from dse.program.types import ListType, Type
 BinaryOp: TypeAlias = Literal[
     "or", "and", "|", "^", "&", "=", "!=", "<", "<=", ">", ">=", "<<", ">>", "+", "-", "*", "/", "mod", "**"
 ]
-"""``div`` is lowered to ``/``, ``||`` to ``or``, ``&&`` to ``and``. ``+`` with a String operand concatenates."""
+"""``div`` is lowered to ``/``, ``||`` to ``or``, ``&&`` to ``and``. ``+`` with a String operand
+concatenates, with two lists it joins them."""
 UnaryOp: TypeAlias = Literal["~", "not", "-", "#"]
 """``#`` is the length of a list."""
 VariableKind: TypeAlias = Literal["state", "constant", "parameter", "local", "token", "loop"]
