@@ -255,7 +255,7 @@ class FiringModel:
         """Return the least cycles of k firings at once, and whether it takes a firing a thread to have them."""
         least = min(k * cost.cycles, self._a_block_each(cost, k))
         if isinstance(features, KernelFeatures):
-            by_thread = rounded(self._shared(_of_firings(features, k, self.shape.threads)))
+            by_thread = rounded(self._shared(of_firings(features, k, self.shape.threads)))
             return min(least, by_thread), by_thread <= least
         return (min(least, cost.alone_cycles) if features is None else least), False
 
@@ -308,7 +308,7 @@ def _joined(*reasons: str) -> str:
     return "; ".join(filter(None, reasons))
 
 
-def _of_firings(features: KernelFeatures, k: int, threads: int) -> KernelFeatures:
+def of_firings(features: KernelFeatures, k: int, threads: int) -> KernelFeatures:
     """Return the features of k firings, one a thread, in blocks of ``threads``: as many warps as they need."""
     threads = min(threads, -(-k // features.machine.warp_lanes) * features.machine.warp_lanes)
     return replace(features, extents=(k,), block=(threads, 1, 1), blocks=-(-k // threads))

@@ -10,11 +10,20 @@ from hypothesis import strategies as st
 
 from dse.base.errors import FormatError
 from dse.formats.device_yaml import builtin_devices, load_device
-from dse.gpu.actors.firing import MOST_FIRINGS, FiringModel, LaunchShape, default_shape, fitted_block, lone_prices
+from dse.gpu.actors.firing import (
+    MOST_FIRINGS,
+    FiringModel,
+    LaunchShape,
+    default_shape,
+    fitted_block,
+    lone_prices,
+    of_firings,
+)
 from dse.model.kernel import Kernel, ParallelLoop
 from dse.program.ir import Actor, Variable
 from dse.program.types import INT32
 from tests.unit.gpu.actor_support import actor
+from tests.unit.gpu.kernel_support import features
 
 SERIAL = "x: action I:[v] ==> O:[w] var int w := v * 3 do end"
 SCALED = """
@@ -163,6 +172,22 @@ def test_slower_devices_are_not_quicker(scale: int, clock: int, tmp_path_factory
     faster = FiringModel(replace(fast, clock_mhz=fast.clock_mhz * scale)).firing(found, found.actions[0])
     assert faster.cycles / (fast.clock_mhz * scale) <= quick.cycles / fast.clock_mhz
     assert FiringModel(fast).firing(found, found.actions[0]) == quick
+
+
+@pytest.mark.parametrize(("width", "x"), [(1, 32), (31, 32), (32, 32), (33, 64), (100, 128), (255, 256), (999, 256)])
+def test_blocks_of_one_dimension_are_whole_warps(width: int, x: int) -> None:
+    loop = ParallelLoop(variable=Variable("i", "i", INT32, "loop"), low=0, step=1, extent=width)
+    kernel = Kernel(name="k", function="f", path="", arrays=(), scalars=(), parallel=(loop,), how_parallel="", body=())
+    assert fitted_block(kernel, 256) == (x, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("firings", "block", "blocks"), [(1, 32, 1), (32, 32, 1), (33, 64, 1), (256, 256, 1), (257, 256, 2), (600, 256, 3)]
+)
+def test_firings_in_blocks_of_whole_warps(firings: int, block: int, blocks: int) -> None:
+    of_one = features("void f(float a[N]) { for (int i = 0; i < N; i++) a[i] = 0; }", 64, compiled=False)
+    found = of_firings(of_one, firings, 256)
+    assert (found.extents, found.block, found.blocks) == ((firings,), (block, 1, 1), blocks)
 
 
 @given(widths=st.lists(st.integers(1, 5000), min_size=1, max_size=2), threads=st.sampled_from([1, 32, 64, 256, 1024]))

@@ -52,3 +52,11 @@ def test_tiles_need_a_square_block() -> None:
 )
 def test_what_cannot_be_tiled(body: str) -> None:
     assert tiled(*analysed(body)) is None
+
+
+@pytest.mark.parametrize(("n", "tiles"), [(31, None), (32, 1), (64, 2)])
+def test_a_loop_as_long_as_the_block_is_one_tile(n: int, tiles: int | None) -> None:
+    (found,) = kernels_of("k.c", f"{HEAD}{PRODUCT}\n}}\n", {"N": str(n)})
+    kernel = parallelise(found)
+    changed = tiled(kernel, kernel_features(kernel, kernel, MACHINE, compiled=False))
+    assert (changed.shared.tiles if changed is not None and changed.shared is not None else None) == tiles
