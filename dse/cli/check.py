@@ -44,6 +44,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="ACTOR",
         help="print the typed IR of an actor: an instance or a class of the network, or the actor of the .cal file",
     )
+    parser.add_argument(
+        "--explicit",
+        action="store_true",
+        help="with --print-ir: as the backends see the actor, every conversion, check, copy and choice written out",
+    )
     parser.set_defaults(parser_error=parser.error)
 
 
@@ -53,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
         args.parser_error("give one file, or --all DIR")
     if args.print_ir is not None and args.folder is not None:
         args.parser_error("--print-ir takes an actor of one file, not of --all DIR")
+    if args.explicit and args.print_ir is None:
+        args.parser_error("--explicit goes with --print-ir ACTOR")
     options = CheckOptions(source_paths=tuple(args.source_path), strict=args.strict, partial=args.partial)
     if args.folder is not None:
         report = _check_tree(args, options)
@@ -80,7 +87,7 @@ def _check_tree(args: argparse.Namespace, options: CheckOptions) -> CheckReport:
 
 def _print_ir(args: argparse.Namespace, report: CheckReport, options: CheckOptions) -> None:
     """Print the text of an actor in place of the line that sums up; only what was found if there is an error."""
-    text = None if report.errors else actor_text(args.file, args.print_ir, options)
+    text = None if report.errors else actor_text(args.file, args.print_ir, options, explicit=args.explicit)
     if args.json:
         print(json.dumps(as_document(report) | {"ir": text}, indent=2))
     elif text is None:

@@ -10,25 +10,48 @@ from dse.frontend.cal.ast import ActorDecl
 from dse.frontend.network.elaborate import load_network
 from dse.frontend.network.projects import find_source_roots
 from dse.frontend.network.sources import Library, SourceFiles
+from dse.passes.rewrites.explicit import make_explicit
+from dse.program.explicit import Wiring
 from dse.program.ir import Actor
 from dse.program.network import Network
-from dse.program.text.printer import print_actor
+from dse.program.text.printer import print_actor, print_explicit
+from dse.run.instance import wiring_of
 
 
-def actor_text(path: str, name: str, options: CheckOptions = DEFAULT_OPTIONS) -> str:
-    """Return the text of an actor of a file without errors.
+def actor_text(path: str, name: str, options: CheckOptions = DEFAULT_OPTIONS, *, explicit: bool = False) -> str:
+    """Return the text of an actor of a file without errors; ``explicit``: as backends see it, nothing left implied.
 
     ``name`` is an instance or a class of a network, or the class of a CAL file; of a class, the package may be left
     out. A class that has several actors, for different parameters, gives all of them, each below the names of its
-    instances. Raises OptionError when there is no such actor, SourceError when the file has errors after all.
+    instances. An explicit actor is one for each way of being connected; that of a CAL file has every port connected to
+    one peer of its type.
+
+    Raises:
+        OptionError: there is no such actor. SourceError: the file has errors after all.
     """
     if Path(path).suffix == ".cal":
-        return print_actor(_of_cal_file(path, name, options))
+        actor = _of_cal_file(path, name, options)
+        return _text(actor, _fully_wired(actor)) if explicit else print_actor(actor)
     loaded = load_network(path, source_paths=options.source_paths, strict=options.strict, partial=options.partial)
-    found = _of_network(loaded.network, name)
-    if len(found) == 1:
-        return print_actor(found[0][0])
-    return "\n".join(f"// {', '.join(instances)}\n{print_actor(actor)}" for actor, instances in found)
+    texts: dict[str, list[str]] = {}
+    for index in _of_network(loaded.network, name):
+        instance = loaded.network.instances[index]
+        if explicit:
+            text = _text(instance.actor, wiring_of(loaded.network, index, accesses=False))
+        else:
+            text = print_actor(instance.actor)
+        texts.setdefault(text, []).append(instance.name)
+    if len(texts) == 1:
+        return next(iter(texts))
+    return "\n".join(f"// {', '.join(instances)}\n{text}" for text, instances in texts.items())
+
+
+def _text(actor: Actor, wiring: Wiring) -> str:
+    return print_explicit(make_explicit(actor, wiring)[0])
+
+
+def _fully_wired(actor: Actor) -> Wiring:
+    return Wiring(inputs=tuple(p.type for p in actor.inputs), loops=(), fan_outs=(1,) * len(actor.outputs))
 
 
 def _of_cal_file(path: str, name: str, options: CheckOptions) -> Actor:
@@ -47,18 +70,16 @@ def _of_cal_file(path: str, name: str, options: CheckOptions) -> Actor:
     return actor
 
 
-def _of_network(network: Network, name: str) -> list[tuple[Actor, list[str]]]:
-    """Return the actors that a name means, each with the names of its instances."""
-    exact = [instance for instance in network.instances if instance.name == name]
-    meant = exact[:1] or [instance for instance in network.instances if _is_class(name, instance.actor)]
+def _of_network(network: Network, name: str) -> list[int]:
+    """Return the instances that a name means."""
+    named = list(enumerate(network.instances))
+    exact = [index for index, instance in named if instance.name == name]
+    meant = exact[:1] or [index for index, instance in named if _is_class(name, instance.actor)]
     if not meant:
         classes = (_short(instance.actor) for instance in network.instances)
         known = dict.fromkeys([*(instance.name for instance in network.instances), *classes])
         raise OptionError(f"'{network.path}' has no actor '{name}'", expected=nearest_names(name, tuple(known)))
-    found: dict[int, tuple[Actor, list[str]]] = {}
-    for instance in meant:
-        found.setdefault(id(instance.actor), (instance.actor, []))[1].append(instance.name)
-    return list(found.values())
+    return meant
 
 
 def _is_class(name: str, actor: Actor) -> bool:

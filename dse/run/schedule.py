@@ -88,8 +88,12 @@ class Scheduler:
             idle = 0 if moved[0] else idle + fired
             if idle >= self.rules.idle_firings:
                 return "livelock"
-            if not fired and 1 not in states and not self._retry():
+            if not fired and self._is_quiescent():
                 return "quiescent"
+
+    def _is_quiescent(self) -> bool:
+        """Return whether nothing can fire, not even an actor whose guards depend on natives."""
+        return 1 not in self.states and not self._retry()
 
     def _report(self, fired: int) -> None:
         """Tell how many firings there were, now and then."""

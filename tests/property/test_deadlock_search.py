@@ -22,7 +22,7 @@ from dse.sizing.buffers import SIZING_METHODS, BufferSizing, size_buffers
 from tests.property.estimation_cases import Case, Shape, random_case
 from tests.unit.estimate.networks import alone, network, point, problem, weights
 
-TIGHT = Shape(max_actors=4, max_firings=30)
+TIGHT = Shape(max_actors=5, max_firings=40)
 
 
 class Game:
@@ -186,7 +186,7 @@ def minimal_by_rule(case: Case, least: tuple[int, ...]) -> tuple[int, ...] | Non
 def test_minimal_sizes_are_those_of_the_rule_and_nothing_below_them_runs() -> None:
     """Every vector of capacities between the least that firings need and the sizes found is tried."""
     grown = searched = 0
-    for case in (*map(tight_case, range(150)), *map(weave, range(60))):
+    for case in (*map(tight_case, range(150)), *map(weave, range(40))):
         least = tuple(max(1, tokens) for tokens in build_tables(case.problem).least_capacity)
         found, expected = sized(case), minimal_by_rule(case, least)
         assert (found.chosen.capacities if found else None) == expected

@@ -15,7 +15,7 @@ from typing import Any
 from dse.base.source import Span
 from dse.codegen.emitter import Lines
 from dse.codegen.python import support
-from dse.codegen.python.expressions import Names, PythonExpressions
+from dse.codegen.python.expressions import Namespace, PythonExpressions
 from dse.codegen.python.scheduler import SchedulerWriter
 from dse.codegen.python.spelling import python_name, routine_name, zero_text
 from dse.codegen.python.statements import PythonStatements
@@ -73,7 +73,7 @@ def compile_actor(actor: Actor, wiring: Wiring) -> CompiledActor:
     """Return the compiled actor. Compilation has no effect and reads no file."""
     facts = gather_facts(actor)
     explicit, values = make_explicit(actor, wiring, facts)
-    expressions = PythonExpressions(values, Names(natives=frozenset(n.name for n in actor.natives)))
+    expressions = PythonExpressions(values, Namespace(natives=frozenset(n.name for n in actor.natives)))
     lines = Lines()
     lines.add("def make(me, S, moved, R, A, signature, output, stray, stray_list, natives, ports, rounds):")
     lines.depth = 1
@@ -168,17 +168,15 @@ def _write_nonlocal(lines: Lines, variables: Iterable[Variable], written: set[st
 
 def _write_run(lines: Lines, explicit: ExplicitActor, expressions: PythonExpressions, facts: ActorFacts) -> None:
     """Write the scheduler generator. What routines assign stays in cells; all else becomes a local by a default."""
-    lists = {v.name for v in explicit.variables if isinstance(v.type, ListType)}
-    cells = (facts.shared & facts.assigned) - lists
+    scalars = {v.name for v in explicit.variables if not isinstance(v.type, ListType)}
+    cells = facts.shared & facts.assigned & scalars
     scheduler = SchedulerWriter(explicit, expressions)
     body = scheduler.write()
     locals_ = [python_name(v.name) for v in explicit.variables if v.name not in cells]
-    locals_ += [f"{letter}{i}" for i in scheduler.inputs for letter in "DHkXw"]
-    locals_ += [f"{letter}{j}" for j in scheduler.outputs for letter in "EGCy"]
-    locals_ += ["R", "S", "me", "moved"]
-    lines.add(f"def run({', '.join(f'{n}={n}' for n in locals_)}):")
+    locals_ += scheduler.port_names()
+    lines.add(f"def run({', '.join(f'{n}={n}' for n in (*locals_, 'R', 'S', 'me', 'moved'))}):")
     lines.depth += 1
-    written = {name for firing in explicit.firings for name in uses_of((), firing or ()).writes}
+    written = uses_of((), [stmt for firing in explicit.firings for stmt in firing or ()]).writes
     _write_nonlocal(lines, explicit.variables, written & cells)
     lines.extend(body)
     lines.depth -= 1

@@ -74,7 +74,7 @@ _ONE_DIGIT = (1 << 30) - 1
 
 
 @dataclass(slots=True)
-class Names:
+class Namespace:
     """What the code of one actor refers to: fresh temporaries, objects, and places of accesses that may be stray."""
 
     objects: dict[str, object] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class Names:
 class PythonExpressions(ExpressionEmitter):
     """Writes the expressions of one actor."""
 
-    def __init__(self, values: Values, names: Names) -> None:
+    def __init__(self, values: Values, names: Namespace) -> None:
         super().__init__(PYTHON)
         self.values = values
         self.names = names
@@ -202,12 +202,11 @@ class PythonExpressions(ExpressionEmitter):
         """Return a new list: a slice where that is all, a comprehension where only elements are converted."""
         source, length, size = self.write(expr.operand), self.values.of(expr.operand).length, expr.type.size
         if not isinstance(expr.type.element, ListType) and length is not None and length >= size:
-            part = "[:]" if length == size else f"[:{size}]"
+            part = source.at(ATOM) + ("[:]" if length == size else f"[:{size}]")
             if not expr.convert:
-                return atom(source.at(ATOM) + part)
-            return self._converted_elements(expr, source.text if length == size else source.at(ATOM) + part)
-        same = dimensions_of(expr.operand.type) == dimensions_of(expr.type) and length == size
-        if same and not expr.convert:
+                return atom(part)
+            return self._converted_elements(expr, source.text if length == size else part)
+        if not expr.convert and length == size and _has_whole_rows(expr):
             return atom(f"copy_nested({source.text})")
         dims = ", ".join(map(str, dimensions_of(expr.type)))
         convert = self.conversion_function(expr.operand, expr.type, convert=expr.convert)
@@ -345,6 +344,11 @@ def wrap_text(target: IntType, value: str) -> str:
     return (
         f"({value} + {modulus // 2} & {modulus - 1}) - {modulus // 2}" if target.signed else f"{value} & {modulus - 1}"
     )
+
+
+def _has_whole_rows(expr: Copy) -> bool:
+    """Return whether the rows of what is copied are as long as those of the copy; those of a table may be short."""
+    return dimensions_of(expr.operand.type) == dimensions_of(expr.type) and not isinstance(expr.operand, ConstList)
 
 
 def _bound_test(check: Check, first: Fragment, later: Fragment, target: str) -> str:

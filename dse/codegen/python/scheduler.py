@@ -123,6 +123,11 @@ class SchedulerWriter:
         add("raise")
         return self.lines
 
+    def port_names(self) -> list[str]:
+        """Return the names that stand for the FIFOs of the ports that are used."""
+        names = [f"{letter}{i}" for i in self.inputs for letter in "DHkXw"]
+        return names + [f"{letter}{j}" for j in self.outputs for letter in "EGCy"]
+
     def _prologue(self) -> None:
         for i in self.inputs:
             self.lines.add(f"h{i} = H{i}[k{i}]; n{i} = len(D{i})")

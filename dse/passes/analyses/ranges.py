@@ -4,6 +4,7 @@ An ``Interval`` is (low, high), both included; ``None`` is "any integer". Interv
 variables, not their declared sizes: under model R a ``uint(size=3)`` holds 0 to 255 (cal.md 2.0).
 """
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 from dse.passes.arithmetic import shift_left
@@ -51,24 +52,21 @@ def binary(op: BinaryOp, a: Interval, b: Interval) -> Interval:
         return _conjunction(a, b)
     if a is None or b is None:
         return None
-    match op:
-        case "+":
-            return a[0] + b[0], a[1] + b[1]
-        case "-":
-            return a[0] - b[1], a[1] - b[0]
-        case "*":
-            products = (a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1])
-            return min(products), max(products)
-        case "/":
-            return _quotient(a, b)
-        case "mod":
-            return _remainder(a, b)
-        case "<<" | ">>":
-            return _shifted(op, a, b)
-        case "|" | "^":
-            return _disjunction(a, b)
-        case _:
-            return None
+    rule = _RULES.get(op)
+    return None if rule is None else rule(a, b)
+
+
+def _sum(a: tuple[int, int], b: tuple[int, int]) -> Interval:
+    return a[0] + b[0], a[1] + b[1]
+
+
+def _difference(a: tuple[int, int], b: tuple[int, int]) -> Interval:
+    return a[0] - b[1], a[1] - b[0]
+
+
+def _product(a: tuple[int, int], b: tuple[int, int]) -> Interval:
+    ends = (a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1])
+    return min(ends), max(ends)
 
 
 def counts(a: Interval, left: Type) -> Interval:
@@ -94,15 +92,17 @@ def _remainder(a: tuple[int, int], b: tuple[int, int]) -> Interval:
     return low, high
 
 
-def _shifted(op: BinaryOp, a: tuple[int, int], b: tuple[int, int]) -> Interval:
-    few, many = max(0, b[0]), max(0, b[1])
-    if op == ">>":
-        few, many = min(few, _MAX_SHIFT), min(many, _MAX_SHIFT)
-        ends = (a[0] >> few, a[0] >> many, a[1] >> few, a[1] >> many)
-    elif many > _MAX_SHIFT:
+def _shifted_right(a: tuple[int, int], b: tuple[int, int]) -> Interval:
+    few, many = (min(max(0, count), _MAX_SHIFT) for count in b)
+    ends = (a[0] >> few, a[0] >> many, a[1] >> few, a[1] >> many)
+    return min(ends), max(ends)
+
+
+def _shifted_left(a: tuple[int, int], b: tuple[int, int]) -> Interval:
+    few, many = (max(0, count) for count in b)
+    if many > _MAX_SHIFT:
         return None
-    else:
-        ends = (a[0] << few, a[0] << many, a[1] << few, a[1] << many)
+    ends = (a[0] << few, a[0] << many, a[1] << few, a[1] << many)
     return min(ends), max(ends)
 
 
@@ -123,3 +123,16 @@ def _signed_bits(a: tuple[int, int], b: tuple[int, int]) -> Interval:
     """Return the two's complement range wide enough for both operands; bitwise results stay inside."""
     bits = max((v if v >= 0 else ~v).bit_length() for v in (*a, *b))
     return -(1 << bits), (1 << bits) - 1
+
+
+_RULES: dict[BinaryOp, Callable[[tuple[int, int], tuple[int, int]], Interval]] = {
+    "+": _sum,
+    "-": _difference,
+    "*": _product,
+    "/": _quotient,
+    "mod": _remainder,
+    "<<": _shifted_left,
+    ">>": _shifted_right,
+    "|": _disjunction,
+    "^": _disjunction,
+}

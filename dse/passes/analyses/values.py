@@ -35,7 +35,7 @@ EXACT_IN_SINGLE = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class Known:
     """What is known of a value; the default is nothing."""
 
     bounds: Interval = None
@@ -50,7 +50,7 @@ class Value:
     """Elements of a list may lie outside its type (``aliases``)."""
 
 
-UNKNOWN = Value()
+UNKNOWN = Known()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Values:
         self._results = results
         self._parameter_sizes = parameter_sizes
         self._loose = loose
-        self._known: dict[int, tuple[Expr, Value]] = {}
+        self._known: dict[int, tuple[Expr, Known]] = {}
 
     def declare(self, variable: Variable, bounds: Interval = None, *, by_reference: bool = False) -> Held:
         """Add a variable; ``bounds`` are narrower than its container. ``by_reference``: it may be any caller's list."""
@@ -106,19 +106,19 @@ class Values:
         held = self.held[variable.name]
         return held.sizes[dimension] if held.certain else None
 
-    def of(self, expr: Expr) -> Value:
+    def of(self, expr: Expr) -> Known:
         """Return what is known of the value of an expression."""
         found = self._known.get(id(expr))
         if found is None:
             found = self._known[id(expr)] = (expr, self._find(expr))  # the expression is kept: its id stays its own
         return found[1]
 
-    def _find(self, expr: Expr) -> Value:  # ways: one case for each node of the IR
+    def _find(self, expr: Expr) -> Known:  # ways: one case for each node of the IR
         match expr:
             case Const():
                 return _of_constant(expr)
             case ConstList():
-                return Value(bounds_of_table(expr.values), length=len(expr.values))
+                return Known(bounds_of_table(expr.values), length=len(expr.values))
             case Load():
                 return self._load(expr)
             case Index():
@@ -145,13 +145,13 @@ class Values:
             case _:
                 assert_never(expr)
 
-    def _load(self, expr: Load) -> Value:
+    def _load(self, expr: Load) -> Known:
         held = self.held[expr.name]
         of = held.variable.type
         length = held.sizes[0] if isinstance(of, ListType) and held.certain else None
-        return Value(held.bounds, single=is_single(of) and not held.loose, length=length, loose=held.loose)
+        return Known(held.bounds, single=is_single(of) and not held.loose, length=length, loose=held.loose)
 
-    def _index(self, expr: Index) -> Value:
+    def _index(self, expr: Index) -> Known:
         held = self.held[expr.name]
         checked = any(isinstance(index, Check) for index in expr.indices)
         length = None
@@ -159,68 +159,68 @@ class Values:
             size = held.sizes[len(expr.indices)]
             length = size if not checked or size == expr.type.size else None  # a stray read gives the declared size
         bounds = hull(held.bounds, (0, 0)) if checked else held.bounds
-        return Value(bounds, single=is_single(expr.type) and not held.loose, length=length, loose=held.loose)
+        return Known(bounds, single=is_single(expr.type) and not held.loose, length=length, loose=held.loose)
 
-    def _unary(self, expr: Unary) -> Value:
+    def _unary(self, expr: Unary) -> Known:
         operand = self.of(expr.operand)
         match expr.op:
             case "~":
-                return Value(ranges.complemented(operand.bounds))
+                return Known(ranges.complemented(operand.bounds))
             case "-":
-                return Value(ranges.negated(operand.bounds), single=operand.single)
+                return Known(ranges.negated(operand.bounds), single=operand.single)
             case "#" if operand.length is not None:
-                return Value((operand.length, operand.length))
+                return Known((operand.length, operand.length))
             case _:
                 return UNKNOWN
 
-    def _binary(self, expr: Binary) -> Value:
+    def _binary(self, expr: Binary) -> Known:
         if isinstance(expr.type, IntType):
             left, right = self.of(expr.left), self.of(expr.right)
             if expr.op in ("<<", ">>"):
                 masked = ranges.counts(right.bounds, expr.left.type)
-                return Value(ranges.binary(expr.op, left.bounds, masked))
-            return Value(ranges.binary(expr.op, left.bounds, right.bounds))
+                return Known(ranges.binary(expr.op, left.bounds, masked))
+            return Known(ranges.binary(expr.op, left.bounds, right.bounds))
         if isinstance(expr.type, ListType):
             left, right = self.of(expr.left), self.of(expr.right)
             known = left.length is not None and right.length is not None
             length = (left.length or 0) + (right.length or 0) if known else None
             loose = left.loose or right.loose
-            return Value(hull(left.bounds, right.bounds), left.single and right.single, True, length, loose)
+            return Known(hull(left.bounds, right.bounds), left.single and right.single, True, length, loose)
         return UNKNOWN
 
-    def _call(self, expr: Call) -> Value:
+    def _call(self, expr: Call) -> Known:
         of = self._results.get(expr.routine)
         if of is None:
-            return Value(fresh=True)
-        return Value(container(of), single=is_single(of), fresh=True)
+            return Known(fresh=True)
+        return Known(container(of), single=is_single(of), fresh=True)
 
-    def _collected(self, elements: tuple[Expr, ...], length: int) -> Value:
+    def _collected(self, elements: tuple[Expr, ...], length: int) -> Known:
         values = [self.of(e) for e in elements]
         bounds = values[0].bounds if values else None
         for value in values[1:]:
             bounds = hull(bounds, value.bounds)
         single = bool(values) and all(v.single for v in values)
-        return Value(bounds, single, True, length, any(v.loose for v in values))
+        return Known(bounds, single, True, length, any(v.loose for v in values))
 
-    def _cast(self, expr: Cast) -> Value:
+    def _cast(self, expr: Cast) -> Known:
         match expr.type:
             case IntType() if expr.operand.type == BOOL:
-                return Value((0, 1))
+                return Known((0, 1))
             case IntType():
-                return Value(container(expr.type))
+                return Known(container(expr.type))
             case FloatType(bits=64):
-                return Value(single=is_exact_in_single(self.interval(expr.operand)))
+                return Known(single=is_exact_in_single(self.interval(expr.operand)))
             case FloatType():
-                return Value(single=True)
+                return Known(single=True)
             case _:
                 return UNKNOWN
 
-    def _copy(self, expr: Copy) -> Value:
+    def _copy(self, expr: Copy) -> Known:
         source = self.of(expr.operand)
         bounds = container(expr.type) if expr.convert else source.bounds
         whole = source.length is not None and source.length >= expr.type.size and len(dimensions_of(expr.type)) == 1
         single = source.single or (expr.convert and is_single(expr.type))
-        return Value(bounds if whole else hull(bounds, (0, 0)), single, True, expr.type.size)
+        return Known(bounds if whole else hull(bounds, (0, 0)), single, True, expr.type.size)
 
     # What fits where --------------------------------------------------------------------------------------------------
 
@@ -247,20 +247,20 @@ class Values:
                 return True
 
 
-def _of_constant(expr: Const) -> Value:
+def _of_constant(expr: Const) -> Known:
     match expr.value:
         case bool() | str():
             return UNKNOWN
         case float(value):
-            return Value(single=single(value) == value)
+            return Known(single=single(value) == value)
         case value if isinstance(expr.type, FloatType):
-            return Value(single=abs(value) <= EXACT_IN_SINGLE)
+            return Known(single=abs(value) <= EXACT_IN_SINGLE)
         case value:
-            return Value((value, value))
+            return Known((value, value))
 
 
-def _either(a: Value, b: Value) -> Value:
-    return Value(
+def _either(a: Known, b: Known) -> Known:
+    return Known(
         hull(a.bounds, b.bounds),
         single=a.single and b.single,
         fresh=a.fresh and b.fresh,
@@ -282,12 +282,11 @@ def is_exact_in_single(bounds: Interval) -> bool:
 
 def bounds_of_table(values: tuple[object, ...]) -> Interval:
     """Return the bounds of the integers of a nested table; None for an empty one, or one of anything else."""
-    match values:
-        case (tuple(), *_):
-            rows = (bounds_of_table(row) for row in values if isinstance(row, tuple))
-            ends = [end for row in rows if row is not None for end in row]
-        case (int(), *_):
-            ends = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
-        case _:
-            ends = []
+    ends: list[int] = []
+    for value in values:
+        match value:
+            case tuple():
+                ends += bounds_of_table(value) or ()
+            case int() if not isinstance(value, bool):
+                ends.append(value)
     return (min(ends), max(ends)) if ends else None

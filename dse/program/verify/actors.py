@@ -28,7 +28,9 @@ def verify(actor: Actor) -> tuple[Finding, ...]:
     return tuple(findings.found)
 
 
-def check_variables(bodies: BodyVerifier, variables: tuple[Variable, ...], reach: "Reach", findings: Findings) -> Scope:
+def check_variables(
+    bodies: BodyVerifier, variables: tuple[Variable, ...], reach: "Reachable", findings: Findings
+) -> Scope:
     """Check state and constants, each of whose initial values needs only those before, and return their scope."""
     scope = Scope()
     own = {variable.name for variable in variables}
@@ -57,7 +59,7 @@ def check_routine(bodies: BodyVerifier, routine: Routine, scope: Scope, findings
         bodies.stored(routine.result, routine.result_type, "the result", routine.span)
 
 
-class Reach:
+class Reachable:
     """The variables that an expression names, itself or in the functions that it calls."""
 
     def __init__(self, routines: Iterable[Routine]) -> None:
@@ -92,7 +94,7 @@ class _ActorVerifier:
         """Gather what is wrong."""
         actor = self._actor
         self._check_names()
-        scope = check_variables(self._bodies, actor.variables, Reach(actor.routines), self._findings)
+        scope = check_variables(self._bodies, actor.variables, Reachable(actor.routines), self._findings)
         for routine in actor.routines:
             check_routine(self._bodies, routine, scope, self._findings)
         for native in actor.natives:

@@ -124,8 +124,12 @@ class BodyVerifier:
         self.require(_is_value(const.value, const.type), f"{const.value!r} is no {type_text(const.type)}", const.span)
 
     def _const_list(self, table: ConstList, _scope: Scope) -> None:
+        self.table(table, exact=self.exact_tables)
+
+    def table(self, table: ConstList, *, exact: bool) -> None:
+        """Check the values of a table; unless it has to be ``exact``, its lists may be shorter than its type says."""
         if self.require(isinstance(table.type, ListType), "a table has no list type", table.span):
-            right = is_table(table.values, dimensions_of(table.type), scalar_of(table.type), exact=self.exact_tables)
+            right = is_table(table.values, dimensions_of(table.type), scalar_of(table.type), exact=exact)
             self.require(right, f"a table does not have the shape of {type_text(table.type)}", table.span)
 
     def _load(self, load: Load, scope: Scope) -> None:

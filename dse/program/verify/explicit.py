@@ -35,7 +35,7 @@ from dse.program.ir import (
 )
 from dse.program.text.tokens import type_text
 from dse.program.types import BoolType, FloatType, IntType, ListType, StringType, Type, dimensions_of, scalar_of
-from dse.program.verify.actors import Reach, check_routine, check_variables, verify
+from dse.program.verify.actors import Reachable, check_routine, check_variables, verify
 from dse.program.verify.bodies import BodyVerifier, Scope
 from dse.program.verify.choices import ChoiceVerifier, last_token
 from dse.program.verify.findings import Finding, Findings
@@ -185,7 +185,10 @@ class ExplicitBodies(BodyVerifier):
         self.require(index.type == operand.type, "a check has another type than its index", index.span)
 
     def _copy(self, copy: Copy, scope: Scope) -> None:
-        self.expression(copy.operand, scope)
+        if isinstance(copy.operand, ConstList):
+            self.table(copy.operand, exact=False)  # the copy fills it up
+        else:
+            self.expression(copy.operand, scope)
         self._copied(copy.operand, copy.type, copy.convert, copy.span)
 
     def _copied(self, value: Expr, target: Type, convert: bool, span: Span) -> None:
@@ -295,7 +298,7 @@ class _ExplicitVerifier:
         findings.where = "explicit actor"
         if not self._fits_its_actor():
             return
-        scope = check_variables(self._bodies, explicit.variables, Reach(explicit.routines), findings)
+        scope = check_variables(self._bodies, explicit.variables, Reachable(explicit.routines), findings)
         for routine in explicit.routines:
             check_routine(self._bodies, routine, scope, findings)
         peeked = _peeked(explicit)

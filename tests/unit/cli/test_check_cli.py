@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from dse.cli.main import main
-from dse.program.text.printer import print_actor
-from dse.program.text.reader import read_actor
+from dse.program.text.printer import print_actor, print_explicit
+from dse.program.text.reader import read_actor, read_explicit
 
 ACTORS = Path(__file__).resolve().parents[3] / "actors"
 PINGPONG = ACTORS / "pingpong"
@@ -42,6 +42,15 @@ def test_a_class_with_several_actors_prints_each_below_its_instances(capsys: pyt
     assert 'constant name: str = "B"' in second
     one = printed(capsys, "--print-ir", "CopyTokensB", PINGPONG / "pingpong.xdf")
     assert second == "// CopyTokensB\n" + one
+
+
+def test_an_explicit_actor_reads_back_and_belongs_to_its_wiring(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "--print-ir", "Merger", "--explicit", PINGPONG / "pingpong.xdf")
+    explicit = read_explicit(text)
+    assert explicit.actor.name == "pingpong.Merger"
+    assert print_explicit(explicit) == text
+    alone = printed(capsys, "--print-ir", "CopyTokens", "--explicit", PINGPONG / "CopyTokens.cal")
+    assert read_explicit(alone).wiring.fan_outs == (1,) * len(read_explicit(alone).actor.outputs)
 
 
 def test_json_has_the_text_under_a_key_only_if_asked(capsys: pytest.CaptureFixture[str]) -> None:

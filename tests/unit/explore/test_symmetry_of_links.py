@@ -69,3 +69,24 @@ def test_readers_of_ports_that_are_shared_otherwise_are_not_exchanged() -> None:
         spans = [engine.estimate(whole.to_point(Candidate(assignment=slots))).makespan for slots in (one, other)]
         assert (spans[0] == spans[1]) == alike
         assert (merged.canonical(one) == merged.canonical(other)) == alike
+
+
+def test_of_many_equal_branches_some_are_exchanged() -> None:
+    """Five branches of two actors have 120 orders, too many to try at once: those of four of them are."""
+    names = "abcde"
+    edges = [(f"s.{n}", n) for n in names] + [(f"{n}.o", n.upper()) for n in names]
+    trace = network(edges, dict.fromkeys(("s", *names, *names.upper()), "x"))
+    given = problem(trace, weights(trace, dict.fromkeys(("s", *names, *names.upper()), 3)))
+    options = SpaceOptions(
+        capacities=((4,) * 10,), transfers="parallel", policies=("FULL_PARALLEL",), partitions=(1, 2)
+    )
+    whole = build_space(trace.topology, given.platform, options)
+    merged = merged_space(whole, build_tables(given))
+    own = [0] * 11
+    forms = set()
+    for branch in range(4):  # the first actor of one branch is apart from all others
+        own[1 + branch] = 1
+        forms.add(merged.canonical(tuple(own)))
+        own[1 + branch] = 0
+    assert len(forms) == 1
+    assert None not in forms

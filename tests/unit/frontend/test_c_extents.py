@@ -40,6 +40,11 @@ def lowered(body: str) -> Kernel:
         ("int j = 0, k = 0; while (j < 4) { k = 0; while (k < 3) { out[i] += p[4 * k + j]; k++; } j++; }", 12),
         ("int j = 0; for (int k = 0; k < 5; k++) { out[i] += p[j % 7]; j += 2; }", 7),
         ("int last = 0; for (int k = 0; k < 5; k++) { out[i] += p[last]; last = k; }", 5),
+        ("for (int k = 0; k <= i; k++) out[i] += p[k];", 16),
+        ("for (int k = i; k >= 0; k--) out[i] += p[k];", 16),
+        ("for (int k = 20; k >= i; k--) out[i] += p[k];", 21),
+        ("for (int k = 5; k < 5; k++) out[i] += p[9];", 1),
+        ("for (int k = 5; k <= 5; k++) out[i] += p[9];", 10),
         # so has one that a branch assigns
         ("int j = 3; if (x > 0) j = 8; out[i] = p[j];", 9),
         ("int j = 3; if (x > 0) j = 8; else j = 1; out[i] = p[j];", 9),
@@ -136,6 +141,42 @@ def test_ranges_at_a_place() -> None:
     RangeWalk(found).run(look)
     (state,) = seen
     assert state["j"] == (9, 12)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("i < 4", (0, 3)),
+        ("i <= 4", (0, 4)),
+        ("i > 4", (5, 15)),
+        ("i >= 4", (4, 15)),
+        ("i == 4", (4, 4)),
+        ("i != 0", (1, 15)),
+        ("i != 15", (0, 14)),
+        ("i != 4", (0, 15)),
+        ("4 < i", (5, 15)),
+        ("4 >= i", (0, 4)),
+        ("i - 3 > 4", (8, 15)),
+        ("!(i < 4)", (4, 15)),
+        ("!(i > 4)", (0, 4)),
+        ("i > 2 && i < 7", (3, 6)),
+        ("i < 2 || i > 9", (0, 15)),
+        ("i < 2 || i < 4", (0, 3)),
+        ("!(i < 2 || i > 9)", (2, 9)),
+        ("i", (1, 15)),
+        ("i > q[i]", (0, 15)),
+        ("i > c[i]", (1, 15)),
+        ("2 * i < 4", (0, 15)),
+    ],
+)
+def test_a_condition_narrows(condition: str, expected: tuple[int, int]) -> None:
+    seen: list[State] = []
+    text = (
+        KERNEL.replace("float *p", "float p[9]").replace("int n,", "").replace("BODY", f"if ({condition}) out[i] = 1;")
+    )
+    (found,) = kernels_of("k.c", text, {})
+    RangeWalk(found).run(lambda statement, state: seen.append(state) if isinstance(statement, Assign) else None)
+    assert seen[-1]["i"] == expected
 
 
 def test_counting_wraps_what_is_converted_and_stored() -> None:

@@ -91,3 +91,14 @@ def test_a_large_list_is_a_list_in_all_else(tmp_path: Path) -> None:
         println(same[8][9]); println(same[298][1]);
         big[row[0] - 3 + row[9] - 5] := row; println(big[0][9]); println(big[row[9] * 100][0]);"""
     assert run_body(tmp_path, body, declarations).split() == ["5", "0", "8", "300", "0", "5", "0", "5", "0"]
+
+
+def test_short_rows_of_a_table_are_filled_up_with_zeros(tmp_path: Path) -> None:
+    declarations = """
+        int state[2][3] := [[1, 2, 3], [4]];
+        int fixed[2][3] = [[1], [2, 3]];
+        int n := 1;
+        procedure show(int r[2][3]) begin println(r[1][2]); end
+    """
+    body = "n := 1; println(state[1][0]); println(state[1][2]); println(fixed[0][n]); show(fixed); println(own[0][2]);"
+    assert run_body(tmp_path, body, declarations, var="int own[2][3] = [[1], [2]]").split() == ["4", "0", "0", "0", "0"]
