@@ -1,1 +1,1 @@
-"""Layer 3: analyses and rewrites of the IR."""
+"""Layer 3: the arithmetic of the language, analyses and rewrites of the IR."""

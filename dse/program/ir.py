@@ -1,4 +1,4 @@
-"""The typed IR: what actor actions and C kernels lower to, and all that interpreter, generators and cost models see.
+"""The typed IR: what actor actions and C kernels lower to, and all that passes, backends and cost models see.
 
 Rules that every producer keeps and every consumer may rely on:
 
