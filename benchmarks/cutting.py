@@ -18,7 +18,8 @@ from dse.explore.mapping_bound import MappingBound
 from dse.explore.method import SearchContext, SearchMethod, Traffic
 from dse.explore.methods.registry import METHODS
 from dse.explore.search import ranked, run_search
-from dse.explore.space.space import Space, SpaceOptions, build_space
+from dse.explore.space.build import build_space
+from dse.explore.space.space import Space, SpaceOptions
 from dse.flows.capacities import read_capacities
 from dse.flows.defaults import cpu_only_actors
 from dse.flows.options import ProblemOptions

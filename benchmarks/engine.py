@@ -26,7 +26,8 @@ from dse.estimate.engine import Engine, make_engine
 from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import prepare
 from dse.explore.mapping_bound import MappingBound
-from dse.explore.space.space import SpaceOptions, build_space
+from dse.explore.space.build import build_space
+from dse.explore.space.space import SpaceOptions
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import Platform, Unit
 from dse.model.problem import Problem
@@ -66,7 +67,7 @@ def pipeline(n_actors: int, n_firings: int, seed: int) -> Trace:
     )
 
 
-def weights(trace: Trace) -> WeightTable:
+def weights(trace: Trace) -> WeightTable:  # ways: three tables of comprehensions
     """Return weights in which every actor differs, with transfers across partitions dearer than inside."""
 
     def cost(cycles: int) -> Cost:

@@ -8,6 +8,7 @@ evaluation is stopped by the number of its pauses; only the solver of ``integer-
 """
 
 import argparse
+import itertools
 import json
 import os
 import time
@@ -29,8 +30,9 @@ from dse.explore.mapping_bound import MappingBound, fastest_rows
 from dse.explore.method import SearchContext, SearchMethod, Traffic
 from dse.explore.methods.registry import METHODS, choose_method
 from dse.explore.search import BATCH
+from dse.explore.space.build import build_space
 from dse.explore.space.merged import merged_space
-from dse.explore.space.space import SpaceOptions, build_space
+from dse.explore.space.space import SpaceOptions
 from dse.flows.capacities import read_capacities
 from dse.flows.defaults import cpu_only_actors, default_budget
 from dse.flows.options import ProblemOptions
@@ -330,14 +332,24 @@ def main() -> None:
     args = parser.parse_args()
     if args.yardstick:
         print("\n".join(yardstick()))
-        return
+    else:
+        perform_missing(args)
+
+
+def _done(results: Path) -> set[str]:
+    """Return the keys of the runs in a file of results."""
+    return {json.loads(line)["key"] for line in results.read_text().splitlines()} if results.exists() else set()
+
+
+def perform_missing(args: argparse.Namespace) -> None:
+    """Perform the runs that the results lack."""
     networks = [*APPLICATIONS, *(r.name for r in RECIPES)]
     if args.quick:
         args.evaluations, args.long, args.seeds = 100, 300, 1
         networks = ["pingpong-4", "jpeg-4", "tree-6x3g", "split-join-12x4"]
-    done = {json.loads(line)["key"] for line in args.out.read_text().splitlines()} if args.out.exists() else set()
-    open_runs = [run for network in networks for run in runs_of(network, args) if run.key not in done]
-    open_runs.sort(key=_order)
+    done = _done(args.out)
+    runs = itertools.chain.from_iterable(runs_of(network, args) for network in networks)
+    open_runs = sorted((run for run in runs if run.key not in done), key=_order)
     with ProcessPoolExecutor(args.jobs, initializer=os.nice, initargs=(5,)) as pool, args.out.open("a") as out:
         for future in as_completed([pool.submit(perform, run) for run in open_runs]):
             out.write(json.dumps(future.result()) + "\n")

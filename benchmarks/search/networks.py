@@ -11,7 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from dse.explore.space.space import Space, SpaceOptions, build_space
+from dse.explore.space.build import build_space
+from dse.explore.space.space import Space, SpaceOptions
 from dse.model.platform import Link, Platform, Unit
 from dse.model.problem import Problem
 from dse.model.trace import Topology, TraceAction, TraceActor, TraceBuffer, make_trace
@@ -136,26 +137,24 @@ def case_of(recipe: Recipe, firings: int = 2000) -> Case:
     return Case(name=recipe.name, problem=problem, space=space)
 
 
+def _actor(a: int, inputs: Edges, outputs: Edges, repeats: list[int]) -> TraceActor:
+    def rates(ends: Edges) -> tuple[int, ...]:
+        return tuple(math.lcm(repeats[s], repeats[t]) // repeats[a] for s, t in ends)
+
+    return TraceActor(
+        name=f"a{a}",
+        class_name="A",
+        inputs=tuple(f"i{k}" for k in range(len(inputs))),
+        outputs=tuple(f"o{k}" for k in range(len(outputs))),
+        actions=tuple(TraceAction(name=x, reads=rates(inputs), writes=rates(outputs)) for x in ("x", "y")),
+    )
+
+
 def _topology(name: str, edges: Edges, repeats: list[int]) -> Topology:
     n = len(repeats)
     inputs = [[e for e in edges if e[1] == a] for a in range(n)]
     outputs = [[e for e in edges if e[0] == a] for a in range(n)]
-
-    def rates(actor: int, ends: Edges) -> tuple[int, ...]:
-        return tuple(math.lcm(repeats[s], repeats[t]) // repeats[actor] for s, t in ends)
-
-    actors = tuple(
-        TraceActor(
-            name=f"a{a}",
-            class_name="A",
-            inputs=tuple(f"i{k}" for k in range(len(inputs[a]))),
-            outputs=tuple(f"o{k}" for k in range(len(outputs[a]))),
-            actions=tuple(
-                TraceAction(name=x, reads=rates(a, inputs[a]), writes=rates(a, outputs[a])) for x in ("x", "y")
-            ),
-        )
-        for a in range(n)
-    )
+    actors = tuple(_actor(a, inputs[a], outputs[a], repeats) for a in range(n))
     buffers = tuple(
         TraceBuffer(
             source=s,

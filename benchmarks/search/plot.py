@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.search.compare import APPLICATIONS, EXHAUSTED
 from benchmarks.search.networks import RECIPES
@@ -82,6 +83,10 @@ class Results:
             if r.role == role and (method is None or r.method == method) and (r.size >= EXHAUSTED or role == "optimum")
         ]
 
+    def finders(self, network: str) -> set[str]:
+        """Return the roles of the runs that found the best known of a network."""
+        return {r.role for r in self.rows if r.network == network and r.best == self.best[network]}
+
     def gap(self, row: Row, evaluations: int | None = None) -> float:
         """Return by how much a run was above the best known, as a fraction."""
         found = row.best if evaluations is None else row.after(evaluations)
@@ -95,20 +100,38 @@ class Results:
 def read_results(path: Path, known: Path | None = None) -> Results:
     """Read the lines of a comparison. ``known``: best known makespans of earlier ones on the same networks."""
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    runs = [line for line in lines if line["role"] != "yardstick"]
-    failed = tuple(f"{line['key']}: {line['error']}" for line in runs if "error" in line)
-    rows = tuple(_row(line) for line in runs if "error" not in line and line["curve"])
-    best = {name: min(r.best for r in rows if r.network == name) for name in dict.fromkeys(r.network for r in rows)}
-    bound = {name: max(r.bound for r in rows if r.network == name) for name in best}
-    bound |= {r.network: r.best for r in rows if r.proven}
-    records = json.loads(known.read_text()) if known is not None and known.exists() else {}
-    size = {r.network: str(r.size) for r in rows}
-    records = {name: record for name, record in records.items() if record["size"] == size.get(name)}
+    rows, failed = _runs(lines)
+    best, bound = _best_of(rows), _bound_of(rows)
+    records = _records(known, {r.network: str(r.size) for r in rows})
     earlier = tuple(name for name, record in records.items() if record["best"] < best[name])
-    best |= {name: records[name]["best"] for name in earlier}
-    bound |= {name: max(bound[name], record["bound"]) for name, record in records.items()}
+    for name, record in records.items():
+        best[name], bound[name] = min(best[name], record["best"]), max(bound[name], record["bound"])
     yardstick = tuple(text for line in lines if line["role"] == "yardstick" for text in line["lines"])
     return Results(rows=rows, failed=failed, yardstick=yardstick, best=best, bound=bound, earlier=earlier)
+
+
+def _runs(lines: list[dict[str, Any]]) -> tuple[tuple[Row, ...], tuple[str, ...]]:
+    """Return the runs of a comparison, and what failed."""
+    runs = [line for line in lines if line["role"] != "yardstick"]
+    failed = tuple(f"{line['key']}: {line['error']}" for line in runs if "error" in line)
+    return tuple(_row(line) for line in runs if "error" not in line and line["curve"]), failed
+
+
+def _best_of(rows: Sequence[Row]) -> dict[str, int]:
+    """Return the best makespan that a run found on each network."""
+    return {name: min(r.best for r in rows if r.network == name) for name in dict.fromkeys(r.network for r in rows)}
+
+
+def _bound_of(rows: Sequence[Row]) -> dict[str, int]:
+    """Return the highest bound of each network, its optimum where a run proved it."""
+    bound = {name: max(r.bound for r in rows if r.network == name) for name in dict.fromkeys(r.network for r in rows)}
+    return bound | {r.network: r.best for r in rows if r.proven}
+
+
+def _records(known: Path | None, size: dict[str, str]) -> dict[str, Any]:
+    """Return what is known from earlier comparisons of networks whose spaces have the same size."""
+    records = json.loads(known.read_text()) if known is not None and known.exists() else {}
+    return {name: record for name, record in records.items() if record["size"] == size.get(name)}
 
 
 def _row(line: dict[str, object]) -> Row:
@@ -222,16 +245,6 @@ def small_table(results: Results) -> str:
 
 def large_table(results: Results) -> str:
     """Return what is known of the large spaces and how near ``auto`` comes."""
-    body = []
-    for network in dict.fromkeys(r.network for r in results.of("compared")):
-        rows = [r for r in results.rows if r.network == network]
-        best, bound = results.best[network], results.bound[network]
-        finders = sorted({f"{r.method} ({r.role})" for r in rows if r.best == best})
-        more = f" and {len(finders) - 1} more" if len(finders) > 1 else ""
-        by = f"{finders[0]}{more}" if finders else "earlier"
-        gaps = [worst_gap(results, network, role) for role in ("compared", "default")]
-        room = "optimal" if best == bound else percent(best / bound - 1)
-        body.append((network, str(rows[0].actors), size_text(rows[0].size), *map(percent, gaps), f"{best}", room, by))
     head = (
         "network",
         "actors",
@@ -242,7 +255,19 @@ def large_table(results: Results) -> str:
         "above bound",
         "found by",
     )
-    return table(head, body)
+    return table(head, [_large_row(results, n) for n in dict.fromkeys(r.network for r in results.of("compared"))])
+
+
+def _large_row(results: Results, network: str) -> tuple[str, ...]:
+    """Return the row of one network in the table of large spaces."""
+    rows = [r for r in results.rows if r.network == network]
+    best, bound = results.best[network], results.bound[network]
+    finders = sorted({f"{r.method} ({r.role})" for r in rows if r.best == best})
+    more = f" and {len(finders) - 1} more" if len(finders) > 1 else ""
+    by = f"{finders[0]}{more}" if finders else "earlier"
+    gaps = [worst_gap(results, network, role) for role in ("compared", "default")]
+    room = "optimal" if best == bound else percent(best / bound - 1)
+    return (network, str(rows[0].actors), size_text(rows[0].size), *map(percent, gaps), f"{best}", room, by)
 
 
 def worst_gap(results: Results, network: str, role: str) -> float:
@@ -250,14 +275,18 @@ def worst_gap(results: Results, network: str, role: str) -> float:
     return max((results.gap(r) for r in results.of(role, "auto") if r.network == network), default=math.nan)
 
 
+def _proof(row: Row) -> str:
+    """Return in words what a proof took."""
+    return f"{row.network} ({size_text(row.size)} mappings) with {row.made} estimations"
+
+
 def saved_text(results: Results) -> str:
     """Return how many placements symmetry and bounds save, over the small and the proven spaces."""
-    first = {r.network: r for r in results.rows}
-    placements = sum(r.placements for r in first.values() if r.size < EXHAUSTED)
-    mappings = sum(r.size for r in first.values() if r.size < EXHAUSTED)
+    small = [r for r in {r.network: r for r in results.rows}.values() if r.size < EXHAUSTED]
+    placements, mappings = sum(r.placements for r in small), sum(r.size for r in small)
     made = sum(r.made for r in results.of("optimum"))
-    proofs = [r for r in results.of("proof") if r.proven]
-    proved = ", ".join(f"{r.network} ({size_text(r.size)} mappings) with {r.made} estimations" for r in proofs)
+    proofs = (r for r in results.of("proof") if r.proven)
+    proved = ", ".join(map(_proof, proofs))
     return wrapped(
         f"The {placements:,} placements of the small spaces are {mappings:,} mappings when identical cores and units"
         f" are not told apart; of these `auto` estimated {made:,}. Branch and bound proved the optimum of"
@@ -277,17 +306,23 @@ def verdict(results: Results) -> str:
     for role, budget in (("default", "its default budget"), ("compared", "the equal budget of the table")):
         rows = results.of(role, "auto")
         if rows:
-            networks = dict.fromkeys(r.network for r in rows)
-            middle = [n for n in networks if median(not results.close(r) for r in rows if r.network == n) == 0]
-            lines.append(
-                f"- On the {len(networks)} larger spaces, with {budget} (at most"
-                f" {max(r.budget or 0 for r in rows):,} evaluations), {sum(results.close(r) for r in rows)} of"
-                f" {len(rows)} runs of `auto` ({percent(share(rows, results))} %) end within 1 % of the best known;"
-                f" the median seed does on {len(middle)} of {len(networks)} spaces. The mean gap is"
-                f" {percent(mean(results.gap(r) for r in rows))} %, the largest"
-                f" {percent(max(results.gap(r) for r in rows))} %."
-            )
+            lines.append(_verdict_of(results, rows, budget))
     return "\n".join(wrapped(line, "  ") for line in lines)
+
+
+def _verdict_of(results: Results, rows: Sequence[Row], budget: str) -> str:
+    """Return in words how near runs with one budget come to the best known."""
+    networks = dict.fromkeys(r.network for r in rows)
+    middle = [n for n in networks if median(not results.close(r) for r in rows if r.network == n) == 0]
+    gaps = [results.gap(r) for r in rows]
+    return (
+        f"- On the {len(networks)} larger spaces, with {budget} (at most"
+        f" {max(r.budget or 0 for r in rows):,} evaluations), {sum(results.close(r) for r in rows)} of"
+        f" {len(rows)} runs of `auto` ({percent(share(rows, results))} %) end within 1 % of the best known;"
+        f" the median seed does on {len(middle)} of {len(networks)} spaces. The mean gap is"
+        f" {percent(mean(gaps))} %, the largest"
+        f" {percent(max(gaps))} %."
+    )
 
 
 def wrapped(paragraph: str, indent: str = "") -> str:
@@ -296,22 +331,22 @@ def wrapped(paragraph: str, indent: str = "") -> str:
     return textwrap.fill(paragraph, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
+def _long_runs(results: Results, n_networks: int) -> str:
+    """Return in words which long runs were made."""
+    long_run = max((r.budget or 0 for r in results.of("long")), default=0)
+    done = len(results.of("long"))
+    if not done:
+        return "a long run" + (", which is still to be made" if n_networks else "")
+    runs = f"one long run of `iterated-search` (twice the default budget, up to {long_run:,} evaluations)"
+    return runs + (f", which was made on {done} of them so far" if done < n_networks else "")
+
+
 def known_text(results: Results) -> str:
     """Return where the best known of the larger spaces come from."""
     networks = list(dict.fromkeys(r.network for r in results.of("compared")))
     proven = sum(results.best[n] == results.bound[n] for n in networks)
-    long_only = [
-        n
-        for n in networks
-        if {r.role for r in results.rows if r.network == n and r.best == results.best[n]} == {"long"}
-    ]
-    long_run = max((r.budget or 0 for r in results.of("long")), default=0)
-    done = len(results.of("long"))
-    runs = "a long run"
-    if done:
-        runs = f"one long run of `iterated-search` (twice the default budget, up to {long_run:,} evaluations)"
-    if done < len(networks):
-        runs += f", which was made on {done} of them so far" if done else ", which is still to be made"
+    long_only = [n for n in networks if results.finders(n) == {"long"}]
+    runs = _long_runs(results, len(networks))
     return wrapped(
         "Above, it comes from the runs of the table, from `auto` with its default budget, from branch and bound where a"
         f" proof is within reach, and from {runs}."
@@ -406,18 +441,23 @@ def _bars(results: Results, budget: int) -> str:
 # Output ---------------------------------------------------------------------------------------------------------------
 
 
+def _unfinished(results: Results) -> str:
+    """Return what failed and what is still to be run."""
+    text = "".join(f"\nThis run failed: {line}\n" for line in results.failed)
+    missing = [name for name in (*APPLICATIONS, *(r.name for r in RECIPES)) if name not in results.best]
+    if missing:
+        text += f"\nThe comparison is not finished: {', '.join(missing)} are still to be run.\n"
+    short = sorted({r.network for r in results.rows if r.role == "default"} - {r.network for r in results.of("long")})
+    if short:
+        text += "\n" + wrapped(f"Still without the long run: {', '.join(short)}.") + "\n"
+    return text
+
+
 def page(results: Results) -> str:
     """Return the page."""
     budget = max(r.budget or 1 for r in results.of("compared"))
     seeds = len({r.seed for r in results.of("compared")})
     clocked = sum(r.stop == "seconds" for r in results.rows)
-    failed = "".join(f"\nThis run failed: {line}\n" for line in results.failed)
-    missing = [name for name in (*APPLICATIONS, *(r.name for r in RECIPES)) if name not in results.best]
-    if missing:
-        failed += f"\nThe comparison is not finished: {', '.join(missing)} are still to be run.\n"
-    short = sorted({r.network for r in results.rows if r.role == "default"} - {r.network for r in results.of("long")})
-    if short:
-        failed += "\n" + wrapped(f"Still without the long run: {', '.join(short)}.") + "\n"
     values = {
         "verdict": verdict(results),
         "methods": methods_table(results),
@@ -431,7 +471,7 @@ def page(results: Results) -> str:
         "runs": f"{len(results.rows):,}",
         "clocked": str(clocked),
         "networks": str(len(results.best)),
-        "failed": failed,
+        "failed": _unfinished(results),
         "exhausted": f"{EXHAUSTED:,}",
     }
     found = TEMPLATE.read_text()

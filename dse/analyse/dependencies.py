@@ -36,6 +36,11 @@ class _Block:
     target: _Ints
     count: _Ints | None = None
 
+    @property
+    def counts(self) -> _Ints:
+        """How many tokens each dependency is."""
+        return np.ones(len(self.source), dtype=np.int64) if self.count is None else self.count
+
 
 def derive_dependencies(trace: Trace, kinds: tuple[DependencyKind, ...] = DEPENDENCY_KINDS) -> Dependencies:
     """Return the dependencies of a trace, of some kinds only if asked for; about 30 bytes a dependency.
@@ -43,16 +48,17 @@ def derive_dependencies(trace: Trace, kinds: tuple[DependencyKind, ...] = DEPEND
     Raises:
         FormatError: the trace reads tokens that were never written.
     """
-    first = np.cumsum([0, *(len(f) for f in trace.firings)], dtype=np.int64)
+    first = np.cumsum([0, *map(len, trace.firings)], dtype=np.int64)
     names = _names(trace)
-    index = {name: i for i, name in enumerate(names)}
+    index = dict(zip(names, range(len(names)), strict=True))
     blocks = [b for b in _all_blocks(trace, first, index) if b.kind in kinds and len(b.source)]
     blocks.sort(key=lambda b: (_CODE[b.kind], b.label))
+    sizes = [len(b.source) for b in blocks]
     source = _joined([b.source for b in blocks])
     target = _joined([b.target for b in blocks])
-    kind = np.repeat(np.array([_CODE[b.kind] for b in blocks], dtype=np.uint8), [len(b.source) for b in blocks])
-    label = np.repeat(np.array([b.label for b in blocks], dtype=np.int32), [len(b.source) for b in blocks])
-    count = _joined([b.count if b.count is not None else np.ones(len(b.source), dtype=np.int64) for b in blocks])
+    kind = np.repeat(np.array([_CODE[b.kind] for b in blocks], dtype=np.uint8), sizes)
+    label = np.repeat(np.array([b.label for b in blocks], dtype=np.int32), sizes)
+    count = _joined([b.counts for b in blocks])
     # Inside a block targets and, for one target, sources ascend: sorting by target alone, stably, merges the blocks.
     order = np.argsort(target, kind="stable")
     return Dependencies(

@@ -34,6 +34,14 @@ def pack_integers(values: Sequence[int], *, squeeze: bool = False) -> bytes:
     return squeezed if len(squeezed) < len(packed) else packed
 
 
+def _count_of(blob: bytes, width: int) -> int:
+    """Return how many integers of a width the bytes hold. Raises ``ValueError`` where they hold no whole number."""
+    count, rest = divmod(len(blob) - 1, width or 1)
+    if width == 0 or rest or not count:
+        raise ValueError(f"{len(blob)} bytes are no packed integers of width {width}")
+    return count
+
+
 def unpack_integers(blob: bytes) -> tuple[int, ...]:
     """Return what ``pack_integers`` was given. Raises ``ValueError`` where the bytes are not from it."""
     if not blob:
@@ -41,9 +49,7 @@ def unpack_integers(blob: bytes) -> tuple[int, ...]:
     if blob[0] == ZLIB_MARK:
         blob = _expanded(blob)
     width = blob[0]
-    count, rest = divmod(len(blob) - 1, width or 1)
-    if width == 0 or rest or not count:
-        raise ValueError(f"{len(blob)} bytes are no packed integers of width {width}")
+    count = _count_of(blob, width)
     if width == 1:
         return tuple(blob[1:])
     if width > WORD:

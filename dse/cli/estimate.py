@@ -12,6 +12,8 @@ from dse.cli.problem_arguments import add_problem_arguments, compiling_notice, p
 from dse.flows.estimate import Estimated, MappingEstimate, estimate_mappings
 from dse.flows.options import EstimateOptions, parse_clocks
 from dse.formats.study_file import clock_json
+from dse.model.estimate import Deadlock, DeadlockRow
+from dse.model.trace import Topology
 from dse.report.quantities import percent_text, time_text, wrapped
 from dse.report.ranking import mapping_text, render
 from dse.report.why import CORE_CATEGORIES, reason_lines
@@ -66,6 +68,26 @@ def run(args: argparse.Namespace) -> int:
     return DEADLOCK if estimated.all_deadlock else 0
 
 
+def _wait(row: DeadlockRow, topology: Topology) -> dict[str, object]:
+    """Return the JSON object of what one actor of a deadlock waits for."""
+    return {
+        "actor": topology.actors[row.actor].name,
+        "action": topology.actors[row.actor].actions[row.action].name,
+        "fifo": topology.buffer_name(row.buffer),
+        "for": row.kind,
+        "have": row.have,
+        "need": row.need,
+    }
+
+
+def _remedy(deadlock: Deadlock, capacities: Sequence[int], topology: Topology) -> dict[str, int] | None:
+    """Return the sizes that end a deadlock, of the FIFOs whose size they change; None where none do."""
+    if deadlock.remedy is None:
+        return None
+    changed = enumerate(zip(deadlock.remedy, capacities, strict=True))
+    return {topology.buffer_name(b): tokens for b, (tokens, before) in changed if tokens != before}
+
+
 def as_document(mapping: MappingEstimate, estimated: Estimated) -> dict[str, object]:
     """Return the JSON object of one mapping; times are ticks of ``unit``."""
     estimate, topology = mapping.estimate, estimated.setting.trace.topology
@@ -87,26 +109,8 @@ def as_document(mapping: MappingEstimate, estimated: Estimated) -> dict[str, obj
             }
             for p, point in zip(mapping.reasons.partitions, mapping.point.partitions, strict=True)
         ],
-        "waits": []
-        if dead is None
-        else [
-            {
-                "actor": topology.actors[row.actor].name,
-                "action": topology.actors[row.actor].actions[row.action].name,
-                "fifo": topology.buffer_name(row.buffer),
-                "for": row.kind,
-                "have": row.have,
-                "need": row.need,
-            }
-            for row in dead.rows
-        ],
-        "remedy_tokens": None
-        if dead is None or dead.remedy is None
-        else {
-            topology.buffer_name(b): tokens
-            for b, (tokens, before) in enumerate(zip(dead.remedy, mapping.point.capacities, strict=True))
-            if tokens != before
-        },
+        "waits": [] if dead is None else [_wait(row, topology) for row in dead.rows],
+        "remedy_tokens": None if dead is None else _remedy(dead, mapping.point.capacities, topology),
         "assumed": list(estimated.assumed),
     }
 

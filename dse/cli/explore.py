@@ -109,10 +109,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", action="store_true", help="continue the search whose results are in the folder")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Search, print the ranking and what was written."""
-    refuse_empty("folder of results", args.out)
-    options = ExploreOptions(
+def _options(args: argparse.Namespace) -> ExploreOptions:
+    """Return what the arguments ask for. Raises ``OptionError`` where one is not understood."""
+    return ExploreOptions(
         problem=problem_options(args),
         partitions=parse_partitions(args.partitions) if args.partitions is not None else None,
         pins=tuple(parse_pin(text) for text in args.pin),
@@ -133,6 +132,12 @@ def run(args: argparse.Namespace) -> int:
         out=Path(args.out) if args.out is not None else None,
         resume=args.resume,
     )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Search, print the ranking and what was written."""
+    refuse_empty("folder of results", args.out)
+    options = _options(args)
     shown = not args.quiet and sys.stderr.isatty()
     with _progress(shown) as bar:
         watcher = Watcher(

@@ -178,7 +178,8 @@ def _choose(args: argparse.Namespace) -> int:
     return 0
 
 
-def _by_hand(args: argparse.Namespace) -> int:
+def _check_by_hand(args: argparse.Namespace) -> None:
+    """Raise ``OptionError`` where inputs by hand do not go with the other arguments, or one is missing."""
     if args.model != "memory_pipeline":
         raise OptionError(
             "--requests, --transactions and --warps are inputs of another model", expected="--model memory_pipeline"
@@ -188,6 +189,10 @@ def _by_hand(args: argparse.Namespace) -> int:
     missing = [f"--{name}" for name in _HAND if getattr(args, name) is None]
     if missing:
         raise OptionError(f"{', '.join(missing)} missing", expected="--requests, --transactions and --warps together")
+
+
+def _by_hand(args: argparse.Namespace) -> int:
+    _check_by_hand(args)
     inputs = PipelineInputs(
         requests=_positive(args.requests, "--requests") or 0.0,
         transactions=_positive(args.transactions, "--transactions") or 0.0,

@@ -1,5 +1,6 @@
 """What ``dse weights predict`` prints: a table of the actions that fire, and the JSON document with all of them."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -9,16 +10,21 @@ from dse.gpu.actors.weights import PredictedAction, PredictedWeights
 _HEAD = ("us", "one thread", "threads", "together", "firings", "confidence", "action", "why")
 
 
-def prediction_lines(files: PredictedFiles) -> list[str]:
-    """Return the table of the actions that fire, the dearest actor first, and what is to be known of it."""
-    found = files.predicted
+def _table_lines(found: PredictedWeights) -> Iterator[str]:
+    """Yield the table: five columns of numbers, then three of text."""
     fired = [a for a in found.actions if a.firings]
     rows = [_HEAD, *(_row(a, found) for a in sorted(fired, key=lambda a: -float(a.cost.cycles) * a.firings))]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
-    lines = [f"{found.table.name} on {found.device.name}: {found.model}, {found.shape.text} threads an actor", ""]
     for row in rows:
         numbers = "  ".join(text.rjust(width) for text, width in zip(row[:5], widths[:5], strict=True))
-        lines.append(f"{numbers}  {row[5]:<{widths[5]}}  {row[6]:<{widths[6]}}  {row[7]}".rstrip())
+        yield f"{numbers}  {row[5]:<{widths[5]}}  {row[6]:<{widths[6]}}  {row[7]}".rstrip()
+
+
+def prediction_lines(files: PredictedFiles) -> list[str]:
+    """Return the table of the actions that fire, the dearest actor first, and what is to be known of it."""
+    found = files.predicted
+    lines = [f"{found.table.name} on {found.device.name}: {found.model}, {found.shape.text} threads an actor", ""]
+    lines += _table_lines(found)
     lines += ["", f"confidence {found.confidence}: {found.confidence_text}"]
     lines += [f"{key}: {value}" for key, value in found.table.manifest if key in ("launch", "host FIFOs")]
     if files.left_out:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dse.base.diagnostics import render
 from dse.base.errors import OptionError
 from dse.flows.run import RunReport, run_file
+from dse.run.execution import RunResult
+from dse.run.natives.screen import Comparison
 from dse.run.options import FIFO_TOKENS, RunOptions
 
 _MODES = ("auto", "never")
@@ -148,25 +150,15 @@ def _show_progress() -> Callable[[int], None]:
 def _print_findings(report: RunReport, *, quiet: bool, why: bool) -> None:
     """Print on standard error how the run ended and what is remarkable about it."""
     result = report.result
-    lines = []
-    if not quiet:
-        lines += [render(d) for d in report.warnings]
-        lines.append(f"{result.n_firings} firings; {_ENDINGS[result.why]}")
-        lines += [f"wrote {path}" for path in dict.fromkeys(result.outputs)]
+    lines = [] if quiet else [*map(render, report.warnings), *_ended(result)]
     if result.exit_code:
         lines.append(f"the program ended with exit code {result.exit_code}")
     if result.comparison is not None:
-        c = result.comparison
-        lines.append(f"{c.equal} of {c.compared} equal the reference; largest difference {c.max_difference}")
-        if c.missing:
-            lines.append(f"the reference ends within {c.missing} of them: it is too short, or of another size")
-    if not quiet and result.tokens_left:
-        lines.append(f"{result.tokens_left} tokens were left in FIFOs:")
-        lines += [f"  {c.left} in {c.name}" for c in result.channels if c.left]
-        if not why and result.deadlock is None:
-            lines.append("--why says who waits for what")
-    if (why or result.deadlock is not None) and not quiet:
-        lines += [f"  {w}" for w in result.waits]
+        lines += _compared(result.comparison)
+    if not quiet:
+        lines += _left(result, why=why)
+        if why or result.deadlock is not None:
+            lines += [f"  {w}" for w in result.waits]
     if result.deadlock is not None:
         d = result.deadlock
         lines.append(
@@ -175,3 +167,28 @@ def _print_findings(report: RunReport, *, quiet: bool, why: bool) -> None:
         )
     for line in lines:
         print(line, file=sys.stderr)
+
+
+def _ended(result: RunResult) -> list[str]:
+    """Return how a run ended and what it wrote."""
+    wrote = (f"wrote {path}" for path in dict.fromkeys(result.outputs))
+    return [f"{result.n_firings} firings; {_ENDINGS[result.why]}", *wrote]
+
+
+def _compared(found: Comparison) -> list[str]:
+    """Return how the outputs differ from the reference."""
+    lines = [f"{found.equal} of {found.compared} equal the reference; largest difference {found.max_difference}"]
+    if found.missing:
+        lines.append(f"the reference ends within {found.missing} of them: it is too short, or of another size")
+    return lines
+
+
+def _left(result: RunResult, *, why: bool) -> list[str]:
+    """Return which FIFOs hold tokens at the end of a run."""
+    if not result.tokens_left:
+        return []
+    lines = [f"{result.tokens_left} tokens were left in FIFOs:"]
+    lines += [f"  {c.left} in {c.name}" for c in result.channels if c.left]
+    if not why and result.deadlock is None:
+        lines.append("--why says who waits for what")
+    return lines

@@ -73,6 +73,13 @@ def run(args: argparse.Namespace) -> int:
     return recorded.exit_code
 
 
+def _check_folder(path: str | None, option: str) -> None:
+    """Raise ``OptionError`` where the folder of a file that will be written is missing."""
+    folder = Path(path).parent if path else Path()
+    if not folder.is_dir():
+        raise OptionError(f"there is no folder '{folder}'", expected=f"make it, or choose another file with {option}")
+
+
 def _check(args: argparse.Namespace) -> None:
     """Refuse combinations that mean nothing."""
     sources = [option for option in (args.program, args.info, args.import_) if option]
@@ -82,12 +89,8 @@ def _check(args: argparse.Namespace) -> None:
         raise OptionError(problem, expected=expected)
     if args.net and not (args.import_ or args.export):
         raise OptionError("--net has no effect alone", expected="--net goes with --import or --export")
-    for path, option in ((args.output, "-o"), (args.export, "--export")):
-        folder = Path(path).parent if path else Path()
-        if not folder.is_dir():
-            raise OptionError(
-                f"there is no folder '{folder}'", expected=f"make it, or choose another file with {option}"
-            )
+    _check_folder(args.output, "-o")
+    _check_folder(args.export, "--export")
     if args.output and Path(args.output).suffix.lower() == ".tracez":
         expected = f"--export {args.output} writes a trace of TURNUS"
         raise OptionError("-o writes the project's own format, which is not compressed", expected=expected)

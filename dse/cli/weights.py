@@ -61,17 +61,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> int:
-    """Do what is asked with weight sets."""
-    if args.action == "predict":
-        return _predict(args)
-    _refuse_options_of_predict(args)
+def _check_output(args: argparse.Namespace) -> None:
+    """Raise ``OptionError`` where the action writes and is not told where, or the other way round."""
     if args.action != "show" and not args.output:
         raise OptionError(f"'{args.action}' writes weights", expected="say where: -o FOLDER, or -o FILE.exdf")
     if args.action == "show" and args.output:
         raise OptionError("'show' writes nothing", expected="leave out -o, or use 'convert'")
     if args.action != "merge" and len(args.files) > 1 and args.output:
         raise OptionError(f"'{args.action}' takes one weight set", expected="'merge' takes several")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what is asked with weight sets."""
+    if args.action == "predict":
+        return _predict(args)
+    _refuse_options_of_predict(args)
+    _check_output(args)
     table = _load(args)
     written: tuple[str, ...] = ()
     if args.output:
@@ -140,21 +145,24 @@ def _load(args: argparse.Namespace) -> WeightTable:
 
 def _write(table: WeightTable, output: str, unit: UnitKind | None, keep: str | None) -> tuple[str, ...]:
     """Write a set as a folder, or the one part of it that a file name asks for."""
-    suffix = Path(output).suffix.lower()
-    if suffix not in SUFFIXES:
+    if Path(output).suffix.lower() not in SUFFIXES:
         kept = keep if keep is not None and Path(keep).is_dir() else None
         return tuple(str(Path(output) / name) for name in write_weights_folder(table, output, keep=kept))
-    role = role_of_name(output)
+    _write_part(table, output, unit, keep if keep is not None and Path(keep).is_file() else None)
+    return (output,)
+
+
+def _write_part(table: WeightTable, output: str, unit: UnitKind | None, keep: str | None) -> None:
+    """Write the part of a set that a file name asks for."""
+    suffix, role = Path(output).suffix.lower(), role_of_name(output)
     kind = unit or role.kind
-    kept = keep if keep is not None and Path(keep).is_file() else None
     if suffix == ".exdf":
-        write_compute(table, kind, output, keep=kept)
+        write_compute(table, kind, output, keep=keep)
     elif suffix == ".sxdf":
-        write_scheduling(table, kind, output, keep=kept)
+        write_scheduling(table, kind, output, keep=keep)
     else:
         own: tuple[FifoKind, ...] = ("local", "cpu_cpu") if kind == "cpu" else ("cuda",)
-        write_communication(table, ("host",) if role.host else own, kind, output, keep=kept)
-    return (output,)
+        write_communication(table, ("host",) if role.host else own, kind, output, keep=keep)
 
 
 # Output ---------------------------------------------------------------------------------------------------------------
@@ -233,12 +241,7 @@ def _summary(table: WeightTable) -> str:
 def _show(table: WeightTable, *, quiet: bool) -> None:
     """Print a summary and the entries as aligned columns."""
     if not quiet:
-        print(_summary(table))
-        clocks = sorted({cost.frequency_mhz for cost in _all_costs(table) if cost.frequency_mhz is not None})
-        print(f"clocks: {', '.join(f'{float(c):g} MHz' for c in clocks) or 'none, raw cycles'}")
-        print(f"origin: {', '.join(f'{n} {origin}' for origin, n in _origins(table).items()) or 'nothing'}")
-        for key, value in table.manifest:
-            print(f"{key}: {value}")
+        _print_head(table)
     head = ("cycles", "per token", "minimum", "maximum", "unit", "origin", "of")
     rows: list[tuple[str, ...]] = [head]
     rows += [_row(c, unit, f"{actor}.{action}") for (actor, action, unit), c in table.compute.items()]
@@ -251,6 +254,16 @@ def _show(table: WeightTable, *, quiet: bool) -> None:
     for row in rows:
         numbers = "  ".join(row[i].rjust(widths[i]) for i in range(4))
         print(f"{numbers}  {row[4]:<{widths[4]}}  {row[5]:<{widths[5]}}  {row[6]}")
+
+
+def _print_head(table: WeightTable) -> None:
+    """Print what holds for a whole set: how much it is, its clocks, where it comes from."""
+    print(_summary(table))
+    clocks = sorted({cost.frequency_mhz for cost in _all_costs(table) if cost.frequency_mhz is not None})
+    print(f"clocks: {', '.join(f'{float(c):g} MHz' for c in clocks) or 'none, raw cycles'}")
+    print(f"origin: {', '.join(f'{n} {origin}' for origin, n in _origins(table).items()) or 'nothing'}")
+    for key, value in table.manifest:
+        print(f"{key}: {value}")
 
 
 def _row(cost: Cost, unit: str, name: str) -> tuple[str, ...]:

@@ -45,6 +45,11 @@ class _Need:
     reads: tuple[tuple[int, int], ...]
     writes: tuple[tuple[int, int], ...]
 
+    def met(self, visible: Sequence[int], capacities: Sequence[int]) -> bool:
+        """Return whether all tokens and all space are there."""
+        tokens = all(visible[b] >= n for b, n in self.reads)
+        return tokens and all(visible[b] + n <= capacities[b] for b, n in self.writes)
+
 
 class _Needs:
     """The needs of all actions by actor, and the trace as lists."""
@@ -190,9 +195,7 @@ class _TokenGame:
         begin = position = self.positions[actor]
         while position < len(firings) and position - begin < most:
             need = needs[firings[position]]
-            if any(visible[b] < n for b, n in need.reads):
-                break
-            if any(visible[b] + n > capacities[b] for b, n in need.writes):
+            if not need.met(visible, capacities):
                 break
             for b, n in need.reads:
                 visible[b] -= n

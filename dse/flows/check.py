@@ -33,7 +33,7 @@ def check_file(path: str, options: CheckOptions = DEFAULT_OPTIONS) -> CheckRepor
         return CheckReport(checks=(_Checker(options).check(path, elaborate_always=True),))
 
 
-def check_tree(
+def check_tree(  # ways: one loop with a store on either side of it
     folder: str, options: CheckOptions = DEFAULT_OPTIONS, *, progress: Progress | None = None
 ) -> CheckReport:
     """Check all CAL and XDF files of a folder and of those below it. Raises ``OptionError`` if there is none.

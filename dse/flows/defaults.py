@@ -37,9 +37,16 @@ def cpu_only_actors(tables: ProblemTables, network: Network | None) -> CpuOnly:
     outside = [a for a in capable if topology.actors[a].name in names]
     known = tables.actor_known[UNIT_KINDS.index("gpu")]
     weightless = [a for a in capable if a not in outside and not known[a]]
-    kept = ((outside, "files, printing or display"), (weightless, "no GPU weights"))
-    assumed = [f"{_names(topology, actors)} on a CPU ({why})" for actors, why in kept if actors]
-    return CpuOnly(actors=tuple(sorted((*outside, *weightless))), assumed=tuple(assumed))
+    assumed = (
+        *_kept_on_cpu(topology, outside, "files, printing or display"),
+        *_kept_on_cpu(topology, weightless, "no GPU weights"),
+    )
+    return CpuOnly(actors=tuple(sorted((*outside, *weightless))), assumed=assumed)
+
+
+def _kept_on_cpu(topology: Topology, actors: Sequence[int], why: str) -> tuple[str, ...]:
+    """Return in words which actors stay on a CPU, if any do."""
+    return (f"{_names(topology, actors)} on a CPU ({why})",) if actors else ()
 
 
 def outside_actors(network: Network | None) -> frozenset[str]:

@@ -56,26 +56,34 @@ class Buffers:
         return max((*writes, *reads), default=0)
 
 
+def _named_buffer(reader: XmlReader, element: etree._Element, names: list[str | None], buffers: Buffers) -> int | None:
+    """Return the buffer between the ends that an element names; None where one is missing, or after an error."""
+    ends = tuple(name for name in names if name is not None)
+    if len(ends) != 4:
+        return None
+    index = buffers.by_ends().get(ends)
+    if index is None:
+        topology = buffers.topology
+        shown = tuple(topology.buffer_name(i) for i in range(len(topology.buffers)))
+        message = f"there is no connection {ends[0]}.{ends[1]}->{ends[2]}.{ends[3]} in network '{topology.name}'"
+        reader.error(message, element, nearest_names(f"{ends[0]}.{ends[1]}->{ends[2]}.{ends[3]}", shown))
+    return index
+
+
 def read_sizes(reader: XmlReader, elements: list[etree._Element], buffers: Buffers) -> dict[int, int]:
     """Return the size in tokens of each buffer that an element names; errors go to the reader's gatherer."""
-    known, sizes, places = buffers.by_ends(), dict[int, int](), dict[int, etree._Element]()
-    shown = tuple(buffers.topology.buffer_name(i) for i in range(len(buffers.topology.buffers)))
+    sizes, places = dict[int, int](), dict[int, etree._Element]()
     for element in elements:
         names = [_end(reader, element, synonyms) for synonyms in _SYNONYMS]
         size = reader.integer(element, "size", least=1)
         if size is None and reader.attribute(element, "size") is None:
             reader.error("the connection has no 'size'", element, "expected 'size=\"TOKENS\"'")
-        ends = tuple(name for name in names if name is not None)
-        if len(ends) != 4:
-            continue
-        index = known.get(ends)
+        index = _named_buffer(reader, element, names, buffers)
         if index is None:
-            name = f"{ends[0]}.{ends[1]}->{ends[2]}.{ends[3]}"
-            message = f"there is no connection {name} in network '{buffers.topology.name}'"
-            reader.error(message, element, nearest_names(name, shown))
-        elif index in sizes:
-            line = reader.span(places[index]).line
-            reader.error(f"connection {shown[index]} is given twice", element, f"the first is in line {line}")
+            continue
+        if index in sizes:
+            line, name = reader.span(places[index]).line, buffers.topology.buffer_name(index)
+            reader.error(f"connection {name} is given twice", element, f"the first is in line {line}")
         elif size is not None:
             sizes[index], places[index] = size, element
     return sizes

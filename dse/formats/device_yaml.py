@@ -141,10 +141,14 @@ class _Reader:
         for key in _REQUIRED:
             if key not in top:
                 source.error(f"the device has no '{key}'", source.root, f"expected '{key}: ...', with its source")
-        name_text = source.text(top["name"][1], "name") if "name" in top else Path(source.path).stem
+        name_text = self._name(top)
         if source.gather.errors or name_text is None:
             return None
         return self._build(name_text, numbers, classes)
+
+    def _name(self, top: Entries) -> str | None:
+        """Return the name of the device: that of its file where it gives none; None after an error."""
+        return self.source.text(top["name"][1], "name") if "name" in top else Path(self.source.path).stem
 
     def _build(self, name: str, numbers: dict[str, float], classes: dict[str, ByClass | None]) -> Device:
         def real(key: str) -> float | None:

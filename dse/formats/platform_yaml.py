@@ -140,7 +140,7 @@ class _Reader:
             scaling=self._scaling(constants, clock_mhz, power_watt),
         )
 
-    def _scaling(
+    def _scaling(  # ways: each pair of constants that may contradict each other
         self, constants: "_Constants", clock_mhz: Fraction | None, power_watt: Fraction | None
     ) -> ClockScaling | None:
         """Return what a unit says about changing its clock, None where it says nothing."""

@@ -17,6 +17,7 @@ import json
 import mmap
 import os
 import struct
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -135,18 +136,24 @@ def read_trace(path: str, *, verify: bool = True) -> Trace:
         # The header has its own checksum, so this is a file of another program, not a damaged one.
         raise _error(path, f"the header of the trace is not understood ({error})") from error
     firings, accesses = _slice(path, data, start, layout)
-    topology = layout.topology
-    for actor, ids in zip(topology.actors, firings, strict=True):
-        if verify and len(ids) and int(ids.max()) >= len(actor.actions):
-            raise _error(path, f"the trace is damaged: actor {actor.name} has a firing of an action that it lacks")
-    if verify and trace_digest(topology, firings) != layout.digest:
-        raise _error(path, "the trace is damaged: its content does not have the digest that it was written with")
     tables = tuple(
         AccessTable(signatures=signatures, ids=ids) for signatures, ids in zip(layout.signatures, accesses, strict=True)
     )
-    if verify and tables and _accesses_digest(tables) != layout.accesses_digest:
-        raise _error(path, "the trace is damaged: its recorded accesses do not have the digest they were written with")
+    if verify:
+        _verify(path, layout, firings, tables)
+    topology = layout.topology
     return Trace(topology=topology, firings=firings, digest=layout.digest, accesses=tables, made_by=layout.made_by)
+
+
+def _verify(path: str, layout: "_Layout", firings: Sequence[FiringIds], tables: tuple[AccessTable, ...]) -> None:
+    """Raise ``FormatError`` where the content of a trace is not what was written."""
+    for actor, ids in zip(layout.topology.actors, firings, strict=True):
+        if len(ids) and int(ids.max()) >= len(actor.actions):
+            raise _error(path, f"the trace is damaged: actor {actor.name} has a firing of an action that it lacks")
+    if trace_digest(layout.topology, firings) != layout.digest:
+        raise _error(path, "the trace is damaged: its content does not have the digest that it was written with")
+    if tables and _accesses_digest(tables) != layout.accesses_digest:
+        raise _error(path, "the trace is damaged: its recorded accesses do not have the digest they were written with")
 
 
 def _error(path: str, message: str, expected: str = _MAKE_AGAIN) -> FormatError:

@@ -80,21 +80,24 @@ class _NetReader:
         names = {tag: [reader.required(e, "name") or "" for e in elements] for tag, elements in ports.items()}
         for tag, what in (("inputPorts", "input port"), ("outputPorts", "output port"), ("actions", "action")):
             self._check_unique(names[tag], ports[tag], what, f"actor '{name}'")
-        match = _CLASS.fullmatch(reader.text(element, "actorClass") or "")
-        class_name = classes[int(match[1])] if match and int(match[1]) < len(classes) else ""
-        actions = []
-        for action, action_name in zip(ports["actions"], names["actions"], strict=True):
-            reads = self._rates(action, "consumption", "inputPorts", len(names["inputPorts"]))
-            writes = self._rates(action, "production", "outputPorts", len(names["outputPorts"]))
-            initializer = is_initializer(action_name)
-            actions.append(TraceAction(name=action_name, reads=reads, writes=writes, initializer=initializer))
+        class_name = _class_name(reader.text(element, "actorClass") or "", classes)
+        n_inputs, n_outputs = len(names["inputPorts"]), len(names["outputPorts"])
+        actions = tuple(
+            self._action(action, action_name, n_inputs, n_outputs)
+            for action, action_name in zip(ports["actions"], names["actions"], strict=True)
+        )
         return TraceActor(
             name=name,
             class_name=class_name,
             inputs=tuple(names["inputPorts"]),
             outputs=tuple(names["outputPorts"]),
-            actions=tuple(actions),
+            actions=actions,
         )
+
+    def _action(self, element: etree._Element, name: str, n_inputs: int, n_outputs: int) -> TraceAction:
+        reads = self._rates(element, "consumption", "inputPorts", n_inputs)
+        writes = self._rates(element, "production", "outputPorts", n_outputs)
+        return TraceAction(name=name, reads=reads, writes=writes, initializer=is_initializer(name))
 
     def _rates(self, action: etree._Element, tag: str, ports: str, n_ports: int) -> tuple[int, ...]:
         """Return the rates of an action, as far as the model gives them."""
@@ -162,41 +165,61 @@ def _container_bytes(bits: int) -> int:
     return next((n for n in (1, 2, 4, 8) if bits <= 8 * n), -(-bits // 8))
 
 
+def _class_name(reference: str, classes: list[str]) -> str:
+    """Return the class that a reference names, "" where there is none."""
+    match = _CLASS.fullmatch(reference)
+    return classes[int(match[1])] if match and int(match[1]) < len(classes) else ""
+
+
 def write_net(trace: Trace, path: str) -> None:
     """Write the network model of a trace. Raises ``FormatError`` when the file cannot be written."""
     topology = trace.topology
     root = etree.Element(f"{{{_MODEL}}}Network", nsmap={"xmi": _XMI, "xsi": _XSI, "turnus.model.dataflow": _MODEL})
     root.set(f"{{{_XMI}}}version", "2.0")
-    for name, value in (("name", topology.name), ("sourceFile", topology.name), ("project", topology.name)):
-        root.set(name, value)
+    for name in ("name", "sourceFile", "project"):
+        root.set(name, topology.name)
     classes = list(dict.fromkeys(actor.class_name for actor in topology.actors))
-    bits = {(b.source, "out", b.source_port): b.token_bits for b in topology.buffers}
-    bits |= {(b.target, "in", b.target_port): b.token_bits for b in topology.buffers}
     for a, actor in enumerate(topology.actors):
         element = etree.SubElement(root, "actors", {"name": actor.name})
         element.set("actorClass", f"//@actorClasses.{classes.index(actor.class_name)}")
-        for p, port in enumerate(actor.inputs):
-            buffers = [i for i, b in enumerate(topology.buffers) if (b.target, b.target_port) == (a, p)]
-            _port(element, "inputPorts", port, {"input": buffers[:1]}, bits.get((a, "in", p)))
-        for p, port in enumerate(actor.outputs):
-            buffers = [i for i, b in enumerate(topology.buffers) if (b.source, b.source_port) == (a, p)]
-            _port(element, "outputPorts", port, {"outputs": buffers}, bits.get((a, "out", p)))
+        _add_ports(element, topology, a)
         for variable in _variables(trace, a):
             _type(etree.SubElement(element, "variables", {"name": variable}), 0)
         for action in actor.actions:
             etree.SubElement(element, "actions", {"name": action.name})
-    for c, name in enumerate(classes):
-        actors = " ".join(f"//@actors.{a}" for a, actor in enumerate(topology.actors) if actor.class_name == classes[c])
+    for name in classes:
+        actors = " ".join(f"//@actors.{a}" for a, actor in enumerate(topology.actors) if actor.class_name == name)
         attributes = {"name": name, "sourceFile": name, "nameSpace": "", "actors": actors}
         etree.SubElement(root, "actorClasses", attributes)
-    for b in topology.buffers:
-        ends = {
-            "source": f"//@actors.{b.source}/@outputPorts.{b.source_port}",
-            "target": f"//@actors.{b.target}/@inputPorts.{b.target_port}",
-        }
-        initial = {"initialTokens": str(b.initial_tokens)} if b.initial_tokens else {}
-        _type(etree.SubElement(root, "buffers", ends | initial), b.token_bits)
+    for buffer in topology.buffers:
+        _add_buffer(root, buffer)
     write_xml(root, path)
+
+
+def _add_ports(element: etree._Element, topology: Topology, a: int) -> None:
+    """Add the ports of an actor, each with the buffers at it and its type."""
+    actor = topology.actors[a]
+    for p, port in enumerate(actor.inputs):
+        buffers = [i for i, b in enumerate(topology.buffers) if (b.target, b.target_port) == (a, p)]
+        _port(element, "inputPorts", port, {"input": buffers[:1]}, _bits(topology, buffers))
+    for p, port in enumerate(actor.outputs):
+        buffers = [i for i, b in enumerate(topology.buffers) if (b.source, b.source_port) == (a, p)]
+        _port(element, "outputPorts", port, {"outputs": buffers}, _bits(topology, buffers))
+
+
+def _bits(topology: Topology, buffers: list[int]) -> int | None:
+    """Return the bits of a token at a port with some buffers, None where it is not connected."""
+    return topology.buffers[buffers[-1]].token_bits if buffers else None
+
+
+def _add_buffer(root: etree._Element, buffer: TraceBuffer) -> None:
+    """Add a buffer with its ends and its initial tokens."""
+    ends = {
+        "source": f"//@actors.{buffer.source}/@outputPorts.{buffer.source_port}",
+        "target": f"//@actors.{buffer.target}/@inputPorts.{buffer.target_port}",
+    }
+    initial = {"initialTokens": str(buffer.initial_tokens)} if buffer.initial_tokens else {}
+    _type(etree.SubElement(root, "buffers", ends | initial), buffer.token_bits)
 
 
 def _port(parent: etree._Element, tag: str, name: str, buffers: dict[str, list[int]], bits: int | None) -> None:

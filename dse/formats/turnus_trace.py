@@ -99,6 +99,11 @@ class _ActorSteps:
     signature_ids: "array[int]" = field(default_factory=lambda: array("H"))
     fsm: bool = False
 
+    @property
+    def accesses_variables(self) -> bool:
+        """Whether a step reads or writes a state variable."""
+        return any(signature[1] or signature[2] for signature in self.signatures)
+
     @classmethod
     def of(cls, actor: TraceActor) -> "_ActorSteps":
         """Return the empty record of an actor."""
@@ -183,7 +188,9 @@ class _Importer:
         steps.numbers.append(number)
         steps.signature_ids.append(signature)
 
-    def _understand(self, element: etree._Element) -> "tuple[_ActorSteps, int, int] | None":
+    def _understand(  # ways: each thing that can be wrong in a step, in the order of the file
+        self, element: etree._Element
+    ) -> "tuple[_ActorSteps, int, int] | None":
         """Return the actor of a step, its action and its access signature; None if anything in it is wrong."""
         before = len(self.gather.errors)
         steps, name = self._actor(element), self._required(element, "action")
@@ -303,7 +310,7 @@ class _Importer:
         if self.highest_reference[0] > self.last_number:
             number, line = self.highest_reference
             self.gather.error(f"a dependency names firing {number}, which is no step", file_span(self.path, line))
-        recorded = any(any(signature[1] or signature[2] for signature in s.signatures) for s in steps)
+        recorded = any(s.accesses_variables for s in steps)
         accesses = tuple(
             AccessTable(signatures=tuple(s.signatures), ids=np.array(s.signature_ids, dtype=np.uint16)) for s in steps
         )

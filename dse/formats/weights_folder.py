@@ -146,6 +146,7 @@ def _refuse_others(table: WeightTable, folder: Path) -> None:
         raise FormatError(message, span=file_span(str(folder), 0), expected="choose another folder, or remove them")
 
 
+# ways: one case for each file of a set, for what is in it and for what an empty one says
 def _parts(table: WeightTable, keep: Path | None) -> Iterator[tuple[str, Callable[[str], None]]]:
     """Yield name and writer of each file that a set needs; unknown parts of the folder ``keep`` are carried over."""
     scheduling = table.has_scheduling and not table.scheduling  # an empty file says that it costs nothing

@@ -75,14 +75,18 @@ def write_communication(
         attributes = zip(("source-actor", "source-port", "target-actor", "target-port"), names, strict=True)
         memory = etree.SubElement(etree.SubElement(root, "buffer", dict(attributes)), "memory", {"level": "all"})
         for side in ("read", "write"):
-            of_side = {fifo: costs[side, fifo] for fifo in fifos if (side, fifo) in costs}
-            if set(of_side) == {"local", "cpu_cpu"} and of_side["local"] == of_side["cpu_cpu"]:
-                etree.SubElement(memory, side, _latency(of_side["local"]))
-                continue
-            for fifo, cost in of_side.items():
-                unit = {"unit": kind} if fifo == "host" else {}
-                etree.SubElement(memory, side, {"fifo": fifo} | unit | _latency(cost))
+            _add_accesses(memory, side, {f: costs[side, f] for f in fifos if (side, f) in costs}, kind)
     _finish(root, path, keep, _COMMUNICATION)
+
+
+def _add_accesses(memory: etree._Element, side: str, costs: dict[FifoKind, Cost], kind: UnitKind) -> None:
+    """Add an entry for each FIFO kind, one for both that are not on a GPU if they cost the same."""
+    if set(costs) == {"local", "cpu_cpu"} and costs["local"] == costs["cpu_cpu"]:
+        etree.SubElement(memory, side, _latency(costs["local"]))
+        return
+    for fifo, cost in costs.items():
+        unit = {"unit": kind} if fifo == "host" else {}
+        etree.SubElement(memory, side, {"fifo": fifo} | unit | _latency(cost))
 
 
 def _finish(root: etree._Element, path: str, keep: str | None, shape: ElementKind) -> None:

@@ -118,10 +118,10 @@ class _Reader:
             partition = self._partition(element, owners)
             if partition.actors or reader.attribute(element, own("unit")) is not None:
                 partitions.append(partition)
-        missing = [actor.name for index, actor in enumerate(self.topology.actors) if index not in owners]
+        missing = [f"'{actor.name}'" for index, actor in enumerate(self.topology.actors) if index not in owners]
         if missing:
-            names = ", ".join(f"'{name}'" for name in missing)
-            reader.error(f"actors in no partition: {names}", groups[0], "expected each actor in one partition")
+            message = f"actors in no partition: {', '.join(missing)}"
+            reader.error(message, groups[0], "expected each actor in one partition")
         return tuple(self._with_names(partitions))
 
     def _partition(self, element: etree._Element, owners: dict[int, etree._Element]) -> Partition:
@@ -158,9 +158,8 @@ class _Reader:
             return None
         index = self.topology.actor_index(name)
         if index is None:
-            spelt = {s: [i for i, a in enumerate(self.topology.actors) if a.name.replace("/", s) == name] for s in "_."}
-            found = [i for indices in spelt.values() for i in indices]
-            index = found[0] if len(set(found)) == 1 else None
+            found = {i for i, a in enumerate(self.topology.actors) if name in (a.name.replace("/", s) for s in "_.")}
+            index = found.pop() if len(found) == 1 else None
         if index is None:
             known = tuple(actor.name for actor in self.topology.actors)
             message = f"there is no actor '{shorten(name)}' in network '{self.topology.name}'"
@@ -229,7 +228,7 @@ class _Reader:
 
     # Units
 
-    def _unit(self, element: etree._Element, identity: str) -> str:
+    def _unit(self, element: etree._Element, identity: str) -> str:  # ways: each way in which a dialect names a unit
         """Return the name of the unit of a partition; "" after an error."""
         reader, names = self.reader, tuple(unit.name for unit in self.platform.units)
         given = reader.text(element, own("unit"))

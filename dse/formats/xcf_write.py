@@ -103,15 +103,7 @@ def write_xcf(
         FormatError: the file cannot be written, or the dialect cannot number so many partitions.
     """
     style, buffers = _STYLES[dialect], Buffers(topology)
-    root = etree.Element(style.configuration, nsmap={"dse": NAMESPACE})
-    if style.network_element:
-        etree.SubElement(root, "network", {"id": topology.name})
-    else:
-        root.set("network", topology.name)
-    for name, value in (("release", point.release), ("transfers", point.transfers), ("name", point.name)):
-        if value:
-            root.set(own(name), value)
-    root.set(own("digest"), point.digest())
+    root = _root(style, point, topology)
     partitioning = etree.SubElement(root, style.partitioning)
     units = {unit.name: unit for unit in platform.units} if platform is not None else {}
     for partition, identity in zip(point.partitions, _identities(point, units, dialect, path), strict=True):
@@ -126,6 +118,20 @@ def write_xcf(
     write_xml(root, path)
 
 
+def _root(style: _Style, point: DesignPoint, topology: Topology) -> etree._Element:
+    """Return the root element: the network, and what holds for the whole design point."""
+    root = etree.Element(style.configuration, nsmap={"dse": NAMESPACE})
+    if style.network_element:
+        etree.SubElement(root, "network", {"id": topology.name})
+    else:
+        root.set("network", topology.name)
+    for name, value in (("release", point.release), ("transfers", point.transfers), ("name", point.name)):
+        if value:
+            root.set(own(name), value)
+    root.set(own("digest"), point.digest())
+    return root
+
+
 def _identities(point: DesignPoint, units: dict[str, Unit], dialect: XcfDialect, path: str) -> list[str]:
     """Return the id of each partition in the dialect; numbers for the dialects of StreamBlocks."""
     if dialect in ("streamblocks", "art"):
@@ -135,10 +141,14 @@ def _identities(point: DesignPoint, units: dict[str, Unit], dialect: XcfDialect,
         return [str(index) for index in range(len(point.partitions))]
     identities: list[str] = []
     for index, partition in enumerate(point.partitions):
-        unit = units.get(partition.unit)
-        wanted = (unit.partition or "PG") if unit is not None and unit.kind == "gpu" else partition.name
+        wanted = _wanted_identity(partition, units.get(partition.unit))
         identities.append(wanted if wanted and wanted not in identities else f"{wanted or 'P'}{index}")
     return identities
+
+
+def _wanted_identity(partition: Partition, unit: Unit | None) -> str:
+    """Return the id that a partition should have: that of its GPU, else its name."""
+    return (unit.partition or "PG") if unit is not None and unit.kind == "gpu" else partition.name
 
 
 def _add_partition(
@@ -156,9 +166,8 @@ def _add_partition(
         element.set("pe", str(partition.cores))
     if dialect == "streamblocks":
         on_gpu = unit is not None and unit.kind == "gpu"
-        element.set("pe", "GPU" if on_gpu else "x86_64")
-        element.set("code-generator", "gpu" if on_gpu else "sw")
-        element.set("host", "false" if on_gpu else "true")
+        pe, generator, host = ("GPU", "gpu", "false") if on_gpu else ("x86_64", "sw", "true")
+        element.attrib.update({"pe": pe, "code-generator": generator, "host": host})
     if partition.name != identity:
         element.set(own("name"), partition.name)
     element.set(own("unit"), partition.unit)

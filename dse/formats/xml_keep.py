@@ -38,11 +38,7 @@ def keep_unknown(
 
 
 def _carry(old: etree._Element, new: etree._Element, kind: ElementKind, canonical: Callable[[str], str]) -> None:
-    present = {canonical(str(name)) for name in new.attrib}
-    for name, value in old.attrib.items():
-        known = canonical(str(name)) in kind.attributes + kind.identity
-        if not known and canonical(str(name)) not in present:
-            new.set(str(name), str(value))
+    _carry_attributes(old, new, kind, canonical)
     kinds = {child.tag: child for child in kind.children}
     targets = {
         (local_name(c).lower(), _identity(c, kinds[local_name(c).lower()], canonical)): c
@@ -51,14 +47,23 @@ def _carry(old: etree._Element, new: etree._Element, kind: ElementKind, canonica
     }
     for child in old:
         tag = local_name(child).lower()
-        if not tag:
-            continue
-        if tag not in kinds:
+        if tag and tag not in kinds:
             new.append(deepcopy(child))
-            continue
-        target = targets.get((tag, _identity(child, kinds[tag], canonical)))
-        if target is not None:
-            _carry(child, target, kinds[tag], canonical)
+        elif tag:
+            target = targets.get((tag, _identity(child, kinds[tag], canonical)))
+            if target is not None:
+                _carry(child, target, kinds[tag], canonical)
+
+
+def _carry_attributes(
+    old: etree._Element, new: etree._Element, kind: ElementKind, canonical: Callable[[str], str]
+) -> None:
+    """Copy the attributes that the format does not know and the new element lacks."""
+    present = {canonical(str(name)) for name in new.attrib}
+    for name, value in old.attrib.items():
+        known = canonical(str(name)) in kind.attributes + kind.identity
+        if not known and canonical(str(name)) not in present:
+            new.set(str(name), str(value))
 
 
 def _identity(element: etree._Element, kind: ElementKind, canonical: Callable[[str], str]) -> tuple[str, ...]:

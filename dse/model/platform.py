@@ -95,6 +95,16 @@ class Platform:
         """The first GPU that names a device, so that costs on it can be predicted; None where there is none."""
         return next((unit for unit in self.units if unit.kind == "gpu" and unit.device is not None), None)
 
+    @property
+    def cpu_indices(self) -> tuple[int, ...]:
+        """The indices of the CPU units."""
+        return tuple(index for index, unit in enumerate(self.units) if unit.kind == "cpu")
+
+    @property
+    def shared_links(self) -> tuple[Link, ...]:
+        """The links that serve one transfer at a time."""
+        return tuple(link for link in self.links if link.shared)
+
     def unit(self, name: str) -> Unit | None:
         """Return the unit called ``name``, or None."""
         return next((u for u in self.units if u.name == name), None)

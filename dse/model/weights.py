@@ -74,14 +74,21 @@ def merge_weights(*tables: WeightTable) -> WeightTable:
     What the manifests say under one key stands side by side, in the order of the tables.
     """
     assert tables, "merge_weights needs a table"
+    compute: dict[ComputeKey, Cost] = {}
+    scheduling: dict[SchedulingKey, Cost] = {}
+    transfers: dict[TransferKey, Cost] = {}
     simd: dict[ComputeKey, SimdCost] = {}
-    for table in tables:  # a later plain weight also replaces an earlier table of blocks
+    for table in tables:
+        compute |= table.compute
+        scheduling |= table.scheduling
+        transfers |= table.transfers
+        # a later plain weight also replaces an earlier table of blocks
         simd = {key: cost for key, cost in simd.items() if key not in table.compute} | table.simd
     return WeightTable(
         name=next((table.name for table in tables if table.name), ""),
-        compute={key: cost for table in tables for key, cost in table.compute.items()},
-        scheduling={key: cost for table in tables for key, cost in table.scheduling.items()},
-        transfers={key: cost for table in tables for key, cost in table.transfers.items()},
+        compute=compute,
+        scheduling=scheduling,
+        transfers=transfers,
         simd=simd,
         has_scheduling=any(table.has_scheduling for table in tables),
         has_transfers=any(table.has_transfers for table in tables),

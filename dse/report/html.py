@@ -94,18 +94,22 @@ def _section(title: str, body: str, note: str = "") -> str:
     return f"<h2>{escape(title)}</h2>\n{body}\n{below}"
 
 
-def _head(inputs: ReportInputs) -> str:
-    study, best = inputs.study, inputs.rows[0]
-    unit = best.tick_unit
+def _facts_of_best(best: RankedRow, study: Study) -> list[tuple[str, str]]:
+    """Return figures of the best mapping, each with what it is."""
     facts = [(value_text(v.value, v.axis.unit), f"best {v.axis.name}") for v in best.values[:1]]
     if not facts or best.values[0].axis.name != MAKESPAN:
-        facts.append((time_text(best.makespan, unit), "its makespan" if facts else "best makespan"))
+        facts.append((time_text(best.makespan, best.tick_unit), "its makespan" if facts else "best makespan"))
     if best.speedup is not None:
         facts.append((f"{best.speedup:.2f}x", "faster than one core"))
     if best.gap is not None:
-        facts.append(
-            (f"{100 * best.gap:.1f} %", f"above the lower bound of {time_text(study.lower_bounds[0].makespan, unit)}")
-        )
+        bound = time_text(study.lower_bounds[0].makespan, best.tick_unit)
+        facts.append((f"{100 * best.gap:.1f} %", f"above the lower bound of {bound}"))
+    return facts
+
+
+def _head(inputs: ReportInputs) -> str:
+    study, best = inputs.study, inputs.rows[0]
+    facts = _facts_of_best(best, study)
     facts.append((f"{study.evaluations:,}", "mappings estimated"))
     if study.cut:
         facts.append((f"{study.cut:,}", "of them stopped early"))

@@ -4,6 +4,7 @@ Layers by longest path after cutting cycles, then a few sweeps that order each l
 neighbours (Sugiyama, Tagawa and Toda 1981, without dummy nodes).
 """
 
+from collections import defaultdict
 from dataclasses import dataclass
 
 from dse.model.design_point import DesignPoint
@@ -32,7 +33,13 @@ def place(topology: Topology) -> NodePlaces:
     layers: list[list[int]] = [[] for _ in range(max(layer, default=0) + 1)]
     for actor, depth in enumerate(layer):
         layers[depth].append(actor)
-    neighbours: list[list[int]] = [[] for _ in topology.actors]
+    _untangle(layers, forward)
+    return NodePlaces(layer=tuple(layer), order=tuple(tuple(column) for column in layers))
+
+
+def _untangle(layers: list[list[int]], forward: list[tuple[int, int]]) -> None:
+    """Order the actors of each layer by the mean place of their neighbours, again and again in both directions."""
+    neighbours: dict[int, list[int]] = defaultdict(list)
     for source, target in forward:
         neighbours[source].append(target)
         neighbours[target].append(source)
@@ -41,7 +48,6 @@ def place(topology: Topology) -> NodePlaces:
         for column in layers if sweep % 2 == 0 else reversed(layers):
             column.sort(key=lambda a: (_mean([position[b] for b in neighbours[a]], position[a]), a))
             position.update({a: row - len(column) / 2 for row, a in enumerate(column)})
-    return NodePlaces(layer=tuple(layer), order=tuple(tuple(column) for column in layers))
 
 
 def _mean(values: list[float], otherwise: float) -> float:

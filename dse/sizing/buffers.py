@@ -29,7 +29,7 @@ from dse.estimate.engine import Engine
 from dse.estimate.problem.prepare import prepare
 from dse.estimate.problem.tables import ProblemTables, TransferTable
 from dse.model.design_point import DesignPoint
-from dse.model.estimate import DeadlockRow, Estimate, TickUnit
+from dse.model.estimate import Deadlock, DeadlockRow, Estimate, TickUnit
 from dse.sizing.write_blocking import WriteBlocking
 
 SizingMethod: TypeAlias = Literal["minimal", "maximal", "critical", "heavy", "top-down"]
@@ -182,18 +182,24 @@ class _Runs:
         return tuple(found)
 
 
+def _short_of_space(deadlock: Deadlock) -> list[DeadlockRow]:
+    """Return the rows of a deadlock that lack space. Raises ``DeadlockError`` where no space helps."""
+    short = [row for row in deadlock.rows if row.kind == "space"]
+    if not short or deadlock.remedy is None:
+        raise DeadlockError(
+            "the run deadlocks whatever the buffer sizes: tokens are missing, not space",
+            expected="see who waits for what with `dse estimate`",
+        )
+    return short
+
+
 def _minimal(tables: ProblemTables, runs: _Runs) -> Capacities:
     """Return capacities that complete and of which no single one can be lowered."""
     start = parks_capacities(prepare(tables, runs.point(runs.least)))
     capacities = start or runs.least
     while (deadlock := runs.estimate(capacities).deadlock) is not None:
         # Only without tokens that never come, or under a static order with SIMD blocks, where time decides.
-        short = [row for row in deadlock.rows if row.kind == "space"]
-        if not short or deadlock.remedy is None:
-            raise DeadlockError(
-                "the run deadlocks whatever the buffer sizes: tokens are missing, not space",
-                expected="see who waits for what with `dse estimate`",
-            )
+        short = _short_of_space(deadlock)
         capacities = _raised(capacities, min(short, key=lambda row: _size(runs, capacities, row)))
     by_time = tables.block_width.any() and any(p.policy == "STATIC_ORDER" for p in runs.point(capacities).partitions)
     lowered: Capacities | None = None

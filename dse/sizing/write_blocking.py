@@ -10,7 +10,7 @@ Source of the idea: "critical blocking" of buffer sizing over execution traces (
 charge are our own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -98,22 +98,30 @@ def _before_on_core(point: DesignPoint, times: Sequence[FiringTimes]) -> list[_B
     """Return what ran before each firing in its partition; nothing where an actor has a core of its own."""
     found = [_Before(actor=[], position=[]) for _ in times]
     for partition in point.partitions:
-        if partition.policy == "FULL_PARALLEL" or len(partition.actors) == 1:
-            continue
-        actor = np.concatenate([np.full(len(times[a].end), a, dtype=np.int64) for a in partition.actors])
-        position = np.concatenate([np.arange(len(times[a].end), dtype=np.int64) for a in partition.actors])
-        end = np.concatenate([times[a].end for a in partition.actors])
-        start = np.concatenate([times[a].start for a in partition.actors])
-        order = np.lexsort((start, end))  # of equal ends the one that started last
-        for a in partition.actors:
-            place = np.searchsorted(end[order], times[a].start, side="right") - 1
-            known = place >= 0
-            chosen = order[np.maximum(place, 0)] if len(order) else place
-            found[a] = _Before(
+        if partition.policy != "FULL_PARALLEL" and len(partition.actors) > 1:
+            for a, before in _before_in_partition(partition.actors, times):
+                found[a] = before
+    return found
+
+
+def _before_in_partition(actors: Sequence[int], times: Sequence[FiringTimes]) -> Iterator[tuple[int, _Before]]:
+    """Yield for each of the actors that share a core what ran before each of its firings."""
+    actor = np.concatenate([np.full(len(times[a].end), a, dtype=np.int64) for a in actors])
+    position = np.concatenate([np.arange(len(times[a].end), dtype=np.int64) for a in actors])
+    end = np.concatenate([times[a].end for a in actors])
+    start = np.concatenate([times[a].start for a in actors])
+    order = np.lexsort((start, end))  # of equal ends the one that started last
+    for a in actors:
+        place = np.searchsorted(end[order], times[a].start, side="right") - 1
+        known = place >= 0
+        chosen = order[np.maximum(place, 0)] if len(order) else place
+        yield (
+            a,
+            _Before(
                 actor=np.where(known, actor[chosen], _NONE).tolist(),
                 position=np.where(known, position[chosen], _NONE).tolist(),
-            )
-    return found
+            ),
+        )
 
 
 class _Chain:
@@ -150,9 +158,26 @@ class _Chain:
     def _cause(self, actor: int, position: int, charged: list[int]) -> tuple[int, int] | None:
         """Return the firing that this one waited for last, charging a buffer whose space came last of all."""
         start = self._start[actor][position]
-        when, cause = 0, self._block_mate(actor, position, start)
-        if cause is not None:
-            return cause
+        mate = self._block_mate(actor, position, start)
+        if mate is not None:
+            return mate
+        when, cause = self._before(actor, position, start)
+        for side in self._inputs[actor]:
+            end = self._end_of(side, position, start)
+            if end is not None and end > when:
+                when, cause = end, (side.other, side.waits_for[position])
+        freed, full = when, _NONE
+        for side in self._outputs[actor]:
+            end = self._end_of(side, position, start)
+            if end is not None and end > freed:
+                freed, full, cause = end, side.buffer, (side.other, side.waits_for[position])
+        if full != _NONE:
+            charged[full] += freed - when
+        return cause
+
+    def _before(self, actor: int, position: int, start: int) -> tuple[int, tuple[int, int] | None]:
+        """Return the firing of the actor or of its core that ended last before one, and when; 0 and None at first."""
+        when, cause = 0, None
         if position:
             when, cause = min(start, self._end[actor][position - 1]), (actor, position - 1)
         core = self._core[actor]
@@ -161,18 +186,12 @@ class _Chain:
             ended = self._end[before[0]][before[1]]
             if ended > when:
                 when, cause = ended, before
-        for side in self._inputs[actor]:
-            maker = side.waits_for[position]
-            if maker != _NONE and min(start, self._end[side.other][maker]) > when:
-                when, cause = min(start, self._end[side.other][maker]), (side.other, maker)
-        freed, full = when, _NONE
-        for side in self._outputs[actor]:
-            freer = side.waits_for[position]
-            if freer != _NONE and min(start, self._end[side.other][freer]) > freed:
-                freed, full, cause = min(start, self._end[side.other][freer]), side.buffer, (side.other, freer)
-        if full != _NONE:
-            charged[full] += freed - when
-        return cause
+        return when, cause
+
+    def _end_of(self, side: _Side, position: int, start: int) -> int | None:
+        """Return when the firing ended that one waits for at a buffer, at most its start; None where there is none."""
+        waits_for = side.waits_for[position]
+        return None if waits_for == _NONE else min(start, self._end[side.other][waits_for])
 
     def _block_mate(self, actor: int, position: int, start: int) -> tuple[int, int] | None:
         """Return the firing before this one when both are of one SIMD block, which has one start and one end."""

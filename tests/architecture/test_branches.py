@@ -1,10 +1,10 @@
 """No function branches more than ten ways without a reason in its ``def`` line or the line before: ``# ways: reason``.
 
 Ways are counted as radon does (McCabe's cyclomatic complexity of the syntax tree, with the boolean operators): one for
-the function itself; one each for ``if``, a conditional expression, ``for``, ``while``, their ``else``, ``except`` and
-the ``else`` of ``try``, ``assert``, a comprehension and each of its conditions, each operand of ``and`` and ``or``
-behind the first, each ``case`` that is not ``_``. A function inside another is a function of its own. Radon's figure
-for a class, the mean of its methods, is left out.
+the function itself; one each for ``if``, a conditional expression, ``for``, ``while``, the ``else`` of a loop and of
+``try``, ``except``, ``assert``, a comprehension and each of its conditions, each operand of ``and`` and ``or`` but the
+first, each ``case`` that is not ``_``. A function inside another is a function of its own. Radon's figure for a class,
+the mean of its methods, is left out.
 """
 
 import ast

@@ -12,9 +12,10 @@ import pytest
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.space import canonical, symmetry
+from dse.explore.space.build import build_space
 from dse.explore.space.canonical import keeps_order
 from dse.explore.space.merged import MergedSpace, merged_space
-from dse.explore.space.space import Assignment, Candidate, Space, build_space
+from dse.explore.space.space import Assignment, Candidate, Space
 from dse.explore.space.symmetry import ActorSymmetry, Freedom, Permutation
 from dse.model.estimate import Estimate
 from dse.model.platform import Link, Platform, Unit

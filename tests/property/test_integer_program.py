@@ -11,7 +11,7 @@ from benchmarks.search.compare import context_of as quality_context
 from dse.base.errors import DseError
 from dse.estimate.problem.build import build_tables
 from dse.explore.methods.exact import integer_program
-from dse.explore.methods.exact.integer_program import Program
+from dse.explore.methods.exact.integer_program import SlotProgram
 from dse.explore.space.merged import MergedSpace, merged_space
 from dse.explore.space.space import Assignment, Space
 from dse.model.platform import Platform, Unit
@@ -28,7 +28,7 @@ MOST_MAPPINGS = 18
 
 def proposals(problem: Problem, space: Space, most: int) -> list[Assignment | None]:
     """What the program proposes until nothing is left."""
-    program = Program(context_of(problem, space))
+    program = SlotProgram(context_of(problem, space))
     found: list[Assignment | None] = []
     while len(found) <= most:
         solution = program.solve(below=None)
@@ -107,10 +107,10 @@ def test_a_program_that_is_ended_early_still_bounds(monkeypatch: pytest.MonkeyPa
     ended = 0
     for network in ("split-join-12x4", "irregular-12x4", "tree-16x4g"):
         case = load(network)
-        whole = Program(quality_context(case, 1)).solve(below=None)
+        whole = SlotProgram(quality_context(case, 1)).solve(below=None)
         with monkeypatch.context() as patch:
             patch.setattr(integer_program, "MOST_LOOKS", looks)
-            early = [Program(quality_context(case, 1)).solve(below=None) for _ in range(2)]
+            early = [SlotProgram(quality_context(case, 1)).solve(below=None) for _ in range(2)]
         assert early[0] == early[1]
         assert not early[0].exhausted
         assert early[0].bound <= whole.bound
@@ -123,7 +123,7 @@ def test_a_program_that_is_too_large_is_not_solved(monkeypatch: pytest.MonkeyPat
     run = Run(network=case.name, method="integer-program", seed=1, evaluations=300, role="compared")
     solved = search(case, run)
     monkeypatch.setattr(integer_program, "MOST_BINARIES", 12 * 4 - 1)
-    monkeypatch.delattr(Program, "solve")
+    monkeypatch.delattr(SlotProgram, "solve")
     result = search(case, run)
     assert (result["proven"], result["stop"]) == (False, "complete")
     assert 0 < int(str(result["made"])) < int(str(solved["made"]))

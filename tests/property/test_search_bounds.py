@@ -16,7 +16,8 @@ from dse.explore.mapping_bound import MappingBound
 from dse.explore.method import SearchContext, SearchMethod, Traffic
 from dse.explore.methods.registry import METHODS
 from dse.explore.search import ranked, run_search
-from dse.explore.space.space import Candidate, Space, SpaceOptions, build_space
+from dse.explore.space.build import build_space
+from dse.explore.space.space import Candidate, Space, SpaceOptions
 from tests.property.estimation_cases import Case, Shape, random_case
 from tests.unit.explore.searches import NoStore
 

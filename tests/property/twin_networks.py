@@ -9,7 +9,8 @@ import random
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dse.explore.space.space import Space, SpaceOptions, build_space
+from dse.explore.space.build import build_space
+from dse.explore.space.space import Space, SpaceOptions
 from dse.model.design_point import Policy
 from dse.model.platform import Link, Platform, Unit
 from dse.model.problem import Problem

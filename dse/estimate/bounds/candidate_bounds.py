@@ -4,14 +4,16 @@ All three are sums of costs that do not depend on the order of events, so a mapp
 buffers and paths, never to the trace.
 """
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.estimate.bounds.path_pool import PathFinder, PathSums, Placed
-from dse.estimate.problem.prepare import link_servers
+from dse.estimate.problem.prepare import server_index
 from dse.estimate.problem.tables import IntArray, ProblemTables, kind_indices
+from dse.model.platform import Platform
 
 MOST_PATHS = 16
 PATH_FIRINGS = 3_000_000
@@ -126,21 +128,18 @@ def _links(tables: ProblemTables, names: tuple[str, ...]) -> tuple[IntArray, Int
 
     Shapes (n_units, n_units) and (n_links, n_units, n_units); no links where none is shared.
     """
-    platform = tables.problem.platform
-    servers = link_servers(platform)
-    n = len(names)
+    platform, n = tables.problem.platform, len(names)
     between = np.full((n, n), -1, dtype=np.int64)
-    if not any(link.shared for link in platform.links):
+    if not platform.shared_links:
         return between, np.zeros((0, n, n), dtype=np.int64)
-    server = np.full((len(platform.links), n, n), -1, dtype=np.int64)
-    for u, source in enumerate(names):
-        for v, target in enumerate(names):
-            index = platform.link_index(source, target)
-            between[u, v] = -1 if index is None else index
-            for i, link in enumerate(platform.links):
-                own = [s for s, of_link in enumerate(servers) if of_link.link == i]
-                a, b = link.between
-                forward = source == a or (source != b and target != a)
-                chosen = own[0] if link.directions == 1 or forward else own[1]
-                server[i, u, v] = chosen if servers[chosen].shared else -1
-    return between, server
+    for u, v in itertools.product(range(n), repeat=2):
+        index = platform.link_index(names[u], names[v])
+        between[u, v] = -1 if index is None else index
+    servers = [[_shared_server(platform, i, u, v) for u in names for v in names] for i in range(len(platform.links))]
+    return between, np.array(servers, dtype=np.int64).reshape(-1, n, n)
+
+
+def _shared_server(platform: Platform, link: int, source: str, target: str) -> int:
+    """Return the server of a link that serves transfers between two units, -1 where it serves several at a time."""
+    server = server_index(platform, link, source, target)
+    return server if platform.links[link].shared else -1

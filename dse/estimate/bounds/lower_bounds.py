@@ -25,6 +25,7 @@ from dse.estimate.problem.prepare import NO_SERVER, Prepared
 from dse.estimate.problem.prices import UNIT_KINDS
 from dse.estimate.problem.tables import IntArray, ProblemTables, TransferTable
 from dse.model.design_point import TransferMode
+from dse.model.platform import Platform
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +63,7 @@ class Bounds:
             writes=_priced(tables.writes, prepared.write_price),
             parallel=prepared.point.transfers == "parallel",
         )
-        actors: list[_ActorCost] = []
-        for a, row in enumerate(prepared.cost_row):
-            partition = prepared.point.partitions[prepared.partition_of[a]]
-            alone = partition.policy == "FULL_PARALLEL" or len(partition.actors) == 1
-            actors.append(costs.actor(a, row, alone=alone))
+        actors = [costs.actor(a, row, alone=prepared.alone(a)) for a, row in enumerate(prepared.cost_row)]
         works = [actor.work for actor in actors]
         partitions = prepared.point.partitions
         loads = [
@@ -76,9 +73,7 @@ class Bounds:
         longest, pipeline = 0, 0
         if critical_path:
             longest, first = self._token_paths().ends([actor.path for actor in actors])
-            begins = [
-                min((first[a] for a in p.actors if len(tables.problem.trace.firings[a])), default=0) for p in partitions
-            ]
+            begins = [self._begin(partition.actors, first) for partition in partitions]
             pipeline = max((begin + ceil(load) for begin, load in zip(begins, loads, strict=True)), default=0)
         return MakespanBounds(
             work=ceil(max(loads, default=0)),
@@ -87,6 +82,11 @@ class Bounds:
             pipeline=pipeline,
             shared_link=max(_link_loads(prepared), default=0),
         )
+
+    def _begin(self, actors: Sequence[int], first: Sequence[int]) -> int:
+        """Return when the first of some actors can begin, by the times ``first`` of their first tokens."""
+        firings = self._tables.problem.trace.firings
+        return min((first[a] for a in actors if len(firings[a])), default=0)
 
     def of_any_point(
         self,
@@ -141,20 +141,23 @@ def allowed_rows(tables: ProblemTables) -> list[tuple[int, ...]]:
     Raises:
         InfeasibleDesign: an actor can be on no unit of the platform.
     """
-    platform = tables.problem.platform
-    present = {unit.kind for unit in platform.units}
     allowed: list[tuple[int, ...]] = []
     for a, actor in enumerate(tables.topology.actors):
-        capable = platform.may_use_gpu(actor.name)
-        kinds = [k for k, kind in enumerate(UNIT_KINDS) if kind in present and (kind == "cpu" or capable)]
-        if not kinds:
-            raise InfeasibleDesign(
-                f"actor '{actor.name}' can be on no unit of platform '{platform.name}'",
-                expected="add a CPU, or name the actor among the GPU-capable ones",
-            )
+        kinds = _possible_kinds(tables.problem.platform, actor.name)
         usable = [k for k in kinds if tables.actor_known[k][a]] or kinds
         allowed.append(tuple(r for r, row in enumerate(tables.rows) if row.kind in usable))
     return allowed
+
+
+def _possible_kinds(platform: Platform, actor: str) -> list[int]:
+    """Return the kinds of units that an actor can be on. Raises ``InfeasibleDesign`` where there are none."""
+    present = {unit.kind for unit in platform.units if unit.kind == "cpu" or platform.may_use_gpu(actor)}
+    if not present:
+        raise InfeasibleDesign(
+            f"actor '{actor}' can be on no unit of platform '{platform.name}'",
+            expected="add a CPU, or name the actor among the GPU-capable ones",
+        )
+    return [k for k, kind in enumerate(UNIT_KINDS) if kind in present]
 
 
 def _link_loads(prepared: Prepared) -> list[int]:

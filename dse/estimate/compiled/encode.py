@@ -6,6 +6,7 @@ what ``prepare`` chose when it first met it. A point that looks wrong, or unusua
 knows the errors.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.estimate.compiled.place_kernel import CHOSEN, PARTS_WIDTH, UNKNOWN, choose
-from dse.estimate.problem.prepare import LinkServer, Prepared, link_servers, prepare
+from dse.estimate.problem.prepare import LinkServer, Prepared, cores_of, link_servers, prepare
 from dse.estimate.problem.prices import UNIT_KINDS
 from dse.estimate.problem.tables import CostRow, IntArray, ProblemTables
-from dse.model.design_point import POLICIES, DesignPoint, Policy
+from dse.model.design_point import POLICIES, DesignPoint, Partition, Policy
 
 MOST_KNOWN = 8_000_000
 """With many units and buffers the table of choices would be larger; then every point is prepared."""
@@ -97,21 +98,14 @@ class PointEncoder:
         """Return partitions and actors as arrays; None where something is wrong, or only ``prepare`` knows."""
         parts: list[int] = []
         members: list[int] = []
-        names: set[str] = set()
-        clocks: set[tuple[str, Fraction | None]] = set()
         for p in point.partitions:
             place, policy = self._place_of.get((p.unit, p.clock_mhz)), _POLICY.get(p.policy)
             if place is None or policy is None or p.static_order or p.cores < 1:
                 return None
-            n = len(p.actors)
-            parts += (policy, n if p.policy == "FULL_PARALLEL" else p.cores, n, 0, place[1], place[0])
+            parts += (policy, cores_of(p), len(p.actors), 0, place[1], place[0])
             members += p.actors
-            names.add(p.name)
-            clocks.add((p.unit, p.clock_mhz))
-        n_actors, n_buffers = len(self._tables.topology.actors), self._known.shape[1]
-        if len(names) != len(point.partitions) or (len(members), len(point.capacities)) != (n_actors, n_buffers):
-            return None
-        if len({unit for unit, _ in clocks}) != len(clocks):
+        sizes = len(self._tables.topology.actors), self._known.shape[1]
+        if (len(members), len(point.capacities)) != sizes or not _told_apart(point.partitions):
             return None
         return np.array(parts, dtype=np.int64).reshape(-1, PARTS_WIDTH), np.array(members, dtype=np.int64)
 
@@ -129,6 +123,12 @@ class PointEncoder:
         self._known[keys, buffers, 1] = choices[:, 2]
         self._known[keys, buffers, 2] = choices[:, 3]
         self._known[keys, buffers, 0] = choices[:, 1] + 1
+
+
+def _told_apart(partitions: Sequence[Partition]) -> bool:
+    """Return whether all partitions have names of their own, and all of a unit one clock."""
+    clocks = {(p.unit, p.clock_mhz) for p in partitions}
+    return len({p.name for p in partitions}) == len(partitions) and len({u for u, _ in clocks}) == len(clocks)
 
 
 _POLICY = {policy: index for index, policy in enumerate(POLICIES) if policy not in _PREPARED_POLICIES}

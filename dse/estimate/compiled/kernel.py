@@ -744,7 +744,7 @@ def start_block(m, f, a, x, now):
 
 
 @_inlined
-def start_firing(m, f, times, p, a, now):
+def start_firing(m, f, times, p, a, now):  # ways: the hot loop; a call costs more than a branch
     """Fire an actor that is ready."""
     charge(m, a, now)
     x = m[a + at.COLUMN]
@@ -966,7 +966,7 @@ def close(m, f, now):
 
 
 @_inner
-def run(m, f, times):
+def run(m, f, times):  # ways: the hot loop; one case for each phase and each way to end
     """Run until nothing is due any more; return the time of the last event."""
     settle(m)
     now = m[at.BEGIN]

@@ -31,7 +31,7 @@ def scheduling(firings, base, action_base, pair_base, pairs, first, a, f):
 
 
 @_inner
-def run_ahead(trace, reads, writes, buffers, times, a, state, found):
+def run_ahead(trace, reads, writes, buffers, times, a, state, found):  # ways: a compiled loop over state it shares
     """Compute the firings of actor ``a`` whose tokens are there; return whether there was one."""
     firings, base, action_base, pair_base = trace
     read_first, read_buffer, read_tokens = reads
@@ -109,7 +109,7 @@ _FIVE = f"UniTuple({_I}, 5)"
     nogil=True,
     error_model="numpy",
 )
-def longest_path(trace, reads, writes, buffers, times, found, counts):
+def longest_path(trace, reads, writes, buffers, times, found, counts):  # ways: a compiled loop over state it shares
     """Return the length of the longest path; add to ``counts`` what its firings are."""
     base = trace[1]
     source, target, initial = buffers
@@ -193,6 +193,7 @@ def link_load(slots, units, buffers, crossing, read_class, write_class, loads, l
 
 
 @_inner
+# ways: compiled sums, one nest of loops for each kind of cost
 def path_length(slots, rows, buffers, read_class, write_class, paths, parallel, length, widest):
     """Return the length of the longest of the paths, kept as sums: (row, actor, path), (class, buffer, path)."""
     source, target, _ = buffers

@@ -45,7 +45,7 @@ def cross(owner, parts, ends, gpu, crossing):
     cache=True,
     error_model="numpy",
 )
-def choose(parts, members, capacities, network, known, keys, choices):
+def choose(parts, members, capacities, network, known, keys, choices):  # ways: one compiled loop with its checks
     """Choose prices and server of every buffer; return ``CHOSEN``, ``UNKNOWN`` (the keys are right) or ``DOUBTFUL``.
 
     ``network``: source, target and port (-1: its only buffer) of each buffer, its least capacity, whether an actor can

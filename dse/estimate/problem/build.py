@@ -251,15 +251,31 @@ def _transfers(problem: Problem, side: Side, width: IntArray, prices: list[_Pric
     topology = problem.trace.topology
     ports = _ports(topology, side)
     first, buffers, tokens, widths = [0], [], [], []
-    for actor, of_actor in zip(topology.actors, ports, strict=True):
-        for action in actor.actions:
-            rates = action.reads if side == "read" else action.writes
-            for buffer, port in of_actor:
-                if rates[port]:
-                    buffers.append(buffer)
-                    tokens.append(rates[port])
-                    widths.append(max(1, int(width[len(first) - 1])))
-            first.append(len(buffers))
+    actions = [(action, of_actor) for a, of_actor in enumerate(ports) for action in topology.actors[a].actions]
+    for column, (action, of_actor) in enumerate(actions):
+        rates = action.reads if side == "read" else action.writes
+        moved = [(buffer, rates[port]) for buffer, port in of_actor if rates[port]]
+        buffers += [buffer for buffer, _ in moved]
+        tokens += [n for _, n in moved]
+        widths += [max(1, int(width[column]))] * len(moved)
+        first.append(len(buffers))
+    return _priced(side, problem, prices, _Entries(first=first, buffers=buffers, tokens=tokens, widths=widths))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entries:
+    """The entries of a ``TransferTable`` that have no price yet."""
+
+    first: list[int]
+    buffers: list[int]
+    tokens: list[int]
+    widths: list[int]
+
+
+def _priced(side: Side, problem: Problem, prices: list[_PriceRow], entries: _Entries) -> TransferTable:
+    """Return the table of entries, each at each row of prices."""
+    topology = problem.trace.topology
+    buffers, tokens, widths = entries.buffers, entries.tokens, entries.widths
     starts = np.cumsum([0, *widths], dtype=np.int64)
     ticks = np.full((len(prices), int(starts[-1])), UNKNOWN, dtype=np.int64)
     for row, (buffer, n, start, size) in itertools.product(
@@ -270,7 +286,7 @@ def _transfers(problem: Problem, side: Side, width: IntArray, prices: list[_Pric
             _check_dearest(price, n * size, side, topology.buffer_name(buffer))
             ticks[row, start : start + size] = [price.ticks(n * k) for k in range(1, size + 1)]
     return TransferTable(
-        first=np.array(first, dtype=np.int64),
+        first=np.array(entries.first, dtype=np.int64),
         buffer=np.array(buffers, dtype=np.int64),
         tokens=np.array(tokens, dtype=np.int64),
         cost=starts[:-1],

@@ -17,7 +17,7 @@ from dse.estimate.problem.failures import raise_gathered
 from dse.estimate.problem.prices import ROW_FREE, ROW_LINKS, UNIT_KINDS, price_class
 from dse.estimate.problem.tables import CostRow, ProblemTables, Side, TransferTable
 from dse.model.design_point import POLICIES, DesignPoint, Partition
-from dse.model.platform import Link, Platform, Unit
+from dse.model.platform import Platform, Unit
 from dse.model.trace import Topology
 from dse.model.weights import FifoKind
 
@@ -58,6 +58,11 @@ class Prepared:
     """Link server that each buffer occupies, ``NO_SERVER`` where it occupies none."""
     capacities: tuple[int, ...]
 
+    def alone(self, actor: int) -> bool:
+        """Return whether no other actor can fire on the core of an actor between its firings."""
+        partition = self.point.partitions[self.partition_of[actor]]
+        return partition.policy == "FULL_PARALLEL" or len(partition.actors) == 1
+
 
 def link_servers(platform: Platform) -> tuple[LinkServer, ...]:
     """Return the link servers of a platform: links in declared order, a link of two directions as two."""
@@ -67,6 +72,17 @@ def link_servers(platform: Platform) -> tuple[LinkServer, ...]:
         names = (link.name,) if link.directions == 1 else (f"{link.name}:{a}->{b}", f"{link.name}:{b}->{a}")
         servers += [LinkServer(name=name, link=index, shared=link.shared) for name in names]
     return tuple(servers)
+
+
+def server_index(platform: Platform, link_index: int, source: str, target: str) -> int:
+    """Return the index into ``link_servers`` for transfers over a link from a unit to another (not always its ends)."""
+    first = sum(link.directions for link in platform.links[:link_index])
+    link = platform.links[link_index]
+    if link.directions == 1:
+        return first
+    a, b = link.between
+    forward = source == a or (source != b and target != a)
+    return first if forward else first + 1
 
 
 def prepare(tables: ProblemTables, point: DesignPoint) -> Prepared:
@@ -187,14 +203,8 @@ class _Placement:
 
     def server(self, buffer: int, link_index: int) -> int:
         """Return the index of the link server of a host buffer: a link of two directions has one for each."""
-        links: tuple[Link, ...] = self.platform.links
-        first = sum(link.directions for link in links[:link_index])
-        link = links[link_index]
-        if link.directions == 1:
-            return first
         source, target = self._units(buffer)
-        forward = source.name == link.between[0] or (source.name != link.between[1] and target.name != link.between[0])
-        return first if forward else first + 1
+        return server_index(self.platform, link_index, source.name, target.name)
 
     def prices(self, kinds: Sequence[FifoKind], links: Sequence[int | None], side: Side) -> tuple[int, ...]:
         """Return the row of prices of each buffer."""
@@ -369,12 +379,10 @@ def _missing_of_actors(prepared: Prepared) -> list[str]:
         count = tables.count[base : base + n]
         if tables.actor_known[kind][a]:  # a chosen clock changes no weight that is missing
             continue
-        partition = prepared.point.partitions[prepared.partition_of[a]]
-        alone = partition.policy == "FULL_PARALLEL" or len(partition.actors) == 1
         pairs = slice(int(tables.pair_base[a]), int(tables.pair_base[a]) + n * n)
         no_compute = (tables.compute[kind, base : base + n] < 0) & (count > 0)
         no_first = (tables.first_scheduling[kind, base : base + n] < 0) & (count > 0)
-        if alone:
+        if prepared.alone(a):
             no_first &= np.arange(n) == tables.first_action[a]
         no_pair = (tables.pair_scheduling[kind, pairs] < 0) & (tables.pair_count[pairs] > 0)
         names, unit = [action.name for action in actor.actions], UNIT_KINDS[kind]

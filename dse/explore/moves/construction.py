@@ -51,7 +51,7 @@ def packed(context: SearchContext, groups: list[list[int]], slots: list[int]) ->
     space, unit_of = context.space, context.space.unit_of_slot
     units = list(dict.fromkeys(unit_of[s] for s in slots))
     filled = dict.fromkeys(slots, 0)
-    placed = [-1] * space.n_actors
+    placed = dict.fromkeys(range(space.n_actors), -1)
 
     def load(group: list[int], unit: int) -> int:
         return sum([context.loads[a][unit] for a in group])
@@ -67,12 +67,11 @@ def packed(context: SearchContext, groups: list[list[int]], slots: list[int]) ->
         if usable:
             best = min(usable, key=lambda s: (filled[s] + fitting[unit_of[s]], s))
         filled[best] = filled.get(best, 0) + load(group, unit_of[best])
-        for actor in group:
-            placed[actor] = best
+        placed.update(dict.fromkeys(group, best))
 
     for group in sorted(groups, key=lambda g: -min([load(g, u) for u in units])):
         place(group)
-    return tuple(placed)
+    return tuple(placed.values())
 
 
 def cheapest_load(context: SearchContext, actor: int) -> int:

@@ -3,7 +3,7 @@
 Each takes a ``View`` of the evaluated current point and returns steps from it, the most promising first.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -97,15 +97,19 @@ def balancing(view: View) -> list[Step]:
 def _relieved(view: View, actors: Sequence[int], rank: Callable[[int], tuple[int, ...]]) -> list[Step]:
     """Return the moves of some actors, each to the used slot that ranks first and to every new one."""
     space, slots = view.context.space, view.position.slots
-    reachable = reachable_slots(space, slots)
-    used = {units: sorted((s for s in there if s in view.busy), key=rank) for units, there in reachable.items()}
-    fresh = {units: [s for s in there if s not in view.busy] for units, there in reachable.items()}
+    ranked = {units: _by_rank(view, there, rank) for units, there in reachable_slots(space, slots).items()}
     moves, found = Moves(space, view.position), []
     for actor in actors:
-        units, own = space.allowed[actor], slots[actor]
-        first = [s for s in used[units][:2] if s != own][:1]
-        found += [moves.to(actor, slot) for slot in (*first, *fresh[units])]
+        used, fresh = ranked[space.allowed[actor]]
+        first = [s for s in used[:2] if s != slots[actor]][:1]
+        found += [moves.to(actor, slot) for slot in (*first, *fresh)]
     return [step for step in found if step is not None]
+
+
+def _by_rank(view: View, slots: Iterable[int], rank: Callable[[int], tuple[int, ...]]) -> tuple[list[int], list[int]]:
+    """Return the used ones of some slots by their rank, and the new ones."""
+    there = list(slots)
+    return sorted((s for s in there if s in view.busy), key=rank), [s for s in there if s not in view.busy]
 
 
 def tokens_to_slots(context: SearchContext, slots: tuple[int, ...], actor: int) -> dict[int, int]:

@@ -1,6 +1,6 @@
 """From the evaluations of a search to its Pareto front, and the adapter that lets any method search by objectives."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -161,16 +161,9 @@ def front_of(goals: Goals, evaluations: Sequence[Evaluation]) -> Front | None:
         return None
     of_objective = list(zip(*costs.values(), strict=True))
     ideal, worst = tuple(map(min, of_objective)), tuple(map(max, of_objective))
-    reference = tuple(cost + 1 for cost in worst)
-    whole = hypervolume([ideal[:MEASURED]], reference[:MEASURED])
     archive = ParetoArchive()
-    fronts: list[tuple[int, list[Costs]]] = []
-    for count, evaluation in enumerate(evaluations, start=1):
-        if evaluation.ordinal in costs and archive.add(evaluation.ordinal, costs[evaluation.ordinal]):
-            fronts.append((count, [c[:MEASURED] for _, c in archive.front]))
-    step = -(-len(fronts) // HISTORY)
-    shown = [*fronts[:-1][::step], fronts[-1]]
-    history = [(count, float(Fraction(hypervolume(front, reference[:MEASURED]), whole))) for count, front in shown]
+    fronts = [(count, [c[:MEASURED] for _, c in front]) for count, front in _grown(archive, costs, evaluations)]
+    history = _history(fronts, ideal, worst)
     by_ordinal = {e.ordinal: e for e in evaluations}
     return Front(
         axes=goals.axes,
@@ -181,5 +174,23 @@ def front_of(goals: Goals, evaluations: Sequence[Evaluation]) -> Front | None:
         reference=goals.values(worst),
         ideal=goals.values(ideal),
         hypervolume=history[-1][1],
-        history=tuple(history),
+        history=history,
     )
+
+
+def _grown(
+    archive: ParetoArchive, costs: Mapping[int, Costs], evaluations: Sequence[Evaluation]
+) -> Iterator[tuple[int, list[tuple[int, Costs]]]]:
+    """Add the evaluations that have costs to an archive; yield each new front, with how many evaluations made it."""
+    for count, evaluation in enumerate(evaluations, start=1):
+        if evaluation.ordinal in costs and archive.add(evaluation.ordinal, costs[evaluation.ordinal]):
+            yield count, list(archive.front)
+
+
+def _history(fronts: list[tuple[int, list[Costs]]], ideal: Costs, worst: Costs) -> tuple[tuple[int, float], ...]:
+    """Return the hypervolume of some of the fronts, the last one among them, with how many evaluations made it."""
+    reference = tuple(cost + 1 for cost in worst)[:MEASURED]
+    whole = hypervolume([ideal[:MEASURED]], reference)
+    step = -(-len(fronts) // HISTORY)
+    shown = [*fronts[:-1][::step], fronts[-1]]
+    return tuple((count, float(Fraction(hypervolume(front, reference), whole))) for count, front in shown)

@@ -17,6 +17,7 @@ from dse.base.units import PS_PER_S, round_half_up
 from dse.estimate.problem.tables import ProblemTables
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import PartitionAccount
+from dse.model.platform import Platform
 from dse.model.trace import Trace
 
 MAKESPAN = "makespan"
@@ -213,6 +214,19 @@ class Units:
         return cost
 
 
+def _watts(platform: Platform, chosen: Sequence[tuple[str, Fraction]]) -> dict[tuple[str, Fraction | None], Fraction]:
+    """Return the power of each unit at its own clock (None) and at those chosen. Raises ``OptionError`` for a gap."""
+    clocks = (*((unit.name, None) for unit in platform.units), *chosen)
+    watts = {(name, clock): unit.power_at(clock) for name, clock in clocks if (unit := platform.unit(name))}
+    silent = [f"{name} at {float(clock):.11g} MHz" for (name, clock), watt in watts.items() if clock and not watt]
+    if silent:
+        raise OptionError(
+            f"energy needs the power at every clock; platform '{platform.name}' lacks {', '.join(silent)}",
+            expected="add it to the `power_watt_at_mhz` of the unit",
+        )
+    return {key: watt for key, watt in watts.items() if watt is not None}
+
+
 class Energy:
     """Busy core time times the power of a busy core (``Unit.power_at`` its clock); idle cores are taken to draw none.
 
@@ -237,15 +251,7 @@ class Energy:
             raise OptionError(
                 "energy needs times, and the weights are cycles without a clock", expected="give weights with a clock"
             )
-        clocks = (*((unit.name, None) for unit in platform.units), *tables.problem.clocks)
-        watts = {(name, clock): unit.power_at(clock) for name, clock in clocks if (unit := platform.unit(name))}
-        silent = [f"{name} at {float(clock):.11g} MHz" for (name, clock), watt in watts.items() if clock and not watt]
-        if silent:
-            raise OptionError(
-                f"energy needs the power at every clock; platform '{platform.name}' lacks {', '.join(silent)}",
-                expected="add it to the `power_watt_at_mhz` of the unit",
-            )
-        self._watt = {key: watt for key, watt in watts.items() if watt is not None}
+        self._watt = _watts(platform, tables.problem.clocks)
 
     def cost(self, point: DesignPoint, outcome: Outcome) -> int:
         """Return the picojoules."""

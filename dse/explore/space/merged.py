@@ -3,7 +3,7 @@
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -120,8 +120,7 @@ class MergedSpace(Space):
     @functools.cached_property
     def _classes(self) -> dict[_Used, int]:
         """The number of distinct mappings by the used slots of each unit."""
-        plain_units = len(set(self.alike)) == len(self.units) == len({unit.unit for unit in self.units})
-        countable = plain_units and all(len(members) <= LARGEST_CLASS for members in self._found.alike)
+        countable = self._countable()
         at_most = self._by_formula() if countable else self._by_used(self._internal, (0,) * len(self.units))
         if countable and (not self._found.rounds or sum(at_most.values()) > COUNTED):
             return at_most
@@ -131,6 +130,11 @@ class MergedSpace(Space):
         if len(visited) > COUNTED:
             return at_most
         return dict(Counter(self._used(form) for form in visited if self._forms.form(form) == form))
+
+    def _countable(self) -> bool:
+        """Whether the formula holds: no units are alike or share cores, and no class of actors is large."""
+        plain_units = len(set(self.alike)) == len(self.units) == len({unit.unit for unit in self.units})
+        return plain_units and all(len(members) <= LARGEST_CLASS for members in self._found.alike)
 
     def _used(self, slots: Assignment) -> _Used:
         counts = Counter(self.unit_of_slot[slot] for slot in set(slots))
@@ -157,38 +161,49 @@ class MergedSpace(Space):
             tuple((1,) * n for n in used): ways for used, ways in self._by_used(self._internal, zero, others).items()
         }
         for members in self._found.alike:
-            after: Counter[_Kinds] = Counter()
-            for kinds, ways in states.items():
-                for result, n in self._spread(kinds, len(members), self.allowed[members[0]]).items():
-                    after[result] += ways * n
-            states = {kinds: n for kinds, n in after.items() if sum(map(sum, kinds)) <= self.most}
+            states = self._with_class(states, members)
         found: Counter[_Used] = Counter()
         for kinds, ways in states.items():
             if sum(map(sum, kinds)) >= self.least:
                 found[tuple(sum(groups) for groups in kinds)] += ways
         return dict(found)
 
+    def _with_class(self, states: dict[_Kinds, int], members: Sequence[int]) -> dict[_Kinds, int]:
+        """Return the ways to reach each state when the actors of one more class are placed."""
+        after: Counter[_Kinds] = Counter()
+        for kinds, ways in states.items():
+            for result, n in self._spread(kinds, len(members), self.allowed[members[0]]).items():
+                after[result] += ways * n
+        return {kinds: n for kinds, n in after.items() if sum(map(sum, kinds)) <= self.most}
+
     def _spread(self, kinds: _Kinds, actors: int, allowed: tuple[int, ...]) -> Counter[_Kinds]:
         """Return in how many ways alike actors go to the slots of some units, by the groups that result."""
         partial: dict[tuple[int, _Kinds], int] = {(actors, ()): 1}
         for u, groups in enumerate(kinds):
-            free = self.units[u].slots - sum(groups)
-            pieces = [(size, False) for size in groups] + [(free, True)]
-            inner: dict[tuple[int, tuple[int, ...], _Kinds], int] = {
-                (left, (), done): n for (left, done), n in partial.items()
-            }
-            for size, fresh in pieces:
-                step: Counter[tuple[int, tuple[int, ...], _Kinds]] = Counter()
-                for (left, mine, done), n in inner.items():
-                    for taken in range(left + 1 if u in allowed else 1):
-                        for shape, ways in _shapes(taken, size, fresh).items():
-                            step[left - taken, tuple(sorted((*mine, *shape))), done] += n * ways
-                inner = step
-            joined: Counter[tuple[int, _Kinds]] = Counter()
-            for (left, mine, done), n in inner.items():
-                joined[left, (*done, mine)] += n
-            partial = joined
+            pieces = [(size, False) for size in groups] + [(self.units[u].slots - sum(groups), True)]
+            partial = _spread_on(pieces, partial, allowed=u in allowed)
         return Counter({done: n for (left, done), n in partial.items() if left == 0})
+
+
+def _spread_on(
+    pieces: list[tuple[int, bool]], partial: dict[tuple[int, _Kinds], int], *, allowed: bool
+) -> dict[tuple[int, _Kinds], int]:
+    """Return the ways when alike actors go to the slots of one more unit too, by how many are left and the groups.
+
+    ``pieces``: groups of slots that nothing tells apart, with whether they are unused; ``allowed``: whether any may go.
+    """
+    inner: dict[tuple[int, tuple[int, ...], _Kinds], int] = {(left, (), done): n for (left, done), n in partial.items()}
+    for size, fresh in pieces:
+        step: Counter[tuple[int, tuple[int, ...], _Kinds]] = Counter()
+        for (left, mine, done), n in inner.items():
+            for taken in range(left + 1 if allowed else 1):
+                for shape, ways in _shapes(taken, size, fresh).items():
+                    step[left - taken, tuple(sorted((*mine, *shape))), done] += n * ways
+        inner = step
+    joined: Counter[tuple[int, _Kinds]] = Counter()
+    for (left, mine, done), n in inner.items():
+        joined[left, (*done, mine)] += n
+    return joined
 
 
 @functools.cache

@@ -6,19 +6,15 @@ order of first use (a restricted growth string for each unit). Everything here y
 """
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from dse.base.errors import Diagnostic, InfeasibleDesign
-from dse.base.registry import nearest_names
-from dse.explore.space.clocks import ClockDomain, Clocks, Levels, exchangeable
+from dse.explore.space.clocks import ClockDomain, Clocks, Levels
 from dse.explore.space.symmetry import ActorSymmetry
 from dse.model.design_point import DesignPoint, Partition, Policy, ReleaseMode, TransferMode
-from dse.model.platform import Platform, Unit
-from dse.model.trace import Topology
 
 Assignment: TypeAlias = tuple[int, ...]
 """The slot of each actor. Slots of unit u are ``first_slot(u) .. first_slot(u) + slots(u) - 1``."""
@@ -91,9 +87,7 @@ class Space:
         self.units = units
         self.alike = tuple(range(len(units))) if alike is None else alike
         """For each unit the first unit that is identical to it: itself unless there are twins."""
-        self._twin_before = tuple(
-            next((v for v in reversed(range(u)) if self.alike[v] == self.alike[u]), None) for u in range(len(units))
-        )
+        self._twin_before = _twins_before(self.alike)
         self.allowed = allowed
         """For each actor the indices of the units that it may run on, ascending."""
         self.least = least
@@ -101,18 +95,12 @@ class Space:
         self.options = options
         self.n_actors = len(allowed)
         self.unit_of_slot = tuple(u for u, unit in enumerate(units) for _ in range(unit.slots))
-        self._alike = tuple(tuple(v for v, other in enumerate(units) if other.unit == unit.unit) for unit in units)
+        self._alike = _equal_to_each([unit.unit for unit in units])
         self._first = tuple(sum(unit.slots for unit in units[:u]) for u in range(len(units)))
-        self._twins = tuple(tuple(v for v, first in enumerate(self.alike) if first == kind) for kind in self.alike)
-        self.crowdable = any(len(same) > 1 for same in self._alike) or any(
-            units[u].slots != units[twins[0]].slots for u, twins in enumerate(self._twins)
-        )
+        self._twins = _equal_to_each(self.alike)
+        self.crowdable = _crowdable(units, self._alike, self._twins)
         """Whether distinct slots can be more than a unit has: policies share them. Else they are right by number."""
-        self._barred = tuple(
-            (actor, frozenset(slot for slot, unit in enumerate(self.unit_of_slot) if unit not in units_of_actor))
-            for actor, units_of_actor in enumerate(allowed)
-            if len(units_of_actor) < len(units)
-        )
+        self._barred = _barred(allowed, self.unit_of_slot, len(units))
         """The actors that may not run everywhere, with the slots that they may not take."""
         self.clocks = Clocks(options.clocks, [unit.unit for unit in units])
         self._ways = self._count_ways(_once)
@@ -163,21 +151,24 @@ class Space:
             ways *= math.perm(len(twins), sum(used[u] > 0 for u in twins))
         return ways
 
+    def _reachable(self) -> list[dict[tuple[int, ...], int]]:
+        """Return the used slots that can be reached before each actor, and behind the last one, all with 0."""
+        reachable: list[dict[tuple[int, ...], int]] = [{(0,) * len(self.units): 0}]
+        for actor in range(self.n_actors):
+            after = (u for used in reachable[actor] for _, u in self._choices(actor, used))
+            reachable.append({used: 0 for used in after if sum(used) <= self.most})
+        return reachable
+
     def _count_ways(self, weigh: Callable[[tuple[int, ...]], int]) -> list[dict[tuple[int, ...], int]]:
         """Return ``_completions`` as one table for each actor (and one behind the last), from the used slots.
 
         ``weigh``: what a complete assignment counts, by the slots that it uses.
 
-
         The next actor joins one of the used slots of a unit or opens the unit's next one: the recurrence of the
         Stirling numbers of the second kind, one index for each unit. Tables and not recursion: networks are long.
         """
-        reachable: list[dict[tuple[int, ...], int]] = [{(0,) * len(self.units): 0}]
-        for actor in range(self.n_actors):
-            after = (u for used in reachable[actor] for _, u in self._choices(actor, used))
-            reachable.append({used: 0 for used in after if sum(used) <= self.most})
-        ways = reachable
-        ways[-1] = {used: weigh(used) if self.least <= sum(used) else 0 for used in reachable[-1]}
+        ways = self._reachable()
+        ways[-1] = {used: weigh(used) if self.least <= sum(used) else 0 for used in ways[-1]}
         for actor in reversed(range(self.n_actors)):
             later = ways[actor + 1]
             for used in ways[actor]:
@@ -407,185 +398,30 @@ def _with_one_more(used: tuple[int, ...], unit: int) -> tuple[int, ...]:
     return (*used[:unit], used[unit] + 1, *used[unit + 1 :])
 
 
-def build_space(
-    topology: Topology, platform: Platform, options: SpaceOptions, *, cpu_only: tuple[int, ...] = ()
-) -> Space:
-    """Return the space of mappings of ``topology`` on ``platform``.
+def _twins_before(alike: Sequence[int]) -> tuple[int | None, ...]:
+    """Return for each unit the last one before it that is identical to it."""
+    return tuple(next((v for v in reversed(range(u)) if alike[v] == alike[u]), None) for u in range(len(alike)))
 
-    Each core of a CPU unit and each GPU unit is one slot. ``cpu_only``: actors that must stay on a CPU besides those
-    that the platform does not list as GPU-capable. Raises ``InfeasibleDesign`` with everything that makes it empty.
-    """
-    problems: list[Diagnostic] = []
-    if not topology.actors:
-        problems.append(Diagnostic(message=f"network '{topology.name}' has no actors: there is nothing to map"))
-    if not any(unit.kind == "cpu" for unit in platform.units):
-        problems.append(
-            Diagnostic(
-                message=f"platform '{platform.name}' has no CPU unit",
-                expected="give it a unit with `kind: cpu`: sources, sinks and the run-time system need one",
-            )
-        )
-    problems += _policy_problems(options.policies)
-    pinned = _pinned_units(topology, platform, options.pins, problems)
-    allowed = tuple(
-        _allowed_units(actor, topology, platform, pinned.get(actor), actor in cpu_only, problems)
-        for actor in range(len(topology.actors))
+
+def _equal_to_each(values: Sequence[object]) -> tuple[tuple[int, ...], ...]:
+    """Return for each of some values the indices of all that are equal to it."""
+    return tuple(tuple(v for v, other in enumerate(values) if other == value) for value in values)
+
+
+def _crowdable(
+    units: tuple[UnitSlots, ...], entries: tuple[tuple[int, ...], ...], twins: tuple[tuple[int, ...], ...]
+) -> bool:
+    """Return whether entries of one unit share its cores, or identical units have different numbers of slots."""
+    shared = any(len(same) > 1 for same in entries)
+    return shared or any(units[u].slots != units[first].slots for u, (first, *_) in enumerate(twins))
+
+
+def _barred(
+    allowed: tuple[tuple[int, ...], ...], unit_of_slot: tuple[int, ...], n_units: int
+) -> tuple[tuple[int, frozenset[int]], ...]:
+    """Return the actors that may not run everywhere, with the slots that they may not take."""
+    return tuple(
+        (actor, frozenset(slot for slot, unit in enumerate(unit_of_slot) if unit not in units_of_actor))
+        for actor, units_of_actor in enumerate(allowed)
+        if len(units_of_actor) < n_units
     )
-    units = tuple(_unit_slots(unit) for unit in platform.units)
-    slots = sum(u.slots for u in units)
-    if options.policy_per_partition:
-        problems += _mixed_policy_problems(options.policies)
-        kinds = len(options.policies)
-        units = tuple(replace(unit, policy=policy) for unit in units for policy in options.policies)
-        allowed = tuple(tuple(u * kinds + k for u in of_actor for k in range(kinds)) for of_actor in allowed)
-        options = replace(options, policies=options.policies[:1])
-    least, most = options.partitions or (1, slots)
-    problems += _partition_problems(least, most, slots, len(topology.actors), platform.name)
-    if problems:
-        raise _infeasible(problems)
-    alike = None if options.policy_per_partition else _alike(platform, allowed, options.clocks)
-    space = Space(units=units, allowed=allowed, least=least, most=most, options=options, alike=alike)
-    if space.size == 0:
-        raise InfeasibleDesign(
-            f"no mapping of '{topology.name}' has between {least} and {most} partitions under the given pins",
-            expected="allow other numbers of partitions, or unpin actors",
-        )
-    return space
-
-
-def _unit_slots(unit: Unit) -> UnitSlots:
-    if unit.kind == "cpu":
-        return UnitSlots(unit=unit.name, slots=max(1, unit.cores), partition=unit.partition)
-    return UnitSlots(unit=unit.name, slots=1, partition=unit.partition or "PG")
-
-
-def _alike(
-    platform: Platform, allowed: tuple[tuple[int, ...], ...], clocks: tuple[ClockDomain, ...]
-) -> tuple[int, ...]:
-    """Return for each unit the first one that can be exchanged with it: identical, and for no actor another choice."""
-    names = [unit.name for unit in platform.units]
-
-    def alike(a: int, b: int) -> bool:
-        same = _identical(platform, a, b) and exchangeable(clocks, names[a], names[b])
-        return same and all((a in units) == (b in units) for units in allowed)
-
-    return tuple(next(v for v in range(u + 1) if alike(v, u)) for u in range(len(names)))
-
-
-def _identical(platform: Platform, a: int, b: int) -> bool:
-    """Return whether exchanging two units changes nothing but names: equal units, and links that map on links."""
-    first, second = platform.units[a], platform.units[b]
-    names = {first.name: second.name, second.name: first.name}
-    if replace(first, name="", source="", partition=None) != replace(second, name="", source="", partition=None):
-        return False
-    if _shared_link_tells(platform, a, b):
-        return False
-
-    def links(exchanged: dict[str, str]) -> list[str]:
-        ends = [sorted(exchanged.get(end, end) for end in link.between) for link in platform.links]
-        plain = [replace(link, name="", source="", between=("", "")) for link in platform.links]
-        return sorted(map(repr, zip(ends, plain, strict=True)))
-
-    return links({}) == links(names)
-
-
-def _shared_link_tells(platform: Platform, a: int, b: int) -> bool:
-    """Return whether exchanging two units could change whom a shared link serves first: it goes by partition index.
-
-    It could not if the units are GPUs whose shared links lead to the one CPU unit, and that stands before or behind
-    both. Other units may read or write over a link that is not theirs: by a port that another reader makes ``host``.
-    """
-    shared = [link for link in platform.links if link.shared]
-    cpus = [index for index, unit in enumerate(platform.units) if unit.kind == "cpu"]
-    if a == b or not shared or not any(unit.kind == "gpu" for unit in platform.units):
-        return False
-    if platform.dynamic_network or len(cpus) != 1 or cpus[0] in (a, b) or min(a, b) < cpus[0] < max(a, b):
-        return True
-    cpu, names = platform.units[cpus[0]].name, {platform.units[a].name, platform.units[b].name}
-    return any(set(link.between) & names and cpu not in link.between for link in shared)
-
-
-def _infeasible(problems: list[Diagnostic]) -> InfeasibleDesign:
-    error = InfeasibleDesign(problems[0].message, expected=problems[0].expected)
-    error.diagnostics = tuple(problems)
-    return error
-
-
-def _policy_problems(policies: tuple[Policy, ...]) -> list[Diagnostic]:
-    found = [
-        Diagnostic(
-            message=f"policy {policy} cannot be searched",
-            expected="a static order belongs to one mapping; estimate it with `dse estimate --mapping`",
-        )
-        for policy in policies
-        if policy not in SEARCHED_POLICIES
-    ]
-    if not policies:
-        found.append(Diagnostic(message="the space has no policy", expected="name at least one policy"))
-    return found
-
-
-def _mixed_policy_problems(policies: tuple[Policy, ...]) -> list[Diagnostic]:
-    if "FULL_PARALLEL" not in policies:
-        return []
-    return [
-        Diagnostic(
-            message="FULL_PARALLEL cannot be mixed with other policies: it takes a core for each actor",
-            expected="leave it out, or leave out --policy-per-partition",
-        )
-    ]
-
-
-def _pinned_units(
-    topology: Topology, platform: Platform, pins: tuple[tuple[str, str], ...], problems: list[Diagnostic]
-) -> dict[int, int]:
-    """Return the unit index of each pinned actor; what cannot be resolved is added to ``problems``."""
-    unit_names = tuple(u.name for u in platform.units)
-    actor_names = tuple(a.name for a in topology.actors)
-    pinned: dict[int, int] = {}
-    for actor_name, unit_name in pins:
-        actor = topology.actor_index(actor_name)
-        if actor is None:
-            expected = nearest_names(actor_name, actor_names)
-            problems.append(Diagnostic(message=f"pinned actor '{actor_name}' is not in the network", expected=expected))
-        if unit_name not in unit_names:
-            message = f"actor '{actor_name}' is pinned to unit '{unit_name}', which platform '{platform.name}' lacks"
-            problems.append(Diagnostic(message=message, expected=nearest_names(unit_name, unit_names)))
-        if actor is not None and unit_name in unit_names:
-            unit = unit_names.index(unit_name)
-            if pinned.setdefault(actor, unit) != unit:
-                problems.append(Diagnostic(message=f"actor '{actor_name}' is pinned to two units"))
-    return pinned
-
-
-def _allowed_units(
-    actor: int, topology: Topology, platform: Platform, pin: int | None, cpu_only: bool, problems: list[Diagnostic]
-) -> tuple[int, ...]:
-    """Return the units that an actor may run on, as indices."""
-    name = topology.actors[actor].name
-    capable = not cpu_only and platform.may_use_gpu(name)
-    units = tuple(u for u, unit in enumerate(platform.units) if unit.kind == "cpu" or capable)
-    if pin is None:
-        return units
-    if pin not in units:
-        problems.append(
-            Diagnostic(
-                message=f"actor '{name}' is pinned to unit '{platform.units[pin].name}', where it cannot run",
-                expected="it is not GPU-capable: see `gpu_capable` of the platform, its natives and its GPU weights",
-            )
-        )
-    return (pin,)
-
-
-def _partition_problems(least: int, most: int, slots: int, actors: int, platform: str) -> list[Diagnostic]:
-    found = []
-    if least < 1 or most < least:
-        found.append(Diagnostic(message=f"{least} to {most} partitions is not a range", expected="1 <= least <= most"))
-    elif most > slots:
-        message = f"{most} partitions are asked for, but platform '{platform}' holds {slots}"
-        expected = "each CPU core and each GPU holds one partition; ask for fewer or give the platform more cores"
-        found.append(Diagnostic(message=message, expected=expected))
-    elif actors and least > actors:
-        message = f"at least {least} partitions are asked for, but the network has {actors} actors"
-        found.append(Diagnostic(message=message, expected="a partition needs an actor"))
-    return found

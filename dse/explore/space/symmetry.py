@@ -39,7 +39,7 @@ partition (*alike*) may be sorted freely; other exchanges are tried one by one (
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TypeAlias
@@ -126,14 +126,7 @@ def find_symmetry(tables: ProblemTables, freedom: Freedom) -> ActorSymmetry | No
     if len(set(graph.colours)) == len(graph.colours):
         return None
     ordered = any(policy != "FULL_PARALLEL" for policy in freedom.policies)
-    alike: list[tuple[int, ...]] = []
-    families: list[tuple[Group, ...]] = []
-    for twins in graph.twins():
-        runs = _runs(twins, freedom.allowed) if ordered else [twins]
-        if len(runs) > 1 and math.factorial(len(twins)) <= MOST_EXCHANGES:
-            families.append(tuple((a,) for a in twins))
-        else:
-            alike += [run for run in runs if len(run) > 1]
+    alike, families = _sorted_out(graph.twins(), freedom, ordered=ordered)
     families += graph.families()
     if not alike and not families:
         return None
@@ -157,16 +150,41 @@ def _runs(twins: tuple[int, ...], allowed: tuple[tuple[int, ...], ...]) -> list[
     return [tuple(run) for run in runs]
 
 
+def _sorted_out(
+    all_twins: Iterable[tuple[int, ...]], freedom: Freedom, *, ordered: bool
+) -> tuple[list[tuple[int, ...]], list[tuple[Group, ...]]]:
+    """Return of sets of twins the classes of alike actors, and the families of those that exchanges have to try."""
+    alike: list[tuple[int, ...]] = []
+    families: list[tuple[Group, ...]] = []
+    for twins in all_twins:
+        runs = _runs(twins, freedom.allowed) if ordered else [twins]
+        if len(runs) > 1 and math.factorial(len(twins)) <= MOST_EXCHANGES:
+            families.append(tuple((a,) for a in twins))
+        else:
+            alike += [run for run in runs if len(run) > 1]
+    return alike, families
+
+
 def _rounds(n_actors: int, families: Sequence[tuple[Group, ...]]) -> tuple[tuple[Permutation, ...], ...]:
     """Return all products of exchanges if they are few, else the exchanges of one family after the other."""
     whole = [_permutations(n_actors, family) for family in families if math.factorial(len(family)) <= MOST_EXCHANGES]
     if len(whole) == len(families) and math.prod(map(len, whole)) <= MOST_EXCHANGES:
         products = (_product(parts) for parts in itertools.product(*whole))
         return (tuple(p for p in products if p != tuple(range(n_actors))),) if families else ()
+    return tuple(_family_by_family(n_actors, families))
+
+
+def _family_by_family(n_actors: int, families: Sequence[tuple[Group, ...]]) -> Iterator[tuple[Permutation, ...]]:
+    """Yield the exchanges of up to four groups at a time, until they are too many together."""
     fours = [family[start : start + 4] for family in families for start in range(0, len(family), 4)]
-    rounds = [tuple(_permutations(n_actors, few)[1:]) for few in fours]
-    fits = [sum(map(len, rounds[: i + 1])) <= MOST_TRIED for i in range(len(rounds))]
-    return tuple(r for r, fit in zip(rounds, fits, strict=True) if fit and r)
+    tried = 0
+    for few in fours:
+        exchanges = tuple(_permutations(n_actors, few)[1:])
+        tried += len(exchanges)
+        if tried > MOST_TRIED:
+            return
+        if exchanges:
+            yield exchanges
 
 
 def _permutations(n_actors: int, family: Sequence[Group]) -> list[Permutation]:
@@ -241,25 +259,39 @@ class _Graph:
                 classes[colour].append(a)
         found: dict[frozenset[int], tuple[Group, ...]] = {}
         for members in classes.values():
-            chain: list[Group] = []
-            for a, b in itertools.pairwise(members):
-                group = self._exchange(a, b)
-                if chain and (group is None or set(chain[-1]) != set(group)):
-                    _keep(found, chain)
-                    chain = []
-                if group is not None:
-                    chain = chain or [tuple(group)]
-                    chain.append(tuple(group[x] for x in chain[-1]))
-            _keep(found, chain)
+            for chain in self._chains(members):
+                _keep(found, chain)
         return list(found.values())
+
+    def _chains(self, members: Sequence[int]) -> Iterator[list[Group]]:
+        """Yield the chains of groups that exchanges of each actor of a class with the next one give."""
+        chain: list[Group] = []
+        for a, b in itertools.pairwise(members):
+            group = self._exchange(a, b)
+            if chain and (group is None or set(chain[-1]) != set(group)):
+                yield chain
+                chain = []
+            if group is not None:
+                chain = chain or [tuple(group)]
+                chain.append(tuple(group[x] for x in chain[-1]))
+        yield chain
 
     def _exchange(self, a: int, b: int) -> dict[int, int] | None:
         """Return the smallest exchange that swaps two actors, by following what their neighbours need; or None.
 
         It is given as one of its groups, ascending, each actor with the one it is exchanged with.
         """
+        followed = self._followed(a, b)
+        if followed is None:
+            return None
+        as_found = dict(sorted(followed.items()))
+        in_order = dict(zip(as_found, sorted(as_found.values()), strict=True))
+        return next((g for g in (in_order, as_found) if self._holds(g | {y: x for x, y in g.items()})), None)
+
+    def _followed(self, a: int, b: int) -> dict[int, int] | None:
+        """Return the actors that change their places with others when ``a`` does with ``b``; None where they cannot."""
         image = {a: b, b: a}
-        group = [a]
+        group = {a: b}
         waiting = [(a, b)]
         while waiting:
             here, there = waiting.pop()
@@ -271,12 +303,9 @@ class _Graph:
                     return None
                 if x not in image:
                     image[x], image[y] = y, x
-                    group.append(x)
+                    group[x] = y
                     waiting.append((x, y))
-        group.sort()
-        in_order = dict(zip(group, sorted(image[x] for x in group), strict=True))
-        as_found = {x: image[x] for x in group}
-        return next((g for g in (in_order, as_found) if self._holds(g | {y: x for x, y in g.items()})), None)
+        return group
 
     def _forced(self, here: int, there: int, image: dict[int, int]) -> list[tuple[int, int]] | None:
         """Return pairs of neighbours that have to be swapped when two actors are; None if they do not match."""
@@ -302,13 +331,22 @@ class _Graph:
         if any(self.colours[a] != self.colours[b] or image[b] != a for a, b in image.items()):
             return False
         touched = sorted({b for a in image for b in self.touching[a]})
-        buffer_image: dict[int, int] = {}
+        buffer_image = self._buffer_image(image, touched)
+        return buffer_image is not None and self._maps_ports(buffer_image, touched)
+
+    def _buffer_image(self, image: dict[int, int], touched: Sequence[int]) -> dict[int, int] | None:
+        """Return the image of each buffer that an exchange touches; None where one has none."""
+        found: dict[int, int] = {}
         for key in {self._key(self.buffers[b], self.label[b]) for b in touched}:
             source, target, label = key
             there = self.between.get((image.get(source, source), image.get(target, target), label), [])
             if len(there) != len(self.between[key]):
-                return False
-            buffer_image.update(zip(self.between[key], there, strict=True))
+                return None
+            found.update(zip(self.between[key], there, strict=True))
+        return found
+
+    def _maps_ports(self, buffer_image: dict[int, int], touched: Sequence[int]) -> bool:
+        """Return whether the buffers of each port go to all buffers of one port."""
         for port in {(self.buffers[b].source, self.buffers[b].source_port) for b in touched}:
             mine = {buffer_image.get(b, b) for b in self.of_port[port]}
             ports = {(self.buffers[b].source, self.buffers[b].source_port) for b in mine}
@@ -431,13 +469,23 @@ def _costing_before(tables: ProblemTables, freedom: Freedom) -> dict[int, list[i
 
 def _queue_ranks(buffers: Sequence[TraceBuffer]) -> list[object]:
     """Return for each buffer its rank among the outputs and inputs of its ends, -1 where these are in order."""
-    ranks: list[list[int]] = [[] for _ in buffers]
-    for ends in ([(b.source, b.target) for b in buffers], [(b.target, b.source) for b in buffers]):
-        of_actor: dict[int, list[int]] = defaultdict(list)
-        for b, (actor, _) in enumerate(ends):
-            of_actor[actor].append(b)
-        for mine in of_actor.values():
-            others = [ends[b][1] for b in mine]
+    outputs = _ranks_among([(b.source, b.target) for b in buffers])
+    inputs = _ranks_among([(b.target, b.source) for b in buffers])
+    return list(zip(outputs, inputs, strict=True))
+
+
+def _ranks_among(ends: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the rank of each buffer among those of its actor, -1 where their other ends are in order.
+
+    ``ends``: of each buffer the actor, and the actor at the other end.
+    """
+    of_actor: dict[int, list[int]] = defaultdict(list)
+    for b, (actor, _) in enumerate(ends):
+        of_actor[actor].append(b)
+    ranks = [-1] * len(ends)
+    for mine in of_actor.values():
+        others = [ends[b][1] for b in mine]
+        if others != sorted(others):
             for rank, b in enumerate(mine):
-                ranks[b].append(-1 if others == sorted(others) else rank)
-    return [tuple(rank) for rank in ranks]
+                ranks[b] = rank
+    return ranks

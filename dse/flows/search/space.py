@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dse.explore.space.build import build_space
 from dse.explore.space.clocks import ClockDomain
 from dse.explore.space.merged import merged_space
-from dse.explore.space.space import Space, SpaceOptions, build_space
+from dse.explore.space.space import Space, SpaceOptions
 from dse.flows.buffers import parse_sizing_method, sized_capacities
 from dse.flows.capacities import Capacities, read_capacities
 from dse.flows.defaults import cpu_only_actors

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from dse.explore.method import SearchContext, Traffic
-from dse.explore.space.space import Space, SpaceOptions, build_space
+from dse.explore.space.build import build_space
+from dse.explore.space.space import Space, SpaceOptions
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Deadlock, Estimate, PartitionAccount
 from dse.model.platform import Platform, Unit

@@ -12,7 +12,8 @@ from dse.explore.mapping_bound import MappingBound
 from dse.explore.method import SearchContext, SearchMethod, Traffic
 from dse.explore.methods.registry import METHODS
 from dse.explore.search import SearchOutcome, ranked, run_search
-from dse.explore.space.space import Space, SpaceOptions, build_space
+from dse.explore.space.build import build_space
+from dse.explore.space.space import Space, SpaceOptions
 from dse.model.platform import Platform
 from dse.model.problem import Problem
 from dse.model.study import Evaluation

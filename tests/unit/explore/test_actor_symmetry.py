@@ -11,9 +11,10 @@ import pytest
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.methods.registry import METHODS
+from dse.explore.space.build import build_space
 from dse.explore.space.clocks import ClockDomain
 from dse.explore.space.merged import MergedSpace, merged_space
-from dse.explore.space.space import Candidate, Space, SpaceOptions, build_space
+from dse.explore.space.space import Candidate, Space, SpaceOptions
 from dse.model.platform import Link, Platform, Unit
 from dse.model.problem import Problem
 from dse.model.trace import Topology, TraceAction, TraceActor, TraceBuffer, make_trace

@@ -14,8 +14,9 @@ from dse.estimate.problem.build import build_tables
 from dse.explore.mapping_bound import MappingBound, fastest_rows
 from dse.explore.methods.registry import METHODS
 from dse.explore.moves.moves import Position, candidate_of, position_of, random_candidate, reset, settings_of
+from dse.explore.space.build import build_space
 from dse.explore.space.clocks import ClockDomain
-from dse.explore.space.space import Candidate, Space, SpaceOptions, build_space
+from dse.explore.space.space import Candidate, Space, SpaceOptions
 from dse.formats.study_file import point_to_json
 from dse.model.design_point import DesignPoint
 from dse.model.platform import Platform, Unit

@@ -12,8 +12,9 @@ import numpy as np
 
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
+from dse.explore.space.build import build_space
 from dse.explore.space.merged import merged_space
-from dse.explore.space.space import SpaceOptions, build_space
+from dse.explore.space.space import SpaceOptions
 from dse.model.design_point import DesignPoint, Partition, TransferMode
 from dse.model.platform import Platform, Unit
 from dse.model.problem import Problem

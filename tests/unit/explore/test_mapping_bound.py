@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.mapping_bound import MappingBound
-from dse.explore.space.space import Candidate, SpaceOptions, build_space
+from dse.explore.space.build import build_space
+from dse.explore.space.space import Candidate, SpaceOptions
 from dse.model.design_point import POLICIES
 from dse.model.weights import Cost
 from tests.unit.explore.random_problems import BOX, problem_of

@@ -21,7 +21,8 @@ from dse.explore.moves import generators
 from dse.explore.moves.construction import traffic_between
 from dse.explore.moves.moves import Position, moved, position_of, swapped
 from dse.explore.search import run_search
-from dse.explore.space.space import Candidate, Space, SpaceOptions, build_space
+from dse.explore.space.build import build_space
+from dse.explore.space.space import Candidate, Space, SpaceOptions
 from dse.model.design_point import DesignPoint
 from dse.model.platform import Platform, Unit
 from dse.model.problem import Problem

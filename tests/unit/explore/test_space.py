@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dse.base.errors import InfeasibleDesign
-from dse.explore.space.space import Candidate, Space, SpaceOptions, build_space
+from dse.explore.space.build import build_space
+from dse.explore.space.space import Candidate, Space, SpaceOptions
 from dse.model.platform import Platform, Unit
 from dse.model.trace import Topology, TraceActor
 from tests.unit.explore.fakes import chain

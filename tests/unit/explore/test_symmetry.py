@@ -8,7 +8,8 @@ import pytest
 
 from dse.estimate.engine import make_engine
 from dse.explore.methods.registry import METHODS
-from dse.explore.space.space import Candidate, Space, SpaceOptions, build_space
+from dse.explore.space.build import build_space
+from dse.explore.space.space import Candidate, Space, SpaceOptions
 from dse.model.platform import Link, Platform, Unit
 from dse.model.problem import Problem
 from tests.unit.explore.fakes import chain

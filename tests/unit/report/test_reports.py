@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dse.estimate.engine import make_engine
-from dse.explore.space.space import Space, SpaceOptions, build_space
+from dse.explore.space.build import build_space
+from dse.explore.space.space import Space, SpaceOptions
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Deadlock, DeadlockRow, Estimate, FiringTimes, PartitionAccount
 from dse.model.problem import Problem

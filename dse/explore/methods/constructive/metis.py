@@ -4,6 +4,7 @@ Vertices are actors weighted by load, edges are the tokens between two actors; M
 loads balanced within a few percent. Each number of partitions is tried with several seeds.
 """
 
+import itertools
 from typing import Any
 
 from dse.base.extras import import_extra
@@ -36,15 +37,8 @@ def _groups(module: Any, context: SearchContext, count: int, seed: int) -> list[
     n = context.space.n_actors
     if count == 1 or n == 1:
         return [list(range(n))]
-    pairs = traffic_between(context)
-    weights = scaled(list(pairs.values()))
-    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(n)]
-    for (a, b), weight in zip(pairs, weights, strict=True):
-        neighbours[a].append((b, weight))
-        neighbours[b].append((a, weight))
-    starts = [0]
-    for row in neighbours:
-        starts.append(starts[-1] + len(row))
+    neighbours = _neighbours(context)
+    starts = [0, *itertools.accumulate(map(len, neighbours))]
     _, labels = module.part_graph(
         count,
         adjacency=module.CSRAdjacency(adj_starts=starts, adjacent=[b for row in neighbours for b, _ in row]),
@@ -53,3 +47,13 @@ def _groups(module: Any, context: SearchContext, count: int, seed: int) -> list[
         options=module.Options(seed=seed),
     )
     return groups_of([int(label) for label in labels])
+
+
+def _neighbours(context: SearchContext) -> list[list[tuple[int, int]]]:
+    """Return of each actor those that it exchanges tokens with, and how many, scaled."""
+    pairs = traffic_between(context)
+    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(context.space.n_actors)]
+    for (a, b), weight in zip(pairs, scaled(list(pairs.values())), strict=True):
+        neighbours[a].append((b, weight))
+        neighbours[b].append((a, weight))
+    return neighbours

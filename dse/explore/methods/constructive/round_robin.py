@@ -29,7 +29,14 @@ class RoundRobin(Scripted):
 
 
 def _served(context: SearchContext, count: int, slices: int) -> list[list[int]]:
-    """Return the actors of each of ``count`` cores."""
+    """Return the actors of each of ``count`` cores: each is on the core that serves it the longest."""
+    served = _times_on_cores(context, count, slices)
+    core_of = [max(range(count), key=lambda c: (times[c], -c)) for times in served]
+    return [[a for a, c in enumerate(core_of) if c == core] for core in range(count) if core in core_of]
+
+
+def _times_on_cores(context: SearchContext, count: int, slices: int) -> list[list[int]]:
+    """Return how long each core serves each actor when they go to the core that is free first, slice by slice."""
     order = pipeline_order(context)
     heaviest = [max(context.loads[a][u] for u in context.space.allowed[a]) for a in range(context.space.n_actors)]
     free_at = [0] * count
@@ -40,5 +47,4 @@ def _served(context: SearchContext, count: int, slices: int) -> list[list[int]]:
             share = heaviest[actor] * (turn + 1) // slices - heaviest[actor] * turn // slices
             free_at[core] += share
             served[actor][core] += share + 1  # an actor without load belongs somewhere too
-    core_of = [max(range(count), key=lambda c: (served[a][c], -c)) for a in range(len(order))]
-    return [[a for a, c in enumerate(core_of) if c == core] for core in range(count) if core in core_of]
+    return served

@@ -121,31 +121,47 @@ class BranchAndBound(Scripted):
 
     def _prepare(self) -> None:
         """Choose the order of the actors and tabulate what each costs at least on each unit."""
-        space, costs = self._space, self._context.placement
-        own = [list(self._context.loads[a]) for a in range(space.n_actors)]
-        for edge in costs.edges:
-            for u in range(len(space.units)):
-                own[edge.source][u] += self._least_end(edge, u, write=True)
-                own[edge.target][u] += self._least_end(edge, u, write=False)
+        space = self._space
+        own = self._least_costs()
         cheapest = [min(own[a][u] for u in space.allowed[a]) for a in range(space.n_actors)]
         self._order = sorted(range(space.n_actors), key=lambda a: (-cheapest[a], a))
         self._permuted = space.reordered(tuple(self._order))
         self._own = [own[a] for a in self._order]
         self._seen: set[Assignment] = set()
-        self._alike_before: list[int | None] = [None] * space.n_actors
-        for members in () if space.symmetry is None else space.symmetry.alike:
-            depths = sorted(self._order.index(a) for a in members)
-            for earlier, later in itertools.pairwise(depths):
-                self._alike_before[later] = earlier
-        self._ties: list[list[_Tie]] = [[] for _ in self._order]
-        depth_of = {actor: depth for depth, actor in enumerate(self._order)}
-        for edge in costs.edges:
-            if edge.source != edge.target:
-                depth, tie = self._tie(edge, depth_of[edge.source], depth_of[edge.target])
-                self._ties[depth].append(tie)
+        self._alike_before = self._alike_in_order()
+        self._ties = self._ties_in_order()
         self._rest = [0] * (space.n_actors + 1)
         for depth in reversed(range(space.n_actors)):
             self._rest[depth] = self._rest[depth + 1] + cheapest[self._order[depth]]
+
+    def _least_costs(self) -> list[list[int]]:
+        """Return what each actor costs at least on each unit, its ends of buffers included."""
+        own = [list(self._context.loads[a]) for a in range(self._space.n_actors)]
+        for edge in self._context.placement.edges:
+            for u in range(len(self._space.units)):
+                own[edge.source][u] += self._least_end(edge, u, write=True)
+                own[edge.target][u] += self._least_end(edge, u, write=False)
+        return own
+
+    def _alike_in_order(self) -> list[int | None]:
+        """Return by depth that of the actor of the same class that is placed last before."""
+        found: list[int | None] = [None] * self._space.n_actors
+        symmetry = self._space.symmetry
+        for members in () if symmetry is None else symmetry.alike:
+            depths = sorted(self._order.index(a) for a in members)
+            for earlier, later in itertools.pairwise(depths):
+                found[later] = earlier
+        return found
+
+    def _ties_in_order(self) -> list[list[_Tie]]:
+        """Return by depth the buffers to actors that are placed before."""
+        ties: list[list[_Tie]] = [[] for _ in self._order]
+        depth_of = {actor: depth for depth, actor in enumerate(self._order)}
+        for edge in self._context.placement.edges:
+            if edge.source != edge.target:
+                depth, tie = self._tie(edge, depth_of[edge.source], depth_of[edge.target])
+                ties[depth].append(tie)
+        return ties
 
     def _least_end(self, edge: EdgeCosts, unit: int, *, write: bool) -> int:
         """Return the least that one end of a buffer costs on a unit, wherever the other end is."""

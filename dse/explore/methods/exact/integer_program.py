@@ -54,6 +54,10 @@ class Solution:
     slots: tuple[int, ...] = ()
     """The slots that the solver chose, which identical units may number unlike ``mapping``."""
 
+    def proves(self, best: int | None) -> bool:
+        """Return whether no mapping can beat the best makespan so far."""
+        return self.exhausted or (best is not None and self.bound >= best)
+
 
 class IntegerProgram(Scripted):
     """Solves, estimates, cuts off, until the bound meets the best estimate; ``exact`` only then."""
@@ -76,7 +80,7 @@ class IntegerProgram(Scripted):
             bound = solution.bound if best is None else min(solution.bound, best)
             idle = 0 if bound > self._proven else idle + 1
             self._proven = max(self._proven, bound)
-            if solution.exhausted or (best is not None and solution.bound >= best):
+            if solution.proves(best):
                 self.exact = True
                 self._proven = best or 0
                 self._pruned = self._space.size - len(self._known)
@@ -146,16 +150,21 @@ class SlotProgram:
         for a in actors:
             self._row(1.0, 1.0, {self._x[a][s]: 1.0 for s in slots})
         for s in slots:
-            self._row(0.0, math.inf, {self._used[s]: -1.0, **{self._x[a][s]: 1.0 for a in actors}})
-            for a in actors:
-                self._row(-math.inf, 0.0, {self._x[a][s]: 1.0, self._used[s]: -1.0})
-                if s - 1 in self._space.slots_of_unit(self._space.unit_of_slot[s]):
-                    earlier = {self._x[b][s - 1]: -1.0 for b in range(a)}
-                    self._row(-math.inf, 0.0, {self._x[a][s]: 1.0, **earlier})
+            self._add_slot(s)
         self._row(float(self._space.least), float(self._space.most), {self._used[s]: 1.0 for s in slots})
         for unit in self._space.units:  # entries of one unit, one for each policy, share its cores
             here = [s for s in slots if self._space.units[self._space.unit_of_slot[s]].unit == unit.unit]
             self._row(0.0, float(unit.slots), {self._used[s]: 1.0 for s in here})
+
+    def _add_slot(self, s: int) -> None:
+        """A slot is used if an actor is in it, and opened by an actor behind the one that opens the slot before."""
+        actors = range(self._space.n_actors)
+        self._row(0.0, math.inf, {self._used[s]: -1.0, **{self._x[a][s]: 1.0 for a in actors}})
+        for a in actors:
+            self._row(-math.inf, 0.0, {self._x[a][s]: 1.0, self._used[s]: -1.0})
+            if s - 1 in self._space.slots_of_unit(self._space.unit_of_slot[s]):
+                earlier = {self._x[b][s - 1]: -1.0 for b in range(a)}
+                self._row(-math.inf, 0.0, {self._x[a][s]: 1.0, **earlier})
 
     def _add_symmetries(self) -> None:
         """Identical units are used in their order, and alike actors stand in ascending slots (see the module)."""
@@ -166,10 +175,14 @@ class SlotProgram:
                     self._row(-math.inf, 0.0, {self._x[a][s]: 1.0, **earlier})
         for members in () if self._space.symmetry is None else self._space.symmetry.alike:
             for first, second in itertools.pairwise(members):
-                for s in range(1, len(self._used)):
-                    terms = {self._x[first][t]: 1.0 for t in range(s, len(self._used))}
-                    terms |= {self._x[second][t]: -1.0 for t in range(s, len(self._used))}
-                    self._row(-math.inf, 0.0, terms)
+                self._add_ascending(first, second)
+
+    def _add_ascending(self, first: int, second: int) -> None:
+        """The second actor is in no slot before that of the first one."""
+        for s in range(1, len(self._used)):
+            terms = {self._x[first][t]: 1.0 for t in range(s, len(self._used))}
+            terms |= {self._x[second][t]: -1.0 for t in range(s, len(self._used))}
+            self._row(-math.inf, 0.0, terms)
 
     def _twins(self) -> Iterator[tuple[int, int]]:
         """Yield each unit that is identical to an earlier one, behind the last of those."""
@@ -282,23 +295,32 @@ def equivalents(space: Space, slots: Assignment) -> list[Assignment]:
 
 def _exchanged(space: Space, slots: Assignment) -> Iterator[Assignment]:
     """Yield what one exchange makes of a placement, with the actors of each class ascending."""
-    assert space.symmetry is not None
+    for image in itertools.chain(_slots_exchanged(space, slots), _actors_exchanged(space, slots)):
+        yield _ascending(space, image)
+
+
+def _slots_exchanged(space: Space, slots: Assignment) -> Iterator[Assignment]:
+    """Yield what exchanges of cores and of identical units make of a placement."""
     unit_of, used = space.unit_of_slot, sorted(set(slots))
     units = sorted({unit_of[s] for s in used})
-    for s, t in itertools.pairwise(used):
-        if unit_of[s] == unit_of[t]:
-            yield _ascending(space, tuple({s: t, t: s}.get(slot, slot) for slot in slots))
+    swaps = [{s: t, t: s} for s, t in itertools.pairwise(used) if unit_of[s] == unit_of[t]]
     for u, v in itertools.combinations(units, 2):
         if space.alike[u] == space.alike[v]:
             pairs = list(zip(space.slots_of_unit(u), space.slots_of_unit(v), strict=True))
-            swapped = dict(pairs) | {t: s for s, t in pairs}
-            yield _ascending(space, tuple(swapped.get(slot, slot) for slot in slots))
+            swaps.append(dict(pairs) | {t: s for s, t in pairs})
+    for swap in swaps:
+        yield tuple(swap.get(slot, slot) for slot in slots)
+
+
+def _actors_exchanged(space: Space, slots: Assignment) -> Iterator[Assignment]:
+    """Yield what exchanges of identical actors make of a placement."""
+    assert space.symmetry is not None
     for permutation in itertools.chain(*space.symmetry.rounds):
         if not space.symmetry.ordered or keeps_order(permutation, slots):
             image = [0] * len(slots)
             for actor, slot in zip(permutation, slots, strict=True):
                 image[actor] = slot
-            yield _ascending(space, tuple(image))
+            yield tuple(image)
 
 
 def _ascending(space: Space, slots: Assignment) -> Assignment:

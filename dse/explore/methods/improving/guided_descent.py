@@ -39,21 +39,24 @@ class GuidedDescent(Scripted):
         while improved:
             improved = False
             self.ceiling = None if evaluation.deadlock else evaluation.makespan
-            view = view_of(self._context, position, evaluation)
-            steps = [s for s in type(self).generator(view) if _target(s) not in refused]
-            steps = self._worth_trying([*steps, *reset(self._space, position)], evaluation)
+            steps = self._offered(position, evaluation, refused)
             for start in range(0, len(steps), TRIED_AT_ONCE):
                 some = steps[start : start + TRIED_AT_ONCE]
                 results = yield [step.candidate for step in some]
                 better = [i for i, r in enumerate(results) if cost(r) < cost(evaluation)]
-                refused |= {_target(step) for i, step in enumerate(some) if i not in better and step.left}
-                if better:
+                refused |= _fruitless(some, better)
+                improved = bool(better)
+                if improved:
                     chosen = min(better, key=lambda i: (cost(results[i]), i))
-                    changed = {*_slots(some[chosen]), *(slot for _, slot in some[chosen].left)}
-                    refused = {pair for pair in refused if pair[1] not in changed}
+                    refused = _still_refused(refused, some[chosen])
                     position, evaluation = some[chosen].position, results[chosen]
-                    improved = True
                     break
+
+    def _offered(self, position: Position, evaluation: Evaluation, refused: set[tuple[int, int]]) -> list[Step]:
+        """Return the steps of the generator that were not refused, and changes of the settings."""
+        view = view_of(self._context, position, evaluation)
+        steps = [s for s in type(self).generator(view) if _target(s) not in refused]
+        return self._worth_trying([*steps, *reset(self._space, position)], evaluation)
 
     def _worth_trying(self, steps: list[Step], evaluation: Evaluation) -> list[Step]:
         """Return the steps whose bound does not exclude an improvement."""
@@ -80,3 +83,14 @@ class CommunicationSearch(GuidedDescent):
     """Takes actors to the partition that they exchange the most tokens with."""
 
     generator = staticmethod(generators.communication)
+
+
+def _fruitless(some: list[Step], better: list[int]) -> set[tuple[int, int]]:
+    """Return the targets of the moves that did not help."""
+    return {_target(step) for i, step in enumerate(some) if i not in better and step.left}
+
+
+def _still_refused(refused: set[tuple[int, int]], taken: Step) -> set[tuple[int, int]]:
+    """Return what stays refused after a step: targets on slots that it has not changed."""
+    changed = {*_slots(taken), *(slot for _, slot in taken.left)}
+    return {pair for pair in refused if pair[1] not in changed}

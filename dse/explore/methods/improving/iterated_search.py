@@ -159,10 +159,58 @@ class _Descent:
         return True
 
 
+@dataclass(slots=True)
+class _Course:
+    """Where the search stands. ``home``: the point that is shaken; ``failures``: descents since it last got better."""
+
+    best: _State
+    home: _State
+    failures: int = 0
+    restarts: int = 0
+    polished: set[Candidate] = field(default_factory=set)
+
+    def note(self, end: _State) -> None:
+        """Take the end of a descent."""
+        self.best = min(self.best, end, key=_cost_of)
+        self.failures = self.failures + 1 if _cost_of(end) >= _cost_of(self.home) else 0
+        self.home = end if _accepted(end, self.home) else self.home
+
+    def note_polished(self, end: _State) -> None:
+        """Take what polishing made of the best point."""
+        self.polished.add(end.candidate)
+        if end is not self.best:
+            self.failures, self.home, self.best = 0, end, end
+
+
+def _note(trials: list[_Trial], states: list[_State], before: _State) -> None:
+    """Tell the kinds of steps which of them helped."""
+    for trial, state in zip(trials, states, strict=True):
+        if trial.kind is not None:
+            trial.kind.note(helped=state.height < before.height)
+
+
 class IteratedSearch(Scripted):
     """Descents with slides, shakes and new starts; see the module."""
 
     def _script(self) -> Script:
+        states = yield from self._begun()
+        state = min(states, key=_cost_of)
+        now = _Course(best=state, home=state)
+        while True:
+            now.note((yield from self._descent(state)))
+            if now.failures >= FAILURES_TO_POLISH and now.best.candidate not in now.polished:
+                now.note_polished((yield from self._polished(now.best)))
+            stuck = now.failures >= SHAKES
+            now.restarts += stuck
+            afresh = stuck and now.restarts % 2 == 1
+            origin = now.best if stuck else now.home
+            candidate = self._new_start() if afresh else self._shaken(origin.candidate)
+            (state,) = self._states([candidate], (yield [candidate]))
+            if stuck:
+                now.failures, now.home = 0, state if afresh else now.best
+
+    def _begun(self) -> collections.abc.Generator[list[Candidate], list[Evaluation], list[_State]]:
+        """Evaluate the points that the search starts from; keep the models whose annealed mappings are the best."""
         self._annealer = LoadAnnealer(self._context)
         self._models = _models(self._space.n_actors)
         first = constructed(self._context)
@@ -173,27 +221,7 @@ class IteratedSearch(Scripted):
         states = self._states(starts, (yield starts))
         favoured = [annealed[s.candidate] for s in sorted(states, key=_cost_of) if s.candidate in annealed]
         self._models = favoured[: max(1, len(favoured) // FAVOURED)] or self._models
-        best = home = state = min(states, key=_cost_of)
-        polished = set[Candidate]()
-        failures = restarts = 0
-        while True:
-            end = yield from self._descent(state)
-            best = min(best, end, key=_cost_of)
-            failures = failures + 1 if _cost_of(end) >= _cost_of(home) else 0
-            home = end if _accepted(end, home) else home
-            if failures >= FAILURES_TO_POLISH and best.candidate not in polished:
-                end = yield from self._polished(best)
-                polished.add(end.candidate)
-                if end is not best:
-                    failures, home, best = 0, end, end
-            stuck = failures >= SHAKES
-            restarts += stuck
-            afresh = stuck and restarts % 2 == 1
-            origin = best if stuck else home
-            candidate = self._new_start() if afresh else self._shaken(origin.candidate)
-            (state,) = self._states([candidate], (yield [candidate]))
-            if stuck:
-                failures, home = 0, state if afresh else best
+        return states
 
     def _states(self, candidates: list[Candidate], results: list[Evaluation]) -> list[_State]:
         return [_State(c, result, self._height(result)) for c, result in zip(candidates, results, strict=True)]
@@ -266,18 +294,22 @@ class IteratedSearch(Scripted):
             candidates = [trial.step.candidate for trial in trials]
             states = self._states(candidates, (yield candidates))
             now.tried += states
-            for trial, state in zip(trials, states, strict=True):
-                if trial.kind is not None:
-                    trial.kind.note(helped=state.height < now.state.height)
-            order = sorted(range(len(trials)), key=lambda i: (states[i].height, i))
-            better = [i for i in order if states[i].height < now.state.height]
-            lowest = states[order[0]]
-            if better:
-                together = self._together(now.state, [trials[i].step for i in better])
-                now.move_to(lowest)
-            elif lowest.height == now.state.height:  # sideways: what was tried here stays in mind
-                now.left.add(now.state.candidate)
-                now.state = lowest
+            _note(trials, states, now.state)
+            together = self._gone_on(now, trials, states)
+
+    def _gone_on(self, now: _Descent, trials: list[_Trial], states: list[_State]) -> list[_Trial]:
+        """Go to the lowest of the points tried unless it is above the present one; return what to try together next."""
+        order = sorted(range(len(trials)), key=lambda i: (states[i].height, i))
+        better = [i for i in order if states[i].height < now.state.height]
+        lowest = states[order[0]]
+        if better:
+            together = self._together(now.state, [trials[i].step for i in better])
+            now.move_to(lowest)
+            return together
+        if lowest.height == now.state.height:  # sideways: what was tried here stays in mind
+            now.left.add(now.state.candidate)
+            now.state = lowest
+        return []
 
     def _polished(self, start: _State) -> collections.abc.Generator[list[Candidate], list[Evaluation], _State]:
         """Go down until no move of an actor and no exchange of two is better; of very many exchanges only some count.
@@ -357,7 +389,9 @@ class IteratedSearch(Scripted):
                 return kind
         return self._kinds[-1]
 
-    def _step(self, kind: str, view: View, offered: dict[str, list[Step]]) -> Step | None:
+    def _step(  # ways: one case for each kind of step
+        self, kind: str, view: View, offered: dict[str, list[Step]]
+    ) -> Step | None:
         """Return a step of a kind. ``offered``: what is left of the lists of the generators at this point."""
         rng, space, position = self._context.rng, self._space, view.position
         actor = int(rng.integers(space.n_actors))

@@ -92,25 +92,29 @@ class LocalSearch:
     def _take_neighbours(self, n: int) -> None:
         """Put up to ``n`` unknown neighbours into ``_asked``; a known better one is moved to at once."""
         assert self._current is not None
-        deadlock, makespan = self._known[self._current]
+        here = self._known[self._current]
         taken: list[tuple[int, Candidate]] = []
         while self._neighbours and len(taken) < n:
             bound, candidate = self._neighbours.pop()
             known = self._known.get(candidate)
             if known is None:
-                if deadlock or bound < makespan:
-                    taken.append((bound, candidate))
-            elif candidate in self._cut and (deadlock or known[1] <= makespan):
-                # Cut for a better current point, so whether it beats this one is open: it goes first, alone.
+                taken += [(bound, candidate)] if here > (False, bound) else []
+            elif self._is_open(candidate, here):
+                # It goes first, alone.
                 self._neighbours += [(bound, candidate), *reversed(taken)]
                 self._asked = [candidate]
                 return
-            elif known < (deadlock, makespan):
+            elif known < here:
                 self._move_to(candidate)
                 return
         self._asked = [candidate for _, candidate in taken]
         if not self._asked:
             self._current = None  # a local optimum
+
+    def _is_open(self, candidate: Candidate, here: tuple[bool, int]) -> bool:
+        """Return whether a candidate was cut for a better current point, so that nobody knows if it beats this one."""
+        deadlock, makespan = here
+        return candidate in self._cut and (deadlock or self._known[candidate][1] <= makespan)
 
     # Starts -----------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from dse.base.extras import import_extra
 from dse.explore.methods.constructive.greedy import constructed
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves.moves import Position, candidate_of, random_candidate, settings_of
-from dse.explore.space.space import Candidate
+from dse.explore.space.space import Candidate, Space
 from dse.model.study import Evaluation
 
 POPULATION = 24
@@ -31,13 +31,7 @@ class Nsga2(Scripted):
     """Generations until the budget ends or nothing unknown is born."""
 
     def _script(self) -> Script:
-        space = self._space
-        self._genes = [
-            *([s for u in space.allowed[a] for s in space.slots_of_unit(u)] for a in range(space.n_actors)),
-            list(range(len(space.options.policies))),
-            list(range(len(space.options.capacities))),
-            *(list(range(len(domain.clocks_mhz))) for domain in space.clocks.domains),
-        ]
+        self._genes = _values_of_genes(self._space)
         algorithm, population = self._algorithm()
         while True:
             generation = algorithm.ask()
@@ -122,3 +116,13 @@ class _Pymoo:
         """Mark the individuals as evaluated with the objectives that they were given."""
         problem = self._static(self.algorithm.problem, F=generation.get("F"))
         self._evaluator.eval(problem, generation)
+
+
+def _values_of_genes(space: Space) -> list[list[int]]:
+    """Return the values that each gene may have: the slot of each actor, policy, capacities, the clocks."""
+    return [
+        *([s for u in space.allowed[a] for s in space.slots_of_unit(u)] for a in range(space.n_actors)),
+        list(range(len(space.options.policies))),
+        list(range(len(space.options.capacities))),
+        *(list(range(len(domain.clocks_mhz))) for domain in space.clocks.domains),
+    ]
