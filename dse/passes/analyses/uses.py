@@ -1,5 +1,6 @@
 """What an actor touches: who writes what, who shares what, who calls natives. Walks the IR once."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -128,9 +129,8 @@ def gather_facts(actor: Actor) -> ActorFacts:
     """Return the facts of an actor."""
     callees = _callees_of(actor)
     of_routines = list(callees.own.values())
-    of_variables = uses_of(v.initial for v in actor.variables if v.initial is not None)
     of_actions = tuple(_action_uses(a) for a in actor.actions)
-    everything = [*of_routines, *(uses for both in of_actions for uses in both)]
+    everything = [*of_routines, *itertools.chain.from_iterable(of_actions)]
     assigned = _names(u.writes for u in everything)
     variables = frozenset(v.name for v in actor.variables)
     return ActorFacts(
@@ -140,8 +140,17 @@ def gather_facts(actor: Actor) -> ActorFacts:
         accesses=tuple(_accesses(both, callees, variables) for both in of_actions),
         of_actions=of_actions,
         of_routines=callees.own,
-        calls=tuple(call for uses in (*everything, of_variables) for call in uses.made),
+        calls=tuple(_calls([*everything, _initial_uses(actor)])),
     )
+
+
+def _calls(everything: Iterable[Uses]) -> Iterator[tuple[str, tuple[Expr, ...]]]:
+    for uses in everything:
+        yield from uses.made
+
+
+def _initial_uses(actor: Actor) -> Uses:
+    return uses_of(v.initial for v in actor.variables if v.initial is not None)
 
 
 def _names(sets: Iterable[Iterable[str]]) -> frozenset[str]:
