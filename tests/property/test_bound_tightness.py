@@ -10,10 +10,10 @@ from math import ceil
 
 import pytest
 
-from dse.estimate.bounds.lower_bounds import Bounds, LowerBound
+from dse.estimate.bounds.lower_bounds import Bounds, MakespanBounds
 from dse.estimate.engine import make_engine
+from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import link_servers, prepare
-from dse.estimate.problem.tables import build_tables
 from dse.model.estimate import Estimate
 from dse.model.platform import Link, Platform, Unit
 from dse.model.problem import Problem
@@ -22,7 +22,7 @@ from tests.property.estimation_cases import Case, Shape, random_case
 from tests.unit.estimate.networks import CPU, alone, heterogeneous, network, partition, point, problem, weights
 
 
-def bound_of(case: Case) -> LowerBound:
+def bound_of(case: Case) -> MakespanBounds:
     tables = build_tables(case.problem)
     return Bounds(tables).of_point(prepare(tables, case.point))
 

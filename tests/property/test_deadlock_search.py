@@ -16,7 +16,7 @@ import pytest
 
 from dse.base.errors import DeadlockError
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
 from dse.model.estimate import DeadlockRow
 from dse.sizing.buffers import SIZING_METHODS, BufferSizing, size_buffers
 from tests.property.estimation_cases import Case, Shape, random_case

@@ -16,13 +16,14 @@ import pytest
 from dse.base.errors import DseError
 from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.engine import make_engine
+from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import link_servers, prepare
-from dse.estimate.problem.tables import build_tables
 from dse.explore.mapping_bound import MappingBound
+from dse.explore.space.build import build_space
 from dse.explore.space.clocks import ClockDomain
-from dse.explore.space.space import Candidate, Space, SpaceOptions, build_space
-from dse.flows.explore import space_bounds
-from dse.flows.program import Setting
+from dse.explore.space.space import Candidate, Space, SpaceOptions
+from dse.flows.search.study import space_bounds
+from dse.flows.setting import Setting
 from dse.model.design_point import Policy
 from dse.model.estimate import Estimate
 from dse.model.platform import Link, Platform, Unit

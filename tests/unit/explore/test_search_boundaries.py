@@ -25,8 +25,9 @@ from dse.explore.moves.moves import (
     targets,
 )
 from dse.explore.search import ranked, run_search
+from dse.explore.space.build import build_space
 from dse.explore.space.clocks import ClockDomain
-from dse.explore.space.space import Candidate, Space, SpaceOptions, build_space
+from dse.explore.space.space import Candidate, Space, SpaceOptions
 from dse.model.design_point import DesignPoint
 from dse.model.platform import Link, Platform, Unit
 from dse.model.study import Evaluation

@@ -4,9 +4,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dse.estimate.engine import make_engine
-from dse.estimate.problem.tables import build_tables
+from dse.estimate.problem.build import build_tables
+from dse.explore.space.build import build_space
 from dse.explore.space.merged import merged_space
-from dse.explore.space.space import Candidate, SpaceOptions, build_space
+from dse.explore.space.space import Candidate, SpaceOptions
 from dse.model.platform import Link, Platform, Unit
 from tests.unit.estimate.networks import cost, network, problem, weights
 

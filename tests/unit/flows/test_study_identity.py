@@ -16,9 +16,10 @@ import pytest
 
 from dse.base.errors import OptionError
 from dse.explore.evaluator import Budget
-from dse.flows.explore import STORE_NAME, explore
+from dse.flows.explore import explore
 from dse.flows.manifest import platform_digest, weights_digest
 from dse.flows.options import ClockRequest, ExploreOptions, ProblemOptions
+from dse.flows.search.store import STORE_NAME
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import ClockScaling, Link, Platform, Unit
 from dse.model.trace import Topology, TraceAction, TraceActor, TraceBuffer, trace_digest
