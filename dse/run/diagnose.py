@@ -79,9 +79,15 @@ def _wait(network: Network, running: RunningActor, index: int, values: dict[str,
 
     def wait(kind: WaitKind, port: str = "", have: int = 0, need: int = 0, peers: tuple[str, ...] = ()) -> Wait:
         return Wait(
-            actor=running.name, action=action.name, kind=kind, port=port, have=have, need=need,
-            span=action.span, peers=peers,
-        )  # fmt: skip
+            actor=running.name,
+            action=action.name,
+            kind=kind,
+            port=port,
+            have=have,
+            need=need,
+            span=action.span,
+            peers=peers,
+        )
 
     return (
         _token_wait(network, running, action, fabric, wait)

@@ -165,7 +165,5 @@ def _warnings(actors: list[RunningActor], options: RunOptions, context: NativeCo
     if options.input is not None and context.input_bytes is None and not context.asked_input:
         found.append(Diagnostic(message="the network reads no input; -i has no effect", severity="warning"))
     if options.loops > 1 and not context.asked_loops:
-        found.append(
-            Diagnostic(message="the network reads its input once; -l has no effect", severity="warning")
-        )  # fmt: skip
+        found.append(Diagnostic(message="the network reads its input once; -l has no effect", severity="warning"))
     return tuple(found)

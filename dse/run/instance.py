@@ -157,9 +157,19 @@ class Workshop:
         round_counts = [0] * (2 * len(compiled.loops))
         try:
             generator = compiled.make(
-                index, states, moved, firings, ids, signatures, output, strays.stray, strays.stray_list, natives,
-                self._ports(index), round_counts,
-            )  # fmt: skip
+                index,
+                states,
+                moved,
+                firings,
+                ids,
+                signatures,
+                output,
+                strays.stray,
+                strays.stray_list,
+                natives,
+                self._ports(index),
+                round_counts,
+            )
         except (ArithmeticError, ValueError, RecursionError, IndexError, MemoryError) as fault:
             raise ExecutionError(
                 f"the initial values of '{instance.name}' cannot be computed: {fault}", span=instance.actor.span

@@ -70,7 +70,7 @@ def families(near: int) -> Iterator[tuple[Expr, Callable[[int], int], IntType]]:
             m = near + d
             yield binary("+", i, m), lambda v, m=m: v + m, of
             yield binary("-", i, m), lambda v, m=m: v - m, of
-            if m >= 0 and m & (m + 1) == 0:
+            if 0 <= m <= 255:
                 yield binary("&", i, m), lambda v, m=m: v & m, of
             if m > 0 and of is U8 and m <= 256:
                 yield binary("mod", i, m), lambda v, m=m: v % m, of
