@@ -19,6 +19,7 @@ from dse.program.ir import (
     Binary,
     BinaryOp,
     Call,
+    CallStmt,
     Cast,
     Check,
     Conditional,
@@ -30,6 +31,7 @@ from dse.program.ir import (
     ForEach,
     Index,
     Load,
+    Native,
     Routine,
     Stmt,
     Transition,
@@ -243,3 +245,18 @@ def test_a_copy_that_is_filled_up_with_zeros_holds_zero_too() -> None:
     assert values.of(Copy(table, short, convert=False)).bounds == (5, 9)
     assert values.of(Copy(table, ListType(U8, 2), convert=False)).bounds == (5, 9)
     assert values.of(Copy(table, long, convert=False)).length == 4
+
+
+@pytest.mark.parametrize("passed", [False, True])
+def test_a_table_that_a_native_may_write_is_known_no_more(passed: bool) -> None:
+    """Its elements are 1 to 3; what a native leaves in it may be anything that its type holds."""
+    of = ListType(U8, 3)
+    table, y = Variable("t", "t", of, "state", ConstList((1, 2, 3), of)), Variable("y", "y", U8, "state")
+    native = Native("n", "n", "A", (Variable("p", "p", of, "parameter"),), None)
+    call = (CallStmt("n", (Load("t", of),)),) if passed else ()
+    store = Assign("y", (), Binary("+", Index("t", (number(0),), U8), number(252), INT32))
+    action = Action("a", True, (), (), (), (), (store, *call, Assign("y", (), number(0))))
+    actor = Actor("A", "", (), (), (table, y), (), (native,), (action,), (), ("",), 0, ((Transition(0, 0),),))
+    found = (make_explicit(actor, ALONE)[0].firings[0] or ())[0]
+    assert isinstance(found, Assign)
+    assert isinstance(found.value, Cast) == passed

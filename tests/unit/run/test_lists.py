@@ -102,3 +102,8 @@ def test_short_rows_of_a_table_are_filled_up_with_zeros(tmp_path: Path) -> None:
     """
     body = "n := 1; println(state[1][0]); println(state[1][2]); println(fixed[0][n]); show(fixed); println(own[0][2]);"
     assert run_body(tmp_path, body, declarations, var="int own[2][3] = [[1], [2]]").split() == ["4", "0", "0", "0", "0"]
+
+
+def test_a_new_list_that_is_shorter_than_its_variable_is_filled_up(tmp_path: Path) -> None:
+    body = "println(own[1]); println(own[3]); n := 3; println(own[n]);"
+    assert run_body(tmp_path, body, "int n := 2;", var="int own[4] := [n, n + 1]").split() == ["3", "0", "0"]
