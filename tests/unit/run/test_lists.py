@@ -106,4 +106,36 @@ def test_short_rows_of_a_table_are_filled_up_with_zeros(tmp_path: Path) -> None:
 
 def test_a_new_list_that_is_shorter_than_its_variable_is_filled_up(tmp_path: Path) -> None:
     body = "println(own[1]); println(own[3]); n := 3; println(own[n]);"
-    assert run_body(tmp_path, body, "int n := 2;", var="int own[4] := [n, n + 1]").split() == ["3", "0", "0"]
+    assert run_body(tmp_path, body, "int n := 2;", var="int own[4] := [n, n]").split() == ["2", "0", "0"]
+
+
+def test_a_list_parameter_of_another_size_keeps_the_size_of_the_callers_list(tmp_path: Path) -> None:
+    """What is longer is cut, and what is not reached stays as it is (cal.md 2.2)."""
+    declarations = """
+        int short[2] := [8, 9];
+        int long[5] := [5, 5, 5, 5, 5];
+        int after := 77;
+        procedure p(int r[3]) begin r := [1, 2, 3]; end
+        procedure q(int(size=8) r[3]) begin r := [1, 2, 300]; end
+    """
+    body = """p(short); p(long); println(short); println(long); q(long); println(long); q(short); println(short);
+        println(after);"""
+    assert run_body(tmp_path, body, declarations).splitlines() == [
+        "[1, 2]",
+        "[1, 2, 3, 5, 5]",
+        "[1, 2, 44, 5, 5]",
+        "[1, 2]",
+        "77",
+    ]
+
+
+def test_a_table_that_is_passed_on_and_on_may_be_written(tmp_path: Path) -> None:
+    declarations = """
+        int t[3] := [1, 2, 3];
+        uint(size=8) y := 0;
+        procedure p(int r[3]) begin q(r); end
+        procedure q(int r[3]) begin s(r); end
+        procedure s(int r[3]) begin r[0] := 300; end
+    """
+    body = "p(t); y := t[0]; println(y); println(t[0]);"
+    assert run_body(tmp_path, body, declarations).split() == ["44", "300"]

@@ -54,6 +54,14 @@ def test_division_and_remainder_truncate_toward_zero(tmp_path: Path) -> None:
     assert run_body(tmp_path, body, declarations).split() == ["-3", "-1", "3", "1", "-3", "-1", "-2", "-4", "3"]
 
 
+def test_operands_that_may_just_be_negative(tmp_path: Path) -> None:
+    """A dividend, and a shift count, whose least value is -1."""
+    declarations = "uint(size=8) x := 0; int d := 3;"
+    body = """x := 0; println((x - 1) / 2); println((x - 1) mod 2); println((x - 1) / (x + 2));
+        println(1 << (x - 1)); println(1000 >> (x - 1)); d := d;"""
+    assert run_body(tmp_path, body, declarations).split() == ["0", "-1", "0", str(1 << 31), "0"]
+
+
 def test_boolean_operators_short_circuit(tmp_path: Path) -> None:
     declarations = "int z := 0; function f(int x) --> bool : 10 / x > 1 end"
     body = "println(z != 0 and f(z)); println(z = 0 or f(z)); println(if z = 0 then 1 else 5 / z end);"
