@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ def targets(tree: ast.AST, known: Iterable[str]) -> Iterator[str]:
                     yield from (name for name in (full if full in names else module,) if name in names)
 
 
+@cache
 def imports(root: Path) -> dict[str, set[str]]:
     """What each module under ``root`` imports of the others."""
     files = modules(root)

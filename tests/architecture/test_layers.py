@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,8 +44,13 @@ CONFINED = {
 }
 
 
-def imports(root: Path) -> Iterator[tuple[str, int, str]]:
+@cache
+def imports(root: Path) -> tuple[tuple[str, int, str], ...]:
     """(importing module path, line, imported module) for each import under ``root``, late ones included."""
+    return tuple(_imports(root))
+
+
+def _imports(root: Path) -> Iterator[tuple[str, int, str]]:
     for path in sorted(root.rglob("*.py")):
         owner = path.relative_to(root).with_suffix("").as_posix()
         for node in ast.walk(ast.parse(path.read_text())):

@@ -44,13 +44,13 @@ def assert_explicit_round_trip(explicit: ExplicitActor) -> None:
     assert repr(read_explicit(print_explicit(explicit, spans=True))) == repr(explicit)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(SEEDS, st.booleans())
 def test_random_actors_read_back(seed: int, spans: bool) -> None:
     assert_round_trip(RandomIr(seed, spans=spans).actor())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(SEEDS, st.booleans())
 def test_random_explicit_actors_read_back(seed: int, spans: bool) -> None:
     assert_explicit_round_trip(RandomIr(seed, spans=spans).explicit())
