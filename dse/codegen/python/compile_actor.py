@@ -47,6 +47,7 @@ _RUNTIME: dict[str, object] = {
     "float_text": support.float_text,
     "bool_text": support.bool_text,
     "list_text": support.list_text,
+    "flattened": support.flattened,
 }
 
 

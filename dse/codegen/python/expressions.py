@@ -80,12 +80,13 @@ class Namespace:
     objects: dict[str, object] = field(default_factory=dict)
     sites: list[tuple[Span, str]] = field(default_factory=list)
     natives: frozenset[str] = frozenset()
-    _count: int = 0
+    temporaries: int = 0
+    """How many there are so far."""
 
     def temporary(self) -> Fragment:
         """Return an unused name."""
-        self._count += 1
-        return name(f"t{self._count}")
+        self.temporaries += 1
+        return name(f"t{self.temporaries}")
 
     def object(self, value: object) -> str:
         """Return a name under which generated code finds ``value``."""
@@ -185,8 +186,7 @@ class PythonExpressions(ExpressionEmitter):
         elements = [self.write(e).at(CONDITIONAL) for e in expr.elements]
         if len(elements) == 1:
             return atom(f"[{elements[0]} {loops}]")
-        inner = self.names.temporary().text
-        return atom(f"[{inner} {loops} for {inner} in ({', '.join(elements)},)]")
+        return atom(f"flattened([({', '.join(elements)},) {loops}])")
 
     def _generator_loop(self, loop: GeneratorLoop) -> str:
         return f"for {python_name(loop.variable.name)} in {self.range_text(loop.low, loop.high)}"
@@ -200,24 +200,26 @@ class PythonExpressions(ExpressionEmitter):
 
     def _copy(self, expr: Copy) -> Fragment:
         """Return a new list: a slice where that is all, a comprehension where only elements are converted."""
+        before = self.names.temporaries
         source, length, size = self.write(expr.operand), self.values.of(expr.operand).length, expr.type.size
+        assigns = self.names.temporaries > before
         if not isinstance(expr.type.element, ListType) and length is not None and length >= size:
             part = source.at(ATOM) + ("[:]" if length == size else f"[:{size}]")
             if not expr.convert:
                 return atom(part)
-            return self._converted_elements(expr, source.text if length == size else part)
-        if not expr.convert and length == size and _has_whole_rows(expr):
+            return self._converted_elements(expr, source.text if length == size else part, assigns=assigns)
+        if not expr.convert and self.values.shape(expr.operand) == dimensions_of(expr.type):
             return atom(f"copy_nested({source.text})")
         dims = ", ".join(map(str, dimensions_of(expr.type)))
         convert = self.conversion_function(expr.operand, expr.type, convert=expr.convert)
         return atom(f"filled(({dims},), {zero_text(expr.type)}, {source.text}, {convert})")
 
-    def _converted_elements(self, expr: Copy, elements: str) -> Fragment:
-        """Return the list of the elements converted, which are as many as the copy has."""
+    def _converted_elements(self, expr: Copy, elements: str, *, assigns: bool) -> Fragment:
+        """Return the elements converted, which are as many as the copy has; ``assigns``: their text assigns."""
         element = self.element_conversion(expr.operand, expr.type.element).text
-        if isinstance(expr.operand, Load | ConstList):
-            return atom(f"[{element} for e in {elements}]")
-        return atom(f"list(map(lambda e: {element}, {elements}))")  # it may assign, which a comprehension refuses
+        if assigns:  # a comprehension may not iterate over what assigns
+            return atom(f"list(map(lambda e: {element}, {elements}))")
+        return atom(f"[{element} for e in {elements}]")
 
     def conversion_function(self, source: Expr, target: Type, *, convert: bool) -> str:
         """Return a function text that converts one element on a store, or None's text where none is needed."""
@@ -344,11 +346,6 @@ def wrap_text(target: IntType, value: str) -> str:
     return (
         f"({value} + {modulus // 2} & {modulus - 1}) - {modulus // 2}" if target.signed else f"{value} & {modulus - 1}"
     )
-
-
-def _has_whole_rows(expr: Copy) -> bool:
-    """Return whether the rows of what is copied are as long as those of the copy; those of a table may be short."""
-    return dimensions_of(expr.operand.type) == dimensions_of(expr.type) and not isinstance(expr.operand, ConstList)
 
 
 def _bound_test(check: Check, first: Fragment, later: Fragment, target: str) -> str:

@@ -80,10 +80,11 @@ class PythonStatements(StatementEmitter):
             of = of.element
         assert isinstance(of, ListType)
         code, length = self.expressions.write(stmt.value), self.expressions.values.of(stmt.value).length
-        certain = self.expressions.values.held[stmt.name].certain
+        held = self.expressions.values.held[stmt.name]
+        size = held.sizes[len(stmt.indices)] if held.certain else -1  # a parameter's list has the size of the caller's
         flat = not isinstance(of.element, ListType)
-        if flat and certain and not stmt.convert and length is not None and length <= of.size:
-            part = "[:]" if length == of.size else f"[:{length}]"
+        if flat and not stmt.convert and length is not None and length <= size:
+            part = "[:]" if length == size else f"[:{length}]"
             self._guarded(test, f"{target}{part} = {code.text}", stmt)
             return
         convert = self.expressions.conversion_function(stmt.value, of, convert=stmt.convert)
@@ -168,7 +169,7 @@ class PythonStatements(StatementEmitter):
         target, values = f"E{stmt.port}", [self.expressions.write(v) for v in stmt.values]
         if stmt.repeat:
             parts = ", ".join(v.text for v in values)
-            tokens = parts if len(values) == 1 else f"[e for row in zip({parts}) for e in row]"
+            tokens = parts if len(values) == 1 else f"flattened(zip({parts}))"
             self.lines.add(f"{target} += {tokens}", stmt.span)
         elif len(values) == 1:
             self.lines.add(f"{target}.append({values[0].text})", stmt.span)

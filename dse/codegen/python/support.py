@@ -1,5 +1,6 @@
 """What generated actor code calls besides arithmetic: lists and their copies, text of values, stray accesses."""
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -89,6 +90,11 @@ def _lazy_depth(dimensions: tuple[int, ...]) -> int:
 def float_text(value: float) -> str:
     """Return a float as C's ``%f`` prints it."""
     return f"{value:f}"
+
+
+def flattened(rows: Iterable[Iterable[Any]]) -> list[Any]:
+    """Return the elements of all rows, in order."""
+    return list(itertools.chain.from_iterable(rows))
 
 
 def list_text(values: Iterable[Any]) -> str:

@@ -118,7 +118,7 @@ class Values:
             case Const():
                 return _of_constant(expr)
             case ConstList():
-                return Known(bounds_of_table(expr.values), length=len(expr.values))
+                return Known(bounds_of_table(expr.values), is_table_single(expr.values), length=len(expr.values))
             case Load():
                 return self._load(expr)
             case Index():
@@ -222,6 +222,36 @@ class Values:
         single = source.single or (expr.convert and is_single(expr.type))
         return Known(bounds if whole else hull(bounds, (0, 0)), single, True, expr.type.size)
 
+    def shape(self, expr: Expr) -> tuple[int, ...] | None:
+        """Return the sizes that a list has in memory, outermost first; () for a scalar, None where they are not known.
+
+        They are those of the type, but for parameters, whose lists are the callers', and tables with short rows.
+        """
+        match expr:
+            case _ if not isinstance(expr.type, ListType):
+                return ()
+            case Load() | Index():
+                return self._shape_in_place(expr)
+            case ConstList():
+                return dimensions_of(expr.type) if is_full(expr.values, dimensions_of(expr.type)) else None
+            case ListExpr() | Generator():
+                rows = {self.shape(element) for element in expr.elements}
+                row = rows.pop() if len(rows) == 1 else None
+                return None if row is None else (expr.type.size, *row)
+            case Conditional():
+                chosen = self.shape(expr.then)
+                return chosen if chosen == self.shape(expr.otherwise) else None
+            case Copy() | Call():
+                return dimensions_of(expr.type)
+            case _:
+                return None
+
+    def _shape_in_place(self, expr: Load | Index) -> tuple[int, ...] | None:
+        held, indices = self.held[expr.name], expr.indices if isinstance(expr, Index) else ()
+        sizes, stray = held.sizes[len(indices) :], dimensions_of(expr.type)
+        checked = any(isinstance(index, Check) for index in indices)
+        return sizes if held.certain and (not checked or sizes == stray) else None
+
     # What fits where --------------------------------------------------------------------------------------------------
 
     def fits(self, expr: Expr, target: Type) -> bool:
@@ -242,7 +272,7 @@ class Values:
             case IntType():
                 return fits(value.bounds, container(want))
             case FloatType():
-                return isinstance(have, FloatType) and ((want.bits >= have.bits and not value.loose) or value.single)
+                return value.single or (isinstance(have, FloatType) and want.bits == 64 and not value.loose)
             case _:
                 return True
 
@@ -278,6 +308,21 @@ def is_single(of: Type) -> bool:
 def is_exact_in_single(bounds: Interval) -> bool:
     """Return whether 32-bit floats hold every integer between the bounds."""
     return bounds is not None and max(abs(bounds[0]), abs(bounds[1])) <= EXACT_IN_SINGLE
+
+
+def is_full(values: tuple[object, ...], dims: tuple[int, ...]) -> bool:
+    """Return whether a nested tuple has exactly these sizes."""
+    if len(values) != dims[0]:
+        return False
+    return len(dims) == 1 or all(isinstance(v, tuple) and is_full(v, dims[1:]) for v in values)
+
+
+def is_table_single(values: tuple[object, ...]) -> bool:
+    """Return whether a nested table holds nothing but floats that 32 bits hold."""
+    return all(
+        is_table_single(value) if isinstance(value, tuple) else isinstance(value, float) and single(value) == value
+        for value in values
+    )
 
 
 def bounds_of_table(values: tuple[object, ...]) -> Interval:

@@ -16,7 +16,7 @@ from dse.passes.analyses.aliases import loose_lists
 from dse.passes.analyses.list_sizes import parameter_sizes
 from dse.passes.analyses.ranges import container, fits
 from dse.passes.analyses.uses import ActorFacts, gather_facts, uses_of
-from dse.passes.analyses.values import Values, bounds_of_table
+from dse.passes.analyses.values import Values, bounds_of_table, is_full
 from dse.passes.arithmetic import wrap
 from dse.passes.rewrites.selection import Trial, first_choice, next_choice
 from dse.program.explicit import ExplicitActor, Wiring
@@ -94,6 +94,8 @@ class ExplicitRewriter:
         )
         self.loops: dict[LoopKey, int] = {}
         self._literals: dict[str, Const] = {}
+        self._counters: dict[str, Variable] = {}
+        """What counts in place of the variable of a generator that may have to wrap."""
         self._fresh = 0
         self._parameters = {r.name: r.parameters for r in actor.routines} | {
             n.name: n.parameters for n in actor.natives
@@ -264,7 +266,7 @@ class ExplicitRewriter:
         """Rewrite the declaration of a list; what is never written may be a table itself."""
         known, fitting = self.values.of(value), self.values.elements_fit(value, of)
         dims = dimensions_of(of)
-        table = isinstance(value, ConstList) and fitting and _is_full(value.values, dims)
+        table = isinstance(value, ConstList) and fitting and is_full(value.values, dims)
         whole = table or (fitting and known.length == of.size and len(dims) == 1)
         self.values.declare(stmt.variable, known.bounds if constant and whole else None)
         return stmt if constant and table else replace(stmt, value=self._copied(value, of))
@@ -403,6 +405,9 @@ class ExplicitRewriter:
 
     def _load(self, expr: Load) -> Expr:
         """Return the literal of a constant that has one, else the variable."""
+        counter = self._counters.get(expr.name)
+        if counter is not None:
+            return Cast(Load(counter.name, counter.type, expr.span), expr.type, expr.span)
         literal = self._literals.get(expr.name)
         if literal is None:
             return expr
@@ -416,7 +421,7 @@ class ExplicitRewriter:
         if not self.values.of(expr).loose:
             return expr
         if isinstance(expr.type, ListType):
-            return Copy(expr, expr.type, True, expr.span)
+            return Copy(expr, _list_type(self.values.shape(expr), expr.type), True, expr.span)
         return Cast(expr, expr.type, expr.span)
 
     def _checked(self, name: str, indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -445,7 +450,7 @@ class ExplicitRewriter:
         assert isinstance(value.type, ListType)
         target, convert = ListType(of.element, value.type.size), _becomes_float(value.type, of)
         nested = isinstance(of.element, ListType) and not self.values.of(value).fresh
-        if convert or nested or dimensions_of(value.type) != dimensions_of(target):
+        if convert or nested or self.values.shape(value) != dimensions_of(target):
             return Copy(value, target, convert, value.span)
         return value
 
@@ -476,14 +481,20 @@ class ExplicitRewriter:
                 found.append(self.converted(self.expression(argument), parameter.type))
                 continue
             value = self.reference(argument)
-            if isinstance(value, ConstList):
-                assert isinstance(value.type, ListType)
-                value = Copy(value, value.type, False, value.span)
-            found.append(value)
+            found.append(value if isinstance(value, Load | Index) else self._passed(value, parameter.type))
         return tuple(found)
 
+    def _passed(self, value: Expr, parameter: ListType) -> Expr:
+        """Return a list argument that is no variable: a new list with elements of the parameter's type."""
+        assert isinstance(value.type, ListType)
+        target = _list_type(dimensions_of(value.type), parameter)
+        convert = not self.values.elements_fit(value, target)
+        if self.values.of(value).fresh and not convert:
+            return value
+        return Copy(value, target, convert, value.span)
+
     def _members(self, expr: ListExpr | Generator) -> tuple[Expr, ...]:
-        """Return the elements of a new list: integers as they are until they are stored, lists copied to their size."""
+        """Return the elements of a new list: integers and short lists stay as they are until they are stored."""
         assert isinstance(expr.type, ListType)
         of = expr.type.element
         return tuple(self._member(self.expression(e), of) for e in expr.elements)
@@ -492,18 +503,27 @@ class ExplicitRewriter:
         convert = _becomes_float(value.type, of)
         if not isinstance(of, ListType):
             return Cast(value, FLOAT64, value.span) if convert else value
-        known = self.values.of(value)
-        if known.fresh and not convert and dimensions_of(value.type) == dimensions_of(of):
+        if self.values.of(value).fresh and not convert:
             return value
-        return Copy(value, of, convert, value.span)
+        return Copy(value, _list_type(dimensions_of(value.type), of), convert, value.span)
 
     def _generator(self, expr: Generator) -> Expr:
         loops = []
         for loop in expr.loops:
             low, high = self.expression(loop.low), self.expression(loop.high)
-            self._declare_loop(loop.variable, low, high)
-            loops.append(GeneratorLoop(loop.variable, low, high))
+            loops.append(GeneratorLoop(self._generator_variable(loop.variable, low, high), low, high))
         return replace(expr, elements=self._members(expr), loops=tuple(loops))
+
+    def _generator_variable(self, variable: Variable, low: Expr, high: Expr) -> Variable:
+        """Declare the variable of a generator; where it would have to wrap, a wide one whose reads are converted."""
+        first, last, limit = self.values.interval(low), self.values.interval(high), container(variable.type)
+        if first is not None and last is not None and fits((first[0], max(first[0], last[1])), limit):
+            self._declare_loop(variable, low, high)
+            return variable
+        counter = replace(variable, name=f"{variable.name}~", type=_wide(first, last))
+        self.values.declare(counter)
+        self._counters[variable.name] = counter
+        return counter
 
     # Stores -----------------------------------------------------------------------------------------------------------
 
@@ -522,7 +542,7 @@ class ExplicitRewriter:
     def _copied(self, value: Expr, target: ListType) -> Expr:
         """Return a list of exactly the type ``target`` that nothing else refers to."""
         known, fitting = self.values.of(value), self.values.elements_fit(value, target)
-        if fitting and known.fresh and known.length == target.size:
+        if fitting and known.fresh and self.values.shape(value) == dimensions_of(target):
             return value
         return Copy(value, target, not fitting, value.span)
 
@@ -555,11 +575,13 @@ def _is_checked(indices: tuple[Expr, ...]) -> bool:
     return any(isinstance(index, Check) for index in indices)
 
 
-def _is_full(values: tuple[object, ...], dims: tuple[int, ...]) -> bool:
-    """Return whether a nested tuple has exactly these sizes."""
-    if len(values) != dims[0]:
-        return False
-    return len(dims) == 1 or all(isinstance(v, tuple) and _is_full(v, dims[1:]) for v in values)
+def _list_type(sizes: tuple[int, ...] | None, of: ListType) -> ListType:
+    """Return the list type with the sizes given (None: those of ``of``) and the scalars of ``of``."""
+    made: Type = scalar_of(of)
+    for size in reversed(dimensions_of(of) if sizes is None else sizes):
+        made = ListType(made, size)
+    assert isinstance(made, ListType)
+    return made
 
 
 def _wide(*bounds: tuple[int, int] | None) -> IntType:
