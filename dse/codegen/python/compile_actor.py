@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
+from dse.base.errors import ExecutionError
 from dse.base.source import Span
 from dse.codegen.emitter import Lines
 from dse.codegen.python import support
@@ -71,7 +72,10 @@ class CompiledActor:
 
 
 def compile_actor(actor: Actor, wiring: Wiring) -> CompiledActor:
-    """Return the compiled actor. Compilation has no effect and reads no file."""
+    """Return the compiled actor. Compilation has no effect and reads no file.
+
+    Raises ExecutionError for what Python cannot hold, as more than 20 loops inside each other.
+    """
     facts = gather_facts(actor)
     explicit, values = make_explicit(actor, wiring, facts)
     expressions = PythonExpressions(values, Namespace(natives=frozenset(n.name for n in actor.natives)))
@@ -89,7 +93,14 @@ def compile_actor(actor: Actor, wiring: Wiring) -> CompiledActor:
     lines.add("return run()")
     source = "\n".join(lines.texts) + "\n"
     filename = f"<{actor.name} #{next(_SERIAL)}>"
-    code: CodeType = compile(source, filename, "exec")
+    try:
+        code: CodeType = compile(source, filename, "exec")
+    except SyntaxError as error:
+        raise ExecutionError(
+            f"'{actor.name}' cannot be compiled to Python: {error.msg}",
+            span=lines.spans[(error.lineno or 1) - 1],
+            expected="put fewer blocks inside each other",
+        ) from error
     namespace: dict[str, Any] = {**_RUNTIME, **expressions.names.objects}
     exec(code, namespace)  # running generated code is the purpose of this module
     guards = _guards((*explicit.start, *explicit.choice))

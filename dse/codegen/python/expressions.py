@@ -21,6 +21,7 @@ from dse.codegen.python.spelling import (
     FLOAT_DIVISION,
     FLOOR,
     MASKED,
+    OR,
     PYTHON,
     TEXT_OF_BOOL,
     TEXT_OF_FLOAT,
@@ -207,7 +208,7 @@ class PythonExpressions(ExpressionEmitter):
             part = source.at(ATOM) + ("[:]" if length == size else f"[:{size}]")
             if not expr.convert:
                 return atom(part)
-            return self._converted_elements(expr, source.text if length == size else part, assigns=assigns)
+            return self._converted_elements(expr, source.at(OR) if length == size else part, assigns=assigns)
         if not expr.convert and self.values.shape(expr.operand) == dimensions_of(expr.type):
             return atom(f"copy_nested({source.text})")
         dims = ", ".join(map(str, dimensions_of(expr.type)))

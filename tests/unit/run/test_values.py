@@ -3,6 +3,9 @@
 import struct
 from pathlib import Path
 
+import pytest
+
+from dse.base.errors import ExecutionError
 from tests.unit.run.programs import SINK, run_body, run_program
 
 
@@ -35,6 +38,20 @@ def test_parameters_results_and_the_loop_variable_wrap(tmp_path: Path) -> None:
     """
     body = "println(f(-1)); println(g(200)); p(40000); foreach int(size=16) x in low .. 1 do print(x + n); end"
     assert run_body(tmp_path, body, declarations).split() == ["255", "-56", "-25536", "-101"]
+
+
+def test_tokens_of_a_choice_of_lists_are_converted(tmp_path: Path) -> None:
+    source = """actor S () ==> int(size=16) P : int n := 0;
+        action ==> P:[if n > 0 then [n + i : for int i in 1 .. 2] else [70000 + n, 1] end] repeat 2
+        guard n < 2 do n := n + 1; end end"""
+    sink = "actor T () int(size=32) B ==> : action B:[b] repeat 2 ==> do println(b); end end"
+    assert run_program(tmp_path, (source, sink), "s=S t=T s.P->t.B").stdout == "[2, 3]\n[3, 4]\n"
+
+
+def test_too_many_loops_inside_each_other_are_an_error(tmp_path: Path) -> None:
+    loops = "".join(f"foreach int i{k} in 0 .. 0 do " for k in range(22))
+    with pytest.raises(ExecutionError, match="cannot be compiled to Python: too many statically nested blocks"):
+        run_body(tmp_path, loops + "println(1);" + " end" * 22)
 
 
 def test_tokens_wrap_when_written_and_when_read(tmp_path: Path) -> None:
