@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -10,6 +11,7 @@ from dse.base.errors import ExecutionError
 from dse.base.source import Span
 
 _ROW_ELEMENTS = 1 << 12
+_EAGER_LISTS = 1 << 10
 
 
 def copy_nested(values: Sequence[Any]) -> list[Any]:
@@ -48,20 +50,17 @@ def zeros(dimensions: tuple[int, ...], zero: object) -> list[Any]:
 class Rows(dict[int, Any]):
     """The rows of a list of several dimensions, made when they are first met. Every index was checked."""
 
-    __slots__ = ("dimensions", "lazy_depth", "zero")
+    __slots__ = ("dimensions", "make")
 
-    def __init__(self, dimensions: tuple[int, ...], zero: object, lazy_depth: int) -> None:
+    def __init__(self, dimensions: tuple[int, ...], make: Callable[[], Any]) -> None:
         super().__init__()
         self.dimensions = dimensions
-        self.zero = zero
-        self.lazy_depth = lazy_depth
+        self.make = make
+        """Returns a new row."""
 
     def __missing__(self, index: int) -> Any:
-        """Return a new row of zeros, whose own rows may be made later still."""
-        rest = self.dimensions[1:]
-        row = self[index] = (
-            Rows(rest, self.zero, self.lazy_depth - 1) if self.lazy_depth > 1 else zeros(rest, self.zero)
-        )
+        """Return a new row, and keep it."""
+        row = self[index] = self.make()
         return row
 
     def __len__(self) -> int:
@@ -76,9 +75,22 @@ class Rows(dict[int, Any]):
         return (self[k] for k in range(self.dimensions[0]))
 
 
-def large_list(dimensions: tuple[int, ...], zero: object) -> Rows:
+def large_list(dimensions: tuple[int, ...], zero: object) -> Any:
     """Return a list of zeros whose rows are made on demand."""
-    return Rows(dimensions, zero, _lazy_depth(dimensions))
+    return _rows(dimensions, zero, _lazy_depth(dimensions), _EAGER_LISTS)
+
+
+def _rows(dimensions: tuple[int, ...], zero: object, depth: int, eager: int) -> Any:
+    """Return a list whose rows ``depth`` indices down are made on demand; at most ``eager`` lists are made at once.
+
+    A plain list is twice as quick to read as one that makes its rows: so only the last level of long ones does.
+    """
+    first, rest = dimensions[0], dimensions[1:]
+    if depth == 1:
+        return Rows(dimensions, partial(zeros, rest, zero))
+    if first <= eager:
+        return [_rows(rest, zero, depth - 1, eager // first) for _ in range(first)]
+    return Rows(dimensions, partial(_rows, rest, zero, depth - 1, eager))
 
 
 def _lazy_depth(dimensions: tuple[int, ...]) -> int:
