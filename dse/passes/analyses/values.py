@@ -235,9 +235,7 @@ class Values:
             case ConstList():
                 return dimensions_of(expr.type) if is_full(expr.values, dimensions_of(expr.type)) else None
             case ListExpr() | Generator():
-                rows = {self.shape(element) for element in expr.elements}
-                row = rows.pop() if len(rows) == 1 else None
-                return None if row is None else (expr.type.size, *row)
+                return self._shape_of_rows(expr.elements, expr.type.size)
             case Conditional():
                 chosen = self.shape(expr.then)
                 return chosen if chosen == self.shape(expr.otherwise) else None
@@ -245,6 +243,11 @@ class Values:
                 return dimensions_of(expr.type)
             case _:
                 return None
+
+    def _shape_of_rows(self, rows: tuple[Expr, ...], count: int) -> tuple[int, ...] | None:
+        shapes = {self.shape(row) for row in rows}
+        shape = shapes.pop() if len(shapes) == 1 else None
+        return None if shape is None else (count, *shape)
 
     def _shape_in_place(self, expr: Load | Index) -> tuple[int, ...] | None:
         held, indices = self.held[expr.name], expr.indices if isinstance(expr, Index) else ()
