@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from dse.base.collector import collector_paused
 from dse.base.errors import Diagnostic, ExecutionError, OptionError
 from dse.model.trace import Trace
 from dse.program.network import Network
@@ -84,7 +85,8 @@ def run_network(
         workshop = Workshop(fabric, accesses=options.record_accesses, rounds=options.count_rounds)
         natives = [bindings.bind(i.actor) for i in network.instances]
         bindings.check_overrides()
-        actors = [workshop.build(k, states, moved, output, natives[k]) for k in range(len(network.instances))]
+        with collector_paused():
+            actors = [workshop.build(k, states, moved, output, natives[k]) for k in range(len(network.instances))]
         rules = StopRules(max_firings=options.max_firings, idle_firings=options.idle_firings)
         scheduler = Scheduler(actors, states, moved, rules, progress)
         why = scheduler.run()
