@@ -21,6 +21,7 @@ from dse.codegen.python.spelling import (
     FLOAT_DIVISION,
     FLOOR,
     MASKED,
+    MASKED_SHIFT,
     OR,
     PYTHON,
     TEXT_OF_BOOL,
@@ -43,7 +44,7 @@ from dse.codegen.python.spelling import (
 from dse.codegen.python.support import copy_nested
 from dse.passes.analyses.ranges import Interval, container
 from dse.passes.analyses.values import Values, is_exact_in_single
-from dse.passes.arithmetic import LARGEST_SHIFT
+from dse.passes.arithmetic import LARGEST_SHIFT, shift_left
 from dse.program.ir import (
     Binary,
     Call,
@@ -259,7 +260,10 @@ class PythonExpressions(ExpressionEmitter):
     def _shift(self, expr: Binary) -> Fragment:
         left, right, count = self.write(expr.left), self.write(expr.right), self.values.interval(expr.right)
         if count is None or count[0] < 0:
-            bits = expr.left.type.size if isinstance(expr.left.type, IntType) else 32
+            bits = expr.left.type.size if isinstance(expr.left.type, IntType) else 0
+            if left.simple and count is not None and count[1] <= LARGEST_SHIFT:
+                mask = integer(shift_left(1, -1, bits).bit_length() - 1)  # what is left of -1
+                return MASKED_SHIFT[expr.op].of(left, *self.used_twice(right), mask)
             return ANY_SHIFT[expr.op].of(left, right, integer(bits))
         if expr.op == "<<" and count[1] > LARGEST_SHIFT:
             # Corrupt data may ask for a shift by billions: nothing is left of it in any container.

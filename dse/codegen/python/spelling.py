@@ -10,6 +10,7 @@ from dse.program.types import BoolType, FloatType, StringType, Type, scalar_of
 WALRUS, CONDITIONAL, OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, ADD, MULTIPLY, UNARY, ATOM = range(14)
 
 _COMPARISONS: dict[BinaryOp, str] = {"=": "==", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_SHIFTS: tuple[BinaryOp, ...] = ("<<", ">>")
 _INFIX: dict[BinaryOp, tuple[str, int]] = {
     "|": ("|", BIT_OR),
     "^": ("^", BIT_XOR),
@@ -70,6 +71,14 @@ ANY_SHIFT: dict[BinaryOp, Operator] = {
     ">>": Operator("shift_right({0}, {1}, {2})", ATOM, (CONDITIONAL, CONDITIONAL, CONDITIONAL)),
 }
 """Shifts by a count that may be negative. Operands: value, count, bits of the value's type."""
+MASKED_SHIFT: dict[BinaryOp, Operator] = {
+    op: Operator(
+        f"{{0}} {op} {{2}} if {{1}} >= 0 else {{0}} {op} ({{2}} & {{3}})", CONDITIONAL, (ATOM, BIT_OR, ATOM, ATOM)
+    )
+    for op in _SHIFTS
+}
+"""The same for a value that may be repeated and a small count. Operands: value, first and later uses of the count,
+mask."""
 AT_MOST = Operator("min({0}, {1})", ATOM, (CONDITIONAL, CONDITIONAL))
 AT_MOST_NAME = Operator("({0} if {0} < {1} else {1})", ATOM, (ATOM, ATOM))
 """The same for what may be repeated; twice as quick."""
