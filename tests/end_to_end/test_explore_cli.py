@@ -1,5 +1,7 @@
 """``dse explore`` and ``dse estimate`` on a small network: files, JSON, same seed, kill and resume."""
 
+import contextlib
+import io
 import json
 import signal
 import sqlite3
@@ -175,15 +177,17 @@ def test_explore_fails_when_every_mapping_deadlocks(tmp_path: Path, capsys: pyte
     assert "every mapping deadlocks" in capsys.readouterr().err
 
 
-BUDGET = 250
+BUDGET = 100
 KILLED_AFTER = 3
 KILL = f"""
 import os, signal, sys
 from dse.cli.main import main
+from dse.explore import evaluator
 from dse.formats.study_file import StudyStore
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it
 how, kept, added, add, commit = int(sys.argv.pop(1)), 0, 0, StudyStore.add, StudyStore.commit
+evaluator.COMMIT_SECONDS = 0  # after each batch: the search is too small to last for several commits
 
 def add_then_die(store, evaluation):
     global added
@@ -203,13 +207,27 @@ sys.exit(main())
 """The program, which is hit by a signal with some evaluations committed and some not: on every machine, busy or not."""
 
 
-def start(out: Path, *more: str, killed_by: signal.Signals | None = None) -> subprocess.Popen[str]:
-    sequences = out.parent / "dna.txt"
-    sequences.write_text("ACGTTGCAACGTACGTACGGTACGTT\nACGTTGACGTACTACGG\n")
-    options = ["--engine", "reference", "-i", str(sequences), "--out", str(out), "--json", "--budget", str(BUDGET)]
-    program = ["-m", "dse"] if killed_by is None else ["-c", KILL, str(int(killed_by))]
-    command = [sys.executable, *program, "explore", SMITH, *options, *more]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+def small_search(folder: Path, out: str, *more: str) -> list[str]:
+    """The arguments of a search whose evaluations the reference engine makes, so that no two runs share a cache."""
+    sequences = folder / "dna.txt"
+    sequences.write_text("ACGTTGCAACG\nACGTTGAC\n")
+    options = ["--engine", "reference", "-i", str(sequences), "--out", str(folder / out), "--json"]
+    return ["explore", SMITH, *options, "--budget", str(BUDGET), *more]
+
+
+def killed(arguments: list[str], by: signal.Signals) -> int:
+    """Run the program in a process of its own, which a signal hits; its exit code."""
+    command = [sys.executable, "-c", KILL, str(int(by)), *arguments]
+    return subprocess.run(command, capture_output=True, timeout=120, cwd=ROOT, check=False).returncode
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str]:
+    """What the search prints, and its ranking."""
+    folder, text = tmp_path_factory.mktemp("whole"), io.StringIO()
+    with contextlib.redirect_stdout(text):
+        assert main(small_search(folder, "whole")) == 0
+    return json.loads(text.getvalue()), (folder / "whole" / "ranking.json").read_text()
 
 
 def stored(out: Path) -> int:
@@ -219,23 +237,20 @@ def stored(out: Path) -> int:
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path, how: signal.Signals) -> None:
-    whole = start(tmp_path / "whole")
-    text, errors = whole.communicate(timeout=120)
-    assert whole.returncode == 0, errors
-    victim = start(tmp_path / "killed", killed_by=how)
-    victim.communicate(timeout=120)
-    assert victim.returncode == (-signal.SIGKILL if how is signal.SIGKILL else 130)
+def test_killed_and_resumed_equals_uninterrupted(
+    tmp_path: Path, how: signal.Signals, uninterrupted: tuple[Any, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert killed(small_search(tmp_path, "killed"), how) == (-signal.SIGKILL if how is signal.SIGKILL else 130)
     kept = stored(tmp_path / "killed")
     assert 4 <= kept < BUDGET
-    resumed = start(tmp_path / "killed", "--resume")
-    after, errors = resumed.communicate(timeout=120)
-    assert resumed.returncode == 0, errors
-    first, second = json.loads(text), json.loads(after)
-    for document in (first, second):
-        del document["seconds"], document["out"]
-    assert first == second
-    assert (tmp_path / "whole" / "ranking.json").read_text() == (tmp_path / "killed" / "ranking.json").read_text()
+    capsys.readouterr()
+    assert main(small_search(tmp_path, "killed", "--resume")) == 0
+    resumed = json.loads(capsys.readouterr().out)
+    whole, ranking = uninterrupted
+    for key in resumed.keys() - {"seconds", "out"}:
+        assert resumed[key] == whole[key], key
+    assert resumed.keys() == whole.keys()
+    assert (tmp_path / "killed" / "ranking.json").read_text() == ranking
 
 
 def test_more_budget_continues_a_finished_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -275,7 +275,7 @@ def _contents(array: ArrayInfo) -> np.ndarray:
         known = array.contents if of is np.float64 else [arithmetic.in_word(int(v)) for v in array.contents]
         return np.array(known, dtype=of)
     at = np.arange(max(1, array.elements), dtype=np.uint64)
-    mixed = (at * np.uint64(2654435761) + np.uint64(12345)) % np.uint64(1 << 32)
+    mixed = (at * np.uint64(2654435761) + np.uint64(12345)) & np.uint64(0xFFFFFFFF)
     if isinstance(array.element, FloatType):
         return mixed.astype(np.float64) / 2.0**32
     most = max(1, array.elements)  # so that an element may be an index into an array of the same size
