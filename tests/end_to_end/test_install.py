@@ -37,8 +37,8 @@ def test_the_built_package_holds_the_configs_and_finds_them(tmp_path: Path) -> N
 @pytest.mark.slow
 def test_installed_command_works_away_from_the_checkout(tmp_path: Path) -> None:
     # The new environment sees our pinned packages through a .pth file, so that the test needs no network; our pip
-    # installs into it. The machine code that numba keeps beside the modules is copied, so that nothing is compiled anew:
-    # numba takes it only for the very same source.
+    # installs into it. The machine code that numba keeps beside the modules is copied, so that nothing is compiled
+    # anew: numba takes it only for the very same source.
     environment = tmp_path / "env"
     venv.create(environment, with_pip=False)
     ours = next(p for p in sys.path if p.endswith("site-packages"))

@@ -94,7 +94,7 @@ def execute(
         )
     code = thread_code(plan)
     thread = _compile(code.source) if compiled else _interpreted(code.source)
-    max_steps = min(max_steps, MAX_THREAD_STEPS // min(machine.batch_threads, max(1, kernel.threads)))
+    max_steps = _most_steps(plan, machine, max_steps)
     trace = _empty_trace(plan, layout, machine, max_steps)
     data = [_contents(a) for a in code.valued]
     done = 0
@@ -109,6 +109,8 @@ def execute(
             _run_batch(thread, code, kernel, coordinates, active, trace, data)
         except OverflowError as error:
             raise ModelNotApplicable(f"{kernel.name} computes with more than 64 bits", span=kernel.span) from error
+        except ValueError as error:  # of the functions of ``math``; compiled ones return a value that is no number
+            raise ModelNotApplicable(f"{kernel.name} computes what is no number", span=kernel.span) from error
         _fail_on_stop(plan, trace, max_steps)
     return TraceResult(
         executions=trace.executions,
@@ -124,22 +126,71 @@ def execute(
     )
 
 
+def execute_quickly(
+    plan: Plan,
+    block: tuple[int, int, int],
+    machine: TraceMachine,
+    *,
+    batches: int = 2,
+    max_steps: int = MAX_STEPS,
+) -> TraceResult:
+    """Execute as ``execute`` does: as Python for a second, about what compiling takes at least, then compiled.
+
+    So no kernel takes much more than twice the time of the better way, and most of them, the tiled ones above all, a
+    fraction of the time that compiling them takes. Raises ModelNotApplicable as ``execute`` does.
+    """
+    tried = _interpreted_steps(plan, machine)
+    if tried:
+        try:
+            return execute(plan, block, machine, batches=batches, max_steps=min(tried, max_steps), compiled=False)
+        except ModelNotApplicable as error:
+            if not _may_differ(error, all_steps=tried >= _most_steps(plan, machine, max_steps)):
+                raise
+    return execute(plan, block, machine, batches=batches, max_steps=max_steps)
+
+
 def execute_briefly(plan: Plan, block: tuple[int, int, int], machine: TraceMachine, *, batches: int = 2) -> TraceResult:
     """Execute as ``execute`` does, in some seconds at most: as Python, and compiled where that takes too long.
 
     Raises ModelNotApplicable, as ``execute`` does, also for a kernel that is too long for that.
     """
-    source = thread_code(plan).source
-    threads = min(machine.batch_threads, max(1, plan.kernel.threads))
-    by_thread = source.count("in range(n)")  # the statements that Python executes for one thread after the other
-    steps = max(LEAST_STEPS, MOST_INTERPRETED // (threads * by_thread)) if by_thread else BRIEF_STEPS
+    by_thread = _statements_by_thread(source := thread_code(plan).source)
+    steps = max(LEAST_STEPS, _interpreted_steps(plan, machine))
     compilable = by_thread and steps < BRIEF_STEPS and source.count("\n") <= MOST_COMPILED_LINES
     try:
-        return execute(plan, block, machine, batches=batches, max_steps=min(steps, BRIEF_STEPS), compiled=False)
+        return execute(plan, block, machine, batches=batches, max_steps=steps, compiled=False)
     except ModelNotApplicable as error:
         if not (compilable and "does not end" in error.diagnostics[0].message):
             raise
     return execute(plan, block, machine, batches=batches, max_steps=BRIEF_STEPS)
+
+
+def _statements_by_thread(source: str) -> int:
+    """Return the statements of a generated function that Python executes for one thread after the other."""
+    return source.count("in range(n)")
+
+
+def _interpreted_steps(plan: Plan, machine: TraceMachine) -> int:
+    """Return the lock-step loop iterations that Python executes in about a second, at most ``BRIEF_STEPS``."""
+    by_thread = _statements_by_thread(thread_code(plan).source)
+    threads = min(machine.batch_threads, max(1, plan.kernel.threads))
+    return min(BRIEF_STEPS, MOST_INTERPRETED // (threads * by_thread)) if by_thread else BRIEF_STEPS
+
+
+def _most_steps(plan: Plan, machine: TraceMachine, max_steps: int) -> int:
+    """Return how many lock-step loop iterations a trace may have."""
+    return min(max_steps, MAX_THREAD_STEPS // min(machine.batch_threads, max(1, plan.kernel.threads)))
+
+
+def _may_differ(error: ModelNotApplicable, *, all_steps: bool) -> bool:
+    """Return whether compiled code need not end in an error of Python: it makes do with any number, and has more steps.
+
+    ``all_steps``: Python had as many.
+    """
+    message = error.diagnostics[0].message
+    if "does not end within" in message:
+        return not all_steps
+    return "more than 64 bits" in message or "what is no number" in message
 
 
 def memory_layout(kernel: Kernel) -> np.ndarray:

@@ -15,7 +15,7 @@ from dse.gpu.kernel.counting import WorkCounts, count_work
 from dse.gpu.kernel.instructions import OperationCount, expression_key
 from dse.gpu.kernel.plan import Access, Operations, Plan, plan_of, sub_nodes
 from dse.gpu.kernel.steering import needed_names
-from dse.gpu.trace.execute import MAX_STEPS, TraceResult, execute, execute_briefly
+from dse.gpu.trace.execute import MAX_STEPS, TraceResult, execute, execute_briefly, execute_quickly
 from dse.model.kernel import (
     ACCESS_CLASSES,
     AccessClass,
@@ -52,12 +52,12 @@ def kernel_features(
     promote_accumulators: bool = True,
     batches: int = 2,
     max_steps: int = MAX_STEPS,
-    compiled: bool = True,
+    compiled: bool | None = None,
     briefly: bool = False,
 ) -> KernelFeatures:
     """Return the features of a kernel given at its work size and at its trace size (the same one for no extrapolation).
 
-    ``compiled`` as in ``execute``; ``briefly``: with ``execute_briefly``.
+    ``compiled`` as in ``execute``, None: what is quicker; ``briefly``: with ``execute_briefly``.
 
     Raises ModelNotApplicable where the trace cannot be executed or the two sizes do not belong together.
     """
@@ -69,6 +69,8 @@ def kernel_features(
         )
     if briefly:
         result = execute_briefly(small, shape, machine, batches=batches)
+    elif compiled is None:
+        result = execute_quickly(small, shape, machine, batches=batches, max_steps=max_steps)
     else:
         result = execute(small, shape, machine, batches=batches, max_steps=max_steps, compiled=compiled)
     counts = count_work(plan, shape, result.control, lanes=machine.warp_lanes)

@@ -26,7 +26,7 @@ def features(
     block: tuple[int, int, int] | None = None,
     promote: bool = True,
     max_steps: int = 100_000,
-    compiled: bool = True,
+    compiled: bool | None = None,
 ) -> KernelFeatures:
     """Return the features of a text's kernel, whose size is N."""
     return kernel_features(

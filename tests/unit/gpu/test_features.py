@@ -3,6 +3,7 @@
 import pytest
 
 from dse.base.errors import ModelNotApplicable, OptionError
+from dse.gpu.trace import execute
 from dse.model.kernel import ByClass
 from tests.unit.gpu.kernel_support import features, kernel, kernels
 
@@ -219,9 +220,19 @@ void walk(int next[N], int steps[N], float out[N], const float w[N]) {
 }"""
 
 
-@pytest.mark.parametrize("text", [GEMM, COPY, STRIDED, TRIANGLE, WALK])
+MIXED = """
+void mixed(double d[N], float out[N]) {
+  for (int i = 0; i < N; i++) {
+    unsigned char u = 0 - i; float x = 0;
+    do { x += d[u % N]; u -= 77; } while (u > 60 && x < 3);
+    if ((signed char)(200 + i) < -20 || exp(x) > 5) out[i / 2] = x;
+  }
+}"""
+
+
+@pytest.mark.parametrize("text", [GEMM, COPY, STRIDED, TRIANGLE, WALK, MIXED])
 def test_interpreted_threads_are_the_compiled_ones(text: str) -> None:
-    assert features(text, 200, 64, compiled=False) == features(text, 200, 64)
+    assert features(text, 200, 64, compiled=False) == features(text, 200, 64, compiled=True)
 
 
 def test_made_up_contents_that_steer_are_told_and_fit_their_type() -> None:
@@ -230,3 +241,49 @@ def test_made_up_contents_that_steer_are_told_and_fit_their_type() -> None:
     (note,) = [n for n in features(text, 1024).notes if n.startswith("made up")]
     assert "values of p, q, s;" in note
     assert not [n for n in features(COPY, 64).notes if n.startswith("made up")]
+
+
+def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sources that are compiled from now on."""
+    found: list[str] = []
+    monkeypatch.setattr(execute, "_compile", lambda source: found.append(source) or compiled(source))
+    compiled = execute._interpreted  # so that nothing has to be compiled to see that it would be
+    return found
+
+
+def test_a_short_trace_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = compilations(monkeypatch)
+    features(GEMM, 1024, 128)
+    assert found == []
+
+
+def test_what_python_does_not_end_in_a_second_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = features(TRIANGLE, 64, compiled=False)
+    found = compilations(monkeypatch)
+    monkeypatch.setattr(execute, "MOST_INTERPRETED", 64 * 3 * 20)  # some of the 64 iterations
+    assert features(TRIANGLE, 64) == expected
+    assert len(found) == 1
+    monkeypatch.setattr(execute, "MOST_INTERPRETED", 63)  # not a single one
+    assert features(TRIANGLE, 64) == expected
+    assert len(found) == 2
+
+
+def test_an_end_that_compiled_code_shares_is_not_waited_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = compilations(monkeypatch)
+    for text, message in (("a[i + 1] = 0;", "outside its bounds"), ("while (1) a[i] += 1;", "within 1000 loop")):
+        with pytest.raises(ModelNotApplicable, match=message):
+            features("void f(float a[N]) { for (int i = 0; i < N; i++) { " + text + " } }", 64, max_steps=1000)
+    assert found == []
+    monkeypatch.setattr(execute, "BRIEF_STEPS", 900)
+    with pytest.raises(ModelNotApplicable, match="within 1000 loop"):
+        features("void f(float a[N]) { for (int i = 0; i < N; i++) { while (1) a[i] += 1; } }", 64, max_steps=1000)
+    assert len(found) == 1
+
+
+def test_numbers_that_python_refuses_are_left_to_compiled_code() -> None:
+    """The sine of what is infinite is no number in C, and an error in Python."""
+    text = """void f(float a[N], float b[N]) {
+        for (int i = 0; i < N; i++) { double x = 1e308; x = x * 10; if (sin(x) > 0.5) b[i] = a[i]; } }"""
+    assert features(text, 64) == features(text, 64, compiled=True)
+    with pytest.raises(ModelNotApplicable, match="what is no number"):
+        features(text, 64, compiled=False)
