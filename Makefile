@@ -36,6 +36,9 @@ setup-search: .venv/ready-search
 explore: .venv/ready-run
 	$(BIN)/dse explore $(NETWORK)
 
+# Bytecode is kept even where the environment says otherwise: each process would compile all modules and tests again.
+test test-quick test-full coverage: export PYTHONDONTWRITEBYTECODE =
+
 test: .venv/ready-test lint
 	$(BIN)/pytest -q -n $(JOBS) --dist worksteal
 

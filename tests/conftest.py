@@ -1,5 +1,6 @@
 """What all tests share: caches of the front-end stay inside the temporary folder of the run."""
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -11,3 +12,9 @@ def _cache_in_temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iter
     patch.setenv("DSE_CACHE", str(tmp_path_factory.mktemp("cache")))
     yield
     patch.undo()
+
+
+def pytest_collection_finish() -> None:
+    """Leave the modules and the thousands of collected tests out of every later collection of garbage."""
+    gc.collect()
+    gc.freeze()

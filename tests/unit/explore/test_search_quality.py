@@ -40,7 +40,8 @@ from tests.unit.explore.searches import context_of, run, space_of
 
 SMALL = tuple(r.name for r in RECIPES if r.actors < 10)
 PROVEN = ("pipeline-12x4", "tree-12x4", "split-join-12x4", "irregular-12x4")
-LARGE = ("pipeline-16x4g", "tree-16x4g", "split-join-16x4g", "irregular-16x4g")
+LARGE = {"pipeline-16x4g": 1000, "tree-16x4g": 500, "split-join-16x4g": 4000, "irregular-16x4g": 500}
+"""Evaluations in which ``auto`` comes near the best known, with room: of the 4,000 of the document, what it needs."""
 ANNEALING = Annealing(cut_weight=0.1, hot=0.1, cold=0.002)
 STAGED = Annealing(cut_weight=0.1, stage_weight=0.75, hot=0.1, cold=0.002)
 EVEN_STAGES = Annealing(cut_weight=0.0, stage_weight=1.0, hot=0.1, cold=0.002)
@@ -77,7 +78,8 @@ def test_auto_is_near_a_proven_optimum(network: str) -> None:
 
 @pytest.mark.parametrize("network", LARGE)
 def test_auto_is_near_the_best_known(network: str) -> None:
-    assert auto(network, 4000) <= 1.01 * RECORDED[network]["best"]
+    """The best of a search never rises again, so what holds after these evaluations holds after more."""
+    assert auto(network, LARGE[network]) <= 1.01 * RECORDED[network]["best"]
 
 
 def test_networks_and_records_belong_together() -> None:
