@@ -42,12 +42,15 @@ def _count_of(blob: bytes, width: int) -> int:
     return count
 
 
-def unpack_integers(blob: bytes) -> tuple[int, ...]:
-    """Return what ``pack_integers`` was given. Raises ``ValueError`` where the bytes are not from it."""
+def unpack_integers(blob: bytes, *, most: int | None = None) -> tuple[int, ...]:
+    """Return what ``pack_integers`` was given. Raises ``ValueError`` where the bytes are not from it.
+
+    ``most``: so many integers at most are expected. A zlib stream of more is not expanded, whatever it claims to hold.
+    """
     if not blob:
         return ()
     if blob[0] == ZLIB_MARK:
-        blob = _expanded(blob)
+        blob = _expanded(blob, 0 if most is None else 1 + ZLIB_MARK * most)
     width = blob[0]
     count = _count_of(blob, width)
     if width == 1:
@@ -77,11 +80,17 @@ def _native(words: "array[int]") -> "array[int]":
     return words
 
 
-def _expanded(blob: bytes) -> bytes:
+def _expanded(blob: bytes, most: int) -> bytes:
+    """Return what a zlib stream holds, at most ``most`` bytes of it unless that is 0."""
+    stream = zlib.decompressobj()
     try:
-        packed = zlib.decompress(blob)
+        packed = stream.decompress(blob, most)
     except zlib.error as cause:
         raise ValueError(f"packed integers are damaged: {cause}") from cause
+    if not stream.eof and most and len(packed) == most:
+        raise ValueError("packed integers are damaged: a zlib stream of more than there can be")
+    if not stream.eof or stream.unused_data:
+        raise ValueError("packed integers are damaged: a zlib stream that does not end where it should")
     if not packed:
         raise ValueError("packed integers are damaged: an empty zlib stream")
     return packed

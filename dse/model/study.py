@@ -102,6 +102,26 @@ def pack_times(partitions: Sequence[PartitionAccount], waiting: Sequence[int]) -
     return pack_integers([len(partitions), *categories, *waiting], squeeze=True)
 
 
+MOST_TIME = 1 << 127
+"""No time of an account is so long, in ticks: it can be told from nonsense, and still be divided as floats are."""
+
+
+def check_times(times: bytes, n_partitions: int, n_actors: int) -> None:
+    """Raise ``ValueError`` where packed times are not those of so many partitions and actors, as far as they go."""
+    if not times:
+        return
+    integers = unpack_integers(times, most=1 + len(PartitionAccount._fields) * n_partitions + n_actors)
+    count = integers[0]
+    waiting = len(integers) - 1 - len(PartitionAccount._fields) * count
+    if (
+        count not in (0, n_partitions)
+        or waiting not in (0, n_actors)
+        or max(integers) >= MOST_TIME
+        or min(integers) < 0
+    ):
+        raise ValueError("the times of an evaluation are not those of its partitions and actors")
+
+
 @functools.lru_cache(maxsize=VIEWED)
 def unpack_times(times: bytes) -> tuple[tuple[PartitionAccount, ...], tuple[int, ...]]:
     """Return what ``pack_times`` was given. Raises ``ValueError`` where the bytes are not from it."""
