@@ -118,12 +118,16 @@ def _check_numbers(evaluation: Evaluation, least: int) -> None:
         raise ValueError("an evaluation has a number or a makespan that cannot be")
     if evaluation.tick_unit not in _TICK_UNITS:
         raise ValueError(f"evaluation {ordinal} has a unit of time that does not exist")
-    if type(evaluation.seconds) is not float or not 0 <= evaluation.seconds < math.inf:
-        raise ValueError(f"evaluation {ordinal} took a time that cannot be")
+    _check_seconds(evaluation)
     if makespan < least and not evaluation.deadlock and not evaluation.cut:
         raise ValueError(
             f"evaluation {ordinal} has makespan {makespan}, but no mapping takes less than {least}, which is proven"
         )
+
+
+def _check_seconds(evaluation: Evaluation) -> None:
+    if type(evaluation.seconds) is not float or not 0 <= evaluation.seconds < math.inf:
+        raise ValueError(f"evaluation {evaluation.ordinal} took a time that cannot be")
 
 
 def evaluation_of(values: Sequence[Any], packed: PackedPoint) -> Evaluation:
