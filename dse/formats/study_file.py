@@ -7,6 +7,7 @@ since is noticed when the file is read. A file or folder that is removed or repl
 each commit, and what was evaluated is then kept elsewhere (``dse/formats/study_place.py``).
 """
 
+import functools
 import os
 import re
 import sqlite3
@@ -15,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from dse.base.errors import ExecutionError, FormatError, OptionError
 from dse.base.packing import pack_integers, unpack_integers
@@ -41,6 +42,10 @@ _REFUSED = (
 """What the system does not allow; anything else that SQLite complains of is the fault of the file."""
 _MALFORMED = (sqlite3.Error, ValueError, KeyError, TypeError, OverflowError)
 """What reading a damaged file may raise."""
+
+
+_Known: TypeAlias = tuple[PointLayout, tuple[list[str], str]]
+"""A layout with what it says in the identity of its points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +96,11 @@ class StudyStore:
         self._known = known
         return known
 
-    def _evaluation(self, values: Sequence[Any], layout: Callable[[int, bytes], PointLayout]) -> Evaluation:
+    def _evaluation(self, values: Sequence[Any], layout: Callable[[int, bytes], _Known]) -> Evaluation:
         *_, setting, parts, members, _ = values
-        n_actors = len(self._contents.topology.actors)
-        evaluation = evaluation_of(values, PackedPoint(layout(setting, parts), members))
-        check_evaluation(evaluation, n_actors, self._least)
+        known, texts = layout(setting, parts)
+        evaluation = evaluation_of(values, PackedPoint(known, members))
+        check_evaluation(evaluation, texts, len(self._contents.topology.actors), self._least)
         return evaluation
 
     def add(self, evaluation: Evaluation) -> None:
@@ -224,7 +229,7 @@ class _Layouts:
             if sorted(numbers) != list(range(len(numbers))):  # also where two rows are equal
                 raise ValueError("the numbers of its settings or parts have gaps")
 
-    def layouts(self) -> Callable[[int, bytes], PointLayout]:
+    def layouts(self) -> Callable[[int, bytes], _Known]:
         """Return the function from ``setting`` and ``parts`` of a row to its layout.
 
         It raises ``ValueError`` where a number is not in its table, or ``parts`` is no packed integers.
@@ -233,12 +238,14 @@ class _Layouts:
         settings = {number: setting for setting, number in self._settings.items()}
         part_of = {number: part for part, number in self._parts.items()}
 
-        def layout(setting: int, parts: bytes) -> PointLayout:
+        @functools.cache
+        def layout(setting: int, parts: bytes) -> _Known:
             try:
                 frames = tuple(part_of[number] for number in unpack_integers(parts, most=most))
-                return shared_layout(frames, *settings[setting])
+                found = shared_layout(frames, *settings[setting])
             except KeyError as cause:
                 raise ValueError(f"an evaluation refers to setting or part {cause}, which is not there") from cause
+            return found, found.texts()
 
         return layout
 

@@ -9,10 +9,11 @@ import math
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from hashlib import blake2b
+from hashlib import sha256
+from itertools import chain
 from typing import Any, TypeAlias, cast, get_args
 
-from dse.model.design_point import MOST_TOKENS, POLICIES, ReleaseMode, TransferMode
+from dse.model.design_point import MOST_TOKENS, POLICIES, ReleaseMode, TransferMode, identity_of
 from dse.model.estimate import TickUnit
 from dse.model.packed_point import PackedPoint, PartitionFrame
 from dse.model.study import Evaluation, check_times
@@ -27,20 +28,14 @@ _RELEASES, _TRANSFERS, _TICK_UNITS = get_args(ReleaseMode), get_args(TransferMod
 
 
 def row_digest(table: str, values: Sequence[Any]) -> bytes:
-    """Return 16 bytes of BLAKE2b over a row of a table, its own digest left out: text, numbers, bytes or None.
+    """Return the first 16 bytes of the sha256 of a row of a table, its own digest left out: text, numbers, bytes, None.
 
     Digested is, in UTF-8, the Python text of a list of the table's name and the values, with its length in the place
     of each value that is bytes; then these bytes, in their order.
     """
-    head: list[Any] = [table]
-    blobs = []
-    for value in values:
-        if type(value) is bytes:
-            head.append(len(value))
-            blobs.append(value)
-        else:
-            head.append(value)
-    return blake2b(b"".join((repr(head).encode(), *blobs)), digest_size=DIGEST_BYTES).digest()
+    head = [len(value) if type(value) is bytes else value for value in values]
+    blobs = [value for value in values if type(value) is bytes]
+    return sha256(b"".join((f"{[table, *head]}".encode(), *blobs))).digest()[:DIGEST_BYTES]
 
 
 def checked_row(table: str, row: Sequence[Any]) -> Sequence[Any]:
@@ -97,17 +92,18 @@ def text_of(numbers: tuple[int, ...]) -> str:
     return json.dumps(numbers, separators=(",", ":"))
 
 
-def check_evaluation(evaluation: Evaluation, n_actors: int, least: int) -> None:
+def check_evaluation(evaluation: Evaluation, texts: tuple[list[str], str], n_actors: int, least: int) -> None:
     """Raise ``ValueError`` where an evaluation cannot be one of a network of so many actors.
 
-    ``least``: a makespan, in ticks, that is proven to be the smallest there can be.
+    ``texts``: those of its layout. ``least``: a makespan, in ticks, that is proven to be the smallest there can be.
     """
     _check_numbers(evaluation, least)
     packed = evaluation.packed
     actors = packed.actors(most=n_actors)
-    if sorted([actor for own in actors for actor in own]) != list(range(n_actors)):
+    present = {*chain.from_iterable(actors)}
+    if len(present) != n_actors or min(present) < 0 or max(present) >= n_actors or sum(map(len, actors)) != n_actors:
         raise ValueError("a mapping does not have each actor of the network in one partition")
-    if packed.digest(actors) != evaluation.digest:
+    if identity_of(actors, *texts) != evaluation.digest:
         raise ValueError(f"evaluation {evaluation.ordinal} is not of the mapping that its digest names")
     check_times(evaluation.times, packed.n_partitions, n_actors)
 

@@ -18,7 +18,7 @@ _SCHEMA = {
     "manifest": """CREATE TABLE manifest (
         key TEXT PRIMARY KEY,
         value TEXT NOT NULL,
-        row_digest BLOB NOT NULL    -- here as in all tables: 16 bytes of BLAKE2b of the other columns
+        row_digest BLOB NOT NULL    -- here as in all tables: the first 16 bytes of a sha256 of the rest
     ) STRICT""",
     "identity": "CREATE TABLE identity (key TEXT PRIMARY KEY, value TEXT NOT NULL, row_digest BLOB NOT NULL) STRICT",
     "actor": "CREATE TABLE actor (number INTEGER PRIMARY KEY, name TEXT NOT NULL, row_digest BLOB NOT NULL) STRICT",

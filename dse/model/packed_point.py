@@ -1,7 +1,6 @@
 """A design point in few bytes, for the tens of thousands that a search keeps: what most points share is kept once."""
 
 import functools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, chain, pairwise
@@ -16,7 +15,6 @@ from dse.model.design_point import (
     ReleaseMode,
     TransferMode,
     frame_text,
-    identity_of,
     modes_text,
 )
 
@@ -46,6 +44,11 @@ class PointLayout:
     release: ReleaseMode
     transfers: TransferMode
     name: str
+
+    def texts(self) -> tuple[list[str], str]:
+        """Return what ``identity_of`` needs to know of a point beside its actors."""
+        frames = [frame_text(*frame[1:]) for frame in self.frames]
+        return frames, modes_text(self.capacities, self.release, self.transfers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +81,6 @@ class PackedPoint:
         if len(sizes) != begin or begin + sum(sizes) != len(integers) or min(sizes, default=0) < 0:
             raise ValueError(f"{len(integers)} numbers are not the actors of {begin} partitions")
         return [integers[first:end] for first, end in pairwise(accumulate(sizes, initial=begin))]
-
-    def digest(self, actors: Sequence[tuple[int, ...]]) -> str:
-        """Return the identity of the point, whose actors are at hand: that of ``DesignPoint.digest``, but quicker."""
-        layout = self.layout
-        frames = [frame_text(*frame[1:]) for frame in layout.frames]
-        return identity_of(actors, frames, modes_text(layout.capacities, layout.release, layout.transfers))
 
 
 @functools.lru_cache(maxsize=VIEWED)
