@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.base.errors import FormatError, OptionError
+from dse.base.errors import ExecutionError, FormatError, OptionError
 from dse.explore.evaluator import Budget, Evaluator, Progress
 from dse.explore.methods.registry import METHODS, choose_method, size_text
 from dse.explore.search import BATCH, SearchOutcome, ranked, run_search
@@ -318,3 +318,18 @@ def test_a_study_is_moved_aside_only_if_it_holds_something(tmp_path: Path) -> No
     second = tmp_path / "study-previous-2.sqlite"
     assert move_aside(path) == second
     assert (kept.read_bytes(), second.read_text()) == (whole, "not a database at all")
+
+
+def test_an_estimate_below_the_proven_bound_ends_the_search_and_is_not_stored() -> None:
+    space, store = chain_space(cores=4), NoStore()
+    one_core = space.one_core()
+    assert one_core is not None
+    least = makespan(one_core)
+    run = Evaluator(
+        FormulaEngine(), budget=Budget(), store=store, clock=itertools.count().__next__, progress=lambda _: None,
+        least=least,
+    )  # fmt: skip
+    with pytest.raises(ExecutionError, match=rf"it is proven that none takes less than {least}"):
+        run_search(METHODS.load("exhaustive")(context(space, bounded=False)), run, one_core)
+    assert run.evaluations
+    assert min(e.makespan for e in run.evaluations) == least
