@@ -15,6 +15,8 @@ WORD = 8
 """Bytes of the integers that fit ``array``; wider ones are packed one by one."""
 ZLIB_MARK = 0x78
 """The first byte of every zlib stream with the usual window."""
+MOST_OF_SIGN = 0x7F
+"""The highest byte of an integer with a sign is larger where it is negative."""
 LEAST_SQUEEZED = 64
 """Shorter blobs gain nothing from zlib."""
 
@@ -42,12 +44,15 @@ def _count_of(blob: bytes, width: int) -> int:
     return count
 
 
-def unpack_integers(blob: bytes) -> tuple[int, ...]:
-    """Return what ``pack_integers`` was given. Raises ``ValueError`` where the bytes are not from it."""
+def unpack_integers(blob: bytes, *, most: int | None = None) -> tuple[int, ...]:
+    """Return what ``pack_integers`` was given. Raises ``ValueError`` where the bytes are not from it.
+
+    ``most``: so many integers at most are expected. A zlib stream of more is not expanded, whatever it claims to hold.
+    """
     if not blob:
         return ()
     if blob[0] == ZLIB_MARK:
-        blob = _expanded(blob)
+        blob = _expanded(blob, 0 if most is None else 1 + ZLIB_MARK * most)
     width = blob[0]
     count = _count_of(blob, width)
     if width == 1:
@@ -58,6 +63,21 @@ def unpack_integers(blob: bytes) -> tuple[int, ...]:
     for i in range(width):
         raw[i::WORD] = blob[1 + i * count : 1 + (i + 1) * count]
     return tuple(_native(array("q", bytes(raw))))
+
+
+def count_and_first(blob: bytes, *, most: int) -> tuple[int, int]:
+    """Return how many integers there are, and the first one, without unpacking them.
+
+    Raises ``ValueError`` where the bytes are not from ``pack_integers``, or where the integers are more than ``most``,
+    one of them is negative or takes more than two words.
+    """
+    if blob[0] == ZLIB_MARK:
+        blob = _expanded(blob, 1 + ZLIB_MARK * most)
+    width = blob[0]
+    count = _count_of(blob, width)
+    if width > 2 * WORD or (width >= WORD and max(blob[1 + (width - 1) * count :]) > MOST_OF_SIGN):
+        raise ValueError("packed integers are negative, or too large")
+    return count, int.from_bytes(blob[1::count], "little")
 
 
 def _words(values: Sequence[int]) -> tuple[bytes, int]:
@@ -77,11 +97,17 @@ def _native(words: "array[int]") -> "array[int]":
     return words
 
 
-def _expanded(blob: bytes) -> bytes:
+def _expanded(blob: bytes, most: int) -> bytes:
+    """Return what a zlib stream holds, at most ``most`` bytes of it unless that is 0."""
+    stream = zlib.decompressobj()
     try:
-        packed = zlib.decompress(blob)
+        packed = stream.decompress(blob, most)
     except zlib.error as cause:
         raise ValueError(f"packed integers are damaged: {cause}") from cause
+    if not stream.eof and most and len(packed) == most:
+        raise ValueError("packed integers are damaged: a zlib stream of more than there can be")
+    if not stream.eof or stream.unused_data:
+        raise ValueError("packed integers are damaged: a zlib stream that does not end where it should")
     if not packed:
         raise ValueError("packed integers are damaged: an empty zlib stream")
     return packed

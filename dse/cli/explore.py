@@ -206,8 +206,8 @@ def _planned(plan: SearchPlan, bar: _Bar, *, quiet: bool) -> None:
     print(f"search: {plan.method}, {plan.reason}")
     if plan.assumed:
         print(f"assumed: {'; '.join(plan.assumed)}")
-    if plan.replaced_study:
-        print("an earlier study in the folder was moved to study-previous.sqlite")
+    if plan.moved_aside:
+        print(plan.moved_aside)
     print(flush=True)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
-from dse.base.errors import OptionError
+from dse.base.errors import ExecutionError, OptionError
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Estimate, TickUnit
 from dse.model.study import Evaluation, StopReason
@@ -83,7 +83,10 @@ class Evaluator:
         clock: Callable[[], float],
         progress: Callable[[Progress], None],
         cutting: Cutting | None = None,
+        least: int = 0,
     ) -> None:
+        """Begin a search. ``least``: a makespan in ticks that is proven to be the smallest there can be."""
+        self._least = least
         self._estimate = estimate
         self._budget = budget
         self._store = store
@@ -188,7 +191,7 @@ class Evaluator:
     ) -> Evaluation:
         """Take the next estimate; ``known``: what was known of the point, which did not suffice."""
         before = self._clock()
-        estimate = next(estimates)
+        estimate = self._proven(next(estimates))
         seconds = self._clock() - before + (0.0 if known is None else known.seconds)
         ordinal = len(self._known) if known is None else known.ordinal
         if estimate is None:
@@ -218,6 +221,16 @@ class Evaluator:
             )
         self._store.add(evaluation)
         return evaluation
+
+    def _proven(self, estimate: Estimate | None) -> Estimate | None:
+        """Return an estimate that is not below what is proven. Raises ``ExecutionError`` where it is."""
+        if estimate is not None and estimate.deadlock is None and estimate.makespan < self._least:
+            raise ExecutionError(
+                f"a mapping is estimated to take {estimate.makespan} {estimate.tick_unit}, but it is proven that none"
+                f" takes less than {self._least}: one of the two is wrong",
+                expected="this is a fault of dse, or of a worker of a cluster: please report it, with the study",
+            )
+        return estimate
 
     def _note(self, evaluation: Evaluation, point: DesignPoint) -> None:
         """Keep the evaluation of a point, in the place of an earlier one that was cut."""

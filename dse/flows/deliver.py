@@ -1,14 +1,18 @@
 """What a search leaves in its folder: mapping files of the best, the ranking, the report, the manifest."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dse.base.errors import OptionError
+from dse.base.errors import FormatError, OptionError
 from dse.base.files import write_whole
+from dse.base.staging import check_places, put_in_place, staged
 from dse.formats.study_file import point_to_json
+from dse.formats.study_place import made_aside
 from dse.formats.xcf_write import write_xcf
+from dse.model.design_point import DesignPoint
 from dse.model.platform import Platform
 from dse.model.study import Front, Study
 from dse.model.trace import Topology
@@ -29,8 +33,16 @@ class Delivery:
     rows: tuple[RankedRow, ...]
 
 
+_RESULT = re.compile(r"(best|pareto)-[0-9]{2,}\.xcf|ranking\.json|report\.html|manifest\.json")
+
+
 def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -> Delivery:
-    """Write everything into ``out`` and return what was written. Raises ``OptionError`` where it cannot be."""
+    """Write everything into ``out`` and return what was written.
+
+    All files are written aside, and only then take the place of those of an earlier ranking: ``ranking.json`` goes
+    first and comes last, so that whoever finds one finds all files that belong to it, and no others.
+    Raises ``OptionError`` where they cannot be written.
+    """
     study, topology = inputs.study, inputs.trace.topology
     delivery = Delivery(
         folder=out,
@@ -42,20 +54,15 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -
     )
     page = report_page(inputs)
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        for stale in sorted(out.glob("best-*.xcf")):
-            stale.unlink()
-        write_front(study.front, study.network, topology, platform, out)
-        for path, evaluation in zip(delivery.mappings, study.ranking, strict=False):
-            write_xcf(
-                replace(evaluation.point, name=f"{study.network} {path.stem}"),
-                topology,
-                str(path),
-                platform=platform,
-            )
-        write_whole(delivery.ranking, json.dumps(ranking_document(study, inputs.rows, topology), indent=2) + "\n")
-        write_whole(delivery.report, page)
-        write_whole(delivery.manifest, json.dumps(dict(inputs.manifest), indent=2) + "\n")
+        with staged(out) as stage:
+            write_front(study.front, study.network, topology, platform, stage)
+            for path, evaluation in zip(delivery.mappings, study.ranking, strict=False):
+                _write_mapping(evaluation.point, study.network, topology, platform, stage / path.name)
+            write_whole(stage / delivery.report.name, page)
+            write_whole(stage / delivery.manifest.name, json.dumps(dict(inputs.manifest), indent=2) + "\n")
+            document = json.dumps(ranking_document(study, inputs.rows, topology), indent=2)
+            write_whole(stage / delivery.ranking.name, document + "\n")
+            _exchange(stage, out, delivery.ranking.name)
     except OSError as cause:
         where = f" '{cause.filename}'" if cause.filename else ""
         raise OptionError(
@@ -63,6 +70,47 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -
             expected="no evaluation is lost: make room and use --resume, or choose another folder with --out",
         ) from cause
     return delivery
+
+
+def _exchange(stage: Path, out: Path, last: str) -> None:
+    """Put the staged files in the place of those of an earlier ranking."""
+    names = sorted(path.name for path in stage.iterdir())
+    check_places(out, names)
+    if (out / last).is_file() and not (out / last).is_symlink():
+        (out / last).unlink()
+    for stale in results_in(out):
+        if stale.name not in names:
+            stale.unlink()
+    for name in names:
+        if name != last:
+            put_in_place(stage, out, name)
+    put_in_place(stage, out, last)
+
+
+def results_in(out: Path) -> list[Path]:
+    """Return the files in a folder that a delivery wrote, or that one would replace."""
+    return sorted(path for path in out.iterdir() if _RESULT.fullmatch(path.name) and not path.is_dir())
+
+
+def set_results_aside(out: Path, study: Path | None) -> Path | None:
+    """Move the results of an earlier search to the folder ``results-previous``, or ``-2`` and so on.
+
+    They would else stand beside the study of another search until that is over. ``study``: what theirs is called now.
+    Returns the folder, or None where there are no results. Raises ``OptionError`` where they cannot be moved.
+    """
+    try:
+        results = results_in(out)
+        if not results:
+            return None
+        folder = made_aside(out, "results-previous", study)
+        for path in results:
+            path.rename(folder / path.name)
+    except OSError as cause:
+        raise OptionError(
+            f"cannot move earlier results in '{out}' aside: {cause.strerror or cause}",
+            expected="choose another folder with --out",
+        ) from cause
+    return folder
 
 
 def ranking_document(study: Study, rows: Sequence[RankedRow], topology: Topology) -> dict[str, object]:
@@ -101,13 +149,20 @@ FRONT_FILES = 50
 
 
 def write_front(front: Front | None, network: str, topology: Topology, platform: Platform, out: Path) -> None:
-    """Write ``pareto-NN.xcf`` for the points of a front in its order; those of an earlier search go."""
-    for stale in sorted(out.glob("pareto-*.xcf")):
-        stale.unlink()
+    """Write ``pareto-NN.xcf`` for the points of a front in its order."""
     for number, point in enumerate(() if front is None else front.points[:FRONT_FILES], start=1):
         path = out / f"pareto-{number:02d}.xcf"
-        named = replace(point.evaluation.point, name=f"{network} {path.stem}")
-        write_xcf(named, topology, str(path), platform=platform)
+        _write_mapping(point.evaluation.point, network, topology, platform, path)
+
+
+def _write_mapping(point: DesignPoint, network: str, topology: Topology, platform: Platform, path: Path) -> None:
+    """Write a mapping file. Raises ``OSError`` where the system does not let it be written."""
+    try:
+        write_xcf(replace(point, name=f"{network} {path.stem}"), topology, str(path), platform=platform)
+    except FormatError as error:
+        if isinstance(error.__cause__, OSError):  # what is wrong with a file that has not got its name yet
+            raise error.__cause__ from None
+        raise
 
 
 def front_json(front: Front, topology: Topology) -> dict[str, object]:

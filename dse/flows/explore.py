@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from dse.base.errors import ExecutionError
 from dse.estimate.engine import Engine, make_engine
 from dse.estimate.problem.prepare import prepare
 from dse.explore.distribution.cluster import ClusterEstimator
@@ -26,7 +27,7 @@ from dse.flows.search.store import open_store, search_manifest
 from dse.flows.search.study import Search, nothing_found, run_study
 from dse.flows.setting import Setting, load_setting
 from dse.model.estimate import Estimate
-from dse.model.study import Study
+from dse.model.study import Evaluation, Study
 from dse.report.html import ReportInputs
 from dse.report.ranking import ranked_rows
 from dse.report.why import Reasons, reasons_of
@@ -63,7 +64,7 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
     method = choose(options, searched.space, goals, budget)
     cluster = _cluster(options, setting)  # connected before an earlier study is moved aside
     out = options.out or Path("dse-out") / setting.trace.topology.name
-    store, replaced = open_store(out, options, setting, searched.space)
+    store, moved = open_store(out, options, setting, searched.space)
     plan = SearchPlan(
         network=setting.trace.topology.name,
         firings=setting.trace.n_firings,
@@ -73,17 +74,20 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
         reason=method.reason,
         budget=budget,
         assumed=(*setting.assumed, *searched.assumed),
-        replaced_study=replaced,
+        moved_aside=moved,
     )
     watch.planned(plan)
     search = Search(options=options, setting=setting, space=searched.space, goals=goals, plan=plan)
-    with closing(store), closing(cluster or _threads(options, setting, engine)) as estimator:
-        study = run_study(search, estimator, store, watch)
-    if not study.ranking:
-        raise nothing_found(search, study, engine)
-    watch.stage("writing the report")
-    inputs = _report_inputs(options, setting, study, engine, budget)
-    delivery = deliver(inputs, setting.platform, out=out, best=options.best)
+    with closing(store):  # nobody else begins a search in the folder before the results are in it
+        with closing(cluster or _threads(options, setting, engine)) as estimator:
+            study = run_study(search, estimator, store, watch)
+        if not study.ranking:
+            raise nothing_found(search, study, engine)
+        watch.stage("writing the report")
+        inputs = _report_inputs(options, setting, study, engine, budget)
+        store.commit()  # it and its folder are still where they were
+        delivery = deliver(inputs, setting.platform, out=out, best=options.best)
+        store.finish()
     return Explored(
         study=study,
         setting=setting,
@@ -108,12 +112,23 @@ def _threads(options: ExploreOptions, setting: Setting, engine: Engine) -> Threa
     return ThreadEstimator(engine, options.workers, setting.trace.n_firings)
 
 
+def _compare(best: Evaluation, estimate: Estimate) -> None:
+    """Raise ``ExecutionError`` where the best mapping is not what the study says."""
+    if (best.makespan, best.tick_unit) != (estimate.makespan, estimate.tick_unit):
+        raise ExecutionError(
+            f"the study has makespan {best.makespan} {best.tick_unit} for the best mapping, but its estimation gives"
+            f" {estimate.makespan} {estimate.tick_unit}",
+            expected="the study is of another version of dse, or damaged: leave out --resume to start a new one",
+        )
+
+
 def _report_inputs(
     options: ExploreOptions, setting: Setting, study: Study, engine: Engine, budget: Budget
 ) -> ReportInputs:
     """Return what the report shows; the best mapping is estimated once more, with the time of every firing."""
     topology, best = setting.trace.topology, study.ranking[0].point
     estimate = engine.estimate(best, firing_times=True)
+    _compare(study.ranking[0], estimate)
     return ReportInputs(
         study=study,
         trace=setting.trace,

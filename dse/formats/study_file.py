@@ -1,114 +1,106 @@
 """The study file: an SQLite database with every evaluation of one search and where its inputs came from.
 
 Rollback journal with full synchronisation: what ``commit`` returned from survives a kill or a power cut at any instant,
-and one file is the whole study. The file is locked while a search writes to it.
+and one file is the whole study. The file is locked while a search writes to it. Each row carries a digest, and table
+``seal`` says of each table how many rows it has and what their digests add up to: what was changed, added or lost
+since is noticed when the file is read. A file or folder that is removed or replaced while the search runs is noticed at
+each commit, and what was evaluated is then kept elsewhere (``dse/formats/study_place.py``).
 """
 
-import json
+import functools
+import os
 import re
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from dse.base.errors import FormatError, OptionError
+from dse.base.errors import ExecutionError, FormatError, OptionError
 from dse.base.packing import pack_integers, unpack_integers
 from dse.base.source import file_span
-from dse.model.design_point import DesignPoint, Partition, ReleaseMode, TransferMode
+from dse.formats.study_place import Place, put_aside, refuge, shown
+from dse.formats.study_rows import Setting, check_evaluation, evaluation_of, frame_of, setting_of, text_of
+from dse.formats.study_tables import SCHEMA_VERSION, Tables, connected, guard
+from dse.model.design_point import DesignPoint, Partition
 from dse.model.packed_point import SHARED, PackedPoint, PartitionFrame, PointLayout, shared_layout
-from dse.model.study import Evaluation, unpack_times
+from dse.model.study import Evaluation
 from dse.model.trace import Topology
 
-_Setting: TypeAlias = tuple[tuple[int, ...], ReleaseMode, TransferMode, str]
-SCHEMA_VERSION = 4
 _DIGEST = re.compile("[0-9a-f]{64}")
-_SCHEMA = (
-    "CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    "CREATE TABLE identity (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    "CREATE TABLE actor (number INTEGER PRIMARY KEY, name TEXT NOT NULL)",
-    """CREATE TABLE setting (           -- what design points share
-        number INTEGER PRIMARY KEY,
-        capacities_tokens TEXT NOT NULL, -- of each buffer, JSON
-        release TEXT NOT NULL,
-        transfers TEXT NOT NULL,
-        name TEXT NOT NULL               -- a label
-    )""",
-    """CREATE TABLE part (              -- a partition without its actors
-        number INTEGER PRIMARY KEY,
-        name TEXT NOT NULL,
-        unit TEXT NOT NULL,
-        policy TEXT NOT NULL,
-        cores INTEGER NOT NULL,
-        static_order TEXT NOT NULL,      -- numbers of actors, JSON
-        clock_mhz TEXT                   -- an exact fraction; NULL: the clock of the weights
-    )""",
-    """CREATE TABLE evaluation (
-        digest BLOB PRIMARY KEY,    -- sha256 of the design point without its names
-        ordinal INTEGER NOT NULL,   -- order of evaluation, from 0
-        makespan INTEGER,           -- in tick_unit; without meaning in a deadlock; NULL where the run was stopped
-        at_least INTEGER,           -- then: a proven lower bound of the makespan (or it deadlocks), in tick_unit
-        tick_unit TEXT NOT NULL,
-        deadlock INTEGER NOT NULL,
-        seconds REAL NOT NULL,      -- wall time of the estimation
-        setting INTEGER NOT NULL REFERENCES setting,
-        -- Packed integers: w, then of all n integers the lowest byte, of all the second one, to the w-th; integer i is
-        -- int.from_bytes(blob[1 + i :: n], "little", signed=w > 7). A blob whose first byte is 120 is zlib of all this.
-        parts BLOB NOT NULL,        -- packed: the number of each partition in table part
-        members BLOB NOT NULL,      -- packed: how many actors each partition has, then the actors of each in its order
-        times BLOB NOT NULL         -- packed, in tick_unit: the number of partitions; of each its scheduling, of each
-        -- its reading, processing, writing, link_waiting, unoccupied core time, its cores; then for each actor the time
-        -- that it was ready without a core. Nothing where the run was stopped.
-    )""",
-    f"PRAGMA user_version = {SCHEMA_VERSION}",
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_REFUSED = (
+    *_BUSY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
 )
+"""What the system does not allow; anything else that SQLite complains of is the fault of the file."""
+_MALFORMED = (sqlite3.Error, ValueError, KeyError, TypeError, OverflowError)
+"""What reading a damaged file may raise."""
+
+
+_Known: TypeAlias = tuple[PointLayout, tuple[list[str], str]]
+"""A layout with what it says in the identity of its points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a study is begun with. ``identity``: what must be equal for evaluations to hold; ``manifest``: the rest."""
+
+    topology: Topology
+    identity: Mapping[str, str]
+    manifest: Mapping[str, str]
 
 
 class StudyStore:
     """An open study file. ``identity``: what must be equal for stored evaluations to hold; ``manifest``: the rest."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, topology: Topology) -> None:
+    def __init__(self, path: Path, tables: Tables, contents: "Contents", place: Place) -> None:
         self._path = path
-        self._connection = connection
-        self._topology = topology
-        self._layouts = _Layouts(connection)
-        self._lost: OptionError | None = None
+        self._tables = tables
+        self._contents = contents
+        self._place = place
+        self._layouts = _Layouts(tables, len(contents.topology.actors))
+        self._lost: OptionError | ExecutionError | None = None
         """Why evaluations that were added are not in the file: a full disk undoes the open transaction."""
+        self._least = 0
+        self._known: Mapping[str, Evaluation] = {}
+        self._added: list[Evaluation] = []
+        """With what the file held, all that a search has: it can be written again where the file is gone."""
 
     def load(self) -> None:
         """Read what evaluations refer to by number. Raises ``FormatError`` where it is damaged, and closes the file."""
         try:
-            self._layouts.load(self._topology)
-        except (sqlite3.DatabaseError, ValueError, KeyError, TypeError) as cause:
-            self._connection.close()
+            self._layouts.load(self._contents.topology)
+        except _MALFORMED as cause:
+            self._tables.close()
             raise damaged(self._path, str(cause)) from cause
+
+    def expect_at_least(self, makespan: int) -> None:
+        """Let ``known`` refuse a study with a makespan below this one, which is proven to be the least, in ticks."""
+        self._least = makespan
 
     def known(self) -> dict[str, Evaluation]:
         """Return the stored evaluations by digest, in order. Raises ``FormatError`` where one is damaged."""
         try:
-            rows = self._connection.execute(
-                "SELECT lower(hex(digest)), ordinal, makespan, at_least, tick_unit, deadlock, seconds,"
-                " setting, parts, members, times FROM evaluation ORDER BY ordinal, digest"
-            )
             layout = self._layouts.layouts()
-            return {row[0]: self._evaluation(row, layout) for row in rows}
-        except (sqlite3.DatabaseError, ValueError, KeyError, TypeError) as cause:
+            found = [self._evaluation(values, layout) for values in self._tables.rows("evaluation")]
+        except _MALFORMED as cause:
             raise damaged(self._path, str(cause)) from cause
+        known = {evaluation.digest: evaluation for evaluation in found}
+        self._known = known
+        return known
 
-    def _evaluation(self, row: tuple[Any, ...], layout: Callable[[int, bytes], PointLayout]) -> Evaluation:
-        digest, ordinal, makespan, at_least, tick_unit, deadlock, seconds, setting, parts, members, times = row
-        evaluation = Evaluation(
-            ordinal=ordinal,
-            packed=PackedPoint(layout(setting, parts), members),
-            digest=digest,
-            makespan=at_least if makespan is None else makespan,
-            cut=makespan is None,
-            tick_unit=tick_unit,
-            deadlock=bool(deadlock),
-            seconds=seconds,
-            times=times,
-        )
-        _check(evaluation, len(self._topology.actors))
+    def _evaluation(self, values: Sequence[Any], layout: Callable[[int, bytes], _Known]) -> Evaluation:
+        *_, setting, parts, members, _ = values
+        known, texts = layout(setting, parts)
+        evaluation = evaluation_of(values, PackedPoint(known, members))
+        check_evaluation(evaluation, texts, len(self._contents.topology.actors), self._least)
         return evaluation
 
     def add(self, evaluation: Evaluation) -> None:
@@ -116,118 +108,164 @@ class StudyStore:
 
         Raises ``OptionError`` where the file cannot be written.
         """
-        cut, packed = evaluation.cut, evaluation.packed
+        self._added.append(evaluation)
         try:
-            setting, parts = self._layouts.numbers(packed.layout)
-            self._connection.execute(
-                "INSERT OR REPLACE INTO evaluation"
-                " (digest, ordinal, makespan, at_least, tick_unit, deadlock, seconds, setting, parts, members, times)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    bytes.fromhex(evaluation.digest),
-                    evaluation.ordinal,
-                    None if cut else evaluation.makespan,
-                    evaluation.makespan if cut else None,
-                    evaluation.tick_unit,
-                    int(evaluation.deadlock),
-                    evaluation.seconds,
-                    setting,
-                    parts,
-                    packed.members,
-                    evaluation.times,
-                ),
-            )
-        except sqlite3.OperationalError as cause:
+            self._put(evaluation)
+        except sqlite3.DatabaseError as cause:
             raise self._unwritable(cause) from cause
+        except OverflowError as cause:
+            raise ExecutionError(
+                f"a makespan of {evaluation.makespan:,} ticks is too large for the study, whose numbers have 63 bits",
+                expected="are the weights and clocks right?",
+            ) from cause
+
+    def _put(self, evaluation: Evaluation) -> None:
+        setting, parts = self._layouts.numbers(evaluation.packed.layout)
+        self._tables.put_or_replace(
+            bytes.fromhex(evaluation.digest),
+            evaluation.ordinal,
+            None if evaluation.cut else evaluation.makespan,
+            evaluation.makespan if evaluation.cut else None,
+            evaluation.tick_unit,
+            int(evaluation.deadlock),
+            float(evaluation.seconds),
+            setting,
+            parts,
+            evaluation.packed.members,
+            evaluation.times,
+        )
 
     def commit(self) -> None:
-        """Make everything added durable. Raises ``OptionError`` where the file cannot be written."""
+        """Make everything added durable.
+
+        Raises ``OptionError`` where the file cannot be written, ``ExecutionError`` where it is not in its place.
+        """
         if self._lost is not None:
             raise self._lost
         try:
-            self._connection.commit()
-        except sqlite3.OperationalError as cause:
+            self._tables.commit()
+        except sqlite3.DatabaseError as cause:
             raise self._unwritable(cause) from cause
+        what = self._place.trouble()
+        if what:
+            raise self._displaced(what)
+        self._place.grown()
 
     def close(self) -> None:
-        """Commit and release the file. Raises ``OptionError`` where the file cannot be written."""
+        """Commit and release the file. Raises as ``commit`` does."""
         try:
-            if self._lost is None:  # else it was raised already
+            if self._lost is None and not self._tables.closed:  # else it was raised already
                 self.commit()
         finally:
-            self._connection.close()
+            self._tables.close()
 
-    def _unwritable(self, cause: sqlite3.OperationalError) -> OptionError:
+    def finish(self) -> None:
+        """Close the file, and see to it that it holds what was written. Raises ``ExecutionError`` where it does not."""
+        self.close()
+        try:
+            with closing(connected(self._path)) as connection:
+                guard(connection)
+                whole = Tables.open(connection).seals == self._tables.seals
+        except _MALFORMED:
+            whole = False
+        if not whole:
+            raise self._displaced(f"the study '{self._path}' was overwritten")
+
+    def _unwritable(self, cause: sqlite3.DatabaseError) -> OptionError | ExecutionError:
+        what = self._place.trouble()
+        if what:
+            return self._displaced(what)
         self._lost = OptionError(
             f"cannot write the study '{self._path}': {cause}",
             expected="what was reported is in it: make room, and continue with --resume",
         )
         return self._lost
 
+    def _displaced(self, what: str) -> ExecutionError:
+        """Keep all evaluations in another folder, and return the error that says so."""
+        self._lost = ExecutionError(f"{what} while the search was writing to it", expected=self._rescued())
+        return self._lost
+
+    def _rescued(self) -> str:
+        """Write all evaluations to a new study and return in words where they are."""
+        everything = {**self._known, **{evaluation.digest: evaluation for evaluation in self._added}}
+        if not everything:
+            return "nothing was evaluated before: start again"
+        try:
+            folder = refuge(self._place.folder)
+            contents = self._contents
+            path = folder / self._path.name
+            rescue = create_study(path, contents.topology, contents.identity, contents.manifest)
+            for evaluation in everything.values():
+                rescue.add(evaluation)
+            rescue.close()
+        except (OSError, OptionError, ExecutionError) as cause:
+            return f"its {len(everything):,} evaluations are lost, since they cannot be written elsewhere: {cause}"
+        where = shown(folder)
+        return f"all {len(everything):,} evaluations are in '{where}': continue with --resume --out '{where}'"
+
 
 class _Layouts:
     """The tables ``setting`` and ``part`` of a study: what evaluations refer to by number, counted from 0."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._settings: dict[_Setting, int] = {}
+    def __init__(self, tables: Tables, n_actors: int) -> None:
+        self._n_actors = n_actors
+        self._tables = tables
+        self._settings: dict[Setting, int] = {}
         self._parts: dict[PartitionFrame, int] = {}
-        self._numbers: dict[PointLayout, tuple[int, bytes]] = {}
+        self._numbers: dict[int, tuple[PointLayout, int, bytes]] = {}
+        """By the identity of the layout, which is kept too: equal ones are nearly always the same."""
 
     def load(self, topology: Topology) -> None:
         """Read the tables. Raises ``ValueError`` where they are not of this network."""
-        rows = self._connection.execute("SELECT number, name FROM actor ORDER BY number").fetchall()
-        if rows != [(number, actor.name) for number, actor in enumerate(topology.actors)]:
+        actors = [tuple(row) for row in self._tables.rows("actor")]
+        if actors != [(number, actor.name) for number, actor in enumerate(topology.actors)]:
             raise ValueError("its actors are not those of the network")
-        for number, tokens, *rest in self._connection.execute(
-            "SELECT number, capacities_tokens, release, transfers, name FROM setting"
-        ):
-            capacities = tuple(json.loads(tokens))
-            if len(capacities) != len(topology.buffers):
-                raise ValueError("its buffers are not those of the network")
-            self._settings[capacities, *rest] = number
-        for number, name, unit, policy, cores, order, clock in self._connection.execute(
-            "SELECT number, name, unit, policy, cores, static_order, clock_mhz FROM part"
-        ):
-            static_order = tuple(json.loads(order))
-            _check_actors(static_order, len(topology.actors))
-            clock_mhz = None if clock is None else Fraction(clock)
-            self._parts[PartitionFrame(name, unit, policy, cores, static_order, clock_mhz)] = number
+        for row in self._tables.rows("setting"):
+            self._settings[setting_of(row, len(topology.buffers))] = row[0]
+        for row in self._tables.rows("part"):
+            self._parts[frame_of(row, self._n_actors)] = row[0]
         for numbers in (self._settings.values(), self._parts.values()):
             if sorted(numbers) != list(range(len(numbers))):  # also where two rows are equal
                 raise ValueError("the numbers of its settings or parts have gaps")
 
-    def layouts(self) -> Callable[[int, bytes], PointLayout]:
+    def layouts(self) -> Callable[[int, bytes], _Known]:
         """Return the function from ``setting`` and ``parts`` of a row to its layout.
 
-        It raises ``KeyError`` where a number is not in its table, ``ValueError`` where ``parts`` is no packed integers.
+        It raises ``ValueError`` where a number is not in its table, or ``parts`` is no packed integers.
         """
-        setting_of = {number: setting for setting, number in self._settings.items()}
+        most = self._n_actors  # no partition is without actors
+        settings = {number: setting for setting, number in self._settings.items()}
         part_of = {number: part for part, number in self._parts.items()}
 
-        def layout(setting: int, parts: bytes) -> PointLayout:
-            frames = tuple(part_of[number] for number in unpack_integers(parts))
-            return shared_layout(frames, *setting_of[setting])
+        @functools.cache
+        def layout(setting: int, parts: bytes) -> _Known:
+            try:
+                frames = tuple(part_of[number] for number in unpack_integers(parts, most=most))
+                found = shared_layout(frames, *settings[setting])
+            except KeyError as cause:
+                raise ValueError(f"an evaluation refers to setting or part {cause}, which is not there") from cause
+            return found, found.texts()
 
         return layout
 
     def numbers(self, layout: PointLayout) -> tuple[int, bytes]:
         """Return ``setting`` and ``parts`` of a layout; what is new is added to the open transaction."""
-        found = self._numbers.get(layout)
+        found = self._numbers.get(id(layout))
         if found is None:
             setting = self._setting(layout)
-            found = setting, pack_integers([self._part(frame) for frame in layout.frames])
+            found = layout, setting, pack_integers([self._part(frame) for frame in layout.frames])
             if len(self._numbers) >= SHARED:
                 self._numbers.clear()
-            self._numbers[layout] = found
-        return found
+            self._numbers[id(layout)] = found
+        return found[1:]
 
     def _setting(self, layout: PointLayout) -> int:
         key = layout.capacities, layout.release, layout.transfers, layout.name
         if key not in self._settings:
             number = len(self._settings)
-            row = number, _json(layout.capacities), layout.release, layout.transfers, layout.name
-            self._connection.execute("INSERT INTO setting VALUES (?, ?, ?, ?, ?)", row)
+            tokens = text_of(layout.capacities)
+            self._tables.put("setting", number, tokens, layout.release, layout.transfers, layout.name)
             self._settings[key] = number
         return self._settings[key]
 
@@ -235,77 +273,74 @@ class _Layouts:
         if frame not in self._parts:
             number = len(self._parts)
             clock = None if frame.clock_mhz is None else str(frame.clock_mhz)
-            row = number, frame.name, frame.unit, frame.policy, frame.cores, _json(frame.static_order), clock
-            self._connection.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            order = text_of(frame.static_order)
+            self._tables.put("part", number, frame.name, frame.unit, frame.policy, frame.cores, order, clock)
             self._parts[frame] = number
         return self._parts[frame]
-
-
-def _json(numbers: tuple[int, ...]) -> str:
-    return json.dumps(numbers, separators=(",", ":"))
-
-
-def _check(evaluation: Evaluation, n_actors: int) -> None:
-    """Raise ``ValueError`` where a stored evaluation cannot be unpacked, or not for a network of so many actors."""
-    point, (accounts, waiting) = evaluation.point, unpack_times(evaluation.times)
-    _check_actors([actor for partition in point.partitions for actor in partition.actors], n_actors)
-    if len(accounts) not in (0, len(point.partitions)) or len(waiting) not in (0, n_actors):
-        raise ValueError("the times of an evaluation are not those of its partitions and actors")
-
-
-def _check_actors(actors: Sequence[int], n_actors: int) -> None:
-    if actors and not 0 <= min(actors) <= max(actors) < n_actors:
-        raise ValueError(f"an actor has a number that is not below {n_actors}")
 
 
 def create_study(
     path: Path, topology: Topology, identity: Mapping[str, str], manifest: Mapping[str, str]
 ) -> StudyStore:
-    """Start a study file that does not exist yet. Raises ``OptionError`` where it cannot be written."""
-    assert not path.exists(), f"{path} exists: move it away first"
+    """Start a study file that does not exist yet.
+
+    Raises ``OptionError`` where it cannot be written, or where another search has just started one.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        connection = _connect(path)
-        _claim(connection)
-        connection.execute("BEGIN")  # one transaction: a kill leaves an empty file or a whole study
-        for statement in _SCHEMA:
-            connection.execute(statement)
-        connection.executemany("INSERT INTO actor VALUES (?, ?)", enumerate(a.name for a in topology.actors))
-        connection.executemany("INSERT INTO identity VALUES (?, ?)", sorted(identity.items()))
-        connection.executemany("INSERT INTO manifest VALUES (?, ?)", sorted(manifest.items()))
-        connection.commit()
-    except (OSError, sqlite3.OperationalError) as cause:
-        why = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
-        raise OptionError(f"cannot write the study '{path}': {why}", expected="choose another folder") from cause
-    return StudyStore(path, connection, topology)
+        with suppress(FileExistsError):  # it is tried to be made as a study, and is found not to be empty
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
+        return _locked(path, Contents(topology, identity, manifest), must_be_new=True)
+    except OSError as cause:
+        raise OptionError(
+            f"cannot write the study '{path}': {cause.strerror or cause}", expected="choose another folder"
+        ) from cause
 
 
-def move_aside(path: Path) -> bool:
-    """Make room for a new study: keep an earlier one as ``study-previous.sqlite``, unless it holds nothing.
+def move_aside(path: Path) -> Path | None:
+    """Make room for a new study: keep an earlier one, unless it holds nothing, under a name that is free.
 
-    Returns whether something was kept. Raises ``OptionError`` when another search is writing the study.
+    Returns where it is kept: ``study-previous.sqlite``, ``study-previous-2.sqlite`` and so on, or None. Raises
+    ``OptionError`` when another search is writing the study, or the folder cannot be written.
     """
     if not path.is_file():
-        return False
-    connection = _connect(path)
+        return None
     try:
-        found = connection.execute("SELECT count(*) FROM evaluation").fetchone()[0]
-    except sqlite3.OperationalError as cause:
-        if "locked" in str(cause):
-            raise OptionError(
-                f"cannot use the study '{path}': {cause}", expected="another search is writing it"
-            ) from cause
-        found = 0 if path.stat().st_size == 0 else 1  # no study: whatever it is, it is not ours to delete
-    except sqlite3.DatabaseError:
-        found = 1
-    finally:
-        connection.close()
-    if found:
-        path.replace(path.with_name("study-previous.sqlite"))
-    else:
-        path.unlink()
-    Path(f"{path}-journal").unlink(missing_ok=True)
-    return bool(found)
+        place = Place(path)
+        with closing(connected(path)) as connection:  # its lock is held until the file has its new name
+            holds = _holds_something(path, connection)
+            if place.trouble():
+                raise just_started(path)
+            if holds:
+                return put_aside(path)
+            path.unlink()
+        Path(f"{path}-journal").unlink(missing_ok=True)
+    except OSError as cause:
+        raise OptionError(
+            f"cannot move the earlier study '{path}' aside: {cause.strerror or cause}", expected="choose another folder"
+        ) from cause
+    return None
+
+
+def _holds_something(path: Path, connection: sqlite3.Connection) -> bool:
+    """Lock a file and return whether it holds anything to keep. Raises ``OptionError`` where another search has it."""
+    try:
+        guard(connection)
+        connection.execute("BEGIN EXCLUSIVE")
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        if ("evaluation",) in tables:
+            return connection.execute("SELECT 1 FROM evaluation LIMIT 1").fetchone() is not None
+    except (sqlite3.Error, ValueError) as cause:
+        if isinstance(cause, sqlite3.Error) and _code(cause) in _BUSY:
+            raise _refusal(path, cause) from cause
+    return path.stat().st_size > 0  # no study, or a damaged one: whatever it is, it is not ours to delete
+
+
+def just_started(path: Path) -> OptionError:
+    """Return the error for two searches that begin in one folder at the same time."""
+    return OptionError(
+        f"cannot use the study '{path}': another search has just started it", expected="choose another folder"
+    )
 
 
 def resume_study(
@@ -318,56 +353,79 @@ def resume_study(
     """
     if not path.is_file():
         raise OptionError(f"there is no study to resume: '{path}' does not exist", expected="leave out --resume")
-    connection = _connect(path)
-    try:
-        stored = _checked_identity(path, connection)
-        if stored is not None:
-            _compare_identity(path, stored, identity)
-    except (FormatError, OptionError):
-        connection.close()  # else the file stays locked as long as the error is at hand
-        raise
-    except sqlite3.OperationalError as cause:
-        connection.close()
-        raise OptionError(
-            f"cannot use the study '{path}': {cause}", expected="is another search writing it?"
-        ) from cause
-    except sqlite3.DatabaseError as cause:
-        connection.close()
-        raise damaged(path, str(cause)) from cause
-    if stored is None:
-        connection.close()
-        path.unlink()
-        return create_study(path, topology, identity, manifest)
-    store = StudyStore(path, connection, topology)
+    store = _locked(path, Contents(topology, identity, manifest), must_be_new=False)
     store.load()
     return store
 
 
-def _checked_identity(path: Path, connection: sqlite3.Connection) -> dict[str, str] | None:
-    """Return the stored identity after checking the file and taking its lock; None for an empty file."""
-    _claim(connection)
+def _locked(path: Path, contents: Contents, *, must_be_new: bool) -> StudyStore:
+    """Open a file, take its lock until it is closed, and begin a study in it where it is empty. Raises as its users."""
+    place = Place(path)
+    connection = connected(path)
+    try:
+        guard(connection)
+        tables = _tables(path, connection, contents, must_be_new=must_be_new)
+        if place.trouble():
+            raise just_started(path)
+    except sqlite3.Error as cause:
+        connection.close()  # else the file stays locked as long as the error is at hand
+        raise _refusal(path, cause) from cause
+    except _MALFORMED as cause:
+        connection.close()
+        raise damaged(path, str(cause)) from cause
+    except (FormatError, OptionError):
+        connection.close()
+        raise
+    place.grown()
+    return StudyStore(path, tables, contents, place)
+
+
+def _tables(path: Path, connection: sqlite3.Connection, contents: Contents, *, must_be_new: bool) -> Tables:
+    """Return the tables of a study, after checking them and taking the lock of the file."""
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")  # the lock of the first transaction is kept
+    connection.execute("PRAGMA synchronous = FULL")  # wait for the disk at each commit
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if version == 0 and not tables:
-        return None
-    if version != SCHEMA_VERSION or "identity" not in tables:
-        raise damaged(path, f"it is not a study of format {SCHEMA_VERSION}, the one that this version of dse writes")
-    check = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if check != "ok":
-        raise damaged(path, check)
+    empty = version == 0 and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+    if must_be_new and not empty:
+        raise just_started(path)
+    if not empty and version != SCHEMA_VERSION:
+        raise ValueError(f"it is not a study of format {SCHEMA_VERSION}, the one that this version of dse writes")
+    connection.execute("PRAGMA journal_mode = DELETE")
     connection.execute("BEGIN IMMEDIATE")  # takes the lock now, so that a second search fails here and not later
+    if empty:
+        return _begun(connection, contents)
+    tables = Tables.open(connection)
     connection.commit()
-    return dict(connection.execute("SELECT key, value FROM identity"))
+    stored: dict[str, str] = {str(key): str(value) for key, value in tables.rows("identity")}
+    deque(tables.rows("manifest"), maxlen=0)  # that it is whole
+    _compare_identity(path, stored, contents.identity)
+    return tables
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=2.0)
+def _begun(connection: sqlite3.Connection, contents: Contents) -> Tables:
+    """Return the tables of a new study; a kill leaves an empty file or a whole study."""
+    tables = Tables.create(connection)
+    for number, actor in enumerate(contents.topology.actors):
+        tables.put("actor", number, actor.name)
+    for table, pairs in (("identity", contents.identity), ("manifest", contents.manifest)):
+        for key, value in sorted(pairs.items()):
+            tables.put(table, key, value)
+    tables.commit()
+    return tables
 
 
-def _claim(connection: sqlite3.Connection) -> None:
-    """Keep the lock of the first transaction until the file is closed; wait for the disk at each commit."""
-    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-    connection.execute("PRAGMA synchronous = FULL")
+def _code(cause: sqlite3.Error) -> int:
+    """Return what SQLite says is wrong; 0 where the error is one of Python, such as text that is not UTF-8."""
+    return getattr(cause, "sqlite_errorcode", 0) & 0xFF
+
+
+def _refusal(path: Path, cause: sqlite3.Error) -> FormatError | OptionError:
+    """Return the error for a file that SQLite does not open or read."""
+    if _code(cause) not in _REFUSED:
+        return damaged(path, str(cause))
+    busy = _code(cause) in _BUSY
+    advice = "another search is writing it" if busy else "see that there is room, and that its folder can be written"
+    return OptionError(f"cannot use the study '{path}': {cause}", expected=advice)
 
 
 def _compare_identity(path: Path, stored: dict[str, str], identity: Mapping[str, str]) -> None:

@@ -8,8 +8,16 @@ may have any letter case and anything else around ``CPU``, ``GPU`` and ``HostFif
 ``manifest.yaml`` says where the numbers come from: ``key: value`` pairs, of which ``how`` (measured, predicted,
 nominal, ...), ``where``, ``when``, ``model`` and ``confidence`` are usual; others are kept. Entries that carry no
 origin of their own have the one that ``how`` begins with.
+
+A set is written as a whole or not at all. Its files are made aside; in a folder that exists they are then renamed at
+once, as one folder ``.dse-set``, and get their own names one by one. Where that folder is left, since the program was
+killed between, its files hold and not those of the same names: they are read, and the next set that is written puts
+them in their places first.
 """
 
+import errno
+import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,6 +26,7 @@ from typing import cast, get_args
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import DseError, FormatError
 from dse.base.source import file_span
+from dse.base.staging import check_places, put_in_place, staged
 from dse.formats.weights_xml import FileRole, read_weight_file, role_of_name
 from dse.formats.weights_xml_write import write_communication, write_compute, write_scheduling
 from dse.formats.xml_reading import gathered_error, write_file
@@ -26,6 +35,8 @@ from dse.model.weights import FifoKind, Origin, UnitKind, WeightTable, merge_wei
 
 SUFFIXES = (".exdf", ".sxdf", ".cxdf")
 MANIFEST = "manifest.yaml"
+COMPLETE = ".dse-set"
+"""The folder of a set that is whole, but whose files do not have their names yet."""
 _KINDS: tuple[tuple[UnitKind, str, tuple[FifoKind, ...]], ...] = (
     ("cpu", "CPU", ("local", "cpu_cpu")),
     ("gpu", "GPU", ("cuda",)),
@@ -72,7 +83,7 @@ def read_weights_folder(path: str) -> WeightTable:
 def _files(path: str, gather: Gatherer) -> list[tuple[Path, FileRole]]:
     """Return the weight files of a folder with their roles; two files of one role are an error."""
     try:
-        found = sorted(p for p in Path(path).iterdir() if p.suffix.lower() in SUFFIXES)
+        found = sorted(p for p in _members(Path(path)) if p.suffix.lower() in SUFFIXES)
     except OSError as error:
         message = f"cannot read this folder: {error.strerror}"
         raise FormatError(message, span=file_span(path, 0), expected="expected a folder with weights") from error
@@ -89,13 +100,21 @@ def _files(path: str, gather: Gatherer) -> list[tuple[Path, FileRole]]:
     return [(file, role) for (_, role), file in roles.items()]
 
 
+def _members(folder: Path) -> list[Path]:
+    """Return the files of a folder, with those of a complete set in the place of others. Raises ``OSError``."""
+    complete = folder / COMPLETE
+    newer = list(complete.iterdir()) if complete.is_dir() else []
+    return list(({path.name: path for path in folder.iterdir()} | {path.name: path for path in newer}).values())
+
+
 def _words(role: FileRole) -> str:
     return role.kind.upper() + ("-HostFifo" if role.host else "")
 
 
 def _read_manifest(folder: Path, gather: Gatherer) -> tuple[tuple[str, str], ...]:
     """Return the pairs of the manifest; none where there is no manifest."""
-    path = folder / MANIFEST
+    path = folder / COMPLETE / MANIFEST
+    path = path if path.exists() else folder / MANIFEST
     source = parse_yaml(str(path), gather) if path.exists() else None
     if source is None:
         return ()
@@ -116,25 +135,71 @@ def _origin(manifest: tuple[tuple[str, str], ...]) -> Origin:
 def write_weights_folder(table: WeightTable, path: str, *, keep: str | None = None) -> tuple[str, ...]:
     """Write a weight set as a folder and return the names of its files; unknown parts of the set ``keep`` stay.
 
+    The folder has all of the set, or after any error is as it was; other files in it stay as they are.
+
     Raises:
         FormatError: the folder cannot be made or written to, or holds weights that this set would not replace.
     """
     folder = Path(path)
+    kept = Path(keep) if keep else None
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if folder.is_dir():
+            _put_complete_in_place(folder)
+            _refuse_others(table, folder)
+            with staged(folder) as stage:
+                names = _write_all(table, stage, kept, describes=(folder / MANIFEST).exists())
+                check_places(folder, names)
+                stage.rename(folder / COMPLETE)
+            _put_complete_in_place(folder)
+        else:
+            _make_parent(folder, path)
+            with staged(folder.parent, final=folder) as stage:
+                names = _write_all(table, stage, kept, describes=False)
+                stage.rename(folder)
+    except OSError as error:
+        where = file_span(str(error.filename or path), 0)
+        raise FormatError(f"cannot write this file: {error.strerror or error}", span=where) from error
+    return names
+
+
+def _make_parent(folder: Path, path: str) -> None:
+    try:
+        if folder.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FormatError(f"cannot make this folder: {error.strerror}", span=file_span(path, 0)) from error
-    _refuse_others(table, folder)
-    kept = Path(keep) if keep else None
+
+
+def _write_all(table: WeightTable, stage: Path, kept: Path | None, *, describes: bool) -> tuple[str, ...]:
+    """Write the files of a set and return their names. ``describes``: there is a manifest, of another set.
+
+    Raises ``OSError`` where the system does not let them be written.
+    """
     written = []
-    for name, write in _parts(table, kept):
-        write(str(folder / name))
-        written.append(name)
-    if table.manifest:
-        lines = (f"{quoted(key)}: {quoted(value)}" for key, value in table.manifest)
-        write_file(str(folder / MANIFEST), yaml_document(lines).encode())
-        written.append(MANIFEST)
+    try:
+        for name, write in _parts(table, kept):
+            write(str(stage / name))
+            written.append(name)
+        if table.manifest or describes:
+            lines = [f"{quoted(key)}: {quoted(value)}" for key, value in table.manifest] or ["{}"]
+            write_file(str(stage / MANIFEST), yaml_document(iter(lines)).encode())
+            written.append(MANIFEST)
+    except FormatError as error:
+        if isinstance(error.__cause__, OSError):
+            raise error.__cause__ from None
+        raise
     return tuple(written)
+
+
+def _put_complete_in_place(folder: Path) -> None:
+    """Give the files of a complete set their names, where one is left. Raises ``OSError``."""
+    complete = folder / COMPLETE
+    if not complete.is_dir():
+        return
+    for file in sorted(complete.iterdir()):
+        put_in_place(complete, folder, file.name)
+    shutil.rmtree(complete)
 
 
 def _refuse_others(table: WeightTable, folder: Path) -> None:
@@ -168,6 +233,6 @@ def _parts(table: WeightTable, keep: Path | None) -> Iterator[tuple[str, Callabl
 
 def _kept_files(folder: Path | None, kind: UnitKind) -> dict[tuple[str, bool], str]:
     """Return the files of one unit kind in a folder by suffix and whether they are for host FIFOs."""
-    files = sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
+    files = sorted(_members(folder)) if folder is not None and folder.is_dir() else []
     roles = [(file, role_of_name(str(file))) for file in files if file.suffix.lower() in SUFFIXES]
     return {(file.suffix.lower(), role.host): str(file) for file, role in roles if role.kind == kind}

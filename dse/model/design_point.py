@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
@@ -56,17 +57,15 @@ class DesignPoint:
 
         Two points with the same digest have the same estimate in one problem.
         """
-        partitions = ",".join(
-            f"[{_text(p.actors)},{_quoted(p.unit)},{_quoted(p.policy)},{p.cores},{_text(p.static_order)}{_clock(p)}]"
-            for p in self.partitions
-        )
-        modes = f"{_quoted(self.release)},{_quoted(self.transfers)}"
-        text = f"[[{partitions}],{_capacities(self.capacities)},{modes}]"
-        return hashlib.sha256(text.encode()).hexdigest()
+        actors = [p.actors for p in self.partitions]
+        frames = [frame_text(p.unit, p.policy, p.cores, p.static_order, p.clock_mhz) for p in self.partitions]
+        return identity_of(actors, frames, modes_text(self.capacities, self.release, self.transfers))
 
 
-_quoted = functools.lru_cache(maxsize=256)(json.dumps)
-"""Names recur from point to point: a search makes thousands of digests a second."""
+def identity_of(actors: Iterable[tuple[int, ...]], frames: Iterable[str], modes: str) -> str:
+    """Return the digest of a design point: the actors and ``frame_text`` of each partition, and ``modes_text``."""
+    partitions = ",".join([f"[{_text(own)},{frame}]" for own, frame in zip(actors, frames, strict=True)])
+    return hashlib.sha256(f"[[{partitions}],{modes}]".encode()).hexdigest()
 
 
 def _text(numbers: tuple[int, ...]) -> str:
@@ -74,9 +73,14 @@ def _text(numbers: tuple[int, ...]) -> str:
     return str(list(numbers)).replace(" ", "")
 
 
-_capacities = functools.lru_cache(maxsize=16)(_text)
-"""Most points of a search have the same ones."""
+@functools.lru_cache(maxsize=256)
+def frame_text(unit: str, policy: Policy, cores: int, static_order: tuple[int, ...], clock_mhz: Fraction | None) -> str:
+    """Return what the identity of a point says of a partition without its actors. Few recur from point to point."""
+    clock = "" if clock_mhz is None else f",{json.dumps(str(clock_mhz))}"
+    return f"{json.dumps(unit)},{json.dumps(policy)},{cores},{_text(static_order)}{clock}"
 
 
-def _clock(partition: Partition) -> str:
-    return "" if partition.clock_mhz is None else f",{_quoted(str(partition.clock_mhz))}"
+@functools.lru_cache(maxsize=16)
+def modes_text(capacities: tuple[int, ...], release: ReleaseMode, transfers: TransferMode) -> str:
+    """Return what the identity of a point says beside its partitions. Most points of a search have the same."""
+    return f"{_text(capacities)},{json.dumps(release)},{json.dumps(transfers)}"

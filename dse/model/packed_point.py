@@ -3,12 +3,20 @@
 import functools
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
 from dse.base.packing import pack_integers, unpack_integers
-from dse.model.design_point import DesignPoint, Partition, Policy, ReleaseMode, TransferMode
+from dse.model.design_point import (
+    DesignPoint,
+    Partition,
+    Policy,
+    ReleaseMode,
+    TransferMode,
+    frame_text,
+    modes_text,
+)
 
 SHARED = 4096
 """So many layouts, and frames of partitions, are remembered to be shared."""
@@ -37,6 +45,11 @@ class PointLayout:
     transfers: TransferMode
     name: str
 
+    def texts(self) -> tuple[list[str], str]:
+        """Return what ``identity_of`` needs to know of a point beside its actors."""
+        frames = [frame_text(*frame[1:]) for frame in self.frames]
+        return frames, modes_text(self.capacities, self.release, self.transfers)
+
 
 @dataclass(frozen=True, slots=True)
 class PackedPoint:
@@ -57,17 +70,25 @@ class PackedPoint:
         """Return the point. Raises ``ValueError`` where ``members`` do not belong to the layout."""
         return _unpacked(self)
 
+    def actors(self, most: int | None = None) -> list[tuple[int, ...]]:
+        """Return the actors of each partition, ``most`` of them at most if it is given.
+
+        Raises ``ValueError`` where ``members`` do not belong to the layout, or hold more.
+        """
+        begin = len(self.layout.frames)
+        integers = unpack_integers(self.members, most=None if most is None else begin + most)
+        sizes = integers[:begin]
+        if len(sizes) != begin or begin + sum(sizes) != len(integers) or min(sizes, default=0) < 0:
+            raise ValueError(f"{len(integers)} numbers are not the actors of {begin} partitions")
+        return [integers[first:end] for first, end in pairwise(accumulate(sizes, initial=begin))]
+
 
 @functools.lru_cache(maxsize=VIEWED)
 def _unpacked(packed: PackedPoint) -> DesignPoint:
-    layout, integers = packed.layout, unpack_integers(packed.members)
-    begin = len(layout.frames)
-    if begin + sum(integers[:begin]) != len(integers):
-        raise ValueError(f"{len(integers)} numbers are not the actors of {begin} partitions")
-    partitions = []
-    for (name, unit, policy, cores, static_order, clock_mhz), size in zip(layout.frames, integers, strict=False):
-        actors = integers[begin : begin + size]
-        begin += size
+    layout, partitions = packed.layout, []
+    for (name, unit, policy, cores, static_order, clock_mhz), actors in zip(
+        layout.frames, packed.actors(), strict=True
+    ):
         partitions.append(
             Partition(
                 name=name,

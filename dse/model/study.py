@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal, TypeAlias
 
-from dse.base.packing import pack_integers, unpack_integers
+from dse.base.packing import count_and_first, pack_integers, unpack_integers
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import PartitionAccount, TickUnit
 from dse.model.packed_point import VIEWED, PackedPoint, pack_point
@@ -100,6 +100,16 @@ def pack_times(partitions: Sequence[PartitionAccount], waiting: Sequence[int]) -
         return b""
     categories = chain.from_iterable(zip(*partitions, strict=True))
     return pack_integers([len(partitions), *categories, *waiting], squeeze=True)
+
+
+def check_times(times: bytes, n_partitions: int, n_actors: int) -> None:
+    """Raise ``ValueError`` where packed times are not those of so many partitions and actors, as far as they go."""
+    if not times:
+        return
+    categories = len(PartitionAccount._fields)
+    count, accounts = count_and_first(times, most=1 + categories * n_partitions + n_actors)
+    if accounts not in (0, n_partitions) or count - 1 - categories * accounts not in (0, n_actors):
+        raise ValueError("the times of an evaluation are not those of its partitions and actors")
 
 
 @functools.lru_cache(maxsize=VIEWED)

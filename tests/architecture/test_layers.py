@@ -33,7 +33,7 @@ CONFINED = {
     "numba": ["estimate/compiled", "gpu/trace/cache", "gpu/trace/execute"],
     "rich": ["cli", "report"],
     "subprocess": ["base/toolchain", "measure/run", "flows/provenance"],
-    "sqlite3": ["formats/study_file"],
+    "sqlite3": ["formats/study_file", "formats/study_tables"],
     "argparse": ["cli"],
     "pymetis": ["explore/methods/constructive/metis"],
     "mtkahypar": ["explore/methods/constructive/hypergraph"],

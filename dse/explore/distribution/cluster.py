@@ -3,14 +3,21 @@
 The problem is scattered to the workers once; every worker process builds its engine once. Which worker makes an
 estimate changes nothing in it. A task whose worker dies runs again on another one; where the last copy of the problem
 died with it, the problem is scattered again and what is missing is asked for again. Every worker needs the same
-version of dse as the one that asks.
+versions of dse, Python, dask, distributed and numpy as the one that asks: that is looked at before any of them is asked
+for an estimate, and again in each task. Nothing is waited for without an end: while an estimate is awaited, it is asked
+from time to time whether the scheduler answers and still has workers that are heard of.
 """
 
+import logging
 import re
+import time
 import uuid
-from collections.abc import Iterator, Sequence
-from typing import Any
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
 
+import dse
 from dse.base.errors import ExecutionError, OptionError
 from dse.base.extras import import_extra
 from dse.estimate.engine import Engine, make_engine
@@ -22,6 +29,14 @@ from dse.model.problem import Problem
 CONNECT_SECONDS = 5
 WORKER_SECONDS = 60
 """So long a search waits for a worker when there is none."""
+ANSWER_SECONDS = 30
+"""So long the scheduler may take to answer a question."""
+SCATTER_SECONDS = 300
+"""So long it may take to send the problem to the workers."""
+WATCH_SECONDS = 5
+"""While an estimate is awaited, the scheduler is asked so often whether it and its workers are alive."""
+SILENT_SECONDS = 60
+"""A cluster none of whose workers was heard of for so long is given up; they say that they live about every second."""
 ATTEMPTS = 5
 """So often what a lost worker leaves behind is asked for again."""
 
@@ -30,10 +45,24 @@ _ENGINES: dict[tuple[str, str], Engine] = {}
 """On a worker: the engine of each search that it works for."""
 
 
+_SAME = ("dse", "dask", "distributed", "numpy")
+"""Packages of which all need the same version: estimates differ with the first, messages are read by the others."""
+_T = TypeVar("_T")
+
+
+class OtherVersion(Exception):
+    """Raised on a worker that came later, and has another version of dse."""
+
+
 def estimate_on_worker(
-    problem: Problem, search: str, engine: str, points: Sequence[DesignPoint], limit: int | None
+    problem: Problem, search: str, engine: str, points: Sequence[DesignPoint], limit: int | None, version: str
 ) -> list[Estimate | None]:
-    """Return the estimates of a run of points, on a worker. ``search`` tells problems apart without comparing them."""
+    """Return the estimates of a run of points, on a worker. ``search`` tells problems apart without comparing them.
+
+    Raises ``OtherVersion`` where the worker has not the ``version`` of dse that is given.
+    """
+    if version != dse.__version__:
+        raise OtherVersion(f"it has dse {dse.__version__}, here is {version}")
     key = search, engine
     if key not in _ENGINES:
         _ENGINES.clear()  # one search at a time: the engine of the last one only takes memory
@@ -57,23 +86,80 @@ class ClusterEstimator:
         self._problem = problem
         self._engine = engine
         self._search = uuid.uuid4().hex
+        for logger in ("distributed", "distributed.client", "distributed.core", "distributed.comm"):
+            logging.getLogger(logger).setLevel(logging.CRITICAL)  # what matters of it is raised here
         try:
-            self._client: Any = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-        except (OSError, ValueError) as cause:
+            self._client = _connected(distributed, address)
+        except (OSError, ValueError, TypeError, RuntimeError) as cause:
             raise OptionError(
-                f"no cluster answers at '{address}': {_reason(cause)}",
-                expected="start one with `dask scheduler` and `dask worker`, and give the address that it prints",
+                f"no cluster answers at '{address}': {_reason(cause)}", expected=_advice(address)
             ) from cause
         self._scattered: Any = None
+        self._checked: frozenset[str] = frozenset()
+        """Addresses of workers whose versions are known to be right."""
         self._workers = 0
+        self._heard: dict[str, float] = {}
+        """When the scheduler heard of each worker, by its own clock."""
+        try:
+            self._check_versions()
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Leave the cluster; what the workers hold of this search goes."""
-        self._client.close()
+        self._client.close(timeout=CONNECT_SECONDS)
 
     def workers(self) -> int:
         """Return the number of workers now."""
-        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+        return len(self._identities())
+
+    def _identities(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return what the scheduler knows of its workers, by their addresses."""
+        client = self._client
+        found = self._asked(
+            lambda: client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER_SECONDS)
+        )
+        workers: Mapping[str, Mapping[str, Any]] = found["workers"]
+        return workers
+
+    def _asked(self, question: Callable[[], _T]) -> _T:
+        """Return an answer of the scheduler. Raises ``ExecutionError`` where it gives none."""
+        broken: tuple[type[Exception], ...] = (*self._losses(), OSError, RuntimeError, AttributeError, ValueError)
+        try:
+            return question()
+        except broken as cause:
+            if self._client.status == "running" and not isinstance(cause, OSError):
+                raise  # it answers, and something else is wrong
+            raise self._no_scheduler(cause) from cause
+
+    def _no_scheduler(self, cause: Exception) -> ExecutionError:
+        return ExecutionError(
+            f"the scheduler of the cluster at '{self._address}' does not answer any more: {_reason(cause)}",
+            expected="what was estimated is kept: start it and its workers again, and continue with --resume",
+        )
+
+    def _check_versions(self) -> None:
+        """Raise ``OptionError`` where a worker has other versions than we have; it names them all."""
+        addresses = frozenset(self._identities())
+        if addresses <= self._checked:
+            return
+        client = self._client
+        found = self._asked(
+            lambda: client.sync(client._get_versions, packages=["dse"], callback_timeout=ANSWER_SECONDS)
+        )
+        here = _versions(found["client"])
+        wrong = [
+            f"{who}: {difference}"
+            for who, theirs in (("the scheduler", found["scheduler"]), *sorted(found["workers"].items()))
+            if (difference := _difference(_versions(theirs), here, all_of_it=who != "the scheduler"))
+        ]
+        if wrong:
+            raise OptionError(
+                "\n  ".join(["the cluster has other versions than this machine", *wrong]),
+                expected="install the same ones everywhere, and start its scheduler and workers again",
+            )
+        self._checked |= addresses
 
     def __call__(self, points: Sequence[DesignPoint], limit: int | None = None) -> Iterator[Estimate | None]:
         """Yield the estimates of points in their order; all of them are under way from the first one on.
@@ -89,28 +175,47 @@ class ClusterEstimator:
             for index in range(len(runs)):
                 yield from self._result(runs, limit, futures, index)
         finally:
-            self._client.cancel([future for future in futures if not future.done()])
+            self._give_up([future for future in futures if not future.done()])
+
+    def _give_up(self, futures: list[Any]) -> None:
+        """Tell the cluster what is not needed any more, if it still listens."""
+        if futures and self._client.status == "running":
+            with suppress(OSError, RuntimeError, *self._losses()):
+                self._client.sync(self._client._cancel, futures, callback_timeout=CONNECT_SECONDS)
 
     def _submit(self, runs: Sequence[Sequence[DesignPoint]], limit: int | None) -> list[Any]:
         self._provide()
-        arguments = self._scattered, self._search, self._engine
-        return [self._client.submit(estimate_on_worker, *arguments, run, limit, pure=False) for run in runs]
+        submit, scattered = self._client.submit, self._scattered
+        common = self._search, self._engine
+        version = dse.__version__
+        return self._asked(
+            lambda: [submit(estimate_on_worker, scattered, *common, run, limit, version, pure=False) for run in runs]
+        )
 
     def _provide(self) -> None:
         """See to it that the workers have the problem."""
         if self._scattered is None or self._scattered.status != "finished":
             self._scatter()
-            self._workers = self.workers()
 
     def _scatter(self) -> None:
         """Send the problem to all workers that there are, waiting for the first one."""
         try:
-            self._client.wait_for_workers(1, timeout=WORKER_SECONDS)
-        except (TimeoutError, OSError) as cause:
-            raise ExecutionError(
-                f"the cluster at '{self._address}' has no workers", expected="start some with `dask worker ADDRESS`"
-            ) from cause
-        self._scattered = self._client.scatter(self._problem, broadcast=True, hash=False)
+            self._asked(lambda: self._client.wait_for_workers(1, timeout=WORKER_SECONDS))
+        except ExecutionError as cause:
+            self._identities()  # raises where the scheduler is gone
+            raise self._no_workers() from cause
+        self._check_versions()
+        self._workers = self.workers()
+        scatter = self._client.scatter
+        self._scattered = self._asked(
+            lambda: scatter(self._problem, broadcast=True, hash=False, timeout=SCATTER_SECONDS)
+        )
+
+    def _no_workers(self) -> ExecutionError:
+        return ExecutionError(
+            f"the cluster at '{self._address}' has no workers",
+            expected="start some with `dask worker ADDRESS`; what was estimated is kept, --resume continues",
+        )
 
     def _result(
         self, runs: Sequence[Sequence[DesignPoint]], limit: int | None, futures: list[Any], index: int
@@ -119,30 +224,83 @@ class ClusterEstimator:
         lost = self._losses()
         for _ in range(ATTEMPTS):
             try:
-                estimates: list[Estimate | None] = futures[index].result()
+                return self._awaited(futures[index])
             except lost:
                 self._scattered = None
                 missing = [i for i in range(index, len(runs)) if futures[i].status != "finished"]
                 for i, future in zip(missing, self._submit([runs[i] for i in missing], limit), strict=True):
                     futures[i] = future
-            except (ModuleNotFoundError, AttributeError) as cause:
+            except (ImportError, AttributeError, TypeError, OtherVersion) as cause:
                 raise OptionError(
                     f"a worker of the cluster cannot run this version of dse: {cause}",
                     expected="install the same version of dse on all workers",
                 ) from cause
-            else:
-                return estimates
         raise ExecutionError(
             f"workers of the cluster at '{self._address}' are lost again and again",
             expected="see their logs (memory?); what was estimated is kept, --resume continues",
         )
 
-    def _losses(self) -> tuple[type[BaseException], ...]:
+    def _awaited(self, future: Any) -> list[Estimate | None]:
+        """Return the result of a task. Raises ``ExecutionError`` where nobody is there any more who could make it."""
+        heard = time.monotonic()
+        while True:
+            try:
+                estimates: list[Estimate | None] = future.result(timeout=WATCH_SECONDS)
+            except TimeoutError:
+                now = time.monotonic()
+                if self._someone_lives():
+                    heard = now
+                if now - heard > SILENT_SECONDS:
+                    raise self._no_workers() from None
+            else:
+                return estimates
+
+    def _someone_lives(self) -> bool:
+        """Return whether some worker was heard of since this was asked last. No clock but the scheduler's is read."""
+        before, self._heard = self._heard, {a: w["last_seen"] for a, w in self._identities().items()}
+        return any(before.get(address) != seen for address, seen in self._heard.items())
+
+    def _losses(self) -> tuple[type[Exception], ...]:
         """Return what a future raises when a worker took its task or the problem along."""
         client = import_extra("distributed.client", "--cluster", extra="cluster")
         scheduler = import_extra("distributed.scheduler", "--cluster", extra="cluster")
         comm = import_extra("distributed.comm", "--cluster", extra="cluster")
         return client.FutureCancelledError, scheduler.KilledWorker, comm.CommClosedError
+
+
+def _connected(distributed: Any, address: str) -> Any:
+    """Return a client. One that never gets a connection says a lot when it goes; ours is closed, or forgotten."""
+    silent: Any = type("Client", (distributed.Client,), {"__del__": lambda _: None})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of other versions: they are an error, a little later
+        return silent(address, timeout=CONNECT_SECONDS, set_as_default=False)
+
+
+def _versions(of_one: Mapping[str, Any]) -> dict[str, str]:
+    """Return the versions that matter of a process of the cluster."""
+    packages = of_one["packages"]
+    python = ".".join(str(of_one["host"]["python"]).split(".")[:2])
+    return {"python": python} | {name: str(packages.get(name)) for name in _SAME}
+
+
+def _difference(theirs: Mapping[str, str], here: Mapping[str, str], *, all_of_it: bool) -> str:
+    """Return in words what is another version there. A scheduler never looks into a problem, nor estimates."""
+    names = [name for name in here if all_of_it or name not in ("dse", "numpy")]
+    if "None" in (theirs["dse"], here["dse"]):  # it runs from where it is developed; each task looks at the version
+        names = [name for name in names if name != "dse"]
+    return ", ".join(
+        f"{name} {_installed(theirs[name])} instead of {here[name]}" for name in names if theirs[name] != here[name]
+    )
+
+
+def _installed(version: str) -> str:
+    return "(not installed)" if version == "None" else version
+
+
+def _advice(address: str) -> str:
+    if address.startswith("tls:"):
+        return "give the certificates of the cluster, as docs/objectives.md shows; is the scheduler started with tls?"
+    return "start one with `dask scheduler` and `dask worker`, and give the address that it prints"
 
 
 def _reason(cause: Exception) -> str:

@@ -19,8 +19,8 @@ class SearchPlan:
     reason: str
     budget: Budget
     assumed: tuple[str, ...]
-    replaced_study: bool
-    """An earlier study in the folder was moved aside."""
+    moved_aside: str
+    """What of an earlier study in the folder was moved where, in words; empty where there was none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

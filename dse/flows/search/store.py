@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+from dse.base.errors import OptionError
 from dse.explore.evaluator import Budget
 from dse.explore.objectives.front import MAKESPAN_ONLY
 from dse.explore.search import BATCH
 from dse.explore.space.space import Space
 from dse.flows.clocks import clock_domains, domains_text
+from dse.flows.deliver import set_results_aside
 from dse.flows.manifest import platform_digest, text_digest, tool_manifest, trace_manifest, weights_digest
 from dse.flows.options import ExploreOptions
 from dse.flows.setting import Setting
@@ -15,16 +17,25 @@ from dse.formats.study_file import StudyStore, create_study, move_aside, resume_
 STORE_NAME = "study.sqlite"
 
 
-def open_store(out: Path, options: ExploreOptions, setting: Setting, space: Space) -> tuple[StudyStore, bool]:
-    """Return the store of the study and whether an earlier one was moved aside."""
+def open_store(out: Path, options: ExploreOptions, setting: Setting, space: Space) -> tuple[StudyStore, str]:
+    """Return the store of the study, and in words what of an earlier one was moved aside for it."""
     path = out / STORE_NAME
     topology = setting.trace.topology
     identity = _identity(options, setting, space)
     manifest = dict(search_manifest(options, setting, options.budget))
     if options.resume:
-        return resume_study(path, topology, identity, manifest), False
-    replaced = move_aside(path)
-    return create_study(path, topology, identity, manifest), replaced
+        return resume_study(path, topology, identity, manifest), ""
+    study = move_aside(path)
+    store = create_study(path, topology, identity, manifest)
+    try:
+        results = set_results_aside(out, study)  # the folder is ours now: the study is locked
+    except OptionError:
+        store.close()
+        raise
+    moved = [f"an earlier study in the folder was moved to {study.name}"] if study else []
+    if results:
+        moved.append(f"its results to {results.name}" if study else f"earlier results were moved to {results.name}")
+    return store, ", ".join(moved)
 
 
 def _identity(options: ExploreOptions, setting: Setting, space: Space) -> dict[str, str]:

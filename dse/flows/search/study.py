@@ -42,8 +42,10 @@ def run_study(search: Search, estimator: Estimator, store: StudyStore, watch: Wa
     context = search_context(search.setting, space, options.seed, keep, bounds[0].makespan)
     method = make_method(plan.method, context, goals)
     cutting = Cutting(keep=keep, counts=lambda point: holds(space, len(point.partitions)))
+    store.expect_at_least(bounds[0].makespan)
     evaluator = Evaluator(
         estimator,
+        least=bounds[0].makespan,
         budget=plan.budget,
         store=store,
         clock=time.perf_counter,

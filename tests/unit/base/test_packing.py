@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dse.base.packing import pack_integers, unpack_integers
+from dse.base.packing import count_and_first, pack_integers, unpack_integers
 
 
 def read_by_the_description(blob: bytes) -> list[int]:
@@ -62,3 +62,24 @@ def test_small_numbers_take_a_byte_and_times_no_more_than_they_need() -> None:
 def test_other_bytes_are_refused(blob: bytes) -> None:
     with pytest.raises(ValueError, match="packed integers"):
         unpack_integers(blob)
+
+
+def test_a_stream_that_grows_is_not_expanded() -> None:
+    """64 kB that would be 64 MB."""
+    bomb = zlib.compress(bytes((1,)) + bytes(1 << 26), 9)
+    with pytest.raises(ValueError, match="a zlib stream of more than there can be"):
+        unpack_integers(bomb, most=100)
+    with pytest.raises(ValueError, match="a zlib stream of more than there can be"):
+        count_and_first(bomb, most=100)
+
+
+@pytest.mark.parametrize("values", [(3,), (255, 0), (70_000, 1, 2), (2**62, 5), (2**100, 1), tuple(range(500))])
+def test_count_and_first_without_unpacking(values: tuple[int, ...]) -> None:
+    for squeeze in (False, True):
+        assert count_and_first(pack_integers(values, squeeze=squeeze), most=len(values)) == (len(values), values[0])
+
+
+@pytest.mark.parametrize("values", [(1, -1), (-(2**80), 3), (2**200, 1)])
+def test_what_no_time_can_be_is_refused(values: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="negative, or too large"):
+        count_and_first(pack_integers(values), most=len(values))

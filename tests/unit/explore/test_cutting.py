@@ -132,7 +132,7 @@ def test_the_limit_is_that_of_the_worst_kept_point_that_counts(tmp_path: Path) -
     assert run.evaluate([worst], 0)[0].cut  # known exactly, told like a point that is not
     assert store.known()[cut.digest].makespan == limit + 1
     of_cut = "SELECT count(*), max(at_least) FROM evaluation WHERE makespan IS NULL"
-    assert store._connection.execute(of_cut).fetchone() == (1, limit + 1)
+    assert store._tables._connection.execute(of_cut).fetchone() == (1, limit + 1)
     asked = len(engine.asked)
     assert run.evaluate([worse], limit)[0].cut
     assert len(engine.asked) == asked  # what is known suffices

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.base.errors import FormatError, OptionError
+from dse.base.errors import ExecutionError, FormatError, OptionError
 from dse.explore.evaluator import Budget, Evaluator, Progress
 from dse.explore.methods.registry import METHODS, choose_method, size_text
 from dse.explore.search import BATCH, SearchOutcome, ranked, run_search
@@ -194,8 +194,8 @@ def test_a_full_disk_is_an_error_and_keeps_what_was_reported(tmp_path: Path) -> 
     space = chain_space(cores=4, n=10)
     seen: list[Progress] = []
     store = create_study(tmp_path / "s.sqlite", chain(10), IDENTITY, {})
-    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
-    store._connection.execute(f"PRAGMA max_page_count = {pages + 30}")
+    pages = store._tables._connection.execute("PRAGMA page_count").fetchone()[0]
+    store._tables._connection.execute(f"PRAGMA max_page_count = {pages + 30}")
     run = Evaluator(
         FormulaEngine(), budget=Budget(), store=store, clock=itertools.count().__next__, progress=seen.append
     )
@@ -257,7 +257,7 @@ def test_damaged_studies_are_errors(tmp_path: Path, damage: str) -> None:
     store = create_study(path, chain(), IDENTITY, {})
     search("exhaustive", chain_space(), store=store)
     if damage == "row":
-        store._connection.execute("UPDATE evaluation SET members = x'0102' WHERE ordinal = 3")
+        store._tables._connection.execute("UPDATE evaluation SET members = x'0102' WHERE ordinal = 3")
     store.close()
     data = path.read_bytes()
     if damage == "text":
@@ -312,8 +312,24 @@ def test_a_study_is_moved_aside_only_if_it_holds_something(tmp_path: Path) -> No
     with pytest.raises(OptionError, match="locked"):
         move_aside(path)
     store.close()
-    assert move_aside(path)
-    assert kept.exists()
+    whole = path.read_bytes()
+    assert move_aside(path) == kept
     path.write_text("not a database at all")
-    assert move_aside(path)
-    assert kept.read_text() == "not a database at all"
+    second = tmp_path / "study-previous-2.sqlite"
+    assert move_aside(path) == second
+    assert (kept.read_bytes(), second.read_text()) == (whole, "not a database at all")
+
+
+def test_an_estimate_below_the_proven_bound_ends_the_search_and_is_not_stored() -> None:
+    space, store = chain_space(cores=4), NoStore()
+    one_core = space.one_core()
+    assert one_core is not None
+    least = makespan(one_core)
+    run = Evaluator(
+        FormulaEngine(), budget=Budget(), store=store, clock=itertools.count().__next__, progress=lambda _: None,
+        least=least,
+    )  # fmt: skip
+    with pytest.raises(ExecutionError, match=rf"it is proven that none takes less than {least}"):
+        run_search(METHODS.load("exhaustive")(context(space, bounded=False)), run, one_core)
+    assert run.evaluations
+    assert min(e.makespan for e in run.evaluations) == least

@@ -6,6 +6,7 @@ import random
 import sqlite3
 import zlib
 from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from dse.base.errors import FormatError
+from dse.base.errors import FormatError, OptionError
 from dse.formats.study_file import create_study, resume_study
 from dse.model.design_point import POLICIES, DesignPoint, Partition
 from dse.model.estimate import PartitionAccount
@@ -21,6 +22,7 @@ from dse.model.packed_point import pack_point
 from dse.model.study import Evaluation
 from dse.model.trace import Topology
 from tests.unit.explore.fakes import chain
+from tests.unit.explore.studies import edit
 
 ACCOUNT = ("scheduling", "reading", "processing", "writing", "link_waiting", "unoccupied", "cores")
 
@@ -201,14 +203,16 @@ def test_rows_share_what_is_equal(tmp_path: Path) -> None:
     topology, _, found = random_study(4, 200)
     path = tmp_path / "s.sqlite"
     store = create_study(path, topology, {}, {})
-    shifted = [replace(e, digest=f"{i:064x}") for i, e in enumerate(found * 10)]
-    for evaluation in shifted:
+    capacities = [found[0].point.capacities, found[1].point.capacities]
+    for evaluation in found * 10:
+        point = replace(evaluation.point, capacities=capacities[evaluation.ordinal % 2])
         store.add(evaluation)
+        store.add(replace(evaluation, packed=pack_point(point), digest=point.digest()))
     known = list(store.known().values())
     assert len({id(e.packed.layout.capacities) for e in known}) <= 3 * 2 * 2 * 2
-    assert len({id(e.packed.layout) for e in known}) <= len(found)
+    assert len({id(e.packed.layout) for e in known}) <= len(known) <= 2 * len(found)
     for table, most in (("setting", 3 * 2 * 2 * 2), ("part", sum(e.n_partitions for e in found))):
-        assert store._connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] <= most
+        assert store._tables._connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] <= most
     store.close()
 
 
@@ -218,40 +222,168 @@ DAMAGES = (
     "UPDATE evaluation SET members = x'01'",
     "UPDATE evaluation SET members = x'0106000102030463'",
     "UPDATE evaluation SET members = '{}'",
+    "UPDATE evaluation SET members = (SELECT members FROM evaluation WHERE ordinal = 5) WHERE ordinal = 2",
     "UPDATE evaluation SET times = x'010201'",
     "UPDATE evaluation SET times = x'789c00'",
     "UPDATE evaluation SET times = x'01000101'",
+    "UPDATE evaluation SET times = NULL",
     "UPDATE evaluation SET setting = 77",
+    "UPDATE evaluation SET setting = 'x'",
+    "UPDATE evaluation SET digest = zeroblob(32) WHERE ordinal = 1",
+    "UPDATE evaluation SET ordinal = -1 WHERE ordinal = 1",
+    "UPDATE evaluation SET ordinal = 1.5 WHERE ordinal = 1",
+    "UPDATE evaluation SET makespan = -1, at_least = NULL",
+    "UPDATE evaluation SET makespan = 1e300, at_least = NULL",
+    "UPDATE evaluation SET makespan = 'x', at_least = NULL",
+    "UPDATE evaluation SET makespan = 7, at_least = 7",
+    "UPDATE evaluation SET makespan = NULL, at_least = NULL",
+    "UPDATE evaluation SET tick_unit = 'hours'",
+    "UPDATE evaluation SET tick_unit = CAST(x'c328' AS TEXT)",
+    "UPDATE evaluation SET deadlock = 7",
+    "UPDATE evaluation SET seconds = 9e999",
+    "UPDATE evaluation SET seconds = -0.5",
+    "UPDATE evaluation SET seconds = NULL",
+    "UPDATE evaluation SET seconds = 'long'",
     "DELETE FROM part",
     "UPDATE part SET static_order = '[99]'",
+    "UPDATE part SET static_order = printf('%.*c', 100000, '[')",
     "UPDATE part SET clock_mhz = 'fast'",
+    "UPDATE part SET clock_mhz = '1/0'",
+    "UPDATE part SET clock_mhz = '-1'",
+    "UPDATE part SET clock_mhz = '1e999999999'",
+    "UPDATE part SET clock_mhz = printf('%.*c', 1000000, '9')",
+    "UPDATE part SET policy = 'FIRST'",
+    "UPDATE part SET cores = 0",
+    "UPDATE part SET cores = 1e30",
+    "UPDATE part SET unit = x'00'",
     "UPDATE setting SET capacities_tokens = '[1]'",
+    "UPDATE setting SET capacities_tokens = '[1,1,1,1,9223372036854775807]'",
+    "UPDATE setting SET capacities_tokens = '[1,1,1,1,' || printf('%.*c', 1000000, '9') || ']'",
+    "UPDATE setting SET capacities_tokens = '[1,1,1,1,null]'",
+    "UPDATE setting SET capacities_tokens = '[1,1,1,1,1.5]'",
+    "UPDATE setting SET capacities_tokens = NULL",
+    "UPDATE setting SET release = 'sometimes'",
+    "UPDATE setting SET name = 7.5",
     "UPDATE actor SET name = 'z' WHERE number = 1",
     "DROP TABLE setting",
+    "DROP TABLE seal",
+    "ALTER TABLE part ADD COLUMN more TEXT",
+    "ALTER TABLE part ADD COLUMN more INTEGER AS (1)",
+    "CREATE TRIGGER more AFTER INSERT ON evaluation BEGIN UPDATE evaluation SET makespan = 1; END",
+    "CREATE VIEW more AS SELECT * FROM evaluation",
     "UPDATE setting SET number = number + 1000",
-    "INSERT INTO part SELECT 10 + max(number), name, unit, policy, cores, static_order, clock_mhz FROM part",
-    "INSERT INTO setting SELECT 1 + max(number), capacities_tokens, release, transfers, name FROM setting",
+    "INSERT INTO part SELECT 1000 + number, name, unit, policy, cores, static_order, clock_mhz, row_digest FROM part",
+    "INSERT INTO setting SELECT 1000 + number, capacities_tokens, release, transfers, name, row_digest FROM setting",
 )
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_row_is_an_error_when_the_study_is_read(tmp_path: Path, damage: str) -> None:
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Topology]:
+    """A study to be damaged; it has partitions with static orders."""
     topology, _, found = random_study(8, 6)
-    path = tmp_path / "s.sqlite"
-    store = create_study(path, topology, {}, {})
+    path = tmp_path_factory.mktemp("sound") / "s.sqlite"
+    store = create_study(path, topology, {"seed": "1"}, {"tool": "dse"})
     for evaluation in found:
         store.add(evaluation)
-    store._connection.execute(damage)
     store.close()
+    return path, topology
+
+
+def read_again(path: Path, topology: Topology) -> int:
+    store = resume_study(path, topology, {"seed": "1"}, {})
+    try:
+        return len(store.known())
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize("sealed", [False, True], ids=["", "right-digests"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_row_is_an_error_when_the_study_is_read(
+    sound: tuple[Path, Topology], tmp_path: Path, damage: str, sealed: bool
+) -> None:
+    """Also where whoever changed it gave the row a right digest: it is at most refused, never a foreign exception."""
+    path = tmp_path / "s.sqlite"
+    path.write_bytes(sound[0].read_bytes())
+    readable = "c328" not in damage and not damage.startswith(("ALTER", "CREATE", "DROP", "INSERT"))
+    assert edit(path, damage, sealed=sealed and readable)
     with pytest.raises(FormatError, match="study file cannot be read"):
-        resume_study(path, topology, {}, {}).known()
+        read_again(path, sound[1])
 
 
-@pytest.mark.parametrize("version", [3, 5])
+LOSSES = (
+    "DELETE FROM evaluation WHERE ordinal = 3",
+    "DELETE FROM evaluation",
+    "DELETE FROM manifest",
+    "DELETE FROM seal WHERE name = 'evaluation'",
+    "UPDATE seal SET row_count = row_count - 1 WHERE name = 'evaluation'",
+    "UPDATE evaluation SET makespan = coalesce(makespan, 0) + 1, at_least = NULL WHERE ordinal = 3",
+    "UPDATE evaluation SET seconds = seconds + 0.25 WHERE ordinal = 3",
+    "UPDATE evaluation SET ordinal = ordinal + 1 WHERE ordinal = 3",
+    "UPDATE manifest SET value = 'other'",
+    "UPDATE identity SET value = 'other'",
+    "UPDATE part SET name = name || 'x' WHERE number = 1",
+)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_what_is_possible_but_was_not_written_is_told(sound: tuple[Path, Topology], tmp_path: Path, loss: str) -> None:
+    """Rows that are lost, or say something else that could be true: nothing but digests shows it."""
+    path = tmp_path / "s.sqlite"
+    path.write_bytes(sound[0].read_bytes())
+    assert edit(path, loss)
+    with pytest.raises(FormatError, match=r"its digest is not that of what it says|are missing, or are too many"):
+        read_again(path, sound[1])
+
+
+def test_flipped_bits_change_nothing_that_is_read(sound: tuple[Path, Topology], tmp_path: Path) -> None:
+    rng, path, data = random.Random(11), tmp_path / "s.sqlite", sound[0].read_bytes()
+    store = resume_study(sound[0], sound[1], {"seed": "1"}, {})
+    whole = store.known()
+    store.close()
+    refused = 0
+    for _ in range(400):
+        flipped = bytearray(data)
+        flipped[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        path.write_bytes(flipped)
+        try:
+            store = resume_study(path, sound[1], {"seed": "1"}, {})
+        except (FormatError, OptionError):
+            refused += 1
+            continue
+        with closing(store), suppress(FormatError):
+            assert store.known() == whole
+    assert refused > 20
+
+
+def test_a_makespan_below_its_bound_is_refused(tmp_path: Path) -> None:
+    topology, _, found = random_study(8, 6)
+    path = tmp_path / "s.sqlite"
+    store = create_study(path, topology, {"seed": "1"}, {})
+    for evaluation in found:
+        store.add(evaluation)
+    store.close()
+    least = min(e.makespan for e in found if not e.cut and not e.deadlock)
+    store = resume_study(path, topology, {"seed": "1"}, {})
+    store.expect_at_least(least)
+    assert len(store.known()) == len(found)
+    store.expect_at_least(least + 1)
+    with pytest.raises(FormatError, match=rf"has makespan {least}, but no mapping takes less than {least + 1}"):
+        store.known()
+    store.close()
+
+
+def test_an_old_sqlite_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 36, 9))
+    with pytest.raises(OptionError, match=r"a study needs SQLite 3\.37 or newer"):
+        create_study(tmp_path / "s.sqlite", chain(), {}, {})
+
+
+@pytest.mark.parametrize("version", [4, 6])
 def test_a_study_of_another_format_is_refused(tmp_path: Path, version: int) -> None:
     path = tmp_path / "s.sqlite"
     store = create_study(path, chain(), {}, {})
-    store._connection.execute(f"PRAGMA user_version = {version}")
+    store._tables._connection.execute(f"PRAGMA user_version = {version}")
     store.close()
-    with pytest.raises(FormatError, match="it is not a study of format 4, the one that this version of dse writes"):
+    with pytest.raises(FormatError, match="it is not a study of format 5, the one that this version of dse writes"):
         resume_study(path, chain(), {}, {})

@@ -132,7 +132,7 @@ def rows(study: Path, table: str) -> list[tuple[Any, ...]]:
 
 
 def identity(study: Path) -> dict[str, str]:
-    return dict(rows(study, "identity"))
+    return {key: value for key, value, _ in rows(study, "identity")}
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from dse.formats.study_file import StudyStore, create_study, resume_study
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.study import Evaluation
 from tests.unit.explore.fakes import chain
+from tests.unit.explore.studies import edit
 
 TOPOLOGY = chain(3)
 POINT = DesignPoint(
@@ -55,9 +56,9 @@ DAMAGES = (
     "UPDATE part SET static_order = '[2,3]' WHERE static_order != '[]'",  # of three actors
     "UPDATE part SET static_order = '[-1]' WHERE static_order != '[]'",
     "UPDATE evaluation SET members = x'010201000203'",  # two and one: 0, 2 and 3
-    "INSERT INTO part SELECT 3, 'R', unit, policy, cores, static_order, clock_mhz FROM part WHERE number = 1",
-    "INSERT INTO setting SELECT 2, '[5,5]', release, transfers, name FROM setting",
-    "INSERT INTO setting SELECT 1, capacities_tokens, release, transfers, name FROM setting",
+    "INSERT INTO part SELECT 3, 'R', unit, policy, cores, static_order, clock_mhz, x'' FROM part WHERE number = 1",
+    "INSERT INTO setting SELECT 2, '[5,5]', release, transfers, name, row_digest FROM setting",
+    "INSERT INTO setting SELECT 1, capacities_tokens, release, transfers, name, row_digest FROM setting",
 )
 
 
@@ -70,6 +71,7 @@ def test_what_is_off_by_one_is_told(tmp_path: Path, damage: str) -> None:
     assert database.execute(damage).rowcount == 1
     database.commit()
     database.close()
+    edit(tmp_path / "s.sqlite", sealed=True)
     with pytest.raises(FormatError, match="study file cannot be read"):
         resume_study(tmp_path / "s.sqlite", TOPOLOGY, {"seed": "1"}, {}).known()
 
@@ -77,9 +79,10 @@ def test_what_is_off_by_one_is_told(tmp_path: Path, damage: str) -> None:
 def test_tables_without_gaps_may_hold_more_than_is_used(tmp_path: Path) -> None:
     stored(tmp_path / "s.sqlite").close()
     database = sqlite3.connect(tmp_path / "s.sqlite")
-    database.execute("INSERT INTO setting SELECT 1, '[5,5]', release, transfers, name FROM setting")
+    database.execute("INSERT INTO setting SELECT 1, '[5,5]', release, transfers, name, row_digest FROM setting")
     database.commit()
     database.close()
+    edit(tmp_path / "s.sqlite", sealed=True)
     store = resume_study(tmp_path / "s.sqlite", TOPOLOGY, {"seed": "1"}, {})
     wider = DesignPoint(partitions=POINT.partitions, capacities=(6, 6))
     store.add(evaluation(1, wider))

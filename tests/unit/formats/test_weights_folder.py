@@ -1,5 +1,9 @@
 """Weight sets: the six files of the static heterogeneous set, the manifest, and errors of all files at once."""
 
+import errno
+import os
+import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -8,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from dse.base.errors import FormatError
+from dse.base.files import write_whole
 from dse.formats.weights_folder import read_weights, read_weights_folder, write_weights_folder
 from dse.model.weights import Cost, WeightTable, merge_weights
 from tests.unit.formats.strategies import weight_tables
@@ -140,3 +145,104 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(FormatError, match="cannot make this folder"):
         write_weights_folder(FULL, str(tmp_path / "file" / "w"))
+
+
+OTHER = replace(
+    FULL,
+    compute={("s", "x", "cpu"): cost(11), ("s", "x", "gpu"): cost(12)},
+    scheduling={("s", "", "x", "cpu"): cost(13), ("s", "", "x", "gpu"): cost(14)},
+    manifest=(("how", "predicted"),),
+)
+
+
+class Killed(BaseException):
+    """The program is no more: nothing is tidied up after it."""
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["new-folder", "folder-with-a-set"])
+def test_a_set_is_whole_or_as_it_was_whenever_the_program_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: bool
+) -> None:
+    """Each call of the system that changes something is the last one, once."""
+    seen, instant = {"old": 0, "new": 0}, 0
+    while True:
+        folder = tmp_path / f"w{instant}"
+        if not first:
+            write_weights_folder(FULL, str(folder))
+            (folder / "notes.txt").write_text("mine")
+        with monkeypatch.context() as patch:
+            calls: list[object] = []
+            for owner, name in ((os, "mkdir"), (os, "rename"), (os, "replace"), (os, "rmdir"), (os, "open")):
+                patch.setattr(owner, name, _lethal(getattr(owner, name), calls, instant))
+            patch.setattr(shutil, "rmtree", lambda *_, **__: None)  # a killed program does not tidy up
+            try:
+                write_weights_folder(OTHER, str(folder))
+                killed = False
+            except Killed:
+                killed = True
+        if first and not folder.exists():
+            seen["old"] += 1
+        else:
+            read = read_weights_folder(str(folder))
+            assert read in ((OTHER,) if first or not killed else (FULL, OTHER))
+            seen["new" if read == OTHER else "old"] += 1
+        assert first or (folder / "notes.txt").read_text() == "mine"
+        write_weights_folder(FULL, str(folder))  # whatever is left is no obstacle
+        assert read_weights_folder(str(folder)) == FULL
+        if not killed:
+            break
+        instant += 1
+    assert seen["old"] > 0 < seen["new"]
+    assert instant > 2
+
+
+def _lethal(call: Callable[..., object], calls: list[object], instant: int) -> Callable[..., object]:
+    def struck(*args: object, **more: object) -> object:
+        if len(calls) >= instant:
+            raise Killed
+        calls.append(args)
+        return call(*args, **more)
+
+    return struck
+
+
+@pytest.mark.parametrize("failing", range(9))
+def test_a_set_that_cannot_be_written_leaves_the_earlier_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    folder = tmp_path / "w"
+    calls: list[str] = []
+    write_weights_folder(FULL, str(folder))
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    def full(path: str, data: bytes) -> None:
+        calls.append(path)
+        if len(calls) > failing:
+            raise OSError(errno.ENOSPC, "No space left on device", path)
+        write_whole(path, data)
+
+    monkeypatch.setattr("dse.formats.xml_reading.write_whole", full)
+    for target in (folder, tmp_path / "new"):
+        calls.clear()
+        with pytest.raises(FormatError, match="cannot write this file: No space left") as caught:
+            write_weights_folder(OTHER, str(target))
+        assert Path(caught.value.diagnostics[0].span.path).parent == target
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["w"]
+
+
+def test_a_file_that_cannot_be_replaced_is_told_before_any_is(tmp_path: Path) -> None:
+    folder = tmp_path / "w"
+    write_weights_folder(FULL, str(folder))
+    (folder / "weights-GPU.sxdf").unlink()
+    (folder / "weights-GPU.sxdf").mkdir()
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    with pytest.raises(FormatError, match="cannot write this file: Is a directory"):
+        write_weights_folder(OTHER, str(folder))
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
+def test_a_set_without_manifest_takes_that_of_another_one_away(tmp_path: Path) -> None:
+    write_weights_folder(FULL, str(tmp_path / "w"))
+    write_weights_folder(replace(OTHER, manifest=()), str(tmp_path / "w"))
+    assert read_weights_folder(str(tmp_path / "w")).manifest == ()
