@@ -4,12 +4,12 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from dse.base.errors import ExecutionError, OptionError
+from dse.base.errors import DseError, ExecutionError, OptionError
 from dse.base.registry import nearest_names
 from dse.base.source import NO_SPAN, file_span
 from dse.program.ir import Actor, Native
 from dse.run.natives import display, files, signals, source, writer
-from dse.run.natives.context import InputRefused, NativeContext
+from dse.run.natives.context import InputRefused, NativeContext, ProgramExit, SourceExhausted
 
 NativeFunction = Callable[..., Any]
 Family = Callable[[NativeContext], dict[str, object]]
@@ -116,5 +116,13 @@ def _load(key: str, target: str) -> NativeFunction:
         raise OptionError(f"the native '{key}' cannot be bound to '{target}': {error}") from error
     if not callable(function):
         raise OptionError(f"the native '{key}' cannot be bound to '{target}', which cannot be called")
-    result: NativeFunction = function
-    return result
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except (DseError, ProgramExit, SourceExhausted, MemoryError):
+            raise
+        except Exception as error:  # the code of the user may raise anything
+            raise ExecutionError(f"the native '{key}' ({target}) failed: {type(error).__name__}: {error}") from error
+
+    return call
