@@ -77,6 +77,10 @@ class Scheduler:
         except ProgramExit as stop:
             self.exit_code = stop.exit_code
             return "frames" if stop.frames else "exit"
+        except MemoryError as fault:  # not by an actor but by what is kept of all of them
+            self.wall.lift()
+            message, expected = out_of_memory(self.wall, self.n_firings)
+            raise ExecutionError(message, expected=expected) from fault
         finally:
             self.wall.lift()
             for actor in self.actors:

@@ -105,7 +105,7 @@ def _names(folder: Path, home: Path, outside: Path) -> list[str]:
     copies = ["evil", "way/secret", "way/new", "hard", "tube"]
     outer = ["../../outside/secret", "../../outside/new", "data/../../../outside/secret", "../new", ".."]
     whole = [str(outside / "secret"), str(outside / "new"), f"/{outside}/secret", str(home / "own"), str(home / "new")]
-    system = ["/dev/zero", "/dev/stdin", "/proc/self/environ", f"/proc/self/root{outside}/secret", "/etc/passwd"]
+    system = ["/dev/zero", "/dev/null", "/dev/stdin", f"/proc/self/root{outside}/secret"]
     system += [f"/proc/self/cwd/{folder.name}/../outside/secret", "/", "~/x", "x" * 300, "a\\0b", "\u20ac"]
     return plain + links + copies + outer + whole + system
 

@@ -162,7 +162,9 @@ class FileAccess:
             raise ExecutionError(f"the program opens '{name}', which is no name of a file")
         place = _resolved(folder / name, name)
         if not _is_below(place, (_resolved(folder, name), *self._allowed())):
-            raise _refused("write", name, place, f"outside '{folder}'", "allow its folder with --allow-files DIR")
+            raise _refused(
+                "write", name, folder / name, place, f"outside '{folder}'", "allow its folder with --allow-files DIR"
+            )
         file = _opened(place, os.O_RDWR | os.O_CREAT | os.O_TRUNC, name)
         self._note(folder / name, place)
         return file
@@ -205,7 +207,7 @@ class FileAccess:
         if _is_below(place, (*own, *given, *self._allowed())):
             return place
         advice = "give the file with -i, or allow its folder with --allow-files DIR"
-        raise _refused("read", shown, place, "outside the folder of the network", advice)
+        raise _refused("read", shown, path, place, "outside the folder of the network", advice)
 
     def _may_write(self, path: Path, shown: str) -> bool:
         """Return whether a file that does not lie beside the network may be written where it is."""
@@ -217,7 +219,7 @@ class FileAccess:
         if self._may_write(path, shown):
             return place
         advice = "write below the folder of the network, or allow its folder with --allow-files DIR"
-        raise _refused("write", shown, place, f"outside '{self.files}'", advice)
+        raise _refused("write", shown, path, place, f"outside '{self.files}'", advice)
 
     # Files ------------------------------------------------------------------------------------------------------------
 
@@ -244,7 +246,9 @@ class FileAccess:
         path = self.files / key.relative_to(_plain(self.home))
         place = _resolved(path, str(path))
         if not _is_below(place, (_resolved(self.files, name),)):
-            raise _refused("write", str(path), place, f"outside '{self.files}'", "remove the link, or choose --files")
+            raise _refused(
+                "write", str(path), path, place, f"outside '{self.files}'", "remove the link, or choose --files"
+            )
         _make(place, str(path))
         self._note(path, place)
         return place
@@ -263,9 +267,9 @@ class FileAccess:
             self.written.append(str(path))
 
 
-def _refused(verb: str, shown: str, place: Path, where: str, advice: str) -> ExecutionError:
+def _refused(verb: str, shown: str, path: Path, place: Path, where: str, advice: str) -> ExecutionError:
     """Return the error for a file that may not be opened."""
-    led = f" (it leads to '{place}')" if os.path.islink(shown) or ".." in shown else ""  # noqa: PTH114
+    led = f" (a link leads to '{place}')" if _plain(path) != place else ""
     return ExecutionError(f"the program may not {verb} '{shown}'{led}: that is {where}", expected=advice)
 
 

@@ -116,7 +116,7 @@ def console(context: NativeContext) -> NativeTable:
         "closeConsole": lambda _number: 0,
         "read": read,
         "readInteger": read_integer,
-        "write": lambda _number, text: context.output(text),
+        "write": lambda _number, text: context.output(str(text)),
     }
 
 
