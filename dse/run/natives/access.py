@@ -241,7 +241,7 @@ class FileAccess:
         return self._copies[key]
 
     def _new_copy(self, key: Path, name: str) -> Path:
-        if key.is_dir():
+        if os.path.isdir(key):  # noqa: PTH112  # an impossible name is no folder
             raise ExecutionError(f"cannot open '{name}': {os.strerror(errno.EISDIR)}")
         path = self.files / key.relative_to(_plain(self.home))
         place = _resolved(path, str(path))

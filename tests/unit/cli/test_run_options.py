@@ -195,6 +195,18 @@ def test_a_link_to_a_file_of_another_kind_is_no_source(tmp_path: Path) -> None:
     assert load_network(str(home / "Top.xdf")).network.instances[0].name == "s"
 
 
+def interrupt() -> int:
+    """A native in which the user interrupts."""
+    raise KeyboardInterrupt
+
+
+def test_an_interrupted_verb_says_where_the_run_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = "actor S () ==> int O : @native function ask() --> int end go: action ==> O:[ask()] end end"
+    path = network(tmp_path, source)
+    assert main(["run", path, "--native", f"S.ask={__name__}:interrupt"]) == 130
+    assert "interrupted; the run was in 's', go, after 0 firings; everything" in capsys.readouterr().err
+
+
 def test_memory_as_text() -> None:
     assert [parse_memory(t) for t in ("500M", "4G", "1 GiB", "2t", "8kB")] == [
         500 << 20,

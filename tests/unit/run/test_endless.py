@@ -1,5 +1,6 @@
 """Networks that never end: where they stop, what of their trace counts, interrupts, and the memory that they get."""
 
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -162,6 +163,25 @@ def test_an_interrupted_run_says_where_it_was(tmp_path: Path) -> None:
         with pytest.raises(error) as caught:
             run_network(network, options)
         assert caught.value.__notes__ == ["the run was in 'a', stuck, after 5 firings"]
+
+
+def test_an_action_that_never_ends_can_be_interrupted(tmp_path: Path) -> None:
+    text = """actor A () ==> : int n := 0; first: action ==> guard n < 1 do n := n + 1; end
+        stuck: action ==> guard n = 1 do while n > 0 do n := 1; end end end"""
+    network = network_of(tmp_path, (text,), "a=A")
+
+    def ring(*_: object) -> None:
+        raise Alarm
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    try:
+        with pytest.raises(Alarm) as caught:
+            run_network(network, RunOptions())
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert caught.value.__notes__ == ["the run was in 'a', stuck, after 1 firings"]
 
 
 class Alarm(BaseException):
