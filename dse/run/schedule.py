@@ -81,6 +81,10 @@ class Scheduler:
             self.wall.lift()
             message, expected = out_of_memory(self.wall, self.n_firings)
             raise ExecutionError(message, expected=expected) from fault
+        except KeyboardInterrupt as interrupt:
+            if not hasattr(interrupt, "__notes__"):  # it came between two actors
+                interrupt.add_note(f"the run had made {self.n_firings:,} firings")
+            raise
         finally:
             self.wall.lift()
             for actor in self.actors:

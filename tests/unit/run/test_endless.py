@@ -184,6 +184,17 @@ def test_an_action_that_never_ends_can_be_interrupted(tmp_path: Path) -> None:
     assert caught.value.__notes__ == ["the run was in 'a', stuck, after 1 firings"]
 
 
+def test_an_interrupt_between_two_actors_says_how_far_the_run_was(tmp_path: Path) -> None:
+    network = network_of(tmp_path, ("actor A () ==> : idle: action ==> end end",), "a=A")
+
+    def stop(firings: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run_network(network, RunOptions(), progress=stop)
+    assert caught.value.__notes__ == ["the run had made 4,096 firings"]
+
+
 class Alarm(BaseException):
     """What a time limit raises."""
 
