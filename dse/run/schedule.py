@@ -56,7 +56,9 @@ class Scheduler:
         self._made = [0] * len(actors)
         """Firings of each actor, as its bursts told them."""
         self._last_move: tuple[list[int], list[int]] = ([], [])
-        """``_made`` before and after the last round in which a token moved; empty where there was none."""
+        """``_made`` at the start and the end of the last round in which a token moved; empty where there was none."""
+        # An actor with a connection to itself says in each burst that tokens moved.
+        self._looped = any(a.compiled.wiring.loops for a in actors)
         # A guard that calls a native may change its value without any token having moved.
         self._retried = [a.index for a in actors if any(x.guard_calls_native for x in a.compiled.facts.accesses)]
 
@@ -94,8 +96,9 @@ class Scheduler:
         states, moved, limit = self.states, self.moved, self.rules.max_firings or sys.maxsize
         self._made = made = [a.n_firings for a in self.actors]
         total, idle = sum(made), 0
-        if moved[0]:  # by an initializer
-            self._last_move = (made.copy(), made.copy())
+        start = made.copy()
+        if moved[0] and self._has_moves([0] * len(made), made):  # by an initializer
+            self._last_move = (start, start)
         while True:
             moved[0] = 0
             before = total
@@ -112,13 +115,20 @@ class Scheduler:
                 total += self._retry()
                 if total == before and 1 not in states:
                     return "quiescent"
+            end = made.copy()
             if moved[0]:
                 idle = 0
-                self._last_move = (self._last_move[1], made.copy())
-                continue
-            idle += total - before
+                if not self._looped or self._has_moves(start, end):
+                    self._last_move = (start, end)
+            else:
+                idle += total - before
+            start = end
             if idle >= self.rules.idle_firings:
                 return "livelock"
+
+    def _has_moves(self, start: list[int], end: list[int]) -> bool:
+        """Return whether a token was read or written between two counts of firings."""
+        return any(_end_of_moves(a, start[a.index], end[a.index]) > start[a.index] for a in self.actors)
 
     def idle_tail(self) -> tuple[int, ...]:
         """Return how many firings of each actor come after the last firing of all that read or wrote a token.
@@ -130,7 +140,7 @@ class Scheduler:
             return (0,) * len(self.actors)
         kept = list(after)
         for actor in reversed(self.actors):
-            first = before[actor.index] if before else 0
+            first = before[actor.index]
             kept[actor.index] = _end_of_moves(actor, first, after[actor.index])
             if kept[actor.index] > first:
                 break
@@ -208,7 +218,9 @@ def _end_of_moves(actor: RunningActor, first: int, last: int) -> int:
     moving = [
         bool(a.inputs) or any(compiled.wiring.fan_outs[p.port] for p in a.outputs) for a in compiled.actor.actions
     ]
-    return next((k + 1 for k in range(last - 1, first - 1, -1) if moving[actor.archive[k]]), first)
+    kept = len(actor.archive)
+    ids = ((k, actor.archive[k] if k < kept else actor.firings[k - kept]) for k in range(last - 1, first - 1, -1))
+    return next((k + 1 for k, action in ids if moving[action]), first)
 
 
 def _fault_text(fault: BaseException) -> str:

@@ -57,6 +57,17 @@ def test_the_tail_begins_exactly_after_the_last_firing_that_moved_a_token(tmp_pa
     assert taken[:50] == ["wait"] * 50, "what fires before it without a token stays"
 
 
+def test_idle_rounds_before_the_last_token_are_no_tail(tmp_path: Path) -> None:
+    late = """actor S () ==> int O : int n := 0; count: action ==> guard n < 10000 do n := n + 1; end
+        send: action ==> O:[n] guard n = 10000 do n := n + 1; end end"""
+    busy = "actor Z () ==> : idle: action ==> end end"
+    result = endless(tmp_path, (busy, SINK, late), "a=Z s=S k=Sink z=Z s.O->k.I", idle_firings=100_000)
+    before, sent, taken, after = firings(result.settled_trace)
+    assert (sent.count("send"), len(taken)) == (1, 1)
+    # Rounds of 4,096 firings: the token is sent and read in the third, after the turn of the first actor in it.
+    assert (len(before), len(sent), len(after)) == (3 * 4096, 10_001, 2 * 4096)
+
+
 def test_a_write_to_nobody_moves_no_token(tmp_path: Path) -> None:
     text = """actor W () int I ==> int O : take: action I:[x] ==> end
         shout: action ==> O:[1] end
