@@ -46,8 +46,9 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line and return its exit code; an interrupt, even of the imports, is no traceback."""
     try:
         return _main(argv)
-    except KeyboardInterrupt:
-        print("interrupted; everything reported so far is kept", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        notes = "".join(f"; {note}" for note in getattr(interrupt, "__notes__", ()))  # where a run was
+        print(f"interrupted{notes}; everything reported so far is kept", file=sys.stderr)
         return 130
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 
 from dse.base.diagnostics import render
 from dse.base.errors import Diagnostic, OptionError
+from dse.cli.progress import RunLine
+from dse.cli.run_arguments import add_run_arguments, run_options
 from dse.flows.options import ProblemOptions
 from dse.flows.setting import COMPILING
 
@@ -13,7 +15,12 @@ from dse.flows.setting import COMPILING
 def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> None:
     """Add the arguments; ``program`` says what the first one may be."""
     parser.add_argument("program", metavar=program, help="the program")
-    parser.add_argument("-i", "--input", metavar="FILE", help="input (default: what input.default beside it names)")
+    parser.add_argument(
+        "-i",
+        "--input",
+        metavar="FILE",
+        help="input, or a folder of inputs (default: what input.default beside it names)",
+    )
     parser.add_argument(
         "--weights", metavar="W", action="append", default=[], help="weight folder or file; may be repeated"
     )
@@ -34,6 +41,7 @@ def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> N
         default=[],
         help="folder that holds the package tree of the classes; may be repeated",
     )
+    add_run_arguments(parser)
 
 
 def problem_options(args: argparse.Namespace) -> ProblemOptions:
@@ -48,6 +56,7 @@ def problem_options(args: argparse.Namespace) -> ProblemOptions:
         missing_weights=args.missing_weights,
         platform=args.platform,
         engine=args.engine,
+        run=run_options(args),
     )
 
 
@@ -58,10 +67,14 @@ def refuse_empty(name: str, value: str | None) -> None:
 
 
 def compiling_notice(*, quiet: bool) -> Callable[[str], None]:
-    """Return a listener to stages that says on standard error, terminal or not, when the engine is being compiled."""
+    """Return a listener to stages that says on standard error when the engine is compiled, and how a run goes on."""
+    line = RunLine()
 
     def told(stage: str) -> None:
-        if stage == COMPILING and not quiet:
+        if quiet:
+            return
+        line.show(stage)
+        if stage == COMPILING:
             print(stage, file=sys.stderr, flush=True)
 
     return told

@@ -3,14 +3,16 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from dataclasses import replace
 
 from dse.base.diagnostics import render
 from dse.base.errors import OptionError
+from dse.cli.progress import FiringLines, run_line
+from dse.cli.run_arguments import add_run_arguments, run_options
 from dse.flows.run import RunReport, run_file
 from dse.run.execution import RunResult
 from dse.run.natives.screen import Comparison
-from dse.run.options import FIFO_TOKENS, RunOptions
+from dse.run.options import FIFO_TOKENS
 
 _MODES = ("auto", "never")
 _ENDINGS = {
@@ -27,32 +29,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "example: dse run actors/jpeg/jpeg.xdf -i actors/jpeg/input.jpg -o picture.png"
     parser.add_argument("network", help="network (.xdf)")
     files = parser.add_argument_group("files")
-    files.add_argument("-i", "--input", metavar="FILE", help="input; default: the one that input.default names")
+    files.add_argument(
+        "-i", "--input", metavar="FILE", help="input, or a folder of inputs; default: the one that input.default names"
+    )
     files.add_argument("-o", "--output", metavar="FILE", help="pictures (.yuv .png .pgm .ppm), or what a sink writes")
     files.add_argument("-w", "--write", metavar="FILE", help="what a writer writes (default: as -o)")
     files.add_argument("-y", "--reference", metavar="FILE", help="planar pictures or bytes that the output must equal")
     files.add_argument("--tolerance", type=int, default=0, metavar="N", help="difference of a sample that is accepted")
-    limits = parser.add_argument_group("limits")
-    limits.add_argument(
-        "-l",
-        "--loops",
-        type=int,
-        default=1,
-        metavar="N",
-        help="times the input is read, where the source of the network asks for it (default 1)",
-    )
-    limits.add_argument("-f", "--frames", type=int, metavar="N", help="stop after N pictures")
-    limits.add_argument(
+    add_run_arguments(parser)
+    parser.add_argument(
         "-s", "--fifo-size", type=int, default=FIFO_TOKENS, metavar="N", help="FIFO capacity in tokens (default 512)"
     )
-    limits.add_argument("--max-firings", type=int, metavar="N", help="stop after N firings")
     parser.add_argument("--why", action="store_true", help="say what each actor waits for at the end")
     parser.add_argument(
         "--native",
         action="append",
         default=[],
         metavar="UNIT.FUNCTION=MODULE:CALLABLE",
-        help="bind a native function to a Python callable; may be repeated",
+        help="bind a native function to a Python callable, which may do what Python may; may be repeated",
     )
     parser.add_argument("--source-path", metavar="DIR", action="append", default=[], help="folder of classes")
     parser.add_argument("--strict", action="store_true", help="warnings about the network are errors")
@@ -60,26 +54,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the network; print what it prints; return 0, 1 (differs, failed) or 3 (deadlock)."""
-    options = RunOptions(
+    options = replace(
+        run_options(args),
         input=args.input,
         output=args.output,
         write=args.write,
         reference=args.reference,
         tolerance=args.tolerance,
-        loops=args.loops,
-        frames=args.frames,
         fifo_tokens=args.fifo_size,
-        max_firings=args.max_firings,
         natives=tuple(_native(text) for text in args.native if text not in _MODES),
     )
-    report = run_file(
-        args.network,
-        options,
-        source_paths=tuple(args.source_path),
-        strict=args.strict,
-        echo=None if args.json else sys.stdout.write,
-        progress=None if args.quiet else _show_progress(),
-    )
+    with run_line() as line:
+        report = run_file(
+            args.network,
+            options,
+            source_paths=tuple(args.source_path),
+            strict=args.strict,
+            echo=None if args.json else sys.stdout.write,
+            progress=None if args.quiet else FiringLines(line),
+        )
     if args.json:
         print(json.dumps(as_document(report), indent=2))
     sys.stdout.flush()
@@ -131,20 +124,6 @@ def _native(text: str) -> tuple[str, str]:
     if not equals or "." not in key or ":" not in target:
         raise OptionError(f"'{text}' binds no native", expected="--native UNIT.FUNCTION=MODULE:CALLABLE")
     return key, target
-
-
-def _show_progress() -> Callable[[int], None]:
-    """Return what tells the firings so far: on one line of a terminal, else one line for about a million."""
-    shown = [0]
-
-    def show(firings: int) -> None:
-        if sys.stderr.isatty():
-            print(f"\r{firings} firings", end="", file=sys.stderr, flush=True)
-        elif firings - shown[0] >= 1 << 20:
-            shown[0] = firings
-            print(f"{firings} firings", file=sys.stderr)
-
-    return show
 
 
 def _print_findings(report: RunReport, *, quiet: bool, why: bool) -> None:

@@ -3,16 +3,20 @@
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from dse.base.diagnostics import render
 from dse.base.errors import OptionError
-from dse.flows.trace import Exported, Recorded, export_trace, import_trace, open_trace, record
+from dse.cli.progress import run_line
+from dse.cli.run_arguments import add_run_arguments, run_options
+from dse.flows.program import UNNAMED_OUTPUT, told_firings
+from dse.flows.trace import Exported, Recorded, export_trace, import_trace, left_out, open_trace, record
 from dse.formats.trace_store import is_trace_store, write_trace
 from dse.model.trace import Trace
-from dse.run.options import FIFO_TOKENS, RunOptions
+from dse.run.options import FIFO_TOKENS
 
 _MOST_ACTIONS_SHOWN = 40
 
@@ -26,7 +30,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "          dse trace --export turnus.tracez jpeg.trace"
     )
     parser.add_argument("program", nargs="?", metavar="NETWORK.xdf|T", help="network to run, or a trace")
-    parser.add_argument("-i", "--input", metavar="FILE", help="input (default: what input.default beside it names)")
+    parser.add_argument(
+        "-i",
+        "--input",
+        metavar="FILE",
+        help="input, or a folder of inputs (default: what input.default beside it names)",
+    )
     parser.add_argument("-o", "--output", metavar="T", help="trace file to write")
     parser.add_argument("--accesses", action="store_true", help="record accesses of state variables and guards too")
     other = parser.add_argument_group("other traces")
@@ -35,20 +44,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     other.add_argument("--export", metavar="F.trace[z]", help="write the trace for TURNUS, its .net file beside it")
     other.add_argument("--net", metavar="F.net", help="network model of --import or --export (default: beside it)")
     other.add_argument("--no-dependencies", action="store_true", help="export the steps only")
-    limits = parser.add_argument_group("limits of the run")
-    limits.add_argument(
-        "-l",
-        "--loops",
-        type=int,
-        default=1,
-        metavar="N",
-        help="times the input is read, where the source of the network asks for it (default 1)",
-    )
-    limits.add_argument("-f", "--frames", type=int, metavar="N", help="stop after N pictures")
-    limits.add_argument(
+    add_run_arguments(parser)
+    parser.add_argument(
         "-s", "--fifo-size", type=int, default=FIFO_TOKENS, metavar="N", help="FIFO capacity in tokens (default 512)"
     )
-    limits.add_argument("--max-firings", type=int, metavar="N", help="stop after N firings")
     parser.add_argument(
         "--source-path", metavar="DIR", action="append", default=[], help="folder of classes; may be repeated"
     )
@@ -108,21 +107,16 @@ def _source(args: argparse.Namespace) -> Recorded:
         return Recorded(trace=open_trace(args.program))
     if not (args.output or args.export):
         raise OptionError("the trace would be lost", expected="say where to write it: -o T, or --export F.trace")
-    options = RunOptions(
+    options = replace(
+        run_options(args),
         input=args.input,
-        loops=args.loops,
-        frames=args.frames,
         fifo_tokens=args.fifo_size,
-        max_firings=args.max_firings,
         record_accesses=args.accesses,
+        unnamed_output=UNNAMED_OUTPUT,
     )
-    progress = None if args.quiet or args.json or not sys.stderr.isatty() else _show
-    return record(args.program, options, source_paths=tuple(args.source_path), progress=progress)
-
-
-def _show(firings: int) -> None:
-    """Show the firings so far on one line of the terminal."""
-    print(f"\r{firings} firings", end="", file=sys.stderr, flush=True)
+    with run_line() as line:
+        progress = None if args.quiet else told_firings(line.show)
+        return record(args.program, options, source_paths=tuple(args.source_path), progress=progress)
 
 
 def _stored_size(args: argparse.Namespace, trace: Trace) -> int:
@@ -162,6 +156,8 @@ def _print(recorded: Recorded, args: argparse.Namespace, size: int | None, expor
     """Print what was written, and for ``--info`` what is in the trace."""
     trace, topology = recorded.trace, recorded.trace.topology
     print(f"{trace.n_firings} firings of {len(topology.actors)} actors, {len(topology.buffers)} FIFOs")
+    if said := left_out(trace):
+        print(said)
     if size is not None:
         print(f"wrote {args.output}: {size} bytes, {size / max(1, trace.n_firings):.2f} a firing")
     if exported is not None:

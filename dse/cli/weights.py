@@ -11,6 +11,8 @@ from rich.console import Console
 
 from dse.base.errors import OptionError
 from dse.cli.predicted_documents import prediction_document, prediction_lines
+from dse.cli.progress import run_line
+from dse.cli.run_arguments import add_run_arguments, run_options
 from dse.flows.predict import parse_shape
 from dse.flows.weights import PredictWeightsOptions, predict_weight_files
 from dse.formats.device_yaml import builtin_devices
@@ -21,6 +23,7 @@ from dse.formats.weights_xml_write import write_communication, write_compute, wr
 from dse.frontend.network.elaborate import load_network
 from dse.model.weights import Cost, FifoKind, UnitKind, WeightTable, merge_weights
 from dse.passes.analyses.nominal import nominal_weights
+from dse.run.options import PLAIN_RUN
 
 _ACTIONS = ("show", "convert", "merge", "nominal", "predict")
 
@@ -54,11 +57,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="nominal, predict: folder of classes; may be repeated",
     )
-    parser.add_argument("-i", "--input", metavar="FILE", help="predict: input (default: what input.default names)")
+    parser.add_argument(
+        "-i",
+        "--input",
+        metavar="FILE",
+        help="predict: input, or a folder of inputs (default: what input.default names)",
+    )
     parser.add_argument("--device", metavar="D", help="predict: a device file, or the name of a built-in one")
     parser.add_argument(
         "--threads", metavar="THxBL", help="predict: blocks x threads of an actor (default: what the device holds)"
     )
+    add_run_arguments(parser, prefix="predict: ")
 
 
 def _check_output(args: argparse.Namespace) -> None:
@@ -92,6 +101,19 @@ def run(args: argparse.Namespace) -> int:
 
 def _predict(args: argparse.Namespace) -> int:
     """Predict the GPU weights of a network."""
+    options = _predict_options(args)
+    silent = args.quiet or args.json or not sys.stderr.isatty()
+    with Console(stderr=True, quiet=silent).status("") as status, run_line() as line:
+        files = predict_weight_files(options, line.show if silent and not args.quiet else status.update)
+    if args.json:
+        print(json.dumps(prediction_document(files), indent=2))
+    else:
+        print("\n".join(prediction_lines(files)))
+    return 0
+
+
+def _predict_options(args: argparse.Namespace) -> PredictWeightsOptions:
+    """Return what is to be predicted. Raises ``OptionError``."""
     if len(args.files) > 1:
         raise OptionError("'predict' takes one network", expected="dse weights predict NETWORK.xdf --device D")
     if not args.device:
@@ -103,7 +125,7 @@ def _predict(args: argparse.Namespace) -> int:
         raise OptionError(f"'predict' writes several files, '{args.output}' is one", expected="-o FOLDER")
     if args.unit is not None:
         raise OptionError("'predict' is for GPUs: it takes no --unit", expected="leave out --unit")
-    options = PredictWeightsOptions(
+    return PredictWeightsOptions(
         program=args.files[0],
         device=args.device,
         input=args.input,
@@ -111,18 +133,15 @@ def _predict(args: argparse.Namespace) -> int:
         platform=args.platform,
         shape=parse_shape(args.threads) if args.threads else None,
         output=args.output,
+        run=run_options(args),
     )
-    silent = args.quiet or args.json or not sys.stderr.isatty()
-    with Console(stderr=True, quiet=silent).status("") as status:
-        files = predict_weight_files(options, status.update)
-    if args.json:
-        print(json.dumps(prediction_document(files), indent=2))
-    else:
-        print("\n".join(prediction_lines(files)))
-    return 0
 
 
 def _refuse_options_of_predict(args: argparse.Namespace) -> None:
+    if run_options(args) != PLAIN_RUN:
+        raise OptionError(
+            f"'{args.action}' runs no network", expected="'predict' does; leave out the options of the run"
+        )
     for value, option in ((args.input, "-i"), (args.device, "--device"), (args.threads, "--threads")):
         if value is not None:
             raise OptionError(f"'{args.action}' takes no {option}", expected=f"'predict' takes {option}; leave it out")

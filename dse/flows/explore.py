@@ -5,9 +5,9 @@ Read ``explore`` from top to bottom: one variable a stage. The stages are in ``d
 
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 
 from dse.base.errors import ExecutionError
+from dse.base.folders import results_folder
 from dse.estimate.engine import Engine, make_engine
 from dse.estimate.problem.prepare import prepare
 from dse.explore.distribution.cluster import ClusterEstimator
@@ -63,7 +63,7 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
     goals = make_goals(options.objectives, setting.tables)
     method = choose(options, searched.space, goals, budget)
     cluster = _cluster(options, setting)  # connected before an earlier study is moved aside
-    out = options.out or Path("dse-out") / setting.trace.topology.name
+    out = options.out or results_folder(setting.trace.topology.name)
     store, moved = open_store(out, options, setting, searched.space)
     plan = SearchPlan(
         network=setting.trace.topology.name,

@@ -1,5 +1,6 @@
 """The files that a user names, and the input of a network when none is named."""
 
+import os
 from pathlib import Path
 
 from dse.base.errors import FormatError
@@ -7,6 +8,16 @@ from dse.base.source import file_span
 
 DEFAULT_INPUT = "input.default"
 """File beside a network whose first word names the input that it is run on when none is given."""
+
+
+_LONGEST_NAME = 4096
+"""Characters of a name; what is longer is no name."""
+
+
+def require_input(path: str) -> None:
+    """Do nothing if an input of a network is at ``path``: a file, or a folder of files. Raises ``FormatError``."""
+    if not Path(path).is_dir():
+        require_file(path, "give the file that the network reads")
 
 
 def require_file(path: str, expected: str) -> None:
@@ -20,18 +31,36 @@ def require_file(path: str, expected: str) -> None:
 def default_input(network_path: str) -> str | None:
     """Return the input that ``input.default`` beside a network names, or None where there is no such file.
 
+    It lies in the folder of the network or below, its links followed: a network of others chooses no file elsewhere.
+
     Raises:
-        FormatError: the file it names does not exist.
+        FormatError: the file it names does not exist, or lies elsewhere.
     """
     pointer = Path(network_path).parent / DEFAULT_INPUT
     if not pointer.is_file():
         return None
-    name = pointer.read_text(encoding="utf-8").strip()
+    if not _lies_below(pointer, pointer.parent):
+        raise _wrong_default(pointer, "'input.default' is a link that leads out of the folder of the network")
+    with pointer.open("rb") as file:
+        name = file.read(_LONGEST_NAME + 1).decode("utf-8", "surrogateescape").strip()
     path = pointer.parent / name
-    if not name or not path.is_file():
-        raise FormatError(
-            f"the default input '{name}' does not exist",
-            span=file_span(str(pointer)),
-            expected="name a file beside the network, or give the input with -i",
-        )
+    if len(name) > _LONGEST_NAME or not name.isprintable():
+        raise _wrong_default(pointer, "this is no name of a file")
+    if not name or not path.exists():
+        raise _wrong_default(pointer, f"the default input '{name}' does not exist")
+    if not _lies_below(path, pointer.parent):
+        raise _wrong_default(pointer, f"the default input '{name}' is not in the folder of the network")
     return str(path)
+
+
+def _wrong_default(pointer: Path, message: str) -> FormatError:
+    return FormatError(
+        message,
+        span=file_span(str(pointer)),
+        expected="name a file beside the network, or give the input with -i",
+    )
+
+
+def _lies_below(path: Path, folder: Path) -> bool:
+    """Return whether a path leads to something below a folder, links followed."""
+    return Path(os.path.realpath(folder)) in Path(os.path.realpath(path)).parents

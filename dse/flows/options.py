@@ -12,6 +12,7 @@ from dse.explore.evaluator import Budget
 from dse.explore.search import BATCH
 from dse.formats.decimals import format_decimal, parse_decimal
 from dse.model.design_point import POLICIES, Policy, ReleaseMode, TransferMode
+from dse.run.options import PLAIN_RUN, RunOptions
 
 MissingMode: TypeAlias = Literal["error", "zero", "nominal"]
 """``--missing-weights``: what an absent weight means."""
@@ -32,6 +33,8 @@ class ProblemOptions:
     missing_weights: MissingMode = "error"
     platform: str | None = None
     engine: str = "compiled"
+    run: RunOptions = PLAIN_RUN
+    """How the network is run; its input is ``input``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,3 +171,15 @@ def parse_policies(text: str) -> tuple[Policy, ...]:
             raise OptionError(f"unknown policy '{part.strip()}'", expected=nearest_names(name, POLICIES))
         found.append(policy)
     return tuple(dict.fromkeys(found))
+
+
+_MEMORY = re.compile(r"(\d{1,9})\s*([KMGT])(?:i?B)?", re.IGNORECASE)
+_MEMORY_SHIFTS = {"K": 10, "M": 20, "G": 30, "T": 40}
+
+
+def parse_memory(text: str) -> int:
+    """Return the bytes of ``500M`` or ``4G``, units of 1024. Raises ``OptionError``."""
+    match = _MEMORY.fullmatch(text.strip())
+    if match is None or not int(match[1]):
+        raise OptionError(f"memory '{text}' is not understood", expected="a whole number and its unit: 500M, 4G")
+    return int(match[1]) << _MEMORY_SHIFTS[match[2].upper()]

@@ -1,23 +1,31 @@
 """The first stages that several flows share: program, trace, weights, platform, problem, and what they assume."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from dse.base.collector import collector_paused
 from dse.base.errors import DeadlockError, Diagnostic, ExecutionError, OptionError
 from dse.base.source import file_span
-from dse.flows.inputs import default_input, require_file
-from dse.flows.trace import open_trace
+from dse.flows.inputs import default_input, require_file, require_input
+from dse.flows.trace import open_trace, settled_trace
 from dse.formats.trace_store import is_trace_store
 from dse.formats.turnus_trace import is_turnus_trace
 from dse.frontend.network.elaborate import load_network
 from dse.model.trace import Trace
 from dse.program.network import Network
-from dse.run.execution import RunOptions, RunResult, run_network
+from dse.run.execution import RunResult, run_network
+from dse.run.options import PLAIN_RUN, RunOptions
 
 _RUN_FIFOS = "fifo_tokens enlarged to"
 """Key in ``Trace.made_by`` of the default FIFO capacity of a run that deadlocks with the usual one."""
 _MOST_RUN_TOKENS = 1 << 20
 """Where enlarging the FIFOs of a run ends."""
+RUNNING = "running the network"
+"""How the stage begins in which the network is run."""
+UNNAMED_OUTPUT = "output"
+"""Name below the folder of ``--files`` of what a writer writes, for verbs that have no option to name it."""
+_SECONDS_BETWEEN = 0.25
 
 
 def unheard(what: object) -> None:
@@ -50,23 +58,49 @@ def load_program(path: str, source_paths: tuple[str, ...] = ()) -> GivenProgram:
 
 
 def record_trace(
-    program: GivenProgram, given_input: str | None, *, count_rounds: bool = False
+    program: GivenProgram,
+    given_input: str | None,
+    *,
+    run: RunOptions = PLAIN_RUN,
+    count_rounds: bool = False,
+    stage: Callable[[str], None] = unheard,
 ) -> tuple[Trace, str | None]:
     """Return the trace of a program on an input, and the path of the input that it read.
 
-    ``count_rounds``: with ``Trace.rounds``, for a prediction of GPU costs.
+    ``run``: how the network is run. ``count_rounds``: with ``Trace.rounds``, for a prediction of GPU costs. ``stage``
+    hears how many firings there were, now and then.
 
     Raises ``ExecutionError`` where the run fails or nothing fires, ``OptionError`` for an input beside a trace.
     """
     if program.trace is not None:
-        if given_input is not None:
-            raise OptionError("a trace takes no input: it is the record of a run", expected="leave out -i")
+        _refuse_run(given_input, run)
         return _checked(program.trace, program.path), None
     assert program.network is not None, "a program is a network or a trace"
     path = given_input if given_input is not None else default_input(program.path)
     if path is not None:
-        require_file(path, "give the file that the network reads")
-    result, tokens = _run_with_room(program.network, path, count_rounds=count_rounds)
+        require_input(path)
+    options = replace(run, input=path, count_rounds=count_rounds, unnamed_output=UNNAMED_OUTPUT)
+    stage(RUNNING)
+    result, tokens = _run_with_room(program.network, options, told_firings(stage))
+    _require_good_end(result)
+    trace = _checked(settled_trace(replace(options, fifo_tokens=run.fifo_tokens), result), program.path)
+    if result.why == "budget":
+        trace = replace(trace, made_by=(*trace.made_by, ("ended", result.why)))
+    if tokens > run.fifo_tokens:
+        trace = replace(trace, made_by=(*trace.made_by, (_RUN_FIFOS, str(tokens))))
+    return trace, path
+
+
+def _refuse_run(given_input: str | None, run: RunOptions) -> None:
+    """Raise ``OptionError`` for options of a run where a trace is given."""
+    if given_input is not None:
+        raise OptionError("a trace takes no input: it is the record of a run", expected="leave out -i")
+    if run != PLAIN_RUN:
+        raise OptionError("a trace is not run again", expected="leave out the options of the run, or name its network")
+
+
+def _require_good_end(result: RunResult) -> None:
+    """Raise ``DeadlockError`` or ``ExecutionError`` for a run that came to no good end."""
     if result.deadlock is not None:
         actors, fifo = ", ".join(result.deadlock.actors), result.deadlock.fifo
         raise DeadlockError(
@@ -80,21 +114,31 @@ def record_trace(
             f"the run of the network ended with exit code {result.exit_code}: {last[0]}",
             expected="try it alone with `dse run`",
         )
-    trace = _checked(result.trace, program.path)
-    if tokens > RunOptions().fifo_tokens:
-        trace = replace(trace, made_by=(*trace.made_by, (_RUN_FIFOS, str(tokens))))
-    return trace, path
 
 
-def _run_with_room(network: Network, path: str | None, *, count_rounds: bool) -> tuple[RunResult, int]:
+def told_firings(stage: Callable[[str], None]) -> Callable[[int], None]:
+    """Return a listener to the firings of a run that tells a stage how many there were and how quickly they come."""
+    started = time.perf_counter()
+    told = [started]
+
+    def tell(firings: int) -> None:
+        now = time.perf_counter()
+        if now - told[0] >= _SECONDS_BETWEEN:
+            told[0] = now
+            stage(f"{RUNNING}: {firings:,} firings, {firings / (now - started):,.0f}/s")
+
+    return tell
+
+
+def _run_with_room(network: Network, options: RunOptions, progress: Callable[[int], None]) -> tuple[RunResult, int]:
     """Run a network, again with larger FIFOs as long as it deadlocks on a full one.
 
     The capacities of the run are not those of a design point: the same firings can be estimated with any. Returned is
     the run and the default capacity of its FIFOs in tokens.
     """
-    tokens = RunOptions().fifo_tokens
+    tokens = options.fifo_tokens
     while True:
-        result = run_network(network, RunOptions(input=path, fifo_tokens=tokens, count_rounds=count_rounds))
+        result = run_network(network, replace(options, fifo_tokens=tokens), progress=progress)
         if result.deadlock is None or tokens >= _MOST_RUN_TOKENS:
             return result, tokens
         tokens *= 8

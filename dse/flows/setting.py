@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from dse.base.errors import Diagnostic
 from dse.estimate.engine import needs_compiling
@@ -12,6 +13,7 @@ from dse.flows.inputs import DEFAULT_INPUT
 from dse.flows.manifest import program_manifest, units_manifest, weights_manifest
 from dse.flows.options import ProblemOptions
 from dse.flows.program import load_program, record_trace, run_tokens, unheard
+from dse.flows.trace import left_out
 from dse.flows.weighing import choose_weights, derived_costs
 from dse.formats.platform_yaml import load_platform
 from dse.formats.weights_folder import read_weights
@@ -48,9 +50,9 @@ def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard
     program = load_program(options.program, options.source_paths)
     platform = load_platform(options.platform) if options.platform else load_platform()
     given = read_weights(options.weights) if options.weights else None
-    stage("running the network")
     predicts = platform.predicted_gpu is not None
-    trace, input_path = record_trace(program, options.input, count_rounds=predicts)
+    trace, input_path = record_trace(program, options.input, run=options.run, count_rounds=predicts, stage=stage)
+    stage("weighing the firings")
     weights, weights_assumed = choose_weights(program, trace, platform, given, options.missing_weights, stage)
     problem = Problem(
         trace=trace,
@@ -59,7 +61,7 @@ def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard
         missing_weights="zero" if options.missing_weights == "zero" else "error",
     )
     outside = outside_actors(program.network)
-    assumed = [*_room(trace), *weights_assumed, *derived_costs(trace, weights, platform, outside)]
+    assumed = [*_of_run(trace), *weights_assumed, *derived_costs(trace, weights, platform, outside)]
     if options.platform is None:
         assumed.append(f"platform {_platform_text(platform)}")
     if options.input is None and input_path is not None:
@@ -74,7 +76,7 @@ def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard
         tables=build_tables(problem),
         assumed=tuple(assumed),
         manifest=(
-            *program_manifest(program.network, options.program, input_path),
+            *program_manifest(program.network, options.program, _input_file(input_path)),
             *weights_manifest(weights),
             *units_manifest(platform),
         ),
@@ -82,10 +84,19 @@ def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard
     )
 
 
-def _room(trace: Trace) -> list[str]:
-    """Return in words that the run needed larger FIFOs than usual, if it did."""
-    tokens = run_tokens(trace)
-    return [] if tokens is None else [f"the firings of a run with FIFOs of {tokens} tokens (with less it deadlocks)"]
+def _of_run(trace: Trace) -> list[str]:
+    """Return in words what is unusual about the run that made a trace: larger FIFOs, an end that was not its own."""
+    tokens, words = run_tokens(trace), []
+    if tokens is not None:
+        words.append(f"the firings of a run with FIFOs of {tokens} tokens (with less it deadlocks)")
+    if dict(trace.made_by).get("ended") == "budget":
+        words.append(f"only the first {trace.n_firings:,} firings of the network (--max-firings)")
+    return [*words, *filter(None, (left_out(trace),))]
+
+
+def _input_file(path: str | None) -> str | None:
+    """Return the input if it is one file; of a folder the trace knows what was read."""
+    return path if path is not None and Path(path).is_file() else None
 
 
 def _platform_text(platform: Platform) -> str:

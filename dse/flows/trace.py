@@ -17,6 +17,11 @@ from dse.formats.turnus_trace import is_turnus_trace, read_turnus_trace, write_t
 from dse.model.dependencies import DependencyKind
 from dse.model.trace import Trace
 from dse.run.execution import RunOptions, RunResult
+from dse.run.options import PLAIN_RUN
+
+_TOLD_OPTIONS = ("loops", "frames", "fifo_tokens", "max_firings")
+IDLE_LEFT_OUT = "idle firings left out"
+"""Key in ``Trace.made_by`` of the number of firings after the last token moved, which a trace leaves out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,15 +50,31 @@ def record(
         raise ExecutionError("nothing fires in this network: there is no trace", span=file_span(network, 0))
     made_by = [("tool", f"dse {dse.__version__}"), ("network", network), ("network digest", file_digest(network))]
     if report.input is not None:
-        made_by += [("input", report.input), ("input digest", file_digest(report.input))]
-    plain = RunOptions()
-    for name in ("loops", "frames", "fifo_tokens", "max_firings"):
-        if getattr(options, name) != getattr(plain, name):
-            made_by.append((name, str(getattr(options, name))))
-    made_by.append(("ended", report.result.why))
-    trace = replace(report.result.trace, made_by=tuple(made_by))
+        made_by.append(("input", report.input))
+        if Path(report.input).is_file():
+            made_by.append(("input digest", file_digest(report.input)))
+    settled = settled_trace(options, report.result)
+    trace = replace(settled, made_by=(*made_by, *settled.made_by, ("ended", report.result.why)))
     warnings = (*report.warnings, *_deadlock_warning(network, report.result))
     return Recorded(trace=trace, warnings=warnings, exit_code=report.exit_code)
+
+
+def settled_trace(options: RunOptions, result: RunResult) -> Trace:
+    """Return the trace of a run without its idle tail; it knows what of its options, inputs and end is unusual."""
+    made_by = [(f"read {path}", file_digest(path)) for path in result.inputs if Path(path).is_file()]
+    given = ((name, getattr(options, name), getattr(PLAIN_RUN, name)) for name in _TOLD_OPTIONS)
+    made_by += [(name, str(value)) for name, value, plain in given if value != plain]
+    if any(result.idle_tail):
+        made_by.append((IDLE_LEFT_OUT, str(sum(result.idle_tail))))
+    return replace(result.settled_trace, made_by=tuple(made_by))
+
+
+def left_out(trace: Trace) -> str:
+    """Return in words which firings of its run a trace lacks; empty where it has all."""
+    count = dict(trace.made_by).get(IDLE_LEFT_OUT)
+    if count is None:
+        return ""
+    return f"without the last {int(count):,} firings of the run, which came after the last token had moved"
 
 
 def _deadlock_warning(network: str, result: RunResult) -> tuple[Diagnostic, ...]:

@@ -12,6 +12,7 @@ from dse.formats.platform_yaml import load_platform
 from dse.formats.weights_folder import write_weights_folder
 from dse.gpu.actors.firing import LaunchShape
 from dse.gpu.actors.weights import PredictedWeights
+from dse.run.options import PLAIN_RUN, RunOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,7 @@ class PredictWeightsOptions:
     platform: str | None = None
     shape: LaunchShape | None = None
     output: str | None = None
+    run: RunOptions = PLAIN_RUN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +55,8 @@ def predict_weight_files(
         raise OptionError(
             f"'{options.program}' is a trace, without the actors to predict from", expected="give the network (.xdf)"
         )
-    stage("running the network")
-    trace, _ = record_trace(program, options.input, count_rounds=True)
+    trace, _ = record_trace(program, options.input, run=options.run, count_rounds=True, stage=stage)
+    stage("predicting the weights")
     predicted = predict_for_device(program.network, trace, device, platform, shape=options.shape, stage=stage)
     written: tuple[str, ...] = ()
     if options.output is not None:

@@ -3,6 +3,7 @@
 cal.md 2.4: a ``classpathentry`` of kind ``src`` is a source folder, or another project when its path starts with ``/``.
 """
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +27,7 @@ class EclipseProject:
 
 def is_project(folder: Path) -> bool:
     """Return whether a folder holds one of the two project files."""
-    return any((folder / name).is_file() for name in (PROJECT_FILE, CLASSPATH_FILE))
+    return any(_is_there(folder / name) for name in (PROJECT_FILE, CLASSPATH_FILE))
 
 
 def read_project(folder: Path, gather: Gatherer) -> EclipseProject:
@@ -37,7 +38,7 @@ def read_project(folder: Path, gather: Gatherer) -> EclipseProject:
     name, references = _read_description(folder, gather)
     folders: list[str] = []
     classpath = folder / CLASSPATH_FILE
-    source = _parse(classpath, "classpath", gather) if classpath.is_file() else None
+    source = _parse(classpath, "classpath", gather) if _is_there(classpath) else None
     for entry in source.root.iter("classpathentry") if source else ():
         path = str(entry.get("path", ""))
         if entry.get("kind") != "src" or not path:
@@ -57,12 +58,17 @@ def _read_description(folder: Path, gather: Gatherer) -> tuple[str, list[str]]:
     """Return name and referenced projects of a ``.project``; the folder's name where there is none."""
     fallback = folder.absolute().name
     path = folder / PROJECT_FILE
-    source = _parse(path, "projectDescription", gather) if path.is_file() else None
+    source = _parse(path, "projectDescription", gather) if _is_there(path) else None
     if source is None:
         return fallback, []
     name = _text(source.root.find("name"))
     references = [_text(project) for project in source.root.findall("projects/project")]
     return name or fallback, [reference for reference in references if reference]
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether there is a project file, and no link to one of another name, whose lines messages would show."""
+    return path.is_file() and (not path.is_symlink() or os.path.realpath(path).endswith(path.name))
 
 
 def _parse(path: Path, root: str, gather: Gatherer) -> XmlSource | None:

@@ -1,5 +1,6 @@
 """Running a network in Python: from options to what it put out, how it ended, and its trace."""
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,15 +8,18 @@ from pathlib import Path
 
 from dse.base.collector import collector_paused
 from dse.base.errors import Diagnostic, ExecutionError, OptionError
+from dse.base.folders import results_folder
 from dse.model.trace import Trace
 from dse.program.network import Network
 from dse.run.diagnose import Deadlock, Wait, find_deadlock, find_waits
 from dse.run.instance import Fabric, RunningActor, Workshop, build_fabric
+from dse.run.memory import memory_wall
+from dse.run.natives.access import FileAccess
 from dse.run.natives.context import NativeContext
 from dse.run.natives.registry import NativeBindings
 from dse.run.natives.screen import Comparison, Screen
 from dse.run.options import RunOptions
-from dse.run.record import record_trace
+from dse.run.record import record_trace, without_tail
 from dse.run.schedule import Scheduler, StopRules, Why
 
 __all__ = ["ChannelResult", "RunOptions", "RunResult", "run_network"]
@@ -49,6 +53,15 @@ class RunResult:
     deadlock: Deadlock | None
     warnings: tuple[Diagnostic, ...]
     trace: Trace
+    idle_tail: tuple[int, ...] = ()
+    """Of a run that ended because no token moved any more: firings of each actor after the last one that moved one."""
+    inputs: tuple[str, ...] = ()
+    """Files that natives opened for reading by name: those of a folder given as input, and the program's own."""
+
+    @property
+    def settled_trace(self) -> Trace:
+        """The trace without the idle tail, for which nobody waits: what is to be estimated."""
+        return without_tail(self.trace, self.idle_tail)
 
     @property
     def tokens_left(self) -> int:
@@ -77,9 +90,11 @@ def run_network(
         if echo is not None:
             echo(text)
 
-    context = NativeContext(options, output, Path(network.path).parent, Screen(options))
+    files = Path(options.files) if options.files is not None else results_folder(network.name) / "files"
+    access = FileAccess(options, Path(network.path).parent, files)
+    context = NativeContext(options, output, access, Screen(options))
     fabric = build_fabric(network, options.fifo_tokens, hashing=options.hash_channels)
-    try:
+    with contextlib.closing(context), memory_wall(options.max_memory_bytes) as wall:
         bindings = NativeBindings(context, options.natives)
         states, moved = [1] * len(network.instances), [0]
         workshop = Workshop(fabric, accesses=options.record_accesses, rounds=options.count_rounds)
@@ -88,10 +103,8 @@ def run_network(
         with collector_paused():
             actors = [workshop.build(k, states, moved, output, natives[k]) for k in range(len(network.instances))]
         rules = StopRules(max_firings=options.max_firings, idle_firings=options.idle_firings)
-        scheduler = Scheduler(actors, states, moved, rules, progress)
+        scheduler = Scheduler(actors, states, moved, rules, progress, wall)
         why = scheduler.run()
-    finally:
-        context.close()
     if context.input_bytes == b"":
         raise ExecutionError(f"the input '{options.input}' is empty")
     waits = find_waits(network, actors, fabric) if why == "quiescent" else ()
@@ -103,12 +116,14 @@ def run_network(
         channels=_channels(network, fabric, hashed=options.hash_channels),
         stdout="".join(printed),
         frames=context.screen.frames,
-        outputs=(*context.written, *context.screen.files),
+        outputs=(*access.written, *context.screen.files),
         comparison=context.screen.comparison,
         waits=waits,
         deadlock=find_deadlock(network, waits, fabric),
         warnings=_warnings(actors, options, context),
         trace=record_trace(network, actors, accesses=options.record_accesses, rounds=options.count_rounds),
+        idle_tail=scheduler.idle_tail() if why == "livelock" else (),
+        inputs=tuple(access.read),
     )
 
 

@@ -170,7 +170,13 @@ class Workshop:
                 self._ports(index),
                 round_counts,
             )
-        except (ArithmeticError, ValueError, RecursionError, IndexError, MemoryError) as fault:
+        except MemoryError as fault:
+            raise ExecutionError(
+                f"the initial values of '{instance.name}' need more memory than the run may take",
+                span=instance.actor.span,
+                expected="--max-memory SIZE allows more",
+            ) from fault
+        except (ArithmeticError, ValueError, RecursionError, IndexError) as fault:
             raise ExecutionError(
                 f"the initial values of '{instance.name}' cannot be computed: {fault}", span=instance.actor.span
             ) from fault

@@ -30,5 +30,17 @@ class RunOptions:
     record_accesses: bool = False
     count_rounds: bool = False
     """Count how often the loops run whose ends depend on data (``Trace.rounds``)."""
+    files: str | None = None
+    """Folder below which files are created that the program names itself; None: ``dse-out/NETWORK/files``."""
+    allow_files: tuple[str, ...] = ()
+    """Folders below which the program may read and write whatever it names."""
+    unnamed_output: str | None = None
+    """Name below ``files`` of what a writer native writes when ``output`` and ``write`` are None; None: an error."""
+    max_memory_bytes: int | None = None
+    """By how much the memory of the process may grow during the run; None: four fifths of what is free."""
     console_input: tuple[str, ...] = ()
     """Lines that console natives read."""
+
+
+PLAIN_RUN = RunOptions()
+"""A run as it is when nothing is said about it."""

@@ -1,5 +1,6 @@
 """From a network and what ran to a trace: topology, action ids, and the accesses where they were recorded."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -87,6 +88,18 @@ def record_trace(
         made_by=made_by,
     )
     return replace(trace, rounds=tuple(map(_mean_rounds, actors))) if rounds else trace
+
+
+def without_tail(trace: Trace, tail: Sequence[int]) -> Trace:
+    """Return a trace without the last firings of each actor; ``tail[a]``: how many of actor a are left out."""
+    if not any(tail):
+        return trace
+    kept = [ids[: len(ids) - n] for ids, n in zip(trace.firings, tail, strict=True)]
+    accesses = tuple(
+        replace(table, ids=table.ids[: len(ids)]) for table, ids in zip(trace.accesses, kept, strict=False)
+    )
+    shorter = make_trace(trace.topology, kept, accesses=accesses, made_by=trace.made_by)
+    return replace(shorter, rounds=trace.rounds)
 
 
 def _mean_rounds(actor: RunningActor) -> Rounds:

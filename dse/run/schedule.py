@@ -3,21 +3,24 @@
 "Run each actor until it blocks" would starve the others: some actors fire for ever without I/O (cal.md 2.3).
 """
 
+import struct
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from dse.base.errors import ExecutionError
+from dse.base.source import Span
 from dse.run.instance import RunningActor, fault_place
+from dse.run.memory import MemoryWall, out_of_memory
 from dse.run.natives.context import InputRefused, ProgramExit, SourceExhausted
 
 Why: TypeAlias = Literal["quiescent", "livelock", "budget", "exit", "frames"]
 """Why a run ended: nothing can fire; idle firings only; firing budget spent; ended by a native; frames shown."""
 
 _FLUSH_FIRINGS = 1 << 16
-_PROGRESS_FIRINGS = 1 << 18
-_FAULTS = (ArithmeticError, ValueError, IndexError, KeyError, TypeError, RecursionError, MemoryError)
+_PROGRESS_FIRINGS = 1 << 12
+_FAULTS = (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, RecursionError, struct.error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +42,9 @@ class Scheduler:
         moved: list[int],
         rules: StopRules,
         progress: Callable[[int], None] | None = None,
+        wall: MemoryWall | None = None,
     ) -> None:
+        self.wall = wall or MemoryWall()
         self.actors = actors
         self.states = states
         self.moved = moved
@@ -47,7 +52,13 @@ class Scheduler:
         self.progress = progress
         self.finished: set[int] = set()
         self.exit_code = 0
-        self._reported = 0
+        self._next_report = _PROGRESS_FIRINGS
+        self._made = [0] * len(actors)
+        """Firings of each actor, as its bursts told them."""
+        self._last_move: tuple[list[int], list[int]] = ([], [])
+        """``_made`` at the start and the end of the last round in which a token moved; empty where there was none."""
+        # An actor with a connection to itself says in each burst that tokens moved.
+        self._looped = any(a.compiled.wiring.loops for a in actors)
         # A guard that calls a native may change its value without any token having moved.
         self._retried = [a.index for a in actors if any(x.guard_calls_native for x in a.compiled.facts.accesses)]
 
@@ -57,7 +68,10 @@ class Scheduler:
         return sum(a.n_firings for a in self.actors)
 
     def run(self) -> Why:
-        """Run the initializers, then fire until a reason to stop is found; return it."""
+        """Run the initializers, then fire until a reason to stop is found; return it.
+
+        What interrupts it, as ``KeyboardInterrupt`` does, gets a note that says where the run was.
+        """
         try:
             for actor in self.actors:
                 self._resume(actor, None)
@@ -65,49 +79,88 @@ class Scheduler:
         except ProgramExit as stop:
             self.exit_code = stop.exit_code
             return "frames" if stop.frames else "exit"
+        except MemoryError as fault:  # not by an actor but by what is kept of all of them
+            self.wall.lift()
+            message, expected = out_of_memory(self.wall, self.n_firings)
+            raise ExecutionError(message, expected=expected) from fault
+        except KeyboardInterrupt as interrupt:
+            if not hasattr(interrupt, "__notes__"):  # it came between two actors
+                interrupt.add_note(f"the run had made {self.n_firings:,} firings")
+            raise
         finally:
+            self.wall.lift()
             for actor in self.actors:
                 actor.flush()
 
-    def _rounds(self) -> Why:
-        fired_total = self.n_firings
-        idle = 0
-        states, moved = self.states, self.moved
-        limit = sys.maxsize if self.rules.max_firings is None else self.rules.max_firings
+    def _rounds(self) -> Why:  # ways: the innermost loop of a run, flat because calls would cost
+        states, moved, limit = self.states, self.moved, self.rules.max_firings or sys.maxsize
+        self._made = made = [a.n_firings for a in self.actors]
+        total, idle = sum(made), 0
+        start = made.copy()
+        if moved[0] and self._has_moves([0] * len(made), made):  # by an initializer
+            self._last_move = (start, start)
         while True:
             moved[0] = 0
-            fired = 0
-            for actor in self.actors:
-                if states[actor.index] == 1:
-                    burst = min(self.rules.burst_firings, limit - fired_total - fired)
-                    if burst <= 0:
+            before = total
+            for index, actor in enumerate(self.actors):
+                if states[index] == 1:
+                    if total >= limit:
                         return "budget"
-                    fired += self._resume(actor, burst)
-            fired_total += fired
-            self._report(fired_total)
-            idle = 0 if moved[0] else idle + fired
+                    fired = self._resume(actor, min(self.rules.burst_firings, limit - total))
+                    made[index] += fired
+                    total += fired
+                    if total >= self._next_report:
+                        self._report(total)
+            if total == before and 1 not in states:
+                total += self._retry()
+                if total == before and 1 not in states:
+                    return "quiescent"
+            end = made.copy()
+            if moved[0]:
+                idle = 0
+                if not self._looped or self._has_moves(start, end):
+                    self._last_move = (start, end)
+            else:
+                idle += total - before
+            start = end
             if idle >= self.rules.idle_firings:
                 return "livelock"
-            if not fired and self._is_quiescent():
-                return "quiescent"
 
-    def _is_quiescent(self) -> bool:
-        """Return whether nothing can fire, not even an actor whose guards depend on natives."""
-        return 1 not in self.states and not self._retry()
+    def _has_moves(self, start: list[int], end: list[int]) -> bool:
+        """Return whether a token was read or written between two counts of firings."""
+        return any(_end_of_moves(a, start[a.index], end[a.index]) > start[a.index] for a in self.actors)
+
+    def idle_tail(self) -> tuple[int, ...]:
+        """Return how many firings of each actor come after the last firing of all that read or wrote a token.
+
+        Where none ever did, nothing is a tail.
+        """
+        before, after = self._last_move
+        if not after:
+            return (0,) * len(self.actors)
+        kept = list(after)
+        for actor in reversed(self.actors):
+            first = before[actor.index]
+            kept[actor.index] = _end_of_moves(actor, first, after[actor.index])
+            if kept[actor.index] > first:
+                break
+        return tuple(a.n_firings - n for a, n in zip(self.actors, kept, strict=True))
 
     def _report(self, fired: int) -> None:
         """Tell how many firings there were, now and then."""
-        if self.progress is not None and fired - self._reported >= _PROGRESS_FIRINGS:
-            self._reported = fired
+        self._next_report = fired + _PROGRESS_FIRINGS
+        if self.progress is not None:
             self.progress(fired)
 
-    def _retry(self) -> bool:
-        """Let the actors whose guards depend on natives try once more; return whether one of them fired."""
+    def _retry(self) -> int:
+        """Let the actors whose guards depend on natives try once more; return how many of them fired."""
         fired = 0
         for index in self._retried:
             if index not in self.finished:
-                fired += self._resume(self.actors[index], 1)
-        return fired > 0
+                made = self._resume(self.actors[index], 1)
+                self._made[index] += made
+                fired += made
+        return fired
 
     def _resume(self, actor: RunningActor, burst: int | None) -> int:
         """Let an actor fire; return how many firings it made. Faults of its code become errors with their place."""
@@ -121,13 +174,20 @@ class Scheduler:
             self.finished.add(actor.index)
             self.states[actor.index] = 0
             self._after_end()
-            return 1
-        except InputRefused:
+            return actor.n_firings - self._made[actor.index]
+        except (InputRefused, ProgramExit):
             raise
         except ExecutionError as error:
             raise self._placed(actor, error, error.diagnostics[0].message) from error
+        except MemoryError as fault:
+            self.wall.lift()
+            message, expected = out_of_memory(self.wall, self.n_firings)
+            raise self._placed(actor, fault, message, expected) from fault
         except _FAULTS as fault:
             raise self._placed(actor, fault, _fault_text(fault)) from fault
+        except BaseException as interrupt:
+            interrupt.add_note(f"the run was {self._place(actor, interrupt)[0]}, after {self.n_firings:,} firings")
+            raise
         if len(actor.firings) >= _FLUSH_FIRINGS:
             actor.flush()
         return fired
@@ -139,12 +199,28 @@ class Scheduler:
             if index not in self.finished:
                 self.states[index] = 1
 
-    def _placed(self, actor: RunningActor, fault: BaseException, message: str) -> ExecutionError:
+    def _placed(self, actor: RunningActor, fault: BaseException, message: str, expected: str = "") -> ExecutionError:
         """Return the error that says where in the program a fault happened."""
-        owner, span = fault_place(actor, fault)
-        where = f"in '{actor.name}'" + (f", {owner}" if owner else "")
-        expected = fault.diagnostics[0].expected if isinstance(fault, ExecutionError) else ""
+        where, span = self._place(actor, fault)
+        if isinstance(fault, ExecutionError):
+            expected = fault.diagnostics[0].expected
         return ExecutionError(f"{where}: {message}", span=span, expected=expected)
+
+    def _place(self, actor: RunningActor, fault: BaseException) -> tuple[str, Span]:
+        """Return actor and action that were at work when something was raised, in words, and the span."""
+        owner, span = fault_place(actor, fault)
+        return f"in '{actor.name}'" + (f", {owner}" if owner else ""), span
+
+
+def _end_of_moves(actor: RunningActor, first: int, last: int) -> int:
+    """Return the number after the last firing from ``first`` to before ``last`` that moved a token, else ``first``."""
+    compiled = actor.compiled
+    moving = [
+        bool(a.inputs) or any(compiled.wiring.fan_outs[p.port] for p in a.outputs) for a in compiled.actor.actions
+    ]
+    kept = len(actor.archive)
+    ids = ((k, actor.archive[k] if k < kept else actor.firings[k - kept]) for k in range(last - 1, first - 1, -1))
+    return next((k + 1 for k, action in ids if moving[action]), first)
 
 
 def _fault_text(fault: BaseException) -> str:
@@ -153,7 +229,7 @@ def _fault_text(fault: BaseException) -> str:
             return "division by zero"
         case RecursionError():
             return "the recursion is too deep"
-        case MemoryError() | OverflowError():
+        case OverflowError():
             return "a value becomes too large"
         case ValueError() if "shift" in str(fault):
             return "a shift by a negative count"

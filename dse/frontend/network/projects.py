@@ -37,7 +37,7 @@ class SourceRoots:
         for folder in self.folders:
             for suffix in suffixes:
                 path = join(folder, relative + suffix)
-                if Path(path).is_file():
+                if Path(path).is_file() and _leads_to(path, suffix):
                     return path
         return None
 
@@ -49,6 +49,11 @@ class SourceRoots:
         if self.missing_projects:
             text += "; the project refers to " + ", ".join(self.missing_projects) + ", not found beside it"
         return text
+
+
+def _leads_to(path: str, suffix: str) -> bool:
+    """Return whether a file, its links followed, has a suffix: messages show lines of it, which may be of no other."""
+    return not Path(path).is_symlink() or os.path.realpath(path).endswith(suffix)
 
 
 def is_class_name(name: str) -> bool:

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from dse.base.errors import ExecutionError
+from dse.run.natives.access import FileAccess, OpenFile
 from dse.run.natives.screen import Screen
 from dse.run.options import RunOptions
 
@@ -37,11 +38,10 @@ class NativeContext:
 
     options: RunOptions
     output: Callable[[str], object]
-    base: Path
-    """Directory of the network: where files that a program names itself are looked for."""
+    access: FileAccess
+    """The files that the program may open."""
     screen: Screen
-    handles: dict[int, BinaryIO] = field(default_factory=dict)
-    written: list[str] = field(default_factory=list)
+    handles: dict[int, OpenFile] = field(default_factory=dict)
     input_bytes: bytes | None = None
     asked_input: bool = False
     """Whether a native asked where the input is."""
@@ -65,32 +65,36 @@ class NativeContext:
             raise ExecutionError("the network reads an input, but none was given", expected="give a file with -i INPUT")
         return Path(self.options.input)
 
-    def input_in(self, name: str) -> Path:
-        """Return the path of input file ``name`` in the input folder; ``-i`` may also name that file itself."""
+    def input_in(self, name: str) -> tuple[Path, bytes]:
+        """Return input file ``name`` of the input folder, and its bytes; ``-i`` may also name that file itself."""
         path = self.input_path()
-        return path / name if path.is_dir() else path
+        if not path.is_dir():
+            return path, read_file(path, "input")
+        with self.access.read_path(path / name) as file:
+            return path / name, file.read()
 
-    def writer_path(self) -> str:
-        """Return where a writer native writes. Raises ``ExecutionError`` when nothing was given."""
-        path = self.options.write or self.options.output
-        if path is None:
-            raise ExecutionError("the network writes a file, but no name was given", expected="give one with -o OUT")
-        return path
+    def writer_path(self) -> str | None:
+        """Return where a writer native writes by the options, or None where they say nothing."""
+        return self.options.write or self.options.output
 
-    def create(self, path: str) -> BinaryIO:
-        """Open a file for writing and remember it as an output of the run; it is closed at the end of the run."""
-        handle = self._open(Path(path), "wb")
-        self.handles[self._number()] = handle
-        self.written.append(path)
-        return handle
+    def create(self, path: str) -> OpenFile:
+        """Open a file that the user named for writing; it is an output of the run, and closed at its end."""
+        try:
+            file: OpenFile = Path(path).open("wb")  # noqa: SIM115  # closed at the end of the run
+        except OSError as error:
+            raise ExecutionError(f"cannot open '{path}': {error.strerror}") from error
+        self.keep(file)
+        self.access.written.append(path)
+        return file
 
-    def open_handle(self, path: Path, mode: str) -> int:
-        """Open a file and return the number under which the program knows it."""
-        number = self._number()
-        self.handles[number] = self._open(path, mode)
+    def keep(self, file: OpenFile) -> int:
+        """Return the number under which the program knows an open file."""
+        number = self._next_handle
+        self._next_handle += 1
+        self.handles[number] = file
         return number
 
-    def handle(self, number: int) -> BinaryIO:
+    def handle(self, number: int) -> OpenFile:
         """Return an open file. Raises ``ExecutionError`` for a number that is none."""
         if number not in self.handles:
             raise ExecutionError(f"the program uses file {number}, which is not open")
@@ -107,23 +111,20 @@ class NativeContext:
             self.close_handle(number)
         self.screen.close()
 
-    def _number(self) -> int:
-        self._next_handle += 1
-        return self._next_handle - 1
-
-    def _open(self, path: Path, mode: str) -> BinaryIO:
-        try:
-            return path.open(mode)  # type: ignore[return-value]  # all modes used are binary
-        except OSError as error:
-            raise ExecutionError(f"cannot open '{path}': {error.strerror}") from error
-
 
 def read_file(path: Path, what: str) -> bytes:
-    """Return the bytes of a file. Raises ``ExecutionError`` that names it as ``what``."""
+    """Return the bytes of a file that the user named. Raises ``ExecutionError`` that calls it ``what``."""
     try:
         return path.read_bytes()
     except OSError as error:
         raise ExecutionError(f"cannot read the {what} '{path}': {error.strerror}") from error
+
+
+def amount(count: int, what: str) -> int:
+    """Return a number of bytes that a program asks for. Raises ``ExecutionError`` for one below 0."""
+    if count < 0:
+        raise ExecutionError(f"the program {what} {count} bytes")
+    return count
 
 
 def flat(values: Any) -> list[int]:

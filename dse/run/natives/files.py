@@ -3,17 +3,15 @@
 from pathlib import Path
 
 from dse.base.errors import ExecutionError
-from dse.run.natives.context import NativeContext, read_file
+from dse.run.natives.context import NativeContext, amount, read_file
 
 NativeTable = dict[str, object]
+_LARGEST_FILE = 1 << 40
+"""Bytes; a program that seeks beyond is mistaken."""
 
 
 def access_file(context: NativeContext) -> NativeTable:
     """Return the functions of ``system.io.AccessFile``. Relative names are looked for beside the network."""
-
-    def open_file(name: str) -> int:
-        path = context.base / name
-        return context.open_handle(path, "r+b" if path.exists() else "w+b")
 
     def close_file(number: int) -> int:
         context.close_handle(number)
@@ -26,15 +24,17 @@ def access_file(context: NativeContext) -> NativeTable:
         return data[0]
 
     def read_bytes(number: int, buffer: list[int], count: int) -> None:
-        data = context.handle(number).read(count)
-        n = min(len(data), len(buffer))
-        buffer[:n] = data[:n]
+        handle = context.handle(number)
+        data = handle.read(min(amount(count, "reads"), len(buffer)))
+        buffer[: len(data)] = data
+        if count > len(buffer):  # what has no place is read all the same
+            handle.seek(min(handle.tell() + count - len(buffer), size(number)))
 
     def write_byte(number: int, byte: int) -> None:
         context.handle(number).write(bytes((byte & 0xFF,)))
 
     def write_bytes(number: int, buffer: list[int], count: int) -> None:
-        context.handle(number).write(bytes(b & 0xFF for b in buffer[:count]))
+        context.handle(number).write(bytes(b & 0xFF for b in buffer[: amount(count, "writes")]))
 
     def size(number: int) -> int:
         handle = context.handle(number)
@@ -43,15 +43,20 @@ def access_file(context: NativeContext) -> NativeTable:
         handle.seek(here)
         return end
 
+    def seek(number: int, position: int) -> None:
+        if not 0 <= position < _LARGEST_FILE:
+            raise ExecutionError(f"the program seeks byte {position} of a file")
+        context.handle(number).seek(position)
+
     return {
-        "openFile": open_file,
+        "openFile": lambda name: context.keep(context.access.update_named(name)),
         "closeFile": close_file,
         "readByte": read_byte,
         "readBytes": read_bytes,
         "writeByte": write_byte,
         "writeBytes": write_bytes,
         "sizeOfFile": size,
-        "seek": lambda number, position: context.handle(number).seek(position),
+        "seek": seek,
         "filePointer": lambda number: context.handle(number).tell(),
     }
 
@@ -59,6 +64,10 @@ def access_file(context: NativeContext) -> NativeTable:
 def channel(context: NativeContext) -> NativeTable:
     """Return the functions of the file channels (``intf.channel``): -1 from ``readByte`` at the end of the file."""
     ended: set[int] = set()
+
+    def open_channel(name: str, mode: str) -> int:
+        access = context.access
+        return context.keep(access.read_named(name) if "r" in mode else access.create_named(name))
 
     def read_byte(number: int) -> int:
         data = context.handle(number).read(1)
@@ -68,7 +77,7 @@ def channel(context: NativeContext) -> NativeTable:
         return data[0]
 
     return {
-        "open": lambda path, mode: context.open_handle(context.base / path, "rb" if "r" in mode else "wb"),
+        "open": open_channel,
         "exists": lambda number: number in context.handles,
         "close": context.close_handle,
         "isInputShutdown": lambda number: number in ended,
@@ -107,7 +116,7 @@ def console(context: NativeContext) -> NativeTable:
         "closeConsole": lambda _number: 0,
         "read": read,
         "readInteger": read_integer,
-        "write": lambda _number, text: context.output(text),
+        "write": lambda _number, text: context.output(str(text)),
     }
 
 
@@ -130,12 +139,15 @@ def compare(context: NativeContext) -> NativeTable:
 
     def block(values: list[int], count: int) -> None:
         init()
+        amount(count, "compares")
         start = state["position"]
         state["position"] += count
         context.screen.count(bytes(v & 0xFF for v in values[:count]), cached[0][start : start + count])
 
     def block_next(values: list[int], count: int, _display: int) -> None:
         init()
+        if count < 1:
+            raise ExecutionError(f"the program compares {count} bytes")
         wanted = bytes(v & 0xFF for v in values[:count])
         start = state["position"]
         while start < len(cached[0]) and cached[0][start : start + count] != wanted:

@@ -1,15 +1,16 @@
 """Which Python function stands for a native: by declaring unit first, as names collide (cal.md 2.5)."""
 
 import importlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
-from dse.base.errors import ExecutionError, OptionError
+from dse.base.errors import DseError, ExecutionError, OptionError
 from dse.base.registry import nearest_names
 from dse.base.source import NO_SPAN, file_span
 from dse.program.ir import Actor, Native
 from dse.run.natives import display, files, signals, source, writer
-from dse.run.natives.context import InputRefused, NativeContext
+from dse.run.natives.context import InputRefused, NativeContext, ProgramExit, SourceExhausted
 
 NativeFunction = Callable[..., Any]
 Family = Callable[[NativeContext], dict[str, object]]
@@ -80,17 +81,36 @@ class NativeBindings:
         for family in _BY_NAME:
             function = self._table(family).get(native.source_name)
             if callable(function):
-                return function
+                return _taking(native, function)
         return _missing(native, tuple(n for f in _BY_NAME for n in self._table(f)))
 
     def _of_family(self, family: Family, native: Native) -> NativeFunction:
         function = self._table(family).get(native.source_name)
-        return function if callable(function) else _missing(native, tuple(self._table(family)))
+        known = tuple(self._table(family))
+        return _taking(native, function) if callable(function) else _missing(native, known)
 
     def _table(self, family: Family) -> dict[str, object]:
         if family not in self._families:
             self._families[family] = family(self.context)
         return self._families[family]
+
+
+def _taking(native: Native, function: NativeFunction) -> NativeFunction:
+    """Return the function for a native, or one that fails when it is called where the numbers of parameters differ."""
+    try:
+        inspect.signature(function).bind(*native.parameters)
+    except TypeError:
+        declared = len(native.parameters)
+
+        def fail(*_arguments: Any) -> None:
+            raise ExecutionError(
+                f"native '{native.source_name}' takes another number of parameters than the {declared} with which"
+                f" {native.declared_in} declares it",
+                expected=f"bind it with --native {native.declared_in}.{native.source_name}=module:callable",
+            )
+
+        return fail
+    return function
 
 
 def _missing(native: Native, known: tuple[str, ...]) -> NativeFunction:
@@ -116,5 +136,13 @@ def _load(key: str, target: str) -> NativeFunction:
         raise OptionError(f"the native '{key}' cannot be bound to '{target}': {error}") from error
     if not callable(function):
         raise OptionError(f"the native '{key}' cannot be bound to '{target}', which cannot be called")
-    result: NativeFunction = function
-    return result
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except (DseError, ProgramExit, SourceExhausted, MemoryError):
+            raise
+        except Exception as error:  # the code of the user may raise anything
+            raise ExecutionError(f"the native '{key}' ({target}) failed: {type(error).__name__}: {error}") from error
+
+    return call

@@ -6,9 +6,9 @@ Their names collide with those of other programs, so that they are bound by the 
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from dse.base.errors import ExecutionError
+from dse.run.natives.access import OpenFile
 from dse.run.natives.context import NativeContext, SourceExhausted, numbers, read_file
 
 NativeTable = dict[str, object]
@@ -17,9 +17,9 @@ NativeTable = dict[str, object]
 class TextSource:
     """Numbers of a text file. ``next_int`` and ``next_float`` end the calling actor after the last."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, data: bytes) -> None:
         self.path = path
-        self.words: Iterator[str] = numbers(read_file(path, "input"), path)
+        self.words: Iterator[str] = numbers(data, path)
 
     def next_int(self) -> int:
         """Return the next integer."""
@@ -45,7 +45,7 @@ class TextSink:
     def __init__(self, context: NativeContext, suffix: str = "") -> None:
         self.context = context
         self.suffix = suffix
-        self.file: BinaryIO | None = None
+        self.file: OpenFile | None = None
 
     def write(self, text: str) -> None:
         """Append a line; without an output option there is nothing to write to."""
@@ -65,7 +65,7 @@ def digital_filtering(context: NativeContext) -> NativeTable:
     sink = TextSink(context)
 
     def init(index: int = 0) -> None:
-        sources[index] = TextSource(context.input_in(f"input_{index}.in"))
+        sources[index] = TextSource(*context.input_in(f"input_{index}.in"))
 
     def source(index: int) -> TextSource:
         if index not in sources:
@@ -91,7 +91,8 @@ def zigbee(context: NativeContext) -> NativeTable:
 
     def source() -> TextSource:
         if not sources:
-            sources.append(TextSource(context.input_path()))
+            path = context.input_path()
+            sources.append(TextSource(path, read_file(path, "input")))
         return sources[0]
 
     def size() -> int:
@@ -118,7 +119,7 @@ def predistortion(context: NativeContext) -> NativeTable:
 
     def source(part: str) -> TextSource:
         if part not in sources:
-            sources[part] = TextSource(context.input_in(f"in_{part}.txt"))
+            sources[part] = TextSource(*context.input_in(f"in_{part}.txt"))
         return sources[part]
 
     def read(part: str) -> object:

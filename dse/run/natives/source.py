@@ -1,7 +1,7 @@
 """The input file: ``std.stdio.Source`` and the units that declare the same functions; the file-descriptor variant."""
 
 from dse.base.errors import ExecutionError
-from dse.run.natives.context import NativeContext, ProgramExit
+from dse.run.natives.context import NativeContext, ProgramExit, amount
 
 NativeTable = dict[str, object]
 
@@ -26,7 +26,7 @@ class FileSource:
     def read(self, buffer: list[int], count: int) -> None:
         """Fill the first ``count`` elements of ``buffer``."""
         data = self.context.read_input()
-        if self.position + count > len(data):
+        if self.position + amount(count, "reads") > len(data):
             raise ExecutionError(
                 f"the program reads {count} bytes at {self.position} of an input of {len(data)} bytes",
                 expected="give the input that the program expects",
@@ -80,7 +80,7 @@ class DescriptorSource:
     def open(self, name: str) -> int:
         """Open file ``name`` in the input folder."""
         path = self.context.input_path()
-        return self.context.open_handle(path / name if path.is_dir() else path.parent / name, "rb")
+        return self.context.keep(self.context.access.read_path(path / name if path.is_dir() else path.parent / name))
 
     def size(self, number: int) -> int:
         """Return the size in bytes."""
@@ -92,9 +92,10 @@ class DescriptorSource:
 
     def read(self, number: int, buffer: list[int], count: int) -> None:
         """Fill the first ``count`` elements of ``buffer``."""
+        left = self.size(number) - self.context.handle(number).tell()
+        if left < amount(count, "reads"):
+            raise ExecutionError(f"the program reads {count} bytes where file {number} has {left} left")
         data = self.context.handle(number).read(count)
-        if len(data) < count:
-            raise ExecutionError(f"the program reads {count} bytes where file {number} has {len(data)} left")
         n = min(count, len(buffer))
         buffer[:n] = data[:n]
 

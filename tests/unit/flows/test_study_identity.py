@@ -102,6 +102,7 @@ INPUTS = (
 )
 NOT_AN_INPUT = {
     "engine": "all engines give the same integers", "input": "what it changes is the trace",
+    "run": "what it changes is the trace",
     "source_paths": "what it changes is the trace", "problem": "its options are listed one by one",
     "budget": "more of it continues a study", "workers": "no result depends on it",
     "cluster": "no result depends on it", "best": "what is delivered, not what is searched",

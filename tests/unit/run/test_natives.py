@@ -134,14 +134,16 @@ def test_a_bad_sample_is_named(tmp_path: Path) -> None:
         run_network(filter_program(tmp_path), RunOptions(input=str(tmp_path / "in")))
 
 
-def test_a_writer_writes_bytes_and_closing_it_ends_nothing(tmp_path: Path) -> None:
+def test_a_writer_writes_bytes_and_closing_it_ends_the_program(tmp_path: Path) -> None:
     text = """actor W () ==> : @native procedure Writer_init() end @native procedure Writer_write(uint(size=8) b) end
         @native procedure Writer_close() end int n := 0;
         initialize ==> do Writer_init(); end
-        action ==> guard n < 3 do Writer_write(254 + n); Writer_close(); n := n + 1; end end"""
+        write: action ==> guard n < 3 do Writer_write(254 + n); n := n + 1; end
+        close: action ==> guard n >= 3 do Writer_close(); end end"""
     out = tmp_path / "out.bin"
-    run_program(tmp_path, (text,), "w=W", RunOptions(output=str(out)))
+    result = run_program(tmp_path, (text,), "w=W", RunOptions(output=str(out)))
     assert out.read_bytes() == bytes([254, 255, 0])
+    assert (result.why, result.exit_code, result.n_firings) == ("exit", 0, 4)
     with pytest.raises(ExecutionError, match="no name was given"):
         run_program(tmp_path, (text,), "w=W")
 
@@ -203,8 +205,9 @@ def test_consoles_and_files_that_a_program_names(tmp_path: Path) -> None:
             println(readByte(f) + sizeOfFile(f)); z := closeFile(f); end end"""
     (tmp_path / "data").write_bytes(b"abc")
     network = network_of(tmp_path, (text,), "a=A")
-    options = RunOptions(console_input=("17",))
+    options = RunOptions(console_input=("17",), files=str(tmp_path / "files"))
     assert run_network(network, options).stdout == "n=17258\n"
-    assert (tmp_path / "data").read_bytes() == b"\xffbc"
+    assert (tmp_path / "data").read_bytes() == b"abc"
+    assert (tmp_path / "files" / "data").read_bytes() == b"\xffbc"
     with pytest.raises(ExecutionError, match="no line is left"):
         run_network(network, replace(options, console_input=()))

@@ -1,0 +1,68 @@
+"""How far a run is, on standard error: one line of a terminal that changes, elsewhere a line now and then."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dse.flows.program import RUNNING, told_firings
+
+_FIRST_LINE_SECONDS = 30.0
+_CLEARED = "\r\x1b[K"
+
+
+class RunLine:
+    """Shows stages that begin with ``RUNNING``. Off a terminal the first line comes after half a minute.
+
+    The time between lines doubles each time: a run that never ends says so, and how to end it, without filling a log.
+    """
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._started = time.monotonic()
+        self._wait = _FIRST_LINE_SECONDS
+        self._shown = False
+
+    def show(self, stage: str) -> None:
+        """Show a stage of a run; any other takes the line away."""
+        if not stage.startswith(RUNNING):
+            self.clear()
+        elif self._terminal:
+            self._shown = True
+            print(f"{_CLEARED}{stage}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() - self._started >= self._wait:
+            self._wait *= 2
+            print(f"{stage}; --max-firings N ends it", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Take the line away, so that what follows begins a line of its own."""
+        if self._shown:
+            self._shown = False
+            print(_CLEARED, end="", file=sys.stderr, flush=True)
+
+
+class FiringLines:
+    """Shows the firings of ``dse run``: as ``RunLine`` on a terminal, else one line for about a million."""
+
+    def __init__(self, line: RunLine) -> None:
+        self._tell = told_firings(line.show)
+        self._terminal = sys.stderr.isatty()
+        self._shown = 0
+
+    def __call__(self, firings: int) -> None:
+        """Hear how many firings there were."""
+        if self._terminal:
+            self._tell(firings)
+        elif firings - self._shown >= 1 << 20:
+            self._shown = firings
+            print(f"{firings} firings", file=sys.stderr)
+
+
+@contextmanager
+def run_line() -> Iterator[RunLine]:
+    """Yield a line that is taken away at the end of the block, whatever ends it."""
+    line = RunLine()
+    try:
+        yield line
+    finally:
+        line.clear()

@@ -1,0 +1,54 @@
+"""Arguments of all verbs that run a network: how long it goes on, and which files it may touch."""
+
+import argparse
+
+from dse.base.errors import OptionError
+from dse.flows.options import parse_memory
+from dse.run.options import RunOptions
+
+
+def add_run_arguments(parser: argparse.ArgumentParser, *, prefix: str = "") -> None:
+    """Add the arguments; ``prefix`` goes before each line of help."""
+    group = parser.add_argument_group("the run of the network")
+    group.add_argument(
+        "-l",
+        "--loops",
+        type=int,
+        default=1,
+        metavar="N",
+        help=f"{prefix}times the input is read, where the source of the network asks for it (default 1)",
+    )
+    group.add_argument("-f", "--frames", type=int, metavar="N", help=f"{prefix}stop after N pictures")
+    group.add_argument("--max-firings", type=int, metavar="N", help=f"{prefix}stop after N firings")
+    group.add_argument(
+        "--max-memory",
+        metavar="SIZE",
+        help=f"{prefix}memory that the run may take, such as 500M or 4G (default: four fifths of what is free)",
+    )
+    group.add_argument(
+        "--files",
+        dest="files_folder",
+        metavar="DIR",
+        help=f"{prefix}folder for files that the program itself names and writes (default: dse-out/NETWORK/files)",
+    )
+    group.add_argument(
+        "--allow-files",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help=f"{prefix}folder below which the program may read and write any file; may be repeated",
+    )
+
+
+def run_options(args: argparse.Namespace) -> RunOptions:
+    """Return how the arguments ask a network to be run; input and outputs are not among them."""
+    if args.files_folder is not None and not args.files_folder.strip():
+        raise OptionError("the folder for --files is empty", expected="give a name, or leave it out")
+    return RunOptions(
+        loops=args.loops,
+        frames=args.frames,
+        max_firings=args.max_firings,
+        max_memory_bytes=None if args.max_memory is None else parse_memory(args.max_memory),
+        files=args.files_folder,
+        allow_files=tuple(args.allow_files),
+    )
