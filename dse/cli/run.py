@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from dse.base.diagnostics import render
 from dse.base.errors import OptionError
+from dse.base.numbers import option_integer
 from dse.flows.run import RunReport, run_file
 from dse.run.execution import RunResult
 from dse.run.natives.screen import Comparison
@@ -31,21 +32,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
     files.add_argument("-o", "--output", metavar="FILE", help="pictures (.yuv .png .pgm .ppm), or what a sink writes")
     files.add_argument("-w", "--write", metavar="FILE", help="what a writer writes (default: as -o)")
     files.add_argument("-y", "--reference", metavar="FILE", help="planar pictures or bytes that the output must equal")
-    files.add_argument("--tolerance", type=int, default=0, metavar="N", help="difference of a sample that is accepted")
+    files.add_argument(
+        "--tolerance", type=option_integer, default=0, metavar="N", help="difference of a sample that is accepted"
+    )
     limits = parser.add_argument_group("limits")
     limits.add_argument(
         "-l",
         "--loops",
-        type=int,
+        type=option_integer,
         default=1,
         metavar="N",
         help="times the input is read, where the source of the network asks for it (default 1)",
     )
-    limits.add_argument("-f", "--frames", type=int, metavar="N", help="stop after N pictures")
+    limits.add_argument("-f", "--frames", type=option_integer, metavar="N", help="stop after N pictures")
     limits.add_argument(
-        "-s", "--fifo-size", type=int, default=FIFO_TOKENS, metavar="N", help="FIFO capacity in tokens (default 512)"
+        "-s",
+        "--fifo-size",
+        type=option_integer,
+        default=FIFO_TOKENS,
+        metavar="N",
+        help="FIFO capacity in tokens (default 512)",
     )
-    limits.add_argument("--max-firings", type=int, metavar="N", help="stop after N firings")
+    limits.add_argument("--max-firings", type=option_integer, metavar="N", help="stop after N firings")
     parser.add_argument("--why", action="store_true", help="say what each actor waits for at the end")
     parser.add_argument(
         "--native",

@@ -9,6 +9,7 @@ import numpy as np
 
 from dse.base.diagnostics import render
 from dse.base.errors import OptionError
+from dse.base.numbers import option_integer
 from dse.flows.trace import Exported, Recorded, export_trace, import_trace, open_trace, record
 from dse.formats.trace_store import is_trace_store, write_trace
 from dse.model.trace import Trace
@@ -39,16 +40,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     limits.add_argument(
         "-l",
         "--loops",
-        type=int,
+        type=option_integer,
         default=1,
         metavar="N",
         help="times the input is read, where the source of the network asks for it (default 1)",
     )
-    limits.add_argument("-f", "--frames", type=int, metavar="N", help="stop after N pictures")
+    limits.add_argument("-f", "--frames", type=option_integer, metavar="N", help="stop after N pictures")
     limits.add_argument(
-        "-s", "--fifo-size", type=int, default=FIFO_TOKENS, metavar="N", help="FIFO capacity in tokens (default 512)"
+        "-s",
+        "--fifo-size",
+        type=option_integer,
+        default=FIFO_TOKENS,
+        metavar="N",
+        help="FIFO capacity in tokens (default 512)",
     )
-    limits.add_argument("--max-firings", type=int, metavar="N", help="stop after N firings")
+    limits.add_argument("--max-firings", type=option_integer, metavar="N", help="stop after N firings")
     parser.add_argument(
         "--source-path", metavar="DIR", action="append", default=[], help="folder of classes; may be repeated"
     )

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import FormatError
 from dse.base.files import whole_file
+from dse.base.limits import limits, raise_it
 from dse.base.source import file_span
 from dse.formats.firing_order import firing_order
 from dse.formats.turnus_net import unknown_name
@@ -34,12 +35,10 @@ from dse.model.trace import AccessTable, Topology, Trace, TraceAction, TraceActo
 _MOST_ERRORS = 20
 _MOST_SHAPES = 100_000
 _MOST_PARTS = 2_000_000
-"""Elements and attributes of all shapes of steps that are remembered, at most; further ones are understood each time."""
+"""Elements and attributes of all shapes of steps that are kept, at most; further ones are understood each time."""
 _MOST_NAMES = 1 << 20
 """Names of variables in all access signatures together, at most."""
 _PIECE_BYTES = 1 << 16
-_MOST_ELEMENT_BYTES = 1 << 22
-"""No step is longer: what goes on for so long without one is no trace, however well it is compressed."""
 _KINDS = ("fsm", "tokens", "variable", "port", "guard", "scheduler", "merged", "unknown")
 _GZIP = b"\x1f\x8b"
 _Signature = tuple[frozenset[str], frozenset[str], frozenset[str]]
@@ -156,14 +155,14 @@ class _Importer:
             load_dtd=False,
             huge_tree=False,  # the length of the file is free; only single texts and the depth are bounded
         )
-        unread = 0
+        unread, most = 0, limits().step_bytes
         try:
             while piece := file.read(_PIECE_BYTES):
                 parser.feed(piece)
                 unread = 0 if self._understood(parser) else unread + len(piece)
-                if unread > _MOST_ELEMENT_BYTES:
-                    message = f"{_MOST_ELEMENT_BYTES >> 20} MB of it hold no complete step or dependency"
-                    self._error(message, 0, "expected a trace of TURNUS, which is a list of them")
+                if unread > most:
+                    message = f"{unread >> 10} kB of it hold no complete step or dependency"
+                    self._error(message, 0, f"expected a list of them; {raise_it('step-bytes', most)}")
                     return
             root = parser.close()
             if self.last_number < 0:
@@ -176,7 +175,8 @@ class _Importer:
     def _understood(self, parser: "etree.XMLPullParser") -> bool:
         """Read the steps and dependencies that are complete by now and forget them; return whether there was any."""
         found = False
-        for _, element in parser.read_events():
+        for _, read in parser.read_events():
+            element = cast("etree._Element", read)
             parent = element.getparent()
             if parent is None or parent.getparent() is not None:
                 continue
@@ -209,7 +209,7 @@ class _Importer:
                 return
             if len(self.shapes) < _MOST_SHAPES and self.parts < _MOST_PARTS:
                 self.shapes[shape] = known
-                self.parts += sum(map(len, shape[2:]))
+                self.parts += sum(len(part) for part in shape[2:] if part is not None)
         if number is None:
             return
         steps, action, signature = known

@@ -20,15 +20,30 @@ def _example(rng: random.Random) -> tuple[dict[str, Json], list[bytes]]:
     """Return header and columns of a small pipeline, with accesses in every second case."""
     n = rng.choice((0, 1, 5, 40))
     source = TraceActor(
-        name="s", class_name="S", inputs=(), outputs=("O", "P"), stateless=True,
+        name="s",
+        class_name="S",
+        inputs=(),
+        outputs=("O", "P"),
+        stateless=True,
         actions=(TraceAction(name="x", reads=(), writes=(1, 0)), TraceAction(name="y", reads=(), writes=(2, 1))),
-    )  # fmt: skip
+    )
     middle = TraceActor(
-        name="m", class_name="M", inputs=("I",), outputs=("O",), fsm=True,
-        actions=(TraceAction(name="start", reads=(0,), writes=(0,), initializer=True), TraceAction(name="f", reads=(1,), writes=(1,))),
-    )  # fmt: skip
+        name="m",
+        class_name="M",
+        inputs=("I",),
+        outputs=("O",),
+        fsm=True,
+        actions=(
+            TraceAction(name="start", reads=(0,), writes=(0,), initializer=True),
+            TraceAction(name="f", reads=(1,), writes=(1,)),
+        ),
+    )
     sink = TraceActor(
-        name="k", class_name="K", inputs=("A", "B"), outputs=(), actions=(TraceAction(name="t", reads=(1, 0), writes=()),)
+        name="k",
+        class_name="K",
+        inputs=("A", "B"),
+        outputs=(),
+        actions=(TraceAction(name="t", reads=(1, 0), writes=()),),
     )
     sizes = {"token_bytes": 4, "token_bits": 32}
     buffers = (
@@ -40,9 +55,11 @@ def _example(rng: random.Random) -> tuple[dict[str, Json], list[bytes]]:
     trace = make_trace(topology, [np.arange(n) % 2, [0] + [1] * n, [0] * n])
     columns = [ids.tobytes() for ids in trace.firings]
     header: dict[str, Json] = {
-        "topology": asdict(topology), "firings": [len(ids) for ids in trace.firings], "digest": trace.digest,
+        "topology": asdict(topology),
+        "firings": [len(ids) for ids in trace.firings],
+        "digest": trace.digest,
         "made_by": [["tool", "dse"], ["network", "top.xdf"]],
-    }  # fmt: skip
+    }
     if rng.random() < 0.5:
         header["accesses"] = [[[["a"], ["b"], []], [[], [], ["c"]]]] * 3
         ids = [(np.arange(len(c)) % 2).astype("<u2").tobytes() for c in trace.firings]
