@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from dse.base.numbers import option_integer
+from dse.cli.option_types import option_integer
 from dse.cli.problem_arguments import (
     add_problem_arguments,
     compiling_notice,

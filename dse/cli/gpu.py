@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from dse.base.errors import OptionError
-from dse.base.numbers import option_integer, option_real
 from dse.cli.kernel_documents import choice_document, hand_document, prediction_document
+from dse.cli.option_types import option_integer, option_real
 from dse.flows.gpu import (
     DEFAULT_DEVICE,
     ChooseOptions,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from dse.base.diagnostics import render
 from dse.base.errors import OptionError
-from dse.base.numbers import option_integer
+from dse.cli.option_types import option_integer
 from dse.flows.run import RunReport, run_file
 from dse.run.execution import RunResult
 from dse.run.natives.screen import Comparison

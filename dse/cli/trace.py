@@ -9,7 +9,7 @@ import numpy as np
 
 from dse.base.diagnostics import render
 from dse.base.errors import OptionError
-from dse.base.numbers import option_integer
+from dse.cli.option_types import option_integer
 from dse.flows.trace import Exported, Recorded, export_trace, import_trace, open_trace, record
 from dse.formats.trace_store import is_trace_store, write_trace
 from dse.model.trace import Trace

@@ -98,11 +98,10 @@ class ExpressionLowering:
         digits = re.match(r"0[xX][0-9a-fA-F]+|\d+", text)
         if digits is None:
             return self._refuse("a string", node, "kernels have no text")
-        word = digits.group()
-        if len(word) > LONGEST_INTEGER or (word[0] == "0" and word.isdecimal() and not set(word) <= set("01234567")):
-            return self._refuse(f"the number {shortened(word)}", node, "write a number that fits its type")
-        value_int = int(word, 16) if word[:2].lower() == "0x" else int(word, 8 if word[0] == "0" else 10)
-        return Const(value_int, integer_type(value_int, text[len(word) :]), span)
+        value_int = _integer_of(digits.group())
+        if value_int is None:
+            return self._refuse(f"the number {shortened(text)}", node, "write a number that fits its type")
+        return Const(value_int, integer_type(value_int, text[digits.end() :]), span)
 
     def _name(self, node: c_ast.ID) -> Expr:
         span = self.scope.file.span(node)
@@ -324,3 +323,12 @@ def _result_type(name: str, arguments: list[Expr]) -> Type:
             of = arithmetic_type(of, argument.type)
         return of
     return FLOAT64
+
+
+def _integer_of(word: str) -> int | None:
+    """Return the value of an integer of C, or None where it is too large for every type or has a wrong digit."""
+    base = 16 if word[:2].lower() == "0x" else 8 if word[0] == "0" else 10
+    if len(word) > LONGEST_INTEGER or (base == 8 and not set(word) <= set("01234567")):
+        return None
+    value = int(word, base)
+    return value if value >> 64 == 0 else None

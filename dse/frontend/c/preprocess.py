@@ -438,6 +438,8 @@ def _substitute(macro: Macro, arguments: list[list[Token]]) -> list[Token]:
 
 _LONGEST_CONSTANT = 10_000
 """Words of an expression; longer ones are no sizes."""
+_LEAST, _MOST = -(1 << 63), (1 << 64) - 1
+"""What the integer types of C hold."""
 _LONGEST_NUMBER = 1000
 """Characters of a number; longer ones fit no type."""
 _PYTHON_SIGNS = {"&&": " and ", "||": " or ", "!": " not ", "/": "//"}
@@ -445,13 +447,11 @@ _PYTHON_SIGNS = {"&&": " and ", "||": " or ", "!": " not ", "/": "//"}
 
 def integer_value(words: list[str]) -> int | None:
     """Return the value of a constant integer expression given as words, or None if it is not one."""
-    if len(words) > _LONGEST_CONSTANT:
+    if len(words) > _LONGEST_CONSTANT or max(map(len, words), default=0) > _LONGEST_NUMBER:
         return None
     text = ""
     for word in words:
         number = _INTEGER.match(word)
-        if len(word) > _LONGEST_NUMBER:
-            return None
         if number is not None:
             text += f" {int(number.group(1), 0) if word[:2].lower() == '0x' else int(number.group(1))} "
         elif re.match(r"[A-Za-z_\"'.\d]", word):
@@ -459,9 +459,14 @@ def integer_value(words: list[str]) -> int | None:
         else:
             text += _PYTHON_SIGNS.get(word, word)
     try:
-        return _evaluate(ast.parse(text.strip(), mode="eval").body) if text.strip() else None
+        return _held(_evaluate(ast.parse(text.strip(), mode="eval").body)) if text.strip() else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last of a nest too deep for its parser
         return None
+
+
+def _held(value: int) -> int | None:
+    """Return a value that a type of C holds, else None."""
+    return value if _LEAST <= value <= _MOST else None
 
 
 _UNARY_SIGNS: Mapping[type[ast.unaryop], Callable[[int], int]] = {

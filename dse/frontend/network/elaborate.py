@@ -137,12 +137,7 @@ class _Elaborator:
         for declaration in xdf.declarations:
             if declaration.kind == "Param" and declaration.value is None:
                 self.doubt(f"the parameter '{declaration.name}' has no value, 0 is taken", declaration.span)
-        try:
-            self.expand(xdf, {}, "", (xdf.path,))
-        except RecursionError:
-            self.gather.error("the networks nest too deeply", xdf.span, "a few hundred levels are supported")
-            return None
-        except _TooLargeError:
+        if not self.expanded_whole(xdf):
             return None
         instances = [Instance(name=n, actor=a, span=s) for n, a, s in self.instances if a is not None]
         if len(instances) < len(self.instances):
@@ -154,6 +149,18 @@ class _Elaborator:
             connections=tuple(self.connections),
             sources=tuple(self.library.read),
         )
+
+    def expanded_whole(self, xdf: XdfNetwork) -> bool:
+        """Expand the top network; return whether a limit let it grow to its end."""
+        try:
+            self.expand(xdf, {}, "", (xdf.path,))
+        except RecursionError:
+            self.gather.error("the networks nest too deeply", xdf.span, "a few hundred levels are supported")
+        except _TooLargeError:
+            pass
+        else:
+            return True
+        return False
 
     def doubt(self, message: str, span: Span, expected: str = "") -> None:
         """Record a warning that ``strict`` makes an error."""
