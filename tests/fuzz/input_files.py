@@ -175,7 +175,7 @@ def device(rng: random.Random, folder: Path) -> str | None:
 def kernel(rng: random.Random, folder: Path) -> str | None:
     """Attack with a C file."""
     path = _written(folder / "k.c", rng.choice((mutate_numbers, mutate_lines))(rng, KERNEL, _times(rng)))
-    return first_fault([["gpu", "predict", str(path), "--trace-size", "64"]])
+    return first_fault([["gpu", "predict", str(path), "--trace-size", "4"]])
 
 
 def weights(rng: random.Random, folder: Path) -> str | None:
