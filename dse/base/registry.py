@@ -6,6 +6,10 @@ from typing import Any
 
 from dse.base.errors import OptionError
 
+LONGEST_NAME = 200
+"""Nothing is like a longer name: to compare one with many takes time that grows with the square of its length."""
+MOST_SHOWN = 100
+
 
 class Registry:
     """Maps names to lazily imported attributes (``"module:attribute"``).
@@ -38,7 +42,9 @@ class Registry:
 
 def nearest_names(name: str, known: tuple[str, ...]) -> str:
     """Return a sentence that names the known names nearest to ``name``, or all of them when none is near."""
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.6) if len(name) <= LONGEST_NAME else []
     if near:
         return "did you mean " + " or ".join(f"'{n}'" for n in near) + "?"
+    if len(known) > MOST_SHOWN:
+        return "known: " + ", ".join(known[:MOST_SHOWN]) + f" and {len(known) - MOST_SHOWN} more"
     return "known: " + ", ".join(known) if known else "none is known"

@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from dse.cli.option_types import option_integer
 from dse.cli.problem_arguments import (
     add_problem_arguments,
     compiling_notice,
@@ -85,12 +86,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"what to optimise, the first one ranks: {', '.join(OBJECTIVES.names())} (default: makespan)",
     )
     parser.add_argument("--budget", metavar="N|T|N,T", help="evaluations, time, or both: 2000, 90s, 5m, 2000,90s")
-    parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default: 1)")
+    parser.add_argument("--seed", type=option_integer, default=1, help="seed of everything random (default: 1)")
     parser.add_argument(
         "--workers",
         "--jobs",
         metavar="N",
-        type=int,
+        type=option_integer,
         default=os.cpu_count() or 1,
         help="threads that estimate (default: all cores); --jobs is its former name",
     )
@@ -100,11 +101,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--batch",
         metavar="N",
-        type=int,
+        type=option_integer,
         default=BATCH,
         help=f"mappings under way at once (default: {BATCH}); more than workers on a cluster",
     )
-    parser.add_argument("--best", metavar="N", type=int, default=5, help="mapping files to write (default: 5)")
+    parser.add_argument(
+        "--best", metavar="N", type=option_integer, default=5, help="mapping files to write (default: 5)"
+    )
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK)")
     parser.add_argument("--resume", action="store_true", help="continue the search whose results are in the folder")
 

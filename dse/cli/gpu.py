@@ -9,6 +9,7 @@ from typing import Any
 
 from dse.base.errors import OptionError
 from dse.cli.kernel_documents import choice_document, hand_document, prediction_document
+from dse.cli.option_types import option_integer, option_real
 from dse.flows.gpu import (
     DEFAULT_DEVICE,
     ChooseOptions,
@@ -68,9 +69,9 @@ def _configure_predict(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-advice", action="store_true", help="leave out what changes would give")
     parser.add_argument("--sensitivity", action="store_true", help="also at half and a quarter of every size")
     hand = parser.add_argument_group("memory_pipeline by hand, instead of a kernel")
-    hand.add_argument("--requests", type=float, metavar="X", help="global memory requests a warp (m_inst)")
-    hand.add_argument("--transactions", type=float, metavar="X", help="transactions a request (tpr)")
-    hand.add_argument("--warps", type=float, metavar="X", help="warps launched (w)")
+    hand.add_argument("--requests", type=option_real, metavar="X", help="global memory requests a warp (m_inst)")
+    hand.add_argument("--transactions", type=option_real, metavar="X", help="transactions a request (tpr)")
+    hand.add_argument("--warps", type=option_real, metavar="X", help="warps launched (w)")
 
 
 def _configure_choose(parser: argparse.ArgumentParser) -> None:
@@ -78,8 +79,8 @@ def _configure_choose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--devices", nargs="+", default=[DEFAULT_DEVICE], metavar="D", help="device files or names of built-in ones"
     )
-    parser.add_argument("--fpga-ms", type=float, metavar="X", help="time on an FPGA, in milliseconds")
-    parser.add_argument("--cpu-ms", type=float, metavar="X", help="time on a CPU, in milliseconds")
+    parser.add_argument("--fpga-ms", type=option_real, metavar="X", help="time on an FPGA, in milliseconds")
+    parser.add_argument("--cpu-ms", type=option_real, metavar="X", help="time on a CPU, in milliseconds")
     parser.add_argument(
         "--with-host", action="store_true", help="count kernel starts and copies between host and device, too"
     )
@@ -89,13 +90,17 @@ def _add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kernel", metavar="KERNEL.c", nargs="?", help="the C file")
     parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON document")
     parser.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help="print results only")
+    parser.add_argument("--limit", metavar="NAME=N", action="append", default=argparse.SUPPRESS, help="raise a limit")
     parser.add_argument("--function", metavar="F", help="only the kernels of this function")
     parser.add_argument(
         "--define", metavar="N=1024", nargs="+", action="extend", default=[], help="macros; they win over the file's"
     )
     parser.add_argument("--block", metavar="32x32", help="threads in a block (default: 32x32, 256x1 for one loop)")
     parser.add_argument(
-        "--trace-size", type=int, metavar="T", help="size at which the memory trace is taken (default: 128, 1024)"
+        "--trace-size",
+        type=option_integer,
+        metavar="T",
+        help="size at which the memory trace is taken (default: 128, 1024)",
     )
     parser.add_argument(
         "--no-promotion", action="store_true", help="accumulators stay in memory instead of in registers"
@@ -118,7 +123,9 @@ def _add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
         default="timing",
         help="memory_pipeline: the DRAM read cycle from its timing (default) or as measured",
     )
-    parser.add_argument("--launches", type=int, default=1, metavar="N", help="memory_pipeline: times it is started")
+    parser.add_argument(
+        "--launches", type=option_integer, default=1, metavar="N", help="memory_pipeline: times it is started"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -262,6 +269,8 @@ def _kernel_options(args: argparse.Namespace) -> KernelOptions:
 def _model_options(args: argparse.Namespace) -> ModelOptions:
     if args.launches < 1:
         raise OptionError(f"--launches is {args.launches}", expected="a number above 0")
+    if args.launches > _GREATEST:
+        raise OptionError(f"--launches is {args.launches}", expected=f"at most {_GREATEST:g}")
     return ModelOptions(name=args.model, read_cycle=args.read_cycle, launches=args.launches)
 
 
@@ -286,7 +295,7 @@ def parse_define(text: str) -> tuple[str, str]:
 def parse_block(text: str) -> Block:
     """Return the block of ``32x32``, ``256`` or ``8x8x4``. Raises ``OptionError``."""
     parts = text.lower().split("x")
-    if not 1 <= len(parts) <= 3 or not all(re.fullmatch(r"[1-9]\d{0,5}", part) for part in parts):
+    if not 1 <= len(parts) <= 3 or not all(re.fullmatch(r"[1-9][0-9]{0,5}", part) for part in parts):
         raise OptionError(f"block '{text}' is not understood", expected="threads in x, y and z: 256, 32x32, 8x8x4")
     x, y, z = (*(int(part) for part in parts), 1, 1)[:3]
     return x, y, z

@@ -22,6 +22,8 @@ VERBS: dict[str, str] = {
 }
 """Verb -> one line of help. Its module is ``dse.cli.<verb>`` with ``configure(parser)`` and ``run(args) -> int``."""
 
+_LIMIT_HELP = "raise a limit on what small files may grow to (actors, fifos, c-tokens, step-bytes); may be repeated"
+
 
 def build_parser(verb: str | None) -> argparse.ArgumentParser:
     """Return the argument parser; only the module of ``verb`` is imported, so that ``--help`` stays quick."""
@@ -37,6 +39,7 @@ def build_parser(verb: str | None) -> argparse.ArgumentParser:
         sub.formatter_class = argparse.RawDescriptionHelpFormatter
         sub.add_argument("--json", action="store_true", help="print one JSON document on standard output")
         sub.add_argument("--quiet", action="store_true", help="print results only, no progress")
+        sub.add_argument("--limit", metavar="NAME=N", action="append", default=[], help=_LIMIT_HELP)
         if name == verb:
             importlib.import_module(f"dse.cli.{name}").configure(sub)
     return parser
@@ -73,9 +76,11 @@ def _run_verb(args: argparse.Namespace) -> int:
     """Run the chosen verb; user errors become messages."""
     from dse.base.diagnostics import render  # imported late: --help must not pay for it
     from dse.base.errors import DseError
+    from dse.base.limits import parse_limits, raised_limits
 
     try:
-        code: int = importlib.import_module(f"dse.cli.{args.verb}").run(args)
+        with raised_limits(parse_limits(args.limit)):
+            code: int = importlib.import_module(f"dse.cli.{args.verb}").run(args)
         sys.stdout.flush()
     except DseError as error:
         for diagnostic in error.diagnostics:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from dse.base.diagnostics import render
 from dse.base.errors import OptionError
+from dse.cli.option_types import option_integer
 from dse.cli.progress import FiringLines, run_line
 from dse.cli.run_arguments import add_run_arguments, run_options
 from dse.flows.run import RunReport, run_file
@@ -35,10 +36,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     files.add_argument("-o", "--output", metavar="FILE", help="pictures (.yuv .png .pgm .ppm), or what a sink writes")
     files.add_argument("-w", "--write", metavar="FILE", help="what a writer writes (default: as -o)")
     files.add_argument("-y", "--reference", metavar="FILE", help="planar pictures or bytes that the output must equal")
-    files.add_argument("--tolerance", type=int, default=0, metavar="N", help="difference of a sample that is accepted")
+    files.add_argument(
+        "--tolerance", type=option_integer, default=0, metavar="N", help="difference of a sample that is accepted"
+    )
     add_run_arguments(parser)
     parser.add_argument(
-        "-s", "--fifo-size", type=int, default=FIFO_TOKENS, metavar="N", help="FIFO capacity in tokens (default 512)"
+        "-s",
+        "--fifo-size",
+        type=option_integer,
+        default=FIFO_TOKENS,
+        metavar="N",
+        help="FIFO capacity in tokens (default 512)",
     )
     parser.add_argument("--why", action="store_true", help="say what each actor waits for at the end")
     parser.add_argument(

@@ -3,6 +3,7 @@
 import argparse
 
 from dse.base.errors import OptionError
+from dse.cli.option_types import option_integer
 from dse.flows.options import parse_memory
 from dse.run.options import RunOptions
 
@@ -13,13 +14,13 @@ def add_run_arguments(parser: argparse.ArgumentParser, *, prefix: str = "") -> N
     group.add_argument(
         "-l",
         "--loops",
-        type=int,
+        type=option_integer,
         default=1,
         metavar="N",
         help=f"{prefix}times the input is read, where the source of the network asks for it (default 1)",
     )
-    group.add_argument("-f", "--frames", type=int, metavar="N", help=f"{prefix}stop after N pictures")
-    group.add_argument("--max-firings", type=int, metavar="N", help=f"{prefix}stop after N firings")
+    group.add_argument("-f", "--frames", type=option_integer, metavar="N", help=f"{prefix}stop after N pictures")
+    group.add_argument("--max-firings", type=option_integer, metavar="N", help=f"{prefix}stop after N firings")
     group.add_argument(
         "--max-memory",
         metavar="SIZE",

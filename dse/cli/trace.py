@@ -10,6 +10,7 @@ import numpy as np
 
 from dse.base.diagnostics import render
 from dse.base.errors import OptionError
+from dse.cli.option_types import option_integer
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import add_run_arguments, run_options
 from dse.flows.program import UNNAMED_OUTPUT, told_firings
@@ -46,7 +47,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     other.add_argument("--no-dependencies", action="store_true", help="export the steps only")
     add_run_arguments(parser)
     parser.add_argument(
-        "-s", "--fifo-size", type=int, default=FIFO_TOKENS, metavar="N", help="FIFO capacity in tokens (default 512)"
+        "-s",
+        "--fifo-size",
+        type=option_integer,
+        default=FIFO_TOKENS,
+        metavar="N",
+        help="FIFO capacity in tokens (default 512)",
     )
     parser.add_argument(
         "--source-path", metavar="DIR", action="append", default=[], help="folder of classes; may be repeated"

@@ -1,5 +1,6 @@
 """``dse buffers`` as a function: FIFO sizes for one mapping."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -7,6 +8,7 @@ from pathlib import Path
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import Diagnostic, OptionError
+from dse.base.numbers import ANY_NUMBER, parse_decimal, shortened
 from dse.base.registry import nearest_names
 from dse.estimate.engine import make_engine
 from dse.flows.capacities import Capacities
@@ -19,6 +21,8 @@ from dse.formats.bxdf import write_bxdf
 from dse.formats.xcf import read_xcf
 from dse.model.design_point import DesignPoint, Partition
 from dse.sizing.buffers import DEFAULT_TOLERANCE, SIZING_METHODS, BufferSizing, SizingMethod, size_buffers
+
+_QUOTIENT = re.compile(r"-?[0-9]{1,18}/0*[1-9][0-9]{0,17}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,10 +101,9 @@ def parse_sizing_method(text: str) -> SizingMethod:
 def parse_tolerance(text: str) -> Fraction:
     """Return the tolerance of ``0.01`` or ``1%``. Raises ``OptionError``."""
     number, percent = text.removesuffix("%").strip(), text.endswith("%")
-    try:
-        value = Fraction(number)
-    except (ValueError, ZeroDivisionError):
-        raise OptionError(f"tolerance '{text}' is not understood", expected="a share: 0.01, 1%") from None
+    value = Fraction(number) if _QUOTIENT.fullmatch(number) else parse_decimal(number)
+    if value is None or not ANY_NUMBER.holds(value):
+        raise OptionError(f"tolerance '{shortened(text)}' is not understood", expected="a share: 0.01, 1%")
     return value / 100 if percent else value
 
 

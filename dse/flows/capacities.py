@@ -1,14 +1,19 @@
 """Capacities of the FIFOs: those of ``--buffers``, else those of the network, else a default."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dse.base.errors import OptionError
+from dse.base.numbers import shortened
 from dse.flows.setting import Setting
 from dse.formats.bxdf import read_bxdf
 from dse.model.design_point import DEFAULT_CAPACITY_TOKENS, MOST_TOKENS
 from dse.model.trace import Topology
+
+_NUMBER = re.compile(r"-?[0-9]+", re.ASCII)
+_MOST_DIGITS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,14 +57,27 @@ def read_capacities(text: str, setting: Setting) -> Capacities:
     topology, least = setting.trace.topology, setting.tables.least_capacity
     if not text:
         return default_capacities(topology, least)
-    if text.lstrip("-").isdigit():
-        if int(text) < 1:
-            raise OptionError(f"a capacity of {text} tokens holds nothing", expected="--buffers takes 1 or more")
-        if int(text) > MOST_TOKENS:
-            raise OptionError(f"no memory holds {text} tokens", expected=f"--buffers takes at most {MOST_TOKENS}")
-        return default_capacities(topology, least, int(text))
-    if not Path(text).is_file():
+    if _NUMBER.fullmatch(text):
+        value = int(text[:_MOST_DIGITS])  # more digits than that are beyond measure, whatever follows
+        if value < 1:
+            raise OptionError(
+                f"a capacity of {shortened(text)} tokens holds nothing", expected="--buffers takes 1 or more"
+            )
+        if value > MOST_TOKENS:
+            raise OptionError(
+                f"no memory holds {shortened(text)} tokens", expected=f"--buffers takes at most {MOST_TOKENS}"
+            )
+        return default_capacities(topology, least, value)
+    if not _is_file(text):
         raise OptionError(
-            f"buffers '{text}' is neither a number nor a file", expected="--buffers 512, --buffers X.bxdf"
+            f"buffers '{shortened(text)}' is neither a number nor a file", expected="--buffers 512, --buffers X.bxdf"
         )
     return Capacities(tokens=read_bxdf(text, topology), assumed=())
+
+
+def _is_file(text: str) -> bool:
+    """Return whether a text is the path of a file; no file where it cannot be one, as it is too long or holds NUL."""
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False

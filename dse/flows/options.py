@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from dse.base.errors import OptionError
+from dse.base.numbers import MOST_COUNTED, integer_from, parse_decimal, shortened
 from dse.base.registry import nearest_names
 from dse.explore.evaluator import Budget
 from dse.explore.search import BATCH
-from dse.formats.decimals import format_decimal, parse_decimal
+from dse.formats.decimals import format_decimal
 from dse.model.design_point import POLICIES, Policy, ReleaseMode, TransferMode
 from dse.run.options import PLAIN_RUN, RunOptions
 
@@ -92,7 +93,9 @@ MOST_MHZ = 100_000
 _FORM = "UNIT=MHZ[,MHZ], such as cpu=1200,2000,2900; units with one clock in common: big+little=1200,2000"
 
 
-_TIME = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)")
+_TIME = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?)(s|m|h)")
+MOST_SECONDS = 10**9
+"""Thirty years, and less than what clocks of the system can wait."""
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -104,11 +107,13 @@ def parse_budget(text: str) -> Budget:
         time = _TIME.fullmatch(part.strip())
         if time:
             seconds = float(time[1]) * _SECONDS[time[2]]
-        elif re.fullmatch(r"-?\d+", part.strip()):
-            evaluations = int(part)
+            if seconds > MOST_SECONDS:
+                raise OptionError(f"a budget of {part.strip()} has no end", expected=f"at most {MOST_SECONDS} s")
+        elif (number := integer_from(part, least=-MOST_COUNTED, most=MOST_COUNTED)) is not None:
+            evaluations = number
         else:
             raise OptionError(
-                f"budget '{text}' is not understood",
+                f"budget '{shortened(text)}' is not understood",
                 expected="a number of evaluations, a time, or both: 2000, 90s, 5m, 1h, 2000,90s",
             )
     return Budget(evaluations=evaluations, seconds=seconds)
@@ -116,9 +121,9 @@ def parse_budget(text: str) -> Budget:
 
 def parse_partitions(text: str) -> tuple[int, int]:
     """Return the range of ``4`` (one to four partitions) or ``2-4``. Raises ``OptionError``."""
-    match = re.fullmatch(r"(?:(\d+)-)?(\d+)", text.strip())
+    match = re.fullmatch(r"(?:([0-9]{1,9})-)?([0-9]{1,9})", text.strip())
     if not match:
-        raise OptionError(f"partitions '{text}' is not understood", expected="a number or a range: 4, 2-4")
+        raise OptionError(f"partitions '{shortened(text)}' is not understood", expected="a number or a range: 4, 2-4")
     return int(match[1] or 1), int(match[2])
 
 
@@ -135,7 +140,7 @@ def parse_clocks(text: str) -> ClockRequest:
     left, equals, right = text.partition("=")
     names = tuple(name.strip() for name in left.split("+"))
     if not equals or not all(names) or not right.strip():
-        raise OptionError(f"clocks '{text}' are not understood", expected=_FORM)
+        raise OptionError(f"clocks '{shortened(text)}' are not understood", expected=_FORM)
     clocks = [_clock(part.strip(), text) for part in right.split(",")]
     twice = next((clock for clock in clocks if clocks.count(clock) > 1), None)
     if twice is not None:
@@ -146,7 +151,8 @@ def parse_clocks(text: str) -> ClockRequest:
 def _clock(word: str, text: str) -> Fraction:
     value = parse_decimal(word)
     if value is None:
-        raise OptionError(f"clocks '{text}': '{word}' is no number", expected=_FORM)
+        raise OptionError(f"clocks '{shortened(text)}': '{shortened(word)}' is no number", expected=_FORM)
+    text, word = shortened(text), shortened(word)
     if value <= 0:
         raise OptionError(f"clocks '{text}': nothing runs at {word} MHz", expected="a clock is above 0")
     if value > MOST_MHZ:

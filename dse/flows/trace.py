@@ -11,6 +11,7 @@ from dse.base.source import file_span
 from dse.flows.inputs import require_file
 from dse.flows.manifest import file_digest
 from dse.flows.run import run_file
+from dse.formats.token_counts import check_token_counts
 from dse.formats.trace_store import is_trace_store, read_trace
 from dse.formats.turnus_net import read_net, write_net
 from dse.formats.turnus_trace import is_turnus_trace, read_turnus_trace, write_turnus_trace
@@ -97,7 +98,9 @@ def open_trace(path: str, net: str | None = None) -> Trace:
         FormatError: the file is no trace or is wrong. OptionError: a TURNUS trace without network model.
     """
     if is_trace_store(path):
-        return read_trace(path)
+        trace = read_trace(path)
+        check_token_counts(trace, path)
+        return trace
     require_file(path, "a trace")
     return import_trace(path, net)
 
@@ -141,7 +144,9 @@ def import_trace(path: str, net: str | None = None) -> Trace:
         ("trace digest", file_digest(path)),
         ("network model", model),
     )
-    return read_turnus_trace(path, read_net(model), made_by)
+    trace = read_turnus_trace(path, read_net(model), made_by)
+    check_token_counts(trace, path)
+    return trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,26 +1,9 @@
-"""Exact decimal numbers in text files, both ways. Weights are rationals (estimation.md, Time): no float in between."""
+"""Exact numbers as decimal text; ``dse.base.numbers`` reads them. Weights are rationals: no float in between."""
 
-import re
 from fractions import Fraction
 
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?", re.ASCII)
-_MAX_CHARACTERS = 1000
 PLACES = 12
 """Decimal places of numbers that do not end, such as a third; all others are written exactly."""
-
-
-def parse_decimal(text: str) -> Fraction | None:
-    """Return the exact value of a decimal number such as ``2900``, ``12.5`` or ``1e-3``, or None if it is not one."""
-    bare = text.strip()
-    if len(bare) > _MAX_CHARACTERS or not _DECIMAL.fullmatch(bare):
-        return None
-    return Fraction(bare)
-
-
-def parse_integer(text: str) -> int | None:
-    """Return the value of an integer; ``512.0`` is one too, since tools print counts as floats. None if it is not."""
-    value = parse_decimal(text)
-    return int(value) if value is not None and value.denominator == 1 else None
 
 
 def format_decimal(value: Fraction) -> str:

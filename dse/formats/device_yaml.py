@@ -14,6 +14,7 @@ import yaml
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import OptionError
+from dse.base.numbers import DEVICE_CONSTANT, Bounds
 from dse.base.registry import nearest_names
 from dse.base.source import Span, file_span
 from dse.formats.builtin import builtin_file, builtin_names
@@ -53,6 +54,8 @@ _MOST = {
 }
 _MOST_ELSE = 1e15
 """No device has more; the caches and warps of a trace are arrays of these sizes."""
+_AT_LEAST = Bounds(least=DEVICE_CONSTANT.least)
+"""The most is another one for each constant."""
 _CLASS_FIELDS: tuple[Literal["transactions", "bank_conflicts"], ...] = ("transactions", "bank_conflicts")
 _FIELD_OF = {key: field for field, key in DEVICE_KEYS.items()}
 
@@ -211,7 +214,7 @@ class _Reader:
                 source.error(f"{key} has no 'value'", node, "expected {value: ..., source: ...}")
                 return
             node = inner["value"][1]
-        value = source.integer(node, key) if _FIELD_OF[key] in _INTEGERS else source.number(node, key)
+        value = source.integer(node, key) if _FIELD_OF[key] in _INTEGERS else source.number(node, key, bounds=_AT_LEAST)
         most = _MOST.get(_FIELD_OF[key], _MOST_ELSE)
         if value is not None and value > most:
             source.error(f"{key} is '{node.value}'", node, f"no device has more than {most:.15g}")
@@ -228,7 +231,7 @@ class _Reader:
             if kind not in entries:
                 source.error(f"{name} has no '{kind}'", node, f"expected {', '.join(ACCESS_CLASSES)}")
                 continue
-            number = source.number(entries[kind][1], f"{name}.{kind}")
+            number = source.number(entries[kind][1], f"{name}.{kind}", bounds=DEVICE_CONSTANT)
             if number is not None:
                 numbers[kind] = float(number)
         if len(numbers) < len(ACCESS_CLASSES):

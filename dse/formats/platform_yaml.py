@@ -17,6 +17,17 @@ import yaml
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import FormatError
 from dse.base.files import write_whole
+from dse.base.numbers import (
+    ANY_NUMBER,
+    BANDWIDTH_GB_S,
+    CLOCK_MHZ,
+    CORES,
+    EXPONENT,
+    LATENCY_NS,
+    MEMORY_BYTES,
+    POWER_WATT,
+    Bounds,
+)
 from dse.base.registry import nearest_names
 from dse.base.source import file_span
 from dse.formats.builtin import builtin_file, builtin_names
@@ -121,12 +132,12 @@ class _Reader:
             if "kind" not in constants.entries:
                 source.error(f"{what} has no 'kind'", node, "expected 'kind: cpu' or 'kind: gpu'")
             return None
-        cores = constants.integer("cores")
+        cores = constants.integer("cores", CORES)
         if kind == "gpu" and cores not in (None, 1):
             source.error(
                 f"{what} has {cores} cores", constants.entries["cores"][1], "a GPU is one partition: no 'cores'"
             )
-        clock_mhz, power_watt = constants.number("clock_mhz"), constants.number("power_watt")
+        clock_mhz, power_watt = constants.number("clock_mhz", CLOCK_MHZ), constants.number("power_watt", POWER_WATT)
         return Unit(
             name=name,
             kind=cast(UnitKind, kind),
@@ -135,7 +146,7 @@ class _Reader:
             device=constants.text("device"),
             partition=constants.text("partition"),
             power_watt=power_watt,
-            memory_bytes=constants.integer("memory_bytes"),
+            memory_bytes=constants.integer("memory_bytes", MEMORY_BYTES),
             source=constants.source_text(),
             scaling=self._scaling(constants, clock_mhz, power_watt),
         )
@@ -151,12 +162,12 @@ class _Reader:
         span = constants.range("clock_range_mhz")
         if span is not None and clock_mhz is not None and not span[0] <= clock_mhz <= span[1]:
             source.error(f"clock_mhz of {what} is outside its clock_range_mhz", given["clock_range_mhz"], "widen it")
-        static = constants.number("power_static_watt", positive=False)
+        static = constants.number("power_static_watt", POWER_WATT, positive=False)
         if static is not None and (power_watt is None or static > power_watt):
             expected = "it is the part of 'power_watt' that does not change with the clock"
             message = f"power_static_watt of {what} is {'above its' if power_watt else 'given without'} power_watt"
             source.error(message, given["power_static_watt"], expected)
-        exponent, points = constants.integer("power_exponent"), constants.points("power_watt_at_mhz")
+        exponent, points = constants.integer("power_exponent", EXPONENT), constants.points("power_watt_at_mhz")
         if points and (static is not None or exponent is not None):
             node = given["power_watt_at_mhz"]
             source.error(f"{what} has measured powers and a rule for them", node, "leave out one of the two")
@@ -174,7 +185,8 @@ class _Reader:
             return None
         constants = _Constants(source, source.mapping(node, what, _LINK_KEYS), what)
         between = self._between(constants.entries, node, what, units)
-        latency, bandwidth = constants.number("latency_ns", positive=False), constants.number("bandwidth_gb_s")
+        latency = constants.number("latency_ns", LATENCY_NS, positive=False)
+        bandwidth = constants.number("bandwidth_gb_s", BANDWIDTH_GB_S)
         shared, directions = constants.boolean("shared"), constants.integer("directions")
         if directions is not None and directions > 2:
             source.error(f"directions of {what} is {directions}", constants.entries["directions"][1], "expected 1 or 2")
@@ -247,22 +259,24 @@ class _Constants:
         """Return a text, or None where it is not given."""
         return self.source.text(self.entries[key][1], f"{key} of {self.what}") if key in self.entries else None
 
-    def number(self, key: str, *, positive: bool = True) -> Fraction | None:
+    def number(self, key: str, bounds: Bounds = ANY_NUMBER, *, positive: bool = True) -> Fraction | None:
         """Return a number, or None where it is not given."""
         if key not in self.entries:
             return None
-        return self.source.number(self.entries[key][1], f"{key} of {self.what}", positive=positive)
+        return self.source.number(self.entries[key][1], f"{key} of {self.what}", positive=positive, bounds=bounds)
 
-    def integer(self, key: str) -> int | None:
+    def integer(self, key: str, bounds: Bounds = ANY_NUMBER) -> int | None:
         """Return an integer above 0, or None where it is not given."""
-        return self.source.integer(self.entries[key][1], f"{key} of {self.what}") if key in self.entries else None
+        if key not in self.entries:
+            return None
+        return self.source.integer(self.entries[key][1], f"{key} of {self.what}", bounds)
 
     def range(self, key: str) -> tuple[Fraction, Fraction] | None:
         """Return the two numbers of a range, or None where it is not given."""
         if key not in self.entries:
             return None
         node, what = self.entries[key][1], f"{key} of {self.what}"
-        numbers = [self.source.number(item, what) for item in self.source.items(node, what)]
+        numbers = [self.source.number(item, what, bounds=CLOCK_MHZ) for item in self.source.items(node, what)]
         if len(numbers) == 2 and numbers[0] is not None and numbers[1] is not None and numbers[0] <= numbers[1]:
             return numbers[0], numbers[1]
         if isinstance(node, yaml.SequenceNode) and None not in numbers:
@@ -275,7 +289,10 @@ class _Constants:
             return ()
         what = f"{key} of {self.what}"
         pairs = [
-            (self.source.number(key_node, f"a key of {what}"), self.source.number(value, what))
+            (
+                self.source.number(key_node, f"a key of {what}", bounds=CLOCK_MHZ),
+                self.source.number(value, what, bounds=POWER_WATT),
+            )
             for key_node, value in self.source.mapping(self.entries[key][1], what, None).values()
         ]
         return tuple(sorted((a, b) for a, b in pairs if a is not None and b is not None))

@@ -18,9 +18,8 @@ import mmap
 import os
 import struct
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,25 +27,14 @@ from numpy.typing import NDArray
 from dse.base.errors import FormatError
 from dse.base.files import whole_file
 from dse.base.source import file_span
-from dse.model.trace import (
-    AccessTable,
-    FiringIds,
-    Topology,
-    Trace,
-    TraceAction,
-    TraceActor,
-    TraceBuffer,
-    firing_ids,
-    trace_digest,
-)
+from dse.formats.trace_header import HeaderError, Json, TraceHeader, parse_header
+from dse.model.trace import AccessTable, FiringIds, Trace, firing_ids, trace_digest
 
 MAGIC = b"DSETRACE"
 VERSION = 1
 _PREFIX = struct.Struct("<8sII32s")
 _ALIGNMENT = 64
 _MAKE_AGAIN = "record the trace again with 'dse trace NETWORK.xdf -o FILE', or copy the file again"
-
-Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
 
 # Writing --------------------------------------------------------------------------------------------------------------
@@ -129,12 +117,7 @@ def read_trace(path: str, *, verify: bool = True) -> Trace:
         FormatError: no such file, not a trace, another version, truncated, or damaged.
     """
     data = _map(path)
-    header, start = _read_header(path, data)
-    try:
-        layout = _Layout.of(header)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        # The header has its own checksum, so this is a file of another program, not a damaged one.
-        raise _error(path, f"the header of the trace is not understood ({error})") from error
+    layout, start = _read_header(path, data)
     firings, accesses = _slice(path, data, start, layout)
     tables = tuple(
         AccessTable(signatures=signatures, ids=ids) for signatures, ids in zip(layout.signatures, accesses, strict=True)
@@ -145,11 +128,14 @@ def read_trace(path: str, *, verify: bool = True) -> Trace:
     return Trace(topology=topology, firings=firings, digest=layout.digest, accesses=tables, made_by=layout.made_by)
 
 
-def _verify(path: str, layout: "_Layout", firings: Sequence[FiringIds], tables: tuple[AccessTable, ...]) -> None:
+def _verify(path: str, layout: TraceHeader, firings: Sequence[FiringIds], tables: tuple[AccessTable, ...]) -> None:
     """Raise ``FormatError`` where the content of a trace is not what was written."""
     for actor, ids in zip(layout.topology.actors, firings, strict=True):
         if len(ids) and int(ids.max()) >= len(actor.actions):
             raise _error(path, f"the trace is damaged: actor {actor.name} has a firing of an action that it lacks")
+    for actor, table in zip(layout.topology.actors, tables, strict=bool(tables)):
+        if len(table.ids) and int(table.ids.max()) >= len(table.signatures):
+            raise _error(path, f"the trace is damaged: actor {actor.name} has accesses of a signature that it lacks")
     if trace_digest(layout.topology, firings) != layout.digest:
         raise _error(path, "the trace is damaged: its content does not have the digest that it was written with")
     if tables and _accesses_digest(tables) != layout.accesses_digest:
@@ -172,7 +158,7 @@ def _map(path: str) -> mmap.mmap:
         raise _error(path, f"cannot read the trace: {reason}", "expected a file made by 'dse trace'") from error
 
 
-def _read_header(path: str, data: mmap.mmap) -> tuple[dict[str, Json], int]:
+def _read_header(path: str, data: mmap.mmap) -> tuple[TraceHeader, int]:
     """Return the header and the offset behind it."""
     magic, version, length, checksum = _PREFIX.unpack(data[: _PREFIX.size])
     if magic != MAGIC:
@@ -186,46 +172,15 @@ def _read_header(path: str, data: mmap.mmap) -> tuple[dict[str, Json], int]:
     text = data[_PREFIX.size : _PREFIX.size + length]
     if hashlib.sha256(text).digest() != checksum:
         raise _error(path, "the trace is damaged: its header does not have the checksum it was written with")
-    header = json.loads(text)
-    if not isinstance(header, dict):
-        raise _error(path, "the header of the trace is not understood (no JSON object)")
-    return header, _PREFIX.size + length
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Layout:
-    """The header, typed."""
-
-    topology: Topology
-    counts: tuple[int, ...]
-    digest: str
-    made_by: tuple[tuple[str, str], ...]
-    signatures: tuple[tuple[tuple[frozenset[str], frozenset[str], frozenset[str]], ...], ...]
-    accesses_digest: str
-
-    @classmethod
-    def of(cls, header: dict[str, Json]) -> "_Layout":
-        """Return the header of a JSON document. Raises what a document of another shape causes."""
-        topology = _topology(header["topology"])
-        counts = tuple(_integer(n) for n in _list(header["firings"]))
-        signatures = tuple(
-            tuple(_signature(entry) for entry in _list(table)) for table in _list(header.get("accesses", []))
-        )
-        if len(counts) != len(topology.actors) or len(signatures) not in (0, len(counts)) or min(counts, default=0) < 0:
-            raise ValueError("numbers of actors differ")
-        made_by = [_list(pair) for pair in _list(header["made_by"])]
-        return cls(
-            topology=topology,
-            counts=counts,
-            digest=str(header["digest"]),
-            made_by=tuple((str(key), str(value)) for key, value in made_by),
-            signatures=signatures,
-            accesses_digest=str(header.get("accesses_digest", "")),
-        )
+    try:
+        return parse_header(text), _PREFIX.size + length
+    except HeaderError as error:
+        # The header has its own checksum, so this is a file of another program, not a damaged one.
+        raise _error(path, f"the header of the trace is not understood ({error})") from error
 
 
 def _slice(
-    path: str, data: mmap.mmap, start: int, layout: _Layout
+    path: str, data: mmap.mmap, start: int, layout: TraceHeader
 ) -> tuple[tuple[FiringIds, ...], tuple[NDArray[np.uint16], ...]]:
     """Return the columns of the file as read-only views."""
     offset = start
@@ -251,76 +206,3 @@ def _view(path: str, data: mmap.mmap, offset: int, count: int, dtype: np.dtype[n
         missing = offset + count * dtype.itemsize - len(data)
         raise _error(path, f"the trace is truncated: at least {missing} bytes are missing at its end")
     return np.frombuffer(data, dtype=dtype.newbyteorder("<"), count=count, offset=offset)
-
-
-# The header's topology ------------------------------------------------------------------------------------------------
-
-
-def _topology(value: Json) -> Topology:
-    fields = _object(value)
-    return Topology(
-        name=str(fields["name"]),
-        actors=tuple(_actor(a) for a in _list(fields["actors"])),
-        buffers=tuple(_buffer(b) for b in _list(fields["buffers"])),
-    )
-
-
-def _actor(value: Json) -> TraceActor:
-    fields = _object(value)
-    return TraceActor(
-        name=str(fields["name"]),
-        class_name=str(fields["class_name"]),
-        inputs=tuple(str(p) for p in _list(fields["inputs"])),
-        outputs=tuple(str(p) for p in _list(fields["outputs"])),
-        actions=tuple(_action(a) for a in _list(fields["actions"])),
-        fsm=bool(fields["fsm"]),
-        stateless=bool(fields["stateless"]),
-    )
-
-
-def _action(value: Json) -> TraceAction:
-    fields = _object(value)
-    return TraceAction(
-        name=str(fields["name"]),
-        reads=tuple(_integer(n) for n in _list(fields["reads"])),
-        writes=tuple(_integer(n) for n in _list(fields["writes"])),
-        initializer=bool(fields["initializer"]),
-    )
-
-
-def _buffer(value: Json) -> TraceBuffer:
-    fields = _object(value)
-    capacity = fields["capacity"]
-    return TraceBuffer(
-        source=_integer(fields["source"]),
-        source_port=_integer(fields["source_port"]),
-        target=_integer(fields["target"]),
-        target_port=_integer(fields["target_port"]),
-        token_bytes=_integer(fields["token_bytes"]),
-        token_bits=_integer(fields["token_bits"]),
-        capacity=None if capacity is None else _integer(capacity),
-        initial_tokens=_integer(fields["initial_tokens"]),
-    )
-
-
-def _signature(value: Json) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    guards, reads, writes = (frozenset(str(name) for name in _list(names)) for names in _list(value))
-    return guards, reads, writes
-
-
-def _object(value: Json) -> dict[str, Json]:
-    if not isinstance(value, dict):
-        raise TypeError("expected an object")
-    return value
-
-
-def _list(value: Json) -> list[Json]:
-    if not isinstance(value, list):
-        raise TypeError("expected a list")
-    return value
-
-
-def _integer(value: Json) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError("expected an integer")
-    return value

@@ -13,6 +13,7 @@ from lxml import etree
 
 from dse.base.diagnostics import Gatherer
 from dse.base.registry import nearest_names
+from dse.formats.trace_header import MOST_TOKEN_BITS
 from dse.formats.xml_reading import XmlReader, open_xml, raise_errors, shorten, write_xml
 from dse.formats.xml_source import local_name
 from dse.model.trace import Topology, Trace, TraceAction, TraceActor, TraceBuffer
@@ -156,7 +157,10 @@ class _NetReader:
         if kind == "TypeList":
             inner = next(self.reader.children(element, "listtype"), None)
             elements = self.reader.integer(element, "elements") or 0
-            return elements * self._type_bits(inner) if inner is not None else 0
+            bits = elements * self._type_bits(inner) if inner is not None else 0
+            if bits > MOST_TOKEN_BITS:
+                self.reader.error(f"a token of {bits:.3g} bits", element, f"expected at most {MOST_TOKEN_BITS} bits")
+            return min(bits, MOST_TOKEN_BITS)
         return self.reader.integer(element, "size") or 0
 
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import FormatError
 from dse.base.files import whole_file
+from dse.base.limits import limits, raise_it
 from dse.base.source import file_span
 from dse.formats.firing_order import firing_order
 from dse.formats.turnus_net import unknown_name
@@ -33,6 +34,11 @@ from dse.model.trace import AccessTable, Topology, Trace, TraceAction, TraceActo
 
 _MOST_ERRORS = 20
 _MOST_SHAPES = 100_000
+_MOST_PARTS = 2_000_000
+"""Elements and attributes of all shapes of steps that are kept, at most; further ones are understood each time."""
+_MOST_NAMES = 1 << 20
+"""Names of variables in all access signatures together, at most."""
+_PIECE_BYTES = 1 << 16
 _KINDS = ("fsm", "tokens", "variable", "port", "guard", "scheduler", "merged", "unknown")
 _GZIP = b"\x1f\x8b"
 _Signature = tuple[frozenset[str], frozenset[str], frozenset[str]]
@@ -127,6 +133,10 @@ class _Importer:
     in_order: bool = True
     shapes: dict[tuple[object, ...], tuple[_ActorSteps, int, int]] = field(default_factory=dict)
     """What the steps met so far mean: actor, action, access signature."""
+    parts: int = 0
+    """Elements and attributes in the keys of ``shapes``."""
+    names: int = 0
+    """Names of variables in the signatures of all actors."""
     highest_reference: tuple[int, int] = (-1, 0)
     """The highest firing number that a dependency names, and its line."""
 
@@ -134,33 +144,53 @@ class _Importer:
         self.actors = {actor.name: _ActorSteps.of(actor) for actor in self.topology.actors}
 
     def read(self, file: "IO[bytes] | gzip.GzipFile") -> None:
-        """Read the document."""
-        events = etree.iterparse(
-            file,
+        """Read the document in pieces; memory holds what is kept of it and one piece."""
+        parser = etree.XMLPullParser(
+            ("end",),
             tag=("step", "dependency"),  # children come with them; everything else needs no call
+            remove_comments=True,
+            remove_pis=True,
             resolve_entities=False,
             no_network=True,
             load_dtd=False,
             huge_tree=False,  # the length of the file is free; only single texts and the depth are bounded
         )
+        unread, most = 0, limits().step_bytes
         try:
-            for _, element in events:
-                parent = element.getparent()
-                if parent is None or parent.getparent() is not None:
-                    continue
-                if self.last_number < 0:
-                    self._check_root(parent)
-                if element.tag == "step":
-                    self._step(element)
-                else:
-                    self._dependency(element)
-                parent.remove(element)  # later ones may be parsed already: only this one goes
+            while piece := file.read(_PIECE_BYTES):
+                parser.feed(piece)
+                unread = 0 if self._understood(parser) else unread + len(piece)
+                if unread > most:
+                    message = f"{unread >> 10} kB of it hold no complete step or dependency"
+                    self._error(message, 0, f"expected a list of them; {raise_it('step-bytes', most)}")
+                    return
+            root = parser.close()
             if self.last_number < 0:
-                self._check_root(events.root)
+                self._check_root(root)
         except etree.XMLSyntaxError as error:
             line, column = error.position
             message = f"not well-formed XML: {' '.join(str(error.msg).split())}"
             self._error(message, max(1, line or 1), "expected a complete trace", column=max(1, column or 1))
+
+    def _understood(self, parser: "etree.XMLPullParser") -> bool:
+        """Read the steps and dependencies that are complete by now and forget them; return whether there was any."""
+        found = False
+        for _, read in parser.read_events():
+            element = cast("etree._Element", read)
+            parent = element.getparent()
+            if parent is None or parent.getparent() is not None:
+                continue
+            found = True
+            if self.last_number < 0:
+                self._check_root(parent)
+            if element.tag == "step":
+                self._step(element)
+            else:
+                self._dependency(element)
+            while (other := element.getprevious()) is not None:  # elements that nobody asked for
+                parent.remove(other)
+            parent.remove(element)  # later ones may be parsed already: only this one goes
+        return found
 
     def _check_root(self, root: etree._Element | None) -> None:
         if root is not None and local_name(root) != "trace":
@@ -177,8 +207,9 @@ class _Importer:
             known = self._understand(element)
             if known is None:
                 return
-            if len(self.shapes) < _MOST_SHAPES:
+            if len(self.shapes) < _MOST_SHAPES and self.parts < _MOST_PARTS:
                 self.shapes[shape] = known
+                self.parts += sum(len(part) for part in shape[2:] if part is not None)
         if number is None:
             return
         steps, action, signature = known
@@ -216,11 +247,24 @@ class _Importer:
         if len(self.gather.errors) == before:
             self._check_rates(element, steps, action, (tuple(reads), tuple(writes)))
         signature = (frozenset[str](), frozenset(loads), frozenset(stores))
-        if signature not in steps.signatures and len(steps.signatures) > 0xFFFF:
-            self._error_at(element, "an actor accesses its variables in more than 65536 ways", "this is not supported")
-        if len(self.gather.errors) > before:
+        if len(self.gather.errors) > before or not self._is_kept(element, steps, signature):
             return None
-        return steps, action, steps.signatures.setdefault(signature, len(steps.signatures))
+        return steps, action, steps.signatures[signature]
+
+    def _is_kept(self, element: etree._Element, steps: _ActorSteps, signature: _Signature) -> bool:
+        """Give an access signature its number, if it has none; an error where that would be too many of them."""
+        if signature in steps.signatures:
+            return True
+        self.names += sum(map(len, signature))
+        if len(steps.signatures) > 0xFFFF:
+            self._error_at(element, "an actor accesses its variables in more than 65536 ways", "this is not supported")
+        elif self.names > _MOST_NAMES:
+            message = f"the different steps name more than {_MOST_NAMES} variables altogether"
+            self._error_at(element, message, "this is not supported")
+        else:
+            steps.signatures[signature] = len(steps.signatures)
+            return True
+        return False
 
     def _tokens(self, child: etree._Element, steps: _ActorSteps, reads: list[int], writes: list[int]) -> None:
         """Add the tokens of a step at one port."""

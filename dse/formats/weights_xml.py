@@ -30,6 +30,7 @@ from typing import Literal, TypeAlias, cast, get_args
 from lxml import etree
 
 from dse.base.diagnostics import Gatherer
+from dse.base.numbers import CLOCK_MHZ
 from dse.base.source import Span
 from dse.formats.xml_reading import XmlReader, open_xml, raise_errors
 from dse.formats.xml_source import local_name
@@ -344,8 +345,16 @@ class _Weights:
         for place in (element, self.reader.root):
             if self.reader.attribute(place, "frequency-unit") is not None:
                 unit = self.reader.choice(place, "frequency-unit", _UNIT_NAMES)
-                return value * _MHZ[unit.lower()] if unit else None
-        return value
+                return self._clock(element, value * _MHZ[unit.lower()]) if unit else None
+        return self._clock(element, value)
+
+    def _clock(self, element: etree._Element, clock_mhz: Fraction) -> Fraction | None:
+        """Return a clock in MHz; None, and an error, where nothing has such a clock."""
+        if CLOCK_MHZ.holds(clock_mhz):
+            return clock_mhz
+        message = f"frequency of '{local_name(element)}' is {float(clock_mhz):g} MHz"
+        self.reader.error(message, element, f"expected a clock of {CLOCK_MHZ}", "frequency")
+        return None
 
     def _root_origin(self) -> None:
         self.origin = self._entry_origin(self.reader.root)

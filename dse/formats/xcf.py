@@ -23,9 +23,9 @@ from typing import cast, get_args
 from lxml import etree
 
 from dse.base.diagnostics import Gatherer
+from dse.base.numbers import CLOCK_MHZ, parse_decimal
 from dse.base.registry import nearest_names
 from dse.formats.connections import Buffers, read_sizes
-from dse.formats.decimals import parse_decimal
 from dse.formats.xml_reading import XmlReader, open_xml, raise_errors, shorten
 from dse.formats.xml_source import local_name
 from dse.model.design_point import POLICIES, DesignPoint, Partition, Policy, ReleaseMode, TransferMode
@@ -203,9 +203,10 @@ class _Reader:
         """Return the clock chosen for the unit of a partition in MHz, if one was."""
         text = self.reader.text(element, own("clock-mhz"))
         value = None if text is None else parse_decimal(text)
-        if text is not None and (value is None or value <= 0):
+        if text is not None and (value is None or value <= 0 or not CLOCK_MHZ.holds(value)):
             message = f"the clock of the partition is '{shorten(text)}'"
-            self.reader.error(message, element, "expected MHz, a number above 0", own("clock-mhz"))
+            wanted = f"a number from {CLOCK_MHZ}" if value is not None and value > 0 else "MHz, a number above 0"
+            self.reader.error(message, element, f"expected {wanted}", own("clock-mhz"))
             return None
         return value
 

@@ -12,9 +12,9 @@ from lxml import etree
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import FormatError
 from dse.base.files import write_whole
+from dse.base.numbers import ANY_NUMBER, Bounds, parse_decimal, parse_integer
 from dse.base.registry import nearest_names
 from dse.base.source import Span, file_span
-from dse.formats.decimals import parse_decimal, parse_integer
 from dse.formats.xml_source import XmlSource, local_name, parse_xml
 from dse.model.design_point import MOST_TOKENS
 
@@ -68,18 +68,23 @@ class XmlReader:
         return None
 
     def number(
-        self, element: etree._Element, name: str, *, positive: bool = False, most: int | None = None
+        self,
+        element: etree._Element,
+        name: str,
+        *,
+        positive: bool = False,
+        most: int | None = None,
+        bounds: Bounds = ANY_NUMBER,
     ) -> Fraction | None:
-        """Return an exact decimal of at least 0 (or above 0), at most ``most``; None if absent or wrong."""
+        """Return an exact decimal of at least 0 (or above 0), within bounds and ``most``; None if absent or wrong."""
         found = self.attribute(element, name)
         if found is None:
             return None
         value = parse_decimal(found[0])
-        low = value is not None and (value > 0 if positive else value >= 0)
-        if value is not None and low and (most is None or value <= most):
+        fits = _fits(value, positive=positive, most=most)
+        if value is not None and fits and bounds.holds(value):
             return value
-        wanted = "a number above 0" if positive else "a number of at least 0"
-        wanted += "" if most is None else f" and at most {most}"
+        wanted = f"a number from {bounds}" if fits else _wanted(positive=positive, most=most)
         what = f"{_bare(name)} of '{local_name(element)}' is '{shorten(found[0])}'"
         self.gather.error(what, found[1], f"expected {wanted}")
         return None
@@ -142,6 +147,17 @@ def raise_errors(gather: Gatherer) -> None:
     """Raise everything gathered if any of it is an error."""
     if gather.errors:
         raise gathered_error(gather)
+
+
+def _fits(value: Fraction | None, *, positive: bool, most: int | None) -> bool:
+    """Return whether a number is there, not below 0 (or above 0) and at most ``most``."""
+    return value is not None and value >= 0 and not (positive and value == 0) and (most is None or value <= most)
+
+
+def _wanted(*, positive: bool, most: int | None) -> str:
+    """Return what a number should have been."""
+    wanted = "a number above 0" if positive else "a number of at least 0"
+    return wanted if most is None else f"{wanted} and at most {most}"
 
 
 def _bare(name: str) -> str:

@@ -13,9 +13,9 @@ import yaml
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import DseError, FormatError
+from dse.base.numbers import ANY_NUMBER, Bounds, parse_decimal, parse_integer
 from dse.base.registry import nearest_names
 from dse.base.source import Span, file_span
-from dse.formats.decimals import parse_decimal, parse_integer
 from dse.formats.xml_source import read_bytes
 
 Entries: TypeAlias = dict[str, tuple[yaml.Node, yaml.Node]]
@@ -85,23 +85,27 @@ class YamlSource:
         self.error(f"{what} is {_kind(node)}", node, "expected a text")
         return None
 
-    def number(self, node: yaml.Node, what: str, *, positive: bool = True) -> Fraction | None:
-        """Return an exact decimal number; above 0, or not below if ``positive`` is false."""
+    def number(
+        self, node: yaml.Node, what: str, *, positive: bool = True, bounds: Bounds = ANY_NUMBER
+    ) -> Fraction | None:
+        """Return an exact decimal number between bounds; 0 too if ``positive`` is false."""
         value = parse_decimal(node.value) if isinstance(node, yaml.ScalarNode) else None
         wanted = "a number above 0" if positive else "a number of at least 0"
-        return self._bounded(value, node, what, wanted, positive=positive)
+        return self._bounded(value, node, what, wanted, bounds, positive=positive)
 
-    def integer(self, node: yaml.Node, what: str) -> int | None:
-        """Return an integer above 0."""
+    def integer(self, node: yaml.Node, what: str, bounds: Bounds = ANY_NUMBER) -> int | None:
+        """Return an integer above 0 between bounds."""
         value = parse_integer(node.value) if isinstance(node, yaml.ScalarNode) else None
-        exact = self._bounded(None if value is None else Fraction(value), node, what, "an integer above 0")
+        exact = self._bounded(None if value is None else Fraction(value), node, what, "an integer above 0", bounds)
         return None if exact is None else int(exact)
 
     def _bounded(
-        self, value: Fraction | None, node: yaml.Node, what: str, wanted: str, *, positive: bool = True
+        self, value: Fraction | None, node: yaml.Node, what: str, wanted: str, bounds: Bounds, *, positive: bool = True
     ) -> Fraction | None:
         if value is not None and (value > 0 or (value == 0 and not positive)):
-            return value
+            if bounds.holds(value):
+                return value
+            wanted = f"{wanted.split(' ')[0]} {wanted.split(' ')[1]} from {bounds}"
         shown = f"'{_shorten(node.value)}'" if isinstance(node, yaml.ScalarNode) else _kind(node)
         self.error(f"{what} is {shown}", node, f"expected {wanted}")
         return None

@@ -5,11 +5,15 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
+from dse.base.numbers import shortened
 from dse.base.source import Span
 from dse.frontend.c import constants
 from dse.frontend.c.scope import ArraySymbol, KernelScope, Number, ScalarSymbol, arithmetic_type, is_float
 from dse.program.ir import Binary, BinaryOp, Call, Cast, Conditional, Const, Expr, Index, Load, Unary
 from dse.program.types import BOOL, FLOAT32, FLOAT64, INT32, BoolType, IntType, Type
+
+LONGEST_INTEGER = 400
+"""Digits of an integer; longer ones fit no type, and Python does not convert them."""
 
 MATH = frozenset(
     [
@@ -49,6 +53,7 @@ class ExpressionLowering:
 
     def any(self, node: c_ast.Node) -> Expr:  # ways: one case for each expression of C
         """Return the IR of an expression; comparisons and logic are bool."""
+        self.scope.count(1, node)
         match node:
             case c_ast.Constant():
                 return self._constant(node)
@@ -93,9 +98,10 @@ class ExpressionLowering:
         digits = re.match(r"0[xX][0-9a-fA-F]+|\d+", text)
         if digits is None:
             return self._refuse("a string", node, "kernels have no text")
-        word = digits.group()
-        value_int = int(word, 16) if word[:2].lower() == "0x" else int(word, 8 if word[0] == "0" else 10)
-        return Const(value_int, integer_type(value_int, text[len(word) :]), span)
+        value_int = _integer_of(digits.group())
+        if value_int is None:
+            return self._refuse(f"the number {shortened(text)}", node, "write a number that fits its type")
+        return Const(value_int, integer_type(value_int, text[digits.end() :]), span)
 
     def _name(self, node: c_ast.ID) -> Expr:
         span = self.scope.file.span(node)
@@ -117,6 +123,7 @@ class ExpressionLowering:
 
     def _scalar(self, symbol: ScalarSymbol, node: c_ast.ID, span: Span) -> Expr:
         if symbol.inlined is not None:
+            self.scope.count(symbol.size, node)
             return symbol.inlined
         if symbol.stale:
             self.scope.error(
@@ -197,16 +204,23 @@ class ExpressionLowering:
         return Binary(_ARITHMETIC[op], left, right, of, self.scope.file.span(node))
 
     def _call(self, node: c_ast.FuncCall) -> Expr:
-        arguments = [self.lower(a) for a in (node.args.exprs if node.args is not None else [])]
+        arguments, sizes = list[Expr](), list[int]()
+        for argument in node.args.exprs if node.args is not None else []:
+            before = self.scope.made
+            arguments.append(self.lower(argument))
+            sizes.append(self.scope.made - before)
         name = node.name.name if isinstance(node.name, c_ast.ID) else "?"
         plain = name if name in MATH else name.removesuffix("f").lstrip("_")
         if plain in MATH:
             of = FLOAT32 if name.endswith("f") else _result_type(plain, arguments)
             return Call(plain, tuple(arguments), of, self.scope.file.span(node))
-        return self._inline(name, arguments, node)
+        return self._inline(name, arguments, sizes, node)
 
-    def _inline(self, name: str, arguments: list[Expr], node: c_ast.FuncCall) -> Expr:
-        """Put the expression of a function ``{ return expression; }`` in the place of its call."""
+    def _inline(self, name: str, arguments: list[Expr], sizes: list[int], node: c_ast.FuncCall) -> Expr:
+        """Put the expression of a function ``{ return expression; }`` in the place of its call.
+
+        ``sizes``: the nodes that each argument has, and puts wherever its parameter stands.
+        """
         if name in self.scope.calls:
             return self._refuse(f"recursion of {name}", node, "write it as a loop")
         result, parameters = self._function(name)
@@ -214,9 +228,9 @@ class ExpressionLowering:
             hint = "use a mathematical function, or a function of one return statement"
             return self._refuse(f"the call of {name}", node, hint)
         level: dict[str, ArraySymbol | ScalarSymbol] = {}
-        for parameter, argument in zip(parameters, arguments, strict=True):
+        for parameter, argument, size in zip(parameters, arguments, sizes, strict=True):
             of = self.scope.scalar_type(parameter.type)
-            level[str(parameter.name)] = self.scope.inlined(str(parameter.name), of or INT32, argument)
+            level[str(parameter.name)] = self.scope.inlined(str(parameter.name), of or INT32, argument, size)
         self.scope.levels.append(level)
         self.scope.calls += (name,)
         lowered = self.lower(result)
@@ -309,3 +323,12 @@ def _result_type(name: str, arguments: list[Expr]) -> Type:
             of = arithmetic_type(of, argument.type)
         return of
     return FLOAT64
+
+
+def _integer_of(word: str) -> int | None:
+    """Return the value of an integer of C, or None where it is too large for every type or has a wrong digit."""
+    base = 16 if word[:2].lower() == "0x" else 8 if word[0] == "0" else 10
+    if len(word) > LONGEST_INTEGER or (base == 8 and not set(word) <= set("01234567")):
+        return None
+    value = int(word, base)
+    return value if value >> 64 == 0 else None

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dse.base.diagnostics import Gatherer, read_source
-from dse.base.errors import OptionError
+from dse.base.errors import Diagnostic, OptionError, SourceError
+from dse.base.limits import limits, raise_it
+from dse.base.numbers import shortened
 from dse.base.source import Span
 from dse.frontend.c import constants
 
@@ -30,6 +32,8 @@ _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*\Z")
 _CONDITIONALS = ("ifdef", "ifndef", "if", "elif", "else", "endif")
 MOST_INCLUDED = 20
 """Headers inside each other."""
+_LONG_TOKEN = 32
+"""So many characters count as one more token."""
 _DIRECTIVE = re.compile(r"\s*#\s*(\w+)?(.*)", re.S)
 
 # The macros of the PolyBench headers that kernels use, for sources whose header is not at hand, and words of CUDA,
@@ -195,6 +199,8 @@ class _Preprocessor:
     constants: dict[str, int | float] = field(default_factory=dict)
     bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
+    made: int = 0
+    """Tokens that macros have made, and lines of headers."""
 
     # Lines ------------------------------------------------------------------------------------------------------------
 
@@ -245,15 +251,17 @@ class _Preprocessor:
             case "error":
                 self.gatherer.error(f"#error {rest}", span, "give the macros that the source asks for with --define")
             case "include" if depth < MOST_INCLUDED:
-                self._include(rest, depth)
+                self._include(rest, span.line, depth)
 
-    def _include(self, rest: str, depth: int) -> None:
+    def _include(self, rest: str, line: int, depth: int) -> None:
         """Take the macros of a quoted header that exists beside the file."""
         if not rest.startswith('"'):
             return
         header = Path(self.path).parent / rest.strip('"')
         if header.is_file():
-            self.run(read_source(str(header)), depth=depth + 1)
+            source = read_source(str(header))
+            self._count([Token(source, "name", 1, 1)], Token(rest, "string", line, 1))
+            self.run(source, depth=depth + 1)
 
     # Macros -----------------------------------------------------------------------------------------------------------
 
@@ -310,9 +318,19 @@ class _Preprocessor:
                 continue
             at = call.end
             placed = [t._replace(line=token.line, column=token.column) for t in call.body if t.kind != "newline"]
+            self._count(placed, token)
             out += self.expand(placed, hidden | {macro.name}, keep_constants=keep_constants)
             out += call.newlines
         return out
+
+    def _count(self, made: list[Token], token: Token) -> None:
+        """Count what a macro makes. Raises ``SourceError`` at the token where the macros of the file make too much."""
+        most = limits().c_tokens
+        self.made += 1 + len(made) + sum(len(t.text) for t in made) // _LONG_TOKEN
+        if self.made > most:
+            span = Span(self.path, token.line, token.column, token.line, token.column + len(token.text))
+            message = f"the macros of this file make more than {most} tokens ('{shortened(token.text)}')"
+            raise SourceError([Diagnostic(message=message, span=span, expected=raise_it("c-tokens", most))])
 
     def _call(
         self, macro: Macro, tokens: list[Token], at: int, hidden: frozenset[str], keep_constants: bool
@@ -418,11 +436,19 @@ def _substitute(macro: Macro, arguments: list[list[Token]]) -> list[Token]:
     return out
 
 
+_LONGEST_CONSTANT = 10_000
+"""Words of an expression; longer ones are no sizes."""
+_LEAST, _MOST = -(1 << 63), (1 << 64) - 1
+"""What the integer types of C hold."""
+_LONGEST_NUMBER = 1000
+"""Characters of a number; longer ones fit no type."""
 _PYTHON_SIGNS = {"&&": " and ", "||": " or ", "!": " not ", "/": "//"}
 
 
 def integer_value(words: list[str]) -> int | None:
     """Return the value of a constant integer expression given as words, or None if it is not one."""
+    if len(words) > _LONGEST_CONSTANT or max(map(len, words), default=0) > _LONGEST_NUMBER:
+        return None
     text = ""
     for word in words:
         number = _INTEGER.match(word)
@@ -433,9 +459,14 @@ def integer_value(words: list[str]) -> int | None:
         else:
             text += _PYTHON_SIGNS.get(word, word)
     try:
-        return _evaluate(ast.parse(text.strip(), mode="eval").body) if text.strip() else None
-    except (SyntaxError, ValueError, RecursionError):
+        return _held(_evaluate(ast.parse(text.strip(), mode="eval").body)) if text.strip() else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last of a nest too deep for its parser
         return None
+
+
+def _held(value: int) -> int | None:
+    """Return a value that a type of C holds, else None."""
+    return value if _LEAST <= value <= _MOST else None
 
 
 _UNARY_SIGNS: Mapping[type[ast.unaryop], Callable[[int], int]] = {

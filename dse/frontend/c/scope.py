@@ -7,6 +7,7 @@ from typing import TypeAlias
 from pycparser import c_ast
 
 from dse.base.diagnostics import Gatherer
+from dse.base.errors import Diagnostic, SourceError
 from dse.base.source import NO_SPAN, Span
 from dse.frontend.c.parse import CFile
 from dse.model.kernel import ArrayInfo
@@ -26,6 +27,8 @@ _TYPES: dict[str, ScalarType] = {
     "long": IntType(64, True),
 }
 _SIGNS = ("signed", "unsigned")
+MOST_NODES = 200_000
+"""Nodes of the expressions of one function with all that is inlined; far less makes a kernel that no GPU runs well."""
 MOST_TYPEDEFS = 10
 """Types that stand for each other in a row; beyond it they are taken to go in a circle."""
 
@@ -41,6 +44,8 @@ class ScalarSymbol:
     stale: bool = False
     """It was the variable of a loop that has ended."""
     inlined: Expr | None = None
+    size: int = 0
+    """The nodes of ``inlined``."""
 
 
 @dataclass(slots=True)
@@ -65,6 +70,8 @@ class KernelScope:
     """Plain integer constants met in dimensions and loop bounds."""
     collecting: bool = False
     """Constants met now are sizes."""
+    made: int = 0
+    """Nodes of expressions lowered so far, those of inlined calls counted each time."""
     calls: tuple[str, ...] = ()
     """Functions that are being inlined."""
     broken: set[str] = field(default_factory=set)
@@ -88,9 +95,17 @@ class KernelScope:
         """Enter a symbol into the innermost scope."""
         self.levels[-1][name] = symbol
 
-    def inlined(self, name: str, of: ScalarType, argument: Expr) -> ScalarSymbol:
-        """Return the symbol of a parameter that stands for its argument."""
-        return ScalarSymbol(variable=Variable(name, name, of, "parameter"), inlined=argument)
+    def inlined(self, name: str, of: ScalarType, argument: Expr, size: int) -> ScalarSymbol:
+        """Return the symbol of a parameter that stands for its argument, which has ``size`` nodes."""
+        return ScalarSymbol(variable=Variable(name, name, of, "parameter"), inlined=argument, size=size)
+
+    def count(self, nodes: int, at: c_ast.Node) -> None:
+        """Count nodes of expressions. Raises ``SourceError`` where calls in calls make too many of one function."""
+        self.made += nodes
+        if self.made > MOST_NODES:
+            message = f"the calls in this function make more than {MOST_NODES} operations of it"
+            expected = "keep intermediate values in variables of their own"
+            raise SourceError([Diagnostic(message=message, span=self.file.span(at), expected=expected)])
 
     def unique(self, name: str) -> str:
         """Return a name of the IR that is not in use."""

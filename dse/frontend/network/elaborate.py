@@ -12,6 +12,7 @@ from typing import TypeAlias
 from dse.base.collector import collector_paused
 from dse.base.diagnostics import Gatherer, in_reading_order
 from dse.base.errors import Diagnostic, SourceError
+from dse.base.limits import limits, raise_it
 from dse.base.registry import nearest_names
 from dse.base.source import Span, file_span
 from dse.frontend.cal.ast import ActorDecl, CalFile
@@ -110,6 +111,10 @@ class _NetworkPart:
 _Part: TypeAlias = _ActorPart | _NetworkPart
 
 
+class _TooLargeError(Exception):
+    """The network reaches a limit; it has been reported."""
+
+
 class _Elaborator:
     """Flattens one top network."""
 
@@ -120,6 +125,9 @@ class _Elaborator:
         self.broken = library.files.broken(gather)
         self.instances: list[tuple[str, Actor | None, Span]] = []
         self.connections: list[Connection] = []
+        self.limits = limits()
+        self.expanded = 0
+        """Instances so far, those of networks too: a thousand of them may hold no actor."""
 
     def top(self, xdf: XdfNetwork) -> Network | None:
         """Return the flattened network, or None when an actor could not be lowered."""
@@ -129,10 +137,7 @@ class _Elaborator:
         for declaration in xdf.declarations:
             if declaration.kind == "Param" and declaration.value is None:
                 self.doubt(f"the parameter '{declaration.name}' has no value, 0 is taken", declaration.span)
-        try:
-            self.expand(xdf, {}, "", (xdf.path,))
-        except RecursionError:
-            self.gather.error("the networks nest too deeply", xdf.span, "a few hundred levels are supported")
+        if not self.expanded_whole(xdf):
             return None
         instances = [Instance(name=n, actor=a, span=s) for n, a, s in self.instances if a is not None]
         if len(instances) < len(self.instances):
@@ -144,6 +149,18 @@ class _Elaborator:
             connections=tuple(self.connections),
             sources=tuple(self.library.read),
         )
+
+    def expanded_whole(self, xdf: XdfNetwork) -> bool:
+        """Expand the top network; return whether a limit let it grow to its end."""
+        try:
+            self.expand(xdf, {}, "", (xdf.path,))
+        except RecursionError:
+            self.gather.error("the networks nest too deeply", xdf.span, "a few hundred levels are supported")
+        except _TooLargeError:
+            pass
+        else:
+            return True
+        return False
 
     def doubt(self, message: str, span: Span, expected: str = "") -> None:
         """Record a warning that ``strict`` makes an error."""
@@ -176,6 +193,10 @@ class _Elaborator:
         self, instance: XdfInstance, scope: NetworkScope, prefix: str, stack: tuple[str, ...]
     ) -> _Part | None:
         """Add an actor or expand a sub-network; None when its class cannot be used at all."""
+        self.expanded += 1
+        if self.expanded > self.limits.actors:
+            what = f"the network has more than {self.limits.actors} instances, those of its sub-networks counted"
+            raise self.too_large(what, instance.span, raise_it("actors", self.limits.actors))
         if not is_class_name(instance.class_name):
             return None  # reported by the validation of the file
         path = self.library.find(instance.class_name, instance.class_span, self.gather)
@@ -213,6 +234,11 @@ class _Elaborator:
         self.instances.append((f"{prefix}{instance.id}", actor, instance.span))
         return _ActorPart(len(self.instances) - 1, actor, declaration)
 
+    def too_large(self, message: str, span: Span, expected: str) -> "_TooLargeError":
+        """Record that a limit is reached; return the exception that ends the elaboration."""
+        self.gather.error(message, span, expected)
+        return _TooLargeError()
+
     # Connections
 
     def connect(
@@ -240,6 +266,9 @@ class _Elaborator:
             ends = f"'{writer[0]}.{output.name}' writes {output.type}, '{reader[0]}.{accepting.name}' reads"
             self.broken("the types of the connected ports differ", connection.span, f"{ends} {accepting.type}")
             return
+        if len(self.connections) >= self.limits.fifos:
+            what = f"the network has more than {self.limits.fifos} connections, those of its sub-networks counted"
+            raise self.too_large(what, connection.span, raise_it("fifos", self.limits.fifos))
         self.connections.append(
             Connection(
                 source=source.instance,

@@ -4,8 +4,9 @@ Operators, precedence and meaning are those of CAL (cal.md 2.1): integers are un
 ``+`` with a String concatenates, Boolean and integer do not mix.
 """
 
+import itertools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeAlias, assert_never, cast
 
 from dse.base.diagnostics import Gatherer
@@ -36,6 +37,10 @@ _PRECEDENCE = {operator: level for level, operators in enumerate(_LEVELS) for op
 _UNARY = ("-", "+", "not", "!", "~")
 _MAX_BITS = 4096
 """Longest integer an expression may make: no network needs more, and ``1 << 10**9`` must not eat the memory."""
+
+_LONGEST_TEXT = 1 << 20
+_LONGEST_LIST = 1 << 17
+"""Elements of a list, those of the lists in it counted: they double where a variable names another one twice."""
 
 
 class _NoValue(Exception):
@@ -103,6 +108,15 @@ def shown(value: object) -> str:
     return text if len(text) <= 40 else "a long value"
 
 
+def _scalars(values: tuple[Value, ...]) -> Iterator[Value]:
+    """Yield the scalars of a list and of the lists in it."""
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _scalars(value)
+        else:
+            yield value
+
+
 def zero_of(wanted: Type) -> Value:
     """Return the value of a parameter that nothing gives: 0, false, 0.0 or "" (cal.md 2.4).
 
@@ -140,7 +154,11 @@ class _Evaluator:
                     raise _NoValue
                 return value
             case XdfListExpr():
-                return tuple(self.value(element) for element in expr.elements)
+                elements = tuple(self.value(element) for element in expr.elements)
+                if sum(1 for _ in itertools.islice(_scalars(elements), _LONGEST_LIST + 1)) > _LONGEST_LIST:
+                    expected = f"expected at most {_LONGEST_LIST}, those of the lists in it counted"
+                    raise self._fail("the list is too long", expr.span, expected)
+                return elements
             case XdfUnary():
                 return self._unary(expr)
             case XdfSequence():
@@ -198,6 +216,9 @@ class _Evaluator:
                 pass
             case int() | float(), int() | float():
                 result = self._number(op, left, right, span)
+        if isinstance(result, str) and len(result) > _LONGEST_TEXT:
+            expected = f"expected at most {_LONGEST_TEXT} characters"
+            raise self._fail(f"a text of {len(result)} characters", span, expected)
         if result is None:
             raise self._fail(f"operator '{op}' does not apply to {kind_of(left)} and {kind_of(right)}", span)
         return result

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dse.formats.decimals import format_decimal, parse_decimal, parse_integer
+from dse.base.numbers import parse_decimal, parse_integer
+from dse.formats.decimals import format_decimal
 
 
 @pytest.mark.parametrize(
