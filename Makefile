@@ -5,8 +5,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 NETWORK ?= actors/jpeg/jpeg.xdf
 JOBS ?= 2
+SECONDS ?= 600
+FIRST ?= 1000
 
-.PHONY: setup setup-search explore test test-quick test-full lint bench coverage lock clean
+.PHONY: setup setup-search explore test test-quick test-full fuzz lint bench coverage lock clean
 
 setup: .venv/ready-run
 
@@ -55,6 +57,9 @@ lint: .venv/ready-test
 
 coverage: .venv/ready-test
 	$(BIN)/pytest -q -n $(JOBS) --cov=dse --cov-report=term-missing:skip-covered
+
+fuzz: .venv/ready-test
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --first $(FIRST)
 
 bench: .venv/ready-test
 	$(BIN)/python -m benchmarks.engine

@@ -1,239 +1,160 @@
-"""Hostile values, and how they are put into documents: JSON trees, and numbers in texts."""
+"""Inputs from inputs: bytes, words, XML trees and trees of JSON or YAML, each changed in a few places by chance."""
 
 import copy
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import TypeAlias
 
-Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+from lxml import etree
 
-NUMBERS = (
-    "0",
-    "-0",
-    "-1",
-    "1",
-    "1.5",
-    "-0.5",
-    "1e-400",
-    "1e308",
-    "1e309",
-    "-1e308",
-    "1e99",
-    "1e-99",
-    "1e999999999",
-    "1e-999999999",
-    "NaN",
-    "nan",
-    "inf",
-    "-inf",
-    "Infinity",
-    "",
-    " ",
-    "0x10",
-    "0x",
-    "1_000",
-    "1,5",
-    "٣",
-    "１２",
-    "²",
-    "+1",
-    "--1",
-    "1/3",
-    "1/0",
-    "2147483648",
-    "4294967296",
-    "9223372036854775807",
-    "9223372036854775808",
-    "-9223372036854775809",
-    "18446744073709551616",
-    "1180591620717411303424",
-    "999999999999",
-    "9" * 400,
-    "-" + "9" * 400,
-    "9" * 5000,
-    "0." + "0" * 400 + "1",
-    "1e400",
-    "1." + "3" * 400,
-    "true",
-    "null",
-    "[]",
-    "{}",
-    "1 2",
-    "1e",
-    "e1",
-    ".",
-    "-",
-    "0" * 400 + "1",
-)
-"""Numbers as texts: too large, too small, none at all, and those that only look like one."""
+from tests.fuzz.hostile import NAMES, NUMBERS
 
-_JSON_VALUES: tuple[Json, ...] = (
-    None,
-    True,
-    False,
-    0,
-    -1,
-    1,
-    2,
-    3,
-    255,
-    256,
-    65535,
-    65536,
-    2**31,
-    2**32,
-    2**40,
-    2**40 + 1,
-    2**62,
-    2**63 - 1,
-    2**63,
-    2**64,
-    2**70,
-    -(2**63),
-    -(2**70),
-    10**400,
-    0.5,
-    1.0,
-    1e308,
-    -1e308,
-    float("nan"),
-    float("inf"),
-    "",
-    "x",
-    "\ud800",
-    "\0",
-    "\x1b[31m",
-    "\u202e",
-    "a" * 10_000,
-    "<&>",
-    [],
-    [[]],
-    {},
-    [0],
-    {"name": "x"},
-    [1, 2, 3],
-    "9" * 400,
-)
-_NUMBER = re.compile(r"(?<![A-Za-z_#0-9.])-?[0-9]+(?:\.[0-9]+)?(?![A-Za-z_0-9])")
+Mutation: TypeAlias = Callable[[random.Random, bytes], bytes]
+Tree: TypeAlias = "dict[str, Tree] | list[Tree] | str | int | float | bool | None"
+_WORDS = re.compile(rb"\s+|[A-Za-z_][\w.]*|[0-9][\w.]*|.", re.S)
+_SEVERAL = (1, 1, 1, 2, 3, 6)
 
 
-def _places(document: Json) -> Iterator[tuple[list[Json] | dict[str, Json], int | str]]:
-    """Yield each place of a document as (container, key)."""
-    if isinstance(document, dict):
-        for key, value in document.items():
-            yield document, key
-            yield from _places(value)
-    elif isinstance(document, list):
-        for index, value in enumerate(document):
-            yield document, index
-            yield from _places(value)
-
-
-def mutate_json(rng: random.Random, document: Json, times: int = 1) -> Json:
-    """Return a copy of a document with values replaced, taken away, doubled or exchanged in some places."""
-    changed: Json = copy.deepcopy(document)
-    for _ in range(times):
-        places = list(_places(changed))
-        if not places:
-            return changed
-        owner, key = rng.choice(places)
-        match rng.choice(("replace", "replace", "replace", "near", "remove", "double", "exchange")):
-            case "replace":
-                owner[key] = copy.deepcopy(rng.choice(_JSON_VALUES))  # type: ignore[index, call-overload]
-            case "near":
-                value = owner[key]  # type: ignore[index, call-overload]
-                near = value + rng.choice((-1, 1, 2, 100)) if isinstance(value, int | float) else [value]
-                owner[key] = near  # type: ignore[index, call-overload]
-            case "remove":
-                del owner[key]  # type: ignore[arg-type]
-            case "double" if isinstance(owner, list):
-                owner.insert(rng.randrange(len(owner) + 1), copy.deepcopy(owner[key]))  # type: ignore[call-overload]
+def mutate_bytes(rng: random.Random, data: bytes) -> bytes:
+    """Return bytes with some flipped, cut out, doubled or put in."""
+    changed = bytearray(data)
+    for _ in range(rng.choice(_SEVERAL)):
+        at = rng.randrange(len(changed) + 1)
+        end = min(len(changed), at + rng.choice((1, 1, 2, 4, 16, 200)))
+        match rng.randrange(5):
+            case 0 if at < len(changed):
+                changed[at] ^= 1 << rng.randrange(8)
+            case 1:
+                del changed[at:end]
+            case 2:
+                changed[at:at] = changed[at:end] * rng.choice((1, 2, 50))
+            case 3:
+                changed[at:end] = rng.randbytes(end - at)
             case _:
-                other, place = rng.choice(places)
-                with_value = copy.deepcopy(owner[key])  # type: ignore[index, call-overload]
-                if place in other if isinstance(other, dict) else isinstance(place, int) and place < len(other):
-                    other[place] = with_value  # type: ignore[index, call-overload]
+                del changed[rng.randrange(len(changed) + 1) :]
+    return bytes(changed)
+
+
+def mutate_words(rng: random.Random, data: bytes) -> bytes:
+    """Return a text with words cut out, doubled, exchanged, or replaced by numbers and names that are hostile."""
+    words = _WORDS.findall(data)
+    for _ in range(rng.choice(_SEVERAL)):
+        if not words:
+            break
+        at = rng.randrange(len(words))
+        end = min(len(words), at + rng.choice((1, 1, 1, 2, 8, 40)))
+        match rng.randrange(6):
+            case 0:
+                del words[at:end]
+            case 1:
+                words[at:at] = words[at:end] * rng.choice((1, 2, 30))
+            case 2:
+                other = rng.randrange(len(words))
+                words[at], words[other] = words[other], words[at]
+            case 3:
+                words[at] = rng.choice(words)
+            case _:
+                words[at] = hostile_word(rng, words[at])
+    return b"".join(words)
+
+
+def hostile_word(rng: random.Random, word: bytes) -> bytes:
+    """Return what stands in the place of a word: a number for a number, most often."""
+    numeric = word[:1].isdigit() == (rng.random() < 0.85)
+    return rng.choice(NUMBERS if numeric else NAMES).encode()
+
+
+def mutate_xml(rng: random.Random, data: bytes) -> bytes:
+    """Return a document with elements cut out, doubled or moved, and attributes removed, renamed or given other values.
+
+    What is no XML is changed by words.
+    """
+    try:
+        root = etree.fromstring(data, etree.XMLParser(resolve_entities=False))
+    except etree.XMLSyntaxError:
+        return mutate_words(rng, data)
+    for _ in range(rng.choice(_SEVERAL)):
+        element = rng.choice([e for e in root.iter() if isinstance(e.tag, str)])
+        if rng.random() < 0.6 and element.attrib:
+            _mutate_attribute(rng, element)
+        else:
+            _mutate_element(rng, root, element)
+    return etree.tostring(root)
+
+
+def _mutate_attribute(rng: random.Random, element: "etree._Element") -> None:
+    key = rng.choice(list(element.attrib))
+    value = str(element.attrib[key])
+    if rng.random() < 0.2:
+        del element.attrib[key]
+        return
+    name = str(key) if rng.random() < 0.9 else "odd"
+    element.attrib[name] = _xml_text(hostile_word(rng, value.encode()).decode())
+
+
+def _mutate_element(rng: random.Random, root: "etree._Element", element: "etree._Element") -> None:
+    parent = element.getparent()
+    if parent is None:
+        return
+    match rng.randrange(4):
+        case 0:
+            parent.remove(element)
+        case 1:
+            for _ in range(rng.choice((1, 2, 20))):
+                parent.append(copy.deepcopy(element))
+        case 2:
+            home = rng.choice([e for e in root.iter() if isinstance(e.tag, str)])
+            home.append(copy.deepcopy(element))
+        case _:
+            element.text = _xml_text(rng.choice(NAMES + NUMBERS))
+
+
+def _xml_text(text: str) -> str:
+    """Return a text without what XML cannot hold at all: the parser would refuse the file before anyone reads it."""
+    return "".join(c for c in text if c in "\t\n" or c >= " ")
+
+
+def mutate_tree(rng: random.Random, tree: Tree) -> Tree:
+    """Return a tree of JSON or YAML with some of its values replaced, cut out, doubled or put elsewhere."""
+    changed = copy.deepcopy(tree)
+    for _ in range(rng.choice(_SEVERAL)):
+        homes = [node for node in _nodes(changed) if isinstance(node, (dict, list)) and node]
+        if not homes:
+            break
+        _mutate_home(rng, rng.choice(homes), changed)
     return changed
 
 
-def mutate_numbers(rng: random.Random, text: str, times: int = 1) -> str:
-    """Return a text with some of its numbers replaced by hostile ones."""
-    for _ in range(times):
-        found = list(_NUMBER.finditer(text))
-        if not found:
-            return text
-        match = rng.choice(found)
-        text = text[: match.start()] + rng.choice(NUMBERS) + text[match.end() :]
-    return text
+def _mutate_home(rng: random.Random, home: dict[str, Tree] | list[Tree], tree: Tree) -> None:
+    """Change one entry of an object or a list."""
+    keys: list[str] | list[int] = list(home) if isinstance(home, dict) else list(range(len(home)))
+    key = rng.choice(keys)
+    match rng.randrange(5):
+        case 0:
+            del home[key]
+        case 1 if isinstance(home, list):
+            home.insert(key, copy.deepcopy(home[key]))
+        case 2:
+            home[key] = copy.deepcopy(rng.choice(list(_nodes(tree))))
+        case _:
+            home[key] = hostile_value(rng, home[key])
 
 
-_XML_VALUE = re.compile(r'="([^"]*)"')
-_XML_TAG = re.compile(r"<[^>]*>")
+def hostile_value(rng: random.Random, value: Tree) -> Tree:
+    """Return what stands in the place of a value: near it, at a limit, or of another type."""
+    near: list[Tree] = [value + 1, value - 1, -value, value * 2**40] if isinstance(value, (int, float)) else []
+    others: list[Tree] = [None, True, [], {}, [value], {"a": value}, float("nan"), float("inf"), 1e308, 0.5, "x"]
+    whole: list[Tree] = [0, -1, 1, 255, 256, 2**31, 2**63 - 1, 2**63, 2**64, 2**70, -(2**70), 10**400]
+    return rng.choice([*near, *others, *whole, rng.choice(NAMES), rng.choice(NUMBERS)])
 
 
-def mutate_xml(rng: random.Random, text: str, times: int = 1) -> str:
-    """Return an XML text with values, attributes or tags changed: mostly well-formed, with another content."""
-    for _ in range(times):
-        values = list(_XML_VALUE.finditer(text))
-        if not values:
-            return text
-        match = rng.choice(values)
-        kind = rng.choice(("number", "number", "word", "swap", "drop", "tag", "cut"))
-        if kind == "number":
-            text = text[: match.start(1)] + rng.choice(NUMBERS) + text[match.end(1) :]
-        elif kind == "word":
-            word = rng.choice(("", "x", "&#9;", "&lt;", "&nothing;", "%", "//@actors.99", "a" * 5000, "‮"))
-            text = text[: match.start(1)] + word + text[match.end(1) :]
-        elif kind == "swap":
-            text = text[: match.start(1)] + rng.choice(values)[1] + text[match.end(1) :]
-        elif kind == "drop":
-            start = text.rfind(" ", 0, match.start())
-            text = text[: max(start, 0)] + text[match.end() :]
-        elif kind == "tag":
-            tag = rng.choice(list(_XML_TAG.finditer(text)))
-            copies = rng.choice((0, 2, 2, 3))
-            text = text[: tag.start()] + tag[0] * copies + text[tag.end() :]
-        else:
-            text = text[: rng.randrange(len(text))] if rng.random() < 0.2 else text
-    return text
-
-
-def mutate_lines(rng: random.Random, text: str, times: int = 1) -> str:
-    """Return a text with lines doubled, taken away, exchanged, or a number or word of them changed."""
-    for _ in range(times):
-        lines = text.split("\n")
-        at = rng.randrange(len(lines))
-        match rng.choice(("number", "number", "number", "double", "remove", "exchange", "word")):
-            case "number":
-                text = mutate_numbers(rng, text)
-                continue
-            case "double":
-                lines.insert(at, lines[at])
-            case "remove":
-                del lines[at]
-            case "exchange":
-                other = rng.randrange(len(lines))
-                lines[at], lines[other] = lines[other], lines[at]
-            case _:
-                words = (
-                    "[]",
-                    "{}",
-                    "&a",
-                    "*a",
-                    "!!python/object",
-                    "- ",
-                    ": ",
-                    '"',
-                    "null",
-                    "\t",
-                    "'",
-                    "|",
-                    ">",
-                    "? ",
-                    "!!binary x",
-                )
-                cut = rng.randrange(len(lines[at]) + 1)
-                lines[at] = lines[at][:cut] + rng.choice(words) + lines[at][cut:]
-        text = "\n".join(lines)
-    return text
+def _nodes(tree: Tree) -> list[Tree]:
+    """Return all values of a tree, itself included."""
+    found: list[Tree] = [tree]
+    for node in found:
+        if isinstance(node, dict):
+            found.extend(node.values())
+        elif isinstance(node, list):
+            found.extend(node)
+    return found

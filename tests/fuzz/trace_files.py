@@ -12,11 +12,11 @@ import numpy as np
 
 from dse.formats.trace_store import MAGIC, VERSION
 from dse.model.trace import Topology, TraceAction, TraceActor, TraceBuffer, make_trace
-from tests.fuzz.mutations import Json, mutate_json
-from tests.fuzz.running import first_fault
+from tests.fuzz.behaviour import fault_of
+from tests.fuzz.mutations import Tree, mutate_tree
 
 
-def _example(rng: random.Random) -> tuple[dict[str, Json], list[bytes]]:
+def _example(rng: random.Random) -> tuple[dict[str, Tree], list[bytes]]:
     """Return header and columns of a small pipeline, with accesses in every second case."""
     n = rng.choice((0, 1, 5, 40))
     source = TraceActor(
@@ -54,7 +54,7 @@ def _example(rng: random.Random) -> tuple[dict[str, Json], list[bytes]]:
     topology = Topology(name="top", actors=(source, middle, sink), buffers=buffers)
     trace = make_trace(topology, [np.arange(n) % 2, [0] + [1] * n, [0] * n])
     columns = [ids.tobytes() for ids in trace.firings]
-    header: dict[str, Json] = {
+    header: dict[str, Tree] = {
         "topology": asdict(topology),
         "firings": [len(ids) for ids in trace.firings],
         "digest": trace.digest,
@@ -68,24 +68,24 @@ def _example(rng: random.Random) -> tuple[dict[str, Json], list[bytes]]:
     return header, columns
 
 
-def _digested(header: Json, columns: list[bytes]) -> Json:
+def _digested(header: Tree, columns: list[bytes]) -> Tree:
     """Return a header with the digests that fit, as far as it still has places for them."""
     try:
-        counts = header["firings"]  # type: ignore[index, call-overload]
-        digest = hashlib.sha256(json.dumps(header["topology"], separators=(",", ":")).encode())  # type: ignore[index, call-overload]
-        for column in columns[: len(counts)]:  # type: ignore[arg-type]
+        counts = header["firings"]
+        digest = hashlib.sha256(json.dumps(header["topology"], separators=(",", ":")).encode())
+        for column in columns[: len(counts)]:
             digest.update(len(column).to_bytes(8, "little") + column)
-        if isinstance(header["digest"], str):  # type: ignore[index, call-overload]
-            header["digest"] = digest.hexdigest()  # type: ignore[index, call-overload]
-        if "accesses_digest" in header:  # type: ignore[operator]
-            rest = b"".join(columns[len(counts) :])  # type: ignore[arg-type]
-            header["accesses_digest"] = hashlib.sha256(rest).hexdigest()  # type: ignore[index, call-overload]
+        if isinstance(header["digest"], str):
+            header["digest"] = digest.hexdigest()
+        if "accesses_digest" in header:
+            rest = b"".join(columns[len(counts) :])
+            header["accesses_digest"] = hashlib.sha256(rest).hexdigest()
     except (KeyError, TypeError, IndexError, ValueError):
         pass
     return header
 
 
-def _file(header: Json, columns: list[bytes]) -> bytes:
+def _file(header: Tree, columns: list[bytes]) -> bytes:
     text = json.dumps(header, separators=(",", ":"))
     encoded = text.encode()
     data = struct.pack("<8sII32s", MAGIC, VERSION, len(encoded), hashlib.sha256(encoded).digest()) + encoded
@@ -113,7 +113,7 @@ def _mutated_columns(rng: random.Random, columns: list[bytes]) -> list[bytes]:
     return changed
 
 
-def _fit_counts(header: Json, columns: list[bytes]) -> None:
+def _fit_counts(header: Tree, columns: list[bytes]) -> None:
     """Make the numbers of firings those of the columns, so that only their content is wrong."""
     if isinstance(header, dict) and isinstance(header.get("firings"), list):
         header["firings"] = [len(column) for column in columns[:3]]
@@ -122,9 +122,9 @@ def _fit_counts(header: Json, columns: list[bytes]) -> None:
 def make_file(rng: random.Random, path: Path) -> None:
     """Write one random trace file: header, columns or both changed, the checksums nearly always right."""
     header, columns = _example(rng)
-    changed: Json = copy.deepcopy(header)
+    changed: Tree = copy.deepcopy(header)
     if rng.random() < 0.7:
-        changed = mutate_json(rng, header, rng.choice((1, 1, 2, 4)))
+        changed = mutate_tree(rng, header)
     else:
         columns = _mutated_columns(rng, columns)
         if rng.random() < 0.8:
@@ -139,16 +139,19 @@ def make_file(rng: random.Random, path: Path) -> None:
 
 
 def attack(rng: random.Random, folder: Path) -> str | None:
-    """Make one wrong trace file and read it in every way; return the fault of dse, None where there is none."""
-    path = folder / "attacked.trc"
-    make_file(rng, path)
-    weights = ["--missing-weights", "zero", "--quiet"]
-    commands = [
-        ["trace", "--info", str(path)],
-        ["trace", str(path), "--export", str(folder / "attacked.trace"), "--quiet"],
-        ["estimate", str(path), *weights],
-        ["estimate", str(path), *weights, "--engine", "reference"],
-        ["explore", str(path), *weights, "--budget", "4", "--out", str(folder / "explored")],
-        ["buffers", str(path), *weights],
-    ]
-    return first_fault(commands[: 2 if rng.random() < 0.5 else len(commands)])
+    """Make one wrong trace file and read it in one way; return the fault of dse, None where there is none."""
+    make_file(rng, folder / "attacked.trc")
+    weights = "--missing-weights zero --quiet"
+    command = rng.choice(
+        (
+            "trace --info attacked.trc",
+            "trace --info attacked.trc",
+            "trace attacked.trc --export attacked.trace --quiet",
+            f"estimate attacked.trc {weights}",
+            f"estimate attacked.trc {weights} --engine reference",
+            f"explore attacked.trc {weights} --budget 4 --workers 1 --method random --out explored",
+            f"buffers attacked.trc {weights}",
+        )
+    )
+    fault = fault_of(command.split(), folder)
+    return None if fault is None else f"dse {command}\n{fault}"

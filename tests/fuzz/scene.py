@@ -1,0 +1,36 @@
+"""A small network with one file of every kind that the command line reads, made by the command line itself."""
+
+import contextlib
+import io
+import shutil
+from pathlib import Path
+
+from dse.cli.main import main
+
+SOURCES = Path(__file__).parent / "scene"
+ROOT = Path(__file__).parents[2]
+CONFIGS = ROOT / "configs" / "platforms"
+_MADE_BY = (
+    "trace net.xdf -o net.trace --accesses --quiet",
+    "trace --export turnus.tracez net.trace",
+    "trace --export turnus.trace net.trace",
+    "weights nominal net.xdf -o w",
+    "explore net.xdf --partitions 3 --budget 30 --workers 1 --method tabu --best 1 --quiet --out study",
+    "buffers net.xdf -o sizes.bxdf",
+    "gpu predict kernel.c --trace-size 16",
+)
+
+
+def make_scene(folder: Path) -> None:
+    """Put the files into ``folder``, which does not exist yet."""
+    shutil.copytree(SOURCES, folder)
+    (folder / ".git").mkdir()  # classes are searched upwards only to here
+    shutil.copy(CONFIGS / "desktop-gtx1660s.yaml", folder / "board.yaml")
+    shutil.copy(CONFIGS / "devices" / "gtx1660s.yaml", folder / "card.yaml")
+    shutil.copy(ROOT / "actors" / "jpeg" / "input.jpg", folder / "picture.jpg")
+    shutil.copy(ROOT / "actors" / "smith_waterman" / "input.txt", folder / "dna.txt")
+    for command in _MADE_BY:
+        with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+            code = main(command.split())
+        assert code == 0, f"dse {command}"
+    shutil.move(folder / "study" / "best-01.xcf", folder / "map.xcf")

@@ -1,0 +1,360 @@
+"""The table of what is attacked: each kind of file through every verb that reads it, the command line, the names."""
+
+import io
+import json
+import random
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from tests.fuzz import native_calls, native_files, trace_files
+from tests.fuzz.behaviour import fault_of
+from tests.fuzz.harness import Attack
+from tests.fuzz.hostile import NAMES, NUMBERS
+from tests.fuzz.mutations import (
+    Mutation,
+    mutate_bytes,
+    mutate_tree,
+    mutate_words,
+    mutate_xml,
+)
+
+ACTORS = Path(__file__).parents[2] / "actors"
+CORPUS = Path(__file__).parent / "corpus"
+"""``corpus/TARGET/*``: files that once were faults."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileTarget:
+    """A file of the scene, how it is changed, and the commands that read it (one is chosen by chance)."""
+
+    name: str
+    file: str
+    mutations: tuple[Mutation, ...]
+    commands: tuple[str, ...]
+
+    def attack(self, rng: random.Random, folder: Path) -> str | None:
+        """Change the file, or one that once was a fault, and read it."""
+        path = folder / self.file
+        seed = rng.choice([path, *self.kept(), path, path])
+        path.write_bytes(rng.choice(self.mutations)(rng, seed.read_bytes()))
+        return self.read(folder, rng.choice(self.commands))
+
+    def read(self, folder: Path, command: str) -> str | None:
+        """Run a command that reads the file; return its fault."""
+        fault = fault_of(command.split(), folder)
+        return None if fault is None else f"dse {command}\n{fault}"
+
+    def kept(self) -> list[Path]:
+        """Return the files of the corpus."""
+        return sorted((CORPUS / self.name).glob("*"))
+
+    def replay(self, kept: Path, folder: Path) -> str | None:
+        """Read a file of the corpus as it is, by every command; return the first fault."""
+        (folder / self.file).write_bytes(kept.read_bytes())
+        faults = (self.read(folder, command) for command in self.commands)
+        return next((fault for fault in faults if fault is not None), None)
+
+
+def _mutate_yaml(rng: random.Random, data: bytes) -> bytes:
+    """Change a YAML document as a tree."""
+    try:
+        tree = yaml.safe_load(io.BytesIO(data))
+        return yaml.safe_dump(mutate_tree(rng, tree), allow_unicode=rng.random() < 0.5).encode("utf-8", "replace")
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return mutate_words(rng, data)
+
+
+_TEXT = (mutate_words, mutate_words, mutate_words, mutate_bytes)
+_XML = (mutate_xml, mutate_xml, mutate_words, mutate_bytes)
+_YAML = (_mutate_yaml, _mutate_yaml, mutate_words, mutate_bytes)
+_RUN = "run net.xdf --max-firings 3000 --quiet"
+_RESUME = "explore net.xdf --partitions 3 --budget 30 --workers 1 --method tabu --best 1 --quiet --out study --resume"
+_SEARCH = "--quiet --weights w --budget 4 --workers 1 --best 1 --method random --out out"
+
+FILES: tuple[FileTarget, ...] = (
+    FileTarget(
+        name="network", file="net.xdf", mutations=_XML, commands=("check net.xdf", _RUN, f"explore net.xdf {_SEARCH}")
+    ),
+    FileTarget(
+        name="inner-network", file="fuzz/Inner.xdf", mutations=_XML, commands=("check net.xdf", _RUN, "check --all .")
+    ),
+    *(
+        FileTarget(
+            name=f"actor-{name.lower()}",
+            file=f"fuzz/{name}.cal",
+            mutations=_TEXT,
+            commands=(
+                f"check fuzz/{name}.cal",
+                _RUN,
+                _RUN,
+                "trace net.xdf -o out.trace --max-firings 3000 --quiet",
+                "check net.xdf --print-ir filter --explicit",
+            ),
+        )
+        for name in ("Filter", "Source", "Scale", "Sink", "Constants")
+    ),
+    FileTarget(
+        name="trace",
+        file="net.trace",
+        mutations=(mutate_bytes,),
+        commands=("trace --info net.trace", "estimate net.trace --weights w"),
+    ),
+    FileTarget(
+        name="turnus-trace",
+        file="turnus.trace",
+        mutations=_XML,
+        commands=("trace --import turnus.trace --net turnus.net -o out.trace",),
+    ),
+    FileTarget(
+        name="turnus-packed",
+        file="turnus.tracez",
+        mutations=(mutate_bytes,),
+        commands=("trace --import turnus.tracez --net turnus.net -o out.trace",),
+    ),
+    FileTarget(
+        name="turnus-net",
+        file="turnus.net",
+        mutations=_TEXT,
+        commands=("trace --import turnus.trace --net turnus.net -o out.trace",),
+    ),
+    *(
+        FileTarget(
+            name=f"weights-{kind}",
+            file=f"w/weights-CPU.{kind}",
+            mutations=_XML,
+            commands=(
+                "weights show w",
+                "weights merge w -o out",
+                "estimate net.trace --weights w --missing-weights zero",
+            ),
+        )
+        for kind in ("exdf", "sxdf", "cxdf")
+    ),
+    FileTarget(
+        name="weights-manifest",
+        file="w/manifest.yaml",
+        mutations=_YAML,
+        commands=("weights show w", "estimate net.trace --weights w --missing-weights zero"),
+    ),
+    FileTarget(
+        name="mapping",
+        file="map.xcf",
+        mutations=_XML,
+        commands=(
+            "estimate net.trace --mapping map.xcf --weights w",
+            "buffers net.trace --mapping map.xcf --weights w",
+        ),
+    ),
+    FileTarget(
+        name="buffer-sizes",
+        file="sizes.bxdf",
+        mutations=_XML,
+        commands=(
+            "estimate net.trace --buffers sizes.bxdf --weights w",
+            f"explore net.trace --buffers sizes.bxdf {_SEARCH}",
+        ),
+    ),
+    FileTarget(
+        name="platform",
+        file="board.yaml",
+        mutations=_YAML,
+        commands=(
+            "estimate net.trace --platform board.yaml --weights w",
+            f"explore net.trace --platform board.yaml {_SEARCH}",
+        ),
+    ),
+    FileTarget(
+        name="device",
+        file="card.yaml",
+        mutations=_YAML,
+        commands=("gpu predict kernel.c --device card.yaml", "gpu choose kernel.c --devices card.yaml jetson-tk1"),
+    ),
+    FileTarget(
+        name="kernel",
+        file="kernel.c",
+        mutations=_TEXT,
+        commands=("gpu predict kernel.c --trace-size 16", "gpu choose kernel.c --devices jetson-tk1"),
+    ),
+    FileTarget(
+        name="study",
+        file="study/study.sqlite",
+        mutations=(mutate_bytes,),
+        commands=(_RESUME,),
+    ),
+    FileTarget(
+        name="picture",
+        file="picture.jpg",
+        mutations=(mutate_bytes,),
+        commands=(f"run {ACTORS}/jpeg/jpeg.xdf -i picture.jpg -o out.png --quiet",),
+    ),
+    FileTarget(
+        name="sequences",
+        file="dna.txt",
+        mutations=_TEXT,
+        commands=(f"run {ACTORS}/smith_waterman/smith_waterman.xdf -i dna.txt --quiet",),
+    ),
+    FileTarget(
+        name="project",
+        file=".project",
+        mutations=_XML,
+        commands=("check net.xdf", "check --all ."),
+    ),
+    FileTarget(
+        name="source-folders",
+        file=".classpath",
+        mutations=_XML,
+        commands=("check net.xdf", "check --all ."),
+    ),
+    FileTarget(
+        name="default-input",
+        file="input.default",
+        mutations=_TEXT,
+        commands=(_RUN, f"explore net.xdf {_SEARCH}"),
+    ),
+)
+"""Every kind of file."""
+
+
+def study_values(rng: random.Random, folder: Path) -> str | None:
+    """Put hostile values into the tables of a study, and continue it."""
+    with sqlite3.connect(folder / "study/study.sqlite", isolation_level=None) as connection:
+        for _ in range(rng.choice((1, 1, 2))):
+            _change_cell(rng, connection)
+    connection.close()
+    fault = fault_of(_RESUME.split(), folder)
+    return None if fault is None else f"dse {_RESUME}\n{fault}"
+
+
+def _change_cell(rng: random.Random, connection: sqlite3.Connection) -> None:
+    """Change one value of a table, drop a row, a column or the table."""
+    tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    if not tables:
+        return
+    table = rng.choice(tables)
+    columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+    column, row = rng.choice(columns), rng.randrange(30)
+    where = f"WHERE rowid = (SELECT rowid FROM {table} LIMIT 1 OFFSET {row % 7})"
+    statements = [
+        f"DELETE FROM {table} {where}",
+        f"DROP TABLE {table}",
+        f"ALTER TABLE {table} RENAME TO t",
+        f"ALTER TABLE {table} RENAME {column} TO c",
+    ]
+    try:
+        if rng.random() < 0.12:
+            connection.execute(rng.choice(statements))
+        else:
+            connection.execute(f"UPDATE {table} SET {column} = ? {where}", (_cell(rng),))
+    except (sqlite3.Error, OverflowError):
+        pass  # the file does not take it: the case is the file as it is
+
+
+def _cell(rng: random.Random) -> object:
+    """Return what stands in the place of a value of a table."""
+    blobs = [b"", b"\x01", b"\xff\xff", rng.randbytes(20), b"x\x9c" + rng.randbytes(8), b"\x08" + b"\xff" * 64]
+    whole = [0, -1, 1, 7, 2**31, 2**63 - 1, -(2**63)]
+    floats = [0.0, -1.5, float("inf"), 1e308, 0.1]
+    texts = [*NAMES, *NUMBERS, "[]", "{}", "[1e999]", "[" * 5000, '{"a":[1,{}]}']
+    return rng.choice([None, rng.choice(whole), rng.choice(floats), rng.choice(blobs), rng.choice(texts)])
+
+
+_OPTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        f"explore net.trace {_SEARCH}",
+        (
+            "--partitions",
+            "--pin",
+            "--policy",
+            "--buffers",
+            "--clocks",
+            "--transfers",
+            "--method",
+            "--objectives",
+            "--budget",
+            "--seed",
+            "--workers",
+            "--batch",
+            "--best",
+            "--platform",
+            "--engine",
+        ),
+    ),
+    ("estimate net.trace --weights w", ("--buffers", "--clocks", "--mapping", "--release", "--platform", "--engine")),
+    ("buffers net.trace --weights w", ("--method", "--tolerance", "--mapping")),
+    (_RUN, ("--loops", "--frames", "--fifo-size", "--max-firings", "--tolerance", "--native", "--source-path")),
+    ("trace net.xdf -o out.trace --quiet", ("--loops", "--frames", "--fifo-size", "--max-firings")),
+    (
+        "gpu predict kernel.c",
+        ("--define", "--block", "--trace-size", "--parallel", "--tile", "--launches", "--model", "--device"),
+    ),
+    (
+        "gpu choose kernel.c --devices jetson-tk1",
+        ("--fpga-ms", "--cpu-ms", "--define", "--block", "--trace-size", "--launches"),
+    ),
+    (
+        "gpu predict --model memory_pipeline --requests 5 --transactions 1 --warps 60",
+        ("--requests", "--transactions", "--warps", "--launches"),
+    ),
+    ("weights predict net.xdf -o out --device jetson-tk1", ("--threads", "--platform")),
+    ("check net.xdf", ("--print-ir", "--source-path", "--all")),
+)
+_OPTION_FORMS: tuple[Callable[[str], str], ...] = (
+    lambda x: x,
+    lambda x: x,
+    lambda x: f"{x},{x}s",
+    lambda x: f"1-{x}",
+    lambda x: f"cpu={x}",
+    lambda x: f"cpu={x},{x}1",
+    lambda x: f"N={x}",
+    lambda x: f"{x}x{x}",
+    lambda x: f"{x}s",
+    lambda x: f"{x}%",
+    lambda x: f"filter={x}",
+    lambda x: f"{x}h",
+)
+"""How a number or a name may stand in the value of an option."""
+
+
+def options(rng: random.Random, folder: Path) -> str | None:
+    """Give hostile values to options of the command line."""
+    command, names = rng.choice(_OPTIONS)
+    arguments = command.split()
+    for _ in range(rng.choice((1, 1, 2))):
+        value = rng.choice(_OPTION_FORMS)(rng.choice(NUMBERS if rng.random() < 0.7 else NAMES))
+        name = rng.choice(names)
+        arguments += [f"{name}={value}"] if rng.random() < 0.5 else [name, value]
+    if any("\0" in argument for argument in arguments):
+        return None
+    fault = fault_of(arguments, folder)
+    return None if fault is None else f"dse {json.dumps(arguments)}\n{fault}"
+
+
+def arguments_at_random(rng: random.Random, folder: Path) -> str | None:
+    """Give words of the command line in an order by chance."""
+    words = [w for command, names in _OPTIONS for w in (*command.split(), *names)]
+    arguments = [rng.choice(words) for _ in range(rng.randrange(1, 7))]
+    if "--workers" in arguments:
+        return None
+    fault = fault_of(arguments, folder)
+    return None if fault is None else f"dse {json.dumps(arguments)}\n{fault}"
+
+
+TARGETS: dict[str, Attack] = {
+    **{target.name: target.attack for target in FILES},
+    "study-values": study_values,
+    "trace-contents": trace_files.attack,
+    "native-files": native_files.attack,
+    "native-calls": native_calls.attack,
+    "options": options,
+    "arguments": arguments_at_random,
+}
+"""Name -> the function that makes and runs one case."""
+
+
+def kept_faults(names: Sequence[str]) -> list[tuple[FileTarget, Path]]:
+    """Return the files of the corpus with their targets."""
+    return [(target, kept) for target in FILES if target.name in names for kept in target.kept()]
