@@ -7,7 +7,13 @@ import struct
 import sys
 from pathlib import Path
 
-_COMPILED = (("kernel", "simulate"), ("path_kernel", "bounds_of"), ("load_kernel", "sweep"), ("place_kernel", "fill"))
+_COMPILED = (
+    ("kernel", "simulate"),
+    ("path_kernel", "bounds_of"),
+    ("load_kernel", "sweep"),
+    ("place_kernel", "fill"),
+    ("token_kernel", "play"),
+)
 """A function of each module that is compiled."""
 
 

@@ -5,7 +5,7 @@ import importlib
 
 def warm() -> None:
     """Compile the kernels, or find that they are compiled."""
-    for module in ("kernel", "path_kernel", "load_kernel", "place_kernel"):
+    for module in ("kernel", "path_kernel", "load_kernel", "place_kernel", "token_kernel"):
         importlib.import_module(f"dse.estimate.compiled.{module}")
 
 

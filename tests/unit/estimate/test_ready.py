@@ -13,7 +13,13 @@ from dse.cli.main import main
 from dse.estimate.compiled.warm import warm
 from dse.estimate.engine import needs_compiling
 
-KERNELS = {"kernel": "simulate", "path_kernel": "bounds_of", "load_kernel": "sweep", "place_kernel": "fill"}
+KERNELS = {
+    "kernel": "simulate",
+    "path_kernel": "bounds_of",
+    "load_kernel": "sweep",
+    "place_kernel": "fill",
+    "token_kernel": "play",
+}
 PINGPONG = str(Path(__file__).resolve().parents[3] / "actors" / "pingpong" / "pingpong.xdf")
 
 
