@@ -5,6 +5,7 @@ a minute there delays an interrupt by a minute. What is called by ``apart`` runs
 thread waits, and a wait can be interrupted. The function has to release the interpreter lock.
 """
 
+import atexit
 import queue
 import threading
 from collections.abc import Callable
@@ -20,6 +21,15 @@ class _Call:
         self._function = function
         self._done = threading.Event()
         self._error: BaseException | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the function has returned."""
+        return self._done.is_set()
+
+    def end(self, seconds: float) -> None:
+        """Wait at most so long for the end."""
+        self._done.wait(seconds)
 
     def run(self) -> None:
         """Make the call, in the other thread."""
@@ -51,11 +61,19 @@ class _Helper:
     def call(self, function: Callable[[], object]) -> None:
         call = _Call(function)
         self._calls.put(call)
-        call.wait()
+        try:
+            call.wait()
+        finally:
+            if not call.ended:
+                _left[:] = [*(left for left in _left if not left.ended), call]
 
 
 _helpers: list[_Helper] = []
 """The one that is free, or none."""
+_left: list[_Call] = []
+"""Calls that nobody waits for any more."""
+LAST_SECONDS = 10.0
+"""So long the end of the program waits for a call that was left: its machine code must not vanish under it."""
 
 
 def apart(function: Callable[[], _Result], stop: Callable[[], None] | None = None) -> _Result:
@@ -80,3 +98,9 @@ def apart(function: Callable[[], _Result], stop: Callable[[], None] | None = Non
         raise
     _helpers.append(helper)
     return found[0]
+
+
+@atexit.register
+def _wait_for_what_was_left() -> None:
+    for call in _left:
+        call.end(LAST_SECONDS)

@@ -91,24 +91,24 @@ def parks_capacities(prepared: Prepared) -> tuple[int, ...] | None:
     Whenever nothing moves for want of space, the smallest buffer in bytes of those that lack it (of equal ones the
     first) is raised by its shortage, and the run goes on. T. M. Parks, Bounded Scheduling of Process Networks, 1995.
     """
-    buffers = prepared.tables.topology.buffers
-    return _remedy_without_time(prepared, lambda capacities, b: (capacities[b] * buffers[b].token_bytes, b))
+    return _game_of(prepared).play_out(prepared.capacities, _token_bytes(prepared.tables))
 
 
-Preference: TypeAlias = Callable[[Sequence[int], int], tuple[int, int]]
-"""Capacities and a buffer that lacks space to a key; the buffer with the least key is raised."""
+def enough_capacities(tables: ProblemTables, capacities: Sequence[int]) -> tuple[int, ...] | None:
+    """Return capacities with which every mapping without a static order completes, raised as by ``parks_capacities``.
+
+    None if there are none.
+    """
+    return _TokenGame(tables, [], []).play_out(capacities, _token_bytes(tables))
 
 
-def _lowest_index(_capacities: Sequence[int], buffer: int) -> tuple[int, int]:
-    return buffer, 0
+def _token_bytes(tables: ProblemTables) -> list[int]:
+    return [buffer.token_bytes for buffer in tables.topology.buffers]
 
 
-def _raised(
-    capacities: Sequence[int], rows: Sequence[DeadlockRow], preference: Preference = _lowest_index
-) -> tuple[int, ...] | None:
-    """Return capacities with the preferred buffer that lacks space raised by its shortage, or None if none does."""
-    lacking = (row for row in rows if row.kind == "space")
-    short = min(lacking, key=lambda row: preference(capacities, row.buffer), default=None)
+def _raised(capacities: Sequence[int], rows: Sequence[DeadlockRow]) -> tuple[int, ...] | None:
+    """Return capacities with the first buffer that lacks space raised by its shortage, or None if none does."""
+    short = min((row for row in rows if row.kind == "space"), key=lambda row: row.buffer, default=None)
     if short is None:
         return None
     raised = list(capacities)
@@ -129,25 +129,20 @@ def _remedy_by_reruns(
     return prepared.capacities
 
 
-def _remedy_without_time(prepared: Prepared, preference: Preference = _lowest_index) -> tuple[int, ...] | None:
+def _remedy_without_time(prepared: Prepared) -> tuple[int, ...] | None:
     """Return the capacities found by firing without time."""
-    capacities = prepared.capacities
+    return _game_of(prepared).play_out(prepared.capacities, [0] * len(prepared.capacities))
+
+
+def _game_of(prepared: Prepared) -> "_TokenGame":
+    """Return the game of a design point, with its static orders."""
     partitions = prepared.point.partitions
     order_of = {a: p for p, part in enumerate(partitions) if part.policy == "STATIC_ORDER" for a in part.actors}
-    game = _TokenGame(
+    return _TokenGame(
         prepared.tables,
         [order_of.get(a, -1) for a in range(len(prepared.tables.topology.actors))],
         [partition.static_order for partition in partitions],
     )
-    while True:
-        game.play(capacities)
-        rows = _rows(prepared.tables, capacities, game.state)
-        if rows is None:
-            return capacities
-        raised = _raised(capacities, rows, preference)
-        if raised is None:
-            return None
-        capacities = raised
 
 
 class _TokenGame:
@@ -184,13 +179,27 @@ class _TokenGame:
         """Go on from the present state until no firing is possible."""
         from dse.estimate.compiled.token_kernel import play  # late: numba takes half a second
 
-        stop = np.zeros(1, dtype=np.int64)
-        tokens = np.array(capacities, dtype=np.int64)
+        stop, tokens = np.zeros(1, dtype=np.int64), np.array(capacities, dtype=np.int64)
         state = self._positions, self._visible
         apart(
-            lambda: play(self._trace, self._reads, self._writes, self._orders, tokens, *state, stop),
+            lambda: play(self._trace, self._reads, self._writes, self._orders, tokens, state, stop),
             lambda: stop.fill(1),
         )
+
+    def play_out(self, capacities: Sequence[int], token_bytes: Sequence[int]) -> tuple[int, ...] | None:
+        """Go on to the end; return the capacities raised where nothing could fire, None where that did not help.
+
+        Of the buffers that lack space the smallest in bytes is raised by its shortage, of equal ones the first.
+        """
+        from dse.estimate.compiled.token_kernel import play_out  # late: numba takes half a second
+
+        stop, tokens = np.zeros(1, dtype=np.int64), np.array(capacities, dtype=np.int64)
+        sizes, state = np.array(token_bytes, dtype=np.int64), (self._positions, self._visible)
+        complete = apart(
+            lambda: play_out(self._trace, self._reads, self._writes, self._orders, tokens, sizes, state, stop),
+            lambda: stop.fill(1),
+        )
+        return tuple(tokens.tolist()) if complete else None
 
 
 def _arrays(table: TransferTable) -> tuple[IntArray, IntArray, IntArray]:

@@ -70,3 +70,10 @@ def make_engine(name: str, problem: Problem) -> Engine:
 def needs_compiling(name: str) -> bool:
     """Return whether the engine called ``name`` is about to be compiled, which takes many seconds, once per machine."""
     return name == "compiled" and not is_compiled()
+
+
+def compile_engine() -> None:
+    """Compile what the compiled engine needs, or find that it is compiled."""
+    from dse.estimate.compiled.warm import warm  # late: it loads numba
+
+    warm()

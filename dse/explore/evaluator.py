@@ -108,6 +108,11 @@ class Evaluator:
         return list(self._known.values())
 
     @property
+    def replayed_seconds(self) -> float:
+        """What the evaluations took that were replayed."""
+        return self._replayed_seconds
+
+    @property
     def seconds(self) -> float:
         """Time spent, replayed evaluations included."""
         return self._clock() - self._started + self._replayed_seconds

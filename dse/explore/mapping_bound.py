@@ -29,8 +29,8 @@ from dse.explore.space.space import Candidate, Space
 
 IntArray: TypeAlias = NDArray[np.int64]
 _CHUNK = 4096
-_SAMPLE = 96
-"""Mappings that are drawn to look for paths."""
+_SAMPLE, _SAMPLED_ACTORS = 96, 96_000
+"""So many mappings are drawn to look for paths, with so many actors in all: drawing takes time with their square."""
 _SEED = 1
 
 
@@ -72,7 +72,7 @@ class MappingBound:
         """Return mappings of the space, shape (n, n_actors), under some of which paths are looked for."""
         rng = np.random.default_rng(_SEED)
         found = {next(self._space.assignments()): None}
-        for _ in range(_SAMPLE):
+        for _ in range(min(_SAMPLE, _SAMPLED_ACTORS // max(1, self._space.n_actors))):
             found[self._space.random_assignment(rng)] = None
         return np.array(list(found), dtype=np.int64).reshape(-1, self._space.n_actors)
 

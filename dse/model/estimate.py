@@ -131,7 +131,7 @@ class DeadlockRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deadlock:
-    """Why nothing moves, and capacities that would do; ``remedy`` is None when no capacity helps, or when none was sought."""
+    """Why nothing moves, and capacities that would do; ``remedy`` is None when none does, or none was ``sought``."""
 
     rows: tuple[DeadlockRow, ...]
     remedy: tuple[int, ...] | None

@@ -121,9 +121,7 @@ def _unexplained(estimate: Estimate) -> Estimate:
     """Return an estimate without what would end its deadlock."""
     if estimate.deadlock is None:
         return estimate
-    return dataclasses.replace(
-        estimate, deadlock=dataclasses.replace(estimate.deadlock, remedy=None, sought=False)
-    )
+    return dataclasses.replace(estimate, deadlock=dataclasses.replace(estimate.deadlock, remedy=None, sought=False))
 
 
 def test_several_points_at_once_are_the_same_as_one_by_one() -> None:

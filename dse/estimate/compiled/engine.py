@@ -13,9 +13,9 @@ from dse.estimate.compiled.kernel import simulate
 from dse.estimate.compiled.pack import Ints, pack_point, pack_problem
 from dse.estimate.compiled.place_kernel import PART_CORES, account
 from dse.estimate.deadlock import FinalState, diagnose
-from dse.estimate.stopping import EstimateStopped
 from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import Prepared, prepare
+from dse.estimate.stopping import EstimateStopped
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Accounts, ActorAccount, BufferAccount, Deadlock, Estimate, FiringTimes, LinkAccount
 from dse.model.problem import Problem

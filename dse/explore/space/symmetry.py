@@ -231,16 +231,38 @@ class _Graph:
         self.colours = self._refined(actor_labels)
 
     def _refined(self, colours: list[int]) -> list[int]:
-        """Return the coarsest colouring in which equal colours have equally coloured neighbours."""
-        while True:
-            seen = [
-                (colours[a], tuple(sorted((way, label, colours[other]) for way, label, other in edges)))
-                for a, edges in enumerate(self.edges)
-            ]
-            finer = _numbered(seen)
-            if len(set(finer)) == len(set(colours)):
-                return finer
-            colours = finer
+        """Return the coarsest colouring in which equal colours have equally coloured neighbours.
+
+        A round looks at the neighbours of those that got another colour in the round before. Of each class that falls
+        apart, those who saw no change keep the colour, so that a long pipeline takes time linear in its length.
+        """
+        now = list(colours)
+        members: dict[int, set[int]] = defaultdict(set)
+        for a, colour in enumerate(now):
+            members[colour].add(a)
+        fresh = itertools.count(max(now, default=0) + 1)
+        seen = set(range(len(now)))
+        while seen:
+            changed: set[int] = set()
+            parts: dict[tuple[int, tuple[tuple[int, int, int], ...]], list[int]] = defaultdict(list)
+            for a in seen:
+                around = tuple(sorted((way, label, now[other]) for way, label, other in self.edges[a]))
+                parts[now[a], around].append(a)
+            split: dict[int, list[list[int]]] = defaultdict(list)
+            for (colour, _), part in parts.items():
+                split[colour].append(part)
+            for colour, of_class in split.items():
+                if sum(map(len, of_class)) == len(members[colour]):  # nobody saw no change: the most keep the colour
+                    of_class.remove(max(of_class, key=len))
+                for part in of_class:
+                    changed.update(part)
+                    members[colour].difference_update(part)
+                    new = next(fresh)
+                    members[new] = set(part)
+                    for a in part:
+                        now[a] = new
+            seen = {other for a in changed for _, _, other in self.edges[a]}
+        return _numbered(now)
 
     def twins(self) -> list[tuple[int, ...]]:
         """Return the classes of actors with equal labels and the very same neighbours."""
