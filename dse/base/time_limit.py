@@ -51,7 +51,10 @@ class TimeLimit:
             raise TimeSpent
 
     def stage(self, what: str) -> None:
-        """Note what is done from now on."""
+        """Note what is done from now on; what stands behind a colon tells only how far it is."""
+        what = what.partition(":")[0]
+        if what == self._stages[-1][0]:
+            return
         self._stages.append((what, self.spent))
 
     def longest_stage(self) -> tuple[str, float]:

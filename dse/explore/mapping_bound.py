@@ -7,6 +7,7 @@ order and prune by the largest of these.
 """
 
 import itertools
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -26,6 +27,7 @@ from dse.estimate.problem.prices import ACROSS, APART, CLASS_OF_ENDS, TOGETHER
 from dse.estimate.problem.tables import CostRow, ProblemTables, TransferTable, kind_indices
 from dse.explore.space.placement import EdgeCosts, Placement
 from dse.explore.space.space import Candidate, Space
+from dse.model.trace import TraceBuffer
 
 IntArray: TypeAlias = NDArray[np.int64]
 _CHUNK = 4096
@@ -44,6 +46,9 @@ class MappingBound:
         self._space = space
         self._buffers = topology.buffers
         self._dynamic = platform.dynamic_network
+        self._of_port: dict[tuple[int, int], list[TraceBuffer]] = defaultdict(list)
+        for buffer in topology.buffers:
+            self._of_port[buffer.source, buffer.source_port].append(buffer)
         self._kind_of_slot = np.array([kinds[u] for u in space.unit_of_slot], dtype=np.int64)
         self._rows = _rows_by_level(tables, space)
         # The buffers between CPU units are as those of one: only a GPU on one side makes a buffer cross.
@@ -122,7 +127,7 @@ class MappingBound:
     def _other_may_cross(self, index: int) -> bool:
         """Return whether another reader of a buffer's port may make it a host port."""
         port = (self._buffers[index].source, self._buffers[index].source_port)
-        readers = [b for b in self._buffers if (b.source, b.source_port) == port]
+        readers = self._of_port[port]
         reachable = {u for b in readers for actor in (b.source, b.target) for u in self._space.allowed[actor]}
         sides = {int(self._side_of_slot[self._space.slots_of_unit(u).start]) for u in reachable}
         return len(readers) > 1 and len(sides) > 1

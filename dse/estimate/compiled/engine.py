@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.base.apart import apart
 from dse.estimate.accounts import core_time
@@ -31,6 +32,14 @@ class _Run:
 
     memories: list[Ints]
     stopped: bool = False
+
+    def make(self, firings: NDArray[np.uint16], times: Ints) -> list[int]:
+        """Return the time of the last event of each. The kernel has only their addresses: this object keeps them."""
+        ends = np.empty(len(self.memories), dtype=np.int64)
+        addresses = np.array([memory.ctypes.data for memory in self.memories], dtype=np.int64)
+        simulate(addresses, ends, firings, times)
+        makespans: list[int] = ends.tolist()
+        return makespans
 
     def stop(self) -> None:
         """Have the kernel leave each of them at its next instant, and begin no other."""
@@ -88,20 +97,17 @@ class CompiledEngine:
         ]
 
     def _simulate(self, memories: list[Ints], times: Ints) -> list[int]:
-        ends = np.empty(len(memories), dtype=np.int64)
-        addresses = np.array([memory.ctypes.data for memory in memories], dtype=np.int64)
         run = _Run(memories)
         self._running[id(run)] = run
         try:
             if len(memories) * len(self.packed.firings) < _APART_FIRINGS:
-                simulate(addresses, ends, self.packed.firings, times)
+                makespans = run.make(self.packed.firings, times)
             else:
-                apart(lambda: simulate(addresses, ends, self.packed.firings, times), run.stop)
+                makespans = apart(lambda: run.make(self.packed.firings, times), run.stop)
         finally:
             del self._running[id(run)]
         if run.stopped:
             raise EstimateStopped
-        makespans: list[int] = ends.tolist()
         return makespans
 
     def stop(self) -> None:

@@ -244,25 +244,29 @@ class _Graph:
         seen = set(range(len(now)))
         while seen:
             changed: set[int] = set()
-            parts: dict[tuple[int, tuple[tuple[int, int, int], ...]], list[int]] = defaultdict(list)
-            for a in seen:
-                around = tuple(sorted((way, label, now[other]) for way, label, other in self.edges[a]))
-                parts[now[a], around].append(a)
-            split: dict[int, list[list[int]]] = defaultdict(list)
-            for (colour, _), part in parts.items():
-                split[colour].append(part)
-            for colour, of_class in split.items():
-                if sum(map(len, of_class)) == len(members[colour]):  # nobody saw no change: the most keep the colour
-                    of_class.remove(max(of_class, key=len))
-                for part in of_class:
-                    changed.update(part)
-                    members[colour].difference_update(part)
-                    new = next(fresh)
-                    members[new] = set(part)
-                    for a in part:
-                        now[a] = new
+            for part in self._torn(seen, now, members):
+                changed.update(part)
+                members[now[part[0]]].difference_update(part)
+                new = next(fresh)
+                members[new].update(part)
+                for a in part:
+                    now[a] = new
             seen = {other for a in changed for _, _, other in self.edges[a]}
         return _numbered(now)
+
+    def _torn(self, seen: Iterable[int], colours: list[int], members: dict[int, set[int]]) -> list[list[int]]:
+        """Return the parts of classes that get another colour, by the neighbours of the actors ``seen``."""
+        parts: dict[tuple[int, tuple[tuple[int, int, int], ...]], list[int]] = defaultdict(list)
+        for a in seen:
+            around = tuple(sorted((way, label, colours[other]) for way, label, other in self.edges[a]))
+            parts[colours[a], around].append(a)
+        of_colour: dict[int, list[list[int]]] = defaultdict(list)
+        for (colour, _), part in parts.items():
+            of_colour[colour].append(part)
+        for colour, found in of_colour.items():
+            if sum(map(len, found)) == len(members[colour]):  # nobody saw no change: the most keep the colour
+                found.remove(max(found, key=len))
+        return [part for found in of_colour.values() for part in found]
 
     def twins(self) -> list[tuple[int, ...]]:
         """Return the classes of actors with equal labels and the very same neighbours."""
@@ -436,10 +440,11 @@ def _buffer_labels(tables: ProblemTables, freedom: Freedom) -> list[object]:
     before = _costing_before(tables, freedom) if freedom.transfers == "sequential" else {}
     ranks = _queue_ranks(buffers) if "DATA_DEMAND_DRIVEN" in freedom.policies else [()] * len(buffers)
     in_port: dict[tuple[int, int], int] = defaultdict(int)
+    by_order = freedom.order_decides_link
     labels: list[object] = []
     for b, buffer in enumerate(buffers):
         port = (buffer.source, buffer.source_port)
-        rank = in_port[port] if freedom.order_decides_link else 0
+        rank = in_port[port] if by_order else 0
         in_port[port] += 1
         known = tuple((r[b], w[b]) for r, w in zip(tables.reads.known, tables.writes.known, strict=True))
         labels.append(
