@@ -109,8 +109,8 @@ def test_termination_ends_what_cannot_be_interrupted() -> None:
 
 # -- a search ---------------------------------------------------------------------------------------------------------
 
-BUDGET = 400
-MOMENTS = 12
+BUDGET = 150
+MOMENTS = 9
 
 
 @pytest.fixture(scope="module")
@@ -147,16 +147,17 @@ def test_signals_at_many_moments_of_a_search(whole: tuple[list[str], Path, float
                 process.send_signal(how)
         code, errors = ended(process)
         codes.add(code)
-        assert code in (0, 130 if signal.SIGINT in hows else 143), errors
-        assert code == 0 or "kept" in errors
+        if code in (0, -hows[0]):  # it had ended, or was leaving Python
+            assert (out / "ranking.json").exists()
+            continue
+        assert code == (130 if signal.SIGINT in hows else 143), errors
+        assert "kept" in errors
         if not (out / "study.sqlite").exists():
             continue
         assert rows(out / "study.sqlite") <= BUDGET
-        if moment % 3 == 1 or code == 0:
-            continue  # one in three is enough: continuing takes the time of the search
         assert main([*argv, str(out), "--resume"]) == 0
         assert (out / "ranking.json").read_text() == (undisturbed / "ranking.json").read_text()
-    assert codes >= {130, 143}
+    assert codes & {130, 143}
 
 
 # -- budgets in seconds -----------------------------------------------------------------------------------------------
