@@ -177,7 +177,7 @@ class _TokenGame:
 
     def play(self, capacities: Sequence[int]) -> None:
         """Go on from the present state until no firing is possible."""
-        from dse.estimate.compiled.token_kernel import play  # late: numba takes half a second
+        from dse.estimate.token_kernel import play  # late: numba takes half a second
 
         stop, tokens = np.zeros(1, dtype=np.int64), np.array(capacities, dtype=np.int64)
         state = self._positions, self._visible
@@ -191,7 +191,7 @@ class _TokenGame:
 
         Of the buffers that lack space the smallest in bytes is raised by its shortage, of equal ones the first.
         """
-        from dse.estimate.compiled.token_kernel import play_out  # late: numba takes half a second
+        from dse.estimate.token_kernel import play_out  # late: numba takes half a second
 
         stop, tokens = np.zeros(1, dtype=np.int64), np.array(capacities, dtype=np.int64)
         sizes, state = np.array(token_bytes, dtype=np.int64), (self._positions, self._visible)
