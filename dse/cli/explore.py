@@ -19,6 +19,7 @@ from dse.cli.problem_arguments import (
     problem_options,
     refuse_empty,
 )
+from dse.cli.signals import KEPT, note_kept
 from dse.explore.evaluator import Progress as SearchProgress
 from dse.explore.methods.registry import METHODS
 from dse.explore.objectives.objectives import OBJECTIVES
@@ -85,7 +86,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="makespan",
         help=f"what to optimise, the first one ranks: {', '.join(OBJECTIVES.names())} (default: makespan)",
     )
-    parser.add_argument("--budget", metavar="N|T|N,T", help="evaluations, time, or both: 2000, 90s, 5m, 2000,90s")
+    parser.add_argument(
+        "--budget",
+        metavar="N|T|N,T",
+        help="evaluations, time, or both: 2000, 90s, 5m, 2000,90s; a time bounds all but the engine's compiling"
+        " and the report",
+    )
     parser.add_argument("--seed", type=option_integer, default=1, help="seed of everything random (default: 1)")
     parser.add_argument(
         "--workers",
@@ -201,6 +207,7 @@ def _progress(shown: bool) -> Iterator[_Bar]:
 
 def _planned(plan: SearchPlan, bar: _Bar, *, quiet: bool) -> None:
     """Say what is about to happen and what it assumes, one line each."""
+    note_kept(f"{KEPT}, --resume continues")
     limit = plan.budget.evaluations
     bar.start(plan.points if limit is None else min(limit, plan.points))
     if quiet:

@@ -1,6 +1,7 @@
 """The command line: one table of verbs, each in a file of its own that is imported only when it is asked for.
 
-Exit codes: 0 done, 1 the input is wrong, 2 the usage is wrong, 3 deadlock, 130 interrupted (work kept).
+Exit codes: 0 done, 1 the input is wrong, 2 the usage is wrong, 3 deadlock, 130 interrupted (work kept), 143 terminated
+(work kept), 129 the terminal was closed (work kept).
 """
 
 import argparse
@@ -9,6 +10,7 @@ import os
 import sys
 
 import dse
+from dse.cli.signals import KEPT, Terminated, watched_signals
 
 VERBS: dict[str, str] = {
     "check": "parse, elaborate and type-check a network or a tree of files",
@@ -48,11 +50,14 @@ def build_parser(verb: str | None) -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return its exit code; an interrupt, even of the imports, is no traceback."""
     try:
-        return _main(argv)
+        with watched_signals():
+            return _main(argv)
     except KeyboardInterrupt as interrupt:
         notes = "".join(f"; {note}" for note in getattr(interrupt, "__notes__", ()))  # where a run was
-        print(f"interrupted{notes}; everything reported so far is kept", file=sys.stderr)
+        print(f"interrupted{notes}; {KEPT}", file=sys.stderr)
         return 130
+    except Terminated as end:
+        return end.exit_code
 
 
 def _main(argv: list[str] | None) -> int:

@@ -150,7 +150,8 @@ def _print_findings(report: RunReport, *, quiet: bool, why: bool) -> None:
         d = result.deadlock
         lines.append(
             f"deadlock: {', '.join(d.actors)} wait for each other; {d.fifo} is full with {d.capacity_tokens} tokens\n"
-            f"  = give it room for at least {d.needed_tokens} tokens (-s {d.needed_tokens}, or bufferSize in the XDF)"
+            f"  = its writer goes on when it holds {d.needed_tokens} tokens (-s {d.needed_tokens}, or bufferSize in "
+            "the XDF); if the run then stops later, it needs more: try powers of two"
         )
     for line in lines:
         print(line, file=sys.stderr)

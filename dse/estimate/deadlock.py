@@ -8,91 +8,77 @@ blocks, where the size of a turn depends on time: there the engine is rerun.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
+import numpy as np
+
+from dse.base.apart import apart
 from dse.estimate.problem.prepare import Prepared
-from dse.estimate.problem.tables import TransferTable
+from dse.estimate.problem.tables import IntArray, ProblemTables, TransferTable
 from dse.model.estimate import Deadlock, DeadlockRow
 
 FinalState: TypeAlias = tuple[Sequence[int], Sequence[int]]
 """Position of each actor in its trace, and visible tokens of each buffer, when nothing moves any more."""
 
 
-def diagnose(prepared: Prepared, state: FinalState, rerun: Callable[[Prepared], FinalState]) -> Deadlock | None:
-    """Return why ``state`` is stuck and capacities with which the run completes; None if every firing was made.
+def diagnose(
+    prepared: Prepared, state: FinalState, rerun: Callable[[Prepared], FinalState] | None = None
+) -> Deadlock | None:
+    """Return why ``state`` is stuck; None if every firing was made.
 
-    ``rerun`` runs the engine on the same design point with other capacities, where that cannot be avoided.
+    ``rerun`` runs the engine on the same design point with other capacities, where that cannot be avoided. With it,
+    capacities with which the run completes are looked for; that plays the whole trace again.
     """
-    traces = prepared.tables.problem.trace.firings
-    if all(position == len(firings) for position, firings in zip(state[0], traces, strict=True)):
+    rows = _rows(prepared.tables, prepared.capacities, state)
+    if rows is None:
         return None
-    needs = _Needs(prepared)
-    rows = _rows(needs, prepared.capacities, state)
-    assert rows is not None, "some actor is unfinished"
+    if rerun is None:
+        return Deadlock(rows=tuple(rows), remedy=None, sought=False)
     static = any(partition.policy == "STATIC_ORDER" for partition in prepared.point.partitions)
     if static and prepared.tables.block_width.any():
-        remedy = _remedy_by_reruns(prepared, needs, rows, rerun)
+        remedy = _remedy_by_reruns(prepared, rows, rerun)
     else:
-        remedy = _remedy_without_time(prepared, needs)
+        remedy = _remedy_without_time(prepared)
     return Deadlock(rows=tuple(rows), remedy=remedy)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Need:
-    """What one firing of an action takes from its inputs and puts to its outputs: (buffer, tokens) in buffer order."""
+def always_deadlocks(tables: ProblemTables, capacities: Sequence[int]) -> bool:
+    """Return whether every mapping deadlocks with these capacities: no order of firing comes to its end.
 
-    reads: tuple[tuple[int, int], ...]
-    writes: tuple[tuple[int, int], ...]
-
-    def met(self, visible: Sequence[int], capacities: Sequence[int]) -> bool:
-        """Return whether all tokens and all space are there."""
-        tokens = all(visible[b] >= n for b, n in self.reads)
-        return tokens and all(visible[b] + n <= capacities[b] for b, n in self.writes)
+    What a mapping adds (cores, static orders, blocks) only leaves out orders of firing. Where no static order does,
+    it holds the other way round too: either all mappings complete or none does.
+    """
+    game = _TokenGame(tables, [], [])
+    game.play(capacities)
+    return _rows(tables, capacities, game.state) is not None
 
 
-class _Needs:
-    """The needs of all actions by actor, and the trace as lists."""
-
-    def __init__(self, prepared: Prepared) -> None:
-        tables = prepared.tables
-        self.firings = [firings.tolist() for firings in tables.problem.trace.firings]
-        self.of = [
-            [
-                _Need(
-                    reads=_entries(tables.reads, int(tables.action_base[a]) + x),
-                    writes=_entries(tables.writes, int(tables.action_base[a]) + x),
-                )
-                for x in range(tables.action_count(a))
-            ]
-            for a in range(len(self.firings))
-        ]
-
-
-def _entries(table: TransferTable, column: int) -> tuple[tuple[int, int], ...]:
+def _entries(table: TransferTable, column: int) -> list[tuple[int, int]]:
+    """Return what one firing of an action moves: (buffer, tokens) in buffer order."""
     entries = slice(int(table.first[column]), int(table.first[column + 1]))
-    return tuple(zip(table.buffer[entries].tolist(), table.tokens[entries].tolist(), strict=True))
+    return list(zip(table.buffer[entries].tolist(), table.tokens[entries].tolist(), strict=True))
 
 
-def _rows(needs: _Needs, capacities: Sequence[int], state: FinalState) -> list[DeadlockRow] | None:
+def _rows(tables: ProblemTables, capacities: Sequence[int], state: FinalState) -> list[DeadlockRow] | None:
     """Return a row for each unfinished actor and buffer that lacks something; None if no actor is unfinished."""
     positions, visible = state
     rows: list[DeadlockRow] = []
     unfinished = False
-    for a, firings in enumerate(needs.firings):
+    for a, firings in enumerate(tables.problem.trace.firings):
         if positions[a] == len(firings):
             continue
         unfinished = True
-        action = firings[positions[a]]
-        need = needs.of[a][action]
+        action = int(firings[positions[a]])
+        column = int(tables.action_base[a]) + action
         lacks = [
             DeadlockRow(actor=a, action=action, buffer=b, kind="tokens", have=visible[b], need=n)
-            for b, n in need.reads
+            for b, n in _entries(tables.reads, column)
             if visible[b] < n
         ]
         lacks += [
             DeadlockRow(actor=a, action=action, buffer=b, kind="space", have=capacities[b] - visible[b], need=n)
-            for b, n in need.writes
+            for b, n in _entries(tables.writes, column)
             if visible[b] + n > capacities[b]
         ]
         rows += sorted(lacks, key=lambda row: (row.buffer, row.kind == "space"))
@@ -105,26 +91,24 @@ def parks_capacities(prepared: Prepared) -> tuple[int, ...] | None:
     Whenever nothing moves for want of space, the smallest buffer in bytes of those that lack it (of equal ones the
     first) is raised by its shortage, and the run goes on. T. M. Parks, Bounded Scheduling of Process Networks, 1995.
     """
-    buffers = prepared.tables.topology.buffers
-    return _remedy_without_time(
-        prepared, _Needs(prepared), lambda capacities, b: (capacities[b] * buffers[b].token_bytes, b)
-    )
+    return _game_of(prepared).play_out(prepared.capacities, _token_bytes(prepared.tables))
 
 
-Preference: TypeAlias = Callable[[Sequence[int], int], tuple[int, int]]
-"""Capacities and a buffer that lacks space to a key; the buffer with the least key is raised."""
+def enough_capacities(tables: ProblemTables, capacities: Sequence[int]) -> tuple[int, ...] | None:
+    """Return capacities with which every mapping without a static order completes, raised as by ``parks_capacities``.
+
+    None if there are none.
+    """
+    return _TokenGame(tables, [], []).play_out(capacities, _token_bytes(tables))
 
 
-def _lowest_index(_capacities: Sequence[int], buffer: int) -> tuple[int, int]:
-    return buffer, 0
+def _token_bytes(tables: ProblemTables) -> list[int]:
+    return [buffer.token_bytes for buffer in tables.topology.buffers]
 
 
-def _raised(
-    capacities: Sequence[int], rows: Sequence[DeadlockRow], preference: Preference = _lowest_index
-) -> tuple[int, ...] | None:
-    """Return capacities with the preferred buffer that lacks space raised by its shortage, or None if none does."""
-    lacking = (row for row in rows if row.kind == "space")
-    short = min(lacking, key=lambda row: preference(capacities, row.buffer), default=None)
+def _raised(capacities: Sequence[int], rows: Sequence[DeadlockRow]) -> tuple[int, ...] | None:
+    """Return capacities with the first buffer that lacks space raised by its shortage, or None if none does."""
+    short = min((row for row in rows if row.kind == "space"), key=lambda row: row.buffer, default=None)
     if short is None:
         return None
     raised = list(capacities)
@@ -133,7 +117,7 @@ def _raised(
 
 
 def _remedy_by_reruns(
-    prepared: Prepared, needs: _Needs, rows: list[DeadlockRow] | None, rerun: Callable[[Prepared], FinalState]
+    prepared: Prepared, rows: list[DeadlockRow] | None, rerun: Callable[[Prepared], FinalState]
 ) -> tuple[int, ...] | None:
     """Return the capacities found by rerunning the engine."""
     while rows is not None:
@@ -141,79 +125,83 @@ def _remedy_by_reruns(
         if capacities is None:
             return None
         prepared = replace(prepared, capacities=capacities)
-        rows = _rows(needs, capacities, rerun(prepared))
+        rows = _rows(prepared.tables, capacities, rerun(prepared))
     return prepared.capacities
 
 
-def _remedy_without_time(
-    prepared: Prepared, needs: _Needs, preference: Preference = _lowest_index
-) -> tuple[int, ...] | None:
+def _remedy_without_time(prepared: Prepared) -> tuple[int, ...] | None:
     """Return the capacities found by firing without time."""
-    capacities = prepared.capacities
-    game = _TokenGame(prepared, needs)
-    while True:
-        game.play(capacities)
-        rows = _rows(needs, capacities, (game.positions, game.visible))
-        if rows is None:
-            return capacities
-        raised = _raised(capacities, rows, preference)
-        if raised is None:
-            return None
-        capacities = raised
+    return _game_of(prepared).play_out(prepared.capacities, [0] * len(prepared.capacities))
+
+
+def _game_of(prepared: Prepared) -> "_TokenGame":
+    """Return the game of a design point, with its static orders."""
+    partitions = prepared.point.partitions
+    order_of = {a: p for p, part in enumerate(partitions) if part.policy == "STATIC_ORDER" for a in part.actors}
+    return _TokenGame(
+        prepared.tables,
+        [order_of.get(a, -1) for a in range(len(prepared.tables.topology.actors))],
+        [partition.static_order for partition in partitions],
+    )
 
 
 class _TokenGame:
-    """Fires whatever can fire, without time, until nothing can; a static order lets only the actor whose turn it is."""
+    """Fires whatever can fire, without time, until nothing can; a static order lets only the actor whose turn it is.
 
-    def __init__(self, prepared: Prepared, needs: _Needs) -> None:
-        self._needs = needs
-        self._order = {
-            a: p
-            for p, partition in enumerate(prepared.point.partitions)
-            if partition.policy == "STATIC_ORDER"
-            for a in partition.actors
-        }
-        self._lists = [partition.static_order for partition in prepared.point.partitions]
-        self._turns = [0] * len(self._lists)
-        self.positions = [0] * len(needs.firings)
-        self.visible = [buffer.initial_tokens for buffer in prepared.tables.topology.buffers]
+    ``order_of``: of each actor the number of its static order or -1 (none at all: no orders); ``orders``: the lists.
+    """
+
+    def __init__(self, tables: ProblemTables, order_of: Sequence[int], orders: Sequence[Sequence[int]]) -> None:
+        firings = tables.problem.trace.firings
+        n_actors = len(firings)
+        self._trace = (
+            np.concatenate([*(f.astype(np.uint16, copy=False) for f in firings), np.zeros(0, np.uint16)]),
+            np.cumsum([0, *map(len, firings)], dtype=np.int64),
+            tables.action_base.astype(np.int64),
+        )
+        self._reads = _arrays(tables.reads)
+        self._writes = _arrays(tables.writes)
+        self._orders = (
+            np.array(order_of or [-1] * n_actors, dtype=np.int64),
+            np.cumsum([0, *map(len, orders)], dtype=np.int64),
+            np.array([a for order in orders for a in order], dtype=np.int64),
+            np.zeros(len(orders), dtype=np.int64),
+        )
+        self._positions = np.zeros(n_actors, dtype=np.int64)
+        self._visible = np.array([buffer.initial_tokens for buffer in tables.topology.buffers], dtype=np.int64)
+
+    @property
+    def state(self) -> FinalState:
+        """What has been fired, and the tokens that are there."""
+        return self._positions.tolist(), self._visible.tolist()
 
     def play(self, capacities: Sequence[int]) -> None:
         """Go on from the present state until no firing is possible."""
-        moved = True
-        while moved:
-            moved = False
-            for actor in range(len(self.positions)):
-                if actor in self._order:
-                    moved |= self._has_turn(actor) and self._fire(actor, capacities, 1)
-                else:
-                    moved |= self._fire(actor, capacities, len(self._needs.firings[actor]))
+        from dse.estimate.token_kernel import play  # late: numba takes half a second
 
-    def _fire(self, actor: int, capacities: Sequence[int], most: int) -> bool:
-        """Fire an actor as often as it can, at most ``most`` times; return whether it did."""
-        firings, needs, visible = self._needs.firings[actor], self._needs.of[actor], self.visible
-        begin = position = self.positions[actor]
-        while position < len(firings) and position - begin < most:
-            need = needs[firings[position]]
-            if not need.met(visible, capacities):
-                break
-            for b, n in need.reads:
-                visible[b] -= n
-            for b, n in need.writes:
-                visible[b] += n
-            position += 1
-        self.positions[actor] = position
-        if position > begin and actor in self._order:
-            self._turns[self._order[actor]] += 1
-        return position > begin
+        stop, tokens = np.zeros(1, dtype=np.int64), np.array(capacities, dtype=np.int64)
+        state = self._positions, self._visible
+        apart(
+            lambda: play(self._trace, self._reads, self._writes, self._orders, tokens, state, stop),
+            lambda: stop.fill(1),
+        )
 
-    def _has_turn(self, actor: int) -> bool:
-        """Return whether an actor of a static order is the next unfinished one of its list."""
-        partition = self._order[actor]
-        order = self._lists[partition]
-        for _ in order:
-            place = self._turns[partition] % len(order)
-            if self.positions[order[place]] < len(self._needs.firings[order[place]]):
-                return order[place] == actor
-            self._turns[partition] += 1
-        return False
+    def play_out(self, capacities: Sequence[int], token_bytes: Sequence[int]) -> tuple[int, ...] | None:
+        """Go on to the end; return the capacities raised where nothing could fire, None where that did not help.
+
+        Of the buffers that lack space the smallest in bytes is raised by its shortage, of equal ones the first.
+        """
+        from dse.estimate.token_kernel import play_out  # late: numba takes half a second
+
+        stop, tokens = np.zeros(1, dtype=np.int64), np.array(capacities, dtype=np.int64)
+        sizes, state = np.array(token_bytes, dtype=np.int64), (self._positions, self._visible)
+        complete = apart(
+            lambda: play_out(self._trace, self._reads, self._writes, self._orders, tokens, sizes, state, stop),
+            lambda: stop.fill(1),
+        )
+        return tuple(tokens.tolist()) if complete else None
+
+
+def _arrays(table: TransferTable) -> tuple[IntArray, IntArray, IntArray]:
+    """Return first entry of each action, buffers and tokens, as the compiled game reads them."""
+    return tuple(np.ascontiguousarray(a, dtype=np.int64) for a in (table.first, table.buffer, table.tokens))  # type: ignore[return-value]

@@ -27,7 +27,10 @@ class Engine(Protocol):
         """
 
     def estimates(self, points: Sequence[DesignPoint]) -> list[Estimate]:
-        """Return the estimates of several points, the same as one by one; errors as ``estimate``."""
+        """Return the estimates of several points, the same as one by one; errors as ``estimate``.
+
+        What would end a deadlock is left out (``Deadlock.sought``): of most of many points nobody asks for it.
+        """
 
     def estimate_within(self, point: DesignPoint, limit: int) -> Estimate | None:
         """Return the estimate of a point that completes by ``limit`` (in ticks, inclusive), else None.
@@ -38,6 +41,9 @@ class Engine(Protocol):
 
     def estimates_within(self, points: Sequence[DesignPoint], limit: int) -> list[Estimate | None]:
         """Return the estimates of several points, the same as ``estimate_within`` one by one."""
+
+    def stop(self) -> None:
+        """End the estimates that other threads are making now: they raise ``EstimateStopped``. Later ones go on."""
 
 
 ENGINES = Registry(
@@ -64,3 +70,10 @@ def make_engine(name: str, problem: Problem) -> Engine:
 def needs_compiling(name: str) -> bool:
     """Return whether the engine called ``name`` is about to be compiled, which takes many seconds, once per machine."""
     return name == "compiled" and not is_compiled()
+
+
+def compile_engine() -> None:
+    """Compile what the compiled engine needs, or find that it is compiled."""
+    from dse.estimate.compiled.warm import warm  # late: it loads numba
+
+    warm()

@@ -111,6 +111,11 @@ class Evaluator:
         return list(self._known.values())
 
     @property
+    def replayed_seconds(self) -> float:
+        """What the evaluations took that were replayed."""
+        return self._replayed_seconds
+
+    @property
     def seconds(self) -> float:
         """Time spent, replayed evaluations included."""
         return self._clock() - self._started + self._replayed_seconds
@@ -222,15 +227,26 @@ class Evaluator:
         self._store.add(evaluation)
         return evaluation
 
+    def expect_at_least(self, makespan: int) -> None:
+        """Refuse makespans below this one, in ticks, which is proven to be the least. Raises ``ExecutionError``."""
+        self._least = makespan
+        for evaluation in self._known.values():
+            if not evaluation.deadlock and not evaluation.cut:
+                self._check(evaluation.makespan, evaluation.tick_unit)
+
     def _proven(self, estimate: Estimate | None) -> Estimate | None:
         """Return an estimate that is not below what is proven. Raises ``ExecutionError`` where it is."""
-        if estimate is not None and estimate.deadlock is None and estimate.makespan < self._least:
+        if estimate is not None and estimate.deadlock is None:
+            self._check(estimate.makespan, estimate.tick_unit)
+        return estimate
+
+    def _check(self, makespan: int, tick_unit: TickUnit) -> None:
+        if makespan < self._least:
             raise ExecutionError(
-                f"a mapping is estimated to take {estimate.makespan} {estimate.tick_unit}, but it is proven that none"
+                f"a mapping is estimated to take {makespan} {tick_unit}, but it is proven that none"
                 f" takes less than {self._least}: one of the two is wrong",
                 expected="this is a fault of dse, or of a worker of a cluster: please report it, with the study",
             )
-        return estimate
 
     def _note(self, evaluation: Evaluation, point: DesignPoint) -> None:
         """Keep the evaluation of a point, in the place of an earlier one that was cut."""

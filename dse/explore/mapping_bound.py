@@ -7,6 +7,7 @@ order and prune by the largest of these.
 """
 
 import itertools
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -26,11 +27,12 @@ from dse.estimate.problem.prices import ACROSS, APART, CLASS_OF_ENDS, TOGETHER
 from dse.estimate.problem.tables import CostRow, ProblemTables, TransferTable, kind_indices
 from dse.explore.space.placement import EdgeCosts, Placement
 from dse.explore.space.space import Candidate, Space
+from dse.model.trace import TraceBuffer
 
 IntArray: TypeAlias = NDArray[np.int64]
 _CHUNK = 4096
-_SAMPLE = 96
-"""Mappings that are drawn to look for paths."""
+_SAMPLE, _SAMPLED_ACTORS = 96, 96_000
+"""So many mappings are drawn to look for paths, with so many actors in all: drawing takes time with their square."""
 _SEED = 1
 
 
@@ -44,6 +46,9 @@ class MappingBound:
         self._space = space
         self._buffers = topology.buffers
         self._dynamic = platform.dynamic_network
+        self._of_port: dict[tuple[int, int], list[TraceBuffer]] = defaultdict(list)
+        for buffer in topology.buffers:
+            self._of_port[buffer.source, buffer.source_port].append(buffer)
         self._kind_of_slot = np.array([kinds[u] for u in space.unit_of_slot], dtype=np.int64)
         self._rows = _rows_by_level(tables, space)
         # The buffers between CPU units are as those of one: only a GPU on one side makes a buffer cross.
@@ -72,7 +77,7 @@ class MappingBound:
         """Return mappings of the space, shape (n, n_actors), under some of which paths are looked for."""
         rng = np.random.default_rng(_SEED)
         found = {next(self._space.assignments()): None}
-        for _ in range(_SAMPLE):
+        for _ in range(min(_SAMPLE, _SAMPLED_ACTORS // max(1, self._space.n_actors))):
             found[self._space.random_assignment(rng)] = None
         return np.array(list(found), dtype=np.int64).reshape(-1, self._space.n_actors)
 
@@ -122,7 +127,7 @@ class MappingBound:
     def _other_may_cross(self, index: int) -> bool:
         """Return whether another reader of a buffer's port may make it a host port."""
         port = (self._buffers[index].source, self._buffers[index].source_port)
-        readers = [b for b in self._buffers if (b.source, b.source_port) == port]
+        readers = self._of_port[port]
         reachable = {u for b in readers for actor in (b.source, b.target) for u in self._space.allowed[actor]}
         sides = {int(self._side_of_slot[self._space.slots_of_unit(u).start]) for u in reachable}
         return len(readers) > 1 and len(sides) > 1

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from dse.base.errors import OptionError
 from dse.base.numbers import shortened
+from dse.estimate.deadlock import always_deadlocks, enough_capacities
+from dse.flows.program import run_tokens
 from dse.flows.setting import Setting
 from dse.formats.bxdf import read_bxdf
 from dse.model.design_point import DEFAULT_CAPACITY_TOKENS, MOST_TOKENS
@@ -14,6 +16,8 @@ from dse.model.trace import Topology
 
 _NUMBER = re.compile(r"-?[0-9]+", re.ASCII)
 _MOST_DIGITS = 1000
+_MOST_ROOM = 1 << 20
+"""Where enlarging the FIFOs of a search ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,44 @@ def default_capacities(topology: Topology, least: Sequence[int], uniform: int | 
         more = f" ({raised} raised to what one firing needs)" if raised else ""
         assumed.append(f"a capacity of {DEFAULT_CAPACITY_TOKENS} tokens for {of}{more}")
     return Capacities(tokens=tuple(tokens), assumed=tuple(assumed))
+
+
+def search_capacities(setting: Setting) -> Capacities:
+    """Return the default capacities of a search: as ``default_capacities``, but never such that all mappings deadlock.
+
+    No buffer is smaller than its largest rate. Where every mapping still deadlocks, those whose capacity nobody gave
+    are enlarged to what the run that made the trace had, and on by factors of two until the firings fit. (Actors of a
+    run take tokens out of their inputs before they need them, so the capacity of the run may not do.) Where that does
+    not help, single buffers are raised by Parks' rule, those with a given capacity too.
+    """
+    topology, least, tokens = setting.trace.topology, setting.tables.least_capacity, run_tokens(setting.trace)
+    usual = _raised(default_capacities(topology, least), least, topology, "raised to what one firing needs")
+    if setting.network is not None and tokens is None:
+        return usual  # the network has just run with them
+    if not always_deadlocks(setting.tables, usual.tokens):
+        return usual
+    room = 2 * DEFAULT_CAPACITY_TOKENS if tokens is None else int(tokens)
+    while room <= _MOST_ROOM:
+        wanted = tuple(room if buffer.capacity is None else 1 for buffer in topology.buffers)
+        enlarged = _raised(usual, wanted, topology, "because with less every mapping deadlocks")
+        if not always_deadlocks(setting.tables, enlarged.tokens):
+            return enlarged
+        room *= 2
+    enough = enough_capacities(setting.tables, usual.tokens)
+    if enough is None:
+        return usual  # nothing helps: the search says so
+    return _raised(usual, enough, topology, "because with less every mapping deadlocks")
+
+
+def _raised(found: Capacities, least: Sequence[int], topology: Topology, why: str) -> Capacities:
+    """Return capacities of at least ``least`` tokens, and what was raised."""
+    tokens = tuple(map(max, found.tokens, least))
+    changed = [b for b, (before, after) in enumerate(zip(found.tokens, tokens, strict=True)) if after > before]
+    if not changed:
+        return found
+    first = f"{topology.buffer_name(changed[0])} {found.tokens[changed[0]]} -> {tokens[changed[0]]}"
+    more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+    return Capacities(tokens=tokens, assumed=(*found.assumed, f"capacity of {first}{more} ({why})"))
 
 
 def read_capacities(text: str, setting: Setting) -> Capacities:

@@ -4,10 +4,12 @@ Read ``explore`` from top to bottom: one variable a stage. The stages are in ``d
 """
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from dse.base.errors import ExecutionError
 from dse.base.folders import results_folder
+from dse.base.time_limit import TimeLimit, TimeSpent
 from dse.estimate.engine import Engine, make_engine
 from dse.estimate.problem.prepare import prepare
 from dse.explore.distribution.cluster import ClusterEstimator
@@ -24,8 +26,9 @@ from dse.flows.search.method import choose, kept
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.space import reference_point, searched_space
 from dse.flows.search.store import open_store, search_manifest
-from dse.flows.search.study import Search, nothing_found, run_study
+from dse.flows.search.study import Search, nothing_found, run_study, too_early
 from dse.flows.setting import Setting, load_setting
+from dse.formats.study_file import StudyStore
 from dse.model.estimate import Estimate
 from dse.model.study import Evaluation, Study
 from dse.report.html import ReportInputs
@@ -48,14 +51,70 @@ class Explored:
 def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored:
     """Search the mappings of a network, rank them and deliver the best with a report.
 
+    A budget in seconds counts from here, and bounds everything until the last evaluation (``dse.base.time_limit``);
+    only the compiling of the engine is not counted. The report comes after it, with one more estimate of the best.
+
     Raises:
         DeadlockError: every mapping that was evaluated deadlocks.
         InfeasibleDesign: the space is empty. FormatError, SourceError, OptionError: an input or option is wrong.
+        OptionError: the budget ended before a mapping was evaluated.
     """
-    watch = watcher or Watcher()
-    plain = load_setting(options.problem, watch.stage)
+    limit = TimeLimit(None if options.budget is None else options.budget.seconds)
+    watch = _timed(watcher or Watcher(), limit)
+    try:
+        with limit.enforced():
+            ready = _set_up(options, watch, limit)
+    except TimeSpent:
+        raise too_early(limit) from None
+    setting, engine = ready.search.setting, ready.engine
+    with closing(ready.store):  # nobody else begins a search in the folder before the results are in it
+        with closing(ready.estimator):
+            study = run_study(ready.search, ready.estimator, ready.store, watch, limit)
+        if not study.ranking:
+            watch.stage("looking for what would help")
+            raise nothing_found(ready.search, study, engine, limit)
+        watch.stage("writing the report")
+        inputs = _report_inputs(options, setting, study, engine, ready.search.plan.budget)
+        ready.store.commit()  # it and its folder are still where they were
+        delivery = deliver(inputs, setting.platform, out=ready.out, best=options.best)
+        ready.store.finish()
+    return Explored(
+        study=study,
+        setting=setting,
+        space=ready.search.space,
+        estimate=inputs.estimate,
+        reasons=inputs.reasons,
+        delivery=delivery,
+    )
+
+
+def _timed(watch: Watcher, limit: TimeLimit) -> Watcher:
+    """Return a watcher that tells the limit too what goes on."""
+
+    def stage(what: str) -> None:
+        limit.stage(what)
+        watch.stage(what)
+
+    return replace(watch, stage=stage)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ready:
+    """A search with all that it needs; ``estimator`` and ``store`` have to be closed."""
+
+    search: Search
+    engine: Engine
+    estimator: ClusterEstimator | ThreadEstimator
+    store: StudyStore
+    out: Path
+
+
+def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit) -> _Ready:
+    """Return a search that is ready to run; it is shown to those who watch."""
+    plain = load_setting(options.problem, watch.stage, limit)
     domains = clock_domains(options.clocks, plain.platform)
     setting = clocked_setting(plain, clocks_of_domains(domains))
+    watch.stage("gathering the mappings")
     searched = searched_space(options, setting, domains)
     engine = make_engine(options.problem.engine, setting.problem)
     budget = options.budget or _default_budget(options, setting)
@@ -77,24 +136,12 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
         moved_aside=moved,
     )
     watch.planned(plan)
-    search = Search(options=options, setting=setting, space=searched.space, goals=goals, plan=plan)
-    with closing(store):  # nobody else begins a search in the folder before the results are in it
-        with closing(cluster or _threads(options, setting, engine)) as estimator:
-            study = run_study(search, estimator, store, watch)
-        if not study.ranking:
-            raise nothing_found(search, study, engine)
-        watch.stage("writing the report")
-        inputs = _report_inputs(options, setting, study, engine, budget)
-        store.commit()  # it and its folder are still where they were
-        delivery = deliver(inputs, setting.platform, out=out, best=options.best)
-        store.finish()
-    return Explored(
-        study=study,
-        setting=setting,
-        space=searched.space,
-        estimate=inputs.estimate,
-        reasons=inputs.reasons,
-        delivery=delivery,
+    return _Ready(
+        search=Search(options=options, setting=setting, space=searched.space, goals=goals, plan=plan),
+        engine=engine,
+        estimator=cluster or _threads(options, setting, engine),
+        store=store,
+        out=out,
     )
 
 

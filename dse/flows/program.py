@@ -105,8 +105,8 @@ def _require_good_end(result: RunResult) -> None:
         actors, fifo = ", ".join(result.deadlock.actors), result.deadlock.fifo
         raise DeadlockError(
             f"the network deadlocks when it runs: {actors} wait for each other, {fifo} is full",
-            expected=f"give {fifo} a bufferSize of {result.deadlock.needed_tokens} or more in the XDF;"
-            " `dse run --why` says who waits for what",
+            expected=f"its writer goes on with a bufferSize of {result.deadlock.needed_tokens} in the XDF, later it may"
+            " need more: try powers of two; `dse run --why` says who waits for what",
         )
     if result.exit_code != 0:
         last = result.stdout.strip().splitlines()[-1:] or ["nothing was printed"]

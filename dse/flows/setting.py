@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dse.base.errors import Diagnostic
-from dse.estimate.engine import needs_compiling
+from dse.base.time_limit import TimeLimit
+from dse.estimate.engine import compile_engine, needs_compiling
 from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.tables import ProblemTables
 from dse.flows.defaults import outside_actors
@@ -40,8 +41,12 @@ class Setting:
     warnings: tuple[Diagnostic, ...]
 
 
-def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard) -> Setting:
+def load_setting(
+    options: ProblemOptions, stage: Callable[[str], None] = unheard, limit: TimeLimit | None = None
+) -> Setting:
     """Load, run and gather what ``options`` ask for; ``stage`` is told what goes on.
+
+    ``limit``: of the time, to which the compiling of the engine does not count.
 
     Raises:
         SourceError, FormatError, OptionError, ExecutionError: an input is wrong; the message says which and where.
@@ -68,6 +73,10 @@ def load_setting(options: ProblemOptions, stage: Callable[[str], None] = unheard
         assumed.append(f"input {input_path} (from {DEFAULT_INPUT})")
     if needs_compiling(options.engine):
         stage(COMPILING)
+        if limit is not None and limit.seconds is not None:
+            with limit.uncounted():
+                compile_engine()
+        stage("gathering the costs")
     return Setting(
         network=program.network,
         trace=trace,

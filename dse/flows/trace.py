@@ -87,7 +87,10 @@ def _deadlock_warning(network: str, result: RunResult) -> tuple[Diagnostic, ...]
         f"the trace ends in a deadlock: {', '.join(found.actors)} wait for each other; "
         f"{found.fifo} is full with {found.capacity_tokens} tokens"
     )
-    expected = f"give it room for at least {found.needed_tokens} tokens (-s {found.needed_tokens})"
+    expected = (
+        f"its writer goes on when it holds {found.needed_tokens} tokens (-s {found.needed_tokens}); "
+        "if the run then stops later, it needs more: try powers of two"
+    )
     return (Diagnostic(message=message, span=file_span(network, 0), severity="warning", expected=expected),)
 
 

@@ -22,7 +22,7 @@ from dse.base.errors import ExecutionError, FormatError, OptionError
 from dse.base.packing import pack_integers, unpack_integers
 from dse.base.source import file_span
 from dse.formats.study_place import Place, put_aside, refuge, shown
-from dse.formats.study_rows import Setting, check_evaluation, evaluation_of, frame_of, setting_of, text_of
+from dse.formats.study_rows import Setting, check_evaluation, check_least, evaluation_of, frame_of, setting_of, text_of
 from dse.formats.study_tables import SCHEMA_VERSION, Tables, connected, guard
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.packed_point import SHARED, PackedPoint, PartitionFrame, PointLayout, shared_layout
@@ -82,8 +82,16 @@ class StudyStore:
             raise damaged(self._path, str(cause)) from cause
 
     def expect_at_least(self, makespan: int) -> None:
-        """Let ``known`` refuse a study with a makespan below this one, which is proven to be the least, in ticks."""
+        """Refuse a study with a makespan below this one, in ticks, which is proven to be the least.
+
+        Raises ``FormatError`` where the study has been read and holds one; else ``known`` does.
+        """
         self._least = makespan
+        try:
+            for evaluation in self._known.values():
+                check_least(evaluation, makespan)
+        except ValueError as cause:
+            raise damaged(self._path, str(cause)) from cause
 
     def known(self) -> dict[str, Evaluation]:
         """Return the stored evaluations by digest, in order. Raises ``FormatError`` where one is damaged."""

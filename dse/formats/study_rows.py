@@ -115,9 +115,15 @@ def _check_numbers(evaluation: Evaluation, least: int) -> None:
     if evaluation.tick_unit not in _TICK_UNITS:
         raise ValueError(f"evaluation {ordinal} has a unit of time that does not exist")
     _check_seconds(evaluation)
-    if makespan < least and not evaluation.deadlock and not evaluation.cut:
+    check_least(evaluation, least)
+
+
+def check_least(evaluation: Evaluation, least: int) -> None:
+    """Raise ``ValueError`` for a makespan below ``least``, in ticks, which is proven to be the smallest."""
+    if evaluation.makespan < least and not evaluation.deadlock and not evaluation.cut:
         raise ValueError(
-            f"evaluation {ordinal} has makespan {makespan}, but no mapping takes less than {least}, which is proven"
+            f"evaluation {evaluation.ordinal} has makespan {evaluation.makespan}, but no mapping takes less than"
+            f" {least}, which is proven"
         )
 
 

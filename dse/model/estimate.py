@@ -131,11 +131,13 @@ class DeadlockRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deadlock:
-    """Why nothing moves, and capacities that would do; ``remedy`` is None when no capacity helps."""
+    """Why nothing moves, and capacities that would do; ``remedy`` is None when none does, or none was ``sought``."""
 
     rows: tuple[DeadlockRow, ...]
     remedy: tuple[int, ...] | None
     """One capacity for each buffer, with which the run completes."""
+    sought: bool = True
+    """Whether a remedy was looked for. Estimates made by the thousand leave that out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

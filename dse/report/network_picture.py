@@ -57,10 +57,13 @@ def _mean(values: list[float], otherwise: float) -> float:
 def _forward_edges(topology: Topology) -> list[tuple[int, int]]:
     """Return the edges between actors without those that close cycles, sources in topological order."""
     edges = dict.fromkeys((b.source, b.target) for b in topology.buffers if b.source != b.target)
+    sources: dict[int, list[int]] = defaultdict(list)
+    for source, target in edges:
+        sources[target].append(source)
     waiting = list(range(len(topology.actors)))
     placed: dict[int, int] = {}
     while waiting:
-        ready = (a for a in waiting if all(s in placed for s, t in edges if t == a))
+        ready = (a for a in waiting if all(s in placed for s in sources[a]))
         actor = next(ready, waiting[0])  # every waiting actor is on or behind a cycle: cut it at the first declared
         waiting.remove(actor)
         placed[actor] = len(placed)

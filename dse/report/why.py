@@ -192,6 +192,8 @@ def deadlock_lines(topology: Topology, deadlock: Deadlock, capacities: Sequence[
         lines.append(
             f"{actor.name}.{actor.actions[row.action].name} waits on {topology.buffer_name(row.buffer)} for {what}"
         )
+    if not deadlock.sought:
+        return lines
     if deadlock.remedy is None:
         lines.append("no buffer capacity helps: tokens are missing, not space")
         return lines

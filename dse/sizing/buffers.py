@@ -135,7 +135,7 @@ class _Runs:
     def estimate(self, capacities: Capacities) -> Estimate:
         """Return the estimate under these capacities."""
         if capacities not in self._known:
-            self._known[capacities] = self._engine.estimate(self.point(capacities))
+            (self._known[capacities],) = self._engine.estimates([self.point(capacities)])
         return self._known[capacities]
 
     def within(self, capacities: Capacities, limit: int) -> bool:
@@ -185,23 +185,29 @@ class _Runs:
 def _short_of_space(deadlock: Deadlock) -> list[DeadlockRow]:
     """Return the rows of a deadlock that lack space. Raises ``DeadlockError`` where no space helps."""
     short = [row for row in deadlock.rows if row.kind == "space"]
-    if not short or deadlock.remedy is None:
-        raise DeadlockError(
-            "the run deadlocks whatever the buffer sizes: tokens are missing, not space",
-            expected="see who waits for what with `dse estimate`",
-        )
+    if not short:
+        raise _no_space_helps()
     return short
+
+
+def _no_space_helps() -> DeadlockError:
+    return DeadlockError(
+        "the run deadlocks whatever the buffer sizes: tokens are missing, not space",
+        expected="see who waits for what with `dse estimate`",
+    )
 
 
 def _minimal(tables: ProblemTables, runs: _Runs) -> Capacities:
     """Return capacities that complete and of which no single one can be lowered."""
+    by_time = tables.block_width.any() and any(p.policy == "STATIC_ORDER" for p in runs.point(runs.least).partitions)
     start = parks_capacities(prepare(tables, runs.point(runs.least)))
+    if start is None and not by_time:
+        raise _no_space_helps()
     capacities = start or runs.least
     while (deadlock := runs.estimate(capacities).deadlock) is not None:
-        # Only without tokens that never come, or under a static order with SIMD blocks, where time decides.
+        # Only under a static order with SIMD blocks, where time decides.
         short = _short_of_space(deadlock)
         capacities = _raised(capacities, min(short, key=lambda row: _size(runs, capacities, row)))
-    by_time = tables.block_width.any() and any(p.policy == "STATIC_ORDER" for p in runs.point(capacities).partitions)
     lowered: Capacities | None = None
     while lowered != capacities:
         lowered, capacities = capacities, _lowered(runs, capacities)

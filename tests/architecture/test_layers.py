@@ -30,7 +30,7 @@ CONFINED = {
     "lxml": ["formats"],
     "yaml": ["formats"],
     "simpy": ["estimate/reference"],
-    "numba": ["estimate/compiled", "gpu/trace/cache", "gpu/trace/execute"],
+    "numba": ["estimate/compiled", "estimate/token_kernel", "gpu/trace/cache", "gpu/trace/execute"],
     "rich": ["cli", "report"],
     "subprocess": ["base/toolchain", "measure/run", "flows/provenance"],
     "sqlite3": ["formats/study_file", "formats/study_tables"],

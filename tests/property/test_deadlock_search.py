@@ -15,8 +15,10 @@ from math import prod
 import pytest
 
 from dse.base.errors import DeadlockError
+from dse.estimate.deadlock import always_deadlocks, enough_capacities
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
+from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import DeadlockRow
 from dse.sizing.buffers import SIZING_METHODS, BufferSizing, size_buffers
 from tests.property.estimation_cases import Case, Shape, random_case
@@ -156,6 +158,43 @@ def test_a_deadlock_and_its_remedy_are_those_of_the_search(engine: str, seeds: r
     assert remedied >= len(seeds) / 4
     assert hopeless >= len(seeds) / 60
     assert several >= len(seeds) / 20
+
+
+def test_what_always_deadlocks_and_what_is_enough_are_those_of_the_search() -> None:
+    """Neither depends on the mapping: no static order is searched for."""
+    dead = helped = hopeless = 0
+    for seed in range(300, 500):
+        case = tight_case(seed) if seed % 4 else weave(seed)
+        tables = build_tables(case.problem)
+        free = replace(case, point=alone_point(case))
+        capacities = case.point.capacities
+        assert always_deadlocks(tables, capacities) == (not completes(free, capacities))
+        enough = enough_capacities(tables, capacities)
+        assert (enough is not None) == completes(free, [10_000] * len(capacities))
+        if completes(free, capacities):
+            assert enough == capacities
+            continue
+        dead += 1
+        hopeless += enough is None
+        if enough is not None:
+            helped += 1
+            assert all(after >= before for before, after in zip(capacities, enough, strict=True))
+            assert completes(free, enough)
+            assert not always_deadlocks(tables, enough)
+            for engine in ("compiled", "reference"):
+                estimator = make_engine(engine, case.problem)
+                assert estimator.estimate(replace(free.point, capacities=enough)).deadlock is None
+    assert dead > 60
+    assert helped > 40
+    assert hopeless > 0
+
+
+def alone_point(case: Case) -> DesignPoint:
+    """Each actor of a case on a core of its own."""
+    trace = case.problem.trace
+    cpu = next(unit.name for unit in case.problem.platform.units if unit.kind == "cpu")
+    partitions = tuple(Partition(name=f"P{a}", actors=(a,), unit=cpu) for a in range(len(trace.topology.actors)))
+    return DesignPoint(partitions=partitions, capacities=case.point.capacities)
 
 
 # -- sizes of buffers -------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import pytest
 
 from dse.base.errors import DseError
 from dse.estimate.engine import ENGINES, make_engine
+from dse.model.estimate import Estimate
 from tests.property.estimation_cases import Case, Shape, random_case, with_clocks
 
 N_CASES = int(os.environ.get("DSE_CASES", "2000"))
@@ -116,6 +117,13 @@ def test_limit_keeps_what_completes_in_time(engine: str) -> None:
     assert kept > 100 < stopped
 
 
+def _unexplained(estimate: Estimate) -> Estimate:
+    """Return an estimate without what would end its deadlock."""
+    if estimate.deadlock is None:
+        return estimate
+    return dataclasses.replace(estimate, deadlock=dataclasses.replace(estimate.deadlock, remedy=None, sought=False))
+
+
 def test_several_points_at_once_are_the_same_as_one_by_one() -> None:
     case = random_case(random.Random(7))
     points = [
@@ -125,5 +133,5 @@ def test_several_points_at_once_are_the_same_as_one_by_one() -> None:
     ]
     for name in ENGINES.names():
         engine = make_engine(name, case.problem)
-        assert engine.estimates(points) == [engine.estimate(point) for point in points]
+        assert engine.estimates(points) == [_unexplained(engine.estimate(point)) for point in points]
         assert engine.estimates([]) == []

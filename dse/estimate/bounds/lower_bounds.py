@@ -209,6 +209,9 @@ class _Costs:
         self._reads = reads
         self._writes = writes
         self._parallel = parallel
+        self._outputs_of: dict[int, list[int]] = {}
+        for b, buffer in enumerate(tables.topology.buffers):
+            self._outputs_of.setdefault(buffer.source, []).append(b)
 
     def actor(self, actor: int, row: int, *, alone: bool) -> _ActorCost:
         """Return the costs of an actor with ``row`` of the tables; ``alone``: no other actor can fire in between."""
@@ -245,7 +248,7 @@ class _Costs:
         return int(self._tables.block_width[row, column])
 
     def _outputs(self, actor: int) -> list[int]:
-        return [b for b, buffer in enumerate(self._tables.topology.buffers) if buffer.source == actor]
+        return self._outputs_of.get(actor, [])
 
     def _block(self, column: int, row: int, firings: int) -> tuple[int, int, dict[int, int]]:
         """Return of a block of firings, without its scheduling: its ticks, the ticks until something of it is visible

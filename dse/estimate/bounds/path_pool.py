@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.base.apart import apart
 from dse.estimate.bounds.least_costs import (
     block_ticks,
     claimed,
@@ -120,7 +121,9 @@ class PathFinder:
         sizes = (self._pairs.shape[1], n_actions, n_actions, n_actions, len(self._write_action))
         counts = tuple(np.zeros(n, dtype=np.int64) for n in sizes)
         reads, writes, times = _columns(tables.reads), _columns(tables.writes), self._times(placed)
-        length = longest_path(self._trace, reads, writes, self._buffers, times, self._found, counts)
+        length = apart(
+            lambda: longest_path(self._trace, reads, writes, self._buffers, times, self._found, counts)
+        )  # a trace may be long, and the main thread has to hear signals
         return int(length), self._sums(*counts)
 
     def _times(self, placed: Placed) -> tuple[IntArray, ...]:

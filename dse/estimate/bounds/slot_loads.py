@@ -5,7 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.base.apart import apart
 from dse.estimate.problem.tables import IntArray
+
+_APART_STEPS = 400_000
+"""Annealing of more steps takes a good part of a second, in which the main thread has to hear signals."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -93,14 +97,8 @@ def anneal(
     from dse.estimate.compiled.load_kernel import anneal as annealed  # late: numba takes half a second
 
     model = (float(most), annealing.cut_weight, annealing.stage_weight, annealing.hot, annealing.cold)
-    annealed(
-        movable,
-        slots,
-        draws,
-        model,
-        stages,
-        (where.unit, costs.work),
-        where.allowed,
-        (costs.first, costs.other),
-        (costs.same, costs.own, costs.their),
-    )
+    arrays = (where.unit, costs.work), where.allowed, (costs.first, costs.other), (costs.same, costs.own, costs.their)
+    if len(draws) < _APART_STEPS:
+        annealed(movable, slots, draws, model, stages, *arrays)
+    else:
+        apart(lambda: annealed(movable, slots, draws, model, stages, *arrays))

@@ -1,10 +1,12 @@
 """The compiled engine: packs a design point, runs the kernel, reads the accounts."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dse.base.apart import apart
 from dse.estimate.accounts import core_time
 from dse.estimate.compiled import layout as at
 from dse.estimate.compiled.encode import EncodedPoint, PointEncoder
@@ -14,11 +16,36 @@ from dse.estimate.compiled.place_kernel import PART_CORES, account
 from dse.estimate.deadlock import FinalState, diagnose
 from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import Prepared, prepare
+from dse.estimate.stopping import EstimateStopped
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Accounts, ActorAccount, BufferAccount, Deadlock, Estimate, FiringTimes, LinkAccount
 from dse.model.problem import Problem
 
 _NO_TIMES: Ints = np.zeros((2, 0), dtype=np.int64)
+_APART_FIRINGS = 1_000_000
+"""Runs of more firings are made in another thread while the main thread listens to signals: tens of milliseconds."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """Simulations under way in one call of the kernel."""
+
+    memories: list[Ints]
+    stopped: bool = False
+
+    def make(self, firings: NDArray[np.uint16], times: Ints) -> list[int]:
+        """Return the time of the last event of each. The kernel has only their addresses: this object keeps them."""
+        ends = np.empty(len(self.memories), dtype=np.int64)
+        addresses = np.array([memory.ctypes.data for memory in self.memories], dtype=np.int64)
+        simulate(addresses, ends, firings, times)
+        makespans: list[int] = ends.tolist()
+        return makespans
+
+    def stop(self) -> None:
+        """Have the kernel leave each of them at its next instant, and begin no other."""
+        self.stopped = True
+        for memory in self.memories:
+            memory[at.STOPPED] = 1
 
 
 class CompiledEngine:
@@ -30,6 +57,8 @@ class CompiledEngine:
         self.packed = pack_problem(build_tables(problem))
         """What all estimates share."""
         self.encoder = PointEncoder(self.packed.tables)
+        self._running: dict[int, _Run] = {}
+        """The calls of the kernel under way, each under a number of its own."""
 
     def estimate(self, point: DesignPoint, *, firing_times: bool = False) -> Estimate:
         """Return the estimate of ``point`` (see ``Engine``)."""
@@ -48,7 +77,10 @@ class CompiledEngine:
         encoded = [self.encoder.encode(point) for point in points]
         memories = [pack_point(self.packed, point) for point in encoded]
         makespans = self._simulate(memories, _NO_TIMES)
-        return [self._estimate(p, m, makespan) for p, m, makespan in zip(encoded, memories, makespans, strict=True)]
+        return [
+            self._estimate(point, memory, makespan, explain=False)
+            for point, memory, makespan in zip(encoded, memories, makespans, strict=True)
+        ]
 
     def estimate_within(self, point: DesignPoint, limit: int) -> Estimate | None:
         """Return the estimate of a point that completes by ``limit``, else None (see ``Engine``)."""
@@ -65,18 +97,30 @@ class CompiledEngine:
         ]
 
     def _simulate(self, memories: list[Ints], times: Ints) -> list[int]:
-        ends = np.empty(len(memories), dtype=np.int64)
-        addresses = np.array([memory.ctypes.data for memory in memories], dtype=np.int64)
-        simulate(addresses, ends, self.packed.firings, times)
-        makespans: list[int] = ends.tolist()
+        run = _Run(memories)
+        self._running[id(run)] = run
+        try:
+            if len(memories) * len(self.packed.firings) < _APART_FIRINGS:
+                makespans = run.make(self.packed.firings, times)
+            else:
+                makespans = apart(lambda: run.make(self.packed.firings, times), run.stop)
+        finally:
+            del self._running[id(run)]
+        if run.stopped:
+            raise EstimateStopped
         return makespans
+
+    def stop(self) -> None:
+        """End the estimates under way in other threads (see ``Engine``)."""
+        for run in list(self._running.values()):
+            run.stop()
 
     def _complete(self, memory: Ints) -> bool:
         rows = self.packed.actors.view(memory)
         return not memory[at.STOPPED] and bool(np.all(rows[:, at.POSITION] == rows[:, at.FIRING_END]))
 
-    def _estimate(self, encoded: EncodedPoint, memory: Ints, makespan: int) -> Estimate:
-        """Read the accounts of a run that is over."""
+    def _estimate(self, encoded: EncodedPoint, memory: Ints, makespan: int, *, explain: bool = True) -> Estimate:
+        """Read the accounts of a run that is over; ``explain``: look for what would end a deadlock."""
         of_actors = np.empty((len(encoded.members), len(ActorAccount._fields)), dtype=np.int64)
         of_partitions = np.empty((len(encoded.parts), _SPENT), dtype=np.int64)
         complete = account(memory, encoded.parts, encoded.members, makespan, of_actors, of_partitions)
@@ -90,7 +134,7 @@ class CompiledEngine:
             ),
             buffers=Accounts(BufferAccount, fifos[:, at.MAX_TOKENS : at.WRITE_BLOCKED + 1].copy()),
             links=self._link_accounts(memory) if self.encoder.servers else (),
-            deadlock=None if complete else self._deadlock(encoded.point, memory),
+            deadlock=None if complete else self._deadlock(encoded.point, memory, explain=explain),
         )
 
     def _link_accounts(self, memory: Ints) -> tuple[LinkAccount, ...]:
@@ -100,8 +144,9 @@ class CompiledEngine:
             for server, row in zip(self.encoder.servers, rows, strict=True)
         )
 
-    def _deadlock(self, point: DesignPoint, memory: Ints) -> Deadlock | None:
-        return diagnose(prepare(self.packed.tables, point), self._final_state(memory), self._rerun)
+    def _deadlock(self, point: DesignPoint, memory: Ints, *, explain: bool) -> Deadlock | None:
+        prepared = prepare(self.packed.tables, point)
+        return diagnose(prepared, self._final_state(memory), self._rerun if explain else None)
 
     def _rerun(self, prepared: Prepared) -> FinalState:
         """Return the final state of another run."""

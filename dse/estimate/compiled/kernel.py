@@ -977,17 +977,19 @@ def run(m, f, times):  # ways: the hot loop; one case for each phase and each wa
     start_all(m, f, times, now)
     due = earliest(m)
     while True:
-        while due == now:
+        while due == now and m[at.STOPPED] == 0:  # another thread may set it
             make_transfers(m, now)
             make_ends(m, f, times, now)
             start_all(m, f, times, now)
             due = earliest(m)
             m[at.FIRST_ROUND] = 0
+        if m[at.STOPPED] == 1:
+            break
         if m[at.LINKS] != m[at.LINKS_END]:
             due = min(due, grant(m, now))
             if due == now:
                 continue
-        if due == at.NEVER or m[at.STOPPED] == 1:
+        if due == at.NEVER:
             break
         if due > m[at.LIMIT]:
             m[at.STOPPED] = 1

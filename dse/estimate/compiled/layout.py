@@ -50,7 +50,7 @@ WRITE_COSTS_WIDTH: Final = 26
 LIMIT: Final = 27
 """A run stops when it is clear that it does not complete by this time; NEVER: it does not stop."""
 STOPPED: Final = 28
-"""1: the run stopped for its limit."""
+"""1: the run stopped for its limit, or another thread wants it to stop."""
 PARTITIONS: Final = 29
 PARTITIONS_END: Final = 30
 HEAD_FIELDS: Final = 32

@@ -7,8 +7,14 @@ import struct
 import sys
 from pathlib import Path
 
-_COMPILED = (("kernel", "simulate"), ("path_kernel", "bounds_of"), ("load_kernel", "sweep"), ("place_kernel", "fill"))
-"""A function of each module that is compiled."""
+_COMPILED = (
+    ("kernel", "simulate"),
+    ("path_kernel", "bounds_of"),
+    ("load_kernel", "sweep"),
+    ("place_kernel", "fill"),
+    ("../token_kernel", "play"),
+)
+"""A function of each module that is compiled, the module as a path from here."""
 
 
 def is_compiled() -> bool:
@@ -22,9 +28,9 @@ def is_compiled() -> bool:
 
 
 def _is_cached(module: str, function: str, version: bytes) -> bool:
-    source = Path(__file__).with_name(f"{module}.py")
+    source = (Path(__file__).parent / f"{module}.py").resolve()
     marks = (hashlib.sha256(source.read_bytes()).digest(), struct.pack(">d", source.stat().st_mtime))
-    name = f"{module}.{function}-*.py{sys.version_info.major}{sys.version_info.minor}.nbi"
+    name = f"{source.stem}.{function}-*.py{sys.version_info.major}{sys.version_info.minor}.nbi"
     asked = os.environ.get("NUMBA_CACHE_DIR")
     places = (
         [(Path(asked), f"*/{name}")] if asked else [(source.parent / "__pycache__", name), (_of_user(), f"*/{name}")]

@@ -7,6 +7,7 @@ def warm() -> None:
     """Compile the kernels, or find that they are compiled."""
     for module in ("kernel", "path_kernel", "load_kernel", "place_kernel"):
         importlib.import_module(f"dse.estimate.compiled.{module}")
+    importlib.import_module("dse.estimate.token_kernel")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The reference engine: builds the coupled model of a design point, runs it, and reads the accounts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from dse.estimate.problem.tables import run_ends
 from dse.estimate.reference.actor import ActorModel
 from dse.estimate.reference.coupled import Coupled, Firings, couple
 from dse.estimate.reference.simulator import Simulator
+from dse.estimate.stopping import EstimateStopped
 from dse.model.design_point import DesignPoint
-from dse.model.estimate import ActorAccount, BufferAccount, Estimate, FiringTimes, LinkAccount
+from dse.model.estimate import ActorAccount, BufferAccount, Deadlock, Estimate, FiringTimes, LinkAccount
 from dse.model.problem import Problem
 
 
@@ -29,31 +30,57 @@ class ReferenceEngine:
             Firings(actions=firings.tolist(), run_ends=run_ends(firings).tolist() if marked else ())
             for firings in problem.trace.firings
         ]
+        self._running: dict[int, Simulator] = {}
+        """The runs under way, each under a number of its own."""
+
+    def stop(self) -> None:
+        """End the estimates under way in other threads (see ``Engine``)."""
+        for simulator in list(self._running.values()):
+            simulator.stopped = True
+
+    def _run(self, model: Coupled, limit: int | None = None) -> int:
+        """Return the time of the last event of a model (see ``Simulator``). Raises ``EstimateStopped``."""
+        simulator = Simulator(model)
+        self._running[id(simulator)] = simulator
+        try:
+            makespan = simulator.run(limit)
+        finally:
+            del self._running[id(simulator)]
+        if simulator.stopped:
+            raise EstimateStopped
+        return makespan
 
     def estimate(self, point: DesignPoint, *, firing_times: bool = False) -> Estimate:
         """Return the estimate of ``point`` (see ``Engine``)."""
+        return self._estimated(point, self._rerun, firing_times=firing_times)
+
+    def _estimated(
+        self, point: DesignPoint, rerun: Callable[[Prepared], FinalState] | None, *, firing_times: bool = False
+    ) -> Estimate:
+        """Return the estimate of a point; without ``rerun`` nobody looks for what would end a deadlock."""
         prepared = prepare(self._tables, point)
         model = couple(prepared, self._firings, record_times=firing_times)
-        return self._estimate(prepared, model, Simulator(model).run(), firing_times=firing_times)
+        makespan = self._run(model)
+        return self._estimate(prepared, model, makespan, diagnose(prepared, _final_state(model), rerun))
 
     def estimates(self, points: Sequence[DesignPoint]) -> list[Estimate]:
         """Return the estimates of points (see ``Engine``)."""
-        return [self.estimate(point) for point in points]
+        return [self._estimated(point, None) for point in points]
 
     def estimate_within(self, point: DesignPoint, limit: int) -> Estimate | None:
         """Return the estimate of a point that completes by ``limit``, else None (see ``Engine``)."""
         prepared = prepare(self._tables, point)
         model = couple(prepared, self._firings, record_times=False)
-        makespan = Simulator(model).run(limit)
+        makespan = self._run(model, limit)
         if makespan > limit or not all(actor.finished for actor in model.actors):
             return None
-        return self._estimate(prepared, model, makespan, firing_times=False)
+        return self._estimate(prepared, model, makespan, None)
 
     def estimates_within(self, points: Sequence[DesignPoint], limit: int) -> list[Estimate | None]:
         """Return the estimates of points that complete by ``limit``, else None (see ``Engine``)."""
         return [self.estimate_within(point, limit) for point in points]
 
-    def _estimate(self, prepared: Prepared, model: Coupled, makespan: int, *, firing_times: bool) -> Estimate:
+    def _estimate(self, prepared: Prepared, model: Coupled, makespan: int, deadlock: Deadlock | None) -> Estimate:
         """Read the accounts of a run that is over."""
         for actor in model.actors:
             if actor.waits:
@@ -81,14 +108,14 @@ class ReferenceEngine:
                 LinkAccount(name=server.name, busy=link.busy, waiting=link.waiting, transfers=link.transfers)
                 for server, link in zip(prepared.servers, model.links, strict=True)
             ),
-            deadlock=diagnose(prepared, _final_state(model), self._rerun),
-            firing_times=tuple(_times(actor) for actor in model.actors) if firing_times else None,
+            deadlock=deadlock,
+            firing_times=_all_times(model),
         )
 
     def _rerun(self, prepared: Prepared) -> FinalState:
         """Return the final state of another run."""
         model = couple(prepared, self._firings, record_times=False)
-        Simulator(model).run()
+        self._run(model)
         return _final_state(model)
 
 
@@ -111,6 +138,13 @@ def _actor_account(actor: ActorModel, makespan: int) -> ActorAccount:
     )
     assert account.total == makespan, f"the account of actor {actor.index} does not add up to the makespan"
     return account
+
+
+def _all_times(model: Coupled) -> tuple[FiringTimes, ...] | None:
+    """Return the times of all firings where they were recorded."""
+    if any(actor.start_times is None for actor in model.actors):
+        return None
+    return tuple(map(_times, model.actors))
 
 
 def _times(actor: ActorModel) -> FiringTimes:

@@ -29,6 +29,8 @@ class Simulator:
         self._ending: list[ActorModel] = []
         self._looking: list[PartitionModel] = []
         self._launched: list[FifoModel] = []
+        self.stopped = False
+        """Another thread may set it: the run ends at its next round."""
         for actor in model.actors:
             actor.out.time = self._hold
             actor.out.ending = self._ending.append
@@ -43,7 +45,7 @@ class Simulator:
         self._starts(0)
         env = self._env
         now = 0
-        while True:
+        while not self.stopped:
             due = env.peek()
             if due == now:
                 self._take(now)
@@ -52,6 +54,7 @@ class Simulator:
                 if due == simpy.core.Infinity or (limit is not None and due > limit):
                     return now
                 now = cast(int, due)  # integer delays on an integer start: SimPy never makes a float of it
+        return now
 
     def _take(self, now: int) -> None:
         """Take all events of this instant out of SimPy's queue; their callbacks fill ``_imminent``."""

@@ -5,7 +5,7 @@ Which thread makes an estimate, and with which others, changes nothing in it.
 """
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from dse.estimate.engine import Engine
 from dse.model.design_point import DesignPoint
@@ -15,6 +15,8 @@ RUN_FIRINGS = 400_000
 """A run of points simulates about so many firings (tens of milliseconds), so that nobody waits long for the clock."""
 RUNS_PER_WORKER = 2
 """A batch gives each thread so many runs: stopped simulations make them unequal."""
+STOP_SECONDS = 0.05
+"""So often estimates that nobody waits for are told to stop, until they have."""
 
 
 def runs_of(points: Sequence[DesignPoint], workers: int, firings: int) -> list[Sequence[DesignPoint]]:
@@ -30,18 +32,28 @@ def estimates_of(engine: Engine, points: Sequence[DesignPoint], limit: int | Non
 
 
 class ThreadEstimator:
-    """An ``Estimator`` on ``workers`` threads of an engine whose trace has ``firings`` firings. Close it after use."""
+    """An ``Estimator`` on ``workers`` threads of an engine whose trace has ``firings`` firings. Close it after use.
+
+    One worker is a thread too where an estimate takes long: the main thread has to hear signals.
+    """
 
     def __init__(self, engine: Engine, workers: int, firings: int) -> None:
         self._engine = engine
         self._workers = workers
         self._firings = firings
-        self._pool = ThreadPoolExecutor(max_workers=workers) if workers > 1 else None
+        apart = workers > 1 or firings > RUN_FIRINGS
+        self._pool = ThreadPoolExecutor(max_workers=workers) if apart else None
+        self._futures: list[Future[list[Estimate | None]]] = []
 
     def close(self) -> None:
-        """End the threads; what they are at is finished first."""
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+        """End the threads; estimates that are under way are stopped, nobody waits for them any more."""
+        if self._pool is None:
+            return
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        while busy := [future for future in self._futures if not future.done()]:
+            self._engine.stop()
+            wait(busy, timeout=STOP_SECONDS)
+        self._pool.shutdown()
 
     def __call__(self, points: Sequence[DesignPoint], limit: int | None) -> Iterator[Estimate | None]:
         """Yield the estimates of points in their order; None for those that do not complete by ``limit``."""
@@ -52,7 +64,9 @@ class ThreadEstimator:
 
     def _in_threads(self, runs: list[Sequence[DesignPoint]], limit: int | None) -> Iterator[list[Estimate | None]]:
         assert self._pool is not None
-        return self._pool.map(self._run, runs, [limit] * len(runs))
+        self._futures = [self._pool.submit(self._run, run, limit) for run in runs]
+        for future in self._futures:
+            yield future.result()
 
     def _run(self, points: Sequence[DesignPoint], limit: int | None) -> list[Estimate | None]:
         return estimates_of(self._engine, points, limit)

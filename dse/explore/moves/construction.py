@@ -131,6 +131,7 @@ def clusters(context: SearchContext, count: int) -> list[list[int]]:
     """Return clusters of actors joined along the heaviest FIFOs while none outweighs a fair share of the load."""
     n = context.space.n_actors
     cluster_of = list(range(n))
+    members = [[a] for a in range(n)]
     loads = [cheapest_load(context, a) for a in range(n)]
     share = max(max(loads, default=0), -(-sum(loads) * 11 // (10 * count)))  # a fair share and a tenth
     left = n
@@ -139,14 +140,19 @@ def clusters(context: SearchContext, count: int) -> list[list[int]]:
         if a == b or left <= count or loads[a] + loads[b] > share:
             continue
         loads[a] += loads[b]
-        cluster_of = [a if c == b else c for c in cluster_of]
+        for actor in members[b]:
+            cluster_of[actor] = a
+        members[a] += members[b]
         left -= 1
     return groups_of(cluster_of)
 
 
 def groups_of(labels: list[int]) -> list[list[int]]:
     """Return the actors of each label, in the order of first appearance."""
-    return [[i for i, label in enumerate(labels) if label == k] for k in dict.fromkeys(labels)]
+    groups: dict[int, list[int]] = {}
+    for i, label in enumerate(labels):
+        groups.setdefault(label, []).append(i)
+    return list(groups.values())
 
 
 def traffic_between(context: SearchContext) -> dict[tuple[int, int], int]:

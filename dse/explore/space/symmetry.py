@@ -231,16 +231,42 @@ class _Graph:
         self.colours = self._refined(actor_labels)
 
     def _refined(self, colours: list[int]) -> list[int]:
-        """Return the coarsest colouring in which equal colours have equally coloured neighbours."""
-        while True:
-            seen = [
-                (colours[a], tuple(sorted((way, label, colours[other]) for way, label, other in edges)))
-                for a, edges in enumerate(self.edges)
-            ]
-            finer = _numbered(seen)
-            if len(set(finer)) == len(set(colours)):
-                return finer
-            colours = finer
+        """Return the coarsest colouring in which equal colours have equally coloured neighbours.
+
+        A round looks at the neighbours of those that got another colour in the round before. Of each class that falls
+        apart, those who saw no change keep the colour, so that a long pipeline takes time linear in its length.
+        """
+        now = list(colours)
+        members: dict[int, set[int]] = defaultdict(set)
+        for a, colour in enumerate(now):
+            members[colour].add(a)
+        fresh = itertools.count(max(now, default=0) + 1)
+        seen = set(range(len(now)))
+        while seen:
+            changed: set[int] = set()
+            for part in self._torn(seen, now, members):
+                changed.update(part)
+                members[now[part[0]]].difference_update(part)
+                new = next(fresh)
+                members[new].update(part)
+                for a in part:
+                    now[a] = new
+            seen = {other for a in changed for _, _, other in self.edges[a]}
+        return _numbered(now)
+
+    def _torn(self, seen: Iterable[int], colours: list[int], members: dict[int, set[int]]) -> list[list[int]]:
+        """Return the parts of classes that get another colour, by the neighbours of the actors ``seen``."""
+        parts: dict[tuple[int, tuple[tuple[int, int, int], ...]], list[int]] = defaultdict(list)
+        for a in seen:
+            around = tuple(sorted((way, label, colours[other]) for way, label, other in self.edges[a]))
+            parts[colours[a], around].append(a)
+        of_colour: dict[int, list[list[int]]] = defaultdict(list)
+        for (colour, _), part in parts.items():
+            of_colour[colour].append(part)
+        for colour, found in of_colour.items():
+            if sum(map(len, found)) == len(members[colour]):  # nobody saw no change: the most keep the colour
+                found.remove(max(found, key=len))
+        return [part for found in of_colour.values() for part in found]
 
     def twins(self) -> list[tuple[int, ...]]:
         """Return the classes of actors with equal labels and the very same neighbours."""
@@ -414,10 +440,11 @@ def _buffer_labels(tables: ProblemTables, freedom: Freedom) -> list[object]:
     before = _costing_before(tables, freedom) if freedom.transfers == "sequential" else {}
     ranks = _queue_ranks(buffers) if "DATA_DEMAND_DRIVEN" in freedom.policies else [()] * len(buffers)
     in_port: dict[tuple[int, int], int] = defaultdict(int)
+    by_order = freedom.order_decides_link
     labels: list[object] = []
     for b, buffer in enumerate(buffers):
         port = (buffer.source, buffer.source_port)
-        rank = in_port[port] if freedom.order_decides_link else 0
+        rank = in_port[port] if by_order else 0
         in_port[port] += 1
         known = tuple((r[b], w[b]) for r, w in zip(tables.reads.known, tables.writes.known, strict=True))
         labels.append(

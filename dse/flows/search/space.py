@@ -1,14 +1,15 @@
 """From options and a setting to the space that is searched, with everything that is assumed in it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from dse.estimate.deadlock import always_deadlocks
 from dse.explore.space.build import build_space
 from dse.explore.space.clocks import ClockDomain
 from dse.explore.space.merged import merged_space
 from dse.explore.space.space import Space, SpaceOptions
 from dse.flows.buffers import parse_sizing_method, sized_capacities
-from dse.flows.capacities import Capacities, read_capacities
+from dse.flows.capacities import Capacities, read_capacities, search_capacities
 from dse.flows.defaults import cpu_only_actors
 from dse.flows.options import ExploreOptions
 from dse.flows.setting import Setting
@@ -26,7 +27,7 @@ class SearchedSpace:
 
 def searched_space(options: ExploreOptions, setting: Setting, domains: tuple[ClockDomain, ...]) -> SearchedSpace:
     """Return the space of the mappings that ``options`` allow. Raises ``InfeasibleDesign`` where there is none."""
-    choices = [_capacities(text, options, setting) for text in options.buffers or ("",)]
+    choices = _alive([_capacities(text, options, setting) for text in options.buffers or ("",)], setting)
     cpu_only = cpu_only_actors(setting.tables, setting.network)
     built = build_space(
         setting.trace.topology,
@@ -53,7 +54,19 @@ def _capacities(text: str, options: ExploreOptions, setting: Setting) -> Capacit
     """Return the capacities that one ``--buffers`` asks for."""
     if text in SIZING_METHODS:
         return sized_capacities(parse_sizing_method(text), setting, options.problem.engine)
-    return read_capacities(text, setting)
+    return read_capacities(text, setting) if text else search_capacities(setting)
+
+
+def _alive(choices: list[Capacities], setting: Setting) -> list[Capacities]:
+    """Return the capacities to choose from without those with which every mapping deadlocks, if any are left."""
+    if len(choices) == 1:
+        return choices
+    alive = [choice for choice in choices if not always_deadlocks(setting.tables, choice.tokens)]
+    left_out = len(choices) - len(alive)
+    if not alive or not left_out:
+        return choices
+    note = f"{left_out} of {len(choices)} choices of --buffers left out: with them every mapping deadlocks"
+    return [replace(alive[0], assumed=(*alive[0].assumed, note)), *alive[1:]]
 
 
 def _assumed(choices: Sequence[Capacities]) -> list[str]:

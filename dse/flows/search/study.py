@@ -1,16 +1,18 @@
 """The search itself: bounds, the loop of method and evaluator, and the study that comes out."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dse.base.errors import DeadlockError, OptionError
+from dse.base.time_limit import TimeLimit, TimeSpent
 from dse.estimate.bounds.lower_bounds import Bounds
+from dse.estimate.deadlock import always_deadlocks
 from dse.estimate.engine import Engine
 from dse.explore.evaluator import Cutting, Estimator, Evaluator
 from dse.explore.mapping_bound import fastest_rows
 from dse.explore.method import SearchMethod
 from dse.explore.objectives.front import Goals, front_of, ranked_by
-from dse.explore.search import SearchOutcome, ranked, run_search
+from dse.explore.search import ranked, run_search
 from dse.explore.space.space import Space
 from dse.flows.options import ExploreOptions
 from dse.flows.search.method import kept, make_method, search_context, searched_goals
@@ -18,8 +20,13 @@ from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.space import first_point, holds
 from dse.flows.setting import Setting
 from dse.formats.study_file import StudyStore
-from dse.model.study import Evaluation, LowerBound, Study
+from dse.model.design_point import DesignPoint
+from dse.model.estimate import Deadlock
+from dse.model.study import Evaluation, LowerBound, StopReason, Study
 from dse.report.why import deadlock_lines
+
+EXPLAINING_SECONDS = 30
+"""So long a search that found only deadlocks looks for what would help, whatever its budget was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,47 +40,95 @@ class Search:
     plan: SearchPlan
 
 
-def run_study(search: Search, estimator: Estimator, store: StudyStore, watch: Watcher) -> Study:
-    """Run the search and return the study."""
-    options, space, goals, plan = search.options, search.space, search.goals, search.plan
-    keep = kept(options)
+def run_study(search: Search, estimator: Estimator, store: StudyStore, watch: Watcher, limit: TimeLimit) -> Study:
+    """Run the search and return the study; the time ends it wherever it is, and so does an interrupt."""
     started = time.perf_counter()
-    bounds = space_bounds(search.setting, space)
-    context = search_context(search.setting, space, options.seed, keep, bounds[0].makespan)
-    method = make_method(plan.method, context, goals)
-    cutting = Cutting(keep=keep, counts=lambda point: holds(space, len(point.partitions)))
-    store.expect_at_least(bounds[0].makespan)
-    evaluator = Evaluator(
+    state = _State()
+    evaluator: Evaluator | None = None
+    try:
+        evaluator = _evaluator(search, estimator, store, watch, limit)
+        with limit.enforced():
+            _run(search, evaluator, store, watch, state)
+    except TimeSpent:
+        state.stop = "seconds"
+    except KeyboardInterrupt:
+        state.stop = "interrupted"
+    if evaluator is None:
+        raise too_early(limit) if state.stop == "seconds" else KeyboardInterrupt
+    evaluator.close()
+    return _study(search, state, evaluator.evaluations, time.perf_counter() - started + evaluator.replayed_seconds)
+
+
+def _evaluator(search: Search, estimator: Estimator, store: StudyStore, watch: Watcher, limit: TimeLimit) -> Evaluator:
+    """Return the evaluator of a search, whose budget in seconds is what is left of it. Raises ``TimeSpent``."""
+    limit.check()
+    space, goals = search.space, search.goals
+    cutting = Cutting(keep=kept(search.options), counts=lambda point: holds(space, len(point.partitions)))
+    return Evaluator(
         estimator,
-        least=bounds[0].makespan,
-        budget=plan.budget,
+        budget=replace(search.plan.budget, seconds=limit.left),
         store=store,
         clock=time.perf_counter,
         progress=watch.progress,
         cutting=cutting if searched_goals(goals) is None else None,
     )
-    bounding_seconds = time.perf_counter() - started
-    outcome = run_search(method, evaluator, space.one_core(), options.batch)
-    seconds = bounding_seconds + evaluator.seconds
-    found = _Found(bounds=bounds, method=method, outcome=outcome, evaluations=evaluator.evaluations, seconds=seconds)
-    return _study(search, found)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """What a search has left when it is over."""
+@dataclass(slots=True)
+class _State:
+    """What a search has so far: an exception may end it at any place."""
 
-    bounds: tuple[LowerBound, ...]
-    method: SearchMethod
-    outcome: SearchOutcome
-    evaluations: list[Evaluation]
-    seconds: float
+    bounds: tuple[LowerBound, ...] = (LowerBound(makespan=0, reason="the search ended before it found a bound"),)
+    method: SearchMethod | None = None
+    baseline: Evaluation | None = None
+    stop: StopReason = "complete"
+
+    @property
+    def pruned(self) -> int:
+        """So many points were left out by a bound."""
+        return 0 if self.method is None else self.method.pruned
+
+    @property
+    def complete(self) -> bool:
+        """Whether the best of the space was found."""
+        return self.stop == "complete" and self.method is not None and self.method.exact
 
 
-def _study(search: Search, found: _Found) -> Study:
+def _run(search: Search, evaluator: Evaluator, store: StudyStore, watch: Watcher, state: _State) -> None:
+    """Evaluate the mapping on one core, set up the method, and search; ``state`` tells how far it came."""
+    options, space, goals, plan = search.options, search.space, search.goals, search.plan
+    one_core = space.one_core()
+    watch.stage("estimating the mapping on one core")
+    if one_core is not None:
+        state.baseline = next(iter(evaluator.evaluate([one_core])), None)
+    if _is_dead(search, state.baseline):
+        return
+    watch.stage("computing bounds")
+    state.bounds = space_bounds(search.setting, space)
+    store.expect_at_least(state.bounds[0].makespan)
+    evaluator.expect_at_least(state.bounds[0].makespan)
+    context = search_context(search.setting, space, options.seed, kept(options), state.bounds[0].makespan)
+    watch.stage("setting up the method")
+    state.method = make_method(plan.method, context, goals)
+    watch.stage("searching")
+    outcome = run_search(state.method, evaluator, one_core, options.batch)
+    state.baseline, state.stop = outcome.baseline, outcome.stop
+
+
+def _is_dead(search: Search, baseline: Evaluation | None) -> bool:
+    """Return whether every mapping of the space deadlocks: then none of them needs to be tried.
+
+    Of several capacities those that always deadlock were left out (``searched_space``), if any other is left.
+    """
+    if baseline is not None and not baseline.deadlock:
+        return False
+    return all(always_deadlocks(search.setting.tables, tokens) for tokens in search.space.options.capacities)
+
+
+def _study(search: Search, state: _State, evaluations: list[Evaluation], seconds: float) -> Study:
     """Return the study of a search that is over."""
-    space, goals, plan, method = search.space, search.goals, search.plan, found.method
-    in_space = [e for e in found.evaluations if holds(space, e.n_partitions)]
+    space, goals, plan = search.space, search.goals, search.plan
+    in_space = [e for e in evaluations if holds(space, e.n_partitions)]
     ranking = ranked(in_space) if goals is None else ranked_by(goals, in_space)
     return Study(
         network=plan.network,
@@ -83,27 +138,27 @@ def _study(search: Search, found: _Found) -> Study:
         space_size=space.size,
         symmetric=space.placements - space.told_apart,
         symmetric_actors=space.told_apart - space.mappings,
-        evaluations=len(found.evaluations),
-        deadlocks=sum(e.deadlock for e in found.evaluations),
-        cut=sum(e.cut for e in found.evaluations),
-        pruned=min(method.pruned, space.size - len(in_space)),
-        complete=found.outcome.stop == "complete" and method.exact,
-        stop=found.outcome.stop,
-        seconds=found.seconds,
+        evaluations=len(evaluations),
+        deadlocks=sum(e.deadlock for e in evaluations),
+        cut=sum(e.cut for e in evaluations),
+        pruned=min(state.pruned, space.size - len(in_space)),
+        complete=state.complete,
+        stop=state.stop,
+        seconds=seconds,
         ranking=ranking,
-        baseline=found.outcome.baseline,
-        lower_bounds=_with_proven(found.bounds, method, plan.method),
+        baseline=state.baseline,
+        lower_bounds=_with_proven(state, plan.method),
         assumed=plan.assumed,
         front=None if goals is None else front_of(goals, in_space),
         values=() if goals is None else tuple(goals.values(goals.costs(e)) for e in ranking),
     )
 
 
-def _with_proven(bounds: tuple[LowerBound, ...], method: SearchMethod, name: str) -> tuple[LowerBound, ...]:
+def _with_proven(state: _State, name: str) -> tuple[LowerBound, ...]:
     """Return the bounds with what the search has proven itself, the highest first."""
-    if method.proven <= bounds[0].makespan:
-        return bounds
-    return (LowerBound(makespan=method.proven, reason=f"proven by the search ({name})"), *bounds)
+    if state.method is None or state.method.proven <= state.bounds[0].makespan:
+        return state.bounds
+    return (LowerBound(makespan=state.method.proven, reason=f"proven by the search ({name})"), *state.bounds)
 
 
 def space_bounds(setting: Setting, space: Space) -> tuple[LowerBound, ...]:
@@ -121,19 +176,37 @@ def space_bounds(setting: Setting, space: Space) -> tuple[LowerBound, ...]:
     return tuple(sorted(bounds, key=lambda bound: -bound.makespan))
 
 
-def nothing_found(search: Search, study: Study, engine: Engine) -> DeadlockError | OptionError | KeyboardInterrupt:
+def too_early(limit: TimeLimit) -> OptionError:
+    """Return the error for a budget in seconds that ended before the first evaluation did, with where it went."""
+    what, seconds = limit.longest_stage()
+    return OptionError(
+        f"the budget ended before a mapping of the space was estimated: of {limit.spent:.0f} s,"
+        f" {what} took {seconds:.0f} s",
+        expected="give more of it: the mapping on one core, to which the others are compared, counts too",
+    )
+
+
+def nothing_found(
+    search: Search, study: Study, engine: Engine, limit: TimeLimit
+) -> DeadlockError | OptionError | KeyboardInterrupt:
     """Return what to raise for a study without a mapping that completes; an error explains one deadlock."""
     if study.stop == "interrupted":
         return KeyboardInterrupt()
     space = search.space
     outside = study.baseline is not None and not holds(space, study.baseline.n_partitions)
     if study.evaluations == int(outside):
+        if study.stop == "seconds":
+            return too_early(limit)
         return OptionError(
             "the budget ended before a mapping of the space was estimated",
             expected="give more of it: the mapping on one core, to which the others are compared, counts as one",
         )
     what = "every mapping deadlocks" if study.stop == "complete" else "every mapping estimated so far deadlocks"
-    explained = _one_deadlock(search, engine)
+    try:
+        with TimeLimit(EXPLAINING_SECONDS).enforced():
+            explained = _one_deadlock(search, engine)
+    except TimeSpent:
+        explained = f"; who waits for what was not found within {EXPLAINING_SECONDS} s, `dse estimate` looks longer"
     return DeadlockError(f"{what}{explained}", expected="give the FIFOs more capacity with --buffers")
 
 
@@ -141,8 +214,17 @@ def _one_deadlock(search: Search, engine: Engine) -> str:
     """Return one deadlock in words, to go behind what is said of all: of the mapping on one core, else of the first."""
     one_core, topology = search.space.one_core(), search.setting.trace.topology
     for point in (one_core, first_point(search.space)):
-        deadlock = None if point is None else engine.estimate(point).deadlock
+        deadlock = None if point is None else verified_deadlock(engine, point)
         if point is not None and deadlock is not None:
             where = "with all actors on one core" if len(point.partitions) == 1 else "one"
             return "\n  ".join([f"; {where}:", *deadlock_lines(topology, deadlock, point.capacities)])
     return ""
+
+
+def verified_deadlock(engine: Engine, point: DesignPoint) -> Deadlock | None:
+    """Return the deadlock of a point, if it has one; capacities that are said to help have been tried."""
+    deadlock = engine.estimate(point).deadlock
+    if deadlock is None or deadlock.remedy is None:
+        return deadlock
+    (helped,) = engine.estimates([replace(point, capacities=deadlock.remedy)])
+    return deadlock if helped.deadlock is None else replace(deadlock, remedy=None, sought=False)

@@ -3,6 +3,7 @@
 Each file is checked once, however often the network is instantiated.
 """
 
+from collections.abc import Collection
 from typing import Protocol
 
 from dse.base.diagnostics import Gatherer
@@ -52,10 +53,11 @@ def _report_duplicates(kind: str, names: list[tuple[str, Span]], gather: Gathere
 
 def _check_connections(network: XdfNetwork, broken: Report) -> None:
     writers: dict[tuple[str, str], XdfConnection] = {}
+    known = dict.fromkeys(instance.id for instance in network.instances)
     for connection in network.connections:
         source, target = connection.source, connection.target
-        _check_end(network, source, "Input", broken)
-        _check_end(network, target, "Output", broken)
+        _check_end(network, known, source, "Input", broken)
+        _check_end(network, known, target, "Output", broken)
         if not source.instance and not target.instance:
             advice = "put an actor between them, or connect around the network"
             broken("a network input cannot go straight to a network output", connection.span, advice)
@@ -70,12 +72,13 @@ def _check_connections(network: XdfNetwork, broken: Report) -> None:
         writers.setdefault(end, connection)
 
 
-def _check_end(network: XdfNetwork, end: XdfEndpoint, direction: Direction, broken: Report) -> None:
-    """Check that one end of a connection names an instance, or a port of the network itself."""
+def _check_end(
+    network: XdfNetwork, known: Collection[str], end: XdfEndpoint, direction: Direction, broken: Report
+) -> None:
+    """Check that one end of a connection names one of the ``known`` instances, or a port of the network itself."""
     if end.instance:
-        known = tuple(instance.id for instance in network.instances)
         if end.instance not in known:
-            broken(f"unknown instance '{end.instance}'", end.instance_span, nearest_names(end.instance, known))
+            broken(f"unknown instance '{end.instance}'", end.instance_span, nearest_names(end.instance, tuple(known)))
         return
     ports = network.port_names(direction)
     if end.port not in ports:

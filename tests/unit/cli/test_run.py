@@ -67,7 +67,10 @@ def test_a_deadlock_has_exit_code_3_and_says_what_would_help(
     assert main(["run", str(tmp_path / "Top.xdf"), "-s", "4", "--quiet"]) == 3
     error = capsys.readouterr().err
     assert "deadlock: j, s wait for each other; s.O->j.I is full with 4 tokens" in error
-    assert "at least 5 tokens" in error
+    assert "its writer goes on when it holds 5 tokens (-s 5, or bufferSize in the XDF)" in error
+    assert "if the run then stops later, it needs more: try powers of two" in error
+    assert main(["run", str(tmp_path / "Top.xdf"), "-s", "5", "--quiet"]) == 3  # as it does here
+    assert main(["run", str(tmp_path / "Top.xdf"), "-s", "16", "--quiet"]) == 0
     assert main(["run", str(tmp_path / "Top.xdf")]) == 0
     assert main(["run", str(tmp_path / "Top.xdf"), "--why"]) == 0
     assert "j: untagged_0 waits for 1 tokens on K, has 0" in capsys.readouterr().err

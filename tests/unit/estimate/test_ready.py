@@ -13,7 +13,13 @@ from dse.cli.main import main
 from dse.estimate.compiled.warm import warm
 from dse.estimate.engine import needs_compiling
 
-KERNELS = {"kernel": "simulate", "path_kernel": "bounds_of", "load_kernel": "sweep", "place_kernel": "fill"}
+KERNELS = {
+    "kernel": "simulate",
+    "path_kernel": "bounds_of",
+    "load_kernel": "sweep",
+    "place_kernel": "fill",
+    "../token_kernel": "play",
+}
 PINGPONG = str(Path(__file__).resolve().parents[3] / "actors" / "pingpong" / "pingpong.xdf")
 
 
@@ -41,14 +47,14 @@ def test_a_cache_of_another_kernel_or_compiler_does_not_count(
     folder = tmp_path / "compiled_0123"
     folder.mkdir()
     for module, function in KERNELS.items():
-        source = Path(ready.__file__).with_name(f"{module}.py")
+        source = (Path(ready.__file__).parent / f"{module}.py").resolve()
         text, time = source.read_bytes(), source.stat().st_mtime
         version = importlib.metadata.version("numba")
         if module == other:
             text, time = (text + b"#", time + 1) if changed == "source" else (text, time)
             version = "0.1.0" if changed == "version" else version
         mark = hashlib.sha256(text).digest() if stamp == "sha256" else struct.pack(">d", time)
-        index = folder / f"{module}.{function}-900.py{sys.version_info.major}{sys.version_info.minor}.nbi"
+        index = folder / f"{source.stem}.{function}-900.py{sys.version_info.major}{sys.version_info.minor}.nbi"
         index.write_bytes(b"\x80\x05" + version.encode() + b"..." + mark + b"...")
     assert ready.is_compiled() == (changed == "nothing")
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from dse.base.apart import apart
 from dse.base.extras import import_extra
 from dse.explore.method import SearchContext, least_makespan
 from dse.explore.methods.constructive.greedy import constructed
@@ -249,7 +250,7 @@ class SlotProgram:
         upper = math.inf if below is None else max(least, below / self._unit) + MARGIN
         self._solver.changeColBounds(self._makespan, least, upper)
         self._looks = 0
-        self._solver.run()
+        apart(self._solver.run, self._stop)
         status = self._solver.getModelStatus()
         if status == self._solver_module.HighsModelStatus.kInfeasible:
             return Solution(bound=below or 0, mapping=None, exhausted=True)
@@ -262,6 +263,10 @@ class SlotProgram:
         values = self._solver.getSolution().col_value
         slots = tuple(max(range(len(row)), key=lambda s, r=row: values[r[s]]) for row in self._x)  # type: ignore[misc]
         return Solution(bound=bound, mapping=self._space.canonical(slots), exhausted=False, slots=slots)
+
+    def _stop(self) -> None:
+        """Have the solver end when it looks the next time."""
+        self._looks = MOST_LOOKS
 
     def _look(self, event: Any) -> None:
         """End a program that the solver has looked at so often: its root alone may take minutes, without a branch."""

@@ -56,6 +56,10 @@ LEAST_STARTS, MOST_STARTS = 16, 64
 """As many annealed starts as there are actors, within these numbers."""
 STEPS_OF_START = 400
 """So many steps for each actor make a start."""
+MANY_ACTORS = 500
+"""With more actors a start takes so long that the clock is looked at behind each."""
+ACTORS_OF_STARTS = 64_000
+"""So many actors at most are in all starts together."""
 STEPS_OF_REBUILDING = 150
 """So many steps for each actor that moves, of ``LEAST_REBUILT`` to ``MOST_REBUILT`` actors, make a step."""
 LEAST_REBUILT, MOST_REBUILT = 3, 5
@@ -216,7 +220,9 @@ class IteratedSearch(Scripted):
         first = constructed(self._context)
         has_settings = bool(reset(self._space, position_of(first[0])))
         self._kinds = [_Kind(name) for name in (*STEPS, *LISTS) if name != "setting" or has_settings]
-        annealed = self._annealed()
+        if self._space.n_actors > MANY_ACTORS:
+            yield first  # known before the annealing, which takes long
+        annealed = yield from self._annealed()
         starts = list(dict.fromkeys([*first, *annealed]))
         states = self._states(starts, (yield starts))
         favoured = [annealed[s.candidate] for s in sorted(states, key=_cost_of) if s.candidate in annealed]
@@ -234,14 +240,17 @@ class IteratedSearch(Scripted):
 
     # Starts -----------------------------------------------------------------------------------------------------------
 
-    def _annealed(self) -> dict[Candidate, _Model]:
-        """Return mappings whose loads were annealed, from random ones, and how."""
-        count = min(MOST_STARTS, max(LEAST_STARTS, self._space.n_actors))
+    def _annealed(self) -> collections.abc.Generator[list[Candidate], list[Evaluation], dict[Candidate, _Model]]:
+        """Return mappings whose loads were annealed, from random ones, and how; pauses where that takes long."""
+        n_actors = self._space.n_actors
+        count = min(MOST_STARTS, max(LEAST_STARTS, n_actors), max(1, ACTORS_OF_STARTS // max(1, n_actors)))
         found: dict[Candidate, _Model] = {}
         for model in itertools.islice(itertools.cycle(self._models), count):
             candidate = self._annealed_from(random_candidate(self._context), model)
             if candidate is not None:
                 found.setdefault(candidate, model)
+            if n_actors > MANY_ACTORS:
+                yield []
         return found
 
     def _annealed_from(self, origin: Candidate, model: _Model) -> Candidate | None:

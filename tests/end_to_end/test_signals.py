@@ -1,0 +1,229 @@
+"""Signals and budgets in seconds, at every stage of the command line: acknowledged, ended, kept whole."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dse.cli.main import main
+
+ROOT = Path(__file__).resolve().parents[2]
+SMITH = str(ROOT / "actors" / "smith_waterman" / "smith_waterman.xdf")
+PATIENCE = 60.0
+"""Seconds: where signals are not heard it takes for ever."""
+XDF = '<XDF name="{name}"><Instance id="a"><Class name="A"/></Instance></XDF>'
+ENDLESS = "actor A () ==> : int n := 0; go: action ==> do while n < 2 do n := 1 - n; end end end"
+PROGRAM = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it
+from dse.cli.main import main
+print("begun", flush=True)
+sys.exit(main())
+"""
+BUSY = """
+import signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import dse.cli.main as program
+
+def busy(arguments):
+    print("begun", flush=True)
+    until = time.monotonic() + 60
+    while time.monotonic() < until:  # what does not come to its end by an exception
+        try:
+            time.sleep(60)
+        except BaseException:
+            pass
+
+program._run_verb = busy
+sys.exit(program.main())
+"""
+
+
+def started(text: str, *argv: str) -> subprocess.Popen[str]:
+    """The program, when it has begun."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", text, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    return process
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """Exit code and standard error of a program that ends soon."""
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert "Traceback" not in errors
+    return process.returncode, errors
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> str:
+    """A network whose first firing never ends."""
+    (tmp_path / "A.cal").write_text(ENDLESS)
+    (tmp_path / "endless.xdf").write_text(XDF.format(name="endless"))
+    return str(tmp_path / "endless.xdf")
+
+
+@pytest.mark.parametrize("verb", ["run", "explore"])
+@pytest.mark.parametrize(
+    ("how", "code", "said"),
+    [
+        (signal.SIGINT, 130, "interrupted; finishing"),
+        (signal.SIGTERM, 143, "terminated; everything reported so far is kept"),
+        (signal.SIGHUP, 129, "the terminal is closed; everything reported so far is kept"),
+    ],
+)
+def test_an_action_that_never_ends_is_ended(
+    verb: str, how: signal.Signals, code: int, said: str, endless: str, tmp_path: Path
+) -> None:
+    options = ("--out", str(tmp_path / "out")) if verb == "explore" else ()
+    process = started(PROGRAM, verb, endless, *options)
+    time.sleep(2)  # wherever it is then
+    process.send_signal(how)
+    found, errors = ended(process)
+    assert found == code
+    assert said in errors
+
+
+def test_a_second_interrupt_ends_what_cannot_be_interrupted() -> None:
+    process = started(BUSY, "run", "x")
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("interrupted; finishing")
+    process.send_signal(signal.SIGINT)
+    code, errors = ended(process)
+    assert code == 130
+    assert errors == "interrupted again; everything reported so far is kept\n"
+
+
+def test_termination_ends_what_cannot_be_interrupted() -> None:
+    process = started(BUSY, "run", "x")
+    process.send_signal(signal.SIGTERM)
+    assert ended(process) == (143, "terminated; everything reported so far is kept\n")
+
+
+# -- a search ---------------------------------------------------------------------------------------------------------
+
+BUDGET = 150
+MOMENTS = 9
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], Path, float]:
+    """Arguments of a search of some seconds, the folder of its results undisturbed, and how long it took."""
+    folder = tmp_path_factory.mktemp("whole")
+    sequences = folder / "dna.txt"
+    sequences.write_text("ACGTTGCAACGTACGTACGGTACGTT\nACGTTGACGTACTACGG\n")
+    argv = ["explore", SMITH, "-i", str(sequences), "--budget", str(BUDGET), "--quiet", "--out"]
+    begin = time.perf_counter()
+    process = started(PROGRAM, *argv, str(folder / "out"))
+    assert ended(process)[0] == 0
+    return argv, folder / "out", time.perf_counter() - begin
+
+
+def rows(study: Path) -> int:
+    """The number of evaluations of a study that is whole."""
+    with sqlite3.connect(study) as store:
+        assert store.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return int(store.execute("SELECT count(*) FROM evaluation").fetchone()[0])
+
+
+def test_signals_at_many_moments_of_a_search(whole: tuple[list[str], Path, float], tmp_path: Path) -> None:
+    """One interrupt, two, or SIGTERM: the study is whole and continues to the ranking of an undisturbed search."""
+    argv, undisturbed, seconds = whole
+    codes = set()
+    for moment in range(MOMENTS):
+        out = tmp_path / str(moment)
+        hows = ((signal.SIGINT,), (signal.SIGINT, signal.SIGINT), (signal.SIGTERM,))[moment % 3]
+        process = started(PROGRAM, *argv, str(out))
+        time.sleep(seconds * (moment + 0.5) / MOMENTS)
+        for how in hows:
+            if process.poll() is None:
+                process.send_signal(how)
+        code, errors = ended(process)
+        codes.add(code)
+        if code in (0, -hows[0]):  # it had ended, or was leaving Python
+            assert (out / "ranking.json").exists()
+            continue
+        assert code == (130 if signal.SIGINT in hows else 143), errors
+        assert "kept" in errors
+        if not (out / "study.sqlite").exists():
+            continue
+        assert rows(out / "study.sqlite") <= BUDGET
+        assert main([*argv, str(out), "--resume"]) == 0
+        assert (out / "ranking.json").read_text() == (undisturbed / "ranking.json").read_text()
+    assert codes & {130, 143}
+
+
+# -- budgets in seconds -----------------------------------------------------------------------------------------------
+
+
+def test_a_budget_ends_an_action_that_never_ends(
+    endless: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begin = time.perf_counter()
+    assert main(["explore", endless, "--budget", "1s", "--out", str(tmp_path / "out"), "--quiet"]) == 2
+    assert time.perf_counter() - begin < PATIENCE
+    error = capsys.readouterr().err
+    assert "the budget ended before a mapping of the space was estimated" in error
+    assert "running the network took" in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_budget_ends_the_set_up_of_a_method(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was estimated before is ranked and reported: at least the mapping on one core."""
+
+    def endless_method(*_: object) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr("dse.flows.search.study.make_method", endless_method)
+    assert main(["explore", SMITH, "--budget", "5s", "--out", str(tmp_path), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["evaluations"] == 1
+    assert document["complete"] is False
+    assert document["best"]["makespan"] == document["one_core_makespan"]
+
+
+def test_a_budget_ends_bounds_that_take_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def endless_bounds(*_: object) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr("dse.flows.search.study.space_bounds", endless_bounds)
+    assert main(["explore", SMITH, "--budget", "5s", "--out", str(tmp_path), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["evaluations"], document["lower_bound"]) == (1, 0)
+
+
+def test_an_interrupt_of_the_set_up_of_a_method_keeps_what_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dse.flows.search.study.make_method", interrupted)
+    assert main(["explore", SMITH, "--out", str(tmp_path), "--json"]) == 130
+    assert json.loads(capsys.readouterr().out)["evaluations"] == 1
+
+
+def test_a_budget_of_evaluations_does_not_look_at_the_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The alarm is not armed: what a search finds is the same however slow the machine is."""
+
+    def armed(*_: object) -> None:
+        pytest.fail("an alarm was set")
+
+    monkeypatch.setattr("signal.setitimer", armed)
+    assert main(["explore", SMITH, "--budget", "20", "--out", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["evaluations"] == 20
