@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from dse.base.diagnostics import render
 from dse.base.errors import Diagnostic, OptionError
+from dse.cli.streams import say
 from dse.flows.options import ProblemOptions
 from dse.flows.setting import COMPILING
 
@@ -62,7 +63,7 @@ def compiling_notice(*, quiet: bool) -> Callable[[str], None]:
 
     def told(stage: str) -> None:
         if stage == COMPILING and not quiet:
-            print(stage, file=sys.stderr, flush=True)
+            say(stage, error=True)
 
     return told
 

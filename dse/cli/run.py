@@ -1,12 +1,12 @@
 """``dse run``: execute a network on an input."""
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 
 from dse.base.diagnostics import render
 from dse.base.errors import OptionError
+from dse.cli.streams import READER_GONE, ReaderGone, print_json, program_output, progress_line
 from dse.flows.run import RunReport, run_file
 from dse.run.execution import RunResult
 from dse.run.natives.screen import Comparison
@@ -72,16 +72,20 @@ def run(args: argparse.Namespace) -> int:
         max_firings=args.max_firings,
         natives=tuple(_native(text) for text in args.native if text not in _MODES),
     )
-    report = run_file(
-        args.network,
-        options,
-        source_paths=tuple(args.source_path),
-        strict=args.strict,
-        echo=None if args.json else sys.stdout.write,
-        progress=None if args.quiet else _show_progress(),
-    )
+    files = any((options.output, options.write, options.reference))
+    try:
+        report = run_file(
+            args.network,
+            options,
+            source_paths=tuple(args.source_path),
+            strict=args.strict,
+            echo=None if args.json else program_output(needed=files),
+            progress=None if args.quiet else _show_progress(),
+        )
+    except ReaderGone:
+        return READER_GONE
     if args.json:
-        print(json.dumps(as_document(report), indent=2))
+        print_json(as_document(report))
     sys.stdout.flush()
     _print_findings(report, quiet=args.quiet, why=args.why)
     return report.exit_code
@@ -139,7 +143,7 @@ def _show_progress() -> Callable[[int], None]:
 
     def show(firings: int) -> None:
         if sys.stderr.isatty():
-            print(f"\r{firings} firings", end="", file=sys.stderr, flush=True)
+            progress_line(f"{firings} firings")
         elif firings - shown[0] >= 1 << 20:
             shown[0] = firings
             print(f"{firings} firings", file=sys.stderr)
