@@ -4,13 +4,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dse.base.errors import Diagnostic, SourceError
-from dse.base.escaping import cells, shown
+from dse.base.escaping import cells, shown, shown_message
 from dse.base.source import NO_SPAN, Span
 
 _EXCERPT_CHARACTERS = 240
 """Of a longer source line only so much is shown."""
-_INDENTED = "\n  "
-"""How a further line of a message begins; a line end in a name is none, or the name could say ``error:`` below."""
 
 
 class Gatherer:
@@ -70,8 +68,8 @@ def render(diagnostic: Diagnostic) -> str:
 
     What does not print is replaced in all of them. Further lines of a message are those that are indented.
     """
-    head = f"{diagnostic.severity}: {_paragraph(diagnostic.message)}"
-    expected = f"  = {_paragraph(diagnostic.expected)}"
+    head = f"{diagnostic.severity}: {shown_message(diagnostic.message)}"
+    expected = f"  = {shown_message(diagnostic.expected)}"
     span = diagnostic.span
     if span is NO_SPAN or span.path == NO_SPAN.path:
         return head + (f"\n{expected}" if diagnostic.expected else "")
@@ -82,11 +80,6 @@ def render(diagnostic: Diagnostic) -> str:
     if diagnostic.expected:
         lines.append(expected)
     return "\n".join(lines)
-
-
-def _paragraph(text: str) -> str:
-    """Return a message as it is shown."""
-    return _INDENTED.join(map(shown, text.split(_INDENTED)))
 
 
 def _excerpt(span: Span) -> list[str]:

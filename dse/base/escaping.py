@@ -7,6 +7,7 @@ the markup, and marks of writing direction show a text in another order than it 
 import json
 import re
 import unicodedata
+from pathlib import Path
 from typing import Any
 
 REPLACEMENT = "\ufffd"
@@ -29,6 +30,14 @@ def shown(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return text
     return "".join(c if c.isprintable() else REPLACEMENT for c in text)
+
+
+def shown_message(text: str) -> str:
+    """Return ``text`` as ``shown``, but a line end stays where two blanks follow: so a message goes on in a new line.
+
+    A line end in a name could let what follows look like a message of its own.
+    """
+    return "\n  ".join(map(shown, text.split("\n  ")))
 
 
 def shown_lines(text: str) -> str:
@@ -61,6 +70,16 @@ def page_text(text: str) -> str:
 def not_in_xml(text: str) -> str:
     """Return the characters of ``text`` that no XML document may hold, each once; mostly none."""
     return "".join(dict.fromkeys(_NOT_IN_XML.findall(text)))
+
+
+def encodable(name: str) -> str:
+    """Return the name of a file so that UTF-8 can hold it: bytes of it that are no UTF-8 become ``\\udcXX``."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
+def name_of_file(path: str) -> str:
+    """Return the name of what a file holds that does not say it: that of the file, as all formats can hold it."""
+    return shown(encodable(Path(path).stem))
 
 
 def json_text(document: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from dse.base.diagnostics import render
 from dse.base.errors import OptionError
-from dse.cli.streams import READER_GONE, ReaderGone, print_json, program_output, progress_line
+from dse.cli.streams import READER_GONE, ReaderGone, print_json, program_output, progress_line, say
 from dse.flows.run import RunReport, run_file
 from dse.run.execution import RunResult
 from dse.run.natives.screen import Comparison
@@ -154,7 +154,9 @@ def _show_progress() -> Callable[[int], None]:
 def _print_findings(report: RunReport, *, quiet: bool, why: bool) -> None:
     """Print on standard error how the run ended and what is remarkable about it."""
     result = report.result
-    lines = [] if quiet else [*map(render, report.warnings), *_ended(result)]
+    for warning in () if quiet else report.warnings:
+        print(render(warning), file=sys.stderr)
+    lines = [] if quiet else _ended(result)
     if result.exit_code:
         lines.append(f"the program ended with exit code {result.exit_code}")
     if result.comparison is not None:
@@ -170,7 +172,7 @@ def _print_findings(report: RunReport, *, quiet: bool, why: bool) -> None:
             f"  = give it room for at least {d.needed_tokens} tokens (-s {d.needed_tokens}, or bufferSize in the XDF)"
         )
     for line in lines:
-        print(line, file=sys.stderr)
+        say(line, error=True)
 
 
 def _ended(result: RunResult) -> list[str]:

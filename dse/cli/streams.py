@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, TextIO, cast
 
-from dse.base.escaping import json_text, shown, shown_lines
+from dse.base.escaping import json_text, shown, shown_lines, shown_message
 
 READER_GONE = 141
 """Exit code where the work was ended because nobody reads it: 128 + SIGPIPE, as of any command before ``| head``."""
@@ -140,14 +140,14 @@ def _nobody() -> TextIO:
 
 
 def final_code(code: int, output: Unfailing) -> int:
-    """Return the exit code: 1 in place of 0, said on standard error, where standard output could not be written."""
+    """Return the exit code: 1 in place of success, with a message, where standard output could not be written."""
     output.flush()
     failure = output.failure
     if failure is None or failure.errno == errno.EPIPE:
         return code
     print(f"error: standard output: {failure.strerror or failure}", file=sys.stderr)
     print("  = what it was to show is lost; files that were asked for are written", file=sys.stderr)
-    return code or 1
+    return 1 if code in (0, READER_GONE) else code
 
 
 def program_output(*, needed: bool) -> "_ProgramOutput":
@@ -174,8 +174,8 @@ class _ProgramOutput:
 
 
 def say(text: str, *, error: bool = False) -> None:
-    """Print one line, whose names may hold anything: a line end in them makes no second one."""
-    print(shown(text), file=sys.stderr if error else sys.stdout)
+    """Print one line, or a message (``shown_message``), whose names may hold anything."""
+    print(shown_message(text), file=sys.stderr if error else sys.stdout)
 
 
 def print_json(document: Any) -> None:

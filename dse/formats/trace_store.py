@@ -26,8 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.base.errors import FormatError
+from dse.base.escaping import not_in_xml
 from dse.base.files import whole_file
 from dse.base.source import file_span
+from dse.formats.xml_reading import topology_names
 from dse.model.trace import (
     AccessTable,
     FiringIds,
@@ -207,6 +209,8 @@ class _Layout:
     def of(cls, header: dict[str, Json]) -> "_Layout":
         """Return the header of a JSON document. Raises what a document of another shape causes."""
         topology = _topology(header["topology"])
+        if any(map(not_in_xml, topology_names(topology))):
+            raise ValueError("a name holds control characters")
         counts = tuple(_integer(n) for n in _list(header["firings"]))
         signatures = tuple(
             tuple(_signature(entry) for entry in _list(table)) for table in _list(header.get("accesses", []))

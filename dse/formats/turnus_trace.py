@@ -42,6 +42,13 @@ class _TooManyErrors(Exception):
     """Enough errors were gathered."""
 
 
+class _Nameless:
+    """A file that lxml cannot ask for its name: it takes none that is no UTF-8."""
+
+    def __init__(self, file: "IO[bytes] | gzip.GzipFile") -> None:
+        self.read = file.read
+
+
 # Import ---------------------------------------------------------------------------------------------------------------
 
 
@@ -136,7 +143,7 @@ class _Importer:
     def read(self, file: "IO[bytes] | gzip.GzipFile") -> None:
         """Read the document."""
         events = etree.iterparse(
-            file,
+            _Nameless(file),
             tag=("step", "dependency"),  # children come with them; everything else needs no call
             resolve_entities=False,
             no_network=True,
