@@ -13,6 +13,12 @@ TEMPORARY = ".dse-"
 """How the names of files begin that are being written: one that is left was when the program was killed."""
 
 
+def folder_name(name: str) -> str:
+    """Return a name from an input as that of one folder: it leads nowhere else and holds nothing but what prints."""
+    plain = "".join(c if c.isprintable() and c != "/" else "_" for c in name)
+    return plain if plain.strip(". ") else f"_{plain}"
+
+
 @contextmanager
 def whole_file(path: str | Path, *, buffered: bool = True) -> Iterator[IO[bytes]]:
     """Yield a file that gets the name ``path`` when the block ends well; after any error ``path`` is as it was.

@@ -1,11 +1,11 @@
 """What a search leaves in its folder: mapping files of the best, the ranking, the report, the manifest."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dse.base.errors import OptionError
+from dse.base.escaping import json_text
 from dse.base.files import write_whole
 from dse.formats.study_file import point_to_json
 from dse.formats.xcf_write import write_xcf
@@ -53,9 +53,9 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -
                 str(path),
                 platform=platform,
             )
-        write_whole(delivery.ranking, json.dumps(ranking_document(study, inputs.rows, topology), indent=2) + "\n")
+        write_whole(delivery.ranking, json_text(ranking_document(study, inputs.rows, topology)) + "\n")
         write_whole(delivery.report, page)
-        write_whole(delivery.manifest, json.dumps(dict(inputs.manifest), indent=2) + "\n")
+        write_whole(delivery.manifest, json_text(dict(inputs.manifest)) + "\n")
     except OSError as cause:
         where = f" '{cause.filename}'" if cause.filename else ""
         raise OptionError(

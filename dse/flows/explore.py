@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from dse.base.files import folder_name
 from dse.estimate.engine import Engine, make_engine
 from dse.estimate.problem.prepare import prepare
 from dse.explore.distribution.cluster import ClusterEstimator
@@ -62,7 +63,7 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
     goals = make_goals(options.objectives, setting.tables)
     method = choose(options, searched.space, goals, budget)
     cluster = _cluster(options, setting)  # connected before an earlier study is moved aside
-    out = options.out or Path("dse-out") / setting.trace.topology.name
+    out = options.out or Path("dse-out") / folder_name(setting.trace.topology.name)
     store, replaced = open_store(out, options, setting, searched.space)
     plan = SearchPlan(
         network=setting.trace.topology.name,
