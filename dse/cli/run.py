@@ -2,10 +2,10 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from dse.base.diagnostics import render
-from dse.base.errors import OptionError
+from dse.base.errors import Diagnostic, OptionError
 from dse.cli.streams import READER_GONE, ReaderGone, print_json, program_output, progress_line, say
 from dse.flows.run import RunReport, run_file
 from dse.run.execution import RunResult
@@ -154,8 +154,8 @@ def _show_progress() -> Callable[[int], None]:
 def _print_findings(report: RunReport, *, quiet: bool, why: bool) -> None:
     """Print on standard error how the run ended and what is remarkable about it."""
     result = report.result
-    for warning in () if quiet else report.warnings:
-        print(render(warning), file=sys.stderr)
+    if not quiet:
+        _print_diagnostics(report.warnings)
     lines = [] if quiet else _ended(result)
     if result.exit_code:
         lines.append(f"the program ended with exit code {result.exit_code}")
@@ -165,14 +165,13 @@ def _print_findings(report: RunReport, *, quiet: bool, why: bool) -> None:
         lines += _left(result, why=why)
         if why or result.deadlock is not None:
             lines += [f"  {w}" for w in result.waits]
-    if result.deadlock is not None:
-        d = result.deadlock
-        lines.append(
-            f"deadlock: {', '.join(d.actors)} wait for each other; {d.fifo} is full with {d.capacity_tokens} tokens\n"
-            f"  = give it room for at least {d.needed_tokens} tokens (-s {d.needed_tokens}, or bufferSize in the XDF)"
-        )
-    for line in lines:
+    for line in (*lines, *_deadlocked(result)):
         say(line, error=True)
+
+
+def _print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
+    for diagnostic in diagnostics:
+        print(render(diagnostic), file=sys.stderr)
 
 
 def _ended(result: RunResult) -> list[str]:
@@ -187,6 +186,17 @@ def _compared(found: Comparison) -> list[str]:
     if found.missing:
         lines.append(f"the reference ends within {found.missing} of them: it is too short, or of another size")
     return lines
+
+
+def _deadlocked(result: RunResult) -> list[str]:
+    """Return who waits for whom, and what helps."""
+    d = result.deadlock
+    if d is None:
+        return []
+    return [
+        f"deadlock: {', '.join(d.actors)} wait for each other; {d.fifo} is full with {d.capacity_tokens} tokens\n"
+        f"  = give it room for at least {d.needed_tokens} tokens (-s {d.needed_tokens}, or bufferSize in the XDF)"
+    ]
 
 
 def _left(result: RunResult, *, why: bool) -> list[str]:
