@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dse.base.errors import Diagnostic, SourceError
+from dse.base.escaping import cells, shown, shown_message
 from dse.base.source import NO_SPAN, Span
 
 _EXCERPT_CHARACTERS = 240
@@ -63,17 +64,21 @@ def read_source(path: str) -> str:
 
 
 def render(diagnostic: Diagnostic) -> str:
-    """Return the text of one diagnostic: place, message, what was expected, source line and caret."""
-    head = f"{diagnostic.severity}: {diagnostic.message}"
+    """Return the text of one diagnostic: place, message, what was expected, source line and caret.
+
+    What does not print is replaced in all of them. Further lines of a message are those that are indented.
+    """
+    head = f"{diagnostic.severity}: {shown_message(diagnostic.message)}"
+    expected = f"  = {shown_message(diagnostic.expected)}"
     span = diagnostic.span
     if span is NO_SPAN or span.path == NO_SPAN.path:
-        return head + (f"\n  = {diagnostic.expected}" if diagnostic.expected else "")
-    place = span.path if span.line == 0 else str(span)
+        return head + (f"\n{expected}" if diagnostic.expected else "")
+    place = shown(span.path if span.line == 0 else str(span))
     lines = [f"{place}: {head}"]
     if span.line > 0:
         lines += _excerpt(span)
     if diagnostic.expected:
-        lines.append(f"  = {diagnostic.expected}")
+        lines.append(expected)
     return "\n".join(lines)
 
 
@@ -81,17 +86,19 @@ def _excerpt(span: Span) -> list[str]:
     """Return the source line of a span and the caret line below it; nothing when the file cannot be read."""
     try:
         source_lines = read_source(span.path).split("\n")
-    except OSError:
+    except (OSError, ValueError):  # a name with a zero byte is no file name
         return []
     if span.line > len(source_lines):
         return []
-    text = "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in source_lines[span.line - 1].rstrip("\r"))
+    text = "\t".join(map(shown, source_lines[span.line - 1].rstrip("\r").split("\t")))
     if not text.strip():
         return []
     width = span.end_column - span.column if span.end_line == span.line else len(text) - span.column + 1
     text, column, width = _window(text, span.column - 1, max(1, width))
-    margin = "".join("\t" if c == "\t" else " " for c in text[:column])
-    return [f"    {text}", f"    {margin}{'^' * width}"]
+    margin = "\t".join(" " * cells(part) for part in text[:column].split("\t"))
+    marked = text[column : column + width]
+    carets = "^" * max(1, width - len(marked) + cells(marked))
+    return [f"    {text}", f"    {margin}{carets}"]
 
 
 def _window(text: str, column: int, width: int) -> tuple[str, int, int]:

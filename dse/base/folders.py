@@ -7,5 +7,10 @@ RESULTS = Path("dse-out")
 
 def results_folder(network: str) -> Path:
     """Return the folder for the results of a network: one below ``RESULTS``, whatever name the XDF gives it."""
-    name = "".join("_" if c in "/\\:\0" else c for c in network)
-    return RESULTS / ("network" if name.strip(". ") == "" else name)
+    return RESULTS / folder_name(network)
+
+
+def folder_name(name: str) -> str:
+    """Return a name from an input as that of one folder: it leads nowhere else and holds nothing but what prints."""
+    plain = "".join(c if c.isprintable() and c not in "/\\:" else "_" for c in name)
+    return plain if plain.strip(". ") else f"_{plain}"

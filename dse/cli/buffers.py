@@ -1,15 +1,15 @@
 """``dse buffers``: FIFO sizes for one mapping, with the memory they take and the makespan they cost."""
 
 import argparse
-import json
 
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from dse.cli.problem_arguments import add_problem_arguments, compiling_notice, print_warnings, problem_options
+from dse.cli.streams import print_json, say
 from dse.flows.buffers import BufferOptions, SizedBuffers, parse_sizing_method, parse_tolerance, size_fifos
 from dse.report.quantities import time_text, wrapped
 from dse.report.ranking import render
+from dse.report.tables import NamesTable
 from dse.sizing.buffers import SIZING_METHODS, BufferSizing, Sizing
 
 CURVE_SHOWN = 12
@@ -45,11 +45,12 @@ def run(args: argparse.Namespace) -> int:
     if not args.quiet:
         print_warnings(sized.warnings)
     if args.json:
-        print(json.dumps(as_document(sized), indent=2))
+        print_json(as_document(sized))
     else:
         _print(sized, args.quiet)
         if args.out is not None and not args.quiet:
-            print(f"\nwritten to {args.out}")
+            print()
+            say(f"written to {args.out}")
     return 0
 
 
@@ -78,7 +79,8 @@ def as_document(sized: SizedBuffers) -> dict[str, object]:
 def _print(sized: SizedBuffers, quiet: bool) -> None:
     sizing = sized.sizing
     if not quiet and sized.assumed:
-        print(f"assumed: {'; '.join(sized.assumed)}\n")
+        say(f"assumed: {'; '.join(sized.assumed)}")
+        print()
     print(render(_fifo_table(sized)))
     if quiet:
         return
@@ -102,7 +104,7 @@ def _fifo_table(sized: SizedBuffers) -> Table:
     """Return one row a FIFO with its minimal, chosen and maximal tokens, and the totals."""
     sizing = sized.sizing
     columns: dict[str, Sizing] = {"minimal": sizing.minimal, sizing.method: sizing.chosen, "maximal": sizing.maximal}
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = NamesTable()
     table.add_column("FIFO", overflow="fold")
     for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
@@ -115,7 +117,7 @@ def _fifo_table(sized: SizedBuffers) -> Table:
 
 
 def _curve_table(sized: SizedBuffers) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = NamesTable()
     for name in ("memory", "makespan", "to maximal sizes"):
         table.add_column(name, justify="right", no_wrap=True)
     curve, whole = sized.sizing.curve, sized.sizing.maximal.makespan

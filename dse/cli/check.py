@@ -1,13 +1,13 @@
 """``dse check``: parse, elaborate and type-check a network, an actor, or a whole tree of files."""
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable
 
 from dse.base.diagnostics import render
 from dse.base.errors import Diagnostic
 from dse.base.source import NO_SPAN
+from dse.cli.streams import print_json, progress_line, say
 from dse.flows.check import check_file, check_tree
 from dse.flows.check_report import CheckOptions, CheckReport, FileCheck
 from dse.flows.print_ir import actor_text
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     if args.print_ir is not None:
         _print_ir(args, report, options)
     elif args.json:
-        print(json.dumps(as_document(report), indent=2))
+        print_json(as_document(report))
     else:
         show(report, args.quiet)
     return 1 if report.errors else 0
@@ -81,7 +81,7 @@ def _check_tree(args: argparse.Namespace, options: CheckOptions) -> CheckReport:
     progress = None if args.quiet or args.json or not sys.stderr.isatty() else _show_progress
     report = check_tree(args.folder, options, progress=progress)
     if progress is not None:
-        print("\r\x1b[K", end="", file=sys.stderr)
+        progress_line("")
     return report
 
 
@@ -89,7 +89,7 @@ def _print_ir(args: argparse.Namespace, report: CheckReport, options: CheckOptio
     """Print the text of an actor in place of the line that sums up; only what was found if there is an error."""
     text = None if report.errors else actor_text(args.file, args.print_ir, options, explicit=args.explicit)
     if args.json:
-        print(json.dumps(as_document(report) | {"ir": text}, indent=2))
+        print_json(as_document(report) | {"ir": text})
     elif text is None:
         _print_file(report, args.quiet)
     else:
@@ -147,12 +147,12 @@ def _print_file(report: CheckReport, quiet: bool) -> None:
     check = report.checks[0]
     found = _count(len(report.errors), "error") + ", " + _count(len(report.warnings), "warning")
     if not check.ok:
-        print(f"{check.path}: {found}")
+        say(f"{check.path}: {found}")
     elif check.kind in ("top", "network"):
         size = f"{_count(check.actors, 'actor')} ({check.classes} distinct), {_count(check.connections, 'connection')}"
-        print(f"{check.path}: ok, {size}, {_count(len(report.warnings), 'warning')}")
+        say(f"{check.path}: ok, {size}, {_count(len(report.warnings), 'warning')}")
     else:
-        print(f"{check.path}: ok, {_count(len(report.warnings), 'warning')}")
+        say(f"{check.path}: ok, {_count(len(report.warnings), 'warning')}")
 
 
 def _print_tree(report: CheckReport, quiet: bool) -> None:
@@ -163,9 +163,9 @@ def _print_tree(report: CheckReport, quiet: bool) -> None:
     _print_diagnostics(report.errors)
     for top in () if quiet else report.tops:
         if top.ok:
-            print(f"ok    {top.path}: {_count(top.actors, 'actor')}, {_count(top.connections, 'connection')}")
+            say(f"ok    {top.path}: {_count(top.actors, 'actor')}, {_count(top.connections, 'connection')}")
         else:
-            print(f"error {top.path}: {reason(top)}")
+            say(f"error {top.path}: {reason(top)}")
     elaborated = sum(top.ok for top in report.tops)
     files = _count(len(report.checks), "file")
     found = f"{_count(len(report.errors), 'error')}, {_count(len(report.warnings), 'warning')}"
@@ -183,4 +183,4 @@ def _count(number: int, noun: str) -> str:
 
 def _show_progress(done: int, total: int, path: str) -> None:
     """Rewrite one line of the terminal."""
-    print(f"\r\x1b[K{done}/{total} {path[-60:]}", end="", file=sys.stderr, flush=True)
+    progress_line(f"{done}/{total} {path[-60:]}")

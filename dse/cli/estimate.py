@@ -1,14 +1,12 @@
 """``dse estimate``: the makespan of given mappings and where the time goes."""
 
 import argparse
-import json
-import sys
 from collections.abc import Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from dse.cli.problem_arguments import add_problem_arguments, compiling_notice, print_warnings, problem_options
+from dse.cli.streams import print_json, say
 from dse.flows.estimate import Estimated, MappingEstimate, estimate_mappings
 from dse.flows.options import EstimateOptions, parse_clocks
 from dse.formats.study_file import clock_json
@@ -16,6 +14,7 @@ from dse.model.estimate import Deadlock, DeadlockRow
 from dse.model.trace import Topology
 from dse.report.quantities import percent_text, time_text, wrapped
 from dse.report.ranking import mapping_text, render
+from dse.report.tables import NamesTable
 from dse.report.why import CORE_CATEGORIES, reason_lines
 
 DEADLOCK = 3
@@ -62,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.quiet:
         print_warnings(estimated.warnings)
     if args.json:
-        print(json.dumps([as_document(m, estimated) for m in estimated.mappings], indent=2))
+        print_json([as_document(m, estimated) for m in estimated.mappings])
     else:
         _print(estimated, args.quiet)
     return DEADLOCK if estimated.all_deadlock else 0
@@ -118,13 +117,13 @@ def as_document(mapping: MappingEstimate, estimated: Estimated) -> dict[str, obj
 def _print(estimated: Estimated, quiet: bool) -> None:
     """Print the table, then deadlocks in words, then what one mapping suffers from."""
     if not quiet and estimated.assumed:
-        print(f"assumed: {'; '.join(estimated.assumed)}")
+        say(f"assumed: {'; '.join(estimated.assumed)}")
     print(render(_table(estimated.mappings)))
     for mapping in estimated.mappings:
         if mapping.deadlock:
-            print(f"{mapping.mapping}: deadlock", file=sys.stderr)
+            say(f"{mapping.mapping}: deadlock", error=True)
             for line in mapping.deadlock:
-                print(f"  {line}", file=sys.stderr)
+                say(f"  {line}", error=True)
     if len(estimated.mappings) == 1 and not quiet and not estimated.all_deadlock:
         only = estimated.mappings[0]
         print(f"\nmapping: {mapping_text(only.point, estimated.setting.trace.topology)}")
@@ -132,7 +131,7 @@ def _print(estimated: Estimated, quiet: bool) -> None:
 
 
 def _table(mappings: Sequence[MappingEstimate]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = NamesTable()
     for name in ("makespan", "busiest", "sched", "read", "compute", "write", "link", "free"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("mapping", overflow="fold")

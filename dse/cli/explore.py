@@ -1,7 +1,6 @@
 """``dse explore``: search for the best mappings, rank them, write their files and a report."""
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from dse.base.escaping import shown
 from dse.cli.option_types import option_integer
 from dse.cli.problem_arguments import (
     add_problem_arguments,
@@ -20,6 +20,7 @@ from dse.cli.problem_arguments import (
     refuse_empty,
 )
 from dse.cli.signals import KEPT, note_kept
+from dse.cli.streams import filtered, print_json, say, unfiltered
 from dse.explore.evaluator import Progress as SearchProgress
 from dse.explore.methods.registry import METHODS
 from dse.explore.objectives.objectives import OBJECTIVES
@@ -147,12 +148,12 @@ def run(args: argparse.Namespace) -> int:
     """Search, print the ranking and what was written."""
     refuse_empty("folder of results", args.out)
     options = _options(args)
-    shown = not args.quiet and sys.stderr.isatty()
-    with _progress(shown) as bar:
+    watched = not args.quiet and sys.stderr.isatty()
+    with _progress(watched) as bar:
         watcher = Watcher(
             planned=lambda plan: _planned(plan, bar, quiet=args.quiet or args.json),
             progress=bar.evaluated,
-            stage=bar.stage if shown else compiling_notice(quiet=args.quiet),
+            stage=bar.stage if watched else compiling_notice(quiet=args.quiet),
         )
         explored = explore(options, watcher)
     if not args.quiet:
@@ -161,7 +162,7 @@ def run(args: argparse.Namespace) -> int:
         document = ranking_document(explored.study, explored.delivery.rows, explored.setting.trace.topology)
         document["seconds"] = round(explored.study.seconds, 3)
         document["out"] = str(explored.delivery.folder)
-        print(json.dumps(document, indent=2))
+        print_json(document)
     else:
         _print(explored, args.quiet)
     if explored.study.stop == "interrupted":
@@ -179,7 +180,7 @@ class _Bar:
 
     def stage(self, what: str) -> None:
         if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, description=what)
+            self._progress.update(self._task, description=shown(what))
 
     def start(self, total: int) -> None:
         if self._progress is not None and self._task is not None:
@@ -193,15 +194,16 @@ class _Bar:
 
 
 @contextmanager
-def _progress(shown: bool) -> Iterator[_Bar]:
-    if not shown:
+def _progress(watched: bool) -> Iterator[_Bar]:
+    if not watched:
         yield _Bar(None)
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"), TimeElapsedColumn())
+    what, note = (TextColumn(text, markup=False) for text in ("{task.description}", "{task.fields[note]}"))
+    columns = (what, BarColumn(), note, TimeElapsedColumn())
     # What is printed meanwhile goes above the bar on a terminal, but stays on standard output when that is a pipe.
     redirect = sys.stdout.isatty()
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, redirect_stdout=redirect) as progress:
+    console = Console(file=unfiltered(sys.stderr))
+    with Progress(*columns, console=console, transient=True, redirect_stdout=redirect) as progress, filtered():
         yield _Bar(progress)
 
 
@@ -212,12 +214,12 @@ def _planned(plan: SearchPlan, bar: _Bar, *, quiet: bool) -> None:
     bar.start(plan.points if limit is None else min(limit, plan.points))
     if quiet:
         return
-    print(f"{plan.network}: {plan.firings:,} firings, {plan.space}")
-    print(f"search: {plan.method}, {plan.reason}")
+    say(f"{plan.network}: {plan.firings:,} firings, {plan.space}")
+    say(f"search: {plan.method}, {plan.reason}")
     if plan.assumed:
-        print(f"assumed: {'; '.join(plan.assumed)}")
+        say(f"assumed: {'; '.join(plan.assumed)}")
     if plan.moved_aside:
-        print(plan.moved_aside)
+        say(plan.moved_aside)
     print(flush=True)
 
 
@@ -239,7 +241,8 @@ def _print(explored: Explored, quiet: bool) -> None:
     files = delivery.mappings[0].name if count == 1 else f"{delivery.mappings[0].name} to {delivery.mappings[-1].name}"
     if study.front is not None:
         files += ", pareto-*.xcf"
-    print(f"\nwritten to {delivery.folder}: {files}, ranking.json, report.html, study.sqlite")
+    print()
+    say(f"written to {delivery.folder}: {files}, ranking.json, report.html, study.sqlite")
 
 
 def outcome_text(study: Study) -> str:

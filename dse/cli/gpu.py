@@ -1,15 +1,15 @@
 """``dse gpu``: the cost of C kernels on GPUs, without a GPU; which accelerator to choose."""
 
 import argparse
-import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from dse.base.errors import OptionError
+from dse.base.escaping import shown
 from dse.cli.kernel_documents import choice_document, hand_document, prediction_document
 from dse.cli.option_types import option_integer, option_real
+from dse.cli.streams import print_json, say
 from dse.flows.gpu import (
     DEFAULT_DEVICE,
     ChooseOptions,
@@ -147,7 +147,7 @@ def run(args: argparse.Namespace) -> int:
         )
     )
     if args.json:
-        _print_json(prediction_document(prediction))
+        print_json(prediction_document(prediction))
     else:
         print("\n".join(_prediction_parts(prediction, quiet=args.quiet)))
     return 0
@@ -178,7 +178,7 @@ def _choose(args: argparse.Namespace) -> int:
     )
     choice = choose_accelerator(options)
     if args.json:
-        _print_json(choice_document(choice, with_host=args.with_host))
+        print_json(choice_document(choice, with_host=args.with_host))
         return 0
     print(render(choice_table(choice, with_host=args.with_host)))
     print(f"\n{wrapped(f'{choice.winner.name} by a factor of {choice.margin:.2f}: {choice.reason}')}")
@@ -208,9 +208,9 @@ def _by_hand(args: argparse.Namespace) -> int:
     )
     device, answer = predict_by_hand(inputs, args.device, args.read_cycle)
     if args.json:
-        _print_json(hand_document(device, inputs, answer))
+        print_json(hand_document(device, inputs, answer))
         return 0
-    print(f"{seconds_text(answer.time_s)} ({answer.cycles:,.0f} cycles) on {device.name}")
+    say(f"{seconds_text(answer.time_s)} ({answer.cycles:,.0f} cycles) on {device.name}")
     if not args.quiet:
         rc = f"{answer.read_cycle_s * 1e9:.4f} ns a DRAM transaction ({args.read_cycle})"
         print(f"{rc}; {answer.throughput_hz / 1e6:,.1f} million requests a second")
@@ -220,7 +220,7 @@ def _by_hand(args: argparse.Namespace) -> int:
 def _prediction_parts(prediction: Prediction, *, quiet: bool) -> Iterable[str]:
     pairs = [(k.features, k.cost) for k in prediction.kernels]
     many = f", the sum of {len(pairs)} kernels" if len(pairs) > 1 else ""
-    yield f"{prediction.path} on {prediction.device.name}: {seconds_text(prediction.time_s)}{many}\n"
+    yield shown(f"{prediction.path} on {prediction.device.name}: {seconds_text(prediction.time_s)}{many}") + "\n"
     yield render(kernels_table(pairs))
     for kernel in prediction.kernels:
         yield from _kernel_parts(kernel, named=len(pairs) > 1, quiet=quiet)
@@ -307,7 +307,3 @@ def _positive(value: float | None, option: str) -> float | None:
     if value is not None and not 1 / _GREATEST <= value <= _GREATEST:
         raise OptionError(f"{option} is {value:g}", expected=f"a number from {1 / _GREATEST:g} to {_GREATEST:g}")
     return value
-
-
-def _print_json(document: dict[str, Any]) -> None:
-    print(json.dumps(document, indent=2))

@@ -1,16 +1,17 @@
 """The command line: one table of verbs, each in a file of its own that is imported only when it is asked for.
 
-Exit codes: 0 done, 1 the input is wrong, 2 the usage is wrong, 3 deadlock, 130 interrupted (work kept), 143 terminated
-(work kept), 129 the terminal was closed (work kept).
+Exit codes: 0 done, 1 the input is wrong or the output could not be written, 2 the usage is wrong, 3 deadlock,
+130 interrupted, 143 terminated, 129 the terminal was closed (work kept), 141 ended because nobody reads what a network
+prints.
 """
 
 import argparse
 import importlib
-import os
 import sys
 
 import dse
 from dse.cli.signals import KEPT, Terminated, watched_signals
+from dse.cli.streams import final_code, unfailing
 
 VERBS: dict[str, str] = {
     "check": "parse, elaborate and type-check a network or a tree of files",
@@ -49,15 +50,20 @@ def build_parser(verb: str | None) -> argparse.ArgumentParser:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return its exit code; an interrupt, even of the imports, is no traceback."""
-    try:
-        with watched_signals():
-            return _main(argv)
-    except KeyboardInterrupt as interrupt:
-        notes = "".join(f"; {note}" for note in getattr(interrupt, "__notes__", ()))  # where a run was
-        print(f"interrupted{notes}; {KEPT}", file=sys.stderr)
-        return 130
-    except Terminated as end:
-        return end.exit_code
+    with unfailing() as output:
+        try:
+            with watched_signals():
+                code = _main(argv)
+        except KeyboardInterrupt as interrupt:
+            notes = "".join(f"; {note}" for note in getattr(interrupt, "__notes__", ()))  # where a run was
+            print(f"interrupted{notes}; {KEPT}", file=sys.stderr)
+            code = 130
+        except Terminated as end:
+            code = end.exit_code
+        except SystemExit as leaving:  # of argparse: --help, --version, wrong usage
+            leaving.code = final_code(leaving.code if isinstance(leaving.code, int) else 0, output)
+            raise
+        return final_code(code, output)
 
 
 def _main(argv: list[str] | None) -> int:
@@ -86,14 +92,10 @@ def _run_verb(args: argparse.Namespace) -> int:
     try:
         with raised_limits(parse_limits(args.limit)):
             code: int = importlib.import_module(f"dse.cli.{args.verb}").run(args)
-        sys.stdout.flush()
     except DseError as error:
         for diagnostic in error.diagnostics:
             print(render(diagnostic), file=sys.stderr)
         return error.exit_code
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
     except OSError as error:
         _print_refusal(error)
         return 1
@@ -108,10 +110,6 @@ def _print_refusal(error: OSError) -> None:
     what = f"'{error.filename}'" if error.filename is not None else "writing"
     print(f"error: {what}: {error.strerror or error}", file=sys.stderr)
     print("  = make room, or choose a place that can be read and written, and start again", file=sys.stderr)
-    try:
-        sys.stdout.flush()
-    except OSError:  # standard output is what is full: what is left for it is thrown away
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from dse.base.escaping import shown
 from dse.flows.weights import PredictedFiles
 from dse.gpu.actors.weights import PredictedAction, PredictedWeights
 
@@ -30,7 +31,7 @@ def prediction_lines(files: PredictedFiles) -> list[str]:
     if files.left_out:
         lines.append(f"on a CPU (files, printing or display): {', '.join(files.left_out)}")
     lines += [f"wrote {', '.join(files.written)}"] if files.written else []
-    return lines
+    return list(map(shown, lines))
 
 
 def _us(cycles: Fraction, found: PredictedWeights) -> float:

@@ -8,6 +8,7 @@ from dse.base.diagnostics import render
 from dse.base.errors import Diagnostic, OptionError
 from dse.cli.progress import RunLine
 from dse.cli.run_arguments import add_run_arguments, run_options
+from dse.cli.streams import say
 from dse.flows.options import ProblemOptions
 from dse.flows.setting import COMPILING
 
@@ -75,7 +76,7 @@ def compiling_notice(*, quiet: bool) -> Callable[[str], None]:
             return
         line.show(stage)
         if stage == COMPILING:
-            print(stage, file=sys.stderr, flush=True)
+            say(stage, error=True)
 
     return told
 

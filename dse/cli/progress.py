@@ -5,10 +5,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from dse.cli.streams import progress_line
 from dse.flows.program import RUNNING, told_firings
 
 _FIRST_LINE_SECONDS = 30.0
-_CLEARED = "\r\x1b[K"
 
 
 class RunLine:
@@ -29,7 +29,7 @@ class RunLine:
             self.clear()
         elif self._terminal:
             self._shown = True
-            print(f"{_CLEARED}{stage}", end="", file=sys.stderr, flush=True)
+            progress_line(stage)
         elif time.monotonic() - self._started >= self._wait:
             self._wait *= 2
             print(f"{stage}; --max-firings N ends it", file=sys.stderr, flush=True)
@@ -38,7 +38,7 @@ class RunLine:
         """Take the line away, so that what follows begins a line of its own."""
         if self._shown:
             self._shown = False
-            print(_CLEARED, end="", file=sys.stderr, flush=True)
+            progress_line("")
 
 
 class FiringLines:

@@ -1,15 +1,16 @@
 """``dse run``: execute a network on an input."""
 
 import argparse
-import json
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 
 from dse.base.diagnostics import render
-from dse.base.errors import OptionError
+from dse.base.errors import Diagnostic, OptionError
 from dse.cli.option_types import option_integer
 from dse.cli.progress import FiringLines, run_line
 from dse.cli.run_arguments import add_run_arguments, run_options
+from dse.cli.streams import READER_GONE, ReaderGone, print_json, program_output, say
 from dse.flows.run import RunReport, run_file
 from dse.run.execution import RunResult
 from dse.run.natives.screen import Comparison
@@ -72,17 +73,21 @@ def run(args: argparse.Namespace) -> int:
         fifo_tokens=args.fifo_size,
         natives=tuple(_native(text) for text in args.native if text not in _MODES),
     )
-    with run_line() as line:
-        report = run_file(
-            args.network,
-            options,
-            source_paths=tuple(args.source_path),
-            strict=args.strict,
-            echo=None if args.json else sys.stdout.write,
-            progress=None if args.quiet else FiringLines(line),
-        )
+    files = any((options.output, options.write, options.reference))
+    try:
+        with run_line() as line:
+            report = run_file(
+                args.network,
+                options,
+                source_paths=tuple(args.source_path),
+                strict=args.strict,
+                echo=None if args.json else program_output(needed=files),
+                progress=None if args.quiet else FiringLines(line),
+            )
+    except ReaderGone:
+        return READER_GONE
     if args.json:
-        print(json.dumps(as_document(report), indent=2))
+        print_json(as_document(report))
     sys.stdout.flush()
     _print_findings(report, quiet=args.quiet, why=args.why)
     return report.exit_code
@@ -137,7 +142,9 @@ def _native(text: str) -> tuple[str, str]:
 def _print_findings(report: RunReport, *, quiet: bool, why: bool) -> None:
     """Print on standard error how the run ended and what is remarkable about it."""
     result = report.result
-    lines = [] if quiet else [*map(render, report.warnings), *_ended(result)]
+    if not quiet:
+        _print_diagnostics(report.warnings)
+    lines = [] if quiet else _ended(result)
     if result.exit_code:
         lines.append(f"the program ended with exit code {result.exit_code}")
     if result.comparison is not None:
@@ -146,15 +153,13 @@ def _print_findings(report: RunReport, *, quiet: bool, why: bool) -> None:
         lines += _left(result, why=why)
         if why or result.deadlock is not None:
             lines += [f"  {w}" for w in result.waits]
-    if result.deadlock is not None:
-        d = result.deadlock
-        lines.append(
-            f"deadlock: {', '.join(d.actors)} wait for each other; {d.fifo} is full with {d.capacity_tokens} tokens\n"
-            f"  = its writer goes on when it holds {d.needed_tokens} tokens (-s {d.needed_tokens}, or bufferSize in "
-            "the XDF); if the run then stops later, it needs more: try powers of two"
-        )
-    for line in lines:
-        print(line, file=sys.stderr)
+    for line in (*lines, *_deadlocked(result)):
+        say(line, error=True)
+
+
+def _print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
+    for diagnostic in diagnostics:
+        print(render(diagnostic), file=sys.stderr)
 
 
 def _ended(result: RunResult) -> list[str]:
@@ -169,6 +174,18 @@ def _compared(found: Comparison) -> list[str]:
     if found.missing:
         lines.append(f"the reference ends within {found.missing} of them: it is too short, or of another size")
     return lines
+
+
+def _deadlocked(result: RunResult) -> list[str]:
+    """Return who waits for whom, and what helps."""
+    d = result.deadlock
+    if d is None:
+        return []
+    return [
+        f"deadlock: {', '.join(d.actors)} wait for each other; {d.fifo} is full with {d.capacity_tokens} tokens\n"
+        f"  = its writer goes on when it holds {d.needed_tokens} tokens (-s {d.needed_tokens}, or bufferSize in the XDF);"
+        " if the run then stops later, it needs more: try powers of two"
+    ]
 
 
 def _left(result: RunResult, *, why: bool) -> list[str]:

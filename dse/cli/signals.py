@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from dse.cli.streams import SHOW_CURSOR
+
 LAST_SECONDS = 3.0
 """So long the main thread has to close what is open after SIGTERM."""
-_SHOW_CURSOR = b"\x1b[?25h"
-"""A progress bar hides it; who ends at once has to show it again."""
 _FATAL = {"SIGTERM": "terminated", "SIGHUP": "the terminal is closed"}
 KEPT = "everything reported so far is kept"
 
@@ -140,6 +140,6 @@ def _end(code: int, text: str) -> None:
         _say(text)
     try:
         if os.isatty(2):
-            os.write(2, _SHOW_CURSOR)
+            os.write(2, SHOW_CURSOR)
     finally:
         os._exit(code)

@@ -1,7 +1,6 @@
 """``dse trace``: record the trace of a run; inspect, import and export traces."""
 
 import argparse
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from dse.base.errors import OptionError
 from dse.cli.option_types import option_integer
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import add_run_arguments, run_options
+from dse.cli.streams import print_json, say
 from dse.flows.program import UNNAMED_OUTPUT, told_firings
 from dse.flows.trace import Exported, Recorded, export_trace, import_trace, left_out, open_trace, record
 from dse.formats.trace_store import is_trace_store, write_trace
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         net, steps_only = (args.net if not args.import_ else None), args.no_dependencies
         exported = export_trace(recorded.trace, args.export, net, with_dependencies=not steps_only)
     if args.json:
-        print(json.dumps(as_document(recorded.trace, size or _stored_size(args, recorded.trace), exported), indent=2))
+        print_json(as_document(recorded.trace, size or _stored_size(args, recorded.trace), exported))
     else:
         _print(recorded, args, size, exported)
     if not args.quiet:
@@ -165,9 +165,9 @@ def _print(recorded: Recorded, args: argparse.Namespace, size: int | None, expor
     if said := left_out(trace):
         print(said)
     if size is not None:
-        print(f"wrote {args.output}: {size} bytes, {size / max(1, trace.n_firings):.2f} a firing")
+        say(f"wrote {args.output}: {size} bytes, {size / max(1, trace.n_firings):.2f} a firing")
     if exported is not None:
-        print(f"wrote {exported.files[0]} and {exported.files[1]}")
+        say(f"wrote {exported.files[0]} and {exported.files[1]}")
         if exported.dependencies is not None:
             found = ", ".join(f"{n} {kind}" for kind, n in exported.dependencies.items() if n)
             print(f"dependencies: {found or 'none'}")
@@ -180,7 +180,7 @@ def _print_info(trace: Trace, n_bytes: int) -> None:
     """Print the firings of each action, the most frequent first."""
     print(f"{n_bytes} bytes; accesses of variables {'recorded' if trace.accesses else 'not recorded'}")
     for key, value in trace.made_by:
-        print(f"{key}: {value}")
+        say(f"{key}: {value}")
     rows = [
         (n, f"{actor.name}.{action.name}")
         for actor, counts in zip(trace.topology.actors, _counts(trace), strict=True)
@@ -189,6 +189,6 @@ def _print_info(trace: Trace, n_bytes: int) -> None:
     ]
     rows.sort(key=lambda row: -row[0])
     for n, name in rows[:_MOST_ACTIONS_SHOWN]:
-        print(f"{n:>12}  {name}")
+        say(f"{n:>12}  {name}")
     if len(rows) > _MOST_ACTIONS_SHOWN:
         print(f"{'':>12}  and {len(rows) - _MOST_ACTIONS_SHOWN} more actions")

@@ -1,18 +1,20 @@
 """``dse weights``: show, convert and merge weight sets, count nominal ones, predict those of a GPU."""
 
 import argparse
-import json
 import sys
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
 from dse.base.errors import OptionError
+from dse.base.escaping import shown
 from dse.cli.predicted_documents import prediction_document, prediction_lines
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import add_run_arguments, run_options
+from dse.cli.streams import filtered, print_json, say, unfiltered
 from dse.flows.predict import parse_shape
 from dse.flows.weights import PredictWeightsOptions, predict_weight_files
 from dse.formats.device_yaml import builtin_devices
@@ -91,11 +93,11 @@ def run(args: argparse.Namespace) -> int:
     if args.output:
         written = _write(table, args.output, args.unit, keep=args.files[0] if args.action == "convert" else None)
     if args.json:
-        print(json.dumps(as_document(table) | {"written": list(written)}, indent=2))
+        print_json(as_document(table) | {"written": list(written)})
     elif args.action == "show":
         _show(table, quiet=args.quiet)
     else:
-        print(f"{_summary(table)}; wrote {', '.join(written)}")
+        say(f"{_summary(table)}; wrote {', '.join(written)}")
     return 0
 
 
@@ -103,10 +105,11 @@ def _predict(args: argparse.Namespace) -> int:
     """Predict the GPU weights of a network."""
     options = _predict_options(args)
     silent = args.quiet or args.json or not sys.stderr.isatty()
-    with Console(stderr=True, quiet=silent).status("") as status, run_line() as line:
-        files = predict_weight_files(options, line.show if silent and not args.quiet else status.update)
+    with Console(file=unfiltered(sys.stderr), quiet=silent).status("") as status, filtered(), run_line() as line:
+        stage = line.show if silent and not args.quiet else lambda what: status.update(Text(shown(what)))
+        files = predict_weight_files(options, stage)
     if args.json:
-        print(json.dumps(prediction_document(files), indent=2))
+        print_json(prediction_document(files))
     else:
         print("\n".join(prediction_lines(files)))
     return 0
@@ -272,17 +275,17 @@ def _show(table: WeightTable, *, quiet: bool) -> None:
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     for row in rows:
         numbers = "  ".join(row[i].rjust(widths[i]) for i in range(4))
-        print(f"{numbers}  {row[4]:<{widths[4]}}  {row[5]:<{widths[5]}}  {row[6]}")
+        say(f"{numbers}  {row[4]:<{widths[4]}}  {row[5]:<{widths[5]}}  {row[6]}")
 
 
 def _print_head(table: WeightTable) -> None:
     """Print what holds for a whole set: how much it is, its clocks, where it comes from."""
-    print(_summary(table))
+    say(_summary(table))
     clocks = sorted({cost.frequency_mhz for cost in _all_costs(table) if cost.frequency_mhz is not None})
     print(f"clocks: {', '.join(f'{float(c):g} MHz' for c in clocks) or 'none, raw cycles'}")
-    print(f"origin: {', '.join(f'{n} {origin}' for origin, n in _origins(table).items()) or 'nothing'}")
+    say(f"origin: {', '.join(f'{n} {origin}' for origin, n in _origins(table).items()) or 'nothing'}")
     for key, value in table.manifest:
-        print(f"{key}: {value}")
+        say(f"{key}: {value}")
 
 
 def _row(cost: Cost, unit: str, name: str) -> tuple[str, ...]:

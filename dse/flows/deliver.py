@@ -1,12 +1,12 @@
 """What a search leaves in its folder: mapping files of the best, the ranking, the report, the manifest."""
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dse.base.errors import FormatError, OptionError
+from dse.base.escaping import json_text
 from dse.base.files import write_whole
 from dse.base.staging import check_places, put_in_place, staged
 from dse.formats.study_file import point_to_json
@@ -59,8 +59,8 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -
             for path, evaluation in zip(delivery.mappings, study.ranking, strict=False):
                 _write_mapping(evaluation.point, study.network, topology, platform, stage / path.name)
             write_whole(stage / delivery.report.name, page)
-            write_whole(stage / delivery.manifest.name, json.dumps(dict(inputs.manifest), indent=2) + "\n")
-            document = json.dumps(ranking_document(study, inputs.rows, topology), indent=2)
+            write_whole(stage / delivery.manifest.name, json_text(dict(inputs.manifest)) + "\n")
+            document = json_text(ranking_document(study, inputs.rows, topology))
             write_whole(stage / delivery.ranking.name, document + "\n")
             _exchange(stage, out, delivery.ranking.name)
     except OSError as cause:

@@ -5,6 +5,7 @@ import platform as host
 from pathlib import Path
 
 import dse
+from dse.base.escaping import encodable
 from dse.model.platform import Platform
 from dse.model.trace import Trace
 from dse.model.weights import WeightTable
@@ -47,9 +48,9 @@ def program_manifest(network: Network | None, program: str, input_path: str | No
     """Return what is known of a program and the input that it was run on; ``network`` None: it is a trace."""
     sources = () if network is None else network.sources
     return (
-        ("program", program),
-        *((f"source {source}", file_digest(source)) for source in sources),
-        *(((f"input {input_path}", file_digest(input_path)),) if input_path else ()),
+        ("program", encodable(program)),
+        *((f"source {encodable(source)}", file_digest(source)) for source in sources),
+        *(((f"input {encodable(input_path)}", file_digest(input_path)),) if input_path else ()),
     )
 
 

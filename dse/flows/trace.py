@@ -7,6 +7,7 @@ from pathlib import Path
 import dse
 from dse.analyse.dependencies import derive_dependencies
 from dse.base.errors import Diagnostic, ExecutionError, FormatError, OptionError
+from dse.base.escaping import encodable
 from dse.base.source import file_span
 from dse.flows.inputs import require_file
 from dse.flows.manifest import file_digest
@@ -49,9 +50,13 @@ def record(
     report = run_file(network, options, source_paths=source_paths, progress=progress)
     if report.result.trace.n_firings == 0:
         raise ExecutionError("nothing fires in this network: there is no trace", span=file_span(network, 0))
-    made_by = [("tool", f"dse {dse.__version__}"), ("network", network), ("network digest", file_digest(network))]
+    made_by = [
+        ("tool", f"dse {dse.__version__}"),
+        ("network", encodable(network)),
+        ("network digest", file_digest(network)),
+    ]
     if report.input is not None:
-        made_by.append(("input", report.input))
+        made_by.append(("input", encodable(report.input)))
         if Path(report.input).is_file():
             made_by.append(("input digest", file_digest(report.input)))
     settled = settled_trace(options, report.result)
@@ -143,9 +148,9 @@ def import_trace(path: str, net: str | None = None) -> Trace:
         )
     made_by = (
         ("tool", f"dse {dse.__version__}, imported from TURNUS"),
-        ("trace", path),
+        ("trace", encodable(path)),
         ("trace digest", file_digest(path)),
-        ("network model", model),
+        ("network model", encodable(model)),
     )
     trace = read_turnus_trace(path, read_net(model), made_by)
     check_token_counts(trace, path)

@@ -9,7 +9,7 @@ from lxml import etree
 from dse.base.diagnostics import Gatherer
 from dse.formats.connections import Buffers, connection_attributes, read_sizes
 from dse.formats.xml_keep import ElementKind, keep_unknown
-from dse.formats.xml_reading import open_xml, raise_errors, write_xml
+from dse.formats.xml_reading import open_xml, raise_errors, refuse_unwritable, topology_names, write_xml
 from dse.formats.xml_source import local_name
 from dse.model.design_point import DEFAULT_CAPACITY_TOKENS
 from dse.model.trace import Topology
@@ -50,6 +50,7 @@ def write_bxdf(
     keep: str | None = None,
 ) -> None:
     """Write the capacity in tokens of each buffer, all of them; unknown parts of the file ``keep`` are carried over."""
+    refuse_unwritable(path, topology_names(topology))
     root = etree.Element("bxdf", {"network": topology.name, "default-size": str(default_tokens)})
     buffers = Buffers(topology)
     for index, size in enumerate(capacities):

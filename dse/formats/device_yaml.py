@@ -7,13 +7,13 @@ one ``assumed`` for all its constants. A constant that is left out is unknown: t
 
 import functools
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal
 
 import yaml
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import OptionError
+from dse.base.escaping import name_of_file
 from dse.base.numbers import DEVICE_CONSTANT, Bounds
 from dse.base.registry import nearest_names
 from dse.base.source import Span, file_span
@@ -151,7 +151,7 @@ class _Reader:
 
     def _name(self, top: Entries) -> str | None:
         """Return the name of the device: that of its file where it gives none; None after an error."""
-        return self.source.text(top["name"][1], "name") if "name" in top else Path(self.source.path).stem
+        return self.source.text(top["name"][1], "name") if "name" in top else name_of_file(self.source.path)
 
     def _build(self, name: str, numbers: dict[str, float], classes: dict[str, ByClass | None]) -> Device:
         def real(key: str) -> float | None:

@@ -16,6 +16,7 @@ import yaml
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import FormatError
+from dse.base.escaping import name_of_file
 from dse.base.files import write_whole
 from dse.base.numbers import (
     ANY_NUMBER,
@@ -100,7 +101,7 @@ class _Reader:
             return None
         units = self._units(entries["units"][1])
         links = self._links(entries["links"][1], tuple(u.name for u in units)) if "links" in entries else ()
-        name = source.text(entries["name"][1], "name") if "name" in entries else Path(source.path).stem
+        name = source.text(entries["name"][1], "name") if "name" in entries else name_of_file(source.path)
         dynamic = (
             source.boolean(entries["dynamic_network"][1], "dynamic_network") if "dynamic_network" in entries else 0
         )

@@ -14,7 +14,15 @@ from lxml import etree
 from dse.base.diagnostics import Gatherer
 from dse.base.registry import nearest_names
 from dse.formats.trace_header import MOST_TOKEN_BITS
-from dse.formats.xml_reading import XmlReader, open_xml, raise_errors, shorten, write_xml
+from dse.formats.xml_reading import (
+    XmlReader,
+    open_xml,
+    raise_errors,
+    refuse_unwritable,
+    shorten,
+    topology_names,
+    write_xml,
+)
 from dse.formats.xml_source import local_name
 from dse.model.trace import Topology, Trace, TraceAction, TraceActor, TraceBuffer
 
@@ -178,6 +186,7 @@ def _class_name(reference: str, classes: list[str]) -> str:
 def write_net(trace: Trace, path: str) -> None:
     """Write the network model of a trace. Raises ``FormatError`` when the file cannot be written."""
     topology = trace.topology
+    refuse_unwritable(path, topology_names(topology))
     root = etree.Element(f"{{{_MODEL}}}Network", nsmap={"xmi": _XMI, "xsi": _XSI, "turnus.model.dataflow": _MODEL})
     root.set(f"{{{_XMI}}}version", "2.0")
     for name in ("name", "sourceFile", "project"):

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, cast
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 from lxml import etree
@@ -22,12 +21,13 @@ from numpy.typing import NDArray
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import FormatError
+from dse.base.escaping import markup
 from dse.base.files import whole_file
 from dse.base.limits import limits, raise_it
 from dse.base.source import file_span
 from dse.formats.firing_order import firing_order
 from dse.formats.turnus_net import unknown_name
-from dse.formats.xml_reading import gathered_error
+from dse.formats.xml_reading import gathered_error, refuse_unwritable, topology_names
 from dse.formats.xml_source import local_name
 from dse.model.dependencies import DEPENDENCY_KINDS, Dependencies
 from dse.model.trace import AccessTable, Topology, Trace, TraceAction, TraceActor, make_trace
@@ -46,6 +46,13 @@ _Signature = tuple[frozenset[str], frozenset[str], frozenset[str]]
 
 class _TooManyErrors(Exception):
     """Enough errors were gathered."""
+
+
+class _Nameless:
+    """A file that lxml cannot ask for its name: it takes none that is no UTF-8."""
+
+    def __init__(self, file: "IO[bytes] | gzip.GzipFile") -> None:
+        self.read = file.read
 
 
 # Import ---------------------------------------------------------------------------------------------------------------
@@ -403,6 +410,7 @@ def write_turnus_trace(trace: Trace, path: str, dependencies: Dependencies | Non
     Raises:
         FormatError: the file cannot be written, or some firing reads tokens that no firing writes.
     """
+    refuse_unwritable(path, topology_names(trace.topology))
     try:
         with whole_file(path) as raw:
             if path.lower().endswith("z"):
@@ -433,6 +441,11 @@ def _write(file: "IO[bytes] | gzip.GzipFile", trace: Trace, dependencies: Depend
     file.write(b"</trace>\n")
 
 
+def _quoted(name: str) -> str:
+    """Return a name as the value of an attribute."""
+    return f'"{markup(name)}"'
+
+
 def _step_templates(trace: Trace, actor: int) -> list[list[str]]:
     """Return the text of a step behind its number for each action and access signature."""
     of = trace.topology.actors[actor]
@@ -444,15 +457,15 @@ def _step_templates(trace: Trace, actor: int) -> list[list[str]]:
 
 def _step_template(actor: TraceActor, action: TraceAction, signature: _Signature) -> str:
     names = ("actor", actor.name), ("action", action.name), ("actor-class", actor.class_name)
-    head = "".join(f" {key}={quoteattr(value)}" for key, value in names)
+    head = "".join(f" {key}={_quoted(value)}" for key, value in names)
     children = [
-        f'<tokens direction="{direction}" port={quoteattr(port)} count="{count}"/>'
+        f'<tokens direction="{direction}" port={_quoted(port)} count="{count}"/>'
         for direction, ports, rates in (("read", actor.inputs, action.reads), ("write", actor.outputs, action.writes))
         for port, count in zip(ports, rates, strict=True)
         if count
     ]
     for direction, variables in (("read", signature[1]), ("write", signature[2])):
-        children += [f'<variable direction="{direction}" name={quoteattr(v)}/>' for v in sorted(variables)]
+        children += [f'<variable direction="{direction}" name={_quoted(v)}/>' for v in sorted(variables)]
     return f"{head}>{''.join(children)}</step>" if children else f"{head}/>"
 
 
@@ -478,7 +491,7 @@ class _EdgeWriter:
             edges=edges,
             starts=np.searchsorted(edges.target, np.arange(n + 1, dtype=np.int64)),
             numbers=np.full(n, -1, dtype=np.int64),
-            ends=[[(quoteattr(a.name), quoteattr(x.name)) for x in a.actions] for a in trace.topology.actors],
+            ends=[[(_quoted(a.name), _quoted(x.name)) for x in a.actions] for a in trace.topology.actors],
         )
 
     def into(self, actor: int, index: int, number: int) -> Iterator[str]:
@@ -507,6 +520,6 @@ class _EdgeWriter:
             buffer = self.trace.topology.buffers[label]
             source = self.trace.topology.actors[buffer.source].outputs[buffer.source_port]
             target = self.trace.topology.actors[buffer.target].inputs[buffer.target_port]
-            ports = f"source-port={quoteattr(source)} target-port={quoteattr(target)}"
+            ports = f"source-port={_quoted(source)} target-port={_quoted(target)}"
             return f' kind="tokens" {ports} count="{int(self.edges.count[e])}"'
-        return f' kind="{word}" {word}={quoteattr(self.edges.names[label])} direction="{direction}"'
+        return f' kind="{word}" {word}={_quoted(self.edges.names[label])} direction="{direction}"'

@@ -1,6 +1,6 @@
 """Writing weights as XML: the dialect of TURNUS with the project's own attributes (see ``weights_xml``)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import TypeVar
 
@@ -9,7 +9,7 @@ from lxml import etree
 from dse.formats.decimals import format_decimal
 from dse.formats.weights_xml import canonical_name
 from dse.formats.xml_keep import ElementKind, keep_unknown
-from dse.formats.xml_reading import write_xml
+from dse.formats.xml_reading import refuse_unwritable, write_xml
 from dse.model.weights import ComputeKey, Cost, FifoKind, SchedulingKey, SimdCost, UnitKind, WeightTable
 
 _Key = TypeVar("_Key", ComputeKey, SchedulingKey)
@@ -34,6 +34,7 @@ _COMMUNICATION = ElementKind(tag="communication", attributes=("network", *_CLOCK
 
 def write_compute(table: WeightTable, kind: UnitKind, path: str, *, keep: str | None = None) -> None:
     """Write the compute weights of one unit kind (.exdf); unknown parts of the file ``keep`` are carried over."""
+    refuse_unwritable(path, _names(table))
     root = etree.Element("network", {"name": table.name, "frequency-unit": "MHz"})
     plain = {key: Cost(mean_cycles=s.block_cycles[0], frequency_mhz=s.frequency_mhz) for key, s in table.simd.items()}
     groups = _by_actor((key, cost) for key, cost in (plain | table.compute).items() if key[2] == kind)
@@ -48,6 +49,7 @@ def write_compute(table: WeightTable, kind: UnitKind, path: str, *, keep: str | 
 
 def write_scheduling(table: WeightTable, kind: UnitKind, path: str, *, keep: str | None = None) -> None:
     """Write the scheduling weights of one unit kind (.sxdf)."""
+    refuse_unwritable(path, _names(table))
     root = etree.Element("network", {"name": table.name, "frequency-unit": "MHz"})
     groups = _by_actor((key, cost) for key, cost in table.scheduling.items() if key[3] == kind)
     for actor, entries in groups.items():
@@ -66,6 +68,7 @@ def write_communication(
     Where ``local`` and ``cpu_cpu`` cost the same they become one entry without ``fifo``, which TURNUS reads as it is;
     TURNUS would add up the two entries of a side.
     """
+    refuse_unwritable(path, _names(table))
     root = etree.Element("communication", {"network": table.name, "frequency-unit": "MHz"})
     buffers: dict[tuple[str, ...], dict[tuple[str, FifoKind], Cost]] = {}
     for key, cost in table.transfers.items():
@@ -77,6 +80,12 @@ def write_communication(
         for side in ("read", "write"):
             _add_accesses(memory, side, {f: costs[side, f] for f in fifos if (side, f) in costs}, kind)
     _finish(root, path, keep, _COMMUNICATION)
+
+
+def _names(table: WeightTable) -> Iterator[str]:
+    yield table.name
+    for key in (*table.compute, *table.scheduling, *table.transfers, *table.simd):
+        yield from (part for part in key if part is not None)
 
 
 def _add_accesses(memory: etree._Element, side: str, costs: dict[FifoKind, Cost], kind: UnitKind) -> None:

@@ -17,12 +17,12 @@ any other on the first CPU unit; the policy is that of the network element, else
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import cast, get_args
 
 from lxml import etree
 
 from dse.base.diagnostics import Gatherer
+from dse.base.escaping import name_of_file
 from dse.base.numbers import CLOCK_MHZ, parse_decimal
 from dse.base.registry import nearest_names
 from dse.formats.connections import Buffers, read_sizes
@@ -95,7 +95,7 @@ class _Reader:
             capacities=buffers.capacities(sizes),
             release=cast(ReleaseMode, release or "reading"),
             transfers=cast(TransferMode, transfers or "sequential"),
-            name=reader.text(root, own("name")) or Path(reader.source.path).stem,
+            name=reader.text(root, own("name")) or name_of_file(reader.source.path),
         )
 
     def _size_elements(self) -> list[etree._Element]:

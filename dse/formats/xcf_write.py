@@ -1,5 +1,6 @@
 """Mapping files (.xcf): writing, in one of four dialects with the project's own attributes beside (see ``xcf``)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -11,7 +12,7 @@ from dse.formats.connections import Buffers, connection_attributes
 from dse.formats.decimals import format_decimal
 from dse.formats.xcf import NAMESPACE, own
 from dse.formats.xml_keep import ElementKind, keep_unknown
-from dse.formats.xml_reading import write_xml
+from dse.formats.xml_reading import refuse_unwritable, topology_names, write_xml
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import Platform, Unit
 from dse.model.trace import Topology
@@ -102,6 +103,7 @@ def write_xcf(
     Raises:
         FormatError: the file cannot be written, or the dialect cannot number so many partitions.
     """
+    refuse_unwritable(path, (*topology_names(topology), point.name, *_partition_names(point)))
     style, buffers = _STYLES[dialect], Buffers(topology)
     root = _root(style, point, topology)
     partitioning = etree.SubElement(root, style.partitioning)
@@ -116,6 +118,10 @@ def write_xcf(
     if keep is not None:
         keep_unknown(keep, root, _SHAPE)
     write_xml(root, path)
+
+
+def _partition_names(point: DesignPoint) -> Iterator[str]:
+    return (name for partition in point.partitions for name in (partition.name, partition.unit, partition.policy))
 
 
 def _root(style: _Style, point: DesignPoint, topology: Topology) -> etree._Element:

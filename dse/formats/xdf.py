@@ -8,13 +8,13 @@ classes and values: that is elaboration (``dse.frontend.network``).
 import copy
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Literal, cast, get_args
 
 from lxml import etree
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import FormatError
+from dse.base.escaping import name_of_file
 from dse.base.files import write_whole
 from dse.base.registry import nearest_names
 from dse.base.source import Span
@@ -102,7 +102,7 @@ class _Reader:
                     groups[tag].append(readers[tag](child))
             except _Malformed:
                 continue
-        name = root.get("name") or Path(self.source.path).stem
+        name = root.get("name") or name_of_file(self.source.path)
         if self.failed:
             return None
         return XdfNetwork(

@@ -4,19 +4,21 @@ The tools of the field disagree in letter case and spelling, so names are compar
 What is wrong is gathered with its place; the value is None then and the reader goes on.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
 from lxml import etree
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import FormatError
+from dse.base.escaping import not_in_xml
 from dse.base.files import write_whole
 from dse.base.numbers import ANY_NUMBER, Bounds, parse_decimal, parse_integer
 from dse.base.registry import nearest_names
 from dse.base.source import Span, file_span
 from dse.formats.xml_source import XmlSource, local_name, parse_xml
 from dse.model.design_point import MOST_TOKENS
+from dse.model.trace import Topology
 
 
 class XmlReader:
@@ -168,6 +170,25 @@ def _bare(name: str) -> str:
 def shorten(text: str) -> str:
     """Return ``text`` cut to a length that fits a message."""
     return text if len(text) <= 40 else text[:37] + "..."
+
+
+def refuse_unwritable(path: str, names: Iterable[str]) -> None:
+    """Raise ``FormatError`` if one of the names that a document is to hold has characters that XML cannot have."""
+    for name in names:
+        if found := not_in_xml(name):
+            raise FormatError(
+                f"the name '{shorten(name)}' cannot stand in an XML file: it has the character U+{ord(found[0]):04X}",
+                span=file_span(path, 0),
+                expected="give it another name where it comes from",
+            )
+
+
+def topology_names(topology: Topology) -> Iterator[str]:
+    """Yield every name of a network, its actors, ports and actions."""
+    yield topology.name
+    for actor in topology.actors:
+        yield from (actor.name, actor.class_name, *actor.inputs, *actor.outputs)
+        yield from (action.name for action in actor.actions)
 
 
 def write_xml(root: etree._Element, path: str) -> None:

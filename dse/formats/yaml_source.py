@@ -13,6 +13,7 @@ import yaml
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import DseError, FormatError
+from dse.base.escaping import not_in_xml
 from dse.base.numbers import ANY_NUMBER, Bounds, parse_decimal, parse_integer
 from dse.base.registry import nearest_names
 from dse.base.source import Span, file_span
@@ -81,6 +82,9 @@ class YamlSource:
     def text(self, node: yaml.Node, what: str) -> str | None:
         """Return a scalar as it is written."""
         if isinstance(node, yaml.ScalarNode) and node.tag != "tag:yaml.org,2002:null":
+            if not_in_xml(node.value):
+                self.error(f"{what} holds control characters", node, "expected a text that prints")
+                return None
             return str(node.value)
         self.error(f"{what} is {_kind(node)}", node, "expected a text")
         return None

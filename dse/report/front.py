@@ -1,12 +1,12 @@
 """A Pareto front as a table, in words and as plain values."""
 
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from dse.model.study import Front
 from dse.model.trace import Topology
 from dse.report.quantities import value_text
 from dse.report.ranking import mapping_text
+from dse.report.tables import NamesTable
 
 SHOWN = 20
 """At most so many points of a front are printed, spread over it."""
@@ -14,7 +14,7 @@ SHOWN = 20
 
 def front_table(front: Front, topology: Topology) -> Table:
     """Return the points of a front, one row each, by the first objective."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = NamesTable()
     for axis in front.axes:
         table.add_column(axis.name, justify="right")
     table.add_column("mapping", overflow="fold")

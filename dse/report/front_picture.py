@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
+from dse.base.escaping import page_text
 from dse.model.study import Front
 from dse.report.quantities import value_text
 from dse.report.svg import colour, picture, tag, text
@@ -30,7 +31,7 @@ def _scatter(front: Front) -> str:
         tag(
             "circle",
             [("cx", xs.at(x)), ("cy", ys.at(y)), ("r", 4.0), ("fill", colour(0))],
-            tag("title", [], f"{value_text(x, across.unit)}, {value_text(y, up.unit)}"),
+            tag("title", [], page_text(f"{value_text(x, across.unit)}, {value_text(y, up.unit)}")),
         )
         for x, y in points
     ]

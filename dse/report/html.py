@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
+from dse.base.escaping import page_text
 from dse.model.estimate import Estimate
 from dse.model.study import Study
 from dse.model.trace import Trace
@@ -33,6 +33,8 @@ td.n, th.n { text-align: right; white-space: nowrap; } .wide { overflow-x: auto;
 dl { display: grid; grid-template-columns: max-content auto; gap: .2em 1.2em; font-size: .9em; }
 dt { color: #666; } dd { margin: 0; overflow-wrap: anywhere; }
 """
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""A second wall behind the escaping: the browser runs no script in the page, loads nothing and sends nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,17 +83,18 @@ def report_page(inputs: ReportInputs) -> str:
         _section("What was assumed", _list(study.assumed) if study.assumed else "<p>Nothing.</p>"),
         _section("How this was made", _manifest(inputs.manifest)),
     ]
-    title = f"dse: {escape(study.network)}"
+    title = f"dse: {page_text(study.network)}"
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<style>{_STYLE}</style>\n</head>\n'
         "<body>\n" + "\n".join(sections) + "\n</body>\n</html>\n"
     )
 
 
 def _section(title: str, body: str, note: str = "") -> str:
-    below = f'<p class="note">{escape(note)}</p>' if note else ""
-    return f"<h2>{escape(title)}</h2>\n{body}\n{below}"
+    below = f'<p class="note">{page_text(note)}</p>' if note else ""
+    return f"<h2>{page_text(title)}</h2>\n{body}\n{below}"
 
 
 def _facts_of_best(best: RankedRow, study: Study) -> list[tuple[str, str]]:
@@ -116,16 +119,17 @@ def _head(inputs: ReportInputs) -> str:
     if study.pruned:
         facts.append((f"{study.pruned:,}", "excluded by their bound"))
     shown = "".join(
-        f'<div class="fact"><b>{escape(value)}</b><span>{escape(what)}</span></div>' for value, what in facts
+        f'<div class="fact"><b>{page_text(value)}</b><span>{page_text(what)}</span></div>' for value, what in facts
     )
     optimum = "No mapping of the space is better." if study.complete else "Better mappings may exist."
     lead = f"{study.method}: {study.method_reason}. {optimum}"
-    return f'<h1>{escape(study.network)}</h1>\n<p class="lead">{escape(lead)}</p>\n<div class="facts">{shown}</div>'
+    title = f"<h1>{page_text(study.network)}</h1>"
+    return f'{title}\n<p class="lead">{page_text(lead)}</p>\n<div class="facts">{shown}</div>'
 
 
 def _ranking(rows: Sequence[RankedRow]) -> str:
     names = ("#", *cost_columns(rows), "speed-up", "gap", "busiest")
-    head = "".join(f'<th class="n">{escape(name)}</th>' for name in names) + "<th>mapping</th>"
+    head = "".join(f'<th class="n">{page_text(name)}</th>' for name in names) + "<th>mapping</th>"
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, rows))}</tbody></table>"
 
 
@@ -134,13 +138,13 @@ def _front(inputs: ReportInputs) -> list[str]:
     front = inputs.study.front
     if front is None:
         return []
-    head = "".join(f'<th class="n">{escape(axis.name)}</th>' for axis in front.axes)
+    head = "".join(f'<th class="n">{page_text(axis.name)}</th>' for axis in front.axes)
     rows = []
     for point in front.points:
         values = (value_text(value, axis.unit) for value, axis in zip(point.values, front.axes, strict=True))
-        cells = "".join(f'<td class="n">{escape(text)}</td>' for text in values)
+        cells = "".join(f'<td class="n">{page_text(text)}</td>' for text in values)
         mapping = mapping_text(point.evaluation.point, inputs.trace.topology)
-        rows.append(f"<tr>{cells}<td>{escape(mapping)}</td></tr>")
+        rows.append(f"<tr>{cells}<td>{page_text(mapping)}</td></tr>")
     table = f"<table><thead><tr>{head}<th>mapping</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
     return [_section("Trade-offs", front_pictures(front) + table, f"{front_text(front)}.")]
 
@@ -154,8 +158,8 @@ def _row(row: RankedRow) -> str:
         "" if row.gap is None else f"{100 * row.gap:.1f} %",
         "" if busiest is None else f"{busiest.partition} {100 * busiest.busy / busiest.core_time:.1f} %",
     ]
-    numbers = "".join(f'<td class="n">{escape(cell)}</td>' for cell in cells)
-    return f"<tr>{numbers}<td>{escape(row.mapping)}</td></tr>"
+    numbers = "".join(f'<td class="n">{page_text(cell)}</td>' for cell in cells)
+    return f"<tr>{numbers}<td>{page_text(row.mapping)}</td></tr>"
 
 
 def _reasons(inputs: ReportInputs) -> str:
@@ -163,7 +167,7 @@ def _reasons(inputs: ReportInputs) -> str:
 
 
 def _list(lines: Sequence[str]) -> str:
-    return "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
+    return "<ul>" + "".join(f"<li>{page_text(line)}</li>" for line in lines) + "</ul>"
 
 
 def _bars(inputs: ReportInputs) -> str:
@@ -188,4 +192,4 @@ def _timelines(inputs: ReportInputs) -> str:
 
 
 def _manifest(manifest: Sequence[tuple[str, str]]) -> str:
-    return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in manifest) + "</dl>"
+    return "<dl>" + "".join(f"<dt>{page_text(k)}</dt><dd>{page_text(v)}</dd>" for k, v in manifest) + "</dl>"

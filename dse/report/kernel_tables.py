@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from dse.base.source import Span
@@ -10,6 +9,7 @@ from dse.gpu.advise.advice import Advice
 from dse.gpu.advise.choose import Choice, total_s
 from dse.model.kernel import KernelFeatures, MemoryInstruction
 from dse.model.kernel_cost import KernelCost
+from dse.report.tables import NamesTable
 
 _SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
@@ -128,4 +128,4 @@ def choice_table(choice: Choice, *, with_host: bool) -> Table:
 
 
 def _table() -> Table:
-    return Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    return NamesTable()

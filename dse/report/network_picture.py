@@ -7,6 +7,7 @@ neighbours (Sugiyama, Tagawa and Toda 1981, without dummy nodes).
 from collections import defaultdict
 from dataclasses import dataclass
 
+from dse.base.escaping import page_text
 from dse.model.design_point import DesignPoint
 from dse.model.trace import Topology
 from dse.report.ranking import unit_text
@@ -148,7 +149,7 @@ def _curve(
             ("stroke-width", 1 + 2.5 * share),
             ("stroke-opacity", 0.75),
         ],
-        tag("title", [], topology.buffer_name(buffer).replace("&", "&amp;").replace(">", "&gt;")),
+        tag("title", [], page_text(topology.buffer_name(buffer))),
     )
 
 

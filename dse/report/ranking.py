@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -13,6 +12,7 @@ from dse.model.estimate import PartitionAccount, TickUnit
 from dse.model.study import Evaluation, ObjectiveAxis, Study
 from dse.model.trace import Topology
 from dse.report.quantities import percent_text, ratio, time_text, value_text
+from dse.report.tables import NamesTable
 
 OBJECTIVES_SHOWN = 3
 """So many of the objectives that rank have a column in the text; the page and the JSON show all."""
@@ -141,7 +141,7 @@ def ranking_table(rows: Sequence[RankedRow]) -> Table:
 
     Many objectives leave no room for what is said of the makespan: speed-up, bound and the busiest partition go.
     """
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = NamesTable()
     table.add_column("#", justify="right")
     heads = cost_columns(rows)[:OBJECTIVES_SHOWN]
     heads = heads if MAKESPAN in heads else (*heads, MAKESPAN)

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
+
+from dse.base.escaping import page_text
 
 PALETTE = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#e15759", "#76b7b2", "#edc948", "#9c755f", "#ff9da7", "#86bcb6")
 """Ten colours that stay apart for most eyes; they repeat for more partitions, and names stand beside them always."""
@@ -23,7 +24,7 @@ def colour(index: int) -> str:
 
 def tag(name: str, attributes: Sequence[tuple[str, str | float]], content: str = "") -> str:
     """Return an element; ``content`` is markup. Numbers are written with at most two decimals."""
-    text = "".join(f" {key}={quoteattr(_value(value))}" for key, value in attributes)
+    text = "".join(f' {key}="{page_text(_value(value))}"' for key, value in attributes)
     return f"<{name}{text}>{content}</{name}>" if content else f"<{name}{text}/>"
 
 
@@ -33,7 +34,7 @@ def _value(value: str | float) -> str:
 
 def rectangle(x: float, y: float, width: float, height: float, fill: str, title: str = "", radius: float = 0) -> str:
     """Return a rectangle; ``title`` is shown when the pointer rests on it."""
-    content = f"<title>{escape(title)}</title>" if title else ""
+    content = f"<title>{page_text(title)}</title>" if title else ""
     corners: list[tuple[str, str | float]] = [("rx", radius)] if radius else []
     box: list[tuple[str, str | float]] = [("x", x), ("y", y), ("width", width), ("height", height), ("fill", fill)]
     return tag("rect", [*box, *corners], content)
@@ -42,7 +43,7 @@ def rectangle(x: float, y: float, width: float, height: float, fill: str, title:
 def text(x: float, y: float, content: str, *, anchor: str = "start", size: float = 12, fill: str = "#222") -> str:
     """Return a line of text; ``y`` is its base line, ``anchor`` start, middle or end."""
     return tag(
-        "text", [("x", x), ("y", y), ("text-anchor", anchor), ("font-size", size), ("fill", fill)], escape(content)
+        "text", [("x", x), ("y", y), ("text-anchor", anchor), ("font-size", size), ("fill", fill)], page_text(content)
     )
 
 

@@ -6,7 +6,6 @@ Everything is read off one estimate; nothing is simulated here.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from dse.model.design_point import DesignPoint
@@ -15,6 +14,7 @@ from dse.model.study import LowerBound
 from dse.model.trace import Topology
 from dse.report.quantities import percent_text, time_text
 from dse.report.ranking import Busiest, busiest_partition, unit_text
+from dse.report.tables import NamesTable
 
 TOP = 5
 """So many blocked actors and blocking FIFOs are named."""
@@ -132,7 +132,7 @@ def _verdict(estimate: Estimate, busiest: Busiest | None, bounds: Sequence[Lower
 
 def partition_table(reasons: Reasons) -> Table:
     """Return the core time of each partition in per cent of its cores' time."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = NamesTable()
     for name in ("partition", "unit"):
         table.add_column(name)
     for name in CORE_CATEGORIES:

@@ -45,6 +45,6 @@ def test_a_full_disk_is_no_traceback() -> None:
         command = [sys.executable, "-m", "dse.cli.main", "check", str(network)]
         run = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert run.returncode == 1
-    assert run.stderr.startswith("error: writing: No space left on device\n")
+    assert run.stderr.startswith("error: standard output: No space left on device\n")
     assert "Traceback" not in run.stderr
     assert "Exception ignored" not in run.stderr
