@@ -183,8 +183,8 @@ def _deadlocked(result: RunResult) -> list[str]:
         return []
     return [
         f"deadlock: {', '.join(d.actors)} wait for each other; {d.fifo} is full with {d.capacity_tokens} tokens\n"
-        f"  = its writer goes on when it holds {d.needed_tokens} tokens (-s {d.needed_tokens}, or bufferSize in the XDF);"
-        " if the run then stops later, it needs more: try powers of two"
+        f"  = its writer goes on when it holds {d.needed_tokens} tokens (-s {d.needed_tokens}, or bufferSize in the "
+        "XDF); if the run then stops later, it needs more: try powers of two"
     ]
 
 
