@@ -21,6 +21,8 @@ MOST_TOKEN_BITS = 1 << 42
 """The bits of a list of 2^32 integers of 512 bits, twice: no token is larger."""
 _UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML file can hold, half characters among them: no name of a program has one."""
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half characters, which no file can hold."""
 
 
 class HeaderError(ValueError):
@@ -101,6 +103,13 @@ class _Value:
             return self.value
         raise self.wrong("true or false")
 
+    def note(self) -> str:
+        """Return any text, such as the path of a file: JSON and terminals alone are to hold it, with escapes."""
+        found = self.value
+        if not isinstance(found, str) or _HALF.search(found):
+            raise self.wrong("a text")
+        return found
+
     def text(self) -> str:
         """Return a text that every output can hold."""
         found = self.value
@@ -149,7 +158,7 @@ def _header(document: _Value) -> TraceHeader:
         topology=found,
         counts=tuple(c.integer(0, 1 << 48) for c in counts.items(count=n)),
         digest=digest.text(),
-        made_by=tuple((key.text(), value.text()) for key, value in pairs),
+        made_by=tuple((key.text(), value.note()) for key, value in pairs),
         signatures=tuple(tuple(map(_signature, table.items(most=MOST_ACTIONS))) for table in accesses),
         accesses_digest=document.field_or("accesses_digest", "").text(),
     )

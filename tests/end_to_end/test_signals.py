@@ -31,10 +31,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 import dse.cli.main as program
 
 def busy(arguments):
-    print("begun", flush=True)
     until = time.monotonic() + 60
+    words = ["begun"]
     while time.monotonic() < until:  # what does not come to its end by an exception
         try:
+            if words:
+                print(words.pop(), flush=True)
             time.sleep(60)
         except BaseException:
             pass

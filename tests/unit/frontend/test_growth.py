@@ -10,7 +10,7 @@ from dse.base.limits import Limits, raised_limits
 from dse.formats.turnus_net import read_net
 from dse.formats.turnus_trace import read_turnus_trace
 from dse.frontend.network.elaborate import load_network
-from tests.fuzz.running import time_limit
+from tests.fuzz.faults import bounded
 
 NET = Path(__file__).resolve().parents[2] / "golden/turnus/case_04/top.net"
 ACTOR = "package x;\nactor A() ==> int Out :\n    action ==> Out:[1] end\nend\n"
@@ -32,7 +32,7 @@ def nested(folder: Path, levels: int, fan: int, leaf: str) -> str:
 @pytest.mark.parametrize(("levels", "fan", "leaf"), [(3, 1000, "x.A"), (9, 30, "")], ids=["actors", "nothing"])
 def test_networks_in_networks(tmp_path: Path, levels: int, fan: int, leaf: str) -> None:
     path = nested(tmp_path, levels, fan, leaf)
-    with time_limit(60), raised_limits(Limits(actors=5000)), pytest.raises(SourceError) as caught:
+    with bounded(60), raised_limits(Limits(actors=5000)), pytest.raises(SourceError) as caught:
         load_network(path)
     errors = [d for d in caught.value.diagnostics if d.severity == "error"]
     assert [d.message for d in errors] == [
@@ -87,7 +87,7 @@ def test_a_packed_trace_is_left_where_nothing_in_it_is_kept(tmp_path: Path, piec
         for _ in range(40):
             file.write(piece * ((1 << 20) // len(piece)))
         file.write(b"</trace>")
-    with time_limit(60), pytest.raises(DseError, match=r"41\d\d kB of it hold no complete step"):
+    with bounded(60), pytest.raises(DseError, match=r"41\d\d kB of it hold no complete step"):
         read_turnus_trace(str(path), read_net(str(NET)))  # 4 MB of 40 were looked at
 
 
@@ -123,5 +123,5 @@ def test_yaml_that_names_itself(tmp_path: Path, text: str) -> None:
 
     path = tmp_path / "p.yaml"
     path.write_text(text)
-    with time_limit(30), pytest.raises(FormatError):
+    with bounded(30), pytest.raises(FormatError):
         read_platform(str(path))
