@@ -237,3 +237,29 @@ def test_a_native_of_the_user_that_fails_is_no_traceback(tmp_path: Path, options
     bound = replace(options, natives=(("A.own", f"{__name__}:boom"),))
     with pytest.raises(ExecutionError, match=r"the native 'A.own' .* failed: RuntimeError: no such thing"):
         run_network(network_of(tmp_path / "net", (text,), "a=A"), bound)
+
+
+def test_a_folder_whose_name_only_begins_alike_is_outside(tmp_path: Path, options: RunOptions) -> None:
+    (tmp_path / "net-other").mkdir()
+    (tmp_path / "net-other" / "secret").write_bytes(b"TOP")
+    with pytest.raises(ExecutionError, match=r"may not read '\.\./net-other/secret'"):
+        run_network(access(tmp_path, read("../net-other/secret")), options)
+
+
+def test_a_channel_does_not_read_what_an_earlier_run_left(tmp_path: Path, options: RunOptions) -> None:
+    left = tmp_path / "dse-out" / "Top" / "files" / "left"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"old")
+    with pytest.raises(ExecutionError, match="No such file"):
+        run_network(channel(tmp_path, f'f := open("{left}", "r"); print(readByte(f)); close(f);'), options)
+
+
+def test_the_reference_is_named_by_the_user_and_may_be_read(tmp_path: Path, options: RunOptions) -> None:
+    secret = tmp_path / "secret"
+    named = replace(options, reference=str(secret))
+    assert (
+        run_network(channel(tmp_path, f'f := open("{secret}", "r"); print(readByte(f)); close(f);'), named).stdout
+        == "84"
+    )
+    with pytest.raises(ExecutionError, match="may not read"):
+        run_network(channel(tmp_path, f'f := open("{secret}", "r"); print(readByte(f)); close(f);'), options)
