@@ -62,6 +62,17 @@ def test_default_sizes_of_a_trace_let_its_firings_happen(late: str, tmp_path: Pa
     assert found.tokens == (1024, 1024)
 
 
+def test_default_sizes_grow_until_the_firings_fit(tmp_path: Path) -> None:
+    """1,500 tokens have to wait: 1,024 are not enough, the next power of two is."""
+    (tmp_path / "A.cal").write_text(A.format(n=1500))
+    (tmp_path / "B.cal").write_text(B)
+    (tmp_path / "late.xdf").write_text(XDF)
+    trace = str(tmp_path / "late.trace")
+    assert main(["trace", str(tmp_path / "late.xdf"), "-s", "3000", "-o", trace, "--quiet"]) == 0
+    found = search_capacities(load_setting(ProblemOptions(program=trace, missing_weights="zero")))
+    assert found.tokens == (2048, 2048)
+
+
 def test_a_size_that_deadlocks_is_found_once(
     late: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
