@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dse.base.errors import FormatError, OptionError
+from dse.base.errors import ExecutionError, FormatError, OptionError
 from dse.base.escaping import json_text
 from dse.base.files import write_whole
 from dse.base.staging import check_places, put_in_place, staged
@@ -41,7 +41,7 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -
 
     All files are written aside, and only then take the place of those of an earlier ranking: ``ranking.json`` goes
     first and comes last, so that whoever finds one finds all files that belong to it, and no others.
-    Raises ``OptionError`` where they cannot be written.
+    Raises ``ExecutionError`` where they cannot be written.
     """
     study, topology = inputs.study, inputs.trace.topology
     delivery = Delivery(
@@ -65,7 +65,7 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -
             _exchange(stage, out, delivery.ranking.name)
     except OSError as cause:
         where = f" '{cause.filename}'" if cause.filename else ""
-        raise OptionError(
+        raise ExecutionError(
             f"cannot write the results{where}: {cause.strerror or cause}",
             expected="no evaluation is lost: make room and use --resume, or choose another folder with --out",
         ) from cause

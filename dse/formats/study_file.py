@@ -66,7 +66,7 @@ class StudyStore:
         self._contents = contents
         self._place = place
         self._layouts = _Layouts(tables, len(contents.topology.actors))
-        self._lost: OptionError | ExecutionError | None = None
+        self._lost: ExecutionError | None = None
         """Why evaluations that were added are not in the file: a full disk undoes the open transaction."""
         self._least = 0
         self._known: Mapping[str, Evaluation] = {}
@@ -114,7 +114,7 @@ class StudyStore:
     def add(self, evaluation: Evaluation) -> None:
         """Add an evaluation to the open transaction, or put it in the place of what was known of its point.
 
-        Raises ``OptionError`` where the file cannot be written.
+        Raises ``ExecutionError`` where the file cannot be written.
         """
         self._added.append(evaluation)
         try:
@@ -146,7 +146,7 @@ class StudyStore:
     def commit(self) -> None:
         """Make everything added durable.
 
-        Raises ``OptionError`` where the file cannot be written, ``ExecutionError`` where it is not in its place.
+        Raises ``ExecutionError`` where the file cannot be written, or is not in its place.
         """
         if self._lost is not None:
             raise self._lost
@@ -179,11 +179,11 @@ class StudyStore:
         if not whole:
             raise self._displaced(f"the study '{self._path}' was overwritten")
 
-    def _unwritable(self, cause: sqlite3.DatabaseError) -> OptionError | ExecutionError:
+    def _unwritable(self, cause: sqlite3.DatabaseError) -> ExecutionError:
         what = self._place.trouble()
         if what:
             return self._displaced(what)
-        self._lost = OptionError(
+        self._lost = ExecutionError(
             f"cannot write the study '{self._path}': {cause}",
             expected="what was reported is in it: make room, and continue with --resume",
         )

@@ -15,6 +15,7 @@ from dse.explore.objectives.front import Goals, front_of, ranked_by
 from dse.explore.search import ranked, run_search
 from dse.explore.space.space import Space
 from dse.flows.options import ExploreOptions
+from dse.flows.program import RUNNING
 from dse.flows.search.method import kept, make_method, search_context, searched_goals
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.space import first_point, holds
@@ -179,10 +180,11 @@ def space_bounds(setting: Setting, space: Space) -> tuple[LowerBound, ...]:
 def too_early(limit: TimeLimit) -> OptionError:
     """Return the error for a budget in seconds that ended before the first evaluation did, with where it went."""
     what, seconds = limit.longest_stage()
+    more = "give more of it: the mapping on one core, to which the others are compared, counts too"
     return OptionError(
-        f"the budget ended before a mapping of the space was estimated: of {limit.spent:.0f} s,"
-        f" {what} took {seconds:.0f} s",
-        expected="give more of it: the mapping on one core, to which the others are compared, counts too",
+        f"the budget ended before a mapping of the space was estimated: of {limit.spent:.1f} s,"
+        f" {what} took {seconds:.1f} s",
+        expected=f"{more}; a network that never ends needs -f or --max-firings" if what == RUNNING else more,
     )
 
 

@@ -199,8 +199,9 @@ def test_a_full_disk_is_an_error_and_keeps_what_was_reported(tmp_path: Path) -> 
     run = Evaluator(
         FormulaEngine(), budget=Budget(), store=store, clock=itertools.count().__next__, progress=seen.append
     )
-    with pytest.raises(OptionError, match=r"cannot write the study .* disk is full"):
+    with pytest.raises(ExecutionError, match=r"cannot write the study .* disk is full") as full:
         run_search(METHODS.load("exhaustive")(context(space, bounded=False)), run, None)
+    assert full.value.exit_code == 1, "the usage was right"
     store.close()
     kept = resume_study(tmp_path / "s.sqlite", chain(10), IDENTITY, {}).known()
     assert len(kept) >= seen[-1].evaluations > 0

@@ -243,7 +243,7 @@ def test_results_that_cannot_all_be_written_leave_the_earlier_ones(
 
     monkeypatch.setattr(deliver_module, "write_whole", full)
     monkeypatch.setattr("dse.formats.xml_reading.write_whole", full)
-    with pytest.raises(OptionError, match=rf"cannot write the results '{tmp_path}/[a-z].*No space left"):
+    with pytest.raises(ExecutionError, match=rf"cannot write the results '{tmp_path}/[a-z].*No space left"):
         explore(options(program, tmp_path, budget=30, best=4, resume=True))
     after = tree(tmp_path)
     del before[STORE_NAME], after[STORE_NAME]
