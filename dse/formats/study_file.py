@@ -460,7 +460,7 @@ def _brief(value: str | None) -> str:
 def damaged(path: Path, why: str) -> FormatError:
     """Return the error for a study file that cannot be used."""
     return FormatError(
-        f"the study file cannot be read: {why}",
+        f"the study file cannot be read: {' '.join(why.split())}",  # SQLite may use several lines
         span=file_span(str(path), 0),
         expected="restore it from a copy, or leave out --resume to start a new study",
     )
