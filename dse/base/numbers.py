@@ -36,7 +36,9 @@ def _plain(value: Fraction) -> str:
 
 
 ANY_NUMBER = Bounds()
-CLOCK_MHZ = Bounds(least=Fraction(1, 10**6), most=Fraction(10**12), unit="MHz")
+MOST_MHZ = 100_000
+"""No clock is faster: above it the unit of the number is mistaken."""
+CLOCK_MHZ = Bounds(least=Fraction(1, 10**6), most=Fraction(MOST_MHZ), unit="MHz")
 POWER_WATT = Bounds(least=Fraction(1, 10**9), most=Fraction(10**9), unit="W")
 LATENCY_NS = Bounds(least=Fraction(1, 10**9), most=Fraction(10**12), unit="ns")
 BANDWIDTH_GB_S = Bounds(least=Fraction(1, 10**9), most=Fraction(10**9), unit="GB/s")

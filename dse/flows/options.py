@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from dse.base.errors import OptionError
-from dse.base.numbers import MOST_COUNTED, integer_from, parse_decimal, shortened
+from dse.base.numbers import MOST_COUNTED, MOST_MHZ, integer_from, parse_decimal, shortened
 from dse.base.registry import nearest_names
 from dse.explore.evaluator import Budget
 from dse.explore.search import BATCH
@@ -88,8 +88,6 @@ class EstimateOptions:
     transfers: TransferMode | None = None
 
 
-MOST_MHZ = 100_000
-"""No clock is faster: above it the unit of the number is mistaken."""
 _FORM = "UNIT=MHZ[,MHZ], such as cpu=1200,2000,2900; units with one clock in common: big+little=1200,2000"
 
 

@@ -21,12 +21,12 @@ from dse.model.platform import ClockScaling, Link, Platform, Unit
 from tests.unit.formats.strategies import NAMES
 
 ROOT = Path(__file__).resolve().parents[3]
-POSITIVE = st.integers(1, 10**9).map(lambda n: Fraction(n, 1000))
+POSITIVE = st.integers(1, 10**8).map(lambda n: Fraction(n, 1000))
 
 
 @st.composite
 def scalings(draw: st.DrawFn) -> ClockScaling | None:
-    span = draw(st.none() | st.just((Fraction(1, 1000), Fraction(10**9))))
+    span = draw(st.none() | st.just((Fraction(1, 1000), Fraction(10**5))))
     if draw(st.booleans()):
         points = draw(st.dictionaries(POSITIVE, POSITIVE, min_size=1, max_size=3))
         return ClockScaling(range_mhz=span, points=tuple(sorted(points.items())))
