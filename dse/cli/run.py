@@ -9,12 +9,11 @@ from dse.base.diagnostics import render
 from dse.base.errors import Diagnostic, OptionError
 from dse.cli.option_types import option_integer
 from dse.cli.progress import FiringLines, run_line
-from dse.cli.run_arguments import add_run_arguments, run_options
+from dse.cli.run_arguments import add_fifo_size, add_run_arguments, run_options
 from dse.cli.streams import READER_GONE, ReaderGone, print_json, program_output, say
 from dse.flows.run import RunReport, run_file
 from dse.run.execution import RunResult
 from dse.run.natives.screen import Comparison
-from dse.run.options import FIFO_TOKENS
 
 _MODES = ("auto", "never")
 _ENDINGS = {
@@ -41,14 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--tolerance", type=option_integer, default=0, metavar="N", help="difference of a sample that is accepted"
     )
     add_run_arguments(parser)
-    parser.add_argument(
-        "-s",
-        "--fifo-size",
-        type=option_integer,
-        default=FIFO_TOKENS,
-        metavar="N",
-        help="FIFO capacity in tokens (default 512)",
-    )
+    add_fifo_size(parser)
     parser.add_argument("--why", action="store_true", help="say what each actor waits for at the end")
     parser.add_argument(
         "--native",

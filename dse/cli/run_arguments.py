@@ -5,7 +5,7 @@ import argparse
 from dse.base.errors import OptionError
 from dse.cli.option_types import option_integer
 from dse.flows.options import parse_memory
-from dse.run.options import RunOptions
+from dse.run.options import FIFO_TOKENS, RunOptions
 
 
 def add_run_arguments(parser: argparse.ArgumentParser, *, prefix: str = "") -> None:
@@ -38,6 +38,18 @@ def add_run_arguments(parser: argparse.ArgumentParser, *, prefix: str = "") -> N
         action="append",
         default=[],
         help=f"{prefix}folder below which the program may read and write any file; may be repeated",
+    )
+
+
+def add_fifo_size(parser: argparse.ArgumentParser) -> None:
+    """Add the capacity of the FIFOs of a run that is all that is wanted; an estimate has capacities of its own."""
+    parser.add_argument(
+        "-s",
+        "--fifo-size",
+        type=option_integer,
+        default=FIFO_TOKENS,
+        metavar="N",
+        help="FIFO capacity in tokens (default 512)",
     )
 
 

@@ -9,15 +9,13 @@ import numpy as np
 
 from dse.base.diagnostics import render
 from dse.base.errors import OptionError
-from dse.cli.option_types import option_integer
 from dse.cli.progress import run_line
-from dse.cli.run_arguments import add_run_arguments, run_options
+from dse.cli.run_arguments import add_fifo_size, add_run_arguments, run_options
 from dse.cli.streams import print_json, say
 from dse.flows.program import UNNAMED_OUTPUT, told_firings
 from dse.flows.trace import Exported, Recorded, export_trace, import_trace, left_out, open_trace, record
 from dse.formats.trace_store import is_trace_store, write_trace
 from dse.model.trace import Trace
-from dse.run.options import FIFO_TOKENS
 
 _MOST_ACTIONS_SHOWN = 40
 
@@ -46,14 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     other.add_argument("--net", metavar="F.net", help="network model of --import or --export (default: beside it)")
     other.add_argument("--no-dependencies", action="store_true", help="export the steps only")
     add_run_arguments(parser)
-    parser.add_argument(
-        "-s",
-        "--fifo-size",
-        type=option_integer,
-        default=FIFO_TOKENS,
-        metavar="N",
-        help="FIFO capacity in tokens (default 512)",
-    )
+    add_fifo_size(parser)
     parser.add_argument(
         "--source-path", metavar="DIR", action="append", default=[], help="folder of classes; may be repeated"
     )

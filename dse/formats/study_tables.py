@@ -64,7 +64,6 @@ _SCHEMA = {
         row_digests BLOB NOT NULL   -- their sum as little-endian integers, modulo 2 to the 128th
     ) STRICT""",
 }
-_SEALED = tuple(name for name in _SCHEMA if name != "seal")
 _COLUMNS = {
     "manifest": "key, value",
     "identity": "key, value",

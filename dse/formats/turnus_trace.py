@@ -48,13 +48,6 @@ class _TooManyErrors(Exception):
     """Enough errors were gathered."""
 
 
-class _Nameless:
-    """A file that lxml cannot ask for its name: it takes none that is no UTF-8."""
-
-    def __init__(self, file: "IO[bytes] | gzip.GzipFile") -> None:
-        self.read = file.read
-
-
 # Import ---------------------------------------------------------------------------------------------------------------
 
 

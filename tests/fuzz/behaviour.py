@@ -41,7 +41,7 @@ def fault_of(arguments: Sequence[str], folder: Path) -> str | None:
 
 
 def _exit_code(arguments: list[str]) -> object:
-    with _hurried():
+    with bounded(SECONDS):
         try:
             return main(arguments)
         except SystemExit as leaving:
@@ -77,19 +77,26 @@ def _megabytes() -> float:
 
 
 @contextlib.contextmanager
-def _hurried() -> Iterator[None]:
-    """Raise ``Hang`` in what is inside when it takes too long, and again while it goes on."""
+def bounded(seconds: float) -> Iterator[None]:
+    """Raise ``Hang`` in what is inside when it takes longer, and again while it goes on; for the main thread."""
 
     def late(_signal: int, _frame: FrameType | None) -> None:
-        raise Hang
+        raise Hang(f"it does not end within {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS, 5.0)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 5.0)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+
+
+def fault_text(fault: BaseException) -> str:
+    """Return the last line of a traceback and where it was raised."""
+    frames = traceback.extract_tb(fault.__traceback__)
+    place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return f"{type(fault).__name__}: {fault} at {place}"
 
 
 def limit_memory(megabytes: int) -> None:

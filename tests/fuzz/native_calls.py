@@ -8,7 +8,7 @@ from dse.base.errors import DseError
 from dse.frontend.network.elaborate import load_network
 from dse.run.execution import run_network
 from dse.run.options import RunOptions
-from tests.fuzz.faults import bounded, fault_text
+from tests.fuzz.behaviour import Hang, bounded, fault_text
 
 _NATIVES = {
     "": """source_init: source_sizeOfFile: source_readNBytes:ui source_readByte: source_rewind: source_decrementNbLoops:
@@ -76,7 +76,7 @@ def attack(rng: random.Random, folder: Path) -> str | None:
                 run_network(load_network("Top.xdf").network, options)
         except DseError:
             pass
-        except Exception as fault:
+        except (Exception, Hang) as fault:
             return f"{calls}: {fault_text(fault)}"
     return None
 

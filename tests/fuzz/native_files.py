@@ -9,7 +9,7 @@ from dse.base.errors import DseError
 from dse.frontend.network.elaborate import load_network
 from dse.run.execution import run_network
 from dse.run.options import RunOptions
-from tests.fuzz.faults import bounded, fault_text
+from tests.fuzz.behaviour import Hang, bounded, fault_text
 
 SECRET = b"SECRET"
 _PRINTED_SECRET = " ".join(map(str, SECRET))
@@ -63,7 +63,7 @@ def attack(rng: random.Random, folder: Path) -> str | None:
                 run_network(load_network("home/net/Top.xdf").network, options, echo=printed.append)
         except DseError:
             pass
-        except Exception as fault:
+        except (Exception, Hang) as fault:
             return f"{told}: {fault_text(fault)}"
     if _PRINTED_SECRET in "".join(printed):
         return f"{told}: a file outside was read"

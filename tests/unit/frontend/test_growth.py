@@ -10,7 +10,7 @@ from dse.base.limits import Limits, raised_limits
 from dse.formats.turnus_net import read_net
 from dse.formats.turnus_trace import read_turnus_trace
 from dse.frontend.network.elaborate import load_network
-from tests.fuzz.faults import bounded
+from tests.fuzz.behaviour import bounded
 
 NET = Path(__file__).resolve().parents[2] / "golden/turnus/case_04/top.net"
 ACTOR = "package x;\nactor A() ==> int Out :\n    action ==> Out:[1] end\nend\n"
