@@ -29,6 +29,7 @@ _FIRST_ERROR = re.compile(
     r"^(?P<path>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.MULTILINE
 )
 _RUNNABLE = 0o755
+_UNDEFINED = re.compile(r"undefined (?:reference|symbol).*")
 _FULL = "No space left on device"
 
 
@@ -107,7 +108,7 @@ def build_program(
     options: BuildOptions,
     *,
     log: Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
     tools: RunningTools | None = None,
 ) -> BuildCounts:
     """Compile the sources of a project, which are in ``folder``, and link them to ``app``.
@@ -153,7 +154,7 @@ class _Compilation:
         self._cache = FileCache("objects", ".o")
         self._headers = dict(project.headers)
 
-    def compile_all(self, progress: Callable[[int, int], None] | None) -> tuple[list[Path], BuildCounts]:
+    def compile_all(self, progress: Callable[[int, int], None]) -> tuple[list[Path], BuildCounts]:
         """Return the objects in the order of the units."""
         units = self._project.units
         keys = {u.path: object_key(u, self._headers, self._compiler, self._options.flags) for u in units}
@@ -161,12 +162,12 @@ class _Compilation:
         # The largest first: the last one to end should be short.
         todo = sorted((u for u in units if u.path not in objects), key=lambda u: -len(u.text))
         done = len(objects)
-        with ThreadPoolExecutor(max_workers=max(1, min(self._options.jobs or usable_cores(), len(todo)))) as pool:
+        jobs = self._options.jobs or usable_cores()
+        with ThreadPoolExecutor(max_workers=max(1, min(jobs, len(todo)))) as pool:
             try:
                 for unit, path in pool.map(lambda u: self._compile(u, keys[u.path]), todo):
                     objects[unit.path] = path
-                    if progress is not None:
-                        progress(len(objects), len(units))
+                    progress(len(objects), len(units))
             except BaseException:  # before the pool waits for what is queued
                 self._live.end()
                 raise
@@ -223,9 +224,7 @@ class _Compilation:
         if _FULL in text:
             return BuildError("the disk is full: the compiler cannot write what it makes", expected="make room")
         found = _FIRST_ERROR.search(text)
-        what, span = (
-            _what_failed(found, self._project.units) if found is not None else (_last_line(text, code), NO_SPAN)
-        )
+        what, span = (_said(text, code), NO_SPAN) if found is None else _what_failed(found, self._project.units)
         where = "linking" if unit is None else f"compiling {unit.path}"
         return BuildError(f"the compiler failed, {where}: {what}", span=span, expected=place)
 
