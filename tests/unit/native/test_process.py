@@ -82,11 +82,12 @@ def test_an_interrupt_is_handed_on() -> None:
     heard: list[str] = []
 
     def interrupt(text: str) -> None:
+        if not heard:
+            threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         heard.append(text)
-        threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 
     with pytest.raises(KeyboardInterrupt) as caught:
         run_program(python(code + "time.sleep(60)"), listeners=Listeners(output=interrupt))
     assert caught.value.__notes__ == ["the run had made 0 firings"]
-    assert heard == ["1\n"]
+    assert "".join(heard) == "1\n"
     assert time.monotonic() - started < 30
