@@ -13,6 +13,8 @@ NAMES = ("a", "Partition", "instance", "x_1", "é", "名", "_", "a-b.c", "xml1",
 PREFIXES = ("", "", "", "p:", "q:", "xml:")
 SPACES = ("urn:dse:design-point:1", "urn:x", "http://example.com/a")
 TEXTS = ("", " ", "x", "1 < 2", "a&b", "é", "\U0001f600", "\t\n", "]]", "'\"", "--", "?>", "\u2028", "\x85", "z" * 30)
+DECLARATIONS = ("", "<?xml version='1.0'?>", '<?xml version="1.0" encoding="UTF-8" standalone = "yes" ?>\n')
+LINE_ENDS = ("\n", "\r\n", "\r", "&#10;", "&#xD;")
 NO_ERRORS = ("is not a valid URI", "xml:id")
 """What libxml2 complains about that has no part in whether a document is well-formed; it is silent of the rest then."""
 
@@ -20,7 +22,9 @@ NO_ERRORS = ("is not a valid URI", "xml:id")
 def random_document(rng: random.Random) -> bytes:
     """Return a document that is well-formed but for the accidents of names."""
     parts = [rng.choice(("", "", "\ufeff"))]
-    parts.append(rng.choice(("", "<?xml version='1.0'?>", '<?xml version="1.0" encoding="UTF-8" standalone = "yes" ?>\n')))
+    parts.append(
+        rng.choice(("", "<?xml version='1.0'?>", '<?xml version="1.0" encoding="UTF-8" standalone = "yes" ?>\n'))
+    )
     parts += [_misc(rng), _element(rng, 0), _misc(rng)]
     return "".join(parts).encode()
 
@@ -61,7 +65,7 @@ def _content(rng: random.Random, depth: int) -> str:
 
 def _escaped(rng: random.Random, text: str) -> str:
     """Return a text as markup, some characters as references."""
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace("\n", rng.choice(("\n", "\r\n", "\r", "&#10;", "&#xD;")))
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace("\n", rng.choice(LINE_ENDS))
     if text and rng.random() < 0.2:
         at = rng.randrange(len(text))
         if text[at] not in "&;" and "&" not in text:

@@ -1,6 +1,6 @@
 """Write ``characters.hpp``: which characters print, combine and are wide, as Python's tables say.
 
-    python -m tests.native.config.make_characters > dse/native/runtime/dse/characters.hpp
+python -m tests.native.config.make_characters > dse/native/runtime/dse/characters.hpp
 """
 
 import sys
@@ -23,7 +23,7 @@ struct CharacterRange {{
   char32_t last;
 }};
 
-// Returns whether a character lies in one of some ranges, which are in order.
+/// Return whether a character lies in one of some ranges, which are in order.
 template <std::size_t N>
 bool lies_in(const std::array<CharacterRange, N>& ranges, char32_t value) {{
   const auto after = std::upper_bound(ranges.begin(), ranges.end(), value,
@@ -49,7 +49,7 @@ def table(name: str, comment: str, holds: Callable[[str], bool]) -> str:
     """Return one table as C++."""
     found = [f"{{0x{a:X}, 0x{b:X}}}" for a, b in ranges(holds)]
     lines = [f"\n// {comment}", f"inline constexpr std::array<CharacterRange, {len(found)}> {name} = {{{{"]
-    lines += [f"    {', '.join(found[k : k + 6])}," for k in range(0, len(found), 6)]
+    lines += [f"    {', '.join(found[k : k + 5])}," for k in range(0, len(found), 5)]
     return "\n".join([*lines, "}};\n"])
 
 

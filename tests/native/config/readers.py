@@ -32,24 +32,24 @@ class Readers:
 
     def __init__(self, program: Path) -> None:
         self._process = subprocess.Popen([str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._requests, self._answers = self._process.stdin, self._process.stdout
 
     def close(self) -> int:
         """End the process; return its exit code, which is 0 unless it crashed."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.close()
-        self._process.stdout.close()
+        self._requests.close()
+        self._answers.close()
         return self._process.wait(10)
 
     def ask(self, *fields: str | bytes) -> Any:
         """Return the answer to a request. A process that is gone is an assertion error."""
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None and stdout is not None
         parts = [f.encode("utf-8", "surrogateescape") if isinstance(f, str) else f for f in fields]
-        stdin.write(struct.pack("<I", len(parts)) + b"".join(struct.pack("<I", len(p)) + p for p in parts))
-        stdin.flush()
-        head = stdout.read(4)
+        self._requests.write(struct.pack("<I", len(parts)) + b"".join(struct.pack("<I", len(p)) + p for p in parts))
+        self._requests.flush()
+        head = self._answers.read(4)
         assert len(head) == 4, f"the readers ended with {self._process.wait(10)}"
-        return json.loads(stdout.read(struct.unpack("<I", head)[0]))
+        return json.loads(self._answers.read(struct.unpack("<I", head)[0]))
 
 
 def network_fields(topology: Topology) -> list[str]:

@@ -1,5 +1,5 @@
-// Files of FIFO sizes (.bxdf): the reader of dse/formats/bxdf.py. Files before 2021 say `source-actor` and `target-actor`;
-// a connection that is left out has the `default-size`, and where that is missing too, 512 tokens.
+// Files of FIFO sizes (.bxdf): the reader of dse/formats/bxdf.py. Files before 2021 say `source-actor` and
+// `target-actor`; a connection that is left out has the `default-size`, and where that is missing too, 512 tokens.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Errors of what a user gives to the program: what is wrong, where, what to do; printed as dse/base/diagnostics.py does.
+// Errors of what a user gives to the program: what is wrong, where, what to do; printed as dse/base/diagnostics.py
+// does.
 #pragma once
 
 #include <sys/stat.h>
@@ -22,8 +23,8 @@ inline constexpr int exit_usage = 2;
 inline constexpr int exit_deadlock = 3;
 inline constexpr int exit_reader_gone = 141;  // 128 + SIGPIPE
 
-/// A range of characters in a file. Lines and columns count from 1, the end is exclusive; line 0: the file as a whole; an
-/// empty path: no file.
+/// A range of characters in a file. Lines and columns count from 1, the end is exclusive; line 0: the file as a whole;
+/// an empty path: no file.
 struct Place {
   std::string path = {};
   std::int64_t line = 0;

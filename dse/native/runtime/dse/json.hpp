@@ -1,5 +1,5 @@
-// Writing JSON: in printable ASCII, integers exact. Bytes of a text that are no UTF-8 become \udc80 to \udcff, as Python
-// has them in the names of files.
+// Writing JSON: in printable ASCII, integers exact. Bytes of a text that are no UTF-8 become \udc80 to \udcff, as
+// Python has them in the names of files.
 #pragma once
 
 #include <concepts>

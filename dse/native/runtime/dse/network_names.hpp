@@ -75,7 +75,8 @@ class NetworkNames {
     for (const ConnectionInfo& info : network_.connections) {
       const ActorInfo& source = at(network_.actors, info.source);
       const ActorInfo& target = at(network_.actors, info.target);
-      const Ends ends{source.name, at(source.outputs, info.source_port), target.name, at(target.inputs, info.target_port)};
+      const Ends ends{source.name, at(source.outputs, info.source_port), target.name,
+                      at(target.inputs, info.target_port)};
       exact_ends_[ends] = static_cast<int>(connections_.size());
       connections_.push_back(std::get<0>(ends) + "." + std::get<1>(ends) + "->" + std::get<2>(ends) + "." +
                              std::get<3>(ends));

@@ -1,7 +1,7 @@
-// A small strict XML reader: elements, attributes, text, comments, CDATA, processing instructions, the five entities and
-// references to characters, namespaces, UTF-8. What is not well-formed is refused with line and column, and so is what no
-// mapping file needs and what could make a small file grow: a document type declaration, other encodings, nesting
-// without end, files beyond most_bytes.
+// A small strict XML reader: elements, attributes, text, comments, CDATA, processing instructions, the five entities
+// and references to characters, namespaces, UTF-8. What is not well-formed is refused with line and column, and so is
+// what no mapping file needs and what could make a small file grow: a document type declaration, other encodings,
+// nesting without end, files beyond most_bytes.
 #pragma once
 
 #include <algorithm>
@@ -230,7 +230,8 @@ class Parser {
     for (const RawAttribute& one : found) {
       while (next < std::size(order) && order[next] != one.name.local) ++next;
       if (next == std::size(order) || !one.name.prefix.empty() || (&one == &found.front() && next > 0)) {
-        fail("the XML declaration is wrong here", one.name.place, "expected '<?xml version=\"1.0\" encoding=\"UTF-8\"?>'");
+        fail("the XML declaration is wrong here", one.name.place,
+             "expected '<?xml version=\"1.0\" encoding=\"UTF-8\"?>'");
       }
       check_declared(one);
       ++next;
@@ -457,7 +458,9 @@ class Parser {
     std::vector<RawAttribute> raw;
     while (skip_blanks() && !sees("/") && !sees(">")) {
       raw.push_back(raw_attribute());
-      if (raw.size() > most_attributes) refuse("an element has too many attributes", tag.place, "at most 1000 are read");
+      if (raw.size() > most_attributes) {
+        refuse("an element has too many attributes", tag.place, "at most 1000 are read");
+      }
     }
     const bool is_empty = skip("/");
     expect(">", "at the end of the tag '" + shortened(tag.local) + "'");

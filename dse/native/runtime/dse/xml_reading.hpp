@@ -1,5 +1,5 @@
-// Liberal reading of elements and attributes: the tools of the field disagree in letter case and spelling. What is wrong
-// is gathered with its place, and the reader goes on. Rules and messages are those of dse/formats/xml_reading.py.
+// Liberal reading of elements and attributes: the tools of the field disagree in letter case and spelling. What is
+// wrong is gathered with its place, and the reader goes on. Rules and messages are those of dse/formats/xml_reading.py.
 #pragma once
 
 #include <cstdint>
