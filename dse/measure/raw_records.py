@@ -47,13 +47,7 @@ def read_samples(path: str | Path, actors: int) -> Samples:
     Raises:
         FormatError: the file cannot be read, is no such file, is cut off, or names actors that there are not.
     """
-    try:
-        data = np.memmap(path, dtype=np.uint8, mode="r")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is empty"
-        raise _wrong(path, f"cannot read the records of the timed program: {reason}") from error
-    if len(data) < _HEADER.size:
-        raise _wrong(path, "the records of the timed program end in their header")
+    data = _mapped(path)
     magic, counter, stated, threads, _, start, end, start_ns, end_ns = _HEADER.unpack(data[: _HEADER.size].tobytes())
     if magic != MAGIC or counter not in set(CounterKind) or stated != actors:
         raise _wrong(path, f"these are no records of the timed program of a network with {actors} actors")
@@ -63,6 +57,18 @@ def read_samples(path: str | Path, actors: int) -> Samples:
     found = tuple(reader.thread() for _ in range(threads))
     reader.finish()
     return Samples(counter=CounterKind(counter), start=start, end=end, run_ns=end_ns - start_ns, threads=found)
+
+
+def _mapped(path: str | Path) -> NDArray[np.uint8]:
+    """Return the bytes of a file that has a header, shape (n_bytes,)."""
+    try:
+        data = np.memmap(path, dtype=np.uint8, mode="r")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is empty"
+        raise _wrong(path, f"cannot read the records of the timed program: {reason}") from error
+    if len(data) < _HEADER.size:
+        raise _wrong(path, "the records of the timed program end in their header")
+    return data
 
 
 def _wrong(path: str | Path, message: str) -> FormatError:

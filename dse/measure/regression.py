@@ -91,11 +91,9 @@ def separable_columns(
     groups: list[tuple[int, ...]] = [(c,) for c in range(len(gram)) if gram[c, c] > 0]
     contained: list[int] = []
     while len(groups) > 1:
-        vanishing = _vanishing(gram, groups)
-        if vanishing is None:
+        part_of_it = _vanishing(gram, groups)
+        if not part_of_it:
             break
-        order = np.argsort(-np.abs(vanishing), kind="stable")
-        part_of_it = [g for g in order.tolist() if abs(vanishing[g]) > 0.1 * abs(vanishing[order[0]])]
         left_out = next((g for g in part_of_it if len(groups[g]) == 1 and groups[g][0] in optional), None)
         if left_out is not None:
             contained.append(groups.pop(left_out)[0])
@@ -105,13 +103,15 @@ def separable_columns(
     return groups, tuple(sorted(contained))
 
 
-def _vanishing(gram: FloatArray, groups: list[tuple[int, ...]]) -> FloatArray | None:
-    """Return the combination of unit columns that vanishes most, None where none does nearly; shape (n_groups,)."""
+def _vanishing(gram: FloatArray, groups: list[tuple[int, ...]]) -> list[int]:
+    """Return which groups a combination is made of that nearly vanishes, those that weigh most in it first."""
     joined = np.array([[gram[np.ix_(a, b)].sum() for b in groups] for a in groups])
     length = np.sqrt(np.diagonal(joined))
     values, vectors = np.linalg.eigh(joined / np.outer(length, length))
-    vector: FloatArray = vectors[:, 0]
-    return vector if values[0] < _LEAST_SHARE else None
+    if values[0] >= _LEAST_SHARE:
+        return []
+    weight = np.abs(vectors[:, 0])
+    return [g for g in np.argsort(-weight, kind="stable").tolist() if weight[g] > 0.1 * weight.max()]
 
 
 def non_negative(gram: FloatArray, moment: FloatArray) -> FloatArray:
