@@ -6,7 +6,7 @@ little-endian: the magic ``DSENATV1``, the number of actors (4 bytes), for each 
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -27,6 +27,7 @@ from dse.run.options import RunOptions
 from dse.run.record import topology_of
 
 VERSION = 1
+_COUNTS = np.dtype([("count", "<u8"), ("bytes", "u1")])
 MAGIC = b"DSENATV1"
 Document = dict[str, Any]
 """The JSON of a result; what is missing or of another kind in it is found by ``Reading``."""
@@ -79,24 +80,24 @@ def read_trace(path: Path) -> list[NDArray[np.uint8] | NDArray[np.uint16]]:
         ExecutionError: the file is missing or damaged.
     """
     try:
-        with path.open("rb") as file:
-            head = file.read(len(MAGIC) + 4)
-            if head[: len(MAGIC)] != MAGIC or len(head) != len(MAGIC) + 4:
-                raise _damaged(path, "it is no trace")
-            n_actors = int.from_bytes(head[len(MAGIC) :], "little")
-            table = np.frombuffer(file.read(9 * n_actors), dtype=np.dtype([("count", "<u8"), ("bytes", "u1")]))
-            if len(table) != n_actors or not np.isin(table["bytes"], (1, 2)).all():
-                raise _damaged(path, "its head is cut off")
-            return [_ids(file, int(count), int(width), path) for count, width in table]
+        data: NDArray[np.uint8] = np.fromfile(path, dtype=np.uint8)
     except OSError as error:
         raise _damaged(path, str(error)) from error
-
-
-def _ids(file: Any, count: int, width: int, path: Path) -> NDArray[np.uint8] | NDArray[np.uint16]:
-    ids = np.fromfile(file, dtype="<u2" if width == 2 else "u1", count=count)
-    if len(ids) != count:
-        raise _damaged(path, "it is cut off")
-    return ids
+    start = len(MAGIC) + 4
+    if data[: len(MAGIC)].tobytes() != MAGIC or len(data) < start:
+        raise _damaged(path, "it is no trace")
+    n_actors = int.from_bytes(data[len(MAGIC) : start].tobytes(), "little")
+    end = start + _COUNTS.itemsize * n_actors
+    if len(data) < end:
+        raise _damaged(path, "its head is cut off")
+    found: list[NDArray[np.uint8] | NDArray[np.uint16]] = []
+    for count, width in data[start:end].view(_COUNTS).tolist():
+        ids = data[end : end + count * width]
+        if width not in (1, 2) or len(ids) != count * width:
+            raise _damaged(path, "it is cut off")
+        found.append(ids if width == 1 else np.frombuffer(ids.tobytes(), dtype="<u2"))
+        end += len(ids)
+    return found
 
 
 def run_result(
@@ -105,9 +106,9 @@ def run_result(
     document: Document,
     trace: Trace,
     stdout: str,
-    tables: Sequence[ActorTables],
+    tables: Callable[[], Sequence[ActorTables]],
 ) -> RunResult:
-    """Return what a run did, as the Python execution returns it.
+    """Return what a run did, as the Python execution returns it; ``tables`` of each instance, asked for if needed.
 
     Raises:
         ExecutionError: the document lacks something.
@@ -127,15 +128,13 @@ def _run_result(
     document: Document,
     trace: Trace,
     stdout: str,
-    tables: Sequence[ActorTables],
+    tables: Callable[[], Sequence[ActorTables]],
 ) -> RunResult:
     actors = document["actors"]
-    loops = [_mean_rounds(entry["rounds"], table) for entry, table in zip(actors, tables, strict=True)]
-    strays = [
-        (*table.sites[site], int(count))
-        for entry, table in zip(actors, tables, strict=True)
-        for site, count in entry["strays"]
-    ]
+    needed = options.count_rounds or any(entry["strays"] for entry in actors)
+    known = list(zip(actors, tables(), strict=True)) if needed else []
+    loops = tuple(_mean_rounds(entry["rounds"], table) for entry, table in known)
+    strays = [(*table.sites[site], int(count)) for entry, table in known for site, count in entry["strays"]]
     waits = tuple(_wait(network, w) for w in document["waits"])
     return RunResult(
         why=document["why"],
@@ -150,7 +149,7 @@ def _run_result(
         waits=waits,
         deadlock=_deadlock(network, document["deadlock"]),
         warnings=_warnings(options, document, strays),
-        trace=replace(trace, rounds=tuple(loops)) if options.count_rounds else trace,
+        trace=replace(trace, rounds=loops) if options.count_rounds else trace,
         idle_tail=tuple(int(entry["tail"]) for entry in actors) if document["why"] == "livelock" else (),
         inputs=tuple(document["read"]),
         execution="native",
