@@ -131,11 +131,7 @@ def _run_result(
     tables: Callable[[], Sequence[ActorTables]],
 ) -> RunResult:
     actors = document["actors"]
-    needed = options.count_rounds or any(entry["strays"] for entry in actors)
-    known = list(zip(actors, tables(), strict=True)) if needed else []
-    loops = tuple(_mean_rounds(entry["rounds"], table) for entry, table in known)
-    strays = [(*table.sites[site], int(count)) for entry, table in known for site, count in entry["strays"]]
-    waits = tuple(_wait(network, w) for w in document["waits"])
+    loops, strays = _by_number(actors, tables, rounds=options.count_rounds)
     return RunResult(
         why=document["why"],
         exit_code=int(document["exit_code"]),
@@ -146,14 +142,29 @@ def _run_result(
         frames=int(document["frames"]),
         outputs=tuple(document["outputs"]),
         comparison=_comparison(document["comparison"]),
-        waits=waits,
+        waits=tuple(_wait(network, wait) for wait in document["waits"]),
         deadlock=_deadlock(network, document["deadlock"]),
         warnings=_warnings(options, document, strays),
         trace=replace(trace, rounds=loops) if options.count_rounds else trace,
-        idle_tail=tuple(int(entry["tail"]) for entry in actors) if document["why"] == "livelock" else (),
+        idle_tail=_tail(actors) if document["why"] == "livelock" else (),
         inputs=tuple(document["read"]),
         execution="native",
     )
+
+
+def _by_number(
+    actors: Sequence[Document], tables: Callable[[], Sequence[ActorTables]], *, rounds: bool
+) -> tuple[tuple[Rounds, ...], list[tuple[Span, str, int]]]:
+    """Return what is told by number, by name: mean rounds of the loops of each actor, and the strays of all."""
+    if not rounds and not any(entry["strays"] for entry in actors):
+        return (), []
+    known = list(zip(actors, tables(), strict=True))
+    loops = tuple(_mean_rounds(entry["rounds"], table) for entry, table in known)
+    return loops, [(*table.sites[site], int(count)) for entry, table in known for site, count in entry["strays"]]
+
+
+def _tail(actors: Sequence[Document]) -> tuple[int, ...]:
+    return tuple(int(entry["tail"]) for entry in actors)
 
 
 def trace_of(network: Network, path: Path) -> Trace:
