@@ -42,7 +42,9 @@ struct ProgramExit {
 
 /// The program says what is wrong with its input: the place is in the input, not in the program.
 struct InputRefused : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit InputRefused(const std::string& message, std::string expected = "")
+      : std::runtime_error(message), expected(std::move(expected)) {}
+  std::string expected;  // what to do about it, or ""
 };
 
 /// A run that failed. `place.line` is 0 where no place of the program is to blame.

@@ -54,6 +54,7 @@ struct NetworkInfo {
   const char* name;
   std::span<const ActorInfo> actors;
   std::span<const ConnectionInfo> connections;
+  bool compares_itself = false;  // an actor compares the pictures by a native of its own
 };
 
 }  // namespace dse
