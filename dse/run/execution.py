@@ -113,7 +113,7 @@ def run_network(
         exit_code=scheduler.exit_code,
         n_firings=scheduler.n_firings,
         actions=tuple(_counts(a) for a in actors),
-        channels=_channels(network, fabric, hashed=options.hash_channels),
+        channels=channel_results(network, fabric, hashed=options.hash_channels),
         stdout="".join(printed),
         frames=context.screen.frames,
         outputs=(*access.written, *context.screen.files),
@@ -148,7 +148,8 @@ def _counts(actor: RunningActor) -> tuple[int, ...]:
     return tuple(counts[k] for k in range(len(actor.compiled.actor.actions)))
 
 
-def _channels(network: Network, fabric: Fabric, *, hashed: bool) -> tuple[ChannelResult, ...]:
+def channel_results(network: Network, fabric: Fabric, *, hashed: bool) -> tuple[ChannelResult, ...]:
+    """Return what went through each connection of a network; ``hashed``: the fabric has kept hashes."""
     digests = {key: b.final_hash() for key, b in fabric.buffers.items()} if hashed else {}
     return tuple(
         ChannelResult(
