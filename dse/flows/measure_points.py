@@ -22,7 +22,7 @@ from dse.run.options import RunOptions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureSettings:
-    """How to measure. ``rounds``: runs of each point; ``seconds``: no further round after so long; ``seed``: of order."""
+    """How to measure: ``rounds`` runs of each point, no further round after ``seconds``; ``seed``: of the order."""
 
     rounds: int = 7
     seconds: float | None = None

@@ -47,13 +47,15 @@ from dse.run.options import RunOptions
 class ProfileSettings:
     """How to profile. ``runs``: timed runs that are merged; ``calibrate``: mappings on two cores that are run too.
 
-    ``mapping``: profile in this very configuration, None: on one core. ``crossing_table``: run the micro-benchmark of
-    crossing even where calibration makes it needless. ``seed``: of the order of the runs.
+    ``mapping``: profile in this very configuration, None: on one core. ``capacities``: tokens of each FIFO on one core
+    and in calibrations, None: as in a run. ``crossing_table``: run the micro-benchmark of crossing even where
+    calibration makes it needless. ``seed``: of the order of the runs.
     """
 
     runs: int = 5
     calibrate: int = 2
     mapping: DesignPoint | None = None
+    capacities: tuple[int, ...] | None = None
     crossing_table: bool = False
     seed: int = 1
     bench: BenchSettings = field(default_factory=BenchSettings)
@@ -81,6 +83,7 @@ class ProfiledNetwork:
     micro-benchmark, empty where it was not run. ``warnings``: in words, what was not as it should be.
     """
 
+    topology: Topology
     table: WeightTable
     states: tuple[StateWeights, ...]
     platform: Platform
@@ -140,6 +143,7 @@ def profile_on_bench(
     without = MICRO_BENCHMARK if rows else NO_CROSSING if settings.mapping is None else IN_PLACE
     states = tuple(_described(state, known, len(owners)) for state in states)
     return ProfiledNetwork(
+        topology=bench.topology,
         table=states[0].table if states else replace(plain, manifest=(*known, *without)),
         states=states,
         platform=journey.platform,
@@ -172,9 +176,12 @@ class _Journey:
 
     def profiled(self) -> ProfileRuns:
         """Return the profile on one core, or in the configuration that is asked for."""
-        point = self._settings.mapping
-        mapping = None if point is None else self._written(point, "in-place")
-        return self._profiler.profile(self._settings.runs, self._rng, mapping=mapping, heard=self._stage)
+        settings, topology = self._settings, self._bench.topology
+        point = settings.mapping
+        if point is None and settings.capacities is not None:
+            point = split_point(topology, (0,) * len(topology.actors), settings.capacities)
+        mapping = None if point is None else self._written(point, "profiled")
+        return self._profiler.profile(settings.runs, self._rng, mapping=mapping, heard=self._stage)
 
     def owners(self, profile: Profile) -> tuple[Owners, ...]:
         """Return the splits to calibrate with."""
@@ -185,7 +192,9 @@ class _Journey:
 
     def states(self, owners: Sequence[Owners], profile: Profile, local: WeightTable) -> tuple[StateWeights, ...]:
         """Return the weights for each state that calibrations had, the one with the most first."""
-        points = [two_cores(self._bench.topology, split, self._run.fifo_tokens) for split in owners]
+        topology = self._bench.topology
+        capacities = self._settings.capacities or run_capacities(topology, self._run.fifo_tokens)
+        points = [split_point(topology, split, capacities) for split in owners]
         mappings = [
             (self._written(point, f"calibration-{k}"), split)
             for k, (point, split) in enumerate(zip(points, owners, strict=True))
@@ -237,13 +246,15 @@ def _with_lines(local: WeightTable, topology: Topology, lines: Sequence[Crossing
     return replace(local, transfers=transfers)
 
 
-def two_cores(topology: Topology, owners: Owners, fifo_tokens: int) -> DesignPoint:
-    """Return the mapping of a split over two cores, with the FIFO sizes of the network, else ``fifo_tokens``."""
+def split_point(topology: Topology, owners: Owners, capacities: tuple[int, ...]) -> DesignPoint:
+    """Return the mapping of a split over cores of this machine; ``owners``: the partition of each actor, from 0."""
+    members: dict[int, list[int]] = {}
+    for actor, owner in enumerate(owners[: len(topology.actors)]):
+        members.setdefault(owner, []).append(actor)
     partitions = tuple(
-        Partition(name=f"P{side}", actors=tuple(a for a, owner in enumerate(owners) if owner == side), unit="cpu")
-        for side in (0, 1)
+        Partition(name=f"P{owner}", actors=tuple(actors), unit="cpu") for owner, actors in sorted(members.items())
     )
-    return DesignPoint(partitions=partitions, capacities=run_capacities(topology, fifo_tokens))
+    return DesignPoint(partitions=partitions, capacities=capacities)
 
 
 def run_capacities(topology: Topology, fifo_tokens: int) -> tuple[int, ...]:
