@@ -96,8 +96,15 @@ def measure_mappings(options: MeasureOptions, stage: Callable[[str], None] = unh
         compile_engine()
     run = replace(options.run, input=inputs[0])
     with open_bench(loaded.network, run, options.settings.bench, stage) as bench:
-        journey = _Journey(bench, options, tuple(inputs), stage)
-        return replace(journey.measured(), diagnostics=loaded.warnings)
+        measured = compare_on_bench(bench, options, tuple(inputs), stage)
+    return replace(measured, diagnostics=loaded.warnings)
+
+
+def compare_on_bench(
+    bench: Bench, options: MeasureOptions, inputs: tuple[str | None, ...], stage: Callable[[str], None] = unheard
+) -> Measured:
+    """Estimate and measure mappings of a network on a bench, on each of the inputs; as ``measure_mappings``."""
+    return _Journey(bench, options, inputs, stage).measured()
 
 
 def _check(options: MeasureOptions) -> None:

@@ -75,7 +75,14 @@ class NativeRunner:
         options = replace(self._options, input=order.input)
         result = folder / "result.json"
         app = self._apps.timed if order.timed else self._apps.plain
-        command = [app, *program_arguments(self._network, options), "--quiet", "--pin", "--result", result]
+        command: list[str | Path] = [
+            app,
+            *program_arguments(self._network, options),
+            "--quiet",
+            "--pin",
+            "--result",
+            result,
+        ]
         command += _own_arguments(order, folder)
         ended = run_program(command, time_limit_s=self._time_limit_s)
         require_no_crash(ended, result)
