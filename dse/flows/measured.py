@@ -14,13 +14,14 @@ from pathlib import Path
 import dse
 from dse.base.errors import BuildError, DseError, ExecutionError, OptionError
 from dse.base.folders import results_folder
-from dse.flows.kept_weights import WEIGHTS, KeptWeights, keep_weights, kept_weights
+from dse.codegen.cpp.no_native_form import NoNativeForm
+from dse.flows.kept_weights import WEIGHTS, KeptWeights, keep_weights, kept_weights, put_weights_aside
 from dse.flows.manifest import file_digest, text_digest
 from dse.flows.measure_points import MeasureSettings, measure_points
 from dse.flows.options import ExploreOptions, ProblemOptions
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
 from dse.flows.program import UNNAMED_OUTPUT, run_tokens
-from dse.flows.setting import Basis, Measuring, RecordedProgram, Setting, given_basis
+from dse.flows.setting import MEASURING, Basis, Measuring, RecordedProgram, Setting, given_basis
 from dse.measure.machine import cpu_model, trips_text
 from dse.measure.platform import usable_cores
 from dse.model.design_point import DesignPoint
@@ -29,7 +30,6 @@ from dse.model.platform import Platform
 from dse.model.study import Study
 from dse.model.trace import Trace
 from dse.native.build import BuildOptions
-from dse.native.emission import NoNativeForm
 from dse.native.toolchain import find_compiler
 from dse.program.network import Network
 from dse.report.measured import Measurements
@@ -83,8 +83,9 @@ def _measured_basis(options: ExploreOptions, recorded: RecordedProgram, stage: C
         profiled = _profiled(network, run, stage)
     except IMPOSSIBLE as error:
         return replace(given_basis(options.problem), notes=(why_not(error),))
+    aside = put_weights_aside(out)
     made = keep_weights(out, _described(profiled), profiled.table, identity)
-    return _basis(made, options, (*_changes(kept, identity), *_quality(profiled)))
+    return _basis(made, options, (*_changes(kept, identity, aside), *_quality(profiled)))
 
 
 def measured_again(
@@ -107,6 +108,7 @@ def _profiled(
 ) -> ProfiledNetwork:
     if len(usable_cores()) < 2:
         raise OptionError("one core is all that dse may use here: what crossing costs cannot be measured")
+    stage(MEASURING)
     return profile_program(network, run, ProfileSettings(also=also), stage)
 
 
@@ -203,12 +205,12 @@ def _basis(kept: KeptWeights, options: ExploreOptions, notes: tuple[str, ...] = 
     return Basis(platform=platform, weights=kept.table, assumed=tuple(assumed), notes=notes)
 
 
-def _changes(kept: KeptWeights | None, identity: dict[str, str]) -> tuple[str, ...]:
-    """Return in words why an earlier set was measured anew."""
-    if kept is None:
+def _changes(kept: KeptWeights | None, identity: dict[str, str], aside: Path | None) -> tuple[str, ...]:
+    """Return in words why an earlier set was measured anew, and that it was moved ``aside``."""
+    if kept is None or aside is None:
         return ()
     changed = ", ".join(kept.differences(identity))
-    return (f"the weights in the folder were measured for another {changed}: they are in {WEIGHTS}-previous",)
+    return (f"the weights in the folder were measured for another {changed}: they were moved to {aside.name}",)
 
 
 def _quality(profiled: ProfiledNetwork) -> tuple[str, ...]:

@@ -26,7 +26,9 @@ from dse.model.weights import WeightTable
 from dse.program.network import Network
 
 COMPILING = "compiling the engine, once for each version: up to a minute"
-"""The stage that users wait for longest without seeing why."""
+MEASURING = "measuring what the actions cost on this machine, once for this folder"
+SLOW_STAGES = (COMPILING, MEASURING)
+"""The stages that users wait for longest without seeing why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
