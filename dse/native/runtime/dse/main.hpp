@@ -21,6 +21,7 @@
 #include "dse/memory.hpp"
 #include "dse/options.hpp"
 #include "dse/output.hpp"
+#include "dse/program.hpp"
 #include "dse/summary.hpp"
 #include "dse/surroundings.hpp"
 #include "dse/trace_file.hpp"
@@ -269,8 +270,6 @@ inline int run_command(const std::string& program, std::vector<std::string> argu
 
 }  // namespace detail
 
-/// Run a network as the command line asks. Return the exit code: 0 done, 1 the run or a comparison failed, 2 the usage
-/// or the mapping is wrong, 3 deadlock, 128 + n after signal n, 141 nobody reads what it prints.
 int main(int argc, char** argv, const NetworkInfo& network) {
   open_closed_streams();
   ignore_broken_pipes();
