@@ -9,8 +9,9 @@ from typing import TypeAlias
 class NativeForm:
     """The C++ form of a native: ``call`` is the text before its arguments, as ``context.natives.source.read_byte``.
 
-    ``declaration``: a line that declares it, for functions of users. Integers are passed as ``i64`` (``Big`` where they
-    may be wider), bool, double, ``const std::string&``, lists as ``View<T, D>``.
+    ``declaration``: a line that declares it, for functions of users. Integers are passed as ``i64`` (``u64`` where they
+    have 64 bits without a sign, ``Big`` where they may be wider), bool, double, ``const std::string&``, lists as
+    ``View<T, D>``.
     """
 
     call: str
