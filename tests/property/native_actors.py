@@ -268,7 +268,7 @@ class ActorWriter:
         inner = inner.inner(Named("count1", INT32))
         body = [*action.before, *self._reading(inner), *self.statements.block(inner, self.random.randint(1, 4), 2)]
         outputs = self._outputs(inner, tokens)
-        annotated = self.chance(0.1) and (self.shape.timed or not self.inputs)
+        annotated = self.chance(0.1) and self.shape.timed
         tag = f"{action.tag}: " if action.tag else ""
         lines = ["@schedule_outputs"] if annotated else []
         lines.append(f"{tag}action {', '.join(patterns)} ==> {', '.join(outputs)}".rstrip())
