@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "dse/crash.hpp"
 #include "dse/interrupts.hpp"
 #include "dse/machine.hpp"
 #include "dse/teams.hpp"
@@ -152,6 +153,7 @@ class Parallel {
   }
 
   void work(std::size_t thread, std::latch& started) {
+    const CrashStack stack;
     if (pin_ && !cores_.empty()) {
       pin_to(cores_[thread % cores_.size()]);
     }
