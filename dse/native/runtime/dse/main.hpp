@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -196,16 +197,19 @@ class Program {
       result = run_network(report_.network, {.options = options_.run,
                                              .context = *context,
                                              .sink = trace_ ? &*trace_ : nullptr,
-                                             .progress = ProgressTeller(options_.progress, output_)});
+                                             .progress = ProgressTeller(options_.progress, output_),
+                                             .around_thread = [&context](const std::function<void()>& work) {
+                                               work_and_print(*context, work);
+                                             }});
     } catch (...) {
       close_after_error(*context);
       throw;
     }
-    close_context(*context);
+    context->close();
     const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
     report_.setup_ns = std::max<std::int64_t>(0, passed - result.run_ns);
     note_effects(*context);
-    check_input(*context);
+    context->check_input();
     if (trace_) {
       trace_->finish();
     }
@@ -215,7 +219,7 @@ class Program {
 
   void close_after_error(Context& context) {
     try {
-      close_context(context);
+      context.close();
     } catch (const ConfigError& error) {
       tell(error);
     }
