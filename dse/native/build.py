@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -158,6 +159,8 @@ class _Compilation:
         self._live = live
         self._cache = FileCache("objects", ".o")
         self._headers = dict(project.headers)
+        self._lock = threading.Lock()
+        self._failure: BuildError | None = None
 
     def compile_all(self, progress: Callable[[int, int], None]) -> tuple[list[Path], BuildCounts]:
         """Return the objects in the order of the units."""
@@ -206,18 +209,24 @@ class _Compilation:
         place_program(made, app)
 
     def _call(self, arguments: tuple[str, ...], unit: SourceUnit | None) -> None:
-        if self._live.ended:
-            raise BuildError("the build was ended")
+        self._go_on()
         command = (*self._compiler.command, *arguments)
         result = call_tool(command, folder=self._folder, time_limit_s=COMPILE_SECONDS, among=self._live)
-        if self._live.ended:
-            raise BuildError("the build was ended")
+        self._go_on()
         if result.code != 0:
-            raise self._failed(command, result.code, result.text, unit)
+            with self._lock:
+                if self._failure is None:  # those that are ended after it fail too
+                    self._failure = self._failed(command, result.code, result.text, unit)
+            self._live.end()
+            raise self._failure
+
+    def _go_on(self) -> None:
+        """Raise what has ended the build, if anything has."""
+        if self._live.ended:
+            raise self._failure or BuildError("the build was ended")
 
     def _failed(self, command: tuple[str, ...], code: int, text: str, unit: SourceUnit | None) -> BuildError:
         """Return the error that says where and why the compiler failed, and where all that it said is."""
-        self._live.end()
         place = ""
         if self._log is not None:
             try:
