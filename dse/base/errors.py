@@ -56,6 +56,10 @@ class ExecutionError(DseError):
     """Running a network failed (unknown native, corrupt input, a runtime fault in an action)."""
 
 
+class BuildError(DseError):
+    """A native program cannot be built: no compiler, one that is too old, or one that fails."""
+
+
 class InfeasibleDesign(DseError):
     """A design point or search space admits no valid execution (pinned to a missing unit, empty space, ...)."""
 

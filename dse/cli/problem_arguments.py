@@ -9,7 +9,7 @@ from dse.base.errors import Diagnostic, OptionError
 from dse.cli.progress import RunLine
 from dse.cli.run_arguments import add_run_arguments, run_options
 from dse.cli.streams import say
-from dse.flows.options import ProblemOptions
+from dse.flows.options import NOMINAL, ProblemOptions
 from dse.flows.setting import COMPILING
 
 
@@ -23,7 +23,11 @@ def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> N
         help="input, or a folder of inputs (default: what input.default beside it names)",
     )
     parser.add_argument(
-        "--weights", metavar="W", action="append", default=[], help="weight folder or file; may be repeated"
+        "--weights",
+        metavar="W",
+        action="append",
+        default=[],
+        help="weight folder or file; may be repeated; or nominal: counted from the program",
     )
     parser.add_argument(
         "--missing-weights",
@@ -53,12 +57,23 @@ def problem_options(args: argparse.Namespace) -> ProblemOptions:
         program=args.program,
         input=args.input,
         source_paths=tuple(args.source_path),
-        weights=tuple(args.weights),
+        weights=_weights(args.weights),
         missing_weights=args.missing_weights,
         platform=args.platform,
         engine=args.engine,
         run=run_options(args),
     )
+
+
+def _weights(given: list[str]) -> tuple[str, ...]:
+    """Return what is named as weights. Raises ``OptionError`` for nominal ones beside others."""
+    if NOMINAL in given and len(given) > 1:
+        raise OptionError(
+            "nominal weights stand alone",
+            expected="leave out the others, or fill what they lack with --missing-weights nominal; a folder of this"
+            " name is ./nominal",
+        )
+    return tuple(given)
 
 
 def refuse_empty(name: str, value: str | None) -> None:

@@ -2,8 +2,8 @@
 
 A result holds only as long as nothing that could change it does: the checker itself, the options, the files of the
 project that are checked, and every CAL, XDF and project file under its source roots (a new file may hide another).
-One JSON file a project and set of options, in the folder of the front-end's cache (``cache_directory``); it may be
-deleted at any time, and damaged ones are written anew.
+One JSON file a project and set of options, in a cache folder (``dse.base.caches``); it may be deleted at
+any time, and damaged ones are written anew.
 """
 
 import contextlib
@@ -14,12 +14,12 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
+from dse.base.caches import cache_folder
 from dse.base.errors import Diagnostic
 from dse.base.files import write_whole
 from dse.base.source import Span
 from dse.flows.check_report import CheckOptions, FileCheck
 from dse.formats.eclipse import CLASSPATH_FILE, PROJECT_FILE
-from dse.frontend.cal.cache import cache_directory
 from dse.frontend.network.projects import SourceRoots
 
 _PACKAGE = Path(__file__).parents[1]
@@ -31,8 +31,7 @@ class CheckStore:
     """The kept results. Digests of files are computed once in its life: make a new one for each run."""
 
     def __init__(self, options: CheckOptions) -> None:
-        folder = cache_directory()
-        self._folder = None if folder is None else folder.parent / "check"
+        self._folder = cache_folder("check")
         self._options = repr(options)
         self._trees: dict[str, bytes] = {}
 

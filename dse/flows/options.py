@@ -17,6 +17,8 @@ from dse.run.options import PLAIN_RUN, RunOptions
 
 MissingMode: TypeAlias = Literal["error", "zero", "nominal"]
 """``--missing-weights``: what an absent weight means."""
+NOMINAL = "nominal"
+"""Stands alone among the weights: they are to be counted from the program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +26,8 @@ class ProblemOptions:
     """What makes a problem. Paths as the user wrote them; None and empty mean the embedded default.
 
     ``program``: an XDF network, or a trace. ``buffers``: a capacity in tokens for all buffers, or the path of a
-    ``.bxdf`` file. ``release`` and ``transfers`` None: what a mapping file says, else the defaults.
+    ``.bxdf`` file. ``release`` and ``transfers`` None: what a mapping file says, else the defaults. ``weights``:
+    folders and files, or ``NOMINAL`` alone.
     """
 
     program: str

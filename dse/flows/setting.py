@@ -12,7 +12,7 @@ from dse.estimate.problem.tables import ProblemTables
 from dse.flows.defaults import outside_actors
 from dse.flows.inputs import DEFAULT_INPUT
 from dse.flows.manifest import program_manifest, units_manifest, weights_manifest
-from dse.flows.options import ProblemOptions
+from dse.flows.options import NOMINAL, ProblemOptions
 from dse.flows.program import load_program, record_trace, run_tokens, unheard
 from dse.flows.trace import left_out
 from dse.flows.weighing import choose_weights, derived_costs
@@ -54,7 +54,7 @@ def load_setting(
     stage("reading the program")
     program = load_program(options.program, options.source_paths)
     platform = load_platform(options.platform) if options.platform else load_platform()
-    given = read_weights(options.weights) if options.weights else None
+    given = read_weights(options.weights) if options.weights not in ((), (NOMINAL,)) else None
     predicts = platform.predicted_gpu is not None
     trace, input_path = record_trace(program, options.input, run=options.run, count_rounds=predicts, stage=stage)
     stage("weighing the firings")

@@ -8,6 +8,7 @@ The project's own dialect adds
 
 * ``frequency-unit="MHz"``; ``frequency`` may stand at an action too, where it differs from its actor's;
 * ``origin`` (measured, predicted, nominal, zero, unknown) at the root or at an entry;
+* ``spread="visits"`` where minimum, maximum and variance are not of firings, but of visits to the actor;
 * for an action the cost of a SIMD block of k firings, ``<block size="k" clockcycles="..."/>``;
 * for a transfer ``fifo`` (local, cpu_cpu, cuda, host), ``unit`` (cpu, gpu: the side that pays),
   ``latency-per-token``, ``latency-min``, ``latency-max``, ``latency-var`` and ``count``.
@@ -41,6 +42,7 @@ from dse.model.weights import (
     Origin,
     SchedulingKey,
     SimdCost,
+    SpreadOf,
     TransferKey,
     UnitKind,
     WeightTable,
@@ -201,6 +203,7 @@ class _Weights:
             variance_cycles2=reader.number(entry, "clockcycles-var"),
             count=count,
             origin=self._entry_origin(entry),
+            spread=cast(SpreadOf, reader.choice(entry, "spread", get_args(SpreadOf)) or "firings"),
         )
 
     def _read_blocks(self, entry: etree._Element, key: ComputeKey, cost: Cost) -> None:

@@ -13,7 +13,16 @@ from dse.formats.xml_reading import refuse_unwritable, write_xml
 from dse.model.weights import ComputeKey, Cost, FifoKind, SchedulingKey, SimdCost, UnitKind, WeightTable
 
 _Key = TypeVar("_Key", ComputeKey, SchedulingKey)
-_CYCLES = ("clockcycles", "clockcycles-min", "clockcycles-max", "clockcycles-var", "firings", "frequency", "origin")
+_CYCLES = (
+    "clockcycles",
+    "clockcycles-min",
+    "clockcycles-max",
+    "clockcycles-var",
+    "firings",
+    "frequency",
+    "origin",
+    "spread",
+)
 _CLOCK = ("frequency", "frequency-unit", "origin")
 _LATENCY = ("type", "percentage", "latency", "latency-per-token", "latency-min", "latency-max", "latency-var", "count")
 _BLOCK = ElementKind(tag="block", identity=("size",), attributes=("clockcycles", *_CLOCK))
@@ -136,6 +145,7 @@ def _actor(root: etree._Element, name: str, costs: list[Cost]) -> tuple[etree._E
 def _cycles(cost: Cost, clock: Fraction | None) -> dict[str, str]:
     """Return the attributes of a compute or scheduling entry below an actor with ``clock``."""
     statistics = _statistics(cost, "clockcycles", "firings")
+    statistics |= {} if cost.spread == "firings" else {"spread": cost.spread}
     return statistics | ({} if cost.frequency_mhz == clock else _clock(cost)) | {"origin": cost.origin}
 
 

@@ -9,6 +9,8 @@ from typing import Literal, TypeAlias
 
 UnitKind: TypeAlias = Literal["cpu", "gpu"]
 FifoKind: TypeAlias = Literal["local", "cpu_cpu", "cuda", "host"]
+SpreadOf: TypeAlias = Literal["firings", "visits"]
+"""What minimum, maximum and variance are of: single firings, or visits to an actor, of which only means are known."""
 Origin: TypeAlias = Literal["measured", "predicted", "nominal", "zero", "unknown"]
 """Where a number comes from. ``nominal``: counted operations; ``zero``: assumed by ``--missing-weights zero``."""
 
@@ -28,6 +30,8 @@ class Cost:
     variance_cycles2: Fraction | None = None
     count: int | None = None
     origin: Origin = "measured"
+    spread: SpreadOf = field(default="firings", repr=False)
+    """Not in ``repr``, which is the identity of weights: no estimate looks at it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,13 +15,13 @@ LAYERS = [
     ["base"],
     ["program", "model"],
     ["formats", "passes", "frontend", "codegen", "run", "gpu", "estimate"],
-    ["measure"],
+    ["native", "measure"],
     ["explore", "sizing"],
     ["analyse", "report"],
     ["flows"],
     ["cli"],
 ]
-ORDERED = (LAYERS[1], LAYERS[2], LAYERS[4])
+ORDERED = (LAYERS[1], LAYERS[2], LAYERS[3], LAYERS[4])
 RANK = {name: (depth, position) for depth, group in enumerate(LAYERS) for position, name in enumerate(group)}
 ROOT_FILES = {"__init__", "__main__"}
 
@@ -32,7 +32,7 @@ CONFINED = {
     "simpy": ["estimate/reference"],
     "numba": ["estimate/compiled", "estimate/token_kernel", "gpu/trace/cache", "gpu/trace/execute"],
     "rich": ["cli", "report"],
-    "subprocess": ["base/toolchain", "measure/run", "flows/provenance"],
+    "subprocess": ["native/toolchain", "native/process"],
     "sqlite3": ["formats/study_file", "formats/study_tables"],
     "argparse": ["cli"],
     "pymetis": ["explore/methods/constructive/metis"],

@@ -55,7 +55,8 @@ class SchedulerWriter:
         self.bodies = [self._body(k) for k in range(len(explicit.firings))]
         self.shared = self._shared_actions()
         actions = [a for a, f in zip(explicit.actor.actions, explicit.firings, strict=True) if f is not None]
-        self.inputs = sorted({p.port for a in actions for p in a.inputs})
+        looped = {i for i, _ in self.wiring.loops}  # an initializer may write to one that no action ever reads
+        self.inputs = sorted({p.port for a in actions for p in a.inputs} | looped)
         self.outputs = sorted(
             {p.port for a in explicit.actor.actions for p in a.outputs if self.wiring.fan_outs[p.port]}
         )

@@ -1,16 +1,15 @@
 """Loading ``.cal`` files through a cache of parse results, in memory and on disk.
 
-On disk: one file a source file, named by the digest of its path and content and of the parser, in ``$DSE_CACHE``,
-``$XDG_CACHE_HOME/dse`` or ``~/.cache/dse``; with ``DSE_CACHE`` set to nothing there is none. A cache that is damaged
-or cannot be written costs time, never an error. It may be deleted at any time.
+On disk: one file a source file, named by the digest of its path and content and of the parser, in the folder ``cal``
+of ``dse.base.caches``. A cache that is damaged or cannot be written costs time, never an error.
 """
 
 import contextlib
 import functools
-import os
 from hashlib import blake2b
 from pathlib import Path
 
+from dse.base.caches import cache_folder
 from dse.base.collector import collector_paused
 from dse.base.diagnostics import Gatherer, read_source
 from dse.base.files import write_whole
@@ -58,7 +57,7 @@ def forget() -> None:
 
 def _load_or_parse(path: str, text: str, digest: str) -> Parsed:
     """Return the parse result from disk, or by parsing and then keep it on disk."""
-    directory = cache_directory()
+    directory = cache_folder("cal")
     entry = directory / f"{digest}.cal" if directory is not None else None
     if entry is not None:
         with contextlib.suppress(OSError, DecodeError):
@@ -69,18 +68,6 @@ def _load_or_parse(path: str, text: str, digest: str) -> Parsed:
         with contextlib.suppress(OSError, RecursionError):  # the second: pickle at the deepest trees that parse
             _write(entry, encode(parsed))
     return parsed
-
-
-def cache_directory() -> Path | None:
-    """Return the folder of cached parse results, or None when there is to be none."""
-    chosen = os.environ.get("DSE_CACHE")
-    if chosen is not None:
-        return Path(chosen, "cal") if chosen else None
-    base = os.environ.get("XDG_CACHE_HOME")
-    try:
-        return Path(base, "dse", "cal") if base else Path.home() / ".cache" / "dse" / "cal"
-    except RuntimeError:  # no home directory
-        return None
 
 
 def _write(entry: Path, data: bytes) -> None:

@@ -244,6 +244,12 @@ def test_capacities_beyond_any_memory_are_refused(tmp_path: Path) -> None:
     assert set(read_capacities("1099511627776", setting).tokens) == {2**40}
 
 
+def test_nominal_weights_can_be_asked_for_by_name() -> None:
+    named, default = (load_setting(ProblemOptions(program=PINGPONG, weights=w)) for w in (("nominal",), ()))
+    assert named.problem.weights == default.problem.weights
+    assert named.assumed == default.assumed
+
+
 def test_costs_derived_from_a_link_are_said() -> None:
     said = "costs of host FIFOs from latency and bandwidth of pcie"
     assert said not in load_setting(ProblemOptions(program=PINGPONG)).assumed

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dse.base.caches import cache_folder
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import Diagnostic
 from dse.base.source import Span
@@ -136,13 +137,13 @@ def test_unreadable_files_are_reported(tmp_path: Path) -> None:
 def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/x")
     monkeypatch.setenv("HOME", "/h")
-    assert cache.cache_directory() == Path(os.environ["DSE_CACHE"]) / "cal"
+    assert cache_folder("cal") == Path(os.environ["DSE_CACHE"]) / "cal"
     monkeypatch.setenv("DSE_CACHE", "")
-    assert cache.cache_directory() is None
+    assert cache_folder("cal") is None
     monkeypatch.delenv("DSE_CACHE")
-    assert cache.cache_directory() == Path("/x/dse/cal")
+    assert cache_folder("cal") == Path("/x/dse/cal")
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert cache.cache_directory() == Path("/h/.cache/dse/cal")
+    assert cache_folder("cal") == Path("/h/.cache/dse/cal")
 
 
 class Hostile:

@@ -22,6 +22,12 @@ def test_untagged_actions_come_first_then_priorities_then_document_order(tmp_pat
     assert run_program(tmp_path, (text,), "a=A").stdout == "uuabcc"
 
 
+def test_an_initializer_may_write_to_an_own_input_that_no_action_reads(tmp_path: Path) -> None:
+    text = "actor A () int I, int J ==> int O : initialize ==> O:[7] end action I:[x], J:[y] ==> O:[x] end end"
+    result = run_program(tmp_path, (text,), "a=A a.O->a.I")
+    assert (result.n_firings, result.tokens_left) == (1, 1)
+
+
 def test_a_priority_tag_matches_all_actions_with_the_prefix(tmp_path: Path) -> None:
     text = """actor A () ==> : int n := 0;
         z: action ==> guard n < 5 do print("z"); n := n + 1; end

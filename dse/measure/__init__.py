@@ -1,0 +1,1 @@
+"""Measures programs that run natively: samples to weights, calibration, and how well estimates agree with clocks."""

@@ -1,0 +1,106 @@
+"""A profile: what every actor costs on one core, scaled to a run of the program that was not timed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dse.measure.action_costs import ActorCosts, Outliers, actor_costs, singles_of_actor
+from dse.measure.counter import CounterFacts
+from dse.measure.samples import Samples, visits_of_actor
+from dse.model.trace import FiringIds, Topology
+
+MOST_CLOSURE_ERROR = 0.02
+"""A profile whose sum differs more from the run that was not timed is not to be trusted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closure:
+    """How the sum of all costs compares with a run that was not timed, in counts."""
+
+    summed: float
+    plain: float
+
+    @property
+    def error(self) -> float:
+        """How much larger the sum is than the plain run, as a share; negative where it is smaller."""
+        return self.summed / self.plain - 1.0 if self.plain else 0.0
+
+    @property
+    def factor(self) -> float:
+        """By what the costs are multiplied to give the plain run."""
+        return self.plain / self.summed if self.summed else 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InVain:
+    """Visits to an actor in which nothing fired, of one run: how many, and what one takes, in counts."""
+
+    visits: float
+    steps: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Profile:
+    """What the actors of a network cost, in counts of a counter, after scaling. One entry of each an actor.
+
+    What visits in vain take is a part of the cost of a visit.
+    """
+
+    facts: CounterFacts
+    actors: tuple[ActorCosts, ...]
+    in_vain: tuple[InVain, ...]
+    closure: Closure
+    runs: int
+
+    @property
+    def outliers(self) -> Outliers:
+        """The outliers of all actors."""
+        return sum((costs.outliers for costs in self.actors), Outliers())
+
+
+def make_profile(
+    runs: Sequence[Samples],
+    topology: Topology,
+    firings: Sequence[FiringIds],
+    plain_ns: Sequence[float],
+    facts: CounterFacts,
+) -> Profile:
+    """Return the profile of at least one timed run with the trace ``firings``, and at least one plain run.
+
+    ``plain_ns``: the lengths of runs of the program without timing; their median counts.
+    Raises ``ValueError`` where the records do not fit the trace.
+    """
+    actors, in_vain = [], []
+    for a, (actor, ids) in enumerate(zip(topology.actors, firings, strict=True)):
+        visits = [visits_of_actor(samples, a, ids, len(actor.actions)) for samples in runs]
+        singles = singles_of_actor([[thread.singles for thread in run.threads] for run in runs], a, facts.cost)
+        vain = _in_vain(runs, a, facts)
+        costs = actor_costs(a, visits, singles, facts)
+        actors.append(_with_vain(costs, vain))
+        in_vain.append(vain)
+    plain = float(np.median(np.asarray(plain_ns))) * facts.hz / 1e9
+    closure = Closure(summed=sum(costs.total for costs in actors), plain=plain)
+    return Profile(
+        facts=facts,
+        actors=tuple(costs.scaled(closure.factor) for costs in actors),
+        in_vain=tuple(in_vain),
+        closure=closure,
+        runs=len(runs),
+    )
+
+
+def _in_vain(runs: Sequence[Samples], actor: int, facts: CounterFacts) -> InVain:
+    """Return the visits in vain of one run, in the mean of all."""
+    rows = [thread.fruitless for run in runs for thread in run.threads]
+    visits = sum(float(f.visits[f.actor == actor].sum()) for f in rows)
+    steps = sum(float(f.steps[f.actor == actor].sum()) for f in rows)
+    return InVain(visits=visits / len(runs), steps=max(steps / visits - facts.cost, 0.0) if visits else 0.0)
+
+
+def _with_vain(costs: ActorCosts, vain: InVain) -> ActorCosts:
+    """Return the costs with visits in vain as a part of the visits that were not."""
+    if not costs.visits:
+        return costs
+    extra = vain.visits * vain.steps
+    return replace(costs, visit=costs.visit + extra / costs.visits, total=costs.total + extra)

@@ -1,0 +1,165 @@
+"""What the timed program recorded, as columns: visits, firings that were timed singly, visits in vain.
+
+Steps are those of the counter that the program read (``dse.measure.counter`` knows its rate); moments are readings of
+it, durations differences. Nothing here is corrected: what reading the counter costs is still inside.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.model.trace import FiringIds
+
+
+class CounterKind(IntEnum):
+    """The counter that was read."""
+
+    TSC = 1
+    CNTVCT = 2
+    NANOSECONDS = 3
+
+
+class Ending(IntEnum):
+    """Why a visit ended."""
+
+    SPENT = 0
+    LACKS_TOKENS = 1
+    LACKS_ROOM = 2
+    OTHER = 3
+
+
+UNKNOWN_STEPS = 0xFFFFFFFF
+"""A duration that was not measured."""
+SATURATED_STEPS = 0xFFFFFFFE
+"""A duration of this length or more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Visits:
+    """Visits of a scheduler to actors in which something fired, in order of time; all arrays of shape (n_visits,).
+
+    The firings of the visits of an actor, one after the other over all threads, are its trace.
+    """
+
+    actor: NDArray[np.uint16]
+    start: NDArray[np.uint64]
+    end: NDArray[np.uint64]
+    firings: NDArray[np.uint32]
+    ending: NDArray[np.uint8]
+
+    @property
+    def steps(self) -> NDArray[np.float64]:
+        """How long each visit took, in counter steps, shape (n_visits,)."""
+        return (self.end - self.start).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Singles:
+    """Firings that were timed one by one, in order of time; all arrays of shape (n_singles,), durations in steps.
+
+    ``firing`` is the position in the actor's trace; ``choosing`` may be ``UNKNOWN_STEPS``.
+    """
+
+    actor: NDArray[np.uint16]
+    action: NDArray[np.uint16]
+    firing: NDArray[np.int64]
+    chosen: NDArray[np.uint64]
+    choosing: NDArray[np.uint32]
+    reading: NDArray[np.uint32]
+    computing: NDArray[np.uint32]
+    writing: NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fruitless:
+    """Visits in which nothing fired, added up for each actor; all arrays of shape (n_rows,), durations in steps."""
+
+    actor: NDArray[np.uint32]
+    visits: NDArray[np.uint64]
+    steps: NDArray[np.uint64]
+    least: NDArray[np.uint64]
+    most: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ThreadSamples:
+    """What one thread recorded. ``core``: the one it was bound to, None where it was not."""
+
+    partition: int
+    core: int | None
+    visits: Visits
+    singles: Singles
+    fruitless: Fruitless
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Samples:
+    """What one run recorded: ``start`` and ``end`` are the counter at both ends of the run, ``run_ns`` its length."""
+
+    counter: CounterKind
+    start: int
+    end: int
+    run_ns: int
+    threads: tuple[ThreadSamples, ...]
+
+    @property
+    def steps_per_ns(self) -> float:
+        """The rate of the counter during the run, from the same two moments on both clocks."""
+        return (self.end - self.start) / self.run_ns if self.run_ns else 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ActorVisits:
+    """The visits of one actor with what they fired, in the order of its trace; n visits, k actions.
+
+    ``steps``, ``ending``, ``thread``: shape (n,); ``first``: shape (n,), the position in the trace of the first firing;
+    ``counts``: shape (n, k), int32, how often each action fired.
+    """
+
+    actor: int
+    steps: NDArray[np.float64]
+    ending: NDArray[np.uint8]
+    thread: NDArray[np.int64]
+    start: NDArray[np.uint64]
+    first: NDArray[np.int64]
+    counts: NDArray[np.int32]
+
+    @property
+    def firings(self) -> NDArray[np.int64]:
+        """The number of firings of each visit, shape (n,)."""
+        total: NDArray[np.int64] = self.counts.sum(axis=1)
+        return total
+
+
+def visits_of_actor(samples: Samples, actor: int, ids: FiringIds, actions: int) -> ActorVisits:
+    """Return the visits of one actor; ``ids``: its trace, of ``actions`` different ones.
+
+    Raises ``ValueError`` where the visits do not have as many firings as the trace.
+    """
+    found = [
+        (t, thread.visits, np.flatnonzero(thread.visits.actor == actor)) for t, thread in enumerate(samples.threads)
+    ]
+    start = np.concatenate([visits.start[rows] for _, visits, rows in found])
+    order = np.argsort(start, kind="stable")  # an actor is at work on one thread at a time
+    firings = np.concatenate([visits.firings[rows] for _, visits, rows in found])[order].astype(np.int64)
+    if int(firings.sum()) != len(ids):
+        raise ValueError(f"its visits have {int(firings.sum())} firings, its trace has {len(ids)}")
+    first = np.cumsum(firings) - firings
+    return ActorVisits(
+        actor=actor,
+        steps=np.concatenate([visits.steps[rows] for _, visits, rows in found])[order],
+        ending=np.concatenate([visits.ending[rows] for _, visits, rows in found])[order],
+        thread=np.concatenate([np.full(len(rows), t) for t, _, rows in found])[order],
+        start=start[order],
+        first=first,
+        counts=_counts(ids, first, firings, actions),
+    )
+
+
+def _counts(ids: FiringIds, first: NDArray[np.int64], firings: NDArray[np.int64], actions: int) -> NDArray[np.int32]:
+    """Return how often each action fired in each visit, shape (n_visits, actions)."""
+    visit = np.repeat(np.arange(len(first), dtype=np.int64), firings)
+    cells = np.bincount(visit * actions + ids, minlength=len(first) * actions)
+    return cells.astype(np.int32).reshape(len(first), actions)

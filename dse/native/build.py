@@ -1,0 +1,259 @@
+"""Building a project: every unit to an object, several at once, and the objects to a program.
+
+Objects are kept (``dse/native/cache.py``) by the digest of their text, of the runtime headers that it includes, of the
+flags and of the compiler; so a changed actor costs one compilation, and a second build of the same network none.
+"""
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from dse.base.errors import BuildError
+from dse.base.files import whole_file
+from dse.base.source import NO_SPAN, Span
+from dse.native.cache import FileCache, digest_of
+from dse.native.project import RUNTIME, Project, SourceUnit
+from dse.native.toolchain import Compiler, RunningTools, call_tool
+
+SANITIZERS = ("address", "undefined", "thread")
+COMPILE_SECONDS = 1800.0
+"""A compiler that takes longer for one file hangs."""
+_STANDARD = ("-std=c++20", "-Wall", "-Wextra", "-Werror", "-pthread")
+_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_FIRST_ERROR = re.compile(
+    r"^(?P<path>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.MULTILINE
+)
+_RUNNABLE = 0o755
+_UNDEFINED = re.compile(r"undefined (?:reference|symbol).*")
+_FULL = "No space left on device"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOptions:
+    """How to build. ``sanitize``: of ``SANITIZERS``; ``timed``: with the profiler's clock readings in the program.
+
+    ``jobs``: compilers at once, None: one a core. ``background``: giving way to other work.
+    """
+
+    march_native: bool = False
+    sanitize: tuple[str, ...] = ()
+    timed: bool = False
+    jobs: int | None = None
+    background: bool = False
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The flags of every compilation."""
+        optimize = ("-O1", "-g", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all") if self.sanitize else ("-O2",)
+        return (
+            *_STANDARD,
+            *optimize,
+            *self._common,
+            *(("-march=native",) if self.march_native else ()),
+            *(("-DDSE_TIMED",) if self.timed else ()),
+        )
+
+    @property
+    def link_flags(self) -> tuple[str, ...]:
+        """The flags of linking."""
+        return ("-pthread", *self._common)
+
+    @property
+    def _common(self) -> tuple[str, ...]:
+        return (f"-fsanitize={','.join(self.sanitize)}",) if self.sanitize else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildCounts:
+    """What a build did: units that were compiled, and those whose objects were kept from before."""
+
+    compiled: int
+    reused: int
+
+
+def object_key(unit: SourceUnit, headers: dict[str, str], compiler: Compiler, flags: tuple[str, ...]) -> str:
+    """Return the digest of all that the object of a unit depends on."""
+    used = included_headers(unit.text, headers)
+    return digest_of(compiler.identity, *flags, unit.path, unit.text, *(part for h in used for part in (h, headers[h])))
+
+
+def included_headers(text: str, headers: dict[str, str]) -> list[str]:
+    """Return the headers of ``headers`` (text by name) that a text includes, directly or by others, sorted."""
+    found: set[str] = set()
+    pending = [text]
+    while pending:
+        for name in _INCLUDE.findall(pending.pop()):
+            if name in headers and name not in found:
+                found.add(name)
+                pending.append(headers[name])
+    return sorted(found)
+
+
+def missing_objects(project: Project, compiler: Compiler, options: BuildOptions) -> list[SourceUnit]:
+    """Return the units for which no object is kept: what a build would have to compile."""
+    cache, headers = FileCache("objects", ".o"), dict(project.headers)
+    return [u for u in project.units if cache.get(object_key(u, headers, compiler, options.flags)) is None]
+
+
+def build_program(
+    project: Project,
+    folder: Path,
+    app: Path,
+    compiler: Compiler,
+    options: BuildOptions,
+    *,
+    log: Path | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
+    tools: RunningTools | None = None,
+) -> BuildCounts:
+    """Compile the sources of a project, which are in ``folder``, and link them to ``app``.
+
+    ``log`` gets all that the compiler says if it fails. ``progress`` hears how many units of how many are done.
+    ``tools``: by whose ``end`` another thread stops the build.
+
+    Raises:
+        BuildError: the compiler cannot be started, or fails; the message holds its first error. OSError: disk full.
+    """
+    live = tools or RunningTools(background=options.background)
+    with tempfile.TemporaryDirectory(prefix="dse-build-") as work:
+        step = _Compilation(project, folder, Path(work), compiler, options, log, live)
+        try:
+            objects, counts = step.compile_all(progress)
+            step.link(objects, app)
+        except BaseException:  # an interrupt too: no compiler is to go on alone
+            live.end()
+            raise
+    return counts
+
+
+class _Compilation:
+    """One build: where its pieces are."""
+
+    def __init__(
+        self,
+        project: Project,
+        folder: Path,
+        work: Path,
+        compiler: Compiler,
+        options: BuildOptions,
+        log: Path | None,
+        live: RunningTools,
+    ) -> None:
+        self._project = project
+        self._folder = folder
+        self._work = work
+        self._compiler = compiler
+        self._options = options
+        self._log = log
+        self._live = live
+        self._cache = FileCache("objects", ".o")
+        self._headers = dict(project.headers)
+
+    def compile_all(self, progress: Callable[[int, int], None]) -> tuple[list[Path], BuildCounts]:
+        """Return the objects in the order of the units."""
+        units = self._project.units
+        keys = {u.path: object_key(u, self._headers, self._compiler, self._options.flags) for u in units}
+        objects = {u.path: path for u in units if (path := self._kept(keys[u.path])) is not None}
+        # The largest first: the last one to end should be short.
+        todo = sorted((u for u in units if u.path not in objects), key=lambda u: -len(u.text))
+        done = len(objects)
+        jobs = self._options.jobs or usable_cores()
+        with ThreadPoolExecutor(max_workers=max(1, min(jobs, len(todo)))) as pool:
+            try:
+                for unit, path in pool.map(lambda u: self._compile(u, keys[u.path]), todo):
+                    objects[unit.path] = path
+                    progress(len(objects), len(units))
+            except BaseException:  # before the pool waits for what is queued
+                self._live.end()
+                raise
+        return [objects[u.path] for u in units], BuildCounts(compiled=len(todo), reused=done)
+
+    def _kept(self, key: str) -> Path | None:
+        """Return a kept object, under a name of this build: another one may delete it from the cache meanwhile."""
+        entry, own = self._cache.get(key), self._work / f"{key}.o"
+        if entry is None or own.exists():
+            return own if entry is not None else None
+        try:
+            shutil.copyfile(entry, own)
+        except OSError:
+            return None
+        return own
+
+    def _compile(self, unit: SourceUnit, key: str) -> tuple[SourceUnit, Path]:
+        made = self._work / f"{key}.o"
+        arguments = (*self._options.flags, "-I", RUNTIME, "-c", unit.path, "-o", str(made))
+        self._call(arguments, unit)
+        self._cache.put(key, made)
+        return unit, made
+
+    def link(self, objects: list[Path], app: Path) -> None:
+        """Link the objects to the program."""
+        made = self._work / "app"
+        listed = self._work / "objects"
+        listed.write_text("".join(f'"{path}"\n' for path in objects))
+        self._call((*self._options.link_flags, f"@{listed}", "-o", str(made)), None)
+        app.parent.mkdir(parents=True, exist_ok=True)
+        place_program(made, app)
+
+    def _call(self, arguments: tuple[str, ...], unit: SourceUnit | None) -> None:
+        if self._live.ended:
+            raise BuildError("the build was ended")
+        command = (*self._compiler.command, *arguments)
+        result = call_tool(command, folder=self._folder, time_limit_s=COMPILE_SECONDS, among=self._live)
+        if self._live.ended:
+            raise BuildError("the build was ended")
+        if result.code != 0:
+            raise self._failed(command, result.code, result.text, unit)
+
+    def _failed(self, command: tuple[str, ...], code: int, text: str, unit: SourceUnit | None) -> BuildError:
+        """Return the error that says where and why the compiler failed, and where all that it said is."""
+        self._live.end()
+        place = ""
+        if self._log is not None:
+            try:
+                self._log.parent.mkdir(parents=True, exist_ok=True)
+                self._log.write_text(f"{' '.join(command)}\n{text}", encoding="utf-8")
+                place = f"all that it said is in '{self._log}'"
+            except OSError:
+                place = "what it said could not be written to a file"
+        if _FULL in text:
+            return BuildError("the disk is full: the compiler cannot write what it makes", expected="make room")
+        found = _FIRST_ERROR.search(text)
+        what, span = (_said(text, code), NO_SPAN) if found is None else _what_failed(found, self._project.units)
+        where = "linking" if unit is None else f"compiling {unit.path}"
+        return BuildError(f"the compiler failed, {where}: {what}", span=span, expected=place)
+
+
+def _what_failed(found: re.Match[str], units: tuple[SourceUnit, ...]) -> tuple[str, Span]:
+    """Return the first error of the compiler, and the place in the CAL source where the line comes from."""
+    path, line = found["path"], int(found["line"])
+    unit = next((u for u in units if u.path == path), None)
+    span = unit.spans[line - 1] if unit is not None and 0 < line <= len(unit.spans) else NO_SPAN
+    return f"{found['what']} ({path}:{line})", span
+
+
+def _said(text: str, code: int) -> str:
+    """Return what a compiler said that names no line of a file: a missing symbol, or its last line."""
+    ended = f"it ended with code {code}" if code >= 0 else f"it was ended by signal {-code}"
+    undefined = _UNDEFINED.search(text)
+    if undefined is not None:
+        return undefined[0]
+    said = text.strip().splitlines()
+    return f"{said[-1].strip()} ({ended})" if said else ended
+
+
+def place_program(made: Path, app: Path) -> None:
+    """Copy a program to its place, whole or not at all, so that one that runs goes on undisturbed."""
+    with whole_file(app) as target, made.open("rb") as source:
+        shutil.copyfileobj(source, target)
+    app.chmod(_RUNNABLE)
+
+
+def usable_cores() -> int:
+    """Return on how many cores this process may run."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,174 @@
+"""The C++ project of a network as files: what they hold, and putting them into a folder that may hold an older one.
+
+::
+
+    DIR/CMakeLists.txt   DIR/manifest.json   DIR/app
+    DIR/src/network.cpp  DIR/src/actors/NAME.cpp  DIR/src/natives/FILE.cpp  DIR/runtime/dse/...
+
+A folder is ours where its ``manifest.json`` says so; only files that the manifest names are ever replaced or deleted,
+and only as long as they are as they were written.
+"""
+
+import contextlib
+import functools
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from dse.base.errors import OptionError
+from dse.base.files import write_whole
+from dse.base.source import Span
+
+APP = "app"
+"""Name of the program in its folder."""
+MANIFEST = "manifest.json"
+KIND = "native program of dse"
+"""How a manifest says that a folder is ours."""
+RUNTIME = "runtime"
+_RUNTIME_SOURCE = Path(__file__).parent / "runtime"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceUnit:
+    """One file that is compiled. ``path``: below the folder; ``spans[k]``: where line k + 1 comes from, if known."""
+
+    path: str
+    text: str
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """All sources of one program. ``headers``: (path below ``runtime``, text)."""
+
+    name: str
+    units: tuple[SourceUnit, ...]
+    headers: tuple[tuple[str, str], ...]
+
+    def files(self) -> dict[str, str]:
+        """Return the text of each source file by its path."""
+        sources = {unit.path: unit.text for unit in self.units}
+        return sources | {f"{RUNTIME}/{path}": text for path, text in self.headers}
+
+
+@functools.cache
+def runtime_headers() -> tuple[tuple[str, str], ...]:
+    """Return the headers that every program gets: (path below ``runtime``, text), in the order of their paths."""
+    paths = sorted(_RUNTIME_SOURCE.rglob("*.hpp"))
+    return tuple((path.relative_to(_RUNTIME_SOURCE).as_posix(), path.read_text(encoding="utf-8")) for path in paths)
+
+
+def cmake_text(project: Project) -> str:
+    """Return the ``CMakeLists.txt`` with which a user builds the project again."""
+    sources = "\n".join(f"  {unit.path}" for unit in project.units)
+    return f"""\
+# Builds the same program as `dse build` has put beside this file:
+#   cmake -B build && cmake --build build --parallel    (then: build/{APP} --help)
+cmake_minimum_required(VERSION 3.16)
+project({_cmake_name(project.name)} LANGUAGES CXX)
+
+option(DSE_MARCH_NATIVE "Use all instructions of this machine; the program may not run on another one" OFF)
+set(DSE_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")
+find_package(Threads REQUIRED)
+
+add_executable({APP}
+{sources}
+)
+target_compile_features({APP} PRIVATE cxx_std_20)
+set_target_properties({APP} PROPERTIES CXX_EXTENSIONS OFF)
+target_include_directories({APP} PRIVATE {RUNTIME})
+target_compile_options({APP} PRIVATE -Wall -Wextra)
+target_link_libraries({APP} PRIVATE Threads::Threads)
+if(DSE_MARCH_NATIVE)
+  target_compile_options({APP} PRIVATE -march=native)
+endif()
+if(DSE_SANITIZE)
+  target_compile_options({APP} PRIVATE -g -fsanitize=${{DSE_SANITIZE}} -fno-sanitize-recover=all)
+  target_link_options({APP} PRIVATE -fsanitize=${{DSE_SANITIZE}})
+endif()
+"""
+
+
+def _cmake_name(name: str) -> str:
+    """Return a name that CMake takes for a project, whatever the network is called."""
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in name)
+    return f"network_{plain}" if not plain[:1].isalpha() else plain
+
+
+def text_digest(text: str) -> str:
+    """Return the sha256 (hex) of a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def check_folder(folder: Path) -> dict[str, str]:
+    """Return the digests of the files that an earlier build has written into a folder, by path; empty where none has.
+
+    Raises:
+        OptionError: the folder holds something else, or a file of the earlier build was changed since.
+    """
+    if not folder.exists():
+        return {}
+    if not folder.is_dir():
+        raise OptionError(f"'{folder}' is no folder", expected="name another with -o")
+    if not any(folder.iterdir()):
+        return {}
+    ours = _earlier_files(folder / MANIFEST)
+    if ours is None:
+        raise OptionError(
+            f"the folder '{folder}' holds something else than a native program of dse",
+            expected="name an empty folder, or one that 'dse build' has made, with -o",
+        )
+    for path, digest in ours.items():
+        if path == APP:  # built again at will, by CMake too
+            continue
+        with contextlib.suppress(OSError):
+            if hashlib.sha256((folder / path).read_bytes()).hexdigest() != digest:
+                raise OptionError(
+                    f"'{folder / path}' was changed since dse wrote it",
+                    expected="move it away to keep it, or name another folder with -o",
+                )
+    return ours
+
+
+def _earlier_files(manifest: Path) -> dict[str, str] | None:
+    """Return what a manifest says of the files, or None where it is none of ours."""
+    try:
+        document = json.loads(manifest.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(document, dict) or document.get("kind") != KIND or not isinstance(document.get("files"), dict):
+        return None
+    files = document["files"].items()
+    return {
+        path: str(digest) for path, digest in files if not Path(path).is_absolute() and ".." not in Path(path).parts
+    }
+
+
+def _is_inside(path: str) -> bool:
+    return not Path(path).is_absolute() and ".." not in Path(path).parts
+
+
+def write_sources(project: Project, folder: Path, earlier: dict[str, str]) -> dict[str, str]:
+    """Write the sources into a folder, and delete those of ``earlier`` that are no part of it; return their digests.
+
+    A file that would not change is left alone, so that its time says when it last did.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    files = {**project.files(), "CMakeLists.txt": cmake_text(project)}
+    digests = {path: text_digest(text) for path, text in files.items()}
+    for path, text in files.items():
+        target = folder / path
+        if earlier.get(path) != digests[path] or not target.is_file():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(target, text)
+    for path in earlier.keys() - digests.keys() - {APP}:
+        (folder / path).unlink(missing_ok=True)
+    return digests

@@ -1,0 +1,137 @@
+// What a generated actor is made of: its base class, its connections, and the visit that runs it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dse/fifo.hpp"
+#include "dse/log.hpp"
+#include "dse/run_types.hpp"
+#include "dse/tables.hpp"
+
+namespace dse {
+
+class Context;
+
+/// Whether an actor can fire: waits for tokens or a guard; ready, or not known; waits for room.
+enum class Condition : std::uint8_t { waits, ready, lacks_room };
+
+/// What the visits of one thread tell the engine.
+struct Pulse {
+  bool moved = false;  // a token was read or written since the engine cleared this
+};
+
+/// How an actor is connected: what its constructor gets.
+struct Wires {
+  Wires(Context& context, const ActorInfo& info) : context(context), info(info) {}
+  Context& context;
+  const ActorInfo& info;
+  std::vector<Channel*> inputs;                // by port; null where nothing is connected
+  std::vector<std::vector<Channel*>> outputs;  // by port, then by reader
+};
+
+/// One actor of a running network.
+class Actor {
+ public:
+  explicit Actor(const Wires& wires)
+      : context(wires.context),
+        strays(wires.info.sites.size()),
+        rounds(2 * static_cast<std::size_t>(wires.info.counted_loops)) {}
+  Actor(const Actor&) = delete;
+  Actor& operator=(const Actor&) = delete;
+  virtual ~Actor() = default;
+
+  /// Make the choice of the initializers, once, before `run`.
+  virtual void start() = 0;
+
+  /// Fire until blocked or until `budget` firings are made. `condition` says afterwards what holds.
+  virtual void run(std::int64_t budget) = 0;
+
+  /// Say for each candidate action of the present state what it waits for.
+  virtual void explain(std::vector<Wait>& waits) = 0;
+
+  /// Count an access out of bounds.
+  void stray(int site) noexcept { ++strays[static_cast<std::size_t>(site)]; }
+
+  /// Say where the program is, for what fails without knowing its place: before each call of a native.
+  void at(int site) noexcept { site_now = site; }
+
+  Context& context;
+  Condition condition = Condition::ready;
+  bool finished = false;  // a source of its own is used up
+  int site_now = -1;
+  Pulse* pulse = nullptr;
+  Log log;
+  std::vector<std::int64_t> strays;  // by site
+  std::vector<std::int64_t> rounds;  // entries and rounds of each counted loop
+};
+
+template <class T>
+void Reader<T>::publish(Actor& self) {
+  if (position_ == fifo_->read.load(std::memory_order_relaxed) && !fifo_->loop) {
+    return;
+  }
+  expose();
+  self.pulse->moved = true;
+  if (!fifo_->crossing && fifo_->source->condition == Condition::lacks_room) {
+    fifo_->source->condition = Condition::ready;
+  }
+}
+
+template <class T, int N>
+void Writer<T, N>::publish(Actor& self) {
+  bool looped = false;
+  for (const Fifo<T>* fifo : fifos_) {
+    looped = looped || fifo->loop;
+  }
+  if (position_ == fifos_[0]->written.load(std::memory_order_relaxed) && !looped) {
+    return;
+  }
+  expose();
+  self.pulse->moved = true;
+  for (const Fifo<T>* fifo : fifos_) {
+    if (!fifo->crossing) {
+      fifo->target->condition = Condition::ready;
+    }
+  }
+}
+
+/// One resumption of an actor. It takes one snapshot of what its peers have published, lets the actor work on a copy of
+/// its ends that stays in registers, and on leaving, by a fault too, publishes what moved and sets the condition.
+///
+/// `Ports` is a class of the actor with a member for each connected port that some action uses, and
+///     template <class Do> void each(Do&& act) { act(in0); act(out0); }
+/// over its readers, then its writers. `Id` is `NarrowId`, or `WideId` with more than 256 actions.
+template <class Ports, class Id = NarrowId>
+class Visit {
+ public:
+  Visit(Actor& self, Ports& home) : ports(home), self_(self), home_(home), next_(self.log.next<Id>()) {
+    ports.each([](auto& port) { port.refresh(); });
+  }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+  ~Visit() {
+    ports.each([this](auto& port) { port.publish(self_); });
+    home_ = ports;
+    self_.log.wrote(next_);
+    self_.condition = outcome;  // last: a connection to itself has woken the actor
+  }
+
+  // A firing says what it has done so far: the choice is made, inputs are read, outputs computed, written.
+  void tested(int action) { static_cast<void>(action); }
+  void chose(int action) { static_cast<void>(action); }
+  void have_read(int action) { static_cast<void>(action); }
+  void computed(int action) { static_cast<void>(action); }
+  void fired(int action) { *next_++ = static_cast<Id>(action); }
+
+  Ports ports;
+  Condition outcome = Condition::waits;
+
+ private:
+  Actor& self_;
+  Ports& home_;
+  Id* next_;
+};
+
+}  // namespace dse

@@ -1,0 +1,255 @@
+// Bounded FIFOs: one ring for each connection, one writer, one reader.
+//
+// Both ends count tokens for ever (64 bits do not overflow); a position modulo the size of the storage is a place in it.
+// An end works on a copy of its position and publishes it at the end of a visit, so a whole visit's tokens become
+// visible, and their space free, with one store. What the other end has published is read once for each visit: a choice
+// of actions so sees one moment. Where both ends are run by one thread, the loads and stores are plain ones on all
+// common machines, and nobody writes the cache lines but that thread.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "dse/run_types.hpp"
+
+namespace dse {
+
+class Actor;
+
+inline constexpr std::size_t cache_line_bytes = 64;
+
+inline constexpr std::uint64_t fnv_basis = 1469598103934665603U;
+inline constexpr std::uint64_t fnv_prime = 1099511628211U;
+
+/// The bits of a token for the hash of golden records: integers modulo 2^64, floats as doubles, Strings as 0.
+template <class T>
+std::uint64_t token_bits(const T& token) {
+  if constexpr (std::floating_point<T>) {
+    return std::bit_cast<std::uint64_t>(static_cast<double>(token));
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return 0;
+  } else if constexpr (requires { static_cast<std::uint64_t>(token); }) {
+    return static_cast<std::uint64_t>(token);
+  } else {
+    return token.low_bits();
+  }
+}
+
+/// What a FIFO is without its tokens. The fields of each end lie on a cache line of their own.
+class Channel {
+ public:
+  explicit Channel(std::int64_t capacity) : capacity(capacity) {}
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+  virtual ~Channel() = default;
+
+  /// Carry the hash of all tokens on over those from position `first` to before `last`, which are still stored.
+  virtual void hash(std::int64_t first, std::int64_t last) = 0;
+
+  std::int64_t left() const {
+    return written.load(std::memory_order_acquire) - read.load(std::memory_order_acquire);
+  }
+
+  const std::int64_t capacity;
+  Actor* source = nullptr;
+  Actor* target = nullptr;
+  bool crossing = false;  // the ends may be run by different threads
+  bool loop = false;      // both ends are the same actor
+  bool hashing = false;
+  std::int64_t refill = std::numeric_limits<std::int64_t>::max();  // see `Reader::refresh`
+  std::uint64_t digest = fnv_basis;                                // the writer's
+
+  alignas(cache_line_bytes) std::atomic<std::int64_t> written{0};
+  alignas(cache_line_bytes) std::atomic<std::int64_t> read{0};
+};
+
+/// A FIFO of tokens of one type. The storage is a power of two of tokens that holds the capacity.
+template <class T>
+class Fifo final : public Channel {
+ public:
+  explicit Fifo(std::int64_t capacity)
+      : Channel(capacity),
+        size(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(capacity, 1)))),
+        tokens(std::make_unique_for_overwrite<T[]>(size)) {}
+
+  void hash(std::int64_t first, std::int64_t last) override {
+    for (std::int64_t k = first; k != last; ++k) {
+      digest = (digest ^ token_bits(tokens[static_cast<std::uint64_t>(k) & (size - 1)])) * fnv_prime;
+    }
+  }
+
+  const std::uint64_t size;
+  const std::unique_ptr<T[]> tokens;
+};
+
+template <class T>
+std::unique_ptr<Channel> make_fifo(std::int64_t capacity) {
+  return std::make_unique<Fifo<T>>(capacity);
+}
+
+/// The reading end of a FIFO during a visit: a small value that lives in registers.
+template <class T>
+class Reader {
+ public:
+  explicit Reader(Channel* channel)
+      : fifo_(static_cast<Fifo<T>*>(channel)), tokens_(fifo_->tokens.get()), mask_(fifo_->size - 1) {}
+
+  /// Learn what the writer has published. An end that still knows of plenty of tokens does not ask again where that
+  /// would fetch a cache line from another core: it knows of enough for every action, so that no choice changes.
+  void refresh() {
+    if (end_ - position_ < fifo_->refill) {
+      end_ = fifo_->written.load(std::memory_order_acquire);
+    }
+  }
+
+  std::int64_t count() const { return end_ - position_; }
+
+  /// Token `k` from the front.
+  const T& operator[](std::int64_t k) const { return tokens_[static_cast<std::uint64_t>(position_ + k) & mask_]; }
+
+  /// Copy `n` tokens, from token `first` of the front on, each `stride`-th.
+  template <class To>
+  void copy(To* to, std::int64_t first, std::int64_t n, std::int64_t stride = 1) const {
+    const std::uint64_t begin = static_cast<std::uint64_t>(position_ + first) & mask_;
+    if (begin + static_cast<std::uint64_t>((n - 1) * stride) <= mask_ || n == 0) {
+      const T* from = tokens_ + begin;
+      for (std::int64_t k = 0; k != n; ++k) {
+        to[k] = static_cast<To>(from[k * stride]);
+      }
+      return;
+    }
+    for (std::int64_t k = 0; k != n; ++k) {
+      to[k] = static_cast<To>((*this)[first + k * stride]);
+    }
+  }
+
+  void consume(std::int64_t n) { position_ += n; }
+
+  /// Make the space of what was consumed free. Nothing else happens; see `publish`.
+  void expose() { fifo_->read.store(position_, std::memory_order_release); }
+
+  /// End a visit: free the space, and wake the writer, which may wait for it.
+  void publish(Actor& self);
+
+ private:
+  Fifo<T>* fifo_;
+  const T* tokens_;
+  std::uint64_t mask_;
+  std::int64_t position_ = 0;
+  std::int64_t end_ = 0;
+};
+
+/// The writing end of an output with N readers during a visit: each reader has its own FIFO.
+template <class T, int N>
+class Writer {
+  static_assert(N > 0, "an output without readers needs no writer");
+
+ public:
+  /// `channels`: the FIFOs of the N readers, in the order of the connections.
+  template <class Channels>
+  explicit Writer(const Channels& channels) {
+    for (std::size_t k = 0; k != N; ++k) {
+      fifos_[k] = static_cast<Fifo<T>*>(channels[k]);
+      tokens_[k] = fifos_[k]->tokens.get();
+      masks_[k] = fifos_[k]->size - 1;
+    }
+  }
+
+  /// Learn what the readers have published; see `Reader::refresh`.
+  void refresh() {
+    if (limit_ - position_ < fifos_[0]->refill) {
+      limit_ = std::numeric_limits<std::int64_t>::max();
+      for (const Fifo<T>* fifo : fifos_) {
+        limit_ = std::min(limit_, fifo->read.load(std::memory_order_acquire) + fifo->capacity);
+      }
+    }
+  }
+
+  /// Tokens for which the fullest FIFO has room.
+  std::int64_t room() const { return limit_ - position_; }
+
+  /// Write one token.
+  void put(const T& token) {
+    for (std::size_t k = 0; k != N; ++k) {
+      tokens_[k][static_cast<std::uint64_t>(position_) & masks_[k]] = token;
+    }
+    ++position_;
+  }
+
+  /// Write `n` tokens, from each `stride`-th value on.
+  template <class From>
+  void put(const From* from, std::int64_t n, std::int64_t stride = 1) {
+    for (std::size_t k = 0; k != N; ++k) {
+      put_into(k, from, n, stride);
+    }
+    position_ += n;
+  }
+
+  /// Write `n` tokens that lie `stride` apart, from `first` behind the last one on; `advance` counts them as written.
+  template <class From>
+  void lay(const From* from, std::int64_t first, std::int64_t n, std::int64_t stride) {
+    for (std::size_t k = 0; k != N; ++k) {
+      for (std::int64_t i = 0; i != n; ++i) {
+        tokens_[k][static_cast<std::uint64_t>(position_ + first + i * stride) & masks_[k]] = static_cast<T>(from[i]);
+      }
+    }
+  }
+
+  void advance(std::int64_t n) { position_ += n; }
+
+  /// Make what was written visible. Nothing else happens; see `publish`.
+  void expose() {
+    for (Fifo<T>* fifo : fifos_) {
+      if (fifo->hashing) {
+        fifo->hash(fifo->written.load(std::memory_order_relaxed), position_);
+      }
+      fifo->written.store(position_, std::memory_order_release);
+    }
+  }
+
+  /// End a visit: make what was written visible, and wake the readers.
+  void publish(Actor& self);
+
+ private:
+  template <class From>
+  void put_into(std::size_t k, const From* from, std::int64_t n, std::int64_t stride) {
+    const std::uint64_t begin = static_cast<std::uint64_t>(position_) & masks_[k];
+    if (begin + static_cast<std::uint64_t>(n) <= masks_[k] + 1) {
+      T* to = tokens_[k] + begin;
+      for (std::int64_t i = 0; i != n; ++i) {
+        to[i] = static_cast<T>(from[i * stride]);
+      }
+      return;
+    }
+    for (std::int64_t i = 0; i != n; ++i) {
+      tokens_[k][static_cast<std::uint64_t>(position_ + i) & masks_[k]] = static_cast<T>(from[i * stride]);
+    }
+  }
+
+  std::array<Fifo<T>*, N> fifos_{};
+  std::array<T*, N> tokens_{};
+  std::array<std::uint64_t, N> masks_{};
+  std::int64_t position_ = 0;
+  std::int64_t limit_ = 0;
+};
+
+/// After a firing that touched a connection from the actor to itself: both ends learn at once what moved.
+template <class T, int N, class U>
+void meet(Reader<U>& reader, Writer<T, N>& writer) {
+  reader.expose();
+  writer.expose();
+  reader.refresh();
+  writer.refresh();
+}
+
+}  // namespace dse

@@ -1,0 +1,163 @@
+// Plain types of a run: places, faults, options, the mapping to threads, and what a run gives back.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dse {
+
+/// A range of characters in a source file; lines and columns count from 1, line 0 stands for no place. `name` is the
+/// list that is accessed there, or "".
+struct Site {
+  const char* path = "<none>";
+  int line = 0;
+  int column = 0;
+  int end_line = 0;
+  int end_column = 0;
+  const char* name = "";
+};
+
+/// What was wrong with an operation of the program, as a division by zero. `site` is an index into the sites of the
+/// actor; -1 is the last one that the actor passed to `Actor::at`.
+struct Fault : std::runtime_error {
+  explicit Fault(const std::string& message, int site = -1, std::string expected = "")
+      : std::runtime_error(message), site(site), expected(std::move(expected)) {}
+  int site;
+  std::string expected;  // what to do about it, or ""
+};
+
+/// A native source has no more samples: the actor that called it ends, the others run on.
+struct SourceExhausted {};
+
+/// A native ends the program; `frames`: because enough pictures were shown.
+struct ProgramExit {
+  int exit_code = 0;
+  bool frames = false;
+};
+
+/// The program says what is wrong with its input: the place is in the input, not in the program.
+struct InputRefused : std::runtime_error {
+  explicit InputRefused(const std::string& message, std::string expected = "")
+      : std::runtime_error(message), expected(std::move(expected)) {}
+  std::string expected;  // what to do about it, or ""
+};
+
+/// A run that failed. `place.line` is 0 where no place of the program is to blame.
+struct RunError : std::runtime_error {
+  RunError(const std::string& message, const Site& place, std::string expected)
+      : std::runtime_error(message), place(place), expected(std::move(expected)) {}
+  Site place;
+  std::string expected;
+};
+
+/// A signal ended the run; the text says where the run was.
+struct Interrupted : std::runtime_error {
+  Interrupted(const std::string& where, int signal) : std::runtime_error(where), signal(signal) {}
+  int signal;
+};
+
+// Mapping --------------------------------------------------------------------------------------------------------------
+
+enum class Policy { non_preemptive, round_robin, data_demand_driven, full_parallel, static_order };
+
+/// Actors that share threads. Numbers of actors are indices into the network's table.
+struct Partition {
+  std::string name;
+  Policy policy = Policy::round_robin;
+  int cores = 1;             // threads; of full_parallel each actor has its own, whatever stands here
+  std::vector<int> actors;   // in the order of the search
+  std::vector<int> order;    // of static_order: the cyclic list, actors may repeat
+};
+
+/// How a network runs on several threads. Without partitions it runs as one, in the schedule of the Python execution.
+struct Mapping {
+  std::vector<Partition> partitions;
+  std::vector<std::int64_t> capacities;  // tokens of each connection, 0 where nothing is said; or empty
+};
+
+// Options --------------------------------------------------------------------------------------------------------------
+
+/// Options of a run; the names and defaults of dse/run/options.py.
+struct RunOptions {
+  std::optional<std::string> input;
+  std::optional<std::string> output;
+  std::optional<std::string> write;
+  std::optional<std::string> reference;
+  int tolerance = 0;
+  std::int64_t loops = 1;
+  std::optional<std::int64_t> frames;
+  std::int64_t fifo_tokens = 512;
+  std::optional<std::int64_t> max_firings;
+  std::int64_t idle_firings = 100000;  // in a row without one token moving, after which a run ends
+  bool hash_channels = false;
+  std::optional<std::string> files;
+  std::vector<std::string> allow_files;
+  std::optional<std::string> unnamed_output;
+  std::optional<std::int64_t> max_memory_bytes;
+  std::vector<std::string> console_input;
+
+  Mapping mapping;
+  bool pin = false;  // each thread to a core of its own, as far as there are cores
+};
+
+// Results --------------------------------------------------------------------------------------------------------------
+
+/// Why a run ended: nothing can fire; idle firings only; firing budget spent; ended by a native; frames shown.
+enum class Why { quiescent, livelock, budget, exit, frames };
+
+constexpr const char* why_text(Why why) {
+  constexpr std::array<const char*, 5> names = {"quiescent", "livelock", "budget", "exit", "frames"};
+  return names[static_cast<std::size_t>(why)];
+}
+
+enum class WaitKind { tokens, guard, room, unconnected };
+
+/// What one candidate action of an actor waits for. `have` and `need` count tokens, or room for tokens. An actor's
+/// `explain` leaves `actor` and `peers` to the runtime.
+struct Wait {
+  int action = 0;
+  WaitKind kind = WaitKind::guard;
+  int port = -1;  // of an input for tokens and unconnected, of an output for room
+  std::int64_t have = 0;
+  std::int64_t need = 0;
+  int actor = -1;
+  std::vector<int> peers = {};  // the writer of the input, or the readers whose FIFOs are full
+};
+
+/// Actors that wait for each other, at least one of them for room in `connection`.
+struct Deadlock {
+  std::vector<int> actors;
+  int connection = -1;
+  std::int64_t capacity_tokens = 0;
+  std::int64_t needed_tokens = 0;
+};
+
+/// What went through one connection.
+struct ChannelResult {
+  std::int64_t tokens = 0;
+  std::int64_t left = 0;
+  std::uint64_t hash = 0;  // of all tokens, where asked for
+  std::int64_t capacity = 0;
+};
+
+/// What the run of a network did. Outer vectors have one entry for each actor, or each connection.
+struct RunResult {
+  Why why = Why::quiescent;
+  int exit_code = 0;
+  std::int64_t n_firings = 0;
+  std::vector<std::vector<std::int64_t>> actions;  // firings of each action
+  std::vector<ChannelResult> channels;
+  std::vector<Wait> waits;  // where it ended because nothing can fire
+  std::optional<Deadlock> deadlock;
+  std::vector<std::vector<std::int64_t>> strays;  // accesses out of bounds, by site
+  std::vector<std::vector<std::int64_t>> rounds;  // entries and rounds of each counted loop, alternating
+  std::vector<std::int64_t> idle_tail;            // of a livelock: firings after the last one that moved a token
+  std::int64_t run_ns = 0;                        // first firing to last, without set-up
+};
+
+}  // namespace dse

@@ -1,0 +1,60 @@
+// The static description of a network, which network.cpp holds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "dse/run_types.hpp"
+
+namespace dse {
+
+class Actor;
+class Channel;
+struct Wires;
+
+struct ActionInfo {
+  const char* name;
+  bool moves;  // reads a token, or writes one to somebody
+  bool initializer;
+};
+
+/// An action or routine and the text that it covers, to name what was at work when something failed. Actions first.
+struct OwnerInfo {
+  const char* name;
+  Site place;
+};
+
+struct ActorInfo {
+  const char* name;
+  const char* class_name;
+  std::unique_ptr<Actor> (*make)(const Wires& wires);
+  std::span<const ActionInfo> actions;
+  std::span<const char* const> inputs;
+  std::span<const char* const> outputs;
+  std::span<const Site> sites;
+  std::span<const OwnerInfo> owners;
+  Site place;
+  int counted_loops;   // pairs of counters in `Actor::rounds`
+  bool guards_call;    // a guard calls a native, so that it may change without a token having moved
+};
+
+struct ConnectionInfo {
+  const char* name;
+  int source;
+  int source_port;
+  int target;
+  int target_port;
+  std::unique_ptr<Channel> (*make)(std::int64_t capacity);  // &make_fifo<TYPE>
+  std::int64_t declared_tokens;                             // capacity in the network's file, or 0
+  std::int64_t least_tokens;                                // most tokens that a firing of either end moves
+};
+
+struct NetworkInfo {
+  const char* name;
+  std::span<const ActorInfo> actors;
+  std::span<const ConnectionInfo> connections;
+  bool compares_itself = false;  // an actor compares the pictures by a native of its own
+};
+
+}  // namespace dse

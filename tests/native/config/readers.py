@@ -1,0 +1,66 @@
+"""The readers of the native program in one process that is fed many documents: see ``readers.cpp``."""
+
+import json
+import shutil
+import struct
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dse.model.trace import Topology
+
+RUNTIME = Path(__file__).parents[3] / "dse" / "native" / "runtime"
+SOURCE = Path(__file__).with_suffix(".cpp")
+FLAGS = ("-std=c++20", "-O1", "-g1", "-Wall", "-Wextra", "-Werror", "-pthread")
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+COMPILER = next((name for name in ("g++", "clang++") if shutil.which(name)), None)
+NO_COMPILER = "there is no C++ compiler that has the sanitizers"
+
+
+def compile_program(source: Path, target: Path, *, flags: Sequence[str] = SANITIZERS) -> Path:
+    """Compile one file of C++ against the headers of the runtime."""
+    assert COMPILER is not None, NO_COMPILER
+    command = [COMPILER, *FLAGS, *flags, f"-I{RUNTIME}", str(source), "-o", str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:4000]
+    return target
+
+
+class Readers:
+    """A running process of ``readers.cpp``."""
+
+    def __init__(self, program: Path) -> None:
+        self._process = subprocess.Popen([str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._requests, self._answers = self._process.stdin, self._process.stdout
+
+    def close(self) -> int:
+        """End the process; return its exit code, which is 0 unless it crashed."""
+        self._requests.close()
+        self._answers.close()
+        return self._process.wait(10)
+
+    def ask(self, *fields: str | bytes) -> Any:
+        """Return the answer to a request. A process that is gone is an assertion error."""
+        parts = [f.encode("utf-8", "surrogateescape") if isinstance(f, str) else f for f in fields]
+        self._requests.write(struct.pack("<I", len(parts)) + b"".join(struct.pack("<I", len(p)) + p for p in parts))
+        self._requests.flush()
+        head = self._answers.read(4)
+        assert len(head) == 4, f"the readers ended with {self._process.wait(10)}"
+        return json.loads(self._answers.read(struct.unpack("<I", head)[0]))
+
+
+def network_fields(topology: Topology) -> list[str]:
+    """Return a network as fields of a request."""
+    fields = [topology.name, str(len(topology.actors))]
+    for actor in topology.actors:
+        fields += [actor.name, str(len(actor.inputs)), *actor.inputs, str(len(actor.outputs)), *actor.outputs]
+    fields.append(str(len(topology.buffers)))
+    for b in topology.buffers:
+        rates = [a.writes[b.source_port] for a in topology.actors[b.source].actions]
+        rates += [a.reads[b.target_port] for a in topology.actors[b.target].actions]
+        ends = (b.source, b.source_port, b.target, b.target_port, b.capacity or 0, max(rates, default=0))
+        fields += map(str, ends)
+    return fields

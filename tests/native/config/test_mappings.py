@@ -1,0 +1,150 @@
+"""Mapping files and FIFO sizes are read by the native program as by Python, wrong ones with the same words."""
+
+import random
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dse.base.diagnostics import render
+from dse.base.errors import Diagnostic, FormatError
+from dse.formats.bxdf import write_bxdf
+from dse.formats.xcf import read_xcf
+from dse.formats.xcf_write import XcfDialect, write_xcf
+from dse.model.design_point import DesignPoint
+from dse.model.platform import Platform, Unit
+from dse.model.trace import Topology
+from tests.fuzz.mutations import mutate_words, mutate_xml
+from tests.native.config.readers import Readers, network_fields
+from tests.unit.formats.strategies import design_points, topologies
+from tests.unit.formats.test_xcf import EXELIXI, NET, STREAMBLOCKS, TURNUS
+
+PLATFORM = Platform(
+    name="p", units=(Unit(name="cpu", kind="cpu", cores=4), Unit(name="little cpu", kind="cpu", cores=2))
+)
+FILE = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def as_answer(point: DesignPoint, topology: Topology) -> dict[str, Any]:
+    """Return what the readers should say of a design point."""
+    names = [actor.name for actor in topology.actors]
+    return {
+        "partitions": [
+            {
+                "name": p.name,
+                "policy": p.policy,
+                "cores": p.cores,
+                "actors": [names[a] for a in p.actors],
+                "order": [names[a] for a in p.static_order],
+            }
+            for p in point.partitions
+        ],
+        "capacities": list(point.capacities),
+    }
+
+
+def on_cpus(point: DesignPoint) -> bool:
+    """Whether a mapping can run in the program: everything on CPUs, and static orders on one core."""
+    return all(p.unit != "gpu" and (p.policy != "STATIC_ORDER" or p.cores == 1) for p in point.partitions)
+
+
+@given(data=st.data(), dialect=st.sampled_from(get_args(XcfDialect)))
+@FILE
+def test_mappings_of_every_dialect(readers: Readers, tmp_path: Path, data: st.DataObject, dialect: XcfDialect) -> None:
+    topology = data.draw(topologies())
+    point = data.draw(design_points(topology))
+    path = tmp_path / "m.xcf"
+    write_xcf(point, topology, str(path), dialect=dialect)
+    answer = readers.ask("xcf", str(path), path.read_bytes(), *network_fields(topology))
+    if on_cpus(point):
+        assert answer == as_answer(read_xcf(str(path), topology, PLATFORM), topology)
+    else:
+        assert all("GPU" in e["message"] or "STATIC_ORDER" in e["message"] for e in answer["errors"])
+
+
+@given(data=st.data())
+@FILE
+def test_sizes(readers: Readers, tmp_path: Path, data: st.DataObject) -> None:
+    topology = data.draw(topologies())
+    capacities = tuple(data.draw(st.integers(1, 10**9)) for _ in topology.buffers)
+    path = tmp_path / "b.bxdf"
+    write_bxdf(capacities, topology, str(path))
+    answer = readers.ask("bxdf", str(path), path.read_bytes(), *network_fields(topology))
+    assert tuple(answer["capacities"]) == capacities
+
+
+@pytest.mark.parametrize("text", [EXELIXI.replace('"PG"', '"P2"'), TURNUS, STREAMBLOCKS.replace('"gpu"', '"ARM"')])
+def test_files_of_other_tools(readers: Readers, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "map.xcf"
+    path.write_text(text)
+    answer = readers.ask("xcf", str(path), text, *network_fields(NET))
+    assert answer == as_answer(read_xcf(str(path), NET, PLATFORM), NET)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "expected"),
+    [
+        (EXELIXI, "partition 'PG' is on a GPU, which this program cannot use", "place its actors"),
+        (STREAMBLOCKS, "partition '1' is on a GPU, which this program cannot use", "place its actors"),
+        (EXELIXI.replace('"PG"', '"2" pe="FPGA"'), "partition '2' is on an FPGA", "place it on a CPU"),
+        (EXELIXI.replace('"PG"', '"2" pe="x86-64"'), "unknown processing element 'x86-64'", "did you mean 'x86_64'"),
+    ],
+)
+def test_other_units_are_refused(readers: Readers, text: str, message: str, expected: str) -> None:
+    (error,) = readers.ask("xcf", "map.xcf", text, *network_fields(NET))["errors"]
+    assert error["message"].startswith(message)
+    assert error["expected"].startswith(expected)
+
+
+ABOUT_UNITS = ("unit", "GPU", "FPGA", "processing element", "STATIC_ORDER partition", "clock of the partition")
+ABOUT_XML = ("well-formed", "no UTF-8", "not an XML document", "is empty", "encoding", "nested", "declaration")
+
+
+def of_both(found: list[tuple[str, str, list[int]]]) -> list[tuple[str, str, list[int]]]:
+    """Return the diagnostics that do not depend on the platform. Digits of other scripts are no cores for us."""
+    odd_cores = [d for d in found if d[0].startswith("pe of") and not d[0].isascii()]
+    return [d for d in found if d not in odd_cores and not any(word in d[0] for word in ABOUT_UNITS)]
+
+
+def facts(diagnostic: Diagnostic) -> tuple[str, str, list[int]]:
+    """Return what both sides say of an error."""
+    return diagnostic.message, diagnostic.expected, list(diagnostic.span[1:])
+
+
+@pytest.mark.parametrize("text", [EXELIXI.replace('"PG"', '"P2"'), TURNUS, STREAMBLOCKS])
+def test_wrong_mappings_are_refused_with_the_same_words(readers: Readers, tmp_path: Path, text: str) -> None:
+    path, refused = tmp_path / "m.xcf", 0
+    for seed in range(250):
+        rng = random.Random(seed)
+        data = rng.choice((mutate_xml, mutate_xml, mutate_words))(rng, text.encode())
+        path.write_bytes(data)
+        answer = readers.ask("xcf", str(path), data, *network_fields(NET))
+        found = [(e["message"], e["expected"], e["place"]) for e in answer.get("errors", ())]
+        try:
+            point = read_xcf(str(path), NET, PLATFORM)
+        except FormatError as error:
+            wanted = [facts(d) for d in error.diagnostics]
+            if any(word in wanted[0][0] for word in ABOUT_XML):
+                assert found, data
+                continue
+            assert of_both(found) == of_both(wanted), data
+            assert [e["text"] for e in answer["errors"] if "STATIC" not in e["message"]] or found == []
+            refused += 1
+        else:
+            assert of_both(found) == [], data
+            assert found or answer == as_answer(point, NET), data
+    assert refused > 60
+
+
+def test_errors_are_rendered_alike(readers: Readers, tmp_path: Path) -> None:
+    path = tmp_path / "é\x1b[31m.xcf"
+    text = EXELIXI.replace('id="src"', 'id="\t名名\u202e"').replace("round-robin", "round" + "x" * 300)
+    path.write_text(text)
+    answer = readers.ask("xcf", str(path), text, *network_fields(NET))
+    with pytest.raises(FormatError) as caught:
+        read_xcf(str(path), NET, PLATFORM)
+    wanted = [render(d) for d in caught.value.diagnostics if "GPU" not in d.message]
+    assert [e["text"] for e in answer["errors"] if "GPU" not in e["message"]] == wanted
+    assert len(wanted) == 3
