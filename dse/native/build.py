@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dse.base.errors import BuildError
-from dse.base.files import whole_file
+from dse.base.files import whole_file, write_whole
 from dse.base.source import NO_SPAN, Span
 from dse.native.cache import FileCache, digest_of
 from dse.native.project import RUNTIME, Project, SourceUnit
@@ -23,7 +23,7 @@ from dse.native.toolchain import Compiler, RunningTools, call_tool
 SANITIZERS = ("address", "undefined", "thread")
 COMPILE_SECONDS = 1800.0
 """A compiler that takes longer for one file hangs."""
-_STANDARD = ("-std=c++20", "-Wall", "-Wextra", "-Werror", "-pthread")
+_STANDARD = ("-std=c++20", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-pthread")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _FIRST_ERROR = re.compile(
     r"^(?P<path>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.MULTILINE
@@ -94,6 +94,11 @@ def included_headers(text: str, headers: dict[str, str]) -> list[str]:
     return sorted(found)
 
 
+def compiled_size(unit: SourceUnit, headers: dict[str, str]) -> int:
+    """Return the characters that a compiler reads for a unit, without headers of the system."""
+    return len(unit.text) + sum(len(headers[name]) for name in included_headers(unit.text, headers))
+
+
 def missing_objects(project: Project, compiler: Compiler, options: BuildOptions) -> list[SourceUnit]:
     """Return the units for which no object is kept: what a build would have to compile."""
     cache, headers = FileCache("objects", ".o"), dict(project.headers)
@@ -160,7 +165,7 @@ class _Compilation:
         keys = {u.path: object_key(u, self._headers, self._compiler, self._options.flags) for u in units}
         objects = {u.path: path for u in units if (path := self._kept(keys[u.path])) is not None}
         # The largest first: the last one to end should be short.
-        todo = sorted((u for u in units if u.path not in objects), key=lambda u: -len(u.text))
+        todo = sorted((u for u in units if u.path not in objects), key=lambda u: -compiled_size(u, self._headers))
         done = len(objects)
         jobs = self._options.jobs or usable_cores()
         with ThreadPoolExecutor(max_workers=max(1, min(jobs, len(todo)))) as pool:
@@ -195,7 +200,7 @@ class _Compilation:
         """Link the objects to the program."""
         made = self._work / "app"
         listed = self._work / "objects"
-        listed.write_text("".join(f'"{path}"\n' for path in objects))
+        write_whole(listed, "".join(f'"{path}"\n' for path in objects))
         self._call((*self._options.link_flags, f"@{listed}", "-o", str(made)), None)
         app.parent.mkdir(parents=True, exist_ok=True)
         place_program(made, app)
@@ -217,7 +222,7 @@ class _Compilation:
         if self._log is not None:
             try:
                 self._log.parent.mkdir(parents=True, exist_ok=True)
-                self._log.write_text(f"{' '.join(command)}\n{text}", encoding="utf-8")
+                write_whole(self._log, f"{' '.join(command)}\n{text}")
                 place = f"all that it said is in '{self._log}'"
             except OSError:
                 place = "what it said could not be written to a file"

@@ -83,7 +83,7 @@ add_executable({APP}
 target_compile_features({APP} PRIVATE cxx_std_20)
 set_target_properties({APP} PROPERTIES CXX_EXTENSIONS OFF)
 target_include_directories({APP} PRIVATE {RUNTIME})
-target_compile_options({APP} PRIVATE -Wall -Wextra)
+target_compile_options({APP} PRIVATE -Wall -Wextra -ffp-contract=off)
 target_link_libraries({APP} PRIVATE Threads::Threads)
 if(DSE_MARCH_NATIVE)
   target_compile_options({APP} PRIVATE -march=native)

@@ -22,7 +22,7 @@ def run_json(capsys: pytest.CaptureFixture[str], *argv: str) -> Any:
 @pytest.fixture(scope="module")
 def mapping(tmp_path_factory: pytest.TempPathFactory) -> str:
     out = tmp_path_factory.mktemp("explored")
-    assert main(["explore", PINGPONG, "--partitions", "3-3", "--out", str(out), "--quiet"]) == 0
+    assert main(["explore", PINGPONG, "--weights", "nominal", "--partitions", "3-3", "--out", str(out), "--quiet"]) == 0
     return str(out / "best-01.xcf")
 
 

@@ -17,13 +17,15 @@ from dse.cli.main import main
 ROOT = Path(__file__).resolve().parents[2]
 PINGPONG = str(ROOT / "actors" / "pingpong" / "pingpong.xdf")
 SMITH = str(ROOT / "actors" / "smith_waterman" / "smith_waterman.xdf")
+NOMINAL = ("--weights", "nominal")
+EXPLORE = ["explore", PINGPONG, *NOMINAL]
 PLATFORM = "name: two\nunits:\n  cpu: {kind: cpu, cores: 2, clock_mhz: 1000}\n"
 
 
 @pytest.fixture(scope="module")
 def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("explored")
-    assert main(["explore", PINGPONG, "--out", str(out), "--quiet"]) == 0
+    assert main([*EXPLORE, "--out", str(out), "--quiet"]) == 0
     return out
 
 
@@ -59,7 +61,7 @@ def test_every_evaluation_is_stored(explored: Path) -> None:
 
 
 def test_json_of_explore(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    document = run_json(capsys, "explore", PINGPONG, "--out", str(tmp_path))
+    document = run_json(capsys, *EXPLORE, "--out", str(tmp_path))
     assert {"best", "ranking", "lower_bound", "evaluations", "seconds", "assumed"} <= set(document)
     assert any("nominal" in text for text in document["assumed"])
     assert any("platform" in text for text in document["assumed"])
@@ -68,7 +70,7 @@ def test_json_of_explore(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_same_seed_same_files(tmp_path: Path) -> None:
     for folder, seed in (("a", "3"), ("b", "3"), ("c", "4")):
-        argv = ["explore", PINGPONG, "--method", "local-search", "--budget", "15", "--seed", seed, "--quiet"]
+        argv = [*EXPLORE, "--method", "local-search", "--budget", "15", "--seed", seed, "--quiet"]
         assert main([*argv, "--out", str(tmp_path / folder)]) == 0
     first, second, other = ((tmp_path / f / "ranking.json").read_text() for f in "abc")
     assert first == second
@@ -97,7 +99,7 @@ def test_estimate_without_a_mapping_is_one_core(explored: Path, capsys: pytest.C
 
 
 def test_partitions_and_pins_hold(tmp_path: Path) -> None:
-    argv = ["explore", PINGPONG, "--partitions", "2-2", "--pin", "Prod=cpu", "--out", str(tmp_path), "--quiet"]
+    argv = [*EXPLORE, "--partitions", "2-2", "--pin", "Prod=cpu", "--out", str(tmp_path), "--quiet"]
     assert main(argv) == 0
     ranking = json.loads((tmp_path / "ranking.json").read_text())
     assert ranking["space"] == 15
@@ -106,13 +108,13 @@ def test_partitions_and_pins_hold(tmp_path: Path) -> None:
 
 def test_a_second_run_keeps_the_first_study_aside(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(2):
-        assert main(["explore", PINGPONG, "--out", str(tmp_path)]) == 0
+        assert main([*EXPLORE, "--out", str(tmp_path)]) == 0
     assert (tmp_path / "study-previous.sqlite").exists()
     assert "moved to study-previous.sqlite" in capsys.readouterr().out
 
 
 def test_output_fits_100_columns_when_piped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explore", PINGPONG, "--out", str(tmp_path)]) == 0
+    assert main([*EXPLORE, "--out", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     long = [line for line in lines if len(line) > 100 and not line.startswith(("assumed:", "written to"))]
     assert long == []
@@ -173,7 +175,7 @@ def test_a_deadlock_names_who_waits_and_what_would_do(tmp_path: Path, capsys: py
 
 def test_explore_fails_when_every_mapping_deadlocks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     network = write_deadlock_network(tmp_path)
-    assert main(["explore", network, "--buffers", "3", "--out", str(tmp_path / "out"), "--quiet"]) == 3
+    assert main(["explore", network, *NOMINAL, "--buffers", "3", "--out", str(tmp_path / "out"), "--quiet"]) == 3
     assert "every mapping deadlocks" in capsys.readouterr().err
 
 
@@ -212,7 +214,7 @@ def small_search(folder: Path, out: str, *more: str) -> list[str]:
     sequences = folder / "dna.txt"
     sequences.write_text("ACGTTGCAACG\nACGTTGAC\n")
     options = ["--engine", "reference", "-i", str(sequences), "--out", str(folder / out), "--json"]
-    return ["explore", SMITH, *options, "--budget", str(BUDGET), *more]
+    return ["explore", SMITH, *NOMINAL, *options, "--budget", str(BUDGET), *more]
 
 
 def killed(arguments: list[str], by: signal.Signals) -> int:
@@ -254,7 +256,7 @@ def test_killed_and_resumed_equals_uninterrupted(
 
 
 def test_more_budget_continues_a_finished_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    base = ["explore", PINGPONG, "--method", "local-search", "--out", str(tmp_path)]
+    base = [*EXPLORE, "--method", "local-search", "--out", str(tmp_path)]
     assert run_json(capsys, *base, "--budget", "9")["evaluations"] == 9
     assert run_json(capsys, *base, "--budget", "20", "--resume")["evaluations"] == 20
     fresh = run_json(capsys, *base[:-1], str(tmp_path / "fresh"), "--budget", "20")
@@ -264,8 +266,8 @@ def test_more_budget_continues_a_finished_study(tmp_path: Path, capsys: pytest.C
 
 def test_resume_refuses_another_platform(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "two.yaml").write_text(PLATFORM)
-    assert main(["explore", PINGPONG, "--out", str(tmp_path / "o"), "--quiet"]) == 0
-    argv = ["explore", PINGPONG, "--out", str(tmp_path / "o"), "--platform", str(tmp_path / "two.yaml"), "--resume"]
+    assert main([*EXPLORE, "--out", str(tmp_path / "o"), "--quiet"]) == 0
+    argv = [*EXPLORE, "--out", str(tmp_path / "o"), "--platform", str(tmp_path / "two.yaml"), "--resume"]
     assert main(argv) == 2
     assert "was made from other inputs (" in capsys.readouterr().err
 
@@ -301,13 +303,13 @@ def test_several_objectives_give_a_front(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_the_first_objective_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    document = run_json(capsys, "explore", PINGPONG, "--objectives", "traffic", "--out", str(tmp_path))
+    document = run_json(capsys, *EXPLORE, "--objectives", "traffic", "--out", str(tmp_path))
     assert document["best"]["partitions"] == 1
     assert [point["values"]["traffic"] for point in document["pareto"]] == [0]
 
 
 def test_the_table_shows_what_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    argv = ["explore", PINGPONG, "--buffers", "16", "--buffers", "64", "--out", str(tmp_path)]
+    argv = [*EXPLORE, "--buffers", "16", "--buffers", "64", "--out", str(tmp_path)]
     assert main([*argv, "--objectives", "memory,traffic,partitions,units"]) == 0
     text = capsys.readouterr().out
     head = next(line for line in text.splitlines() if line.lstrip().startswith("#"))
@@ -329,7 +331,7 @@ def test_throughput_alone_is_searched_as_the_makespan_is(
     method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The trace is the same for all mappings: bounds exclude, simulations stop, and the ranking is the same."""
-    argv = ["explore", PINGPONG, "--method", method, "--seed", "3"]
+    argv = [*EXPLORE, "--method", method, "--seed", "3"]
     plain = run_json(capsys, *argv, "--out", str(tmp_path / "makespan"))
     found = run_json(capsys, *argv, "--objectives", "throughput", "--out", str(tmp_path / "throughput"))
     for key in ("evaluations", "excluded_by_bound", "cut_while_running", "complete", "method", "lower_bound"):
@@ -356,7 +358,7 @@ def test_minimal_and_maximal_sizes_can_be_chosen_with_the_mapping(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     argv = ["--buffers", "minimal", "--buffers", "maximal", "--objectives", "makespan,memory", "--out", str(tmp_path)]
-    document = run_json(capsys, "explore", PINGPONG, *argv)
+    document = run_json(capsys, *EXPLORE, *argv)
     assert document["deadlocks"] == 0
     sizes = {tuple(point["design_point"]["capacities_tokens"]) for point in document["pareto"]}
     assert len(sizes) == 2
@@ -364,7 +366,7 @@ def test_minimal_and_maximal_sizes_can_be_chosen_with_the_mapping(
 
 
 def test_each_partition_may_have_its_own_policy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    argv = ["explore", PINGPONG, "--policy", "NON_PREEMPTIVE,ROUND_ROBIN", "--partitions", "2-2", "--budget", "500"]
+    argv = [*EXPLORE, "--policy", "NON_PREEMPTIVE,ROUND_ROBIN", "--partitions", "2-2", "--budget", "500"]
     one = run_json(capsys, *argv, "--out", str(tmp_path / "one"))
     each = run_json(capsys, *argv, "--policy-per-partition", "--out", str(tmp_path / "each"))
     assert (one["space"], each["space"]) == (15 * 2, 15 * 4)

@@ -60,7 +60,8 @@ def test_installed_command_works_away_from_the_checkout(tmp_path: Path) -> None:
         shutil.copyfile(kept, target)
     network = tmp_path / "pingpong"
     subprocess.run(["cp", "-r", str(ROOT / "actors" / "pingpong"), str(network)], check=True)
-    command = [environment / "bin" / "dse", "explore", "pingpong/pingpong.xdf", "--out", "result", "--json", "--quiet"]
+    explore = ("explore", "pingpong/pingpong.xdf", "--weights", "nominal", "--out", "result", "--json", "--quiet")
+    command = [environment / "bin" / "dse", *explore]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert (tmp_path / "result" / "best-01.xcf").exists()

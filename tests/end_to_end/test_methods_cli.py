@@ -18,14 +18,15 @@ OPTIMUM_FOUND = ("exhaustive", "branch-and-bound", "portfolio", "local-search", 
 
 def explored(capsys: pytest.CaptureFixture[str], out: Path, *argv: str) -> Any:
     capsys.readouterr()
-    assert main(["explore", PINGPONG, "--out", str(out), "--json", *argv]) == 0
+    assert main(["explore", PINGPONG, "--weights", "nominal", "--out", str(out), "--json", *argv]) == 0
     return json.loads(capsys.readouterr().out)
 
 
 @pytest.fixture(scope="module")
 def optimum(tmp_path_factory: pytest.TempPathFactory) -> int:
     out = tmp_path_factory.mktemp("optimum")
-    assert main(["explore", PINGPONG, "--out", str(out), "--quiet", "--method", "exhaustive"]) == 0
+    argv = ["explore", PINGPONG, "--weights", "nominal", "--method", "exhaustive"]
+    assert main([*argv, "--out", str(out), "--quiet"]) == 0
     best: int = json.loads((out / "ranking.json").read_text())["best"]["makespan"]
     return best
 
@@ -127,5 +128,5 @@ def test_a_search_that_was_cut_short_resumes_to_the_same_end(
     ],
 )
 def test_mistakes_are_named(argv: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explore", PINGPONG, "--out", str(tmp_path), *argv]) in (1, 2)
+    assert main(["explore", PINGPONG, "--weights", "nominal", "--out", str(tmp_path), *argv]) in (1, 2)
     assert message in capsys.readouterr().err

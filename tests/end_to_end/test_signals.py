@@ -15,6 +15,7 @@ from dse.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 SMITH = str(ROOT / "actors" / "smith_waterman" / "smith_waterman.xdf")
+NOMINAL = ("--weights", "nominal")
 PATIENCE = 60.0
 """Seconds: where signals are not heard it takes for ever."""
 XDF = '<XDF name="{name}"><Instance id="a"><Class name="A"/></Instance></XDF>'
@@ -84,7 +85,7 @@ def endless(tmp_path: Path) -> str:
 def test_an_action_that_never_ends_is_ended(
     verb: str, how: signal.Signals, code: int, said: str, endless: str, tmp_path: Path
 ) -> None:
-    options = ("--out", str(tmp_path / "out")) if verb == "explore" else ()
+    options = (*NOMINAL, "--out", str(tmp_path / "out")) if verb == "explore" else ()
     process = started(PROGRAM, verb, endless, *options)
     time.sleep(2)  # wherever it is then
     process.send_signal(how)
@@ -122,7 +123,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], Path, fl
     folder = tmp_path_factory.mktemp("whole")
     sequences = folder / "dna.txt"
     sequences.write_text("ACGTTGCAACGTACGTACGGTACGTT\nACGTTGACGTACTACGG\n")
-    argv = ["explore", SMITH, "-i", str(sequences), "--budget", str(BUDGET), "--quiet", "--out"]
+    argv = ["explore", SMITH, *NOMINAL, "-i", str(sequences), "--budget", str(BUDGET), "--quiet", "--out"]
     begin = time.perf_counter()
     process = started(PROGRAM, *argv, str(folder / "out"))
     assert ended(process)[0] == 0
@@ -170,7 +171,7 @@ def test_a_budget_ends_an_action_that_never_ends(
     endless: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     begin = time.perf_counter()
-    assert main(["explore", endless, "--budget", "1s", "--out", str(tmp_path / "out"), "--quiet"]) == 2
+    assert main(["explore", endless, *NOMINAL, "--budget", "1s", "--out", str(tmp_path / "out"), "--quiet"]) == 2
     assert time.perf_counter() - begin < PATIENCE
     error = capsys.readouterr().err
     assert "the budget ended before a mapping of the space was estimated" in error
@@ -189,7 +190,7 @@ def test_a_budget_ends_the_set_up_of_a_method(
             pass
 
     monkeypatch.setattr("dse.flows.search.study.make_method", endless_method)
-    assert main(["explore", SMITH, "--budget", "5s", "--out", str(tmp_path), "--json"]) == 0
+    assert main(["explore", SMITH, *NOMINAL, "--budget", "5s", "--out", str(tmp_path), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["evaluations"] == 1
     assert document["complete"] is False
@@ -204,7 +205,7 @@ def test_a_budget_ends_bounds_that_take_for_ever(
             pass
 
     monkeypatch.setattr("dse.flows.search.study.space_bounds", endless_bounds)
-    assert main(["explore", SMITH, "--budget", "5s", "--out", str(tmp_path), "--json"]) == 0
+    assert main(["explore", SMITH, *NOMINAL, "--budget", "5s", "--out", str(tmp_path), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["evaluations"], document["lower_bound"]) == (1, 0)
 
@@ -216,7 +217,7 @@ def test_an_interrupt_of_the_set_up_of_a_method_keeps_what_there_is(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("dse.flows.search.study.make_method", interrupted)
-    assert main(["explore", SMITH, "--out", str(tmp_path), "--json"]) == 130
+    assert main(["explore", SMITH, *NOMINAL, "--out", str(tmp_path), "--json"]) == 130
     assert json.loads(capsys.readouterr().out)["evaluations"] == 1
 
 
@@ -229,5 +230,5 @@ def test_a_budget_of_evaluations_does_not_look_at_the_clock(
         pytest.fail("an alarm was set")
 
     monkeypatch.setattr("signal.setitimer", armed)
-    assert main(["explore", SMITH, "--budget", "20", "--out", str(tmp_path), "--json"]) == 0
+    assert main(["explore", SMITH, *NOMINAL, "--budget", "20", "--out", str(tmp_path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["evaluations"] == 20

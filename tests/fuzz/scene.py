@@ -10,12 +10,13 @@ from dse.cli.main import main
 SOURCES = Path(__file__).parent / "scene"
 ROOT = Path(__file__).parents[2]
 CONFIGS = ROOT / "configs" / "platforms"
+_SEARCHED = "--weights nominal --partitions 3 --budget 30 --workers 1 --method tabu --best 1 --quiet --out study"
 _MADE_BY = (
     "trace net.xdf -o net.trace --accesses --quiet",
     "trace --export turnus.tracez net.trace",
     "trace --export turnus.trace net.trace",
     "weights nominal net.xdf -o w",
-    "explore net.xdf --partitions 3 --budget 30 --workers 1 --method tabu --best 1 --quiet --out study",
+    f"explore net.xdf {_SEARCHED}",
     "buffers net.xdf -o sizes.bxdf",
     "gpu predict kernel.c --trace-size 16",
 )

@@ -72,7 +72,8 @@ _TEXT = (mutate_words, mutate_words, mutate_words, mutate_bytes)
 _XML = (mutate_xml, mutate_xml, mutate_words, mutate_bytes)
 _YAML = (_mutate_yaml, _mutate_yaml, mutate_words, mutate_bytes)
 _RUN = "run net.xdf --max-firings 3000 --quiet"
-_RESUME = "explore net.xdf --partitions 3 --budget 30 --workers 1 --method tabu --best 1 --quiet --out study --resume"
+_SEARCHED = "--weights nominal --partitions 3 --budget 30 --workers 1 --method tabu --best 1 --quiet --out study"
+_RESUME = f"explore net.xdf {_SEARCHED} --resume"
 _SEARCH = "--quiet --weights w --budget 4 --workers 1 --best 1 --method random --out out"
 
 FILES: tuple[FileTarget, ...] = (

@@ -135,7 +135,9 @@ def test_no_writer_leaves_half_a_file(name: str, tmp_path: Path, capsys: pytest.
 
 def test_a_full_disk_at_the_end_of_a_search(tmp_path: Path) -> None:
     """The files of an earlier search stay whole, put aside; those of this one are whole or not there."""
-    options = ExploreOptions(problem=ProblemOptions(program=PINGPONG), budget=parse_budget("5"), out=tmp_path)
+    options = ExploreOptions(
+        problem=ProblemOptions(program=PINGPONG, weights=("nominal",)), budget=parse_budget("5"), out=tmp_path
+    )
     explore(options)
     before = files_of(tmp_path)
     for n_bytes in (200, 3000, len(before["report.html"]) - 1):

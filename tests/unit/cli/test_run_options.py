@@ -37,11 +37,12 @@ def network(folder: Path, source: str, sink: str = SINK, wiring: str = WIRING) -
     return str(folder / "Top.xdf")
 
 
+_NOMINAL = ("--weights", "nominal")
 VERBS = [
     ("run", ()),
     ("trace", ("-o", "t.trace")),
     ("estimate", ()),
-    ("explore", ("--budget", "2", "--out", "out", "--engine", "reference")),
+    ("explore", (*_NOMINAL, "--budget", "2", "--out", "out", "--engine", "reference")),
     ("buffers", ("--method", "maximal")),
     ("weights", ("--device", "gtx1660s")),
 ]
@@ -147,7 +148,7 @@ def test_results_stay_below_their_folder_whatever_a_network_is_called(
     )
     for name in ("../../stolen", f"{tmp_path}/stolen"):
         path.write_text(path.read_text().replace("Top", name))
-        assert main(["explore", str(path), "--budget", "2", "--quiet", "--engine", "reference"]) == 0
+        assert main(["explore", str(path), *_NOMINAL, "--budget", "2", "--quiet", "--engine", "reference"]) == 0
     assert sorted(p.name for p in tmp_path.iterdir() if p.is_dir()) == ["here"]
     assert all(p.parent == Path("dse-out") for p in Path("dse-out").iterdir())
 

@@ -59,13 +59,16 @@ def test_a_cache_of_another_kernel_or_compiler_does_not_count(
     assert ready.is_compiled() == (changed == "nothing")
 
 
-@pytest.mark.parametrize("verb", [["explore", "--budget", "2", "--out"], ["estimate"], ["buffers"]])
+EXPLORE = ("explore", "--weights", "nominal", "--budget", "2")
+
+
+@pytest.mark.parametrize("verb", [[*EXPLORE, "--out"], ["estimate"], ["buffers"]])
 def test_whoever_waits_for_the_compiler_is_told(
     verb: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("dse.flows.setting.needs_compiling", lambda name: name == "compiled")
     argv = [verb[0], PINGPONG]
-    assert main(["explore", PINGPONG, "--budget", "2", "--out", str(tmp_path), "--quiet"]) == 0
+    assert main([EXPLORE[0], PINGPONG, *EXPLORE[1:], "--out", str(tmp_path), "--quiet"]) == 0
     told = capsys.readouterr().err
     assert told == ""  # asked to be quiet
     argv += [*verb[1:], str(tmp_path)] if verb[0] == "explore" else ["--mapping", str(tmp_path / "best-01.xcf")]

@@ -112,7 +112,7 @@ def test_all_workers_may_die_at_once(cluster: Any) -> None:
 
 def test_explore_gives_the_same_files_as_without_a_cluster(cluster: Any, tmp_path: Path) -> None:
     wait_for_two(cluster)
-    argv = ["explore", PINGPONG, "--method", "local-search", "--budget", "30", "--quiet"]
+    argv = ["explore", PINGPONG, "--weights", "nominal", "--method", "local-search", "--budget", "30", "--quiet"]
     assert main([*argv, "--out", str(tmp_path / "here")]) == 0
     assert main([*argv, "--out", str(tmp_path / "there"), "--cluster", cluster.scheduler_address]) == 0
     for name in ("ranking.json", "best-01.xcf", "best-05.xcf"):
@@ -232,7 +232,7 @@ def test_a_scheduler_that_dies_loses_nothing_that_was_reported(
             if progress.evaluations >= moment:
                 victim.kill()
 
-        problem = ProblemOptions(program=PINGPONG)
+        problem = ProblemOptions(program=PINGPONG, weights=("nominal",))
         options = ExploreOptions(
             problem=problem, method="local-search", budget=evaluator.Budget(evaluations=30), out=tmp_path / "out"
         )

@@ -143,7 +143,8 @@ def test_nothing_is_claimed_by_the_command(
         return page(inputs)
 
     monkeypatch.setattr(deliver_module, "report_page", page_after_removal)
-    argv = ["explore", str(program / "Top.xdf"), "--budget", "9", "--out", str(tmp_path / "out")]
+    argv = ["explore", str(program / "Top.xdf"), "--weights", "nominal", "--budget", "9"]
+    argv += ["--out", str(tmp_path / "out")]
     assert main(argv) in (1, 2)
     out, err = capsys.readouterr()
     assert "written to" not in out

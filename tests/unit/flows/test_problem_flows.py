@@ -186,7 +186,8 @@ def test_engines_agree_through_the_flow() -> None:
 def test_engine_and_threads_change_no_result(tmp_path: Path, engine: str, workers: int) -> None:
     def run(folder: str, engine: str, workers: int) -> str:
         options = ExploreOptions(
-            problem=ProblemOptions(program=PINGPONG, engine=engine), method="local-search", seed=5, workers=workers,
+            problem=ProblemOptions(program=PINGPONG, weights=("nominal",), engine=engine),
+            method="local-search", seed=5, workers=workers,
             budget=Budget(evaluations=30), out=tmp_path / folder,
         )  # fmt: skip
         return explore(options).delivery.ranking.read_text()
@@ -201,7 +202,9 @@ def test_the_watcher_hears_of_the_plan_and_the_progress(tmp_path: Path) -> None:
         progress=lambda progress: heard.append(f"{progress.evaluations}"),
         stage=heard.append,
     )
-    explored = explore(ExploreOptions(problem=ProblemOptions(program=PINGPONG), out=tmp_path), watcher)
+    explored = explore(
+        ExploreOptions(problem=ProblemOptions(program=PINGPONG, weights=("nominal",)), out=tmp_path), watcher
+    )
     assert "exhaustive" in heard
     assert str(explored.study.evaluations) in heard
     assert explored.study.lower_bounds[0].makespan <= explored.study.ranking[0].makespan

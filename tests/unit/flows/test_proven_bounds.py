@@ -14,7 +14,7 @@ TOO_HIGH = (LowerBound(makespan=10**15, reason="a bound that is wrong"),)
 def test_a_makespan_below_the_bound_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    search = ["explore", PINGPONG, "--budget", "5", "--quiet", "--out", str(tmp_path)]
+    search = ["explore", PINGPONG, "--weights", "nominal", "--budget", "5", "--quiet", "--out", str(tmp_path)]
     assert main(search) == 0
     ranking = (tmp_path / "ranking.json").read_bytes()
     monkeypatch.setattr("dse.flows.search.study.space_bounds", lambda *_: TOO_HIGH)

@@ -250,7 +250,7 @@ POINTS = {
 
 Digest = Callable[[Any], str]
 DIGESTED: tuple[tuple[str, Any, dict[str, Any], set[str], Digest], ...] = (
-    ("cost", COST, COSTS, set(), lambda cost: weights_digest(replace(WEIGHTS, compute={KEY: cost}))),
+    ("cost", COST, COSTS, {"spread"}, lambda cost: weights_digest(replace(WEIGHTS, compute={KEY: cost}))),
     ("block", BLOCK, BLOCKS, set(), lambda block: weights_digest(replace(WEIGHTS, simd={KEY: block}))),
     ("weights", WEIGHTS, TABLES, {"name", "manifest"}, weights_digest),
     ("unit", UNIT, UNITS, set(), lambda unit: platform_digest(replace(BOX, units=(unit,)))),
