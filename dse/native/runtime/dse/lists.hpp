@@ -27,10 +27,7 @@ struct View {
   std::array<std::int64_t, D> sizes;
 
   std::int64_t size() const { return sizes[0]; }
-<<<<<<< HEAD
   const View& view() const { return *this; }
-=======
->>>>>>> natives
 
   T& operator[](std::int64_t i) const
     requires(D == 1)
@@ -173,18 +170,6 @@ struct Table {
   }
 };
 
-<<<<<<< HEAD
-=======
-template <class T, int D>
-const View<T, D>& view_of(const View<T, D>& list) {
-  return list;
-}
-template <class L>
-auto view_of(L&& list) -> decltype(list.view()) {
-  return list.view();
-}
-
->>>>>>> natives
 /// Copy over the first elements of `target`: a source that is too long is cut. Elements are converted by `stored`.
 template <class T, class S, int D>
 void copy_elements(const View<T, D>& target, const View<S, D>& source) {
@@ -201,11 +186,7 @@ void copy_elements(const View<T, D>& target, const View<S, D>& source) {
 /// The same for lists of any form.
 template <class To, class From>
 void copy_into(To&& target, From&& source) {
-<<<<<<< HEAD
   copy_elements(target.view(), source.view());
-=======
-  copy_elements(view_of(target), view_of(source));
->>>>>>> natives
 }
 
 /// A new list of type `L` with the elements of another: cut where that is longer, zeros where it is shorter.
@@ -220,13 +201,8 @@ L copied(From&& source) {
 template <class L, class A, class B>
 L joined(A&& first, B&& second) {
   L made;
-<<<<<<< HEAD
   const auto left = first.view();
   const auto right = second.view();
-=======
-  const auto left = view_of(first);
-  const auto right = view_of(second);
->>>>>>> natives
   for (std::int64_t k = 0; k != left.size() + right.size(); ++k) {
     const bool in_left = k < left.size();
     if constexpr (L::rank == 1) {
@@ -238,7 +214,6 @@ L joined(A&& first, B&& second) {
   return made;
 }
 
-<<<<<<< HEAD
 // Lists that are made in an expression --------------------------------------------------------------------------------
 
 /// Store an element, or a row, of a new list.
@@ -336,6 +311,4 @@ auto part_or(Owner& owner, int site, L&& list, Zeros&& zeros, const Indices&... 
   return Part(zeros.view());
 }
 
-=======
->>>>>>> natives
 }  // namespace dse
