@@ -155,14 +155,14 @@ def test_what_only_python_can(network: Network, scene: Scene) -> None:
     bound = replace(OPTIONS, natives=(("u.f", "math:sqrt"),))
     with pytest.raises(OptionError, match="bound to Python cannot be called by a native program"):
         ran(network, "native", bound)
-    with pytest.raises(OptionError, match="the network declares no native 'u.f'"):  # of the run in Python
+    with pytest.raises(OptionError, match=r"the network declares no native 'u\.f'"):  # of the run in Python
         ran(network, "auto", bound)
 
 
 def test_what_only_cpp_can(network: Network, scene: Scene, tmp_path: Path) -> None:
     (tmp_path / "f.cpp").write_text("int f() { return 1; }\n")
     bound = replace(OPTIONS, natives=(("u.f", f"{tmp_path / 'f.cpp'}:f"),))
-    with pytest.raises(OptionError, match="'u.f' is bound to C\\+\\+, which the execution in Python cannot call"):
+    with pytest.raises(OptionError, match=r"'u\.f' is bound to C\+\+, which the execution in Python cannot call"):
         ran(network, "python", bound)
     assert ran(network, "auto", bound) == "native"
     assert scene.builds == ["begun"]
