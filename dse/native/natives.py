@@ -2,8 +2,8 @@
 
 ``native_forms`` gives for each native of an actor the text that a generated call starts with: ``TEXT(arguments)``.
 Where it stands, ``context`` is the ``dse::Context`` of the run. Arguments come as ``std::int64_t``, ``bool``,
-``double``, ``const std::string&`` and ``dse::View<T, D>``. What comes back is a number, which becomes a value of the declared type
-(an integer is exact modulo 2**64), or a ``std::string`` where a String is declared.
+``double``, ``const std::string&`` and ``dse::View<T, D>``. What comes back is a number, which becomes a value of the
+declared type (an integer is exact modulo 2**64), or a ``std::string`` where a String is declared.
 
 A native that has no form gets a text too: one whose call ends the run and says how to bind it, since programs declare
 many natives that they never call. The user binds one with ``--native UNIT.FUNCTION=FILE.cpp:SYMBOL``; the function is
