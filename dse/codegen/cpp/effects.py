@@ -3,6 +3,7 @@
 Operands whose order can be seen are evaluated one behind the other, left to right, as the language says.
 """
 
+import itertools
 from collections.abc import Iterable
 
 from dse.passes.analyses.uses import ActorFacts
@@ -12,17 +13,25 @@ from dse.program.types import FloatType, IntType, ListType
 from dse.program.walk import sub_expressions, sub_statements
 
 
+def _acting(actor: Actor, facts: ActorFacts) -> set[str]:
+    """Return the routines and natives that have an effect themselves: they write what lasts, or print."""
+    parameters = itertools.chain.from_iterable(r.parameters for r in actor.routines)
+    lasting = {v.name for v in (*actor.variables, *(p for p in parameters if isinstance(p.type, ListType)))}
+    acting = {n.name for n in actor.natives}
+    for routine in actor.routines:
+        prints = any(isinstance(s, Print) for s in sub_statements(routine.body))
+        if prints or facts.of_routines[routine.name].writes & lasting:
+            acting.add(routine.name)
+    return acting
+
+
 class Effects:
     """Knows which routines of an actor do more than compute, and which may call themselves."""
 
     def __init__(self, actor: Actor, facts: ActorFacts, values: Values) -> None:
         self._values = values
         self._calls = {name: uses.calls for name, uses in facts.of_routines.items()}
-        lasting = {v.name for v in actor.variables}
-        lasting |= {p.name for r in actor.routines for p in r.parameters if isinstance(p.type, ListType)}
-        acting = {n.name for n in actor.natives}
-        acting |= {name for name, uses in facts.of_routines.items() if uses.writes & lasting}
-        acting |= {r.name for r in actor.routines if any(isinstance(s, Print) for s in sub_statements(r.body))}
+        acting = _acting(actor, facts)
         self.impure = frozenset({r for r in self._calls if self._reached(r) & acting} | acting)
         """Routines and natives whose calls have effects."""
         self.recursive = frozenset(r for r, calls in self._calls.items() if any(r in self._reached(c) for c in calls))

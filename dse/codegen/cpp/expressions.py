@@ -248,11 +248,9 @@ class CppExpressions(ExpressionEmitter):
         """Return a truncating division; a divisor that may be 0 is tested, and for a remainder one that may be -1."""
         dividend, divisor = self._intervals(expr)
         of = working_type((dividend, divisor, self.values.interval(expr)))
-        tested = divisor is None or divisor[0] <= 0 <= divisor[1]
         least = of.limits
-        if expr.op == "mod" and least is not None and dividend is not None and dividend[0] <= least[0]:
-            tested = tested or divisor is None or divisor[0] <= -1 <= divisor[1]
-        if not tested:
+        fails = expr.op == "mod" and least is not None and may_be(dividend, least[0]) and may_be(divisor, -1)
+        if not (fails or may_be(divisor, 0)):
             return typed(CPP.binary[expr.op].of(*self.together(of, left, right)), of)
         left, right = (self.as_type(c, of) if c.type == BIG else c for c in (left, right))
         function = "quotient" if expr.op == "/" else "modulo"
@@ -466,6 +464,11 @@ class CppExpressions(ExpressionEmitter):
     def list_argument(self, parameter: Variable, argument: Expr) -> str:
         """Return an argument for a list parameter of a routine."""
         raise NotImplementedError
+
+
+def may_be(bounds: Interval, value: int) -> bool:
+    """Return whether an integer between bounds (None: any) may be ``value``."""
+    return bounds is None or bounds[0] <= value <= bounds[1]
 
 
 def _joins(of: CType, target: CType) -> bool:

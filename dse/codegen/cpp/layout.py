@@ -1,9 +1,11 @@
 """Long lines are broken behind a comma or before an operator, outside of strings."""
 
+import re
+
 from dse.codegen.emitter import Lines
 
 _WIDTH = 120
-_MARKS = (", ", "; ", " && ", " || ", " + ", " - ", " ? ", " : ", " = ", " << ", " * ")
+_MARK_OR_STRING = re.compile(r""""(?:\\.|[^"\\])*"|, |; | (?:&&|\|\||[-+*?:=]|<<) """)
 
 
 def folded(lines: Lines) -> Lines:
@@ -37,20 +39,13 @@ def _parts(text: str) -> list[str]:
 
 def _break(text: str, start: int) -> int | None:
     """Return the last place up to the width where a line may be broken; else the first one behind it."""
-    best, quoted, k = None, False, 0
-    while k < len(text):
-        char = text[k]
-        if quoted and char == "\\":
-            k += 2
+    best = None
+    for found in _MARK_OR_STRING.finditer(text, start + 1):
+        mark = found[0]
+        if mark[0] == '"':
             continue
-        if char == '"':
-            quoted = not quoted
-        if not quoted and k > start:
-            mark = next((m for m in _MARKS if text.startswith(m, k)), None)
-            if mark is not None:
-                place = k + len(mark) if mark in (", ", "; ", " = ") else k + 1
-                if place > _WIDTH:
-                    return place if best is None else best
-                best = place
-        k += 1
+        place = found.end() if mark[0] in ",;" or mark == " = " else found.start() + 1
+        if place > _WIDTH:
+            return place if best is None else best
+        best = place
     return best

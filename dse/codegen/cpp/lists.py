@@ -165,7 +165,7 @@ class CppLists(CppExpressions):
         """Return a list that is made here, with elements of its own type."""
         return Fragment(self.place(expr), ATOM)
 
-    def made(self, expr: Expr, element: CType) -> str:
+    def made(self, expr: Expr, element: CType) -> str:  # ways: one case for each kind of list
         """Return a new list with elements of type ``element``; values are converted to it, by wrapping, as stored."""
         match expr:
             case Copy():

@@ -136,7 +136,7 @@ def cast_to(of: CType, text: str) -> Typed:
     return atom(f"{of.name}({text})", of)
 
 
-def integer(value: int) -> Typed:
+def integer(value: int) -> Typed:  # ways: one case for each type that holds it, its least value apart
     """Return an integer literal, of the first type of ``WORKING`` that holds it."""
     if I32.holds((value, value)):
         if value == -(1 << 31):

@@ -24,8 +24,7 @@ def element_types(actor: Actor, facts: ActorFacts) -> dict[str, CType]:
 
     Raises NoNativeForm where lists of integers and of floats, or of other numbers of dimensions, are the same list.
     """
-    variables = {v.name: v for v in _lists(actor)}
-    callees = {r.name: r.parameters for r in actor.routines} | {n.name: n.parameters for n in actor.natives}
+    variables, callees = {v.name: v for v in _lists(actor)}, _parameters(actor)
     groups = {name: {name} for name in variables}
     for routine, arguments in facts.calls:
         for parameter, argument in zip(callees[routine], arguments, strict=True):
@@ -36,10 +35,14 @@ def element_types(actor: Actor, facts: ActorFacts) -> dict[str, CType]:
     return {name: _common_type([variables[n] for n in sorted(groups[name])]) for name in variables}
 
 
+def _parameters(actor: Actor) -> dict[str, tuple[Variable, ...]]:
+    """Return the parameters of each routine and native."""
+    return {r.name: r.parameters for r in actor.routines} | {n.name: n.parameters for n in actor.natives}
+
+
 def _lists(actor: Actor) -> Iterator[Variable]:
     yield from owned_lists(actor)
-    parameters = [*(r.parameters for r in actor.routines), *(n.parameters for n in actor.natives)]
-    yield from (p for group in parameters for p in group if isinstance(p.type, ListType))
+    yield from (p for group in _parameters(actor).values() for p in group if isinstance(p.type, ListType))
 
 
 def _check_dimensions(parameter: Variable, argument: Load | Index) -> None:
