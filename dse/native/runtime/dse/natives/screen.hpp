@@ -11,9 +11,11 @@
 #include "dse/natives/open_file.hpp"
 #include "dse/run_types.hpp"
 
-namespace dse::natives {
-
+namespace dse {
 class WholeFile;
+}
+
+namespace dse::natives {
 
 /// Samples of 8 bits, line by line.
 struct Plane {

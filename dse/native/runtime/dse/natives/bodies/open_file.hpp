@@ -37,6 +37,21 @@ auto uninterrupted(Call call) {
   }
 }
 
+/// Writes all of the data, at a place of the file or, where that is -1, where the file stands. Returns the error of the
+/// system, or 0.
+inline int write_all(int descriptor, Bytes data, std::int64_t at = -1) {
+  while (!data.empty()) {
+    const ssize_t n = uninterrupted([&] {
+      return at < 0 ? ::write(descriptor, data.data(), data.size())
+                    : pwrite(descriptor, data.data(), data.size(), at);
+    });
+    if (n < 0) return errno;
+    data = data.subspan(static_cast<std::size_t>(n));
+    if (at >= 0) at += n;
+  }
+  return 0;
+}
+
 /// A descriptor that is closed when it goes out of scope, unless it was released.
 class Descriptor {
  public:
@@ -214,15 +229,8 @@ std::size_t OpenFile::fetch(std::uint8_t* to, std::size_t count, std::int64_t fr
 }
 
 void OpenFile::store(Bytes data, std::int64_t at) {
-  while (!data.empty()) {
-    const ssize_t n = uninterrupted([&] {
-      return seekable_ ? pwrite(descriptor_, data.data(), data.size(), at)
-                       : ::write(descriptor_, data.data(), data.size());
-    });
-    if (n < 0) refuse_by_system("writing", errno);
-    data = data.subspan(static_cast<std::size_t>(n));
-    at += n;
-  }
+  const int error = write_all(descriptor_, data, seekable_ ? at : -1);
+  if (error != 0) refuse_by_system("writing", error);
 }
 
 void OpenFile::write_out() {

@@ -1,19 +1,21 @@
 // Bodies of dse/natives/screen.hpp.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "dse/errors.hpp"
+#include "dse/files.hpp"
 #include "dse/natives/bodies/open_file.hpp"
 #include "dse/natives/bodies/paths.hpp"
 #include "dse/natives/bodies/png.hpp"
-#include "dse/natives/bodies/whole_file.hpp"
 #include "dse/natives/screen.hpp"
 #include "dse/run_types.hpp"
 
@@ -152,12 +154,9 @@ void Screen::close() {
   const std::lock_guard lock(mutex_);
   if (!stream_) return;
   const std::unique_ptr<WholeFile> stream = std::move(stream_);
-  try {
-    stream->cut(whole_);
-    stream->finish();
-  } catch (const std::system_error& error) {
-    refuse_by_system("'" + *options_.output + "'", error.code().value());
-  }
+  // A pipe has taken what it has taken.
+  if (stream->is_ordinary() && ftruncate(stream->number(), whole_) != 0) stream->abandon(errno);
+  stream->finish();
 }
 
 void Screen::write(const std::vector<Plane>& planes) {
@@ -173,8 +172,8 @@ void Screen::write(const std::vector<Plane>& planes) {
     } else {
       write_picture(planes);
     }
-  } catch (const std::system_error& error) {
-    throw Fault("cannot write '" + *options_.output + "': " + error_text(error.code().value()));
+  } catch (const WriteError& error) {
+    throw Fault("cannot write '" + *options_.output + "': " + error_text(error.reason()));
   }
 }
 
@@ -183,7 +182,10 @@ void Screen::append(const std::vector<Plane>& planes) {
     stream_ = std::make_unique<WholeFile>(*options_.output);
     files_.push_back(*options_.output);
   }
-  for (const Plane& plane : planes) stream_->write(plane.samples);
+  for (const Plane& plane : planes) {
+    const int error = write_all(stream_->number(), plane.samples);
+    if (error != 0) throw WriteError(*options_.output, error);  // the whole pictures before stay
+  }
   for (const Plane& plane : planes) whole_ += static_cast<std::int64_t>(plane.samples.size());
 }
 
@@ -193,7 +195,7 @@ void Screen::write_picture(const std::vector<Plane>& planes) {
   if (frames_ > 1) path = paths::with_part(path, "_" + std::to_string(frames_));
   const std::vector<std::uint8_t> data = detail::encode(suffix_, planes);
   WholeFile file(path);
-  file.write(data);
+  file.write({reinterpret_cast<const char*>(data.data()), data.size()});
   file.finish();
   files_.push_back(path);
 }
