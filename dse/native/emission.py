@@ -8,6 +8,7 @@ from dse.base.diagnostics import read_source
 from dse.base.errors import Diagnostic
 from dse.codegen.cpp.actor_unit import ActorUnit, actor_unit, unit_name
 from dse.codegen.cpp.network_unit import network_unit
+from dse.native.build import included_names
 from dse.native.natives import (
     Overrides,
     UserNative,
@@ -24,10 +25,11 @@ from dse.program.network import Network
 from dse.run.instance import wiring_of
 
 _SHARED = (
-    SourceUnit(path="src/main.cpp", text='#include "dse/main.hpp"\n'),
+    SourceUnit(path="src/main.cpp", text='#include "dse/main.hpp"\n', cold=True),
+    SourceUnit(path="src/engine.cpp", text='#include "dse/engine_bodies.hpp"\n'),
     SourceUnit(path="src/natives.cpp", text='#include "dse/natives/bodies.hpp"\n'),
 )
-"""The engine with its options, and the native functions: the same for every network, so that they are compiled once."""
+"""Command line, engine and native functions: the same for every network, so that their objects serve all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +75,7 @@ def emit(network: Network, options: EmissionOptions) -> Emission:
     sources = (
         SourceUnit(path="src/network.cpp", text=text),
         *(SourceUnit(path=f"src/actors/{u.name}.cpp", text=u.text, spans=u.spans) for u in units.values()),
-        *_SHARED,
+        *_shared_units(),
         *user_units(options.overrides),
     )
     return Emission(
@@ -81,6 +83,12 @@ def emit(network: Network, options: EmissionOptions) -> Emission:
         tables=tuple(ActorTables(sites=u.sites, loops=u.loops) for u in of_instances),
         warnings=_warnings(network, options.overrides),
     )
+
+
+def _shared_units() -> tuple[SourceUnit, ...]:
+    """Return the units of every project; the engine is one of its own where the runtime has it apart."""
+    known = dict(runtime_headers())
+    return tuple(unit for unit in _SHARED if all(name in known for name in included_names(unit.text)))
 
 
 def _source_lines() -> Callable[[str], Sequence[str]]:
