@@ -275,13 +275,18 @@ def driver_text() -> str:
 @cache
 def driver(flags: tuple[str, ...] = SANITIZERS) -> Path:
     """Return the compiled driver."""
+    source = Path(mkdtemp(prefix="dse-natives-")) / "driver.cpp"
+    source.write_text(driver_text())
+    return compiled(source, flags)
+
+
+def compiled(source: Path, flags: tuple[str, ...]) -> Path:
+    """Return the program that one file of C++ is. Skips the test where there is no compiler."""
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         pytest.skip("there is no C++ compiler that has the sanitizers")
-    folder = Path(mkdtemp(prefix="dse-natives-"))
-    source = folder / "driver.cpp"
-    source.write_text(driver_text())
-    command = [compiler, *FLAGS, *flags, f"-I{RUNTIME}", f"-I{Path(__file__).parent}", str(source)]
-    done = subprocess.run([*command, "-o", str(folder / "driver")], capture_output=True, text=True, check=False)
+    program = Path(mkdtemp(prefix="dse-natives-")) / source.stem
+    command = [compiler, *FLAGS, *flags, f"-I{RUNTIME}", f"-I{Path(__file__).parent}", str(source), "-o", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:6000]
-    return folder / "driver"
+    return program

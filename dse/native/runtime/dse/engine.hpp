@@ -9,17 +9,19 @@
 #include "dse/diagnose.hpp"
 #include "dse/instances.hpp"
 #include "dse/interrupts.hpp"
+#include "dse/parallel.hpp"
 #include "dse/run_types.hpp"
 #include "dse/sequential.hpp"
 
 namespace dse {
 
-/// What a run is given beside its network. `sink` may be null: no trace is kept. `progress` may be empty.
+/// What a run is given beside its network. `sink` may be null: no trace is kept. The functions may be empty.
 struct RunSetting {
   const RunOptions& options;
   Context& context;
   TraceSink* sink = nullptr;
   Progress progress = {};
+  AroundThread around_thread = {};
 };
 
 /// Hand the rest of the ids on; to be called when no actor runs any more, after a failure too.
@@ -51,22 +53,47 @@ inline void gather_actors(const Instances& instances, RunResult& result) {
   }
 }
 
+/// Run on the calling thread.
+inline void run_sequential(Instances& instances, const RunSetting& setting, RunResult& result) {
+  Sequential engine(instances, setting.options, setting.progress);
+  const auto start = std::chrono::steady_clock::now();
+  result.why = engine.run();
+  const auto passed = std::chrono::steady_clock::now() - start;
+  result.run_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count();
+  result.exit_code = engine.exit_code();
+  if (result.why == Why::livelock) {
+    result.idle_tail = engine.idle_tail();
+  }
+}
+
+/// Run on the threads of the mapping.
+inline void run_parallel(Instances& instances, const RunSetting& setting, RunResult& result) {
+  Parallel engine(instances, setting.options, setting.progress, setting.around_thread);
+  result.why = engine.run();
+  result.run_ns = engine.run_ns();
+  result.exit_code = engine.exit_code();
+  if (result.why == Why::quiescent) {
+    result.wrong_order = engine.wrong_order();
+  }
+}
+
 /// Run a network until it stops.
-/// Throws RunError (a fault of the program, no memory), InputRefused, and Interrupted after SIGINT or SIGTERM.
+/// Throws RunError (a fault of the program, no memory), InputRefused, Interrupted after SIGINT or SIGTERM, and what the
+/// natives, the sink and the progress throw.
 inline RunResult run_network(const NetworkInfo& network, const RunSetting& setting) {
   Instances instances(network, setting.options, setting.context, setting.sink);
   RunResult result;
-  {
+  try {
     const SignalGuard guard;
-    Sequential engine(instances, setting.options, setting.progress);
-    const auto start = std::chrono::steady_clock::now();
-    result.why = engine.run();
-    const auto passed = std::chrono::steady_clock::now() - start;
-    result.run_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count();
-    result.exit_code = engine.exit_code();
-    if (result.why == Why::livelock) {
-      result.idle_tail = engine.idle_tail();
+    if (needs_threads(setting.options.mapping)) {
+      run_parallel(instances, setting, result);
+    } else {
+      run_sequential(instances, setting, result);
     }
+  } catch (const NoMemory& fault) {
+    throw out_of_memory(instances.info(fault.actor), *instances.actors[fault.actor], instances.firings());
+  } catch (const Interrupted& interrupt) {
+    throw Interrupted(interrupt.what() + (", after " + grouped(instances.firings()) + " firings"), interrupt.signal);
   }
   drain_logs(instances);
   gather_actors(instances, result);

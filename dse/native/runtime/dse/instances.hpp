@@ -71,7 +71,7 @@ struct Instances {
                        {}, "give it a smaller size");
       }
       channels.back()->hashing = options.hash_channels;
-      channels.back()->loop = info.source == info.target;
+      channels.back()->loud = info.source == info.target;
     }
   }
 
