@@ -18,6 +18,7 @@ from dse.cli.problem_arguments import (
     print_warnings,
     problem_options,
     refuse_empty,
+    tell_execution,
 )
 from dse.cli.signals import KEPT, note_kept
 from dse.cli.streams import filtered, print_json, say, unfiltered
@@ -37,6 +38,7 @@ from dse.flows.options import (
 )
 from dse.flows.refine import Refined, refine, refinement_json, refinement_text
 from dse.flows.search.plan import SearchPlan, Watcher
+from dse.flows.trace import execution_of
 from dse.model.study import Study
 from dse.report.front import front_table, front_text
 from dse.report.measured import measured_lines
@@ -174,10 +176,12 @@ def run(args: argparse.Namespace) -> int:
         refined = refine(options, watcher)
     explored = refined.explored
     if not args.quiet:
+        tell_execution(explored.setting.trace)
         print_warnings(explored.setting.warnings)
     if args.json:
         rows, topology = explored.delivery.rows, explored.setting.trace.topology
         document = ranking_document(explored.study, rows, topology, explored.measured)
+        document["execution"] = execution_of(explored.setting.trace)
         document["seconds"] = round(explored.study.seconds, 3)
         document["notes"] = _notes(refined)
         if options.refine:

@@ -15,7 +15,7 @@ from dse.explore.space.space import Space, SpaceOptions
 from dse.flows.bench import Bench, open_bench
 from dse.flows.inputs import default_input, require_file, require_input
 from dse.flows.measure_points import MeasureSettings, cannot_run, written_point
-from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_on_bench, run_capacities
+from dse.flows.profile import ProfiledNetwork, ProfileSettings, check_settings, profile_on_bench, run_capacities
 from dse.flows.program import unheard
 from dse.flows.setting import COMPILING
 from dse.formats.weights_folder import read_weights
@@ -118,6 +118,7 @@ def _check(options: MeasureOptions) -> None:
     for name, value in (("--top", options.top), ("--sample", options.sample), ("--runs", options.settings.rounds)):
         if value is not None and value < 1:
             raise OptionError(f"{name} {value} measures nothing", expected="1 or more")
+    check_settings(options.profile)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -115,19 +115,25 @@ def profile_program(
         BuildError: there is no compiler, or it fails. NoNativeForm: an actor has no C++ form.
         ExecutionError: a run fails. OptionError: a number of runs is impossible.
     """
+    check_settings(settings)
     with open_bench(network, run, settings.bench, stage) as bench:
         return profile_on_bench(bench, run, settings, stage)
+
+
+def check_settings(settings: ProfileSettings) -> None:
+    """Raise ``OptionError`` for numbers with which nothing is measured."""
+    if settings.runs < 1 or settings.calibrate < 0:
+        raise OptionError(
+            f"a profile of {settings.runs} runs and {settings.calibrate} calibration mappings is none",
+            expected="--runs takes 1 or more, --calibrate 0 or more",
+        )
 
 
 def profile_on_bench(
     bench: Bench, run: RunOptions, settings: ProfileSettings, stage: Callable[[str], None] = unheard
 ) -> ProfiledNetwork:
     """Measure the weights of a network on a bench; as ``profile_program``."""
-    if settings.runs < 1 or settings.calibrate < 0:
-        raise OptionError(
-            f"a profile of {settings.runs} runs and {settings.calibrate} calibration mappings is none",
-            expected="--runs takes 1 or more, --calibrate 0 or more",
-        )
+    check_settings(settings)
     before, started = machine_moment(), time.monotonic()
     journey = _Journey(bench, run, settings, stage)
     found = journey.profiled()
