@@ -22,6 +22,7 @@ from dse.flows.options import ExploreOptions, ProblemOptions
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
 from dse.flows.program import UNNAMED_OUTPUT, run_tokens
 from dse.flows.setting import MEASURING, Basis, Measuring, RecordedProgram, Setting, given_basis
+from dse.measure.calibration_mappings import Owners
 from dse.measure.machine import cpu_model, trips_text
 from dse.measure.platform import usable_cores
 from dse.model.design_point import DesignPoint
@@ -97,14 +98,21 @@ def measured_again(
     Raises: what ``IMPOSSIBLE`` holds, and as ``keep_weights``.
     """
     assert setting.network is not None, "a trace cannot be run"
-    profiled = _profiled(setting.network, _run_of(setting.trace, setting.input, options.problem), stage, also)
+    run, owners = _run_of(setting.trace, setting.input, options.problem), tuple(map(_owners, also))
+    profiled = _profiled(setting.network, run, stage, owners)
     out = output_folder(options, setting.trace.topology.name)
     keep_weights(out, _described(profiled), profiled.table, _identity(setting.network, setting.trace, setting.input))
     return _quality(profiled)
 
 
+def _owners(point: DesignPoint) -> Owners:
+    """Return the partition of each actor in a mapping."""
+    of = {actor: number for number, partition in enumerate(point.partitions) for actor in partition.actors}
+    return tuple(of[actor] for actor in range(len(of)))
+
+
 def _profiled(
-    network: Network, run: RunOptions, stage: Callable[[str], None], also: tuple[DesignPoint, ...] = ()
+    network: Network, run: RunOptions, stage: Callable[[str], None], also: tuple[Owners, ...] = ()
 ) -> ProfiledNetwork:
     if len(usable_cores()) < 2:
         raise OptionError("one core is all that dse may use here: what crossing costs cannot be measured")
