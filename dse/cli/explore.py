@@ -43,11 +43,13 @@ from dse.model.study import Study
 from dse.report.front import front_table, front_text
 from dse.report.measured import measured_lines
 from dse.report.quantities import wrapped
-from dse.report.ranking import cost_cells, ranking_table, render
+from dse.report.ranking import RankedRow, cost_cells, ranking_table, render
 from dse.report.why import partition_table, reason_lines
 from dse.sizing.buffers import SIZING_METHODS
 
 INTERRUPTED = 130
+SHOWN = 10
+"""So many mappings are shown, and those behind them that were measured."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -257,7 +259,8 @@ def _notes(refined: Refined) -> list[str]:
 def _print(refined: Refined, quiet: bool) -> None:
     explored = refined.explored
     study, delivery = explored.study, explored.delivery
-    print(render(ranking_table(delivery.rows)))
+    shown_rows = [row for row in delivery.rows if row.rank <= max(SHOWN, len(delivery.mappings)) or _ran(row)]
+    print(render(ranking_table(shown_rows)))
     if quiet:
         return
     print(f"\n{wrapped(outcome_text(study))}\n")
@@ -276,6 +279,11 @@ def _print(refined: Refined, quiet: bool) -> None:
         files += ", pareto-*.xcf"
     print()
     say(f"written to {delivery.folder}: {files}, ranking.json, report.html, study.sqlite")
+
+
+def _ran(row: RankedRow) -> bool:
+    """Return whether a mapping has measured times."""
+    return row.measured is not None and bool(row.measured.times)
 
 
 def _print_measured(refined: Refined) -> None:

@@ -195,7 +195,7 @@ def _report_inputs(
     return ReportInputs(
         study=study,
         trace=setting.trace,
-        rows=ranked_rows(study, topology, kept(options), measured),
+        rows=ranked_rows(study, topology, max(kept(options), len(measured.ranked) if measured else 0), measured),
         estimate=estimate,
         reasons=reasons_of(topology, best, estimate, study.lower_bounds),
         manifest=search_manifest(options, setting, budget),

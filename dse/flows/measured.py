@@ -6,7 +6,7 @@ continued, rests on the same numbers. Where nothing can be measured, the weights
 line says what was missing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from dse.base.folders import results_folder
 from dse.codegen.cpp.no_native_form import NoNativeForm
 from dse.flows.kept_weights import WEIGHTS, KeptWeights, keep_weights, kept_weights, put_weights_aside
 from dse.flows.manifest import file_digest, text_digest
-from dse.flows.measure_points import MeasureSettings, measure_points
+from dse.flows.measure_points import MeasureSettings, cannot_run, measure_points
 from dse.flows.options import ExploreOptions, ProblemOptions
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
 from dse.flows.program import UNNAMED_OUTPUT, run_tokens
@@ -42,6 +42,8 @@ _NOT = "not measured"
 _ROUNDS = 15
 _SECONDS = 60.0
 """Mappings are run so often, unless it takes longer than this."""
+_LOOKED_AT = 50
+"""Among so many of the best, at least, those are looked for that this machine can run."""
 
 
 def measuring(options: ExploreOptions) -> Measuring | None:
@@ -136,28 +138,36 @@ def run_best(options: ExploreOptions, setting: Setting, study: Study, stage: Cal
         return RunBest(found=None, notes=(f"{_NOT}: a trace cannot be run; name its network",))
     if not _is_here(options.problem, setting.platform):
         return RunBest(found=None, notes=(f"{_NOT}: the platform '{setting.platform.name}' is not this machine",))
-    best = [e.point for e in study.ranking[: options.measure]]
+    listed = _to_run(study, setting.platform, options.measure)
     one = study.baseline.point if study.baseline is not None and not study.baseline.deadlock else None
-    points = list({point.digest(): point for point in (*best, *(() if one is None else (one,)))}.values())
+    wanted = [point for point, why in listed if not why] + ([] if one is None else [one])
+    points = {point.digest(): point for point in wanted}
     try:
-        run = _run_of(setting.trace, setting.input, options.problem)
-        found = dict(zip((p.digest() for p in points), _times(setting, points, run, stage), strict=True))
+        run, settings = (
+            _run_of(setting.trace, setting.input, options.problem),
+            MeasureSettings(rounds=_ROUNDS, seconds=_SECONDS),
+        )
+        times = measure_points(setting.network, setting.platform, tuple(points.values()), run, settings, stage)
     except IMPOSSIBLE as error:
         return RunBest(found=None, notes=(why_not(error),))
-    ranked = tuple((point.digest(), found[point.digest()]) for point in best)
+    found = dict(zip(points, times, strict=True))
+    ranked = tuple(
+        (point.digest(), MeasuredPoint(skipped=why) if why else found[point.digest()]) for point, why in listed
+    )
     return RunBest(found=Measurements(ranked=ranked, one_core=None if one is None else found[one.digest()]))
 
 
-def _times(
-    setting: Setting, points: Sequence[DesignPoint], run: RunOptions, stage: Callable[[str], None]
-) -> list[MeasuredPoint]:
-    """Return what running each point gave; those with clocks that were chosen are not run."""
-    assert setting.network is not None, "a trace cannot be run"
-    clocked = [any(p.clock_mhz is not None for p in point.partitions) for point in points]
-    runnable = [point for point, chosen in zip(points, clocked, strict=True) if not chosen]
-    settings = MeasureSettings(rounds=_ROUNDS, seconds=_SECONDS)
-    found = iter(measure_points(setting.network, setting.platform, runnable, run, settings, stage))
-    return [MeasuredPoint(skipped="its clocks cannot be set here") if chosen else next(found) for chosen in clocked]
+def _to_run(study: Study, platform: Platform, count: int) -> list[tuple[DesignPoint, str]]:
+    """Return the best mappings until ``count`` of them can run here, each with the reason why it cannot, or empty."""
+    listed, cores = list[tuple[DesignPoint, str]](), len(usable_cores())
+    for evaluation in study.ranking[: max(count, _LOOKED_AT)]:
+        point = evaluation.point
+        clocked = any(partition.clock_mhz is not None for partition in point.partitions)
+        listed.append((point, "its clocks cannot be set here" if clocked else cannot_run(point, platform, cores)))
+        count -= not listed[-1][1]
+        if not count:
+            break
+    return listed
 
 
 def _is_here(problem: ProblemOptions, platform: Platform) -> bool:

@@ -117,11 +117,23 @@ def _both_times(
 
 def _skipped_lines(listed: Sequence[tuple[int, MeasuredPoint]]) -> list[str]:
     """Return one line for each reason why mappings were not measured."""
-    ranks: dict[str, list[str]] = {}
+    ranks: dict[str, list[int]] = {}
     for rank, times in listed:
         if times.missing:
-            ranks.setdefault(times.missing, []).append(f"#{rank}")
-    return [f"not measured: {', '.join(of)} ({reason})" for reason, of in ranks.items()]
+            ranks.setdefault(times.missing, []).append(rank)
+    return [f"not measured: {ranks_text(of)} ({reason})" for reason, of in ranks.items()]
+
+
+def ranks_text(ranks: Sequence[int]) -> str:
+    """Return ascending ranks, three and more in a row as a range: ``#1 to #3, #7``."""
+    rows: list[list[int]] = []
+    for rank in ranks:
+        if rows and rows[-1][-1] == rank - 1:
+            rows[-1].append(rank)
+        else:
+            rows.append([rank])
+    parts = [f"#{row[0]} to #{row[-1]}" if len(row) > 2 else ", ".join(f"#{rank}" for rank in row) for row in rows]
+    return ", ".join(parts)
 
 
 def measured_json(measured: MeasuredPoint) -> dict[str, Any]:

@@ -351,6 +351,22 @@ def test_measured_times_stand_in_the_table(
     assert "mappings (far cores) differ by " in told
 
 
+def test_what_cannot_run_here_is_passed_over(
+    machine: Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.cores = (1,)
+    words = ["explore", PINGPONG, "--engine", "reference", "--weights", "nominal", "--out", str(tmp_path)]
+    assert main([*words, "--budget", "40", "--method", "random", "--measure", "1"]) == 0
+    rows = ranking(tmp_path)["ranking"]
+    ran = [row for row in rows if row.get("measured", {}).get("times")]
+    first = next(row for row in rows if row["partitions"] == 1)
+    assert ran == [first]
+    assert all("cores" in row["measured"]["not_measured"] for row in rows[: first["rank"] - 1])
+    told = capsys.readouterr().out
+    assert first["rank"] > 1
+    assert "(it needs " in told
+
+
 def test_clocks_that_were_chosen_are_not_run(machine: Machine, tmp_path: Path) -> None:
     from dse.flows.options import ClockRequest
 
