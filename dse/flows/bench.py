@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from dse.flows.execution import cpp_natives
 from dse.flows.program import unheard
 from dse.measure.counter import CounterFacts
 from dse.measure.native_runner import Apps, NativeRunner
@@ -14,7 +15,6 @@ from dse.measure.probe_program import Probe, build_probe
 from dse.measure.runs import Program
 from dse.model.trace import Topology
 from dse.native.build import BuildOptions
-from dse.native.natives import read_bindings
 from dse.native.program import NativeProgram, ProgramKind
 from dse.native.toolchain import Compiler, CompilerVersion, compiler_version, find_compiler
 from dse.program.network import Network
@@ -105,7 +105,7 @@ def _program(
     timed: bool,
 ) -> Path:
     """Return a program of the network, of an earlier build if one is kept."""
-    kind = ProgramKind(bindings=read_bindings(run.natives), build=_build_options(settings, timed=timed))
+    kind = ProgramKind(natives=cpp_natives(run.natives), build=_build_options(settings, timed=timed))
     program = NativeProgram(network, kind, compiler)
     kept = program.kept()
     if kept is not None:
