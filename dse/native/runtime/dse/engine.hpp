@@ -1,17 +1,20 @@
 // Runs a network and gathers what it did.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <utility>
 
+#include "dse/counter.hpp"
 #include "dse/diagnose.hpp"
 #include "dse/instances.hpp"
 #include "dse/interrupts.hpp"
+#include "dse/machine.hpp"
 #include "dse/parallel.hpp"
+#include "dse/ping_pong.hpp"
 #include "dse/run_types.hpp"
 #include "dse/sequential.hpp"
+#include "dse/thread_watch.hpp"
 
 namespace dse {
 
@@ -56,10 +59,14 @@ inline void gather_actors(const Instances& instances, RunResult& result) {
 /// Run on the calling thread.
 inline void run_sequential(Instances& instances, const RunSetting& setting, RunResult& result) {
   Sequential engine(instances, setting.options, setting.progress);
-  const auto start = std::chrono::steady_clock::now();
+  const std::vector<int> cores = allowed_cores();
+  result.pinned = setting.options.pin && !cores.empty() && pin_to(cores.front());
+  ThreadWatch watch(0, result.pinned ? cores.front() : -1);
+  result.start_ns = nanoseconds_now();
   result.why = engine.run();
-  const auto passed = std::chrono::steady_clock::now() - start;
-  result.run_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count();
+  result.end_ns = nanoseconds_now();
+  result.run_ns = result.end_ns - result.start_ns;
+  result.threads = {watch.report()};
   result.exit_code = engine.exit_code();
   if (result.why == Why::livelock) {
     result.idle_tail = engine.idle_tail();
@@ -70,10 +77,29 @@ inline void run_sequential(Instances& instances, const RunSetting& setting, RunR
 inline void run_parallel(Instances& instances, const RunSetting& setting, RunResult& result) {
   Parallel engine(instances, setting.options, setting.progress, setting.around_thread);
   result.why = engine.run();
-  result.run_ns = engine.run_ns();
+  engine.tell(result);
   result.exit_code = engine.exit_code();
   if (result.why == Why::quiescent) {
     result.wrong_order = engine.wrong_order();
+  }
+}
+
+/// Run, and measure the counter of the machine and the distance of cores around the run.
+inline void run_watched(Instances& instances, const RunSetting& setting, RunResult& result) {
+  const std::vector<int>& cores = setting.options.ping_pong_cores;
+  for (std::size_t k = 0; k + 1 < cores.size(); k += 2) {
+    const double before = PingPongGame::round_trip_ns(cores[k], cores[k + 1]);
+    result.ping_pong.push_back({.first_core = cores[k], .second_core = cores[k + 1], .before_ns = before});
+  }
+  const std::uint64_t counter_before = counter_now();
+  if (needs_threads(setting.options.mapping)) {
+    run_parallel(instances, setting, result);
+  } else {
+    run_sequential(instances, setting, result);
+  }
+  result.counter_steps = counter_now() - counter_before;
+  for (PingPong& pair : result.ping_pong) {
+    pair.after_ns = PingPongGame::round_trip_ns(pair.first_core, pair.second_core);
   }
 }
 
@@ -85,11 +111,7 @@ inline RunResult run_network(const NetworkInfo& network, const RunSetting& setti
   RunResult result;
   try {
     const SignalGuard guard;
-    if (needs_threads(setting.options.mapping)) {
-      run_parallel(instances, setting, result);
-    } else {
-      run_sequential(instances, setting, result);
-    }
+    run_watched(instances, setting, result);
   } catch (const NoMemory& fault) {
     throw out_of_memory(instances.info(fault.actor), *instances.actors[fault.actor], instances.firings());
   } catch (const Interrupted& interrupt) {
