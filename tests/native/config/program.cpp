@@ -11,6 +11,7 @@
 
 #include "../runtime/fan.hpp"
 #include "dse/main.hpp"
+#include "dse/natives/bodies.hpp"
 
 namespace {
 
