@@ -15,6 +15,7 @@
 
 #include "dse/counter.hpp"
 #include "dse/crash.hpp"
+#include "dse/engine.hpp"
 #include "dse/interrupts.hpp"
 #include "dse/machine.hpp"
 #include "dse/teams.hpp"
@@ -22,19 +23,6 @@
 #include "dse/worker.hpp"
 
 namespace dse {
-
-/// Whether a mapping needs threads. One partition with one thread runs in the schedule of the Python execution.
-inline bool needs_threads(const Mapping& mapping) {
-  if (mapping.partitions.size() != 1) {
-    return !mapping.partitions.empty();
-  }
-  const Partition& only = mapping.partitions.front();
-  const bool alone = only.cores == 1 && only.policy != Policy::full_parallel;
-  return !alone || only.policy == Policy::static_order;
-}
-
-/// Called on each thread with what the thread is to do; it must call that once.
-using AroundThread = std::function<void(const std::function<void()>& body)>;
 
 class Parallel {
  public:
