@@ -164,19 +164,14 @@ class _Journey:
     def measured(self) -> Measured:
         """Return the outcome of all stages."""
         before = machine_moment()
-        given = read_weights(self._options.weights) if self._options.weights else None
-        cases = [
-            self._case(path, tokens, given) for path, tokens in product(self._inputs, self._options.buffers or (None,))
-        ]
+        cases = self._cases()
         entries, skipped = self._runnable([entry for case in cases for entry in self._entries(case)])
         predictions = {state: self._predictions(cases, entries, state) for state in STATES}
         session = self._session(entries)
-        found = [compare(state, predictions[state], session.of(state)) for state in STATES]
-        comparisons = sorted((c for c in found if c is not None), key=lambda c: -sum(p.measured.count for p in c.pairs))
         profiles = tuple(case.profile for case in cases if case.profile is not None)
         return Measured(
             network=self._bench.topology.name,
-            comparisons=tuple(comparisons),
+            comparisons=_comparisons(predictions, session),
             session=session,
             profiles=profiles,
             skipped=tuple(skipped),
@@ -184,6 +179,12 @@ class _Journey:
             warnings=tuple(dict.fromkeys(warning for profile in profiles for warning in profile.warnings)),
             diagnostics=(),
         )
+
+    def _cases(self) -> list[_Case]:
+        """Return each input with each of the FIFO sizes."""
+        given = read_weights(self._options.weights) if self._options.weights else None
+        sizes = self._options.buffers or (None,)
+        return [self._case(path, tokens, given) for path, tokens in product(self._inputs, sizes)]
 
     def _case(self, path: str | None, tokens: int | None, given: WeightTable | None) -> _Case:
         """Return an input with FIFO sizes, profiled if no weights are given."""
@@ -259,13 +260,10 @@ class _Journey:
             loads = actor_loads_ns(table, case.trace)
             for k, time_ns in zip(own, times, strict=True):
                 point = entries[k].point
-                busiest = max(
-                    sum(loads[a] for a in partition.actors) / partition.cores for partition in point.partitions
-                )
                 found[k] = Prediction(
                     name=entries[k].name,
                     estimated_ns=time_ns if time_ns is not None else float("inf"),
-                    load_ns=busiest,
+                    load_ns=heaviest_load(point, loads),
                     scored=time_ns is not None and not _calibrated(point, case, len(self._bench.topology.actors)),
                 )
         return [found[k] for k in range(len(entries))]
@@ -294,6 +292,18 @@ class _Journey:
             self._stage(f"measuring: run {done} of {count}")
 
         return measure_candidates(program, candidates, patience, self._rng, heard)
+
+
+def _comparisons(predictions: dict[State, list[Prediction]], session: Session) -> tuple[Comparison, ...]:
+    """Return the comparison in each state that lasted, that with the most runs first."""
+    found = [compare(state, predictions[state], session.of(state)) for state in STATES]
+    lasting = [comparison for comparison in found if comparison is not None]
+    return tuple(sorted(lasting, key=lambda comparison: -sum(pair.measured.count for pair in comparison.pairs)))
+
+
+def heaviest_load(point: DesignPoint, loads: Sequence[float]) -> float:
+    """Return the work of the partition with the most for each of its cores; ``loads``: of each actor."""
+    return max(sum(loads[a] for a in partition.actors) / partition.cores for partition in point.partitions)
 
 
 def drawn_points(space: Space, count: int, rng: np.random.Generator) -> list[DesignPoint]:

@@ -8,10 +8,11 @@ import dse
 from dse.base.escaping import encodable
 from dse.flows.bench import Bench
 from dse.flows.manifest import file_digest
+from dse.measure.action_costs import ActorCosts
 from dse.measure.machine import MachineMoment, State, cpu_model, trips_text
 from dse.measure.outliers import RULE
 from dse.measure.profiling import ProfileRuns
-from dse.model.trace import Topology
+from dse.model.trace import Topology, TraceActor
 from dse.run.options import RunOptions
 
 Pairs = tuple[tuple[str, str], ...]
@@ -72,19 +73,19 @@ def _quality(found: ProfileRuns) -> Iterator[tuple[str, str]]:
 
 def _not_told_apart(topology: Topology, found: ProfileRuns) -> Iterator[tuple[str, str]]:
     """Yield what was timed singly, which actions share a value, and where the cost of a visit is in the actions."""
-    names = [[action.name for action in actor.actions] for actor in topology.actors]
-    singly = [f"{topology.actors[a].name}.{names[a][x]}" for a, x in found.singly]
+    singly = [f"{topology.actors[a].name}.{topology.actors[a].actions[x].name}" for a, x in found.singly]
     yield "timed singly", ", ".join(singly) or "none: no action is long against the counter"
-    shared = [
-        f"{topology.actors[costs.actor].name}: {' = '.join(names[costs.actor][x] for x in group)}"
-        for costs in found.profile.actors
-        for group in costs.shared
-    ]
+    shared = [text for costs in found.profile.actors for text in _shared_texts(topology.actors[costs.actor], costs)]
     if shared:
         yield "one value for", "; ".join(shared)
     contained = [topology.actors[costs.actor].name for costs in found.profile.actors if costs.visit_contained]
     if contained:
         yield "visits contained in actions", ", ".join(contained)
+
+
+def _shared_texts(actor: TraceActor, costs: ActorCosts) -> list[str]:
+    """Return the groups of actions of an actor that share a value, in words."""
+    return [f"{actor.name}: {' = '.join(actor.actions[x].name for x in group)}" for group in costs.shared]
 
 
 def state_pairs(state: State, runs: int, mappings: int, unexplained: float) -> Pairs:

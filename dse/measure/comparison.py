@@ -8,6 +8,7 @@ import numpy as np
 from dse.measure.agreement import (
     Agreement,
     Divergence,
+    FloatArray,
     Spread,
     agreement,
     divergence_by_first,
@@ -78,9 +79,7 @@ def compare(state: State, predictions: Sequence[Prediction], runs: Sequence[Sequ
     scored = [pair for pair in pairs if pair.prediction.scored]
     if not scored:
         return None
-    estimated = np.array([pair.prediction.estimated_ns for pair in scored])
-    loads = np.array([pair.prediction.load_ns for pair in scored])
-    measured = np.array([pair.measured.median for pair in scored])
+    estimated, loads, measured = _columns(scored)
     return Comparison(
         state=state,
         pairs=pairs,
@@ -92,3 +91,10 @@ def compare(state: State, predictions: Sequence[Prediction], runs: Sequence[Sequ
         by_first=divergence_by_first(estimated, measured),
         left_out=len(predictions) - len(pairs),
     )
+
+
+def _columns(pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return estimates, loads and measurements of some pairs, each of shape (n,), in ns."""
+    rows = [(pair.prediction.estimated_ns, pair.prediction.load_ns, pair.measured.median) for pair in pairs]
+    estimated, loads, measured = np.array(rows, dtype=np.float64).T
+    return estimated, loads, measured

@@ -51,16 +51,28 @@ class MachineMoment:
 
 def machine_moment(proc: Path = Path("/proc")) -> MachineMoment:
     """Return what the system says now; ``proc``: where it says it."""
-    load, stat, info = (_text(proc / name) for name in ("loadavg", "stat", "cpuinfo"))
-    fields = [int(word) for word in stat.splitlines()[0].split()[1:]] if stat.startswith("cpu ") else []
-    ticks = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
-    clocks = (line.split(":")[1] for line in info.splitlines() if line.startswith("cpu MHz"))
+    load = _text(proc / "loadavg").split()
+    seconds = _core_seconds(_text(proc / "stat"))
+    clocks = [line for line in _text(proc / "cpuinfo").splitlines() if line.startswith("cpu MHz")]
     return MachineMoment(
-        load=float(load.split()[0]) if load else None,
-        stolen_s=fields[7] / ticks if len(fields) > 7 else None,
-        busy_s=(sum(fields) - fields[3] - fields[4]) / ticks if len(fields) > 7 else None,
-        mhz=tuple(float(word) for word in clocks),
+        load=float(load[0]) if load else None,
+        stolen_s=seconds[_STOLEN] if seconds else None,
+        busy_s=sum(seconds) - sum(seconds[k] for k in _UNUSED) if seconds else None,
+        mhz=tuple(float(line.split(":")[1]) for line in clocks),
     )
+
+
+_STOLEN, _UNUSED = 7, (3, 4)
+"""Columns of the first line of ``/proc/stat``: stolen time; time without work and time waiting for disks."""
+
+
+def _core_seconds(stat: str) -> list[float]:
+    """Return the times of all cores together in seconds, by kind; empty where the system does not tell."""
+    words = stat.partition("\n")[0].split()
+    if len(words) <= _STOLEN + 1 or words[0] != "cpu":
+        return []
+    ticks = os.sysconf("SC_CLK_TCK")
+    return [int(word) / ticks for word in words[1:]]
 
 
 def _text(path: Path) -> str:
@@ -81,15 +93,17 @@ def unsteady(before: MachineMoment, after: MachineMoment, seconds: float) -> tup
     found = []
     if before.load is not None and before.load > _MOST_LOAD:
         found.append(f"the load was {before.load:.2f} at the start: others use the cores")
-    if before.stolen_s is not None and after.stolen_s is not None:
-        stolen = after.stolen_s - before.stolen_s
-        if seconds > 0 and stolen > _MOVED_SHARE * seconds:
-            found.append(f"{stolen:.1f} s in {seconds:.0f} s were taken by other virtual machines")
+    stolen = (after.stolen_s or 0.0) - (before.stolen_s or 0.0)
+    if stolen > _MOVED_SHARE * seconds > 0:
+        found.append(f"{stolen:.1f} s in {seconds:.0f} s were taken by other virtual machines")
+    return (*found, *_moved_clock(before, after))
+
+
+def _moved_clock(before: MachineMoment, after: MachineMoment) -> list[str]:
+    """Return in words how the clock of the first core whose clock moved did that; empty where none moved."""
     pairs = zip(before.mhz, after.mhz, strict=False)
     moved = [(b, a) for b, a in pairs if b > 0 and abs(a / b - 1) > _MOVED_SHARE]
-    if moved:
-        found.append(f"the clock moved from {moved[0][0]:.0f} to {moved[0][1]:.0f} MHz")
-    return tuple(found)
+    return [f"the clock moved from {b:.0f} to {a:.0f} MHz" for b, a in moved[:1]]
 
 
 def cpu_model(proc: Path = Path("/proc")) -> str:
