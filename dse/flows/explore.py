@@ -20,8 +20,9 @@ from dse.explore.space.space import Space
 from dse.flows.clocks import clock_domains, clocked_setting, clocks_of_domains
 from dse.flows.defaults import default_budget
 from dse.flows.deliver import Delivery, deliver
-from dse.flows.measured import measuring, output_folder, run_best
+from dse.flows.measured import measuring, output_folder
 from dse.flows.options import ExploreOptions
+from dse.flows.run_best import run_best
 from dse.flows.search.method import check_options, choose, kept
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.space import reference_point, searched_space

@@ -1,4 +1,4 @@
-"""What a search measures on this machine: the weights that it rests on, and the run times of its best mappings.
+"""The weights that a search measures on this machine.
 
 Where a user gives neither weights nor a platform, this machine is the platform, and the weights are measured on it
 once: they are kept in the folder of the results (``dse.flows.kept_weights``), and a later search there, or one that is
@@ -7,7 +7,7 @@ line says what was missing.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from dse.base.folders import results_folder
 from dse.codegen.cpp.no_native_form import NoNativeForm
 from dse.flows.kept_weights import WEIGHTS, KeptWeights, keep_weights, kept_weights, put_weights_aside
 from dse.flows.manifest import file_digest, text_digest
-from dse.flows.measure_points import MeasureSettings, cannot_run, measure_points
 from dse.flows.options import ExploreOptions, ProblemOptions
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
 from dse.flows.program import UNNAMED_OUTPUT, run_tokens
@@ -26,24 +25,15 @@ from dse.measure.calibration_mappings import Owners
 from dse.measure.machine import cpu_model, trips_text
 from dse.measure.platform import usable_cores
 from dse.model.design_point import DesignPoint
-from dse.model.measurement import MeasuredPoint
 from dse.model.platform import Platform
-from dse.model.study import Study
 from dse.model.trace import Trace
 from dse.native.build import BuildOptions
 from dse.native.toolchain import find_compiler
 from dse.program.network import Network
-from dse.report.measured import Measurements
 from dse.run.options import RunOptions
 
 IMPOSSIBLE = (BuildError, NoNativeForm, ExecutionError, OptionError)
 """Why nothing can be measured: no compiler, no C++ form, a program that fails, an option that only Python knows."""
-_NOT = "not measured"
-_ROUNDS = 15
-_SECONDS = 60.0
-"""Mappings are run so often, unless it takes longer than this."""
-_LOOKED_AT = 50
-"""Among so many of the best, at least, those are looked for that this machine can run."""
 
 
 def measuring(options: ExploreOptions) -> Measuring | None:
@@ -59,7 +49,7 @@ def output_folder(options: ExploreOptions, network: str) -> Path:
     return options.out or results_folder(network)
 
 
-def _run_of(trace: Trace, path: str | None, problem: ProblemOptions) -> RunOptions:
+def run_of(trace: Trace, path: str | None, problem: ProblemOptions) -> RunOptions:
     """Return how a program is run as it was when its trace was recorded on the input at ``path``."""
     tokens = run_tokens(trace)
     run = replace(problem.run, input=path, unnamed_output=UNNAMED_OUTPUT)
@@ -82,7 +72,7 @@ def _measured_basis(options: ExploreOptions, recorded: RecordedProgram, stage: C
     if kept is not None and not kept.differences(identity):
         return _basis(kept, options)
     try:
-        run = _run_of(recorded.trace, recorded.input, options.problem)
+        run = run_of(recorded.trace, recorded.input, options.problem)
         profiled = _profiled(network, run, stage)
     except IMPOSSIBLE as error:
         return replace(given_basis(options.problem), notes=(why_not(error),))
@@ -100,7 +90,7 @@ def measured_again(
     Raises: what ``IMPOSSIBLE`` holds, and as ``keep_weights``.
     """
     assert setting.network is not None, "a trace cannot be run"
-    run, owners = _run_of(setting.trace, setting.input, options.problem), tuple(map(_owners, also))
+    run, owners = run_of(setting.trace, setting.input, options.problem), tuple(map(_owners, also))
     profiled = _profiled(setting.network, run, stage, owners)
     out = output_folder(options, setting.trace.topology.name)
     keep_weights(out, _described(profiled), profiled.table, _identity(setting.network, setting.trace, setting.input))
@@ -122,64 +112,11 @@ def _profiled(
     return profile_program(network, run, ProfileSettings(also=also), stage)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunBest:
-    """What running the best mappings gave; ``found`` None: nothing was run. ``notes``: in words, what was missing."""
-
-    found: Measurements | None
-    notes: tuple[str, ...] = ()
-
-
-def run_best(options: ExploreOptions, setting: Setting, study: Study, stage: Callable[[str], None]) -> RunBest:
-    """Run the best mappings of a study, and the one on one core, on this machine, as ``options`` ask for."""
-    if options.measure is None:
-        return RunBest(found=None)
-    if setting.network is None:
-        return RunBest(found=None, notes=(f"{_NOT}: a trace cannot be run; name its network",))
-    if not _is_here(options.problem, setting.platform):
-        return RunBest(found=None, notes=(f"{_NOT}: the platform '{setting.platform.name}' is not this machine",))
-    listed = _to_run(study, setting.platform, options.measure)
-    one = study.baseline.point if study.baseline is not None and not study.baseline.deadlock else None
-    wanted = [point for point, why in listed if not why] + ([] if one is None else [one])
-    points = {point.digest(): point for point in wanted}
-    try:
-        run, settings = (
-            _run_of(setting.trace, setting.input, options.problem),
-            MeasureSettings(rounds=_ROUNDS, seconds=_SECONDS),
-        )
-        times = measure_points(setting.network, setting.platform, tuple(points.values()), run, settings, stage)
-    except IMPOSSIBLE as error:
-        return RunBest(found=None, notes=(why_not(error),))
-    found = dict(zip(points, times, strict=True))
-    ranked = tuple(
-        (point.digest(), MeasuredPoint(skipped=why) if why else found[point.digest()]) for point, why in listed
-    )
-    return RunBest(found=Measurements(ranked=ranked, one_core=None if one is None else found[one.digest()]))
-
-
-def _to_run(study: Study, platform: Platform, count: int) -> list[tuple[DesignPoint, str]]:
-    """Return the best mappings until ``count`` of them can run here, each with the reason why it cannot, or empty."""
-    listed, cores = list[tuple[DesignPoint, str]](), len(usable_cores())
-    for evaluation in study.ranking[: max(count, _LOOKED_AT)]:
-        point = evaluation.point
-        clocked = any(partition.clock_mhz is not None for partition in point.partitions)
-        listed.append((point, "its clocks cannot be set here" if clocked else cannot_run(point, platform, cores)))
-        count -= not listed[-1][1]
-        if not count:
-            break
-    return listed
-
-
-def _is_here(problem: ProblemOptions, platform: Platform) -> bool:
-    """Return whether a platform may stand for this machine: none was named, or the one of this machine."""
-    return problem.platform is None or any(unit.source.startswith(f"{cpu_model()}, ") for unit in platform.units)
-
-
 def why_not(error: DseError) -> str:
     """Return in one line why nothing was measured, and what would help."""
     found = error.diagnostics[0]
     more = f"; {found.expected}" if found.expected else ""
-    return f"{_NOT}: {found.message.splitlines()[0]}{more}"
+    return f"not measured: {found.message.splitlines()[0]}{more}"
 
 
 def _identity(network: Network, trace: Trace, path: str | None) -> dict[str, str]:

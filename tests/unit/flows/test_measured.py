@@ -112,10 +112,10 @@ class Machine:
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     found = Machine()
     monkeypatch.setattr(module, "profile_program", found.profile)
-    monkeypatch.setattr(module, "measure_points", found.measure)
+    monkeypatch.setattr("dse.flows.run_best.measure_points", found.measure)
     monkeypatch.setattr(module, "find_compiler", found.find)
-    monkeypatch.setattr(module, "usable_cores", lambda: found.cores)
-    monkeypatch.setattr("dse.flows.refine.usable_cores", lambda: found.cores)
+    for user in ("measured", "refine", "run_best"):
+        monkeypatch.setattr(f"dse.flows.{user}.usable_cores", lambda: found.cores)
     return found
 
 
