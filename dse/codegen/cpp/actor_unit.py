@@ -55,16 +55,15 @@ _HEAD = """\
 #endif
 """
 _START = """\
-namespace {
-
 using namespace dse;
 using namespace std::string_literals;
+
+namespace actors {
+namespace {
 """
 _END = """\
 
 }}  // namespace
-
-namespace actors {{
 
 std::unique_ptr<dse::Actor> make_{name}(const dse::Wires& wires);
 std::unique_ptr<dse::Actor> make_{name}(const dse::Wires& wires) {{
