@@ -138,7 +138,7 @@ class CppLists(CppExpressions):
                 return self.made(expr, self.natural_element(expr))
 
     def held(self, expr: Expr) -> str:
-        """Return a list as something that a name may be bound to: where it stands, or new, never part of what is new."""
+        """Return a list as something that a name may be bound to: where it stands, or new, no part of what is new."""
         match expr:
             case Load() | ConstList():
                 return self.place(expr)
