@@ -107,6 +107,8 @@ class CppExpressions(ExpressionEmitter):
         """Types of the variables of loops: wide enough to count one beyond the end."""
         self.statement: Span = actor.span
         """Where the statement stands that is being written: the place of its faults."""
+        self.needs_context = False
+        """Whether something prints or calls a native."""
         self.natives = {n.name: n for n in actor.natives}
         self.native_forms = natives
         self.parameters: dict[str, tuple[Variable, ...]] = {r.name: r.parameters for r in actor.routines}
@@ -231,8 +233,7 @@ class CppExpressions(ExpressionEmitter):
             return typed(CPP.binary[expr.op].of(order, integer(0)), BOOL)
         if families == {"integer"}:
             of = working_type(self._intervals(expr))
-            sides = (c if c.type.signed or promoted(c.type) == of else self.as_type(c, of) for c in (left, right))
-            left, right = self.together(of, *sides)
+            left, right = self.together(of, left, right)
         elif families == {"float"} and left.type != right.type:
             left, right = self.together(DOUBLE, left, right)
         return typed(CPP.binary[expr.op].of(left, right), BOOL)
@@ -431,6 +432,7 @@ class CppExpressions(ExpressionEmitter):
     def _callee(self, routine: str) -> str:
         if routine not in self.natives:
             return self.names.of(routine)
+        self.needs_context = True
         native = self.natives[routine]
         form = self.native_forms.get((native.declared_in, native.source_name))
         if form is not None:

@@ -138,7 +138,7 @@ class CppLists(CppExpressions):
                 return self.made(expr, self.natural_element(expr))
 
     def held(self, expr: Expr) -> str:
-        """Return a list as something that a name may be bound to: where it stands, or new, never part of what is new."""
+        """Return a list as something that a name may be bound to: where it stands, or new, no part of what is new."""
         match expr:
             case Load() | ConstList():
                 return self.place(expr)
@@ -187,6 +187,7 @@ class CppLists(CppExpressions):
         """Return a list that is made here, with elements of its own type."""
         return Fragment(self.place(expr), ATOM)
 
+    # ways: one case for each kind of list
     def made(self, expr: Expr, element: CType, sizes: tuple[int, ...] | None = None) -> str:
         """Return a new list of type ``List<element, sizes>``, by default with the sizes of the expression.
 
@@ -219,6 +220,7 @@ class CppLists(CppExpressions):
             return f"copied<{of}>({self.place(source)})"
         return self.made(source, own, sizes) if element == own else f"copied<{of}>({self.made(source, own, sizes)})"
 
+    # ways: one case for each kind of list
     def _appended(self, expr: Expr, element: CType, sizes: tuple[int, ...]) -> Iterator[str]:
         """Yield the statements that append the elements of a list, each by a call of ``next``."""
         match expr:

@@ -9,7 +9,7 @@ from dse.base.source import NO_SPAN, Span
 from dse.codegen.cpp.lists import CppLists
 from dse.codegen.cpp.spelling import CONDITIONAL, Typed, atom
 from dse.codegen.cpp.storage import list_text, zero_text
-from dse.codegen.cpp.types import BIG, CType, storage_type, working_type
+from dse.codegen.cpp.types import BIG, I32, I64, CType, storage_type, working_type
 from dse.codegen.emitter import StatementEmitter
 from dse.passes.analyses.ranges import container
 from dse.program.ir import (
@@ -198,19 +198,20 @@ class CppStatements(StatementEmitter):
                 texts.append(write.index(index))
                 continue
             code = write.scalar(index.operand)
-            if code.simple:
+            if code.simple and code.type.bits in (8, 16, 32, 64):
                 texts.append(code.text)
                 tests.append(write.bound_test(index, code.text, stmt.name, depth))
                 continue
             of = working_type((write.values.interval(index.operand),))
-            texts.append(write.names.fresh("index"))
+            name = write.names.fresh("index")
+            texts.append(name if of in (I32, I64) else f"plain({name})")
             value = write.as_type(code, of).text if BIG in (code.type, of) else code.text
             if tests or held:
-                held.append(f"{of.name} {texts[-1]} = 0")
-                value = f"{texts[-1]} = {value}"
+                held.append(f"{of.name} {name} = 0")
+                value = f"{name} = {value}"
             else:
-                held.append(f"const {of.name} {texts[-1]} = {value}")
-                value = texts[-1]
+                held.append(f"const {of.name} {name} = {value}")
+                value = name
             tests.append(write.bound_test(index, value, stmt.name, depth))
         return tests, texts, held
 
@@ -219,6 +220,7 @@ class CppStatements(StatementEmitter):
     def print(self, stmt: Print) -> None:
         """Write what prints."""
         end = '"\\n"' if stmt.newline else ""
+        self.expressions.needs_context = True
         if stmt.value is None:
             if end:
                 self.line(f"context.output({end})", stmt.span)

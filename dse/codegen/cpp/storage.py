@@ -125,7 +125,7 @@ def flat(values: Iterable[object]) -> Iterator[object]:
             yield value
 
 
-def scalar_text(value: object, of: CType, span: Span) -> str:
+def scalar_text(value: object, of: CType, span: Span) -> str:  # ways: one case for each kind of scalar
     """Return a constant scalar as a literal for a list with elements of type ``of``."""
     match value:
         case str():
