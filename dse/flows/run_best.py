@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from dse.base.errors import OptionError
 from dse.flows.measure_points import MeasureSettings, cannot_run, measure_points
@@ -36,20 +37,23 @@ def run_best(options: ExploreOptions, setting: Setting, study: Study, stage: Cal
     if options.measure is None:
         return RunBest(found=None)
     listed = _to_run(study, setting.platform, options.measure)
-    one = () if study.baseline is None or study.baseline.deadlock else (study.baseline.point,)
-    wanted = (*(point for point, why in listed if not why), *one)
+    one = None if study.baseline is None or study.baseline.deadlock else study.baseline.point
+    wanted = [*listed, *(() if one is None else ((one, ""),))]
     try:
         found = _times(options.problem, setting, wanted, stage)
     except IMPOSSIBLE as error:
         return RunBest(found=None, notes=(why_not(error),))
-    skipped = {point.digest(): MeasuredPoint(skipped=why) for point, why in listed if why}
-    ranked = tuple((digest, {**found, **skipped}[digest]) for digest in (point.digest() for point, _ in listed))
-    return RunBest(found=Measurements(ranked=ranked, one_core=next((found[point.digest()] for point in one), None)))
+    ranked = tuple((point.digest(), found[point.digest()]) for point, _ in listed)
+    return RunBest(found=Measurements(ranked=ranked, one_core=None if one is None else found[one.digest()]))
 
 
-def _to_run(study: Study, platform: Platform, count: int) -> list[tuple[DesignPoint, str]]:
-    """Return the best mappings until ``count`` of them can run here, each with the reason why it cannot, or empty."""
-    listed, cores = list[tuple[DesignPoint, str]](), len(usable_cores())
+_Listed: TypeAlias = tuple[DesignPoint, str]
+"""A mapping, and why it cannot run here, empty where it can."""
+
+
+def _to_run(study: Study, platform: Platform, count: int) -> list[_Listed]:
+    """Return the best mappings until ``count`` of them can run here."""
+    listed, cores = list[_Listed](), len(usable_cores())
     for evaluation in study.ranking[: max(count, _LOOKED_AT)]:
         point = evaluation.point
         clocked = any(partition.clock_mhz is not None for partition in point.partitions)
@@ -61,17 +65,18 @@ def _to_run(study: Study, platform: Platform, count: int) -> list[tuple[DesignPo
 
 
 def _times(
-    problem: ProblemOptions, setting: Setting, wanted: Sequence[DesignPoint], stage: Callable[[str], None]
+    problem: ProblemOptions, setting: Setting, wanted: Sequence[_Listed], stage: Callable[[str], None]
 ) -> dict[str, MeasuredPoint]:
-    """Return what running mappings gave, by their digests. Raises what ``IMPOSSIBLE`` holds."""
+    """Return what running mappings gave, or why they were not run, by digest. Raises what ``IMPOSSIBLE`` holds."""
     if setting.network is None:
         raise OptionError("a trace cannot be run", expected="name its network")
     if not _is_here(problem, setting.platform):
         raise OptionError(f"the platform '{setting.platform.name}' is not this machine")
-    points = {point.digest(): point for point in wanted}
+    skipped = {point.digest(): MeasuredPoint(skipped=why) for point, why in wanted if why}
+    points = {point.digest(): point for point, why in wanted if not why}
     run, settings = run_of(setting.trace, setting.input, problem), MeasureSettings(rounds=_ROUNDS, seconds=_SECONDS)
     times = measure_points(setting.network, setting.platform, tuple(points.values()), run, settings, stage)
-    return dict(zip(points, times, strict=True))
+    return skipped | dict(zip(points, times, strict=True))
 
 
 def _is_here(problem: ProblemOptions, platform: Platform) -> bool:
