@@ -38,7 +38,7 @@ def run_best(options: ExploreOptions, setting: Setting, study: Study, stage: Cal
         return RunBest(found=None)
     listed = _to_run(study, setting.platform, options.measure)
     one = None if study.baseline is None or study.baseline.deadlock else study.baseline.point
-    wanted = [*listed, *(() if one is None else ((one, ""),))]
+    wanted = listed if one is None else [*listed, (one, _unable(one, setting.platform))]
     try:
         found = _times(options.problem, setting, wanted, stage)
     except IMPOSSIBLE as error:
@@ -53,15 +53,20 @@ _Listed: TypeAlias = tuple[DesignPoint, str]
 
 def _to_run(study: Study, platform: Platform, count: int) -> list[_Listed]:
     """Return the best mappings until ``count`` of them can run here."""
-    listed, cores = list[_Listed](), len(usable_cores())
+    listed = list[_Listed]()
     for evaluation in study.ranking[: max(count, _LOOKED_AT)]:
-        point = evaluation.point
-        clocked = any(partition.clock_mhz is not None for partition in point.partitions)
-        listed.append((point, "its clocks cannot be set here" if clocked else cannot_run(point, platform, cores)))
+        listed.append((evaluation.point, _unable(evaluation.point, platform)))
         count -= not listed[-1][1]
         if not count:
             break
     return listed
+
+
+def _unable(point: DesignPoint, platform: Platform) -> str:
+    """Return in words why this machine cannot run a mapping; empty where it can."""
+    if any(partition.clock_mhz is not None for partition in point.partitions):
+        return "its clocks cannot be set here"
+    return cannot_run(point, platform, len(usable_cores()))
 
 
 def _times(
