@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../runtime/fan.hpp"
+#include "dse/engine_bodies.hpp"
 #include "dse/main.hpp"
 #include "dse/natives/bodies.hpp"
 #include "readers.hpp"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dse/actor.hpp"
+#include "dse/numbers.hpp"
 #include "dse/tables.hpp"
 
 namespace dse {
