@@ -1,5 +1,5 @@
 // Whole programs of small networks, the first argument says of which: `fan` and `idle` of ../runtime/fan.hpp, `wide` of
-// an actor with many actions, and one for each trouble that an actor can make.
+// an actor with many actions, and one for each trouble that an actor can make. `readers` answers as readers.hpp says.
 #include <array>
 #include <csignal>
 #include <cstdlib>
@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "../runtime/fan.hpp"
+#include "dse/engine_bodies.hpp"
 #include "dse/main.hpp"
 #include "dse/natives/bodies.hpp"
+#include "readers.hpp"
 
 namespace {
 
@@ -114,6 +116,9 @@ constexpr dse::NetworkInfo network = {"lonely", loner<Deed>, {}};
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "readers") {
+    return readers::serve();
+  }
   const std::map<std::string_view, const dse::NetworkInfo*> networks = {
       {"fan", &fan::network<false>},     {"idle", &fan::network<true>},    {"wide", &network<Nothing>},
       {"segfault", &network<Segfault>},  {"abort", &network<Abort>},       {"overflow", &network<Overflow>},

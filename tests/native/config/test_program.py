@@ -12,26 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 import dse
-from tests.native.config.readers import COMPILER, NO_COMPILER, RUNTIME, SANITIZERS, compile_program
+from tests.native.config.readers import RUNTIME
 
-SOURCE = Path(__file__).with_name("program.cpp")
 ENDLESS = ("--idle-firings", str(10**12))
-
-
-@pytest.fixture(scope="session")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program without sanitizers, whose own handlers of signals would come first."""
-    if COMPILER is None:
-        pytest.skip(NO_COMPILER)
-    return compile_program(SOURCE, tmp_path_factory.mktemp("program") / "app", flags=("-Wconversion",))
-
-
-@pytest.fixture(scope="session")
-def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program under sanitizers."""
-    if COMPILER is None:
-        pytest.skip(NO_COMPILER)
-    return compile_program(SOURCE, tmp_path_factory.mktemp("program") / "app", flags=SANITIZERS)
 
 
 def read_trace(path: Path) -> "list[NDArray[np.uint8] | NDArray[np.uint16]]":

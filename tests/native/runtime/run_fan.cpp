@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dse/engine.hpp"
+#include "dse/engine_bodies.hpp"
 #include "fan.hpp"
 
 namespace dse {

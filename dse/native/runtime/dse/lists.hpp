@@ -27,6 +27,7 @@ struct View {
   std::array<std::int64_t, D> sizes;
 
   std::int64_t size() const { return sizes[0]; }
+  const View& view() const { return *this; }
 
   T& operator[](std::int64_t i) const
     requires(D == 1)
@@ -169,15 +170,6 @@ struct Table {
   }
 };
 
-template <class T, int D>
-const View<T, D>& view_of(const View<T, D>& list) {
-  return list;
-}
-template <class L>
-auto view_of(L&& list) -> decltype(list.view()) {
-  return list.view();
-}
-
 /// Copy over the first elements of `target`: a source that is too long is cut. Elements are converted by `stored`.
 template <class T, class S, int D>
 void copy_elements(const View<T, D>& target, const View<S, D>& source) {
@@ -194,7 +186,7 @@ void copy_elements(const View<T, D>& target, const View<S, D>& source) {
 /// The same for lists of any form.
 template <class To, class From>
 void copy_into(To&& target, From&& source) {
-  copy_elements(view_of(target), view_of(source));
+  copy_elements(target.view(), source.view());
 }
 
 /// A new list of type `L` with the elements of another: cut where that is longer, zeros where it is shorter.
@@ -209,8 +201,8 @@ L copied(From&& source) {
 template <class L, class A, class B>
 L joined(A&& first, B&& second) {
   L made;
-  const auto left = view_of(first);
-  const auto right = view_of(second);
+  const auto left = first.view();
+  const auto right = second.view();
   for (std::int64_t k = 0; k != left.size() + right.size(); ++k) {
     const bool in_left = k < left.size();
     if constexpr (L::rank == 1) {
@@ -220,6 +212,103 @@ L joined(A&& first, B&& second) {
     }
   }
   return made;
+}
+
+// Lists that are made in an expression --------------------------------------------------------------------------------
+
+/// Store an element, or a row, of a new list.
+template <class L, class E>
+void put_element(L& list, std::int64_t k, const E& element) {
+  if constexpr (L::rank == 1) {
+    list[k] = stored<typename L::Element>(element);
+  } else {
+    copy_into(list(k), element);
+  }
+}
+
+/// A list of elements or rows: `Listed<L>{a, b}.list`. Braces, unlike a call, keep their order.
+template <class L>
+struct Listed {
+  L list;
+
+  template <class... Elements>
+  explicit Listed(const Elements&... elements) {
+    [[maybe_unused]] std::int64_t k = 0;
+    (put_element(list, k++, elements), ...);
+  }
+};
+
+/// A list whose elements `make` hands to its argument, one after the other.
+template <class L, class Make>
+L generated(Make&& make) {
+  L list;
+  std::int64_t k = 0;
+  make([&](const auto& element) { put_element(list, k++, element); });
+  return list;
+}
+
+// Accesses that may lie out of bounds ---------------------------------------------------------------------------------
+
+/// Whether an index is one of a list of `size` elements.
+template <class I>
+bool inside(const I& index, std::int64_t size) {
+  if constexpr (std::same_as<I, Big> || sizeof(I) > sizeof(std::int64_t)) {
+    return index >= I(0) && index < I(size);
+  } else {
+    return static_cast<std::uint64_t>(index) < static_cast<std::uint64_t>(size);
+  }
+}
+
+/// An index that is known to be in bounds.
+struct Sure {
+  std::int64_t index;
+};
+
+template <class I>
+Sure sure(const I& index) {
+  return {static_cast<std::int64_t>(index)};
+}
+
+inline bool inside(const Sure&, std::int64_t) { return true; }
+
+template <class I>
+std::int64_t plain(const I& index) {
+  if constexpr (std::same_as<I, Big>) {
+    return index.template wrapped<std::int64_t>();
+  } else {
+    return static_cast<std::int64_t>(index);
+  }
+}
+
+inline std::int64_t plain(const Sure& index) { return index.index; }
+
+template <class L, class... Indices>
+bool all_inside(const L& list, const Indices&... indices) {
+  const auto whole = list.view();
+  std::size_t k = 0;
+  return (inside(indices, whole.sizes[k++]) && ...);
+}
+
+/// An element; zero, counted at `site`, where an index lies out of bounds.
+template <class Owner, class L, class... Indices>
+auto checked(Owner& owner, int site, const L& list, const Indices&... indices) {
+  using Element = std::remove_cvref_t<decltype(list.view()(plain(indices)...))>;
+  if (all_inside(list, indices...)) [[likely]] {
+    return Element(list.view()(plain(indices)...));
+  }
+  owner.stray(site);
+  return Element();
+}
+
+/// A part of a list; `zeros`, counted at `site`, where an index lies out of bounds.
+template <class Owner, class L, class Zeros, class... Indices>
+auto part_or(Owner& owner, int site, L&& list, Zeros&& zeros, const Indices&... indices) {
+  using Part = decltype(list.view()(plain(indices)...));
+  if (all_inside(list, indices...)) [[likely]] {
+    return list.view()(plain(indices)...);
+  }
+  owner.stray(site);
+  return Part(zeros.view());
 }
 
 }  // namespace dse

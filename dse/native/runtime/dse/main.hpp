@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -21,6 +22,7 @@
 #include "dse/memory.hpp"
 #include "dse/options.hpp"
 #include "dse/output.hpp"
+#include "dse/program.hpp"
 #include "dse/summary.hpp"
 #include "dse/surroundings.hpp"
 #include "dse/trace_file.hpp"
@@ -195,16 +197,19 @@ class Program {
       result = run_network(report_.network, {.options = options_.run,
                                              .context = *context,
                                              .sink = trace_ ? &*trace_ : nullptr,
-                                             .progress = ProgressTeller(options_.progress, output_)});
+                                             .progress = ProgressTeller(options_.progress, output_),
+                                             .around_thread = [&context](const std::function<void()>& work) {
+                                               work_and_print(*context, work);
+                                             }});
     } catch (...) {
       close_after_error(*context);
       throw;
     }
-    close_context(*context);
+    context->close();
     const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
     report_.setup_ns = std::max<std::int64_t>(0, passed - result.run_ns);
     note_effects(*context);
-    check_input(*context);
+    context->check_input();
     if (trace_) {
       trace_->finish();
     }
@@ -214,7 +219,7 @@ class Program {
 
   void close_after_error(Context& context) {
     try {
-      close_context(context);
+      context.close();
     } catch (const ConfigError& error) {
       tell(error);
     }
@@ -269,8 +274,6 @@ inline int run_command(const std::string& program, std::vector<std::string> argu
 
 }  // namespace detail
 
-/// Run a network as the command line asks. Return the exit code: 0 done, 1 the run or a comparison failed, 2 the usage
-/// or the mapping is wrong, 3 deadlock, 128 + n after signal n, 141 nobody reads what it prints.
 int main(int argc, char** argv, const NetworkInfo& network) {
   open_closed_streams();
   ignore_broken_pipes();

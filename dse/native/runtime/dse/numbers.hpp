@@ -8,6 +8,7 @@
 #include <cmath>
 #include <compare>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -197,5 +198,37 @@ inline std::partial_ordering order(const Big& a, double b) {
 }
 
 inline std::partial_ordering order(double a, const Big& b) { return 0 <=> order(b, a); }
+
+// Recursion --------------------------------------------------------------------------------------------------------------
+
+/// How deep the routines of an actor that call themselves are nested.
+struct Recursion {
+  int depth = 0;
+  const char* outermost = nullptr;  // where the stack was at the first call
+};
+
+/// One call of such a routine. The bound is about that of the Python execution, and well inside of a thread's stack.
+class Depth {
+ public:
+  Depth(Recursion& recursion, int site) : recursion_(recursion) {
+    const char* here = static_cast<const char*>(__builtin_frame_address(0));
+    if (recursion.depth == 0) {
+      recursion.outermost = here;
+    }
+    if (recursion.depth >= most_calls || recursion.outermost - here > most_stack_bytes) {
+      fail("the recursion is too deep", site);
+    }
+    ++recursion.depth;
+  }
+  Depth(const Depth&) = delete;
+  Depth& operator=(const Depth&) = delete;
+  ~Depth() { --recursion_.depth; }
+
+ private:
+  static constexpr int most_calls = 960;
+  static constexpr std::ptrdiff_t most_stack_bytes = 4 << 20;
+
+  Recursion& recursion_;
+};
 
 }  // namespace dse

@@ -13,26 +13,16 @@
 #include <thread>
 #include <vector>
 
+#include "dse/counter.hpp"
 #include "dse/crash.hpp"
+#include "dse/engine.hpp"
 #include "dse/interrupts.hpp"
 #include "dse/machine.hpp"
 #include "dse/teams.hpp"
+#include "dse/thread_watch.hpp"
 #include "dse/worker.hpp"
 
 namespace dse {
-
-/// Whether a mapping needs threads. One partition with one thread runs in the schedule of the Python execution.
-inline bool needs_threads(const Mapping& mapping) {
-  if (mapping.partitions.size() != 1) {
-    return !mapping.partitions.empty();
-  }
-  const Partition& only = mapping.partitions.front();
-  const bool alone = only.cores == 1 && only.policy != Policy::full_parallel;
-  return !alone || only.policy == Policy::static_order;
-}
-
-/// Called on each thread with what the thread is to do; it must call that once.
-using AroundThread = std::function<void(const std::function<void()>& body)>;
 
 class Parallel {
  public:
@@ -66,8 +56,14 @@ class Parallel {
 
   int exit_code() const { return together_.halt.exit_code(); }
 
-  /// Nanoseconds from the first visit to the last that found work.
-  std::int64_t run_ns() const { return run_ns_; }
+  /// What the threads were and did, and how long the run took: from the first visit to the last that found work.
+  void tell(RunResult& result) const {
+    result.run_ns = run_ns_;
+    result.start_ns = start_ns_;
+    result.end_ns = start_ns_ + run_ns_;
+    result.pinned = pin_;
+    result.threads = reports_;
+  }
 
   /// Of a run that ended since nothing moves: return the partition whose static order waits for an actor although one
   /// that it has passed over can fire, or "". Lets that actor fire.
@@ -128,6 +124,7 @@ class Parallel {
   void run_threads() {
     std::latch started(static_cast<std::ptrdiff_t>(workers_.size()) + 1);
     std::vector<std::thread> threads;
+    reports_.resize(workers_.size());
     for (std::size_t k = 0; k != workers_.size(); ++k) {
       try {
         threads.emplace_back([this, k, &started] { work(k, started); });
@@ -140,23 +137,21 @@ class Parallel {
       }
     }
     started.arrive_and_wait();
-    const auto start = Patience::Clock::now();
+    start_ns_ = nanoseconds_now();
     watch();
     for (std::thread& thread : threads) {
       thread.join();
     }
-    auto end = start;
     for (const auto& worker : workers_) {
-      end = std::max(end, worker->last_work());
+      run_ns_ = std::max(run_ns_, worker->last_work_ns() - start_ns_);
     }
-    run_ns_ = std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count();
   }
 
   void work(std::size_t thread, std::latch& started) {
     const CrashStack stack;
-    if (pin_ && !cores_.empty()) {
-      pin_to(cores_[thread % cores_.size()]);
-    }
+    const int core = pin_ && !cores_.empty() ? cores_[thread % cores_.size()] : -1;
+    const bool pinned = core >= 0 && pin_to(core);
+    ThreadWatch watch(workers_[thread]->team().partition, pinned ? core : -1);
     started.arrive_and_wait();
     const auto body = [this, thread] { workers_[thread]->run(); };
     try {
@@ -164,6 +159,11 @@ class Parallel {
     } catch (...) {
       together_.halt.fail(std::current_exception());
     }
+    reports_[thread] = watch.report();
+    const WaitCounts& waits = workers_[thread]->waits();
+    reports_[thread].spins = waits.spins;
+    reports_[thread].yields = waits.yields;
+    reports_[thread].sleeps = waits.sleeps;
   }
 
   /// Until the run is over: look for signals, and tell how far it is.
@@ -196,6 +196,8 @@ class Parallel {
   const bool pin_;
   Together together_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<ThreadReport> reports_;  // by worker; each thread writes its own
+  std::int64_t start_ns_ = 0;
   std::int64_t run_ns_ = 0;
 };
 

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "dse/counter.hpp"
 #include "dse/errors.hpp"
 #include "dse/json.hpp"
 #include "dse/run_types.hpp"
@@ -123,8 +125,44 @@ class ResultWriter {
     }
     json_.close_list().key("deadlock");
     deadlock(result);
-    json_.key("times").open_object().key("run_ns").value(result.run_ns);
-    json_.key("setup_ns").value(report_.setup_ns).close_object();
+    json_.key("wrong_order").value(result.wrong_order);
+    times(result);
+    machine(result);
+  }
+
+  void times(const RunResult& result) {
+    json_.key("times").open_object().key("start_ns").value(result.start_ns).key("end_ns").value(result.end_ns);
+    json_.key("run_ns").value(result.run_ns).key("setup_ns").value(report_.setup_ns).close_object();
+    json_.key("counter").open_object().key("kind").value(counter_name);
+    json_.key("steps").value(result.counter_steps).close_object();
+  }
+
+  void machine(const RunResult& result) {
+    json_.key("machine").open_object().key("pinned").value(result.pinned).key("threads").open_list();
+    for (const ThreadReport& thread : result.threads) {
+      json_.open_object().key("partition").value(thread.partition).key("core").value(thread.core);
+      json_.key("cpu_start").value(thread.core_at_start).key("cpu_end").value(thread.core_at_end);
+      json_.key("voluntary_switches").value(thread.voluntary_switches);
+      json_.key("involuntary_switches").value(thread.involuntary_switches);
+      json_.key("minor_faults").value(thread.minor_faults).key("major_faults").value(thread.major_faults);
+      json_.key("waits").value(thread.spins).key("yields").value(thread.yields).key("sleeps").value(thread.sleeps);
+      figure("cycles", thread.cycles);
+      figure("instructions", thread.instructions);
+      figure("cache_misses", thread.cache_misses);
+      json_.close_object();
+    }
+    json_.close_list().key("ping_pong").open_list();
+    for (const PingPong& pair : result.ping_pong) {
+      json_.open_object().key("cores").list(std::vector<int>{pair.first_core, pair.second_core});
+      json_.key("before_ns").value(pair.before_ns).key("after_ns").value(pair.after_ns).close_object();
+    }
+    json_.close_list().close_object();
+  }
+
+  /// Write a figure that the system may not give.
+  void figure(std::string_view name, const std::optional<std::uint64_t>& value) {
+    json_.key(name);
+    value ? json_.value(*value) : json_.null();
   }
 
   void actor(const RunResult& result, std::size_t k) {

@@ -103,7 +103,7 @@ struct RunOptions {
 
   Mapping mapping;
   bool pin = false;                    // each thread to a core of its own, as far as there are cores
-  std::vector<int> ping_pong_cores;    // measure the round trips between these before and after the run
+  std::vector<int> ping_pong_cores;    // pairs of cores: their round trips are measured before and after the run
 };
 
 // Results --------------------------------------------------------------------------------------------------------------

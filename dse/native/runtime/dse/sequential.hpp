@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "dse/engine.hpp"
 #include "dse/faults.hpp"
 #include "dse/instances.hpp"
 #include "dse/interrupts.hpp"

@@ -176,6 +176,9 @@ class Summary {
   }
 
   void deadlock() {
+    if (!result_.wrong_order.empty()) {
+      say(result_.wrong_order);
+    }
     if (!result_.deadlock) {
       return;
     }
@@ -205,7 +208,7 @@ inline std::vector<std::string> summary_lines(const RunReport& report, bool quie
 /// deadlock.
 inline int exit_code_of(const RunReport& report) {
   const auto& compared = report.effects.compared;
-  if (report.result->deadlock) {
+  if (report.result->deadlock || !report.result->wrong_order.empty()) {
     return exit_deadlock;
   }
   return report.result->exit_code != 0 || (compared && compared->equal < compared->compared) ? exit_failed : 0;

@@ -4,13 +4,11 @@
 #include <cstdint>
 #include <new>
 
+#include "dse/at_work.hpp"
 #include "dse/faults.hpp"
 #include "dse/instances.hpp"
 
 namespace dse {
-
-/// The actor that this thread runs, for the handler of crashes; null between actors.
-inline thread_local const ActorInfo* actor_at_work = nullptr;
 
 /// An actor needed more memory than there is. The message counts firings, so it is written when no thread runs.
 struct NoMemory {

@@ -1,12 +1,12 @@
 // One thread of a mapped run: it visits the actors of its team as the policy says, and reports what it found.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <thread>
 
+#include "dse/counter.hpp"
 #include "dse/halt.hpp"
 #include "dse/instances.hpp"
 #include "dse/policies.hpp"
@@ -53,12 +53,12 @@ class Worker final : public Visitor {
     }
     patience_.leave();
     if (busy_) {
-      last_work_ = Patience::Clock::now();
+      last_work_ns_ = nanoseconds_now();
     }
   }
 
   /// When the thread last found work, as nearly as it is known.
-  Patience::Clock::time_point last_work() const { return last_work_; }
+  std::int64_t last_work_ns() const { return last_work_ns_; }
 
   const WaitCounts& waits() const { return patience_.counts; }
 
@@ -160,7 +160,7 @@ class Worker final : public Visitor {
   void idles(std::uint64_t request, std::int64_t made) {
     if (busy_) {
       busy_ = false;
-      last_work_ = Patience::Clock::now();
+      last_work_ns_ = nanoseconds_now();
     }
     show_all();
     wake_peers();
@@ -236,7 +236,7 @@ class Worker final : public Visitor {
   Tickets tickets_;
   std::unique_ptr<Chooser> chooser_;
   Patience patience_;
-  Patience::Clock::time_point last_work_ = Patience::Clock::now();
+  std::int64_t last_work_ns_ = nanoseconds_now();
   Pulse pulse_;
   bool moved_ = false;      // a token, in this pass
   bool may_go_on_ = false;  // the actor of the last visit
