@@ -34,6 +34,8 @@ from dse.run.options import RunOptions
 
 IMPOSSIBLE = (BuildError, NoNativeForm, ExecutionError, OptionError)
 """Why nothing can be measured: no compiler, no C++ form, a program that fails, an option that only Python knows."""
+_LONGEST_REASON = 400
+"""Characters of the line that says why nothing is measured."""
 
 
 def measuring(options: ExploreOptions) -> Measuring | None:
@@ -116,7 +118,8 @@ def why_not(error: DseError) -> str:
     """Return in one line why nothing was measured, and what would help."""
     found = error.diagnostics[0]
     more = f"; {found.expected}" if found.expected else ""
-    return f"not measured: {found.message.splitlines()[0]}{more}"
+    line = " ".join(f"not measured: {found.message}{more}".split())
+    return line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 3]}..."
 
 
 def _identity(network: Network, trace: Trace, path: str | None) -> dict[str, str]:

@@ -81,12 +81,18 @@ def _one_core_line(found: Measurements, baseline: Evaluation | None) -> list[str
     if found.one_core.missing:
         return [f"on one core: {estimated} estimated, not measured: {found.one_core.missing}"]
     line = f"on one core: {estimated} estimated, {measured_text(found.one_core, found.state)} measured"
-    pairs = ((found.one_core.in_state(found.state), times.in_state(found.state)) for _, times in found.ranked)
-    gains = [(rank, one.median_ns / t.median_ns) for rank, (one, t) in enumerate(pairs, start=1) if one and t]
+    one = found.one_core.in_state(found.state)
+    others = [(rank, times.in_state(found.state)) for rank, times in _others(found)]
+    gains = [(one.median_ns / times.median_ns, rank) for rank, times in others if one and times]
     if not gains:
         return [line]
-    rank, gain = max(gains, key=lambda pair: pair[1])
+    gain, rank = max(gains)
     return [f"{line}; the fastest that ran is #{rank}, {gain:.2f}x as fast"]
+
+
+def _others(found: Measurements) -> list[tuple[int, MeasuredPoint]]:
+    """Return rank and times of the mappings that are not the one on one core."""
+    return [(rank, times) for rank, (_, times) in enumerate(found.ranked, start=1) if times is not found.one_core]
 
 
 def _agreement_line(
