@@ -127,7 +127,7 @@ def test_a_function_of_the_user_stands_for_a_native(
     path = str(tmp_path / "Top.xdf")
     (tmp_path / "mine.cpp").write_text(
         "#include <cstdint>\n"
-        "namespace my { std::int32_t twice(std::int32_t x); std::int32_t twice(std::int32_t x) { return 2 * x; } }\n"
+        "namespace my { std::int64_t twice(std::int32_t x) { int unused_one = 0; return 2 * x; } }\n"
     )
     bound = ["--native", f"A.twice={tmp_path / 'mine.cpp'}:my::twice"]
     assert main(["build", path, "-o", str(tmp_path / "made"), *bound]) == 0
