@@ -90,7 +90,7 @@ def test_refining_ends_and_keeps_its_weights(tmp_path: Path, capsys: pytest.Capt
 
 def test_an_interrupt_ends_compilers_and_leaves_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "dse", "explore", JPEG, "--out", str(tmp_path / "out")]
-    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)}
+    environment = {**os.environ, "DSE_CACHE": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)}
     process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     for line in process.stderr:
