@@ -110,7 +110,8 @@ class CppLists(CppExpressions):
             if isinstance(index, Check):
                 stray = f"stray({self._stray_site(expr)}); return {of.name}({zero_text(of)});"
                 steps.append(f"if (!{self.bound_test(index, names[-1], expr.name, depth)}) {{ {stray} }}")
-        return f"[&] {{ {' '.join(steps)} return {of.name}({self.at_indices(expr.name, names)}); }}()"
+        element = self.at_indices(expr.name, [f"plain({n})" for n in names])
+        return f"[&] {{ {' '.join(steps)} return {of.name}({element}); }}()"
 
     def bound_test(self, check: Check, index: str, of: str, depth: int) -> str:
         """Return the test of the index of a dimension of a variable."""
