@@ -23,6 +23,7 @@
 #include "dse/options.hpp"
 #include "dse/output.hpp"
 #include "dse/program.hpp"
+#include "dse/records.hpp"
 #include "dse/summary.hpp"
 #include "dse/surroundings.hpp"
 #include "dse/trace_file.hpp"
@@ -85,6 +86,41 @@ inline void check_files(const RunOptions& options) {
   }
 }
 
+/// Return the actions that a file names for being timed one by one, as numbers of actor and action, a line each.
+inline std::vector<std::pair<int, int>> read_singly(const std::string& path, const NetworkInfo& network) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 24;
+  const std::string text = read_file(path, most_bytes);
+  std::vector<std::pair<int, int>> found;
+  std::int64_t line = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view words = stripped(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    ++line;
+    if (words.empty()) {
+      continue;
+    }
+    const std::size_t blank = std::min(words.find(' '), words.size());
+    const auto actor = integer_from(words.substr(0, blank), 0, std::ssize(network.actors) - 1);
+    const std::int64_t actions = actor ? std::ssize(network.actors[static_cast<std::size_t>(*actor)].actions) : 0;
+    const auto action = integer_from(words.substr(blank), 0, actions - 1);
+    if (!action) {
+      throw ConfigError({"'" + shortened(words) + "' names no action", Place{path, line, 1, line, 1},
+                         "expected the numbers of an actor and of one of its actions, such as 0 3"});
+    }
+    found.emplace_back(static_cast<int>(*actor), static_cast<int>(*action));
+  }
+  return found;
+}
+
+/// Refuse options that only a program has that measures times.
+inline void check_timed(const ProgramOptions& options) {
+  if (!timed && (options.run.raw || options.singly)) {
+    refuse_option("this program measures no times: there is nothing for --raw and --singly",
+                  "'dse profile' builds one that does");
+  }
+}
+
 /// Tells a file descriptor of the firings so far, a few times a second.
 class ProgressTeller {
  public:
@@ -108,14 +144,22 @@ class ProgressTeller {
   std::chrono::steady_clock::time_point last_ = {};
 };
 
+/// Write to standard output; return the exit code.
+inline int print(const std::string& text) {
+  ProgramOutput output(true);
+  output.write(text);
+  output.flush();
+  return final_code(0, output);
+}
+
 /// One run, from its options to its exit code.
 class Program {
  public:
   Program(const NetworkInfo& network, ProgramOptions options)
       : options_(std::move(options)),
         report_{network},
-        output_(options_.run.output || options_.run.write || options_.run.reference || options_.trace ||
-                options_.result) {}
+        output_(options_.run.output || options_.run.write || options_.run.reference || options_.run.raw ||
+                options_.trace || options_.result) {}
 
   /// Run. Throws ConfigError for what can be known to be wrong before.
   int run() {
@@ -123,11 +167,13 @@ class Program {
     options_.run.mapping = chosen_mapping(options_, names);
     report_.hashed = options_.run.hash_channels;
     if (options_.show_mapping) {
-      output_.write(mapping_json(names, options_.run.mapping) + "\n");
-      output_.flush();
-      return final_code(0, output_);
+      return print(mapping_json(names, options_.run.mapping) + "\n");
     }
+    check_timed(options_);
     check_files(options_.run);
+    if (options_.singly) {
+      options_.run.singly = read_singly(*options_.singly, report_.network);
+    }
     if (options_.trace) {
       trace_.emplace(*options_.trace, report_.network.actors);
     }
@@ -259,15 +305,28 @@ class Program {
   std::optional<WholeFile> result_;
 };
 
+/// Return the round trips between pairs of cores, as JSON.
+inline std::string ping_pong_text(const std::vector<int>& cores) {
+  JsonWriter json;
+  json.open_object().key("pairs").open_list();
+  for (std::size_t k = 0; k + 1 < cores.size(); k += 2) {
+    json.open_object().key("cores").list(std::vector<int>{cores[k], cores[k + 1]});
+    json.key("round_trip_ns").value(round_trip_ns(cores[k], cores[k + 1])).close_object();
+  }
+  return json.close_list().close_object().text() + "\n";
+}
+
 /// Return the exit code of a command line.
 inline int run_command(const std::string& program, std::vector<std::string> arguments, const NetworkInfo& network) {
   ProgramOptions options = read_options(std::move(arguments));
-  if (options.help || options.version) {
-    ProgramOutput output(true);
-    output.write(options.help ? help_text(shown(program), shown(network.name))
-                              : shown(network.name) + ", made by dse " + program_version + "\n");
-    output.flush();
-    return final_code(0, output);
+  if (options.help) {
+    return print(help_text(shown(program), shown(network.name)));
+  }
+  if (options.version) {
+    return print(shown(network.name) + ", made by dse " + program_version + "\n");
+  }
+  if (options.only_ping_pong) {
+    return print(ping_pong_text(options.run.ping_pong_cores));
   }
   return Program(network, std::move(options)).run();
 }
