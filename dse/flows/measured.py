@@ -20,7 +20,7 @@ from dse.flows.manifest import file_digest, text_digest
 from dse.flows.options import ExploreOptions, ProblemOptions
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
 from dse.flows.program import UNNAMED_OUTPUT, run_tokens
-from dse.flows.setting import MEASURING, Basis, Measuring, RecordedProgram, Setting, given_basis
+from dse.flows.setting import MEASURING, REFINING, Basis, Measuring, RecordedProgram, Setting, given_basis
 from dse.measure.calibration_mappings import Owners
 from dse.measure.machine import cpu_model, trips_text
 from dse.measure.platform import usable_cores
@@ -75,6 +75,8 @@ def _measured_basis(options: ExploreOptions, recorded: RecordedProgram, stage: C
         return _basis(kept, options)
     try:
         run = run_of(recorded.trace, recorded.input, options.problem)
+        _require_cores()
+        stage(MEASURING)
         profiled = _profiled(network, run, stage)
     except IMPOSSIBLE as error:
         return replace(given_basis(options.problem), notes=(why_not(error),))
@@ -85,18 +87,18 @@ def _measured_basis(options: ExploreOptions, recorded: RecordedProgram, stage: C
 
 def measured_again(
     options: ExploreOptions, setting: Setting, also: tuple[DesignPoint, ...], stage: Callable[[str], None]
-) -> tuple[str, ...]:
+) -> None:
     """Measure the weights of a search anew, with the mappings ``also`` among those that tell what crossing costs.
 
-    They take the place of those in the folder of the search. Returned is in words what was not as it should be.
+    They take the place of those in the folder of the search.
     Raises: what ``IMPOSSIBLE`` holds, and as ``keep_weights``.
     """
     assert setting.network is not None, "a trace cannot be run"
     run, owners = run_of(setting.trace, setting.input, options.problem), tuple(map(_owners, also))
+    stage(REFINING)
     profiled = _profiled(setting.network, run, stage, owners)
     out = output_folder(options, setting.trace.topology.name)
     keep_weights(out, _described(profiled), profiled.table, _identity(setting.network, setting.trace, setting.input))
-    return _quality(profiled)
 
 
 def _owners(point: DesignPoint) -> Owners:
@@ -108,10 +110,12 @@ def _owners(point: DesignPoint) -> Owners:
 def _profiled(
     network: Network, run: RunOptions, stage: Callable[[str], None], also: tuple[Owners, ...] = ()
 ) -> ProfiledNetwork:
+    return profile_program(network, run, ProfileSettings(also=also), stage)
+
+
+def _require_cores() -> None:
     if len(usable_cores()) < 2:
         raise OptionError("one core is all that dse may use here: what crossing costs cannot be measured")
-    stage(MEASURING)
-    return profile_program(network, run, ProfileSettings(also=also), stage)
 
 
 def why_not(error: DseError) -> str:

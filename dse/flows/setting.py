@@ -27,7 +27,8 @@ from dse.program.network import Network
 
 COMPILING = "compiling the engine, once for each version: up to a minute"
 MEASURING = "measuring what the actions cost on this machine, once for this folder"
-SLOW_STAGES = (COMPILING, MEASURING)
+REFINING = "measuring again, with the best mapping in place"
+SLOW_STAGES = (COMPILING, MEASURING, REFINING)
 """The stages that users wait for longest without seeing why."""
 
 
