@@ -75,9 +75,9 @@ _RESERVED_TEXT = """
     Missing Pages Ports Reader Recursion Site State Sure Table View Visit Wait WaitKind WideId NarrowId Wires Writer dse
     std actors natives act all_inside as_integer at big_truncated budget checked choose condition context copied
     copy_elements copy_into depth each endless explain fail far_truncated finished generated grown inside joined k left
-    log meet modulo needs_steady next order p part_or plain port ports_ pulse put_element quotient real real_modulo
-    real_quotient recursion_ rounds run shift_count shift_left shift_right single site_now start state_ stored stray
-    strays sure text_of truncated view visit waits wide wires
+    log meet modulo narrow needs_steady next order p part_or plain port ports_ pulse put_element quotient real
+    real_modulo real_quotient recursion_ rounds run shift_count shift_left shift_right single site_now start state_
+    stored stray strays sure text_of truncated view visit waits wide wires
 """
 _RESERVED = frozenset(_RESERVED_TEXT.split())
 """Keywords, and the names that generated grown code uses itself."""
