@@ -138,7 +138,10 @@ class CppStatements(StatementEmitter):
     def copy_into(self, stmt: CopyInto) -> None:
         """Write the assignment of a list or sub-list; a value that is made for it is made first."""
         with self._bounds_tested(stmt) as target:
-            self._copy_into(target, stmt.value, stmt.span)
+            held = self.expressions.values.held[stmt.name].variable.type
+            narrow = storage_type(scalar_of(held))
+            wraps = stmt.convert and narrow != self.expressions.elements[stmt.name]
+            self._copy_into(f"narrow<{narrow.name}>({target})" if wraps else target, stmt.value, stmt.span)
 
     def _copy_into(self, target: str, value: Expr, span: Span) -> None:
         """Write the copy of a list; of one that is chosen, or that has rows of different sizes, in steps."""
@@ -154,7 +157,7 @@ class CppStatements(StatementEmitter):
                 rows = [self.expressions.names.fresh("row") for _ in value.elements]
                 self.open("")
                 for row, element in zip(rows, value.elements, strict=True):
-                    self.line(f"auto&& {row} = {self.expressions.held(element)}", span)
+                    self.line(f"auto&& {row} = {self.expressions.held(element, None)}", span)
                 for k, row in enumerate(rows):
                     self.line(f"copy_row({target}, {k}, {row})", span)
                 self.close()
@@ -318,12 +321,13 @@ class CppStatements(StatementEmitter):
             self._write_scalars(stmt, port, of)
             return
         if len(stmt.values) == 1:
-            self.line(f"{port}.put({self.expressions.place(stmt.values[0])}.view().data, {stmt.repeat})", stmt.span)
+            tokens = self.expressions.held(stmt.values[0], of)
+            self.line(f"{port}.put({tokens}.view().data, {stmt.repeat})", stmt.span)
             return
         names = [self.expressions.names.fresh("tokens") for _ in stmt.values]
         self.open("")
         for held, value in zip(names, stmt.values, strict=True):
-            self.line(f"auto&& {held} = {self.expressions.held(value)}", stmt.span)
+            self.line(f"auto&& {held} = {self.expressions.held(value, of)}", stmt.span)
         for k, held in enumerate(names):
             self.line(f"{port}.lay({held}.view().data, {k}, {stmt.repeat}, {len(names)})", stmt.span)
         self.line(f"{port}.advance({stmt.repeat * len(names)})", stmt.span)

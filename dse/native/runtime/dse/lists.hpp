@@ -4,6 +4,7 @@
 // of one, where it stands: what a parameter gets, since lists go by reference.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -170,13 +171,45 @@ struct Table {
   }
 };
 
+/// A list as the target of a copy whose elements wrap to the type `N`, although they are stored in a wider one.
+template <class N, class T, int D>
+struct Narrow {
+  View<T, D> target;
+
+  const Narrow& view() const { return *this; }
+  std::int64_t size() const { return target.size(); }
+  auto operator()(std::int64_t k) const { return Narrow<N, T, D - 1>{target(k)}; }
+};
+
+template <class N, class T, int D>
+Narrow<N, T, D> narrowed(const View<T, D>& target) {
+  return {target};
+}
+
+template <class N, class L>
+auto narrow(L&& list) {
+  return narrowed<N>(list.view());
+}
+
 /// Copy over the first elements of `target`: a source that is too long is cut. Elements are converted by `stored`.
 template <class T, class S, int D>
 void copy_elements(const View<T, D>& target, const View<S, D>& source) {
-  const std::int64_t n = target.size() < source.size() ? target.size() : source.size();
+  const std::int64_t n = std::min(target.size(), source.size());
   for (std::int64_t k = 0; k != n; ++k) {
     if constexpr (D == 1) {
       target[k] = stored<T>(source[k]);
+    } else {
+      copy_elements(target(k), source(k));
+    }
+  }
+}
+
+template <class N, class T, class S, int D>
+void copy_elements(const Narrow<N, T, D>& target, const View<S, D>& source) {
+  const std::int64_t n = std::min(target.size(), source.size());
+  for (std::int64_t k = 0; k != n; ++k) {
+    if constexpr (D == 1) {
+      target.target[k] = stored<T>(stored<N>(source[k]));
     } else {
       copy_elements(target(k), source(k));
     }
@@ -248,6 +281,37 @@ void each(const L& list, Next&& next) {
   for (std::int64_t k = 0; k != whole.size(); ++k) {
     next(whole(k));
   }
+}
+
+/// A list whose size shows only when it is made.
+template <class T>
+class Grown {
+ public:
+  void add(const T& element) {
+    if (size_ == room_) {
+      room_ = 2 * room_ + 8;
+      auto larger = std::make_unique<T[]>(static_cast<std::size_t>(room_));
+      std::move(items_.get(), items_.get() + size_, larger.get());
+      items_ = std::move(larger);
+    }
+    items_[static_cast<std::size_t>(size_++)] = element;
+  }
+
+  std::int64_t size() const { return size_; }
+  View<T, 1> view() const { return {items_.get(), {size_}}; }
+
+ private:
+  std::unique_ptr<T[]> items_;
+  std::int64_t size_ = 0;
+  std::int64_t room_ = 0;
+};
+
+/// The same as `generated`, of any size.
+template <class T, class Make>
+Grown<T> grown(Make&& make) {
+  Grown<T> list;
+  make([&](const auto& element) { list.add(stored<T>(element)); });
+  return list;
 }
 
 // Accesses that may lie out of bounds ---------------------------------------------------------------------------------
