@@ -20,8 +20,15 @@ except ImportError:  # not on every system
 def _cache_in_temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     patch = pytest.MonkeyPatch()
     patch.setenv("DSE_CACHE", str(tmp_path_factory.mktemp("cache")))
+    patch.setenv("DSE_TEST_PROGRAMS", str(_shared_by_workers(tmp_path_factory) / "test-programs"))
     yield
     patch.undo()
+
+
+def _shared_by_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the temporary folder of a run of the tests that all its workers have in common."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
 @pytest.fixture(scope="session")
@@ -32,8 +39,7 @@ def _native_cache(tmp_path_factory: pytest.TempPathFactory) -> tuple[Compiler, P
         compiler_version(compiler)
     except BuildError as missing:
         pytest.skip(str(missing))
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "native-cache"
+    folder = _shared_by_workers(tmp_path_factory) / "native-cache"
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
         if fcntl is not None:
