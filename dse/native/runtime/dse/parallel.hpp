@@ -37,7 +37,6 @@ class Parallel {
         together_(instances, options, thread_count()),
         records_(make_records(options, thread_count(), instances.actors.size())) {
     reports_.resize(thread_count());
-    begun_.resize(thread_count(), Moment::now());
     for (const auto& team : teams_) {
       together_.halt.parkings.push_back(&team->parking);
     }
@@ -148,11 +147,10 @@ class Parallel {
     for (std::thread& thread : threads) {
       thread.join();
     }
-    start_ = end_ = begun_.front();
-    for (const Moment& begun : begun_) {
-      start_ = begun.ns < start_.ns ? begun : start_;
-    }
+    // The threads know when they began; this one may have been waked late.
+    start_ = workers_.front()->first_work();
     for (const auto& worker : workers_) {
+      start_ = worker->first_work().ns < start_.ns ? worker->first_work() : start_;
       end_ = worker->last_work().ns > end_.ns ? worker->last_work() : end_;
     }
   }
@@ -163,7 +161,6 @@ class Parallel {
     const bool pinned = core >= 0 && pin_to(core);
     ThreadWatch watch(workers_[thread]->team().partition, pinned ? core : -1);
     started.arrive_and_wait();
-    begun_[thread] = Moment::now();
     const auto body = [this, thread] { workers_[thread]->run(); };
     try {
       around_thread_ ? around_thread_(body) : body();
@@ -209,7 +206,6 @@ class Parallel {
   const Records records_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<ThreadReport> reports_;  // by worker; each thread writes its own
-  std::vector<Moment> begun_;  // by worker, when all were there
   Moment start_;
   Moment end_;
 };
