@@ -79,6 +79,18 @@ def test_names_of_c_plus_plus_are_spelt_otherwise() -> None:
     assert "template_2 = new_2;" in body_of(unit, "go")
 
 
+def test_names_that_may_be_macros_end_in_an_underscore() -> None:
+    text = """
+    actor A () int EOF ==> :
+        int SYS_read := 0;
+        SEEK_CUR: action EOF:[x] ==> do SYS_read := x; end
+    end
+    """
+    body = body_of(unit_of(text, inputs=(INT32,)), "SEEK_CUR_")
+    assert "const i32 x = p.EOF_[0];" in body
+    assert "SYS_read_ = x;" in body
+
+
 def test_classes_get_names_that_differ_in_more_than_letter_case() -> None:
     taken: set[str] = set()
     actors = [actor_of(f"actor {name} () ==> : end") for name in ("Sink", "sink", "Sink")]
