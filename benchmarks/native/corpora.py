@@ -189,5 +189,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("DSE_CACHE", "")
     sys.exit(main())

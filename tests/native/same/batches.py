@@ -25,14 +25,25 @@ class Batch:
     input: Path
 
 
-def batch(seeds: range, folder: Path, *, timed: tuple[bool, ...] = (False, True), small: bool = False) -> Batch:
-    """Return the networks of some seeds, of both kinds by turns or of one, as one network."""
-    parts = tuple(
+def batch(
+    seeds: range,
+    folder: Path,
+    *,
+    timed: tuple[bool, ...] = (False, True),
+    small: bool = False,
+    reading: bool = True,
+) -> Batch:
+    """Return the networks of some seeds, of both kinds by turns or of one, as one network.
+
+    ``small``: every third has small FIFOs. ``reading``: with those whose actors read one input together.
+    """
+    parts = [
         random_network(s, timed=timed[k % len(timed)], small_fifos=small and k % 3 == 0) for k, s in enumerate(seeds)
-    )
-    network = load_network(str(write_batch(parts, folder / "source"))).network
+    ]
+    kept = tuple(p for p in parts if reading or not any("source_readByte" in a.text for a in p.actors))
+    network = load_network(str(write_batch(kept, folder / "source"))).network
     for instance in network.instances:
         assert_none(verify(instance.actor), instance.name)
     source = folder / "input"
     source.write_bytes(INPUT)
-    return Batch(parts=parts, network=network, input=source)
+    return Batch(parts=kept, network=network, input=source)
