@@ -20,8 +20,12 @@ setup-search: .venv/ready-search
 	@$(PYTHON) -m venv .venv \
 		|| { echo "python cannot make virtual environments; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
-.venv/ready-run: .venv/bin/python requirements.lock pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+# A network runs natively where there is a C++ compiler; where the system has none, a package brings one.
+COMPILER := $(shell command -v g++ || command -v clang++)
+
+.venv/ready-run: .venv/bin/python requirements.lock requirements-native.lock pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		-r $(if $(COMPILER),requirements.lock,requirements-native.lock)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	$(BIN)/python -m dse.estimate.compiled.warm
 	$(BIN)/python -m dse.gpu.trace.warm

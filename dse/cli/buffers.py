@@ -4,9 +4,16 @@ import argparse
 
 from rich.table import Table
 
-from dse.cli.problem_arguments import add_problem_arguments, compiling_notice, print_warnings, problem_options
+from dse.cli.problem_arguments import (
+    add_problem_arguments,
+    compiling_notice,
+    print_warnings,
+    problem_options,
+    tell_execution,
+)
 from dse.cli.streams import print_json, say
 from dse.flows.buffers import BufferOptions, SizedBuffers, parse_sizing_method, parse_tolerance, size_fifos
+from dse.flows.trace import execution_of
 from dse.report.quantities import time_text, wrapped
 from dse.report.ranking import render
 from dse.report.tables import NamesTable
@@ -43,6 +50,7 @@ def run(args: argparse.Namespace) -> int:
     )
     sized = size_fifos(options, compiling_notice(quiet=args.quiet))
     if not args.quiet:
+        tell_execution(sized.setting.trace)
         print_warnings(sized.warnings)
     if args.json:
         print_json(as_document(sized))
@@ -73,6 +81,7 @@ def as_document(sized: SizedBuffers) -> dict[str, object]:
         "curve": [figures(one) for one in sizing.curve],
         "estimations": sizing.estimations,
         "assumed": list(sized.assumed),
+        "execution": execution_of(sized.setting.trace),
     }
 
 

@@ -5,10 +5,17 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from dse.cli.problem_arguments import add_problem_arguments, compiling_notice, print_warnings, problem_options
+from dse.cli.problem_arguments import (
+    add_problem_arguments,
+    compiling_notice,
+    print_warnings,
+    problem_options,
+    tell_execution,
+)
 from dse.cli.streams import print_json, say
 from dse.flows.estimate import Estimated, MappingEstimate, estimate_mappings
 from dse.flows.options import EstimateOptions, parse_clocks
+from dse.flows.trace import execution_of
 from dse.formats.study_file import clock_json
 from dse.model.estimate import Deadlock, DeadlockRow
 from dse.model.trace import Topology
@@ -59,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
     )
     estimated = estimate_mappings(options, compiling_notice(quiet=args.quiet))
     if not args.quiet:
+        tell_execution(estimated.setting.trace)
         print_warnings(estimated.warnings)
     if args.json:
         print_json([as_document(m, estimated) for m in estimated.mappings])
@@ -111,6 +119,7 @@ def as_document(mapping: MappingEstimate, estimated: Estimated) -> dict[str, obj
         "waits": [] if dead is None else [_wait(row, topology) for row in dead.rows],
         "remedy_tokens": None if dead is None else _remedy(dead, mapping.point.capacities, topology),
         "assumed": list(estimated.assumed),
+        "execution": execution_of(estimated.setting.trace),
     }
 
 

@@ -18,6 +18,7 @@ from dse.cli.problem_arguments import (
     print_warnings,
     problem_options,
     refuse_empty,
+    tell_execution,
 )
 from dse.cli.signals import KEPT, note_kept
 from dse.cli.streams import filtered, print_json, say, unfiltered
@@ -37,6 +38,7 @@ from dse.flows.options import (
     parse_policies,
 )
 from dse.flows.search.plan import SearchPlan, Watcher
+from dse.flows.trace import execution_of
 from dse.model.study import Study
 from dse.report.front import front_table, front_text
 from dse.report.quantities import wrapped
@@ -157,9 +159,11 @@ def run(args: argparse.Namespace) -> int:
         )
         explored = explore(options, watcher)
     if not args.quiet:
+        tell_execution(explored.setting.trace)
         print_warnings(explored.setting.warnings)
     if args.json:
         document = ranking_document(explored.study, explored.delivery.rows, explored.setting.trace.topology)
+        document["execution"] = execution_of(explored.setting.trace)
         document["seconds"] = round(explored.study.seconds, 3)
         document["out"] = str(explored.delivery.folder)
         print_json(document)

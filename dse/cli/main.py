@@ -15,6 +15,7 @@ from dse.cli.streams import final_code, unfailing
 
 VERBS: dict[str, str] = {
     "check": "parse, elaborate and type-check a network or a tree of files",
+    "build": "write a network as C++ and build a native program of it",
     "run": "execute a network on an input",
     "trace": "execute a network and record its trace; inspect, import and export traces",
     "estimate": "estimate the makespan of given mappings",

@@ -71,6 +71,7 @@ def prediction_document(files: PredictedFiles) -> dict[str, Any]:
         "left_out": list(files.left_out),
         "actions": [_action(action, found) for action in found.actions],
         "written": list(files.written),
+        "execution": files.execution,
     }
 
 

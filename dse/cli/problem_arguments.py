@@ -9,8 +9,11 @@ from dse.base.errors import Diagnostic, OptionError
 from dse.cli.progress import RunLine
 from dse.cli.run_arguments import add_run_arguments, run_options
 from dse.cli.streams import say
+from dse.flows.execution import EXECUTIONS
 from dse.flows.options import NOMINAL, ProblemOptions
 from dse.flows.setting import COMPILING
+from dse.flows.trace import execution_of
+from dse.model.trace import Trace
 
 
 def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> None:
@@ -94,6 +97,13 @@ def compiling_notice(*, quiet: bool) -> Callable[[str], None]:
             say(stage, error=True)
 
     return told
+
+
+def tell_execution(trace: Trace) -> None:
+    """Say on standard error what ran the network of a trace, where that is known."""
+    execution = execution_of(trace)
+    if execution is not None:
+        say(f"the network was {EXECUTIONS[execution]}", error=True)
 
 
 def print_warnings(warnings: Iterable[Diagnostic], shown: int = 5) -> None:

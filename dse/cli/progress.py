@@ -2,19 +2,21 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from dse.cli.streams import progress_line
+from dse.flows.execution import BUILDING
 from dse.flows.program import RUNNING, told_firings
 
 _FIRST_LINE_SECONDS = 30.0
 
 
 class RunLine:
-    """Shows stages that begin with ``RUNNING``. Off a terminal the first line comes after half a minute.
+    """Shows stages that begin with ``RUNNING`` or ``BUILDING``.
 
-    The time between lines doubles each time: a run that never ends says so, and how to end it, without filling a log.
+    Off a terminal the first line comes after half a minute. The time between lines doubles each time: a run that never
+    ends says so, and how to end it, without filling a log.
     """
 
     def __init__(self) -> None:
@@ -25,14 +27,15 @@ class RunLine:
 
     def show(self, stage: str) -> None:
         """Show a stage of a run; any other takes the line away."""
-        if not stage.startswith(RUNNING):
+        if not stage.startswith((RUNNING, BUILDING)):
             self.clear()
         elif self._terminal:
             self._shown = True
             progress_line(stage)
         elif time.monotonic() - self._started >= self._wait:
             self._wait *= 2
-            print(f"{stage}; --max-firings N ends it", file=sys.stderr, flush=True)
+            advice = "; --max-firings N ends it" if stage.startswith(RUNNING) else ""
+            print(f"{stage}{advice}", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         """Take the line away, so that what follows begins a line of its own."""
@@ -66,3 +69,14 @@ def run_line() -> Iterator[RunLine]:
         yield line
     finally:
         line.clear()
+
+
+@contextmanager
+def stage_line(*, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Yield a listener to stages: a line of a terminal that changes and is taken away at the end; elsewhere nothing."""
+    shown = not quiet and sys.stderr.isatty()
+    try:
+        yield progress_line if shown else lambda _stage: None
+    finally:
+        if shown:
+            progress_line("")

@@ -6,16 +6,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from dse.base.diagnostics import render
-from dse.base.errors import Diagnostic, OptionError
+from dse.base.errors import Diagnostic
+from dse.cli.native_arguments import add_native_binding, native_binding
 from dse.cli.option_types import option_integer
 from dse.cli.progress import FiringLines, run_line
 from dse.cli.run_arguments import add_fifo_size, add_run_arguments, run_options
 from dse.cli.streams import READER_GONE, ReaderGone, print_json, program_output, say
+from dse.flows.execution import EXECUTIONS, RunListeners
 from dse.flows.run import RunReport, run_file
 from dse.run.execution import RunResult
 from dse.run.natives.screen import Comparison
 
-_MODES = ("auto", "never")
 _ENDINGS = {
     "quiescent": "no actor can fire any more",
     "livelock": "actors fire, but no token moves",
@@ -42,13 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
     add_fifo_size(parser)
     parser.add_argument("--why", action="store_true", help="say what each actor waits for at the end")
-    parser.add_argument(
-        "--native",
-        action="append",
-        default=[],
-        metavar="UNIT.FUNCTION=MODULE:CALLABLE",
-        help="bind a native function to a Python callable, which may do what Python may; may be repeated",
-    )
+    add_native_binding(parser, python=True)
     parser.add_argument("--source-path", metavar="DIR", action="append", default=[], help="folder of classes")
     parser.add_argument("--strict", action="store_true", help="warnings about the network are errors")
 
@@ -63,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         reference=args.reference,
         tolerance=args.tolerance,
         fifo_tokens=args.fifo_size,
-        natives=tuple(_native(text) for text in args.native if text not in _MODES),
+        natives=tuple(native_binding(text) for text in args.native),
     )
     files = any((options.output, options.write, options.reference))
     try:
@@ -73,8 +68,11 @@ def run(args: argparse.Namespace) -> int:
                 options,
                 source_paths=tuple(args.source_path),
                 strict=args.strict,
-                echo=None if args.json else program_output(needed=files),
-                progress=None if args.quiet else FiringLines(line),
+                listeners=RunListeners(
+                    echo=None if args.json else program_output(needed=files),
+                    progress=None if args.quiet else FiringLines(line),
+                    stage=None if args.quiet else line.show,
+                ),
             )
     except ReaderGone:
         return READER_GONE
@@ -93,6 +91,7 @@ def as_document(report: RunReport) -> dict[str, object]:
         "firings": result.n_firings,
         "outputs": list(result.outputs),
         "digest": result.trace.digest,
+        "execution": result.execution,
         "ended": result.why,
         "exit_code": report.exit_code,
         "input": report.input,
@@ -123,14 +122,6 @@ def as_document(report: RunReport) -> dict[str, object]:
     }
 
 
-def _native(text: str) -> tuple[str, str]:
-    """Return (native, callable) of an override. Raises ``OptionError``."""
-    key, equals, target = text.partition("=")
-    if not equals or "." not in key or ":" not in target:
-        raise OptionError(f"'{text}' binds no native", expected="--native UNIT.FUNCTION=MODULE:CALLABLE")
-    return key, target
-
-
 def _print_findings(report: RunReport, *, quiet: bool, why: bool) -> None:
     """Print on standard error how the run ended and what is remarkable about it."""
     result = report.result
@@ -157,7 +148,7 @@ def _print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
 def _ended(result: RunResult) -> list[str]:
     """Return how a run ended and what it wrote."""
     wrote = (f"wrote {path}" for path in dict.fromkeys(result.outputs))
-    return [f"{result.n_firings} firings; {_ENDINGS[result.why]}", *wrote]
+    return [f"{result.n_firings} firings, {EXECUTIONS[result.execution]}; {_ENDINGS[result.why]}", *wrote]
 
 
 def _compared(found: Comparison) -> list[str]:

@@ -5,7 +5,7 @@ import argparse
 from dse.base.errors import OptionError
 from dse.cli.option_types import option_integer
 from dse.flows.options import parse_memory
-from dse.run.options import FIFO_TOKENS, RunOptions
+from dse.run.options import EXECUTION_MODES, FIFO_TOKENS, RunOptions
 
 
 def add_run_arguments(parser: argparse.ArgumentParser, *, prefix: str = "") -> None:
@@ -25,6 +25,12 @@ def add_run_arguments(parser: argparse.ArgumentParser, *, prefix: str = "") -> N
         "--max-memory",
         metavar="SIZE",
         help=f"{prefix}memory that the run may take, such as 500M or 4G (default: four fifths of what is free)",
+    )
+    group.add_argument(
+        "--execution",
+        choices=EXECUTION_MODES,
+        default="auto",
+        help=f"{prefix}by a native program, in Python, or whichever is sooner (default: auto); results are the same",
     )
     group.add_argument(
         "--files",
@@ -62,6 +68,7 @@ def run_options(args: argparse.Namespace) -> RunOptions:
         frames=args.frames,
         max_firings=args.max_firings,
         max_memory_bytes=None if args.max_memory is None else parse_memory(args.max_memory),
+        execution=args.execution,
         files=args.files_folder,
         allow_files=tuple(args.allow_files),
     )

@@ -12,8 +12,9 @@ from dse.base.errors import OptionError
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import add_fifo_size, add_run_arguments, run_options
 from dse.cli.streams import print_json, say
+from dse.flows.execution import RunListeners
 from dse.flows.program import UNNAMED_OUTPUT, told_firings
-from dse.flows.trace import Exported, Recorded, export_trace, import_trace, left_out, open_trace, record
+from dse.flows.trace import Exported, Recorded, execution_of, export_trace, import_trace, left_out, open_trace, record
 from dse.formats.trace_store import is_trace_store, write_trace
 from dse.model.trace import Trace
 
@@ -112,8 +113,9 @@ def _source(args: argparse.Namespace) -> Recorded:
         unnamed_output=UNNAMED_OUTPUT,
     )
     with run_line() as line:
-        progress = None if args.quiet else told_firings(line.show)
-        return record(args.program, options, source_paths=tuple(args.source_path), progress=progress)
+        progress, stage = (None, None) if args.quiet else (told_firings(line.show), line.show)
+        listeners = RunListeners(progress=progress, stage=stage)
+        return record(args.program, options, source_paths=tuple(args.source_path), listeners=listeners)
 
 
 def _stored_size(args: argparse.Namespace, trace: Trace) -> int:
@@ -138,6 +140,7 @@ def as_document(trace: Trace, n_bytes: int, exported: Exported | None) -> dict[s
         "digest": trace.digest,
         "accesses": bool(trace.accesses),
         "made_by": dict(trace.made_by),
+        "execution": execution_of(trace),
         "exported": None if exported is None else list(exported.files),
         "dependencies": None if exported is None else exported.dependencies,
     }

@@ -15,6 +15,7 @@ from dse.cli.predicted_documents import prediction_document, prediction_lines
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import add_run_arguments, run_options
 from dse.cli.streams import filtered, print_json, say, unfiltered
+from dse.flows.execution import EXECUTIONS
 from dse.flows.predict import parse_shape
 from dse.flows.weights import PredictWeightsOptions, predict_weight_files
 from dse.formats.device_yaml import builtin_devices
@@ -112,6 +113,8 @@ def _predict(args: argparse.Namespace) -> int:
         print_json(prediction_document(files))
     else:
         print("\n".join(prediction_lines(files)))
+        if not args.quiet and files.execution is not None:
+            say(f"the network was {EXECUTIONS[files.execution]}", error=True)
     return 0
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from dse.base.collector import collector_paused
 from dse.base.errors import DeadlockError, Diagnostic, ExecutionError, OptionError
 from dse.base.source import file_span
+from dse.flows.execution import RunListeners, execute
 from dse.flows.inputs import default_input, require_file, require_input
 from dse.flows.trace import open_trace, settled_trace
 from dse.formats.trace_store import is_trace_store
@@ -14,7 +15,7 @@ from dse.formats.turnus_trace import is_turnus_trace
 from dse.frontend.network.elaborate import load_network
 from dse.model.trace import Trace
 from dse.program.network import Network
-from dse.run.execution import RunResult, run_network
+from dse.run.execution import RunResult
 from dse.run.options import PLAIN_RUN, RunOptions
 
 _RUN_FIFOS = "fifo_tokens enlarged to"
@@ -81,7 +82,8 @@ def record_trace(
         require_input(path)
     options = replace(run, input=path, count_rounds=count_rounds, unnamed_output=UNNAMED_OUTPUT)
     stage(RUNNING)
-    result, tokens = _run_with_room(program.network, options, told_firings(stage))
+    listeners = RunListeners(progress=told_firings(stage), stage=stage)
+    result, tokens = _run_with_room(program.network, options, listeners)
     _require_good_end(result)
     trace = _checked(settled_trace(replace(options, fifo_tokens=run.fifo_tokens), result), program.path)
     if result.why == "budget":
@@ -130,7 +132,7 @@ def told_firings(stage: Callable[[str], None]) -> Callable[[int], None]:
     return tell
 
 
-def _run_with_room(network: Network, options: RunOptions, progress: Callable[[int], None]) -> tuple[RunResult, int]:
+def _run_with_room(network: Network, options: RunOptions, listeners: RunListeners) -> tuple[RunResult, int]:
     """Run a network, again with larger FIFOs as long as it deadlocks on a full one.
 
     The capacities of the run are not those of a design point: the same firings can be estimated with any. Returned is
@@ -138,7 +140,7 @@ def _run_with_room(network: Network, options: RunOptions, progress: Callable[[in
     """
     tokens = options.fifo_tokens
     while True:
-        result = run_network(network, replace(options, fifo_tokens=tokens), progress=progress)
+        result = execute(network, replace(options, fifo_tokens=tokens), listeners)
         if result.deadlock is None or tokens >= _MOST_RUN_TOKENS:
             return result, tokens
         tokens *= 8

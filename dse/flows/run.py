@@ -1,15 +1,15 @@
 """The journey of ``dse run``: load a network, find its input, run it, judge how it ended."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dse.base.collector import collector_paused
 from dse.base.errors import Diagnostic, OptionError
+from dse.flows.execution import UNHEARD, RunListeners, execute
 from dse.flows.inputs import default_input
 from dse.frontend.network.elaborate import load_network
 from dse.program.network import Network
-from dse.run.execution import RunOptions, RunResult, run_network
+from dse.run.execution import RunOptions, RunResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +38,7 @@ def run_file(
     *,
     source_paths: tuple[str, ...] = (),
     strict: bool = False,
-    echo: Callable[[str], object] | None = None,
-    progress: Callable[[int], None] | None = None,
+    listeners: RunListeners = UNHEARD,
 ) -> RunReport:
     """Run the network of an XDF file; without an input it gets the one that ``input.default`` beside it names.
 
@@ -52,7 +51,7 @@ def run_file(
     given = options.input is not None
     if not given:
         options = replace(options, input=default_input(path))
-    result = run_network(loaded.network, options, echo=echo, progress=progress)
+    result = execute(loaded.network, options, listeners)
     found = result.warnings
     return RunReport(network=loaded.network, result=result, input=options.input, warnings=(*loaded.warnings, *found))
 

@@ -1,6 +1,5 @@
 """The journeys of ``dse trace``: record, read, import and export traces, each said in one function."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from dse.analyse.dependencies import derive_dependencies
 from dse.base.errors import Diagnostic, ExecutionError, FormatError, OptionError
 from dse.base.escaping import encodable
 from dse.base.source import file_span
+from dse.flows.execution import EXECUTIONS, UNHEARD, RunListeners
 from dse.flows.inputs import require_file
 from dse.flows.manifest import file_digest
 from dse.flows.run import run_file
@@ -18,10 +18,12 @@ from dse.formats.turnus_net import read_net, write_net
 from dse.formats.turnus_trace import is_turnus_trace, read_turnus_trace, write_turnus_trace
 from dse.model.dependencies import DependencyKind
 from dse.model.trace import Trace
-from dse.run.execution import RunOptions, RunResult
+from dse.run.execution import Execution, RunOptions, RunResult
 from dse.run.options import PLAIN_RUN
 
 _TOLD_OPTIONS = ("loops", "frames", "fifo_tokens", "max_firings")
+EXECUTION = "execution"
+"""Key in ``Trace.made_by`` of what ran the network: native or python; the trace is the same."""
 IDLE_LEFT_OUT = "idle firings left out"
 """Key in ``Trace.made_by`` of the number of firings after the last token moved, which a trace leaves out."""
 
@@ -40,14 +42,14 @@ def record(
     options: RunOptions,
     *,
     source_paths: tuple[str, ...] = (),
-    progress: Callable[[int], None] | None = None,
+    listeners: RunListeners = UNHEARD,
 ) -> Recorded:
     """Run the network of an XDF file and return its trace, which knows its network, input and options.
 
     Raises:
         SourceError, ExecutionError, OptionError: as ``run_file``; ``ExecutionError`` too where nothing fires.
     """
-    report = run_file(network, options, source_paths=source_paths, progress=progress)
+    report = run_file(network, options, source_paths=source_paths, listeners=listeners)
     if report.result.trace.n_firings == 0:
         raise ExecutionError("nothing fires in this network: there is no trace", span=file_span(network, 0))
     made_by = [
@@ -72,7 +74,14 @@ def settled_trace(options: RunOptions, result: RunResult) -> Trace:
     made_by += [(name, str(value)) for name, value, plain in given if value != plain]
     if any(result.idle_tail):
         made_by.append((IDLE_LEFT_OUT, str(sum(result.idle_tail))))
+    made_by.append((EXECUTION, result.execution))
     return replace(result.settled_trace, made_by=tuple(made_by))
+
+
+def execution_of(trace: Trace) -> Execution | None:
+    """Return what ran the network of a trace; None where that is not known."""
+    told = dict(trace.made_by).get(EXECUTION)
+    return next((e for e in EXECUTIONS if e == told), None)
 
 
 def left_out(trace: Trace) -> str:

@@ -7,11 +7,13 @@ from pathlib import Path
 from dse.base.errors import OptionError
 from dse.flows.predict import left_out_actors, predict_for_device
 from dse.flows.program import load_program, record_trace
+from dse.flows.trace import execution_of
 from dse.formats.device_yaml import load_device
 from dse.formats.platform_yaml import load_platform
 from dse.formats.weights_folder import write_weights_folder
 from dse.gpu.actors.firing import LaunchShape
 from dse.gpu.actors.weights import PredictedWeights
+from dse.run.execution import Execution
 from dse.run.options import PLAIN_RUN, RunOptions
 
 
@@ -31,11 +33,12 @@ class PredictWeightsOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictedFiles:
-    """A prediction, what it left out, and the files that it was written to."""
+    """A prediction, what it left out, and the files that it was written to. ``execution``: what ran the network."""
 
     predicted: PredictedWeights
     left_out: tuple[str, ...]
     written: tuple[str, ...]
+    execution: Execution | None = None
 
 
 def predict_weight_files(
@@ -64,4 +67,4 @@ def predict_weight_files(
         written = tuple(str(Path(options.output) / name) for name in names)
     left_out = left_out_actors(program.network, platform)
     names_left_out = tuple(i.name for i in program.network.instances if i.name in left_out)
-    return PredictedFiles(predicted=predicted, left_out=names_left_out, written=written)
+    return PredictedFiles(predicted=predicted, left_out=names_left_out, written=written, execution=execution_of(trace))

@@ -16,7 +16,10 @@ MOST_CLOSURE_ERROR = 0.02
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closure:
-    """How the sum of all costs compares with a run that was not timed, in counts."""
+    """How the sum of all costs compares with a run that was not timed, in counts.
+
+    On several cores costs do not add up to the run: there ``summed`` is the length of the timed run.
+    """
 
     summed: float
     plain: float
@@ -80,7 +83,9 @@ def make_profile(
         actors.append(_with_vain(costs, vain))
         in_vain.append(vain)
     plain = float(np.median(np.asarray(plain_ns))) * facts.hz / 1e9
-    closure = Closure(summed=sum(costs.total for costs in actors), plain=plain)
+    alone = all(len(run.threads) == 1 for run in runs)
+    length = float(np.median([run.run_ns for run in runs])) * facts.hz / 1e9
+    closure = Closure(summed=sum(costs.total for costs in actors) if alone else length, plain=plain)
     return Profile(
         facts=facts,
         actors=tuple(costs.scaled(closure.factor) for costs in actors),

@@ -8,22 +8,24 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from dse.base.errors import BuildError
-from dse.base.files import whole_file
+from dse.base.files import whole_file, write_whole
 from dse.base.source import NO_SPAN, Span
 from dse.native.cache import FileCache, digest_of
-from dse.native.project import RUNTIME, Project, SourceUnit
+from dse.native.project import COLD, RUNTIME, Project, SourceUnit
 from dse.native.toolchain import Compiler, RunningTools, call_tool
 
 SANITIZERS = ("address", "undefined", "thread")
 COMPILE_SECONDS = 1800.0
 """A compiler that takes longer for one file hangs."""
-_STANDARD = ("-std=c++20", "-Wall", "-Wextra", "-Werror", "-pthread")
+_STANDARD = ("-std=c++20", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-fno-finite-loops", "-pthread")
+"""A network may have loops without end, and rounds as Python does, operation by operation."""
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _FIRST_ERROR = re.compile(
     r"^(?P<path>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.MULTILINE
@@ -45,6 +47,10 @@ class BuildOptions:
     timed: bool = False
     jobs: int | None = None
     background: bool = False
+
+    def flags_of(self, unit: SourceUnit) -> tuple[str, ...]:
+        """Return the flags with which a unit is compiled."""
+        return (*self.flags, COLD) if unit.cold else self.flags
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -76,9 +82,9 @@ class BuildCounts:
     reused: int
 
 
-def object_key(unit: SourceUnit, headers: dict[str, str], compiler: Compiler, flags: tuple[str, ...]) -> str:
+def object_key(unit: SourceUnit, headers: dict[str, str], compiler: Compiler, options: BuildOptions) -> str:
     """Return the digest of all that the object of a unit depends on."""
-    used = included_headers(unit.text, headers)
+    used, flags = included_headers(unit.text, headers), options.flags_of(unit)
     return digest_of(compiler.identity, *flags, unit.path, unit.text, *(part for h in used for part in (h, headers[h])))
 
 
@@ -87,17 +93,27 @@ def included_headers(text: str, headers: dict[str, str]) -> list[str]:
     found: set[str] = set()
     pending = [text]
     while pending:
-        for name in _INCLUDE.findall(pending.pop()):
+        for name in included_names(pending.pop()):
             if name in headers and name not in found:
                 found.add(name)
                 pending.append(headers[name])
     return sorted(found)
 
 
+def included_names(text: str) -> list[str]:
+    """Return the names between the quotes of the includes of a text."""
+    return _INCLUDE.findall(text)
+
+
+def compiled_size(unit: SourceUnit, headers: dict[str, str]) -> int:
+    """Return the characters that a compiler reads for a unit, without headers of the system."""
+    return len(unit.text) + sum(len(headers[name]) for name in included_headers(unit.text, headers))
+
+
 def missing_objects(project: Project, compiler: Compiler, options: BuildOptions) -> list[SourceUnit]:
     """Return the units for which no object is kept: what a build would have to compile."""
     cache, headers = FileCache("objects", ".o"), dict(project.headers)
-    return [u for u in project.units if cache.get(object_key(u, headers, compiler, options.flags)) is None]
+    return [u for u in project.units if cache.get(object_key(u, headers, compiler, options)) is None]
 
 
 def build_program(
@@ -153,14 +169,16 @@ class _Compilation:
         self._live = live
         self._cache = FileCache("objects", ".o")
         self._headers = dict(project.headers)
+        self._lock = threading.Lock()
+        self._failure: BuildError | None = None
 
     def compile_all(self, progress: Callable[[int, int], None]) -> tuple[list[Path], BuildCounts]:
         """Return the objects in the order of the units."""
         units = self._project.units
-        keys = {u.path: object_key(u, self._headers, self._compiler, self._options.flags) for u in units}
+        keys = {u.path: object_key(u, self._headers, self._compiler, self._options) for u in units}
         objects = {u.path: path for u in units if (path := self._kept(keys[u.path])) is not None}
         # The largest first: the last one to end should be short.
-        todo = sorted((u for u in units if u.path not in objects), key=lambda u: -len(u.text))
+        todo = sorted((u for u in units if u.path not in objects), key=lambda u: -compiled_size(u, self._headers))
         done = len(objects)
         jobs = self._options.jobs or usable_cores()
         with ThreadPoolExecutor(max_workers=max(1, min(jobs, len(todo)))) as pool:
@@ -186,7 +204,7 @@ class _Compilation:
 
     def _compile(self, unit: SourceUnit, key: str) -> tuple[SourceUnit, Path]:
         made = self._work / f"{key}.o"
-        arguments = (*self._options.flags, "-I", RUNTIME, "-c", unit.path, "-o", str(made))
+        arguments = (*self._options.flags_of(unit), "-I", RUNTIME, "-c", unit.path, "-o", str(made))
         self._call(arguments, unit)
         self._cache.put(key, made)
         return unit, made
@@ -195,29 +213,35 @@ class _Compilation:
         """Link the objects to the program."""
         made = self._work / "app"
         listed = self._work / "objects"
-        listed.write_text("".join(f'"{path}"\n' for path in objects))
+        write_whole(listed, "".join(f'"{path}"\n' for path in objects))
         self._call((*self._options.link_flags, f"@{listed}", "-o", str(made)), None)
         app.parent.mkdir(parents=True, exist_ok=True)
         place_program(made, app)
 
     def _call(self, arguments: tuple[str, ...], unit: SourceUnit | None) -> None:
-        if self._live.ended:
-            raise BuildError("the build was ended")
+        self._go_on()
         command = (*self._compiler.command, *arguments)
         result = call_tool(command, folder=self._folder, time_limit_s=COMPILE_SECONDS, among=self._live)
-        if self._live.ended:
-            raise BuildError("the build was ended")
+        self._go_on()
         if result.code != 0:
-            raise self._failed(command, result.code, result.text, unit)
+            with self._lock:
+                if self._failure is None:  # those that are ended after it fail too
+                    self._failure = self._failed(command, result.code, result.text, unit)
+            self._live.end()
+            raise self._failure
+
+    def _go_on(self) -> None:
+        """Raise what has ended the build, if anything has."""
+        if self._live.ended:
+            raise self._failure or BuildError("the build was ended")
 
     def _failed(self, command: tuple[str, ...], code: int, text: str, unit: SourceUnit | None) -> BuildError:
         """Return the error that says where and why the compiler failed, and where all that it said is."""
-        self._live.end()
         place = ""
         if self._log is not None:
             try:
                 self._log.parent.mkdir(parents=True, exist_ok=True)
-                self._log.write_text(f"{' '.join(command)}\n{text}", encoding="utf-8")
+                write_whole(self._log, f"{' '.join(command)}\n{text}")
                 place = f"all that it said is in '{self._log}'"
             except OSError:
                 place = "what it said could not be written to a file"

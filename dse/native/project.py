@@ -26,16 +26,22 @@ MANIFEST = "manifest.json"
 KIND = "native program of dse"
 """How a manifest says that a folder is ours."""
 RUNTIME = "runtime"
+COLD = "-O1"
+"""How what is cold is optimized."""
 _RUNTIME_SOURCE = Path(__file__).parent / "runtime"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceUnit:
-    """One file that is compiled. ``path``: below the folder; ``spans[k]``: where line k + 1 comes from, if known."""
+    """One file that is compiled. ``path``: below the folder; ``spans[k]``: where line k + 1 comes from, if known.
+
+    ``cold``: what it holds runs seldom, so that it is optimized less and compiled sooner.
+    """
 
     path: str
     text: str
     spans: tuple[Span, ...] = ()
+    cold: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +68,8 @@ def runtime_headers() -> tuple[tuple[str, str], ...]:
 def cmake_text(project: Project) -> str:
     """Return the ``CMakeLists.txt`` with which a user builds the project again."""
     sources = "\n".join(f"  {unit.path}" for unit in project.units)
+    cold = " ".join(unit.path for unit in project.units if unit.cold)
+    less = f"set_source_files_properties({cold} PROPERTIES COMPILE_OPTIONS {COLD})\n" if cold else ""
     return f"""\
 # Builds the same program as `dse build` has put beside this file:
 #   cmake -B build && cmake --build build --parallel    (then: build/{APP} --help)
@@ -83,9 +91,9 @@ add_executable({APP}
 target_compile_features({APP} PRIVATE cxx_std_20)
 set_target_properties({APP} PROPERTIES CXX_EXTENSIONS OFF)
 target_include_directories({APP} PRIVATE {RUNTIME})
-target_compile_options({APP} PRIVATE -Wall -Wextra)
+target_compile_options({APP} PRIVATE -Wall -Wextra -ffp-contract=off -fno-finite-loops)
 target_link_libraries({APP} PRIVATE Threads::Threads)
-if(DSE_MARCH_NATIVE)
+{less}if(DSE_MARCH_NATIVE)
   target_compile_options({APP} PRIVATE -march=native)
 endif()
 if(DSE_SANITIZE)

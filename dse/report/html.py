@@ -12,9 +12,10 @@ from dse.model.trace import Trace
 from dse.report.front import front_text
 from dse.report.front_picture import front_pictures
 from dse.report.gantt import gantt_picture, occupancy_picture, steady_window
+from dse.report.measured import Measurements, all_states_text, main_state, measured_lines, state_text
 from dse.report.network_picture import network_picture
 from dse.report.quantities import time_text, value_text
-from dse.report.ranking import MAKESPAN, RankedRow, cost_cells, cost_columns, mapping_text
+from dse.report.ranking import MAKESPAN, RankedRow, cost_cells, cost_columns, mapping_text, measured_head
 from dse.report.svg import Bar, stacked_bars
 from dse.report.why import CORE_CATEGORIES, Reasons, reason_lines
 
@@ -47,6 +48,7 @@ class ReportInputs:
     estimate: Estimate
     reasons: Reasons
     manifest: tuple[tuple[str, str], ...]
+    measured: Measurements | None = None
 
 
 def tokens_of_buffers(trace: Trace) -> tuple[int, ...]:
@@ -70,6 +72,7 @@ def report_page(inputs: ReportInputs) -> str:
     sections = [
         _head(inputs),
         _section("Ranking", _ranking(inputs.rows), "Gap: how far above the proven lower bound the makespan is."),
+        *_measured(inputs),
         *_front(inputs),
         _section("Why the best mapping takes this long", _reasons(inputs)),
         _section(
@@ -102,6 +105,9 @@ def _facts_of_best(best: RankedRow, study: Study) -> list[tuple[str, str]]:
     facts = [(value_text(v.value, v.axis.unit), f"best {v.axis.name}") for v in best.values[:1]]
     if not facts or best.values[0].axis.name != MAKESPAN:
         facts.append((time_text(best.makespan, best.tick_unit), "its makespan" if facts else "best makespan"))
+    times = None if best.measured is None else best.measured.in_state(main_state([best.measured]))
+    if times is not None:
+        facts.append((state_text(times), f"measured ({times.state})" if times.state else "measured"))
     if best.speedup is not None:
         facts.append((f"{best.speedup:.2f}x", "faster than one core"))
     if best.gap is not None:
@@ -128,9 +134,20 @@ def _head(inputs: ReportInputs) -> str:
 
 
 def _ranking(rows: Sequence[RankedRow]) -> str:
-    names = ("#", *cost_columns(rows), "speed-up", "gap", "busiest")
+    measured = measured_head(rows) is not None
+    names = ("#", *cost_columns(rows), *(("measured",) if measured else ()), "speed-up", "gap", "busiest")
     head = "".join(f'<th class="n">{page_text(name)}</th>' for name in names) + "<th>mapping</th>"
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, rows))}</tbody></table>"
+    body = "".join(_row(row, measured) for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _measured(inputs: ReportInputs) -> list[str]:
+    """Return the section of what was measured; none where nothing was to be."""
+    if inputs.measured is None:
+        return []
+    lines = measured_lines(inputs.measured, inputs.study.ranking, inputs.study.baseline)
+    note = "Median of the runs and half of the distance of the quartiles, apart for each state of the machine."
+    return [_section("Estimated and measured", _list(lines), note)]
 
 
 def _front(inputs: ReportInputs) -> list[str]:
@@ -149,11 +166,12 @@ def _front(inputs: ReportInputs) -> list[str]:
     return [_section("Trade-offs", front_pictures(front) + table, f"{front_text(front)}.")]
 
 
-def _row(row: RankedRow) -> str:
+def _row(row: RankedRow, measured: bool) -> str:
     busiest = row.busiest
     cells = [
         str(row.rank),
         *cost_cells(row).values(),
+        *((all_states_text(row.measured),) if measured else ()),
         "" if row.speedup is None else f"{row.speedup:.2f}x",
         "" if row.gap is None else f"{100 * row.gap:.1f} %",
         "" if busiest is None else f"{busiest.partition} {100 * busiest.busy / busiest.core_time:.1f} %",

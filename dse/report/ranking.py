@@ -9,8 +9,10 @@ from rich.table import Table
 
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import PartitionAccount, TickUnit
+from dse.model.measurement import MeasuredPoint
 from dse.model.study import Evaluation, ObjectiveAxis, Study
 from dse.model.trace import Topology
+from dse.report.measured import Measurements, main_state, measured_json, measured_text
 from dse.report.quantities import percent_text, ratio, time_text, value_text
 from dse.report.tables import NamesTable
 
@@ -59,6 +61,8 @@ class RankedRow:
     mapping: str
     digest: str
     values: tuple[RankedValue, ...] = ()
+    measured: MeasuredPoint | None = None
+    """What running it gave; None where that was not asked for."""
 
 
 def busiest_partition(point: DesignPoint, accounts: Sequence[PartitionAccount]) -> Busiest | None:
@@ -90,8 +94,10 @@ def _names(names: Sequence[str], shown: int) -> str:
     return ",".join([*names[: shown - 1], f"+{len(names) - shown + 1}"])
 
 
-def ranked_rows(study: Study, topology: Topology, count: int) -> tuple[RankedRow, ...]:
-    """Return the first ``count`` rows of the ranking."""
+def ranked_rows(
+    study: Study, topology: Topology, count: int, measured: Measurements | None = None
+) -> tuple[RankedRow, ...]:
+    """Return the first ``count`` rows of the ranking, with what was ``measured`` of them."""
     bound = study.lower_bounds[0].makespan
     return tuple(
         RankedRow(
@@ -105,6 +111,7 @@ def ranked_rows(study: Study, topology: Topology, count: int) -> tuple[RankedRow
             mapping=mapping_text(e.point, topology),
             digest=e.digest,
             values=_values(study, rank - 1),
+            measured=None if measured is None else measured.of(e.digest),
         )
         for rank, e in enumerate(study.ranking[:count], start=1)
     )
@@ -129,6 +136,14 @@ def cost_cells(row: RankedRow) -> dict[str, str]:
     return {**cells, MAKESPAN: time_text(row.makespan, row.tick_unit)}
 
 
+def measured_head(rows: Sequence[RankedRow]) -> str | None:
+    """Return the head of the column of measured times, which names the state of the machine; None where none are."""
+    if all(row.measured is None for row in rows):
+        return None
+    state = main_state(row.measured for row in rows)
+    return f"measured ({state})" if state else "measured"
+
+
 def speedup(baseline: Evaluation | None, evaluation: Evaluation) -> float | None:
     """Return how much faster than one core an evaluation is; None where one core is impossible or deadlocks."""
     if baseline is None or baseline.deadlock:
@@ -139,7 +154,8 @@ def speedup(baseline: Evaluation | None, evaluation: Evaluation) -> float | None
 def ranking_table(rows: Sequence[RankedRow]) -> Table:
     """Return the ranking as a table that fits 100 columns; long mappings wrap in the last column.
 
-    Many objectives leave no room for what is said of the makespan: speed-up, bound and the busiest partition go.
+    Many objectives, or measured times, leave no room for what is said of the makespan: the busiest partition goes, then
+    bound and speed-up.
     """
     table = NamesTable()
     table.add_column("#", justify="right")
@@ -148,19 +164,26 @@ def ranking_table(rows: Sequence[RankedRow]) -> Table:
     for name in heads:
         width = max((len(cost_cells(row)[name]) for row in rows), default=0)
         table.add_column(name, justify="right", overflow="fold", min_width=width)  # a long head wraps, no value does
-    others = ("speed-up", "to bound", "busiest")[: COLUMNS_SHOWN - len(heads)]
-    for name in others:
+    measured, state = measured_head(rows), main_state(row.measured for row in rows)
+    ran = () if measured is None else (measured,)
+    others = ("speed-up", "to bound", "busiest")[: COLUMNS_SHOWN - len(heads) - len(ran)]
+    for name in (*ran, *others):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("mapping", overflow="fold")
     for row in rows:
-        cells = (
-            "" if row.speedup is None else f"{row.speedup:.2f}x",
-            "" if row.gap is None else f"+{100 * row.gap:.1f} %",
-            "" if row.busiest is None else f"{row.busiest.partition} {_busy_percent(row.busiest)}",
-        )
         costs = (cost_cells(row)[name] for name in heads)
-        table.add_row(str(row.rank), *costs, *cells[: len(others)], row.mapping)
+        times = [measured_text(row.measured, state) for _ in ran]
+        table.add_row(str(row.rank), *costs, *times, *_other_cells(row)[: len(others)], row.mapping)
     return table
+
+
+def _other_cells(row: RankedRow) -> tuple[str, str, str]:
+    """Return speed-up, gap to the bound and the busiest partition; empty where there is none."""
+    return (
+        "" if row.speedup is None else f"{row.speedup:.2f}x",
+        "" if row.gap is None else f"+{100 * row.gap:.1f} %",
+        "" if row.busiest is None else f"{row.busiest.partition} {_busy_percent(row.busiest)}",
+    )
 
 
 def _busy_percent(busiest: Busiest) -> str:
@@ -190,4 +213,5 @@ def row_json(row: RankedRow) -> dict[str, Any]:
         "busiest_partition": None if row.busiest is None else row.busiest.partition,
         "busiest_share": None if row.busiest is None else row.busiest.busy / row.busiest.core_time,
         "digest": row.digest,
+        **({} if row.measured is None else {"measured": measured_json(row.measured)}),
     }

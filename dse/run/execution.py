@@ -2,13 +2,16 @@
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from dse.base.collector import collector_paused
+from dse.base.diagnostics import in_reading_order
 from dse.base.errors import Diagnostic, ExecutionError, OptionError
 from dse.base.folders import results_folder
+from dse.base.source import Span
 from dse.model.trace import Trace
 from dse.program.network import Network
 from dse.run.diagnose import Deadlock, Wait, find_deadlock, find_waits
@@ -23,6 +26,10 @@ from dse.run.record import record_trace, without_tail
 from dse.run.schedule import Scheduler, StopRules, Why
 
 __all__ = ["ChannelResult", "RunOptions", "RunResult", "run_network"]
+
+
+Execution: TypeAlias = Literal["python", "native"]
+"""What has run a network. The results are the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +62,7 @@ class RunResult:
     trace: Trace
     idle_tail: tuple[int, ...] = ()
     """Of a run that ended because no token moved any more: firings of each actor after the last one that moved one."""
+    execution: Execution = "python"
     inputs: tuple[str, ...] = ()
     """Files that natives opened for reading by name: those of a folder given as input, and the program's own."""
 
@@ -82,7 +90,7 @@ def run_network(
         ExecutionError: the input is missing or empty, a native is unknown, an action fails.
         OptionError: an option has an impossible value.
     """
-    _check(network, options)
+    check_run(network, options)
     printed: list[str] = []
 
     def output(text: str) -> None:
@@ -127,8 +135,12 @@ def run_network(
     )
 
 
-def _check(network: Network, options: RunOptions) -> None:
-    """Raise what can be known to be wrong before anything runs."""
+def check_run(network: Network, options: RunOptions) -> None:
+    """Raise what can be known to be wrong before anything runs.
+
+    Raises:
+        OptionError: an option has an impossible value. ExecutionError: an actor has no behaviour.
+    """
     for value, name in ((options.fifo_tokens, "FIFO size"), (options.loops, "number of loops")):
         if value < 1:
             raise OptionError(f"the {name} is {value}, must be at least 1")
@@ -164,24 +176,36 @@ def channel_results(network: Network, fabric: Fabric, *, hashed: bool) -> tuple[
 
 def _warnings(actors: list[RunningActor], options: RunOptions, context: NativeContext) -> tuple[Diagnostic, ...]:
     """Return a warning for each place that accessed a list out of bounds, and for options without effect."""
-    sites: Counter[tuple[str, int]] = Counter()
-    places = {}
-    for actor in actors:
-        for site, count in actor.strays.counts.items():
-            span, name = actor.compiled.sites[site]
-            key = (str(span), site)
-            sites[key] += count
-            places[key] = (span, name)
-    found = [
+    strays = (
+        (*actor.compiled.sites[site], count) for actor in actors for site, count in sorted(actor.strays.counts.items())
+    )
+    reads_input = context.input_bytes is not None or context.asked_input
+    return (
+        *stray_warnings(strays),
+        *option_warnings(options, reads_input=reads_input, reads_loops=context.asked_loops),
+    )
+
+
+def stray_warnings(strays: Iterable[tuple[Span, str, int]]) -> tuple[Diagnostic, ...]:
+    """Return one warning for each place; ``strays``: place, name of the list, and number of accesses out of bounds."""
+    sites: Counter[tuple[Span, str]] = Counter()
+    for span, name, count in strays:
+        sites[span, name] += count
+    return in_reading_order(
         Diagnostic(
-            message=f"'{places[key][1]}' was accessed out of bounds {count} times; reads gave 0, writes were dropped",
-            span=places[key][0],
+            message=f"'{name}' was accessed out of bounds {count} times; reads gave 0, writes were dropped",
+            span=span,
             severity="warning",
         )
-        for key, count in sites.items()
-    ]
-    if options.input is not None and context.input_bytes is None and not context.asked_input:
+        for (span, name), count in sites.items()
+    )
+
+
+def option_warnings(options: RunOptions, *, reads_input: bool, reads_loops: bool) -> tuple[Diagnostic, ...]:
+    """Return a warning for each option that had no effect on the run."""
+    found = []
+    if options.input is not None and not reads_input:
         found.append(Diagnostic(message="the network reads no input; -i has no effect", severity="warning"))
-    if options.loops > 1 and not context.asked_loops:
+    if options.loops > 1 and not reads_loops:
         found.append(Diagnostic(message="the network reads its input once; -l has no effect", severity="warning"))
     return tuple(found)

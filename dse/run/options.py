@@ -1,7 +1,11 @@
 """Options of a run, as the command line and the Python API give them."""
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
+ExecutionMode: TypeAlias = Literal["auto", "native", "python"]
+"""``--execution``: native where it pays; always native, or an error that says why not; always in Python."""
+EXECUTION_MODES: tuple[ExecutionMode, ...] = ("auto", "native", "python")
 FIFO_TOKENS = 512
 """Default capacity of a FIFO in tokens (cal.md 3)."""
 
@@ -25,7 +29,9 @@ class RunOptions:
     max_firings: int | None = None
     idle_firings: int = 100_000
     natives: tuple[tuple[str, str], ...] = ()
-    """Overrides: ("unit.function", "python.module:callable")."""
+    """Overrides: ("unit.function", "python.module:callable"), or ("unit.function", "file.cpp:symbol")."""
+    execution: ExecutionMode = "auto"
+    """Which execution the flows choose; ``run_network`` itself is the one in Python."""
     hash_channels: bool = False
     record_accesses: bool = False
     count_rounds: bool = False

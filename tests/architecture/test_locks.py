@@ -11,6 +11,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 GROUPS = {
     "requirements.lock": PROJECT["dependencies"],
     "requirements-search.lock": PROJECT["optional-dependencies"]["search"],
+    "requirements-native.lock": PROJECT["optional-dependencies"]["native"],
     "requirements-dev.lock": [
         *PROJECT["optional-dependencies"]["dev"],
         *PROJECT["optional-dependencies"]["cluster"],
@@ -39,8 +40,9 @@ def test_each_group_is_locked(lock: str) -> None:
     assert {name_of(requirement) for requirement in GROUPS[lock]} <= with_base(lock)
 
 
-def test_solvers_are_optional_in_both() -> None:
-    assert pinned("requirements.lock").isdisjoint(map(name_of, GROUPS["requirements-search.lock"]))
+@pytest.mark.parametrize("lock", ["requirements-search.lock", "requirements-native.lock"])
+def test_what_is_optional_is_so_in_both(lock: str) -> None:
+    assert pinned("requirements.lock").isdisjoint(map(name_of, GROUPS[lock]))
 
 
 def test_nothing_is_pinned_twice() -> None:
@@ -49,4 +51,5 @@ def test_nothing_is_pinned_twice() -> None:
 
 
 def test_each_lock_says_which_one_it_builds_on() -> None:
+    assert with_base("requirements-native.lock") > with_base("requirements.lock")
     assert with_base("requirements-dev.lock") > with_base("requirements-search.lock") > with_base("requirements.lock")

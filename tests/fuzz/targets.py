@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.fuzz import native_calls, native_files, trace_files
+from tests.fuzz import native_calls, native_files, native_program, trace_files
 from tests.fuzz.behaviour import fault_of
 from tests.fuzz.harness import Attack
 from tests.fuzz.hostile import NAMES, NUMBERS
@@ -350,6 +350,9 @@ TARGETS: dict[str, Attack] = {
     "trace-contents": trace_files.attack,
     "native-files": native_files.attack,
     "native-calls": native_calls.attack,
+    "program-documents": native_program.documents,
+    "program-mappings": native_program.mappings,
+    "program-options": native_program.options,
     "options": options,
     "arguments": arguments_at_random,
 }

@@ -84,6 +84,7 @@ class Namespace:
     natives: frozenset[str] = frozenset()
     temporaries: int = 0
     """How many there are so far."""
+    _numbers: dict[tuple[Span, str], int] = field(default_factory=dict)
 
     def temporary(self) -> Fragment:
         """Return an unused name."""
@@ -97,9 +98,11 @@ class Namespace:
         return found
 
     def site(self, span: Span, name: str) -> int:
-        """Return the number of a place that may access ``name`` out of bounds."""
-        self.sites.append((span, name))
-        return len(self.sites) - 1
+        """Return the number of a place that may access ``name`` out of bounds; a text that is repeated has the same."""
+        if (span, name) not in self._numbers:
+            self._numbers[span, name] = len(self.sites)
+            self.sites.append((span, name))
+        return self._numbers[span, name]
 
 
 class PythonExpressions(ExpressionEmitter):

@@ -1,17 +1,32 @@
-"""The compiled readers, made once for all tests that ask them."""
+"""The compiled program, made once for all tests of this folder."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.native.config.readers import COMPILER, NO_COMPILER, SOURCE, Readers, compile_program
+from tests.native.config.readers import COMPILER, NO_COMPILER, PLAIN, Readers, compiled
 
 
 @pytest.fixture(scope="session")
-def readers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Readers]:
-    """A process of the readers under sanitizers; it must not have crashed at the end."""
+def checked() -> Path:
+    """The program under sanitizers."""
     if COMPILER is None:
         pytest.skip(NO_COMPILER)
-    running = Readers(compile_program(SOURCE, tmp_path_factory.mktemp("readers") / "readers"))
+    return compiled()
+
+
+@pytest.fixture(scope="session")
+def plain() -> Path:
+    """The program without sanitizers, whose own handlers of signals would come first."""
+    if COMPILER is None:
+        pytest.skip(NO_COMPILER)
+    return compiled(PLAIN)
+
+
+@pytest.fixture(scope="session")
+def readers(checked: Path) -> Iterator[Readers]:
+    """A process of the readers under sanitizers; it must not have crashed at the end."""
+    running = Readers(str(checked))
     yield running
     assert running.close() == 0

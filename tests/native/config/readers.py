@@ -1,37 +1,61 @@
-"""The readers of the native program in one process that is fed many documents: see ``readers.cpp``."""
+"""The test program of this folder, and its readers as a process that is fed many documents: see ``readers.hpp``."""
 
 import json
 import shutil
 import struct
 import subprocess
+import tempfile
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from dse.model.trace import Topology
+from dse.native.cache import FileCache, digest_of
 
 RUNTIME = Path(__file__).parents[3] / "dse" / "native" / "runtime"
-SOURCE = Path(__file__).with_suffix(".cpp")
-FLAGS = ("-std=c++20", "-O1", "-g1", "-Wall", "-Wextra", "-Werror", "-pthread")
+SOURCE = Path(__file__).with_name("program.cpp")
+FLAGS = ("-std=c++20", "-O0", "-g1", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pthread", f"-I{RUNTIME}")
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+PLAIN = ("-O1",)
 COMPILER = next((name for name in ("g++", "clang++") if shutil.which(name)), None)
 NO_COMPILER = "there is no C++ compiler that has the sanitizers"
 
 
-def compile_program(source: Path, target: Path, *, flags: Sequence[str] = SANITIZERS) -> Path:
-    """Compile one file of C++ against the headers of the runtime."""
+@cache
+def compiled(flags: tuple[str, ...] = SANITIZERS) -> Path:
+    """Return the program, compiled unless it was before; for tests and fuzzers that have a compiler."""
     assert COMPILER is not None, NO_COMPILER
-    command = [COMPILER, *FLAGS, *flags, f"-I{RUNTIME}", str(source), "-o", str(target)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    programs, key = FileCache("tests"), _digest(flags)
+    found = programs.get(key)
+    if found is not None:
+        return found
+    made = Path(tempfile.mkdtemp(prefix="dse-config-")) / "app"
+    done = _compiler(*flags, str(SOURCE), "-o", str(made))
     assert done.returncode == 0, done.stderr[:4000]
-    return target
+    kept = programs.put(key, made)
+    if kept != made:
+        shutil.rmtree(made.parent)
+    return kept
+
+
+def _digest(flags: Sequence[str]) -> str:
+    """Return the digest of all that the program is made of."""
+    named = _compiler("-MM", str(SOURCE)).stdout.replace("\\\n", " ").split()[1:]
+    assert str(SOURCE) in named
+    return digest_of(_compiler("--version").stdout, *FLAGS, *flags, *(Path(name).read_text() for name in named))
+
+
+def _compiler(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    assert COMPILER is not None, NO_COMPILER
+    return subprocess.run([COMPILER, *FLAGS, *arguments], capture_output=True, text=True, check=False)
 
 
 class Readers:
-    """A running process of ``readers.cpp``."""
+    """A running process of the readers. ``command``: the program, and what starts it."""
 
-    def __init__(self, program: Path) -> None:
-        self._process = subprocess.Popen([str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def __init__(self, *command: str) -> None:
+        self._process = subprocess.Popen([*command, "readers"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._requests, self._answers = self._process.stdin, self._process.stdout

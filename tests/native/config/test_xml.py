@@ -9,25 +9,11 @@ import pytest
 from dse.base.diagnostics import Gatherer
 from dse.formats.xml_source import parse_xml
 from tests.fuzz.mutations import mutate_bytes, mutate_words
-from tests.native.config.documents import Tree, random_document, tree_by_lxml
+from tests.native.config.comparison import same_as_lxml
+from tests.native.config.documents import random_document, tree_by_lxml
 from tests.native.config.readers import Readers
 
 DOCUMENTS = 1500
-
-
-def tree(found: dict[str, Any]) -> Tree:
-    """Return the tree in an answer."""
-    attributes = tuple((name, value) for name, value, _ in found["attributes"])
-    return found["tag"], found["text"], attributes, tuple(tree(child) for child in found["children"])
-
-
-def same_as_lxml(readers: Readers, data: bytes) -> bool:
-    """Whether both made the same of a document; only here may a document be refused that lxml reads."""
-    found, wanted = readers.ask("xml", data), tree_by_lxml(data)
-    if "errors" in found:
-        only_ours = ("a document type declaration is not read here", "the encoding is", "this is no UTF-8")
-        return wanted in ("refused", "undecided") or found["errors"][0]["message"].startswith(only_ours)
-    return wanted in ("undecided", tree(found["tree"]))
 
 
 def test_well_formed_documents_are_read(readers: Readers) -> None:

@@ -1,10 +1,14 @@
-// Runs the network of fan.hpp and prints what it did, one fact a line: run_fan fan|idle FIFO_TOKENS MAX_FIRINGS
+// Runs the network of fan.hpp and prints what it did, one fact a line: run_fan fan|idle FIFO_TOKENS MAX_FIRINGS [MAPPING]
+//
+// MAPPING: POLICY:CORES:ACTOR,ACTOR,... for each partition, with a slash between partitions, and :ACTOR,... for an order
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "dse/engine.hpp"
+#include "dse/engine_bodies.hpp"
 #include "fan.hpp"
 
 namespace dse {
@@ -57,13 +61,49 @@ void print(const dse::RunResult& result, const Memory& memory) {
                 static_cast<long long>(result.deadlock->needed_tokens));
     print_list("", result.deadlock->actors);
   }
+  if (!result.wrong_order.empty()) {
+    std::printf("%s\n", result.wrong_order.c_str());
+  }
   print_list("tail", result.idle_tail);
+}
+
+/// Return the pieces of a text between separators.
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> pieces;
+  std::stringstream stream(text);
+  for (std::string piece; std::getline(stream, piece, separator);) {
+    pieces.push_back(piece);
+  }
+  return pieces;
+}
+
+std::vector<int> numbers(const std::string& text) {
+  std::vector<int> found;
+  for (const std::string& piece : split(text, ',')) {
+    found.push_back(std::stoi(piece));
+  }
+  return found;
+}
+
+dse::Mapping mapping_of(const std::string& text) {
+  dse::Mapping mapping;
+  for (const std::string& piece : split(text, '/')) {
+    const std::vector<std::string> fields = split(piece, ':');
+    dse::Partition partition;
+    partition.name = "p" + std::to_string(mapping.partitions.size());
+    partition.policy = static_cast<dse::Policy>(std::stoi(fields[0]));
+    partition.cores = std::stoi(fields[1]);
+    partition.actors = numbers(fields[2]);
+    partition.order = fields.size() > 3 ? numbers(fields[3]) : std::vector<int>{};
+    mapping.partitions.push_back(partition);
+  }
+  return mapping;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
+  if (argc != 4 && argc != 5) {
     return 2;
   }
   const bool idles = std::string_view(argv[1]) == "idle";
@@ -72,6 +112,9 @@ int main(int argc, char** argv) {
   options.hash_channels = true;
   if (std::atoll(argv[3]) != 0) {
     options.max_firings = std::atoll(argv[3]);
+  }
+  if (argc == 5) {
+    options.mapping = mapping_of(argv[4]);
   }
   dse::Context context;
   const dse::NetworkInfo& network = idles ? fan::network<true> : fan::network<false>;

@@ -9,7 +9,9 @@ import pytest
 from dse.cli.main import VERBS, main
 
 
-@pytest.mark.parametrize(("typed", "said"), [("chekc", "did you mean 'check'?"), ("zzz", "choose from check, run")])
+@pytest.mark.parametrize(
+    ("typed", "said"), [("chekc", "did you mean 'check'?"), ("zzz", "choose from check, build, run")]
+)
 def test_a_wrong_verb_is_answered_with_the_nearest_one(
     typed: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

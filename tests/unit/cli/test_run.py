@@ -20,7 +20,7 @@ def test_a_program_prints_on_standard_output_and_the_rest_on_standard_error(
     assert main(["run", str(tmp_path / "Top.xdf")]) == 0
     captured = capsys.readouterr()
     assert captured.out == "hi\n"
-    assert "1 firings; no actor can fire any more" in captured.err
+    assert "1 firings, run in Python; no actor can fire any more" in captured.err
     assert main(["run", str(tmp_path / "Top.xdf"), "--quiet"]) == 0
     assert capsys.readouterr().err == ""
 

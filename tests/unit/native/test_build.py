@@ -1,6 +1,7 @@
 """Building a small handwritten project: what is compiled, what is reused, and what is said when it fails."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,14 @@ def test_the_first_error_with_its_cal_line(tmp_path: Path, compiler: Compiler) -
     assert finding.span.line == 20
     assert finding.expected == f"all that it said is in '{tmp_path / 'build.log'}'"
     assert "missing" in (tmp_path / "build.log").read_text()
+
+
+def test_the_one_that_failed_is_told_whichever_is_waited_for(tmp_path: Path, compiler: Compiler) -> None:
+    slow = "#include <regex>\n#include <map>\n" + "".join(f"int f{k}() {{ return {k}; }}\n" for k in range(2000))
+    made = project(other="int other() { return missing; }\n")
+    units = (*made.units, SourceUnit(path="src/slow.cpp", text=slow))
+    with pytest.raises(BuildError, match=r"compiling src/actors/other\.cpp"):
+        built(replace(made, units=units), tmp_path, compiler, BuildOptions(jobs=2))
 
 
 def test_warnings_are_errors(tmp_path: Path, compiler: Compiler) -> None:

@@ -59,7 +59,8 @@ class Actor {
 
   Context& context;
   Condition condition = Condition::ready;
-  bool finished = false;  // a source of its own is used up
+  bool finished = false;      // a source of its own is used up
+  bool needs_steady = false;  // several of its writers may be at work while it looks at their FIFOs
   int site_now = -1;
   Pulse* pulse = nullptr;
   Log log;
@@ -69,31 +70,47 @@ class Actor {
 
 template <class T>
 void Reader<T>::publish(Actor& self) {
-  if (position_ == fifo_->read.load(std::memory_order_relaxed) && !fifo_->loop) {
+  if (position_ == fifo_->read_reached && !fifo_->loud) {
     return;
   }
-  expose();
+  fifo_->read_reached = position_;
   self.pulse->moved = true;
-  if (!fifo_->crossing && fifo_->source->condition == Condition::lacks_room) {
-    fifo_->source->condition = Condition::ready;
+  if (!fifo_->crossing) {
+    expose();
+    if (fifo_->source->condition == Condition::lacks_room) {
+      fifo_->source->condition = Condition::ready;
+    }
+  } else if (position_ - fifo_->read.load(std::memory_order_relaxed) >= fifo_->read_block) {
+    fifo_->show_read();
   }
 }
 
 template <class T, int N>
 void Writer<T, N>::publish(Actor& self) {
-  bool looped = false;
+  bool loud = false;
   for (const Fifo<T>* fifo : fifos_) {
-    looped = looped || fifo->loop;
+    loud = loud || fifo->loud;
   }
-  if (position_ == fifos_[0]->written.load(std::memory_order_relaxed) && !looped) {
+  if (position_ == fifos_[0]->written_reached && !loud) {
     return;
   }
-  expose();
   self.pulse->moved = true;
-  for (const Fifo<T>* fifo : fifos_) {
-    if (!fifo->crossing) {
-      fifo->target->condition = Condition::ready;
-    }
+  for (Fifo<T>* fifo : fifos_) {
+    publish_to(*fifo);
+  }
+}
+
+template <class T, int N>
+void Writer<T, N>::publish_to(Fifo<T>& fifo) {
+  if (fifo.hashing) {
+    fifo.hash_to(position_);
+  }
+  fifo.written_reached = position_;
+  if (!fifo.crossing) {
+    fifo.written.store(position_, std::memory_order_release);
+    fifo.target->condition = Condition::ready;
+  } else if (position_ - fifo.written.load(std::memory_order_relaxed) >= fifo.write_block) {
+    fifo.show_written();
   }
 }
 
@@ -108,6 +125,8 @@ class Visit {
  public:
   Visit(Actor& self, Ports& home) : ports(home), self_(self), home_(home), next_(self.log.next<Id>()) {
     ports.each([](auto& port) { port.refresh(); });
+    while (self.needs_steady && !steady()) {
+    }
   }
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
@@ -129,6 +148,14 @@ class Visit {
   Condition outcome = Condition::waits;
 
  private:
+  /// Return whether no level has changed since it was read, so that all were seen at one moment. As the actor reads
+  /// nothing meanwhile, its writers fill their FIFOs at last, and this comes true.
+  bool steady() {
+    bool all = true;
+    ports.each([&all](auto& port) { all = port.steady() && all; });
+    return all;
+  }
+
   Actor& self_;
   Ports& home_;
   Id* next_;

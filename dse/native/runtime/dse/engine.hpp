@@ -1,81 +1,49 @@
-// Runs a network and gathers what it did.
+// Runs a network and gathers what it did. The bodies are in engine_bodies.hpp.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <numeric>
-#include <utility>
+#include <functional>
 
-#include "dse/diagnose.hpp"
-#include "dse/instances.hpp"
-#include "dse/interrupts.hpp"
+#include "dse/at_work.hpp"
+#include "dse/log.hpp"
 #include "dse/run_types.hpp"
-#include "dse/sequential.hpp"
+#include "dse/tables.hpp"
 
 namespace dse {
 
-/// What a run is given beside its network. `sink` may be null: no trace is kept. `progress` may be empty.
+class Context;
+
+/// Called with the firings so far, now and then, from one thread.
+using Progress = std::function<void(std::int64_t)>;
+
+/// Called on each thread with what the thread is to do; it must call that once.
+using AroundThread = std::function<void(const std::function<void()>& body)>;
+
+/// What a run is given beside its network. `sink` may be null: no trace is kept. The functions may be empty.
 struct RunSetting {
   const RunOptions& options;
   Context& context;
   TraceSink* sink = nullptr;
   Progress progress = {};
+  AroundThread around_thread = {};
 };
 
-/// Hand the rest of the ids on; to be called when no actor runs any more, after a failure too.
-inline void drain_logs(Instances& instances) {
-  for (const auto& actor : instances.actors) {
-    actor->log.drain();
-  }
-}
-
-/// Return what went through the connections.
-inline std::vector<ChannelResult> channel_results(const Instances& instances) {
-  std::vector<ChannelResult> results;
-  for (const auto& channel : instances.channels) {
-    results.push_back({.tokens = channel->written.load(),
-                       .left = channel->left(),
-                       .hash = channel->digest,
-                       .capacity = channel->capacity});
-  }
-  return results;
-}
-
-/// Gather the counts of all actors.
-inline void gather_actors(const Instances& instances, RunResult& result) {
-  for (const auto& actor : instances.actors) {
-    result.actions.push_back(actor->log.counts());
-    result.strays.push_back(actor->strays);
-    result.rounds.push_back(actor->rounds);
-    result.n_firings += actor->log.made();
-  }
-}
-
 /// Run a network until it stops.
-/// Throws RunError (a fault of the program, no memory), InputRefused, and Interrupted after SIGINT or SIGTERM.
-inline RunResult run_network(const NetworkInfo& network, const RunSetting& setting) {
-  Instances instances(network, setting.options, setting.context, setting.sink);
-  RunResult result;
-  {
-    const SignalGuard guard;
-    Sequential engine(instances, setting.options, setting.progress);
-    const auto start = std::chrono::steady_clock::now();
-    result.why = engine.run();
-    const auto passed = std::chrono::steady_clock::now() - start;
-    result.run_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count();
-    result.exit_code = engine.exit_code();
-    if (result.why == Why::livelock) {
-      result.idle_tail = engine.idle_tail();
-    }
+/// Throws RunError (a fault of the program, no memory), InputRefused, Interrupted after SIGINT or SIGTERM, and what the
+/// natives, the sink and the progress throw.
+RunResult run_network(const NetworkInfo& network, const RunSetting& setting);
+
+/// Return the nanoseconds of a round trip of a cache line between two cores; 0 where no thread can be kept on them.
+double round_trip_ns(int first_core, int second_core);
+
+/// Whether a mapping needs threads. One partition with one thread runs in the schedule of the Python execution.
+inline bool needs_threads(const Mapping& mapping) {
+  if (mapping.partitions.size() != 1) {
+    return !mapping.partitions.empty();
   }
-  drain_logs(instances);
-  gather_actors(instances, result);
-  result.channels = channel_results(instances);
-  if (result.why == Why::quiescent) {
-    result.waits = find_waits(instances);
-    result.deadlock = find_deadlock(instances, result.waits);
-  }
-  return result;
+  const Partition& only = mapping.partitions.front();
+  const bool alone = only.cores == 1 && only.policy != Policy::full_parallel;
+  return !alone || only.policy == Policy::static_order;
 }
 
 }  // namespace dse

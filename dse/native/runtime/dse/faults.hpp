@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "dse/actor.hpp"
+#include "dse/memory.hpp"
 #include "dse/run_types.hpp"
 #include "dse/tables.hpp"
 
@@ -57,8 +58,7 @@ inline RunError placed(const ActorInfo& info, const Actor& actor, const Fault& f
 /// Return the error that a lack of memory in an actor is.
 inline RunError out_of_memory(const ActorInfo& info, const Actor& actor, std::int64_t firings) {
   const Site place = site_of(info, actor.site_now);
-  return {where_text(info, place) + ": the run needs more memory, after " + grouped(firings) + " firings", place,
-          "if it would go on for ever, end it with --max-firings N; --max-memory SIZE allows more"};
+  return {where_text(info, place) + ": " + out_of_memory_text(grouped(firings)), place, out_of_memory_advice};
 }
 
 }  // namespace dse

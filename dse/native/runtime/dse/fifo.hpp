@@ -20,6 +20,7 @@
 #include <string>
 #include <type_traits>
 
+#include "dse/parking.hpp"
 #include "dse/run_types.hpp"
 
 namespace dse {
@@ -53,24 +54,55 @@ class Channel {
   Channel& operator=(const Channel&) = delete;
   virtual ~Channel() = default;
 
-  /// Carry the hash of all tokens on over those from position `first` to before `last`, which are still stored.
-  virtual void hash(std::int64_t first, std::int64_t last) = 0;
+  /// Carry the hash of all tokens on over those up to position `last`, which are still stored.
+  virtual void hash_to(std::int64_t last) = 0;
 
   std::int64_t left() const {
     return written.load(std::memory_order_acquire) - read.load(std::memory_order_acquire);
   }
 
+  /// Make what the last visit of the writer reached visible.
+  void show_written() {
+    written.store(written_reached, std::memory_order_release);
+    if (reader_parking != nullptr && reader_parking->has_sleepers() && left() >= reader_wakes_at) {
+      reader_parking->wake();
+    }
+  }
+
+  /// Make the space that the last visit of the reader freed usable.
+  void show_read() {
+    read.store(read_reached, std::memory_order_release);
+    if (writer_parking != nullptr && writer_parking->has_sleepers() && left() <= writer_wakes_at) {
+      writer_parking->wake();
+    }
+  }
+
+  static constexpr std::int64_t always_refill = std::numeric_limits<std::int64_t>::max();
+
   const std::int64_t capacity;
   Actor* source = nullptr;
   Actor* target = nullptr;
   bool crossing = false;  // the ends may be run by different threads
-  bool loop = false;      // both ends are the same actor
+  bool loud = false;      // each visit of an end says that tokens moved, as the Python execution of a loop does
   bool hashing = false;
-  std::int64_t refill = std::numeric_limits<std::int64_t>::max();  // see `Reader::refresh`
-  std::uint64_t digest = fnv_basis;                                // the writer's
+  std::int64_t reader_refill = always_refill;  // an end that knows of so many tokens, or of room for so many, does
+  std::int64_t writer_refill = always_refill;  // not ask the other one for more
+  std::int64_t write_block = 1;  // of a crossing one: so many tokens are published at the end of a visit, fewer later
+  std::int64_t read_block = 1;
+  Parking* reader_parking = nullptr;  // of a crossing one: where the threads of that end sleep
+  Parking* writer_parking = nullptr;
+  std::int64_t reader_wakes_at = 0;              // tokens that wake a sleeping reader before the writer waits itself
+  std::int64_t writer_wakes_at = always_refill;  // tokens left that wake a sleeping writer
 
   alignas(cache_line_bytes) std::atomic<std::int64_t> written{0};
+  std::int64_t written_reached = 0;  // the writer's position after its last visit
+  std::int64_t written_told = 0;     // the position up to which a sleeping reader was woken
+  std::uint64_t digest = fnv_basis;
+  std::int64_t hashed = 0;
+
   alignas(cache_line_bytes) std::atomic<std::int64_t> read{0};
+  std::int64_t read_reached = 0;
+  std::int64_t read_told = 0;
 };
 
 /// A FIFO of tokens of one type. The storage is a power of two of tokens that holds the capacity.
@@ -82,9 +114,9 @@ class Fifo final : public Channel {
         size(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(capacity, 1)))),
         tokens(std::make_unique_for_overwrite<T[]>(size)) {}
 
-  void hash(std::int64_t first, std::int64_t last) override {
-    for (std::int64_t k = first; k != last; ++k) {
-      digest = (digest ^ token_bits(tokens[static_cast<std::uint64_t>(k) & (size - 1)])) * fnv_prime;
+  void hash_to(std::int64_t last) override {
+    for (; hashed != last; ++hashed) {
+      digest = (digest ^ token_bits(tokens[static_cast<std::uint64_t>(hashed) & (size - 1)])) * fnv_prime;
     }
   }
 
@@ -107,9 +139,16 @@ class Reader {
   /// Learn what the writer has published. An end that still knows of plenty of tokens does not ask again where that
   /// would fetch a cache line from another core: it knows of enough for every action, so that no choice changes.
   void refresh() {
-    if (end_ - position_ < fifo_->refill) {
+    if (end_ - position_ < fifo_->reader_refill) {
       end_ = fifo_->written.load(std::memory_order_acquire);
     }
+  }
+
+  /// Return whether nothing has become known since `refresh`; else learn it.
+  bool steady() {
+    const std::int64_t known = end_;
+    refresh();
+    return end_ == known;
   }
 
   std::int64_t count() const { return end_ - position_; }
@@ -167,13 +206,16 @@ class Writer {
 
   /// Learn what the readers have published; see `Reader::refresh`.
   void refresh() {
-    if (limit_ - position_ < fifos_[0]->refill) {
+    if (limit_ - position_ < fifos_[0]->writer_refill) {
       limit_ = std::numeric_limits<std::int64_t>::max();
       for (const Fifo<T>* fifo : fifos_) {
         limit_ = std::min(limit_, fifo->read.load(std::memory_order_acquire) + fifo->capacity);
       }
     }
   }
+
+  /// Room that grows during a snapshot changes no choice: an action that was chosen waits for it.
+  static constexpr bool steady() { return true; }
 
   /// Tokens for which the fullest FIFO has room.
   std::int64_t room() const { return limit_ - position_; }
@@ -211,7 +253,7 @@ class Writer {
   void expose() {
     for (Fifo<T>* fifo : fifos_) {
       if (fifo->hashing) {
-        fifo->hash(fifo->written.load(std::memory_order_relaxed), position_);
+        fifo->hash_to(position_);
       }
       fifo->written.store(position_, std::memory_order_release);
     }
@@ -221,6 +263,8 @@ class Writer {
   void publish(Actor& self);
 
  private:
+  void publish_to(Fifo<T>& fifo);
+
   template <class From>
   void put_into(std::size_t k, const From* from, std::int64_t n, std::int64_t stride) {
     const std::uint64_t begin = static_cast<std::uint64_t>(position_) & masks_[k];

@@ -60,8 +60,32 @@ class WriteError : public ConfigError {
       : ConfigError({"'" + path + "': " + std::strerror(reason),
                      {},
                      "make room, or choose a place that can be read and written, and start again"},
-                    exit_failed) {}
+                    exit_failed),
+        reason_(reason) {}
+
+  /// The error of the system.
+  int reason() const { return reason_; }
+
+ private:
+  int reason_;
 };
+
+/// Open a file for a while: beside another one, as that is where room was looked for; without a name, so that it is
+/// gone with the process. Return -1 with the error in `errno`.
+inline int nameless_file_beside(const std::string& path) {
+  const std::size_t end = path.rfind('/');
+  std::string name = (end == path.npos ? std::string() : path.substr(0, end + 1)) + ".dse-XXXXXX";
+  int file = ::mkstemp(name.data());
+  if (file < 0) {
+    name = "/tmp/.dse-XXXXXX";  // beside a device, for example
+    file = ::mkstemp(name.data());
+  }
+  if (file >= 0) {
+    ::fcntl(file, F_SETFD, FD_CLOEXEC);
+    ::unlink(name.c_str());
+  }
+  return file;
+}
 
 /// A file that gets its name when `finish` is called; without that, what has the name stays as it was.
 ///

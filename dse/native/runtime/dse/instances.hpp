@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -19,9 +18,6 @@ namespace dse {
 
 /// The largest number of firings of one visit.
 inline constexpr std::int64_t burst_firings = 4096;
-
-/// Called with the firings so far, now and then, from one thread.
-using Progress = std::function<void(std::int64_t)>;
 
 /// Return the capacity of a connection: what the mapping says, else the option or what the network declares; never less
 /// than the rates of its ends ask for.
@@ -71,7 +67,7 @@ struct Instances {
                        {}, "give it a smaller size");
       }
       channels.back()->hashing = options.hash_channels;
-      channels.back()->loop = info.source == info.target;
+      channels.back()->loud = info.source == info.target;
     }
   }
 

@@ -2,6 +2,7 @@
 // Python has them in the names of files.
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <cstdio>
@@ -65,6 +66,13 @@ class JsonWriter {
     requires(!std::same_as<T, bool>)
   JsonWriter& value(T number) {
     return piece(std::to_string(number));
+  }
+
+  /// Write a number that ends, with 17 digits, so that it is read back as it is; null for another.
+  JsonWriter& value(double number) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.17g", number);
+    return piece(std::isfinite(number) ? text : "null");
   }
 
   template <class T>

@@ -1,54 +1,292 @@
-// The body of `main` of a program. It takes no options but the FIFO size and a bound of the firings so far.
+// The body of `main` of a program. Exactly one file of a program includes this; it is the same for every network.
 #pragma once
 
-#include <cstdio>
-#include <cstdlib>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <cstdint>
 #include <exception>
-#include <string_view>
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "dse/bxdf.hpp"
+#include "dse/crash.hpp"
 #include "dse/engine.hpp"
+#include "dse/files.hpp"
+#include "dse/mapping_json.hpp"
+#include "dse/memory.hpp"
+#include "dse/options.hpp"
+#include "dse/output.hpp"
+#include "dse/program.hpp"
+#include "dse/summary.hpp"
+#include "dse/surroundings.hpp"
+#include "dse/trace_file.hpp"
+#include "dse/version.hpp"
+#include "dse/xcf.hpp"
 
-#if __has_include("dse/context.hpp")
-#include "dse/context.hpp"
-#else
 namespace dse {
-class Context {};
-}  // namespace dse
-#endif
 
-namespace dse {
+namespace detail {
 
-inline void print_result(const NetworkInfo& network, const RunResult& result) {
-  std::printf("%s after %lld firings\n", why_text(result.why), static_cast<long long>(result.n_firings));
-  for (std::size_t a = 0; a != result.actions.size(); ++a) {
-    for (std::size_t k = 0; k != result.actions[a].size(); ++k) {
-      std::printf("%s %s %lld\n", network.actors[a].name, network.actors[a].actions[k].name,
-                  static_cast<long long>(result.actions[a][k]));
+/// Return what the options say of partitions and sizes. Throws ConfigError with all that is wrong.
+inline Mapping chosen_mapping(const ProgramOptions& options, const NetworkNames& names) {
+  Mapping mapping;
+  if (options.mapping) {
+    const xml::Document document(*options.mapping, read_file(*options.mapping, xml::most_bytes + 1));
+    mapping = read_xcf(document, names);
+    std::erase_if(mapping.partitions, [](const Partition& partition) { return partition.actors.empty(); });
+  }
+  if (options.buffers) {
+    const xml::Document document(*options.buffers, read_file(*options.buffers, xml::most_bytes + 1));
+    mapping.capacities = read_bxdf(document, names);
+  }
+  if (options.mapping || options.buffers) {
+    fill_capacities(names.network(), options.run.fifo_tokens, mapping.capacities);
+    check_capacities(names, mapping.capacities);
+  }
+  return mapping;
+}
+
+/// Refuse a reference that nothing can be compared with.
+inline void check_reference(const std::string& path) {
+  static constexpr std::pair<std::string_view, const char*> compressed[] = {
+      {"\x89PNG", "PNG"}, {"\xFF\xD8\xFF", "JPEG"}, {"P5", "PGM"}, {"P6", "PPM"}};
+  std::string head;
+  try {
+    head = read_file(path, 4);
+  } catch (const ConfigError& error) {
+    refuse_option("cannot read the reference '" + path + "': " + error.what(), "-y takes a file");
+  }
+  for (const auto& [magic, kind] : compressed) {
+    if (head.starts_with(magic)) {
+      refuse_option("the reference '" + path + "' is a " + kind + " file",
+                    "-y takes planar pictures, as 'dse run ... -o NAME.yuv' writes them");
     }
   }
 }
 
-/// Run the network; return the exit code of the program: 0 done, 1 failed, 2 wrong usage, 3 deadlock.
-inline int main(int argc, char** argv, const NetworkInfo& network) {
-  RunOptions options;
-  for (int k = 1; k + 1 < argc; k += 2) {
-    const std::string_view name = argv[k];
-    if (name == "-s") {
-      options.fifo_tokens = std::atoll(argv[k + 1]);
-    } else if (name == "--max-firings") {
-      options.max_firings = std::atoll(argv[k + 1]);
-    } else {
-      return 2;
+/// Refuse, before a long run, what cannot be compared with and what cannot be written.
+inline void check_files(const RunOptions& options) {
+  if (options.reference) {
+    check_reference(*options.reference);
+  }
+  for (const auto& output : {options.output, options.write}) {
+    const std::size_t end = output ? output->rfind('/') : std::string::npos;
+    const std::string folder = end == std::string::npos ? "." : end == 0 ? "/" : output->substr(0, end);
+    struct stat status = {};
+    if (output && (::stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))) {
+      refuse_option("the folder '" + folder + "' of the output does not exist", "make it, or choose another");
     }
   }
+}
+
+/// Tells a file descriptor of the firings so far, a few times a second.
+class ProgressTeller {
+ public:
+  ProgressTeller(std::optional<int> file, ProgramOutput& output) : file_(file), output_(output) {}
+
+  void operator()(std::int64_t firings) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(250)) {
+      return;
+    }
+    last_ = now;
+    output_.flush();
+    if (file_) {
+      static_cast<void>(write_all(*file_, std::to_string(firings) + "\n"));
+    }
+  }
+
+ private:
+  std::optional<int> file_;
+  ProgramOutput& output_;
+  std::chrono::steady_clock::time_point last_ = {};
+};
+
+/// One run, from its options to its exit code.
+class Program {
+ public:
+  Program(const NetworkInfo& network, ProgramOptions options)
+      : options_(std::move(options)),
+        report_{network},
+        output_(options_.run.output || options_.run.write || options_.run.reference || options_.trace ||
+                options_.result) {}
+
+  /// Run. Throws ConfigError for what can be known to be wrong before.
+  int run() {
+    const NetworkNames names(report_.network);
+    options_.run.mapping = chosen_mapping(options_, names);
+    report_.hashed = options_.run.hash_channels;
+    if (options_.show_mapping) {
+      output_.write(mapping_json(names, options_.run.mapping) + "\n");
+      output_.flush();
+      return final_code(0, output_);
+    }
+    check_files(options_.run);
+    if (options_.trace) {
+      trace_.emplace(*options_.trace, report_.network.actors);
+    }
+    if (options_.result) {
+      result_.emplace(*options_.result);
+    }
+    memory_wall().raise_to(options_.run.max_memory_bytes);
+    const int code = guarded_run();
+    memory_wall().lift();
+    flush();
+    return final_code(finished(code), output_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// Run, and turn what is thrown into the error of the report and an exit code.
+  int guarded_run() {
+    try {
+      return closed_run();
+    } catch (const ConfigError& error) {
+      return failed(error);
+    } catch (const RunError& error) {
+      return failed({error.what(), place_of(error.place), error.expected});
+    } catch (const InputRefused& error) {
+      report_.blame = Blame::input;
+      return failed({error.what(), Place{options_.run.input.value_or("")}, error.expected});
+    } catch (const Fault& error) {
+      return failed({error.what(), {}, error.expected});
+    } catch (const std::bad_alloc&) {
+      return failed({out_of_memory_text("some"), {}, out_of_memory_advice});
+    } catch (const Interrupted& interrupt) {
+      flush();
+      tell(shown_message("interrupted; " + std::string(interrupt.what())));
+      report_.error = Diagnostic{"interrupted; " + std::string(interrupt.what())};
+      return 128 + interrupt.signal;
+    } catch (const ReaderGone&) {
+      report_.error = Diagnostic{"nobody reads standard output"};
+      return exit_reader_gone;
+    }
+  }
+
+  int failed(Diagnostic diagnostic) {
+    memory_wall().lift();
+    flush();
+    tell(render(diagnostic));
+    report_.error = std::move(diagnostic);
+    return exit_failed;
+  }
+
+  int failed(const ConfigError& error) {
+    memory_wall().lift();
+    flush();
+    tell(error);
+    report_.error = error.diagnostics().front();
+    report_.blame = error.exit_code() == exit_usage ? Blame::option : Blame::fault;
+    return error.exit_code();
+  }
+
+  /// Run in a world that is closed at the end, also after an error, which is then the one that counts.
+  int closed_run() {
+    const auto start = Clock::now();
+    const std::unique_ptr<Context> context =
+        make_context(options_, report_.network, [this](std::string_view text) { output_.write(text); });
+    RunResult result;
+    try {
+      result = run_network(report_.network, {.options = options_.run,
+                                             .context = *context,
+                                             .sink = trace_ ? &*trace_ : nullptr,
+                                             .progress = ProgressTeller(options_.progress, output_),
+                                             .around_thread = [&context](const std::function<void()>& work) {
+                                               work_and_print(*context, work);
+                                             }});
+    } catch (...) {
+      close_after_error(*context);
+      throw;
+    }
+    context->close();
+    const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+    report_.setup_ns = std::max<std::int64_t>(0, passed - result.run_ns);
+    note_effects(*context);
+    context->check_input();
+    if (trace_) {
+      trace_->finish();
+    }
+    report_.result = std::move(result);
+    return exit_code_of(report_);
+  }
+
+  void close_after_error(Context& context) {
+    try {
+      context.close();
+    } catch (const ConfigError& error) {
+      tell(error);
+    }
+    note_effects(context);
+  }
+
+  void note_effects(const Context& context) {
+    report_.effects = effects_of(context);
+    report_.effects.printed_bytes = output_.count();
+  }
+
+  void flush() { output_.flush(); }
+
+  /// Tell of the run, and write the result; return the exit code.
+  int finished(int code) {
+    if (report_.result) {
+      for (const std::string& line : summary_lines(report_, options_.quiet, options_.why)) {
+        tell(line);
+      }
+    }
+    if (result_) {
+      try {
+        result_->write(result_text(report_));
+        result_->finish();
+      } catch (const ConfigError& error) {
+        tell(error);
+        return code == 0 ? exit_failed : code;
+      }
+    }
+    return code;
+  }
+
+  ProgramOptions options_;
+  RunReport report_;
+  ProgramOutput output_;
+  std::optional<TraceFile> trace_;
+  std::optional<WholeFile> result_;
+};
+
+/// Return the exit code of a command line.
+inline int run_command(const std::string& program, std::vector<std::string> arguments, const NetworkInfo& network) {
+  ProgramOptions options = read_options(std::move(arguments));
+  if (options.help || options.version) {
+    ProgramOutput output(true);
+    output.write(options.help ? help_text(shown(program), shown(network.name))
+                              : shown(network.name) + ", made by dse " + program_version + "\n");
+    output.flush();
+    return final_code(0, output);
+  }
+  return Program(network, std::move(options)).run();
+}
+
+}  // namespace detail
+
+int main(int argc, char** argv, const NetworkInfo& network) {
+  open_closed_streams();
+  ignore_broken_pipes();
+  const CrashStack stack;
+  watch_crashes([]() -> const char* { return actor_at_work == nullptr ? nullptr : actor_at_work->name; });
   try {
-    Context context;
-    const RunResult result = run_network(network, {.options = options, .context = context});
-    print_result(network, result);
-    return result.deadlock ? 3 : result.exit_code;
+    return detail::run_command(argc > 0 ? argv[0] : "app", {argv + (argc > 0 ? 1 : 0), argv + argc}, network);
+  } catch (const ConfigError& error) {
+    tell(error);
+    return error.exit_code();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 1;
+    tell(shown_message(std::string("error: ") + error.what()));
+    return exit_failed;
   }
 }
 

@@ -102,7 +102,8 @@ struct RunOptions {
   std::vector<std::string> console_input;
 
   Mapping mapping;
-  bool pin = false;  // each thread to a core of its own, as far as there are cores
+  bool pin = false;                    // each thread to a core of its own, as far as there are cores
+  std::vector<int> ping_pong_cores;    // pairs of cores: their round trips are measured before and after the run
 };
 
 // Results --------------------------------------------------------------------------------------------------------------
@@ -145,6 +146,32 @@ struct ChannelResult {
   std::int64_t capacity = 0;
 };
 
+/// What one thread of a run was and did. A figure that the system does not give is nothing.
+struct ThreadReport {
+  int partition = 0;
+  int core = -1;  // to which it was pinned, or -1
+  int core_at_start = -1;
+  int core_at_end = -1;
+  std::int64_t voluntary_switches = 0;
+  std::int64_t involuntary_switches = 0;
+  std::int64_t minor_faults = 0;
+  std::int64_t major_faults = 0;
+  std::int64_t spins = 0;  // of the idle loop
+  std::int64_t yields = 0;
+  std::int64_t sleeps = 0;
+  std::optional<std::uint64_t> cycles = {};
+  std::optional<std::uint64_t> instructions = {};
+  std::optional<std::uint64_t> cache_misses = {};
+};
+
+/// Round trip of a cache line between two cores, right before the run and right after it.
+struct PingPong {
+  int first_core = 0;
+  int second_core = 0;
+  double before_ns = 0;
+  double after_ns = 0;
+};
+
 /// What the run of a network did. Outer vectors have one entry for each actor, or each connection.
 struct RunResult {
   Why why = Why::quiescent;
@@ -157,7 +184,15 @@ struct RunResult {
   std::vector<std::vector<std::int64_t>> strays;  // accesses out of bounds, by site
   std::vector<std::vector<std::int64_t>> rounds;  // entries and rounds of each counted loop, alternating
   std::vector<std::int64_t> idle_tail;            // of a livelock: firings after the last one that moved a token
-  std::int64_t run_ns = 0;                        // first firing to last, without set-up
+  std::string wrong_order = "";  // why a static order cannot be followed; counts as a deadlock
+
+  std::int64_t run_ns = 0;    // first visit to the last that found work, without set-up
+  std::int64_t start_ns = 0;  // of CLOCK_MONOTONIC, at the first visit
+  std::int64_t end_ns = 0;
+  std::uint64_t counter_steps = 0;  // of the counter of the machine, as long as the run; see counter.hpp
+  bool pinned = false;
+  std::vector<ThreadReport> threads;
+  std::vector<PingPong> ping_pong;
 };
 
 }  // namespace dse

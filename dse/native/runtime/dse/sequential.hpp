@@ -4,19 +4,17 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <new>
 #include <string>
 #include <vector>
 
+#include "dse/engine.hpp"
 #include "dse/faults.hpp"
 #include "dse/instances.hpp"
 #include "dse/interrupts.hpp"
 #include "dse/run_types.hpp"
+#include "dse/visiting.hpp"
 
 namespace dse {
-
-/// The actor that this thread runs, for the handler of crashes; null between actors.
-inline thread_local const ActorInfo* actor_at_work = nullptr;
 
 /// Runs all actors of a network on the calling thread.
 class Sequential {
@@ -30,11 +28,11 @@ class Sequential {
       actor->pulse = &pulse_;
     }
     for (const auto& channel : instances_.channels) {
-      looped_ = looped_ || channel->loop;
+      looped_ = looped_ || channel->loud;
     }
   }
 
-  /// Run the initializers, then fire until a reason to stop is found. Throws RunError, InputRefused, Interrupted.
+  /// Run the initializers, then fire until a reason to stop is found. Throws RunError, NoMemory, InputRefused, Interrupted.
   Why run() {
     try {
       for (std::size_t k = 0; k != count(); ++k) {
@@ -137,46 +135,31 @@ class Sequential {
   template <class Work>
   std::int64_t visit(std::size_t index, Work&& work) {
     Actor& actor = *instances_.actors[index];
-    const ActorInfo& info = instances_.info(index);
     if (actor.finished) {  // woken by a neighbour after it had ended
       actor.condition = Condition::waits;
       return 0;
     }
-    check_interrupt(info);
-    actor.log.make_room();
-    const std::int64_t before = actor.log.made();
-    actor_at_work = &info;
-    try {
-      work(actor);
-    } catch (const SourceExhausted&) {
-      end_source(actor);
-    } catch (const Fault& fault) {
-      throw placed(info, actor, fault);
-    } catch (const std::bad_alloc&) {
-      throw out_of_memory(info, actor, instances_.firings());
+    check_interrupt(index);
+    const Visited visited = visit_actor(instances_, index, work);
+    if (visited.ended) {
+      wake_all();
     }
-    actor_at_work = nullptr;
-    return actor.log.made() - before;
+    return visited.firings;
   }
 
-  /// Wake the neighbours of an actor that ended in the middle of a visit: it may have moved tokens before.
-  void end_source(Actor& ended) {
-    ended.finished = true;
-    pulse_.moved = true;
+  /// An actor ended in the middle of a visit: who waits for it has not been woken.
+  void wake_all() {
     for (const auto& actor : instances_.actors) {
       if (!actor->finished) {
         actor->condition = Condition::ready;
       }
     }
-    ended.condition = Condition::waits;
   }
 
-  void check_interrupt(const ActorInfo& info) const {
+  void check_interrupt(std::size_t index) const {
     const int signal = interrupt_signal.load(std::memory_order_relaxed);
     if (signal != 0) {
-      throw Interrupted("the run was in '" + std::string(info.name) + "', after " + grouped(instances_.firings()) +
-                            " firings",
-                        signal);
+      throw Interrupted("the run was in '" + std::string(instances_.info(index).name) + "'", signal);
     }
   }
 

@@ -9,6 +9,8 @@
 //   integer TEXT LEAST MOST               the number or null
 // NETWORK is: name, number of actors, of each its name, number of inputs, inputs, number of outputs, outputs; then for
 // each connection source, port, target, port, declared tokens, least tokens.
+#pragma once
+
 #include <cstdint>
 #include <cstdio>
 #include <deque>
@@ -20,11 +22,11 @@
 #include "dse/mapping_json.hpp"
 #include "dse/xcf.hpp"
 
-namespace {
+namespace readers {
 
-bool read_number(std::uint32_t& number) { return std::fread(&number, sizeof number, 1, stdin) == 1; }
+inline bool read_number(std::uint32_t& number) { return std::fread(&number, sizeof number, 1, stdin) == 1; }
 
-bool read_fields(std::vector<std::string>& fields) {
+inline bool read_fields(std::vector<std::string>& fields) {
   std::uint32_t count = 0;
   if (!read_number(count)) {
     return false;
@@ -43,7 +45,7 @@ bool read_fields(std::vector<std::string>& fields) {
   return true;
 }
 
-void answer(const std::string& text) {
+inline void answer(const std::string& text) {
   const auto size = static_cast<std::uint32_t>(text.size());
   std::fwrite(&size, sizeof size, 1, stdout);
   std::fwrite(text.data(), text.size(), 1, stdout);
@@ -90,7 +92,7 @@ class Network {
   std::deque<std::vector<const char*>> lists_;
 };
 
-void write_tree(dse::JsonWriter& json, const dse::xml::Document& document, const dse::xml::Element& element) {
+inline void write_tree(dse::JsonWriter& json, const dse::xml::Document& document, const dse::xml::Element& element) {
   const dse::Place place = document.place(element);
   json.open_object().key("tag").value(element.space.empty() ? element.name : "{" + element.space + "}" + element.name);
   json.key("text").value(element.text);
@@ -108,7 +110,7 @@ void write_tree(dse::JsonWriter& json, const dse::xml::Document& document, const
   json.close_list().close_object();
 }
 
-std::string tree(const std::string& text) {
+inline std::string tree(const std::string& text) {
   const dse::xml::Document document("document", text);
   dse::JsonWriter json;
   json.open_object().key("tree");
@@ -116,7 +118,7 @@ std::string tree(const std::string& text) {
   return json.close_object().text();
 }
 
-std::string mapping(const std::vector<std::string>& fields) {
+inline std::string mapping(const std::vector<std::string>& fields) {
   const Network network(&fields[3]);
   const dse::NetworkNames names(network.info);
   const dse::xml::Document document(fields[1], fields[2]);
@@ -130,12 +132,12 @@ std::string mapping(const std::vector<std::string>& fields) {
   return dse::mapping_json(names, mapping);
 }
 
-std::string number(const std::vector<std::string>& fields) {
+inline std::string number(const std::vector<std::string>& fields) {
   const auto value = dse::integer_from(fields[1], std::stoll(fields[2]), std::stoll(fields[3]));
   return value ? std::to_string(*value) : "null";
 }
 
-std::string result(const std::vector<std::string>& fields) {
+inline std::string result(const std::vector<std::string>& fields) {
   const std::string& kind = fields[0];
   if (kind == "xml") {
     return tree(fields[1]);
@@ -152,7 +154,7 @@ std::string result(const std::vector<std::string>& fields) {
   return kind == "integer" ? number(fields) : mapping(fields);
 }
 
-std::string errors(const dse::ConfigError& error) {
+inline std::string errors(const dse::ConfigError& error) {
   dse::JsonWriter json;
   json.open_object().key("errors").open_list();
   for (const dse::Diagnostic& one : error.diagnostics()) {
@@ -164,9 +166,8 @@ std::string errors(const dse::ConfigError& error) {
   return json.close_list().close_object().text();
 }
 
-}  // namespace
-
-int main() {
+/// Answer requests until there are none.
+inline int serve() {
   std::vector<std::string> fields;
   while (read_fields(fields)) {
     try {
@@ -177,3 +178,5 @@ int main() {
   }
   return 0;
 }
+
+}  // namespace readers

@@ -1,0 +1,108 @@
+"""``dse build``: a network as a native program, with its C++ sources."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from dse.base.diagnostics import render
+from dse.base.errors import OptionError
+from dse.cli.native_arguments import add_native_binding, native_binding
+from dse.cli.option_types import option_integer
+from dse.cli.problem_arguments import refuse_empty
+from dse.cli.progress import stage_line
+from dse.cli.streams import print_json, say
+from dse.flows.build import BuildReport, BuildRequest, build_file
+from dse.native.build import SANITIZERS, BuildOptions
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``dse build``."""
+    parser.epilog = (
+        "example: dse build actors/jpeg/jpeg.xdf -o jpeg-native && jpeg-native/app -i actors/jpeg/input.jpg -o p.png"
+    )
+    parser.add_argument("network", help="network (.xdf)")
+    parser.add_argument("-o", "--out", metavar="DIR", required=True, help="folder for the sources and the program")
+    parser.add_argument(
+        "--march-native",
+        action="store_true",
+        help="use all instructions of this machine (default: a program that runs on others of its kind too)",
+    )
+    parser.add_argument(
+        "--sanitize",
+        metavar="KINDS",
+        default="",
+        help="find faults of native code while the program runs: address,undefined or thread",
+    )
+    parser.add_argument("--compiler", metavar="CXX", help="C++ compiler (default: $CXX, else g++, clang++, ziglang)")
+    add_native_binding(parser, python=False)
+    parser.add_argument("--jobs", type=option_integer, metavar="N", help="compilers at once (default: one a core)")
+    parser.add_argument("--source-path", metavar="DIR", action="append", default=[], help="folder of classes")
+    parser.add_argument("--strict", action="store_true", help="warnings about the network are errors")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Build the program, say what was made; return 0."""
+    refuse_empty("folder", args.out)
+    refuse_empty("compiler", args.compiler)
+    request = BuildRequest(
+        network=args.network,
+        folder=Path(args.out),
+        source_paths=tuple(args.source_path),
+        strict=args.strict,
+        compiler=args.compiler,
+        natives=tuple(native_binding(text) for text in args.native),
+        options=BuildOptions(
+            march_native=args.march_native, sanitize=_sanitizers(args.sanitize), jobs=_jobs(args.jobs)
+        ),
+    )
+    with stage_line(quiet=args.quiet) as stage:
+        report = build_file(request, stage)
+    if args.json:
+        print_json(as_document(report))
+    else:
+        _print(report, quiet=args.quiet)
+    if not args.quiet:
+        for warning in report.warnings:
+            print(render(warning), file=sys.stderr)
+    return 0
+
+
+def _sanitizers(text: str) -> tuple[str, ...]:
+    """Return the sanitizers of a list with commas. Raises ``OptionError`` for those that do not go together."""
+    kinds = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    for kind in kinds:
+        if kind not in SANITIZERS:
+            raise OptionError(f"there is no sanitizer '{kind}'", expected=f"some of {', '.join(SANITIZERS)}")
+    if "thread" in kinds and "address" in kinds:
+        raise OptionError("the sanitizers address and thread exclude each other", expected="build twice")
+    return kinds
+
+
+def _jobs(count: int | None) -> int | None:
+    if count is not None and count < 1:
+        raise OptionError(f"the number of jobs is {count}, must be at least 1")
+    return count
+
+
+def as_document(report: BuildReport) -> dict[str, object]:
+    """Return the JSON document: ``app`` is the program; ``compiled`` and ``reused`` count files."""
+    return {
+        "network": report.network.name,
+        "app": str(report.app),
+        "compiler": report.compiler.name,
+        "compiler_version": report.version.text,
+        "compiled": report.counts.compiled,
+        "reused": report.counts.reused,
+        "seconds": round(report.seconds, 3),
+        "files": list(report.files),
+        "warnings": [w.message for w in report.warnings],
+    }
+
+
+def _print(report: BuildReport, *, quiet: bool) -> None:
+    counts = report.counts
+    say(str(report.app))
+    if not quiet:
+        kept = f", {counts.reused} kept from before" if counts.reused else ""
+        say(f"{counts.compiled} files compiled{kept} in {report.seconds:.1f} s by {report.version.text}", error=True)
+        say(f"{report.app} --help tells its options", error=True)

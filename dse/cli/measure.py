@@ -1,0 +1,202 @@
+"""``dse measure``: mappings are run on this machine, and their times stand beside the estimates."""
+
+import argparse
+from pathlib import Path
+
+from rich.table import Table
+
+from dse.base.errors import OptionError
+from dse.base.folders import results_folder
+from dse.cli.option_types import option_integer, option_real
+from dse.cli.problem_arguments import print_warnings, refuse_empty
+from dse.cli.profile import add_bench_arguments, bench_settings
+from dse.cli.progress import run_line
+from dse.cli.run_arguments import add_run_arguments, run_options
+from dse.cli.streams import print_json, say
+from dse.flows.measure import Measured, MeasureOptions, measure_mappings
+from dse.flows.measure_files import measured_document, write_measured
+from dse.flows.measure_points import MeasureSettings
+from dse.flows.profile import ProfileSettings
+from dse.measure.agreement import Agreement
+from dse.measure.comparison import Comparison
+from dse.report.ranking import render
+from dse.report.tables import NamesTable
+
+_ROWS_SHOWN = 10
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``dse measure``."""
+    parser.epilog = (
+        "examples: dse measure actors/jpeg/jpeg.xdf --sample 32\n"
+        "          dse measure actors/jpeg/jpeg.xdf --mappings dse-out/jpeg --buffers 512 --buffers 1024"
+    )
+    parser.add_argument("program", metavar="NETWORK.xdf", help="the network")
+    parser.add_argument(
+        "-i",
+        "--input",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="input (default: what input.default beside it names); may be repeated: each is measured",
+    )
+    which = parser.add_argument_group("the mappings (one of these)")
+    which.add_argument("--mappings", metavar="X", nargs="+", default=[], help="mapping files, or folders with some")
+    which.add_argument("--top", type=option_integer, metavar="N", help="the N best by estimate")
+    which.add_argument("--sample", type=option_integer, metavar="N", help="N drawn from all mappings on this machine")
+    parser.add_argument(
+        "--buffers",
+        metavar="N",
+        type=option_integer,
+        action="append",
+        default=[],
+        help="FIFO capacity in tokens (default: those of the mappings); may be repeated: each mapping with each",
+    )
+    parser.add_argument(
+        "--weights", metavar="W", action="append", default=[], help="weights (default: they are measured first)"
+    )
+    parser.add_argument(
+        "--calibrate",
+        type=option_integer,
+        default=3,
+        metavar="N",
+        help="mappings that tell what crossing costs; they are not scored (default 3)",
+    )
+    parser.add_argument("--runs", type=option_integer, default=7, metavar="N", help="runs of each mapping (default 7)")
+    parser.add_argument("--seconds", type=option_real, metavar="S", help="start no further round of runs after S")
+    parser.add_argument("--seed", type=option_integer, default=1, metavar="N", help="of sample and order (default 1)")
+    parser.add_argument("--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK/measured)")
+    parser.add_argument("--engine", default="compiled", help="compiled (default) or reference: equal numbers")
+    add_bench_arguments(parser)
+    add_run_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, compare, write the results and print them."""
+    for name in ("program", "out"):
+        refuse_empty(name, getattr(args, name))
+    with run_line() as line:
+        measured = measure_mappings(_options(args), (lambda _: None) if args.quiet else line.show)
+    if not args.quiet:
+        print_warnings(measured.diagnostics)
+    folder = Path(args.out) if args.out is not None else results_folder(measured.network) / "measured"
+    written = write_measured(measured, folder)
+    if args.json:
+        print_json(measured_document(measured) | {"written": [str(path) for path in written]})
+    else:
+        _print(measured, folder)
+    return 0
+
+
+def _options(args: argparse.Namespace) -> MeasureOptions:
+    """Return what the arguments ask for. Raises ``OptionError`` where a number makes no sense."""
+    if args.seed < 0:
+        raise OptionError(f"--seed {args.seed} is below 0", expected="0 or more")
+    if args.seconds is not None and not 0 <= args.seconds < float("inf"):
+        raise OptionError(f"--seconds {args.seconds} is no time", expected="0 or more seconds")
+    if any(tokens < 1 for tokens in args.buffers):
+        raise OptionError(
+            f"a capacity of {min(args.buffers)} tokens holds nothing", expected="--buffers takes 1 or more"
+        )
+    bench = bench_settings(args)
+    return MeasureOptions(
+        program=args.program,
+        inputs=tuple(args.input),
+        source_paths=tuple(args.source_path),
+        run=run_options(args),
+        mappings=tuple(mapping_files(args.mappings)),
+        top=args.top,
+        sample=args.sample,
+        buffers=tuple(args.buffers),
+        weights=tuple(args.weights),
+        engine=args.engine,
+        profile=ProfileSettings(calibrate=args.calibrate, seed=args.seed, bench=bench),
+        settings=MeasureSettings(rounds=args.runs, seconds=args.seconds, seed=args.seed, bench=bench),
+    )
+
+
+def mapping_files(given: list[str]) -> list[str]:
+    """Return mapping files, and those in folders, sorted. Raises ``OptionError`` for a folder without any."""
+    found = []
+    for name in given:
+        files = sorted(str(path) for path in Path(name).glob("*.xcf")) if Path(name).is_dir() else [name]
+        if not files:
+            raise OptionError(f"the folder '{name}' holds no mapping", expected="files that end in .xcf")
+        found += files
+    return found
+
+
+def _print(measured: Measured, folder: Path) -> None:
+    """Print a table and the figures of agreement for each state."""
+    for comparison in measured.comparisons:
+        _print_state(comparison)
+    session = measured.session
+    say(f"{len(session.runs)} runs in {session.rounds} rounds, {session.mixed} left out as the cores' distance changed")
+    for name, why in measured.skipped:
+        say(f"skipped {name}: {why}", error=True)
+    for name in session.wrong:
+        say(f"warning: {name}: the result is not that of one core", error=True)
+    for warning in measured.warnings:
+        say(f"warning: {warning}", error=True)
+    if not measured.comparisons:
+        say("warning: no state of the machine lasted for two runs of a mapping: nothing is compared", error=True)
+    say(f"written: {folder}")
+
+
+def _print_state(comparison: Comparison) -> None:
+    say(f"cores {comparison.state}: {len(comparison.pairs)} mappings measured, {comparison.left_out} too seldom")
+    print(render(_pairs_table(comparison)))
+    print(render(_agreement_table(comparison)))
+    if comparison.noisy:
+        say("the measurements differ by less than three times their noise: the order says little")
+
+
+def _pairs_table(comparison: Comparison) -> Table:
+    """Return the mappings that are measured fastest, with their estimates."""
+    table = NamesTable()
+    for name in ("estimated ms", "measured ms", "quartiles", "runs", "error"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("mapping", overflow="fold")
+    for pair in sorted(comparison.pairs, key=lambda p: p.measured.median)[:_ROWS_SHOWN]:
+        estimated, measured = pair.prediction.estimated_ns, pair.measured
+        table.add_row(
+            f"{estimated / 1e6:.3f}",
+            f"{measured.median / 1e6:.3f}",
+            f"{measured.lower / 1e6:.3f}-{measured.upper / 1e6:.3f}",
+            str(measured.count),
+            f"{100 * (estimated / measured.median - 1):+.1f} %",
+            pair.prediction.name + ("" if pair.prediction.scored else " (not scored)"),
+        )
+    return table
+
+
+def _agreement_table(comparison: Comparison) -> Table:
+    """Return the figures of the estimates beside those of the baselines and of the noise."""
+    table = NamesTable()
+    table.add_column("", no_wrap=True)
+    for name in ("spearman", "kendall", "regret", "of ten", "divergence", "max", "error", "max "):
+        table.add_column(name, justify="right", no_wrap=True)
+    rows: list[tuple[str, Agreement | None]] = [
+        ("estimate", comparison.estimated),
+        ("heaviest load", comparison.by_load),
+        ("noise (half of the runs)", comparison.noise),
+    ]
+    for name, agreement in rows:
+        if agreement is not None:
+            table.add_row(name, *_cells(agreement))
+    table.add_row("random pick", "", "", _percent(comparison.random_first), _percent(comparison.random_ten))
+    return table
+
+
+def _cells(agreement: Agreement) -> list[str]:
+    normalised, relative = agreement.normalised, agreement.relative
+    shares = (agreement.regret_first, agreement.regret_ten, normalised.mean, normalised.maximum)
+    return [
+        f"{agreement.spearman:.3f}",
+        f"{agreement.kendall:.3f}",
+        *(_percent(share) for share in (*shares, relative.mean, relative.maximum)),
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

@@ -1,0 +1,121 @@
+"""``dse profile``: weights of a network that are measured on this machine."""
+
+import argparse
+from typing import Any
+
+from dse.base.errors import OptionError
+from dse.cli.option_types import option_integer
+from dse.cli.problem_arguments import print_warnings, refuse_empty
+from dse.cli.progress import run_line
+from dse.cli.run_arguments import add_fifo_size, add_run_arguments, run_options
+from dse.cli.streams import print_json, say
+from dse.flows.bench import BenchSettings
+from dse.flows.profile import ProfileSettings
+from dse.flows.profile_files import ProfiledFiles, ProfileOptions, profile_file
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``dse profile``."""
+    parser.epilog = (
+        "examples: dse profile actors/jpeg/jpeg.xdf -o weights/jpeg/here\n"
+        "          dse profile actors/jpeg/jpeg.xdf --mapping best-01.xcf -o weights/jpeg/in-place"
+    )
+    parser.add_argument("program", metavar="NETWORK.xdf", help="the network")
+    parser.add_argument("-i", "--input", metavar="FILE", help="input (default: what input.default beside it names)")
+    parser.add_argument("-o", "--output", metavar="W", required=True, help="weight folder to write")
+    parser.add_argument("--mapping", metavar="X.xcf", help="profile in this configuration (default: on one core)")
+    parser.add_argument(
+        "--calibrate",
+        type=option_integer,
+        default=2,
+        metavar="N",
+        help="mappings on two cores that tell what crossing costs (default 2; 0: a micro-benchmark tells)",
+    )
+    parser.add_argument("--runs", type=option_integer, default=5, metavar="N", help="runs that are merged (default 5)")
+    parser.add_argument(
+        "--samples", action="store_true", help="keep the cost of every firing, by its place in the trace"
+    )
+    parser.add_argument(
+        "--seed", type=option_integer, default=1, metavar="N", help="of the order of the runs (default 1)"
+    )
+    add_bench_arguments(parser)
+    add_fifo_size(parser)
+    add_run_arguments(parser)
+
+
+def add_bench_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of verbs that build a program to measure it."""
+    parser.add_argument("--compiler", metavar="CXX", help="C++ compiler (default: $CXX, g++, clang++, zig)")
+    parser.add_argument("--march-native", action="store_true", help="use all instructions of this machine")
+    parser.add_argument(
+        "--source-path", metavar="DIR", action="append", default=[], help="folder of classes; may be repeated"
+    )
+
+
+def bench_settings(args: argparse.Namespace) -> BenchSettings:
+    """Return how the arguments ask programs to be built."""
+    return BenchSettings(compiler=args.compiler, march_native=args.march_native)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Profile, write the weights and say what they are worth."""
+    for name in ("program", "input", "output", "mapping"):
+        refuse_empty(name, getattr(args, name))
+    if args.seed < 0:
+        raise OptionError(f"--seed {args.seed} is below 0", expected="0 or more")
+    options = ProfileOptions(
+        program=args.program,
+        input=args.input,
+        output=args.output,
+        mapping=args.mapping,
+        samples=args.samples,
+        source_paths=tuple(args.source_path),
+        run=run_options(args),
+        fifo_tokens=args.fifo_size,
+        settings=ProfileSettings(
+            runs=args.runs, calibrate=args.calibrate, seed=args.seed, crossing_table=True, bench=bench_settings(args)
+        ),
+    )
+    with run_line() as line:
+        found = profile_file(options, (lambda _: None) if args.quiet else line.show)
+    if not args.quiet:
+        print_warnings(found.diagnostics)
+    if args.json:
+        print_json(as_document(found))
+    else:
+        _print(found)
+    return 0
+
+
+def as_document(found: ProfiledFiles) -> dict[str, Any]:
+    """Return the JSON of a profile; costs are counts of the counter, whose rate is in MHz."""
+    profiled = found.profiled
+    return {
+        "network": profiled.table.name,
+        "closure_error": profiled.closure.error,
+        "plain_run_ms": profiled.closure.plain / profiled.facts.hz * 1e3,
+        "counter_mhz": profiled.facts.mhz,
+        "outliers": profiled.runs.profile.outliers.left_out,
+        "samples": profiled.runs.profile.outliers.samples,
+        "states": [
+            {"state": s.state, "calibrations": s.calibrations, "unexplained": s.unexplained} for s in profiled.states
+        ],
+        "manifest": dict(profiled.table.manifest),
+        "warnings": list(profiled.warnings),
+        "written": list(found.written),
+        "seconds": profiled.seconds,
+    }
+
+
+_SHOWN = ("how", "closure", "plain run", "outliers", "timed singly", "one value for", "crossing", "round trips")
+
+
+def _print(found: ProfiledFiles) -> None:
+    """Print what a user has to know of a profile; the manifest has the rest."""
+    manifest = dict(found.profiled.table.manifest)
+    for key in _SHOWN:
+        if key in manifest:
+            say(f"{key}: {manifest[key]}")
+    for warning in found.profiled.warnings:
+        say(f"warning: {warning}", error=True)
+    say(f"written: {', '.join(found.written)}")

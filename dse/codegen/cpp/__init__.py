@@ -1,0 +1,1 @@
+"""C++: actors and the network of a native program."""

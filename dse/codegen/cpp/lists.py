@@ -1,0 +1,318 @@
+"""Lists in expressions: elements with their tests, parts, and lists that are made there.
+
+A list expression has two forms: where it stands (``place``: a variable, a part of one, a table), and as a new list with
+elements of a wanted type (``made``).
+"""
+
+from dse.base.source import Span
+from dse.codegen.cpp.effects import Effects
+from dse.codegen.cpp.expressions import CppExpressions, Sites
+from dse.codegen.cpp.natives import NativeForms
+from dse.codegen.cpp.no_native_form import NoNativeForm
+from dse.codegen.cpp.spelling import ATOM, CONDITIONAL, CPP, Names, Typed, atom
+from dse.codegen.cpp.storage import (
+    converted_table,
+    element_types,
+    flat,
+    list_text,
+    table_lines,
+    view_text,
+    zero_text,
+)
+from dse.codegen.cpp.types import BIG, DOUBLE, I64, CType, storage_type, working_type
+from dse.codegen.emitter import Fragment
+from dse.passes.analyses.uses import ActorFacts
+from dse.passes.analyses.values import Values, bounds_of_table, is_full
+from dse.program.ir import (
+    Actor,
+    Binary,
+    Call,
+    Check,
+    Conditional,
+    ConstList,
+    Copy,
+    Expr,
+    Generator,
+    GeneratorLoop,
+    Index,
+    ListExpr,
+    Load,
+    Unary,
+    Variable,
+)
+from dse.program.types import FloatType, IntType, ListType, dimensions_of, scalar_of
+
+
+class CppLists(CppExpressions):
+    """Writes the expressions of one actor."""
+
+    def __init__(
+        self, actor: Actor, facts: ActorFacts, values: Values, natives: NativeForms, names: Names, sites: Sites
+    ) -> None:
+        super().__init__(actor, values, Effects(actor, facts, values), natives, names, sites)
+        self.elements = element_types(actor, facts)
+        """C++ types of the elements of lists, by name."""
+        self.mutated = facts.mutated
+        self.tables: list[str] = []
+        """Lines of the constant lists of the actor's file."""
+        self._table_names: dict[tuple[str, str], str] = {}
+
+    def write(self, expr: Expr) -> Fragment:
+        """Return the text of an expression; a list is a place or a new one."""
+        if isinstance(expr.type, ListType) and isinstance(expr, Binary | Conditional):
+            return Fragment(self.place(expr), ATOM)
+        return super().write(expr)
+
+    # Elements and parts -----------------------------------------------------------------------------------------------
+
+    def element(self, expr: Index) -> Fragment:
+        """Return an element or sub-list; what a stray read gives follows the tests of its indices."""
+        of = self.elements[expr.name]
+        checked = [k for k, index in enumerate(expr.indices) if isinstance(index, Check)]
+        if not checked:
+            text = self.at_indices(expr.name, [self.index(i) for i in expr.indices])
+        elif len(expr.indices) > 1 and any(self.effects.may_end(i) for i in expr.indices[checked[0] + 1 :]):
+            text = self._element_in_steps(expr, of)
+        else:
+            text = self._checked(expr, [self.index(i) for i in expr.indices])
+        return Fragment(text, ATOM) if isinstance(expr.type, ListType) else atom(text, of)
+
+    def index(self, index: Expr) -> str:
+        """Return the text of an index."""
+        code = self.scalar(index.operand if isinstance(index, Check) else index)
+        return self.as_type(code, I64).text if code.type == BIG and not isinstance(index, Check) else code.text
+
+    def at_indices(self, of: str, indices: list[str]) -> str:
+        """Return an element, or a part, of a variable."""
+        rank = len(dimensions_of(self.values.held[of].variable.type))
+        return f"{self.names.of(of)}[{indices[0]}]" if rank == 1 else f"{self.names.of(of)}({', '.join(indices)})"
+
+    def _checked(self, expr: Index, indices: list[str]) -> str:
+        """Return a read that tests all indices, of which the last ones have no effects."""
+        site = self._stray_site(expr)
+        texts = [i if isinstance(e, Check) else f"sure({i})" for e, i in zip(expr.indices, indices, strict=True)]
+        owner, indices_text = f"*this, {site}, {self.names.of(expr.name)}", ", ".join(texts)
+        if isinstance(expr.type, ListType):
+            zeros = list_text(self.elements[expr.name], dimensions_of(expr.type))
+            return f"part_or({owner}, {zeros}(), {indices_text})"
+        return f"checked({owner}, {indices_text})"
+
+    def _element_in_steps(self, expr: Index, of: CType) -> str:
+        """Return a read that evaluates each index only when the one before it is in bounds."""
+        if isinstance(expr.type, ListType):
+            raise NoNativeForm("a part of a list is taken at indices that may fail or act", span=expr.span)
+        steps, names = [], []
+        for depth, index in enumerate(expr.indices):
+            names.append(self.names.fresh("at_index"))
+            steps.append(f"const auto {names[-1]} = {self.index(index)};")
+            if isinstance(index, Check):
+                stray = f"stray({self._stray_site(expr)}); return {of.name}({zero_text(of)});"
+                steps.append(f"if (!{self.bound_test(index, names[-1], expr.name, depth)}) {{ {stray} }}")
+        return f"[&] {{ {' '.join(steps)} return {of.name}({self.at_indices(expr.name, names)}); }}()"
+
+    def bound_test(self, check: Check, index: str, of: str, depth: int) -> str:
+        """Return the test of the index of a dimension of a variable."""
+        size = str(check.size) if check.size is not None else f"{self.names.of(of)}.view().sizes[{depth}]"
+        return f"inside({index}, {size})"
+
+    def _stray_site(self, expr: Index) -> int:
+        return self.sites.number(expr.span, self.values.held[expr.name].variable.source_name)
+
+    # Lists where they stand -------------------------------------------------------------------------------------------
+
+    def place(self, expr: Expr) -> str:
+        """Return a list where it stands, or a new one: an object with a ``view()``."""
+        match expr:
+            case Load():
+                return self.names.of(expr.name)
+            case Index():
+                return self.element(expr).text
+            case ConstList():
+                return self._table(expr.values, self.natural_element(expr), self._shape(expr), expr.span)
+            case Conditional() if self.values.shape(expr) is None:
+                return self._chosen_view(expr)
+            case _:
+                return self.made(expr, self.natural_element(expr))
+
+    def view_of(self, expr: Expr) -> str:
+        """Return a list as a ``View``."""
+        return f"{self.place(expr)}.view()"
+
+    def _chosen_view(self, expr: Conditional) -> str:
+        """Return one of two lists of different sizes."""
+        then, otherwise = (self.natural_element(e) for e in (expr.then, expr.otherwise))
+        if then != otherwise:
+            raise NoNativeForm("one of two lists of different sizes and types is chosen", span=expr.span)
+        of = view_text(then, len(dimensions_of(expr.type)), constant=True)
+        parts = (Typed(f"{of}({self.view_of(e)})", ATOM) for e in (expr.then, expr.otherwise))
+        return f"({CPP.conditional.of(self.scalar(expr.condition), *parts).text})"
+
+    def list_argument(self, parameter: Variable, argument: Expr) -> str:
+        """Return an argument for a list parameter of a routine."""
+        if not isinstance(argument, Load | Index):
+            return self.made(argument, self.elements[parameter.name])
+        if parameter.name in self.mutated and argument.name not in self.mutated:
+            raise NoNativeForm(f"'{parameter.source_name}' changes a list that is constant", span=argument.span)
+        return self.place(argument)
+
+    def unary(self, expr: Unary) -> Typed:
+        """Return a unary operation."""
+        return atom(f"{self.place(expr.operand)}.size()", I64) if expr.op == "#" else super().unary(expr)
+
+    # New lists --------------------------------------------------------------------------------------------------------
+
+    def new_list(self, expr: ConstList | ListExpr | Generator | Copy) -> Fragment:
+        """Return a list that is made here, with elements of its own type."""
+        return Fragment(self.place(expr), ATOM)
+
+    def made(self, expr: Expr, element: CType) -> str:  # ways: one case for each kind of list
+        """Return a new list with elements of type ``element``; values are converted to it, by wrapping, as stored."""
+        match expr:
+            case Copy():
+                return self._copy(expr, element)
+            case Call() if self._result_element(expr) == element:
+                return self.call(expr).text
+            case Load() | Index() | ConstList() | Call():
+                source = self.call(expr).text if isinstance(expr, Call) else self.place(expr)
+                return f"copied<{list_text(element, self._shape(expr))}>({source})"
+            case ListExpr():
+                of = list_text(element, self._shape(expr))
+                return f"Listed<{of}>{{{', '.join(self.member(e) for e in expr.elements)}}}.list"
+            case Generator():
+                return self._generated(expr, list_text(element, self._shape(expr)))
+            case Binary():
+                if self.effects.ordered((expr.left, expr.right)):
+                    raise NoNativeForm("two lists are joined whose order of evaluation can be seen", span=expr.span)
+                of = list_text(element, self._shape(expr))
+                return f"joined<{of}>({self.place(expr.left)}, {self.place(expr.right)})"
+            case Conditional():
+                parts = (Typed(self.made(e, element), CONDITIONAL + 1) for e in (expr.then, expr.otherwise))
+                return f"({CPP.conditional.of(self.scalar(expr.condition), *parts).text})"
+            case _:
+                raise AssertionError("no other expression is a list")
+
+    def member(self, expr: Expr) -> str:
+        """Return an element of a new list."""
+        return self.place(expr) if isinstance(expr.type, ListType) else self.scalar(expr).text
+
+    def _copy(self, expr: Copy, element: CType) -> str:
+        sizes, source = dimensions_of(expr.type), expr.operand
+        of = list_text(element, sizes)
+        if isinstance(source, ConstList):
+            table = converted_table(source.values, expr.type)
+            return f"copied<{of}>({self._table_of(table, storage_type(scalar_of(expr.type)), sizes, expr.span)})"
+        fresh = isinstance(source, ListExpr | Generator | Binary | Copy)
+        if fresh and element == storage_type(scalar_of(expr.type)) and self._shape_or_none(source) == sizes:
+            return self.made(source, element)
+        return f"copied<{of}>({self.place(source)})"
+
+    def _generated(self, expr: Generator, of: str) -> str:
+        loops = [f"{self.loop_head(loop)} {{ " for loop in expr.loops]
+        next_ = "".join(f"next({self.member(e)}); " for e in expr.elements)
+        return f"generated<{of}>([&](auto&& next) {{ {''.join(loops)}{next_}{'} ' * len(loops)}}})"
+
+    def loop_head(self, loop: GeneratorLoop) -> str:
+        """Return the head of a loop over a range, both ends included; its variable counts one beyond the end."""
+        low, high = self.values.interval(loop.low), self.values.interval(loop.high)
+        of = working_type((low, None if high is None else (high[0], high[1] + 1)))
+        first, last = self.as_type(self.scalar(loop.low), of), self.scalar(loop.high)
+        self.loop_types[loop.variable.name] = of
+        counter = self.names.of(loop.variable.name)
+        if last.simple and last.text.lstrip("-").isdigit():
+            return f"for ({of.name} {counter} = {first.text}; {counter} <= {last.text}; ++{counter})"
+        end, text = self.names.fresh(f"{counter}_end"), self.as_type(last, of).text
+        return f"for ({of.name} {counter} = {first.text}, {end} = {text}; {counter} <= {end}; ++{counter})"
+
+    # What is known of a list ------------------------------------------------------------------------------------------
+
+    def natural_element(self, expr: Expr) -> CType:
+        """Return the type of the elements of a list: that of a variable, or one that holds all values of a new list."""
+        match expr:
+            case Load() | Index():
+                return self.elements[expr.name]
+            case Call():
+                return self._result_element(expr)
+            case Copy():
+                return storage_type(scalar_of(expr.type))
+            case _:
+                pass
+        scalar = scalar_of(expr.type)
+        bounds = bounds_of_table(expr.values) if isinstance(expr, ConstList) else self.values.interval(expr)
+        of = storage_type(scalar)
+        match scalar:
+            case IntType():
+                return of if bounds is not None and of.holds(bounds) else working_type((bounds,))
+            case FloatType():
+                return DOUBLE
+            case _:
+                return of
+
+    def _result_element(self, expr: Call) -> CType:
+        return storage_type(scalar_of(expr.type))
+
+    def _shape(self, expr: Expr) -> tuple[int, ...]:
+        """Return the sizes of a list, outermost first. Raises NoNativeForm where they are not known."""
+        found = self._shape_or_none(expr)
+        if found is None:
+            raise NoNativeForm("a list is made whose sizes are not known, or whose rows differ", span=expr.span)
+        return found
+
+    def _shape_or_none(self, expr: Expr) -> tuple[int, ...] | None:
+        match expr:
+            case ConstList():
+                return _rectangle(expr.values, len(dimensions_of(expr.type)))
+            case Binary():
+                left, right = self._shape_or_none(expr.left), self._shape_or_none(expr.right)
+                if left is None or right is None or left[1:] != right[1:]:
+                    return None
+                return (left[0] + right[0], *left[1:])
+            case ListExpr() | Generator() if isinstance(expr.type, ListType):
+                return self._shape_of_rows(expr, expr.type)
+            case _:
+                return self.values.shape(expr)
+
+    def _shape_of_rows(self, expr: ListExpr | Generator, of: ListType) -> tuple[int, ...] | None:
+        if not isinstance(of.element, ListType):
+            return (of.size,)
+        shapes = {self._shape_or_none(row) for row in expr.elements}
+        shape = shapes.pop() if len(shapes) == 1 else None
+        return None if shape is None else (of.size, *shape)
+
+    # Tables -----------------------------------------------------------------------------------------------------------
+
+    def _table(self, values: tuple[object, ...], element: CType, sizes: tuple[int, ...], span: Span) -> str:
+        return self._table_of(list(flat(values)), element, sizes, span)
+
+    def _table_of(self, values: list[object], element: CType, sizes: tuple[int, ...], span: Span) -> str:
+        """Return the name of a constant list."""
+        lines = table_lines(element, sizes, "{}", values, span)
+        key = (lines[0], "\n".join(lines[1:]))
+        if key not in self._table_names:
+            self._table_names[key] = self.names.fresh("table")
+            self.tables += [lines[0].replace("{}", self._table_names[key], 1), *lines[1:]]
+        return self._table_names[key]
+
+    def variable_table(self, variable: Variable) -> list[str] | None:
+        """Return the definition of an actor variable that is a constant list; None if it is not one."""
+        initial, of = variable.initial, variable.type
+        if variable.name in self.mutated or not isinstance(of, ListType):
+            return None
+        match initial:
+            case ConstList() if is_full(initial.values, dimensions_of(of)):
+                values = list(flat(initial.values))
+            case Copy(operand=ConstList() as table):
+                values = converted_table(table.values, of)
+            case _:
+                return None
+        return table_lines(
+            self.elements[variable.name], dimensions_of(of), self.names.of(variable.name), values, variable.span
+        )
+
+
+def _rectangle(values: tuple[object, ...], rank: int) -> tuple[int, ...] | None:
+    """Return the sizes of a nested table whose rows are of one size, else None."""
+    if rank == 1:
+        return (len(values),)
+    rows = {_rectangle(v, rank - 1) if isinstance(v, tuple) else None for v in values}
+    row = rows.pop() if len(rows) == 1 else None
+    return None if row is None else (len(values), *row)

@@ -1,0 +1,133 @@
+"""What the parts of an actor's file share: names, ports, guards, and the writers of statements."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dse.base.source import NO_SPAN, Span
+from dse.codegen.cpp.choice import ChoiceNames, trials_of
+from dse.codegen.cpp.lists import CppLists
+from dse.codegen.cpp.spelling import Names
+from dse.codegen.cpp.statements import CppStatements, PortNames, SourceLines
+from dse.codegen.emitter import Lines
+from dse.passes.analyses.uses import ActorFacts
+from dse.program.explicit import ExplicitActor, Guard, Peek, Wiring
+from dse.program.ir import Action, Actor
+
+_MOST_NARROW_ACTIONS = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActorScope:
+    """One actor that is being written. ``inputs`` and ``outputs`` are the connected ports that some action uses."""
+
+    explicit: ExplicitActor
+    facts: ActorFacts
+    expressions: CppLists
+    class_name: str
+    source: SourceLines
+    ports: PortNames
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    guards: Mapping[int, tuple[Peek | None, Guard]]
+    """By action: the tokens that its guard looks at, and the guard."""
+    names: ChoiceNames
+
+    @property
+    def actor(self) -> Actor:
+        """The actor as the source has it."""
+        return self.explicit.actor
+
+    @property
+    def has_states(self) -> bool:
+        """Whether its machine has more than one state."""
+        return len(self.actor.states) > 1
+
+    @property
+    def visit(self) -> str:
+        """The type of a visit of the actor."""
+        return "Visit<Ports>" if len(self.actor.actions) <= _MOST_NARROW_ACTIONS else "Visit<Ports, WideId>"
+
+    def statements(self) -> CppStatements:
+        """Return a writer of statements."""
+        return CppStatements(self.expressions, self.ports, self.source)
+
+    def touches_ports(self, action: Action) -> bool:
+        """Return whether a firing reads or writes a connected port."""
+        ins = any(p.port in self.inputs for p in action.inputs)
+        return ins or any(p.port in self.outputs for p in action.outputs)
+
+
+class MemberWriter:
+    """Writes members of the class of an actor."""
+
+    def __init__(self, scope: ActorScope, lines: Lines) -> None:
+        self.scope = scope
+        self.lines = lines
+
+    def open(self, head: str, span: Span = NO_SPAN) -> None:
+        """Write the head of a block."""
+        self.lines.add(f"{head} {{", span)
+        self.lines.depth += 1
+
+    def close(self, end: str = "}") -> None:
+        """End the block that was opened last."""
+        self.lines.depth -= 1
+        self.lines.add(end)
+
+    def close_member(self, end: str = "}") -> None:
+        """End a member; an empty line follows."""
+        self.close(end)
+        self.lines.add("")
+
+    def comment(self, span: Span) -> None:
+        """Write the first line of the source of something."""
+        writer = self.scope.statements()
+        writer.comment(span, 1)
+        self.lines.extend(writer.lines)
+
+
+def _port_names(actor: Actor, wiring: Wiring) -> PortNames:
+    names = Names()
+    return PortNames(
+        arriving=wiring.inputs,
+        leaving=tuple(p.type for p in actor.outputs),
+        inputs=tuple(names.of(f"<{p.name}", p.name) for p in actor.inputs),
+        outputs=tuple(names.of(f">{p.name}", p.name) for p in actor.outputs),
+    )
+
+
+def _used_ports(actor: Actor, wiring: Wiring) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the connected inputs and outputs that some action uses."""
+    read = {p.port for a in actor.actions for p in a.inputs if wiring.inputs[p.port] is not None}
+    written = {p.port for a in actor.actions for p in a.outputs if wiring.fan_outs[p.port]}
+    return tuple(sorted(read)), tuple(sorted(written))
+
+
+def scope_of(
+    explicit: ExplicitActor, facts: ActorFacts, expressions: CppLists, class_name: str, source: SourceLines
+) -> ActorScope:
+    """Return what the parts of the file of an actor share."""
+    actor, wiring, names = explicit.actor, explicit.wiring, expressions.names
+    states, port_names = Names(), _port_names(actor, wiring)
+    guards = trials_of((*explicit.start, *explicit.choice))
+    choice_names = ChoiceNames(
+        inputs=port_names.inputs,
+        outputs=port_names.outputs,
+        actions=tuple(names.of(f"{k} action", a.name) for k, a in enumerate(actor.actions)),
+        guards={k: names.of(f"{k} guard", f"can_{actor.actions[k].name}") for k in guards},
+        states=tuple(states.of(str(k), state) for k, state in enumerate(actor.states)),
+        guarded=wiring.accesses,
+    )
+    inputs, outputs = _used_ports(actor, wiring)
+    return ActorScope(
+        explicit=explicit,
+        facts=facts,
+        expressions=expressions,
+        class_name=class_name,
+        source=source,
+        ports=port_names,
+        inputs=inputs,
+        outputs=outputs,
+        guards=guards,
+        names=choice_names,
+    )

@@ -1,0 +1,121 @@
+"""What an actor keeps: its variables with their initial values, its ports, its functions and procedures."""
+
+from collections.abc import Sequence
+
+from dse.codegen.cpp.scope import MemberWriter
+from dse.codegen.cpp.statements import CppStatements
+from dse.codegen.cpp.storage import list_text, view_text, zero_text
+from dse.codegen.cpp.types import storage_type
+from dse.program.ir import Expr, Routine, Variable
+from dse.program.types import ListType, Type, dimensions_of, scalar_of
+
+
+class StateWriter(MemberWriter):
+    """Writes the members of the class of an actor that are no actions."""
+
+    def constructor(self, variables: Sequence[Variable]) -> None:
+        """Write the constructor, which computes the initial values in the order of the variables."""
+        span = self.scope.actor.span
+        self.open(f"explicit {self.scope.class_name}(const Wires& wires) : Actor(wires), ports_(wires)", span)
+        writer = self.scope.statements()
+        for variable in variables:
+            if variable.initial is not None:
+                self._initial(variable, variable.initial, writer)
+        self.lines.extend(writer.lines)
+        self.close_member()
+
+    def _initial(self, variable: Variable, value: Expr, writer: CppStatements) -> None:
+        write = self.scope.expressions
+        write.statement = variable.span
+        writer.comment(variable.span)
+        target, of = write.names.of(variable.name), variable.type
+        if isinstance(of, ListType):
+            writer.line(f"copy_into({target}, {write.place(value)})", variable.span)
+        else:
+            writer.line(f"{target} = {writer.stored(value, storage_type(of))}", variable.span)
+
+    def members(self, variables: Sequence[Variable]) -> None:
+        """Write the variables of the actor, the state of its machine and its ports."""
+        add, write, scope = self.lines.add, self.scope.expressions, self.scope
+        for variable in variables:
+            target, of = write.names.of(variable.name), variable.type
+            if isinstance(of, ListType):
+                add(f"{list_text(write.elements[variable.name], dimensions_of(of))} {target};", variable.span)
+            else:
+                held = storage_type(of)
+                zero = "" if held.family == "string" else zero_text(held)
+                add(f"{held.name} {target}{{{zero}}};", variable.span)
+        if scope.has_states:
+            add(f"State state_ = State::{scope.names.states[scope.actor.initial_state]};")
+        if write.effects.recursive:
+            add("Recursion recursion_;")
+        add("Ports ports_;")
+
+    def ports(self) -> None:
+        """Write the class of the ends of the FIFOs."""
+        scope, names = self.scope, self.scope.ports
+        members, starts = [], []
+        for i in scope.inputs:
+            members.append(f"Reader<{_token_text(names.arriving[i])}> {names.inputs[i]};")
+            starts.append(f"{names.inputs[i]}(wires.inputs[{i}])")
+        for j in scope.outputs:
+            fan_out = scope.explicit.wiring.fan_outs[j]
+            members.append(f"Writer<{_token_text(names.leaving[j])}, {fan_out}> {names.outputs[j]};")
+            starts.append(f"{names.outputs[j]}(wires.outputs[{j}])")
+        self.open("struct Ports")
+        wires = "const Wires& wires" if starts else "const Wires&"
+        self.lines.add(f"explicit Ports({wires}){' : ' if starts else ''}{', '.join(starts)} {{}}")
+        self.lines.add("")
+        self.lines.add("template <class Do>")
+        self.open("void each([[maybe_unused]] Do&& act)")
+        for end in (*(names.inputs[i] for i in scope.inputs), *(names.outputs[j] for j in scope.outputs)):
+            self.lines.add(f"act({end});")
+        self.close_member()
+        for member in members:
+            self.lines.add(member)
+        self.close_member("};")
+
+    # Routines ---------------------------------------------------------------------------------------------------------
+
+    def routine(self, routine: Routine) -> None:
+        """Write a function or procedure; one that may call itself watches how deep it is."""
+        write, span = self.scope.expressions, routine.span
+        parameters = ", ".join(self._parameter(p) for p in routine.parameters)
+        self.comment(span)
+        self.open(f"{_result_text(routine.result_type)} {write.names.of(routine.name)}({parameters})", span)
+        writer = self.scope.statements()
+        if routine.name in write.effects.recursive:
+            write.statement = span
+            writer.line(f"const Depth depth(recursion_, {write.site()})", span)
+        writer.body(routine.body)
+        if routine.result is not None and routine.result_type is not None:
+            self._result(routine.result, routine.result_type, writer)
+        self.lines.extend(writer.lines)
+        self.close_member()
+
+    def _result(self, result: Expr, of: Type, writer: CppStatements) -> None:
+        write, held = self.scope.expressions, storage_type(scalar_of(of))
+        write.statement = result.span
+        writer.comment(result.span)
+        value = write.made(result, held) if isinstance(of, ListType) else writer.stored(result, held)
+        writer.line(f"return {value}", result.span)
+
+    def _parameter(self, parameter: Variable) -> str:
+        write, of = self.scope.expressions, parameter.type
+        name, constant = write.names.of(parameter.name), parameter.name not in write.mutated
+        if isinstance(of, ListType):
+            return f"{view_text(write.elements[parameter.name], len(dimensions_of(of)), constant=constant)} {name}"
+        held = storage_type(of)
+        return f"const std::string& {name}" if held.family == "string" and constant else f"{held.name} {name}"
+
+
+def _token_text(of: Type | None) -> str:
+    assert of is not None, "an unconnected port has no end"
+    return storage_type(scalar_of(of)).name
+
+
+def _result_text(of: Type | None) -> str:
+    if of is None:
+        return "void"
+    held = storage_type(scalar_of(of))
+    return list_text(held, dimensions_of(of)) if isinstance(of, ListType) else held.name

@@ -1,0 +1,330 @@
+"""Statements of the explicit IR as C++, each below the line of the source that it stems from."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from dse.base.source import NO_SPAN, Span
+from dse.codegen.cpp.lists import CppLists
+from dse.codegen.cpp.spelling import CONDITIONAL, Typed, atom
+from dse.codegen.cpp.storage import list_text, zero_text
+from dse.codegen.cpp.types import BIG, CType, storage_type, working_type
+from dse.codegen.emitter import StatementEmitter
+from dse.passes.analyses.ranges import container
+from dse.program.ir import (
+    Assign,
+    CallStmt,
+    Check,
+    ConsumeTokens,
+    CopyInto,
+    Count,
+    Declare,
+    Expr,
+    ForEach,
+    GeneratorLoop,
+    If,
+    Print,
+    ReadTokens,
+    Stmt,
+    While,
+    WriteTokens,
+)
+from dse.program.types import FloatType, IntType, ListType, ScalarType, Type, scalar_of
+
+SourceLines: TypeAlias = Callable[[str], Sequence[str]]
+"""Returns the lines of a source file by its path; none where there is no such file."""
+_MOST_COMMENT_LINES = 3
+
+
+def no_source(path: str) -> Sequence[str]:
+    """Return no lines: for texts without the source in comments."""
+    del path
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortNames:
+    """The ends of the FIFOs of an actor: the types of the tokens that arrive (None: unconnected), and their names."""
+
+    arriving: tuple[Type | None, ...]
+    leaving: tuple[Type, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+class CppStatements(StatementEmitter):
+    """Writes statements of one actor. ``source`` gives the lines that are put into comments."""
+
+    expressions: CppLists
+
+    def __init__(self, expressions: CppLists, ports: PortNames, source: SourceLines) -> None:
+        super().__init__(expressions)
+        self.ports = ports
+        self.source = source
+        self._commented = (NO_SPAN.path, 0)
+
+    # Source in comments -----------------------------------------------------------------------------------------------
+
+    def statement(self, stmt: Stmt) -> None:
+        """Write one statement, the line of the source above it."""
+        self.expressions.statement = stmt.span
+        if not isinstance(stmt, ReadTokens | ConsumeTokens | Count):
+            self.comment(stmt.span, 1 if isinstance(stmt, ForEach | While | If) else 0)
+        super().statement(stmt)
+
+    def comment(self, span: Span, most: int = 0) -> None:
+        """Write the lines of the source that a span covers, ``most`` of them, unless they stand there already."""
+        lines = self.source(span.path)
+        last = min(span.end_line, span.line + (most or _MOST_COMMENT_LINES) - 1, len(lines))
+        for number in range(span.line, last + 1):
+            if (span.path, number) > self._commented or span.path != self._commented[0]:
+                text = _harmless(lines[number - 1])
+                if text:
+                    self.lines.add(f"// {text}")
+                self._commented = (span.path, number)
+
+    # Stores -----------------------------------------------------------------------------------------------------------
+
+    def declare(self, stmt: Declare) -> None:
+        """Write a local with its first value."""
+        variable, write = stmt.variable, self.expressions
+        if isinstance(variable.type, ListType):
+            self._declare_list(stmt)
+            return
+        of = storage_type(variable.type)
+        value = zero_text(of) if stmt.value is None else self.stored(stmt.value, of)
+        constant = "const " if variable.name not in write.mutated else ""
+        target = write.names.of(variable.name)
+        start = "{}" if value == '""' else f" = {value}"
+        self.line(f"{constant}{of.name} {target}{start}", stmt.span)
+
+    def _declare_list(self, stmt: Declare) -> None:
+        write, name = self.expressions, stmt.variable.name
+        element, target = write.elements[name], write.names.of(name)
+        held = list_text(element, write.values.held[name].sizes)
+        if stmt.value is None:
+            self.line(f"{held} {target}", stmt.span)
+            return
+        value = write.made(stmt.value, element)
+        constant = "const " if name not in write.mutated else ""
+        self.line(f"{constant}{held} {target} = {value}", stmt.span)
+
+    def stored(self, value: Expr, of: CType) -> str:
+        """Return a scalar as it is stored in a variable that is known to hold it."""
+        code = self.expressions.scalar(value)
+        if BIG in (code.type, of):
+            return self.expressions.as_type(code, of).text
+        return code.text
+
+    def assign(self, stmt: Assign) -> None:
+        """Write the assignment of a scalar."""
+        of = self.expressions.values.held[stmt.name].variable.type
+        assert not isinstance(of, ListType), "lists are copied"
+        self.line(f"{self.expressions.names.of(stmt.name)} = {self.stored(stmt.value, storage_type(of))}", stmt.span)
+
+    def assign_element(self, stmt: Assign) -> None:
+        """Write the assignment of an element, which is dropped and counted when an index is out of bounds."""
+        with self._bounds_tested(stmt) as target:
+            value = self.stored(stmt.value, self.expressions.elements[stmt.name])
+            self.line(f"{target} = {value}", stmt.span)
+
+    def copy_into(self, stmt: CopyInto) -> None:
+        """Write the assignment of a list or sub-list; a value that is made for it is made first."""
+        with self._bounds_tested(stmt) as target:
+            self.line(f"copy_into({target}, {self.expressions.place(stmt.value)})", stmt.span)
+
+    @contextmanager
+    def _bounds_tested(self, stmt: Assign | CopyInto) -> Iterator[str]:
+        """Write the tests of the indices around a store; gives the text of its target."""
+        write = self.expressions
+        if not stmt.indices:
+            yield write.names.of(stmt.name)
+            return
+        if not any(isinstance(i, Check) for i in stmt.indices):
+            yield write.at_indices(stmt.name, [write.index(i) for i in stmt.indices])
+            return
+        tests, texts, held = self._tests(stmt)
+        if held:
+            self.open("")
+            for line in held:
+                self.line(line, stmt.span)
+        self.open(f"if ({' && '.join(tests)})", stmt.span)
+        yield write.at_indices(stmt.name, texts)
+        self.lines.depth -= 1
+        self.lines.add("} else {")
+        self.lines.depth += 1
+        accessed = write.values.held[stmt.name].variable.source_name
+        self.line(f"stray({write.sites.number(stmt.span, accessed)})", stmt.span)
+        self.close()
+        if held:
+            self.close()
+
+    def _tests(self, stmt: Assign | CopyInto) -> tuple[list[str], list[str], list[str]]:
+        """Return the tests of the indices of a store, the indices behind them, and what is declared before."""
+        write = self.expressions
+        tests: list[str] = []
+        texts: list[str] = []
+        held: list[str] = []
+        for depth, index in enumerate(stmt.indices):
+            if not isinstance(index, Check):
+                texts.append(write.index(index))
+                continue
+            code = write.scalar(index.operand)
+            if code.simple:
+                texts.append(code.text)
+                tests.append(write.bound_test(index, code.text, stmt.name, depth))
+                continue
+            of = working_type((write.values.interval(index.operand),))
+            texts.append(write.names.fresh("index"))
+            value = write.as_type(code, of).text if BIG in (code.type, of) else code.text
+            if tests or held:
+                held.append(f"{of.name} {texts[-1]} = 0")
+                value = f"{texts[-1]} = {value}"
+            else:
+                held.append(f"const {of.name} {texts[-1]} = {value}")
+                value = texts[-1]
+            tests.append(write.bound_test(index, value, stmt.name, depth))
+        return tests, texts, held
+
+    # Control ----------------------------------------------------------------------------------------------------------
+
+    def print(self, stmt: Print) -> None:
+        """Write what prints."""
+        end = '"\\n"' if stmt.newline else ""
+        if stmt.value is None:
+            if end:
+                self.line(f"context.output({end})", stmt.span)
+            return
+        text = self.expressions.scalar(stmt.value)
+        printed = f"{text.at(CONDITIONAL + 1)} + {end}" if end else text.text
+        self.line(f"context.output({printed})", stmt.span)
+
+    def _if(self, stmt: If) -> None:
+        """Write an ``if`` with all its ``elsif``; faults of their conditions are theirs."""
+        head = "if"
+        while True:
+            self.expressions.statement = stmt.span
+            self.open(f"{head} ({self.expressions.scalar(stmt.condition).text})", stmt.span)
+            self.body(stmt.then)
+            self.lines.depth -= 1
+            match stmt.otherwise:
+                case ():
+                    self.lines.add("}")
+                    return
+                case (If() as chained,):
+                    stmt, head = chained, "} else if"
+                case others:
+                    self.open("} else", stmt.span)
+                    self.body(others)
+                    self.close()
+                    return
+
+    def foreach(self, stmt: ForEach) -> None:
+        """Write a loop over a range."""
+        head = self.expressions.loop_head(GeneratorLoop(stmt.variable, stmt.low, stmt.high))
+        self.block(head, stmt.body, stmt.span)
+
+    def endless(self, stmt: While) -> None:
+        """Write the report of a loop that nothing can end."""
+        self.line(f"endless({self.expressions.site()})", stmt.span)
+
+    def call(self, stmt: CallStmt) -> None:
+        """Write the call of a procedure; before that of a native, the actor says where it is."""
+        if stmt.routine in self.expressions.natives:
+            self.line(f"at({self.expressions.site()})", stmt.span)
+        self.line(self.expressions.call_text(stmt.routine, stmt.arguments), stmt.span)
+
+    # Tokens -----------------------------------------------------------------------------------------------------------
+
+    def access(self, stmt: Stmt) -> None:
+        """Write a token access or a count."""
+        match stmt:
+            case ReadTokens():
+                self._read(stmt)
+            case ConsumeTokens():
+                self.line(f"p.{self.ports.inputs[stmt.port]}.consume({stmt.tokens})", stmt.span)
+            case WriteTokens():
+                self._write(stmt)
+            case Count():
+                self.line(f"++rounds[{stmt.counter}]", stmt.span)
+            case _:
+                raise AssertionError(f"{type(stmt).__name__} has a method of its own")
+
+    def _read(self, stmt: ReadTokens) -> None:
+        """Write the load of a token variable, without moving the position."""
+        source, of = self.ports.arriving[stmt.port], stmt.variable.type
+        assert source is not None, "an action that reads an unconnected input is never written"
+        port, target = f"p.{self.ports.inputs[stmt.port]}", self.expressions.names.of(stmt.variable.name)
+        constant = "const " if stmt.variable.name not in self.expressions.mutated else ""
+        if not isinstance(of, ListType):
+            held = storage_type(of)
+            token = self._token(f"{port}[{stmt.offset}]", source, of, held, convert=stmt.convert)
+            self.line(f"{constant}{held.name} {target} = {token}", stmt.span)
+            return
+        element = self.expressions.elements[stmt.variable.name]
+        self.line(f"{list_text(element, (stmt.count,))} {target}", stmt.span)
+        arriving, scalar = storage_type(scalar_of(source)), scalar_of(of)
+        if stmt.convert and not (_is_copied(arriving, scalar) and storage_type(scalar) == element):
+            position = f"{stmt.offset} + k * {stmt.stride}"
+            token = self._token(f"{port}[{position}]", source, scalar, element, convert=True)
+            self.line(f"for (i64 k = 0; k != {stmt.count}; ++k) {{ {target}[k] = {token}; }}", stmt.span)
+            return
+        stride = "" if stmt.stride == 1 else f", {stmt.stride}"
+        self.line(f"{port}.copy({target}.data(), {stmt.offset}, {stmt.count}{stride})", stmt.span)
+
+    def _token(self, text: str, source: Type, target: ScalarType, held: CType, *, convert: bool) -> str:
+        """Return a token as a variable takes it."""
+        scalar = scalar_of(source)
+        code: Typed = atom(text, storage_type(scalar))
+        if convert:
+            code = self.expressions.converted(code, container(scalar), scalar, target)
+        return self.expressions.as_type(code, held).text if BIG in (code.type, held) else code.text
+
+    def _write(self, stmt: WriteTokens) -> None:
+        """Write tokens; all of them are computed before the first is written, where that can be seen."""
+        port = f"p.{self.ports.outputs[stmt.port]}"
+        of = storage_type(scalar_of(self.ports.leaving[stmt.port]))
+        if not stmt.repeat:
+            self._write_scalars(stmt, port, of)
+            return
+        places = [self.expressions.place(v) for v in stmt.values]
+        if len(places) == 1:
+            self.line(f"{port}.put({places[0]}.view().data, {stmt.repeat})", stmt.span)
+            return
+        names = [self.expressions.names.fresh("tokens") for _ in places]
+        self.open("")
+        for held, place in zip(names, places, strict=True):
+            self.line(f"auto&& {held} = {place}", stmt.span)
+        for k, held in enumerate(names):
+            self.line(f"{port}.lay({held}.view().data, {k}, {stmt.repeat}, {len(names)})", stmt.span)
+        self.line(f"{port}.advance({stmt.repeat * len(names)})", stmt.span)
+        self.close()
+
+    def _write_scalars(self, stmt: WriteTokens, port: str, of: CType) -> None:
+        texts = [self.stored(v, of) for v in stmt.values]
+        if len(texts) > 1 and any(self.expressions.effects.may_end(v) for v in stmt.values):
+            names = [self.expressions.names.fresh("token") for _ in texts]
+            self.open("")
+            for held, text in zip(names, texts, strict=True):
+                self.line(f"const {of.name} {held} = {text}", stmt.span)
+            for held in names:
+                self.line(f"{port}.put({held})", stmt.span)
+            self.close()
+            return
+        for value, text in zip(stmt.values, texts, strict=True):
+            self.line(f"{port}.put({text})", value.span)
+
+
+def _is_copied(arriving: CType, target: ScalarType) -> bool:
+    """Return whether a plain conversion of C++ converts tokens: integers of the machine to such, or among floats."""
+    held = storage_type(target)
+    if isinstance(target, IntType):
+        return arriving.family == "integer" and BIG not in (arriving, held)
+    return isinstance(target, FloatType) and arriving.family == "float"
+
+
+def _harmless(text: str) -> str:
+    """Return a line of the source for a comment: printable, and nothing that goes on in the next line."""
+    shown = "".join(c if c.isprintable() else " " for c in text).strip()
+    return shown + "." if shown.endswith("\\") else shown

@@ -1,0 +1,127 @@
+"""The journey of ``dse build``: a network as a C++ project in a folder, and the program that is built of it there."""
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from dse.base.collector import collector_paused
+from dse.base.errors import Diagnostic
+from dse.flows.manifest import file_digest
+from dse.flows.program import unheard
+from dse.frontend.network.elaborate import load_network
+from dse.native.build import BuildCounts, BuildOptions, build_program
+from dse.native.emission import Emission, EmissionOptions, emit
+from dse.native.manifest import ManifestFacts, write_manifest
+from dse.native.natives import user_natives
+from dse.native.project import APP, check_folder, write_sources
+from dse.native.toolchain import Compiler, CompilerVersion, compiler_version, find_compiler
+from dse.program.network import Network
+
+LOG = "build.log"
+"""File of the folder that holds what a compiler said that failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildRequest:
+    """What to build. ``folder``: where; ``compiler`` None: ``$CXX``, else the first one that is found.
+
+    ``natives``: ("unit.function", "file.cpp:symbol"). ``rounds``: the program counts the rounds of loops.
+    """
+
+    network: str
+    folder: Path
+    source_paths: tuple[str, ...] = ()
+    strict: bool = False
+    compiler: str | None = None
+    natives: tuple[tuple[str, str], ...] = ()
+    rounds: bool = False
+    options: BuildOptions = field(default_factory=BuildOptions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildReport:
+    """What was built. ``app``: the program; ``seconds``: of writing and compiling."""
+
+    network: Network
+    app: Path
+    compiler: Compiler
+    version: CompilerVersion
+    counts: BuildCounts
+    seconds: float
+    files: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+
+
+def build_file(request: BuildRequest, stage: Callable[[str], None] = unheard) -> BuildReport:
+    """Write the project of the network of an XDF file into a folder, and build it there.
+
+    Raises:
+        SourceError: the network is wrong. NoNativeForm: an actor has no C++ form. OptionError: the folder holds
+        something else, or an option is impossible. BuildError: there is no compiler, or it fails. OSError: disk full.
+    """
+    stage("reading the network")
+    with collector_paused():
+        loaded = load_network(request.network, source_paths=request.source_paths, strict=request.strict)
+    return build_network(loaded.network, request, stage, warnings=loaded.warnings)
+
+
+def build_network(
+    network: Network,
+    request: BuildRequest,
+    stage: Callable[[str], None] = unheard,
+    *,
+    warnings: tuple[Diagnostic, ...] = (),
+) -> BuildReport:
+    """Build a network that is loaded; ``warnings``: of its loading. Raises: as ``build_file``."""
+    started = time.monotonic()
+    compiler = find_compiler(request.compiler)
+    version = compiler_version(compiler)
+    folder = request.folder
+    earlier = check_folder(folder)
+    overrides = user_natives(f"{key}={target}" for key, target in request.natives)
+    stage("writing C++")
+    emission = emit(network, EmissionOptions(rounds=request.rounds, overrides=overrides))
+    folder.mkdir(parents=True, exist_ok=True)
+    files = write_sources(emission.project, folder, earlier)
+    facts = ManifestFacts(
+        network=network,
+        compiler=compiler,
+        version=version,
+        options=request.options,
+        sources={path: file_digest(path) for path in network.sources if Path(path).is_file()},
+        files=files,
+        natives=request.natives,
+    )
+    write_manifest(folder, facts)  # before the build, too: what is there is ours whatever happens
+    counts = _build(emission, folder, compiler, request.options, stage)
+    app = folder / APP
+    with_app = {**files, APP: hashlib.sha256(app.read_bytes()).hexdigest()}
+    write_manifest(folder, replace(facts, files=with_app))
+    return BuildReport(
+        network=network,
+        app=app,
+        compiler=compiler,
+        version=version,
+        counts=counts,
+        seconds=time.monotonic() - started,
+        files=tuple(files),
+        warnings=(*warnings, *emission.warnings),
+    )
+
+
+def _build(
+    emission: Emission, folder: Path, compiler: Compiler, options: BuildOptions, stage: Callable[[str], None]
+) -> BuildCounts:
+    stage("compiling")
+    (folder / LOG).unlink(missing_ok=True)
+    return build_program(
+        emission.project,
+        folder,
+        folder / APP,
+        compiler,
+        options,
+        log=folder / LOG,
+        progress=lambda done, count: stage(f"compiling: {done} of {count} files"),
+    )

@@ -1,0 +1,353 @@
+"""The journey of ``dse measure``: mappings are estimated with measured weights, run, and both are compared."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from dse.base.errors import Diagnostic, OptionError
+from dse.estimate.engine import compile_engine, make_engine, needs_compiling
+from dse.explore.space.build import build_space
+from dse.explore.space.space import Candidate as SpaceCandidate
+from dse.explore.space.space import Space, SpaceOptions
+from dse.flows.bench import Bench, open_bench
+from dse.flows.inputs import default_input, require_file, require_input
+from dse.flows.measure_points import MeasureSettings, cannot_run, written_point
+from dse.flows.profile import ProfiledNetwork, ProfileSettings, check_settings, profile_on_bench, run_capacities
+from dse.flows.program import unheard
+from dse.flows.setting import COMPILING
+from dse.formats.weights_folder import read_weights
+from dse.formats.xcf import read_xcf, states_sizes
+from dse.frontend.network.elaborate import load_network
+from dse.measure.comparison import Comparison, Prediction, compare
+from dse.measure.machine import MachineMoment, State, machine_moment
+from dse.measure.platform import this_machine
+from dse.measure.runs import RunOrder
+from dse.measure.session import STATES, Candidate, Patience, Session, measure_candidates
+from dse.model.design_point import DesignPoint
+from dse.model.problem import Problem
+from dse.model.trace import Trace, make_trace
+from dse.model.weights import WeightTable
+from dse.report.ranking import mapping_text
+from dse.run.options import PLAIN_RUN, RunOptions
+
+_MOST_ESTIMATED = 20_000
+"""Of a larger space so many mappings are drawn, of which ``top`` takes the best."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureOptions:
+    """What to measure. ``mappings``: files; else the ``top`` best by estimate, or a ``sample`` of all mappings.
+
+    ``inputs``: each is profiled and measured; empty: the default one. ``buffers``: FIFO sizes in tokens, each mapping
+    with each; empty: those of the network. ``weights``: of these folders and files; empty: they are measured first.
+    """
+
+    program: str
+    inputs: tuple[str, ...] = ()
+    source_paths: tuple[str, ...] = ()
+    run: RunOptions = PLAIN_RUN
+    mappings: tuple[str, ...] = ()
+    top: int | None = None
+    sample: int | None = None
+    buffers: tuple[int, ...] = ()
+    weights: tuple[str, ...] = ()
+    engine: str = "compiled"
+    profile: ProfileSettings = field(default_factory=lambda: ProfileSettings(calibrate=3))
+    settings: MeasureSettings = field(default_factory=MeasureSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """The outcome of ``measure_mappings``. ``comparisons``: for each state, that with the most runs first.
+
+    ``profiles``: of each input and FIFO size, empty where weights were given; ``skipped``: (candidate, why).
+    """
+
+    network: str
+    comparisons: tuple[Comparison, ...]
+    session: Session
+    profiles: tuple[ProfiledNetwork, ...]
+    skipped: tuple[tuple[str, str], ...]
+    moments: tuple[MachineMoment, MachineMoment]
+    warnings: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def measure_mappings(options: MeasureOptions, stage: Callable[[str], None] = unheard) -> Measured:
+    """Estimate and measure mappings of a network on this machine.
+
+    Raises:
+        SourceError, FormatError, OptionError: an input is wrong. BuildError, NoNativeForm: it cannot be built.
+        ExecutionError: a run fails, or no state of the machine lasted for two runs of a candidate.
+    """
+    _check(options)
+    stage("reading the program")
+    require_file(options.program, "a network (.xdf)")
+    loaded = load_network(options.program, source_paths=options.source_paths)
+    inputs = options.inputs or (default_input(options.program),)
+    for path in inputs:
+        if path is not None:
+            require_input(path)
+    if needs_compiling(options.engine):
+        stage(COMPILING)
+        compile_engine()
+    run = replace(options.run, input=inputs[0])
+    with open_bench(loaded.network, run, options.settings.bench, stage) as bench:
+        measured = compare_on_bench(bench, options, tuple(inputs), stage)
+    return replace(measured, diagnostics=loaded.warnings)
+
+
+def compare_on_bench(
+    bench: Bench, options: MeasureOptions, inputs: tuple[str | None, ...], stage: Callable[[str], None] = unheard
+) -> Measured:
+    """Estimate and measure mappings of a network on a bench, on each of the inputs; as ``measure_mappings``."""
+    return _Journey(bench, options, inputs, stage).measured()
+
+
+def _check(options: MeasureOptions) -> None:
+    """Raise ``OptionError`` where it is not clear which mappings are to be measured."""
+    given = [bool(options.mappings), options.top is not None, options.sample is not None]
+    if sum(given) != 1:
+        raise OptionError(
+            "which mappings are to be measured is not clear",
+            expected="give one of --mappings DIR, --top N and --sample N",
+        )
+    for name, value in (("--top", options.top), ("--sample", options.sample), ("--runs", options.settings.rounds)):
+        if value is not None and value < 1:
+            raise OptionError(f"{name} {value} measures nothing", expected="1 or more")
+    check_settings(options.profile)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """An input with FIFO sizes: its trace and weights by state. ``label``: empty where there is only one case."""
+
+    input: str | None
+    tokens: int | None
+    capacities: tuple[int, ...]
+    trace: Trace
+    tables: dict[State, WeightTable]
+    usual: WeightTable
+    profile: ProfiledNetwork | None
+    label: str
+
+    def table(self, state: State) -> WeightTable:
+        """Return the weights for a state; those for the usual one where it was not calibrated."""
+        return self.tables.get(state, self.usual)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """A mapping in a case, with what is predicted of it in each state."""
+
+    case: _Case
+    point: DesignPoint
+    name: str
+
+
+class _Journey:
+    """The stages of one measurement."""
+
+    def __init__(
+        self, bench: Bench, options: MeasureOptions, inputs: tuple[str | None, ...], stage: Callable[[str], None]
+    ) -> None:
+        self._bench = bench
+        self._options = options
+        self._inputs = inputs
+        self._stage = stage
+        self._platform = this_machine(bench.facts, len(bench.cores))
+        self._rng = np.random.default_rng(options.settings.seed)
+
+    def measured(self) -> Measured:
+        """Return the outcome of all stages."""
+        before = machine_moment()
+        cases = self._cases()
+        entries, skipped = self._runnable([entry for case in cases for entry in self._entries(case)])
+        predictions = {state: self._predictions(cases, entries, state) for state in STATES}
+        session = self._session(entries)
+        profiles = tuple(case.profile for case in cases if case.profile is not None)
+        return Measured(
+            network=self._bench.topology.name,
+            comparisons=_comparisons(predictions, session),
+            session=session,
+            profiles=profiles,
+            skipped=tuple(skipped),
+            moments=(before, machine_moment()),
+            warnings=tuple(dict.fromkeys(warning for profile in profiles for warning in profile.warnings)),
+            diagnostics=(),
+        )
+
+    def _cases(self) -> list[_Case]:
+        """Return each input with each of the FIFO sizes."""
+        given = read_weights(self._options.weights) if self._options.weights else None
+        sizes = self._options.buffers or (None,)
+        return [self._case(path, tokens, given) for path, tokens in product(self._inputs, sizes)]
+
+    def _case(self, path: str | None, tokens: int | None, given: WeightTable | None) -> _Case:
+        """Return an input with FIFO sizes, profiled if no weights are given."""
+        topology, options = self._bench.topology, self._options
+        run = replace(options.run, input=path)
+        capacities = run_capacities(topology, run.fifo_tokens) if tokens is None else (tokens,) * len(topology.buffers)
+        label = self._label(path, tokens)
+        self._stage(f"profiling {label}".rstrip())
+        settings = replace(options.profile, capacities=capacities)
+        if given is not None:
+            settings = replace(settings, runs=1, calibrate=0)
+        profile = profile_on_bench(self._bench, run, settings, self._stage)
+        return _Case(
+            input=path,
+            tokens=tokens,
+            capacities=capacities,
+            trace=make_trace(topology, profile.runs.firings),
+            tables={} if given is not None else {s.state: s.table for s in profile.states},
+            usual=profile.table if given is None else given,
+            profile=profile if given is None else None,
+            label=label,
+        )
+
+    def _label(self, path: str | None, tokens: int | None) -> str:
+        words = [Path(path).name] if path is not None and len(self._inputs) > 1 else []
+        return " ".join([*words, *([f"{tokens} tokens"] if tokens is not None else [])])
+
+    def _entries(self, case: _Case) -> list[_Entry]:
+        """Return the mappings of a case."""
+        topology, found = self._bench.topology, []
+        for point in self._points(case):
+            name = point.name or mapping_text(point, topology, shown=len(topology.actors))
+            found.append(_Entry(case=case, point=point, name=f"{name} {case.label}".strip()))
+        return found
+
+    def _points(self, case: _Case) -> list[DesignPoint]:
+        """Return the mappings that are asked for, the same ones in each case."""
+        options, topology = self._options, self._bench.topology
+        if options.mappings:
+            return [self._of_file(path, case) for path in options.mappings]
+        space = build_space(topology, self._platform, SpaceOptions(capacities=(case.capacities,)))
+        rng = np.random.default_rng(options.settings.seed)
+        if options.sample is not None:
+            return drawn_points(space, options.sample, rng)
+        points = drawn_points(space, _MOST_ESTIMATED, rng)
+        times = self._estimates(case, case.usual, points)
+        best = sorted(range(len(points)), key=lambda k: (times[k] is None, times[k] or 0.0))
+        return [points[k] for k in best[: options.top]]
+
+    def _of_file(self, path: str, case: _Case) -> DesignPoint:
+        point = replace(read_xcf(path, self._bench.topology, self._platform), name=Path(path).stem)
+        keeps = case.tokens is None and states_sizes(path)
+        return point if keeps else replace(point, capacities=case.capacities)
+
+    def _runnable(self, entries: Sequence[_Entry]) -> tuple[list[_Entry], list[tuple[str, str]]]:
+        """Return what this machine can run, and the names of the others with the reasons."""
+        reasons = [cannot_run(entry.point, self._platform, len(self._bench.cores)) for entry in entries]
+        kept = [entry for entry, why in zip(entries, reasons, strict=True) if not why]
+        if not kept:
+            raise OptionError(
+                "there is no mapping that this machine can run",
+                expected=f"the first one: {reasons[0]}" if reasons else "name a folder with mapping files (.xcf)",
+            )
+        return kept, [(entry.name, why) for entry, why in zip(entries, reasons, strict=True) if why]
+
+    def _predictions(self, cases: Sequence[_Case], entries: Sequence[_Entry], state: State) -> list[Prediction]:
+        """Return what is predicted of each entry in a state."""
+        found: dict[int, Prediction] = {}
+        for case in cases:
+            own = [k for k, entry in enumerate(entries) if entry.case is case]
+            table = case.table(state)
+            times = self._estimates(case, table, [entries[k].point for k in own])
+            loads = actor_loads_ns(table, case.trace)
+            for k, time_ns in zip(own, times, strict=True):
+                point = entries[k].point
+                found[k] = Prediction(
+                    name=entries[k].name,
+                    estimated_ns=time_ns if time_ns is not None else float("inf"),
+                    load_ns=heaviest_load(point, loads),
+                    scored=time_ns is not None and not _calibrated(point, case, len(self._bench.topology.actors)),
+                )
+        return [found[k] for k in range(len(entries))]
+
+    def _estimates(self, case: _Case, table: WeightTable, points: Sequence[DesignPoint]) -> list[float | None]:
+        """Return the estimated times in ns; None for a deadlock."""
+        self._stage(f"estimating {len(points)} mappings {case.label}".rstrip())
+        problem = Problem(trace=case.trace, weights=table, platform=self._platform)
+        estimates = make_engine(self._options.engine, problem).estimates(points)
+        if any(estimate.tick_unit != "ps" for estimate in estimates):
+            raise OptionError("the weights have no clock: what they add up to is no time", expected="measure them")
+        return [None if estimate.deadlock is not None else estimate.makespan / 1000 for estimate in estimates]
+
+    def _session(self, entries: Sequence[_Entry]) -> Session:
+        """Run everything; each result must be that of one core on the same input."""
+        program, settings = self._bench.program, self._options.settings
+        usual = {path: program.run(RunOrder(input=path)).result for path in self._inputs}
+        candidates = []
+        for k, entry in enumerate(entries):
+            mapping = written_point(self._bench, self._platform, entry.point, f"candidate-{k}")
+            order = RunOrder(input=entry.case.input, mapping=mapping)
+            candidates.append(Candidate(name=entry.name, order=order, result=usual[entry.case.input]))
+        patience = Patience(rounds=settings.rounds, seconds=settings.seconds)
+
+        def heard(done: int, count: int) -> None:
+            self._stage(f"measuring: run {done} of {count}")
+
+        return measure_candidates(program, candidates, patience, self._rng, heard)
+
+
+def _comparisons(predictions: dict[State, list[Prediction]], session: Session) -> tuple[Comparison, ...]:
+    """Return the comparison in each state that lasted, that with the most runs first."""
+    found = [compare(state, predictions[state], session.of(state)) for state in STATES]
+    lasting = [comparison for comparison in found if comparison is not None]
+    return tuple(sorted(lasting, key=lambda comparison: -sum(pair.measured.count for pair in comparison.pairs)))
+
+
+def heaviest_load(point: DesignPoint, loads: Sequence[float]) -> float:
+    """Return the work of the partition with the most for each of its cores; ``loads``: of each actor."""
+    return max(sum(loads[a] for a in partition.actors) / partition.cores for partition in point.partitions)
+
+
+def drawn_points(space: Space, count: int, rng: np.random.Generator) -> list[DesignPoint]:
+    """Return all points of a space, or ``count`` different ones where it has more, drawn with equal chances."""
+    if space.size <= count:
+        return [space.to_point(candidate) for candidate in space.candidates()]
+    if space.size <= _MOST_ESTIMATED:
+        chosen = sorted(rng.choice(space.size, count, replace=False).tolist())
+        wanted = iter(chosen)
+        found, following = [], next(wanted)
+        for index, candidate in enumerate(space.candidates()):
+            if index == following:
+                found.append(space.to_point(candidate))
+                following = next(wanted, -1)
+        return found
+    drawn: dict[tuple[int, ...], DesignPoint] = {}
+    while len(drawn) < count:
+        assignment = space.random_assignment(rng)
+        drawn[assignment] = space.to_point(SpaceCandidate(assignment=assignment))
+    return list(drawn.values())
+
+
+def actor_loads_ns(table: WeightTable, trace: Trace) -> list[float]:
+    """Return what the firings of each actor compute on a CPU by some weights, in ns; what is not known counts as 0."""
+    loads = []
+    for actor, ids in zip(trace.topology.actors, trace.firings, strict=True):
+        counts = np.bincount(ids, minlength=len(actor.actions)).tolist()
+        total = 0.0
+        for action, firings in zip(actor.actions, counts, strict=True):
+            cost = table.compute.get((actor.name, action.name, "cpu"))
+            if cost is not None and cost.frequency_mhz:
+                total += firings * float(cost.mean_cycles) * 1000 / float(cost.frequency_mhz)
+        loads.append(total)
+    return loads
+
+
+def _calibrated(point: DesignPoint, case: _Case, actors: int) -> bool:
+    """Return whether the weights of a case were calibrated with the mapping of a point, whatever its FIFO sizes."""
+    if case.profile is None:
+        return False
+    split = _groups(point.partition_of(actors))
+    return any(_groups(owners) == split for owners in case.profile.owners)
+
+
+def _groups(owners: Sequence[int]) -> frozenset[frozenset[int]]:
+    """Return which actors are together."""
+    return frozenset(frozenset(a for a, other in enumerate(owners) if other == owner) for owner in owners)

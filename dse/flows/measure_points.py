@@ -1,0 +1,159 @@
+"""Measuring given design points on this machine: which of them it can run, and how long they take."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from dse.base.errors import DeadlockError, ExecutionError
+from dse.flows.bench import Bench, BenchSettings, open_bench
+from dse.flows.program import unheard
+from dse.formats.xcf_write import write_xcf
+from dse.measure.agreement import spread_of
+from dse.measure.machine import State
+from dse.measure.runs import RunOrder
+from dse.measure.session import STATES, Candidate, Patience, Session, measure_candidates
+from dse.model.design_point import DesignPoint
+from dse.model.platform import Platform
+from dse.program.network import Network
+from dse.run.options import RunOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureSettings:
+    """How to measure: ``rounds`` runs of each point, no further round after ``seconds``; ``seed``: of the order."""
+
+    rounds: int = 7
+    seconds: float | None = None
+    seed: int = 1
+    bench: BenchSettings = field(default_factory=BenchSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateTimes:
+    """Median and quartiles of the runs of a point in one state of the machine, in ns, and how many runs there were."""
+
+    state: State
+    median_ns: float
+    lower_ns: float
+    upper_ns: float
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredPoint:
+    """What was measured of a design point. ``skipped``: why it was not, else empty; ``discarded``: runs left out.
+
+    ``times`` has one entry for each state that it was measured in, that with the most runs first.
+    """
+
+    times: tuple[StateTimes, ...]
+    skipped: str = ""
+    discarded: int = 0
+
+
+def measure_points(
+    network: Network,
+    platform: Platform,
+    points: Sequence[DesignPoint],
+    run: RunOptions,
+    settings: MeasureSettings,
+    stage: Callable[[str], None] = unheard,
+) -> tuple[MeasuredPoint, ...]:
+    """Measure design points of a network on its input; the results are in the order of the points.
+
+    ``platform``: the one that the points are for, which tells CPUs from GPUs.
+
+    Raises:
+        BuildError: there is no compiler, or it fails. NoNativeForm: an actor has no C++ form.
+        ExecutionError: the program fails on one core.
+    """
+    with open_bench(network, run, settings.bench, stage) as bench:
+        return measure_on_bench(bench, platform, points, run, settings, stage)
+
+
+def measure_on_bench(
+    bench: Bench,
+    platform: Platform,
+    points: Sequence[DesignPoint],
+    run: RunOptions,
+    settings: MeasureSettings,
+    stage: Callable[[str], None] = unheard,
+) -> tuple[MeasuredPoint, ...]:
+    """Measure design points on a bench; as ``measure_points``."""
+    usual = bench.program.run(RunOrder(input=run.input)).result
+    skipped = [cannot_run(point, platform, len(bench.cores)) for point in points]
+    candidates: dict[int, Candidate] = {}
+    for index, point in enumerate(points):
+        if skipped[index]:
+            continue
+        order = RunOrder(input=run.input, mapping=written_point(bench, platform, point, f"point-{index}"))
+        skipped[index] = _fails(bench, order)
+        if not skipped[index]:
+            candidates[index] = Candidate(name=str(index), order=order, result=usual)
+    rng = np.random.default_rng(settings.seed)
+    patience = Patience(rounds=settings.rounds, seconds=settings.seconds)
+    session = measure_candidates(
+        bench.program,
+        tuple(candidates.values()),
+        patience,
+        rng,
+        lambda done, count: stage(f"measuring: run {done} of {count}"),
+    )
+    place = {index: k for k, index in enumerate(candidates)}
+    return tuple(
+        MeasuredPoint(times=(), skipped=skipped[index]) if skipped[index] else _measured(session, place[index])
+        for index in range(len(points))
+    )
+
+
+def written_point(bench: Bench, platform: Platform, point: DesignPoint, name: str) -> Path:
+    """Return a mapping file of a point in the scratch folder of a bench."""
+    path = bench.scratch / f"{name}.xcf"
+    write_xcf(point, bench.topology, str(path), platform=platform)
+    return path
+
+
+def cannot_run(point: DesignPoint, platform: Platform, cores: int) -> str:
+    """Return in words why this machine cannot run a point as it is estimated; empty where it can."""
+    threads = 0
+    for partition in point.partitions:
+        unit = platform.unit(partition.unit)
+        if unit is None or unit.kind != "cpu":
+            return f"partition {partition.name} is on '{partition.unit}', which is no CPU"
+        threads += len(partition.actors) if partition.policy == "FULL_PARALLEL" else partition.cores
+    if threads > cores:
+        return f"it needs {threads} cores, this machine has {cores}"
+    return ""
+
+
+def _fails(bench: Bench, order: RunOrder) -> str:
+    """Return in words why a point fails when it is run once; empty where it does not."""
+    try:
+        bench.program.run(order)
+    except (ExecutionError, DeadlockError) as error:
+        return str(error)
+    return ""
+
+
+def _measured(session: Session, candidate: int) -> MeasuredPoint:
+    runs = [run for run in session.runs if run.candidate == candidate]
+    if any(run.wrong for run in runs):
+        return MeasuredPoint(times=(), skipped="its result is not that of one core", discarded=len(runs))
+    times = []
+    for state in STATES:
+        lengths = [float(run.run_ns) for run in runs if run.state == state]
+        if lengths:
+            spread = spread_of(lengths)
+            times.append(
+                StateTimes(
+                    state=state,
+                    median_ns=spread.median,
+                    lower_ns=spread.lower,
+                    upper_ns=spread.upper,
+                    runs=spread.count,
+                )
+            )
+    discarded = sum(run.state is None for run in runs)
+    return MeasuredPoint(times=tuple(sorted(times, key=lambda t: -t.runs)), discarded=discarded)

@@ -1,0 +1,286 @@
+"""The journey of ``dse profile``: from a network and an input to weights that were measured on this machine."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from dse.base.errors import OptionError
+from dse.flows.bench import Bench, BenchSettings, open_bench
+from dse.flows.profile_manifest import (
+    IN_PLACE,
+    MICRO_BENCHMARK,
+    NO_CROSSING,
+    Pairs,
+    profile_manifest,
+    state_pairs,
+)
+from dse.flows.program import unheard
+from dse.formats.xcf_write import write_xcf
+from dse.measure.calibration_mappings import Owners, calibration_mappings
+from dse.measure.counter import CounterFacts
+from dse.measure.crossing import Calibration, crossing_costs, with_crossings
+from dse.measure.crossing_table import (
+    CrossingLine,
+    CrossingRow,
+    crossing_lines,
+    crossing_rows,
+    line_for,
+    table_text,
+)
+from dse.measure.machine import MachineMoment, RoundTrip, State, machine_moment, unsteady
+from dse.measure.platform import this_machine
+from dse.measure.profile import MOST_CLOSURE_ERROR, Closure, Profile
+from dse.measure.profile_weights import SIDES, exact, local_weights, transfer_key
+from dse.measure.profiling import Profiler, ProfileRuns
+from dse.model.design_point import DesignPoint, Partition
+from dse.model.platform import Platform
+from dse.model.trace import Topology
+from dse.model.weights import WeightTable
+from dse.program.network import Network
+from dse.run.options import RunOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileSettings:
+    """How to profile. ``runs``: timed runs that are merged; ``calibrate``: mappings on two cores that are run too.
+
+    ``mapping``: profile in this very configuration, None: on one core. ``capacities``: tokens of each FIFO on one core
+    and in calibrations, None: as in a run. ``crossing_table``: run the micro-benchmark of crossing even where
+    calibration makes it needless. ``seed``: of the order of the runs.
+    """
+
+    runs: int = 5
+    calibrate: int = 2
+    mapping: DesignPoint | None = None
+    capacities: tuple[int, ...] | None = None
+    crossing_table: bool = False
+    seed: int = 1
+    bench: BenchSettings = field(default_factory=BenchSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateWeights:
+    """The weights for one state of the machine.
+
+    ``calibrations``: the runs on several cores that they rest on; ``unexplained``: the share of their busy time that
+    no crossing explains.
+    """
+
+    state: State
+    table: WeightTable
+    calibrations: int
+    unexplained: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfiledNetwork:
+    """What profiling gave. ``table``: the weights for the state that most calibrations had; ``states``: for each one.
+
+    ``owners``: the partition of each actor in the calibration mappings. ``crossings``: the table of the
+    micro-benchmark, empty where it was not run. ``warnings``: in words, what was not as it should be.
+    """
+
+    topology: Topology
+    table: WeightTable
+    states: tuple[StateWeights, ...]
+    platform: Platform
+    facts: CounterFacts
+    runs: ProfileRuns
+    owners: tuple[Owners, ...]
+    crossings: str
+    moments: tuple[MachineMoment, MachineMoment]
+    warnings: tuple[str, ...]
+    seconds: float
+
+    @property
+    def closure(self) -> Closure:
+        """How the sum of all costs compares with the run that was not timed."""
+        return self.runs.profile.closure
+
+    @property
+    def trips(self) -> tuple[RoundTrip, ...]:
+        """The round trips between cores around the runs on one core."""
+        return self.runs.trips
+
+
+def profile_program(
+    network: Network, run: RunOptions, settings: ProfileSettings, stage: Callable[[str], None] = unheard
+) -> ProfiledNetwork:
+    """Measure the weights of a network that is loaded on its input, ``run.input``; nothing of the user's is written.
+
+    Raises:
+        BuildError: there is no compiler, or it fails. NoNativeForm: an actor has no C++ form.
+        ExecutionError: a run fails. OptionError: a number of runs is impossible.
+    """
+    check_settings(settings)
+    with open_bench(network, run, settings.bench, stage) as bench:
+        return profile_on_bench(bench, run, settings, stage)
+
+
+def check_settings(settings: ProfileSettings) -> None:
+    """Raise ``OptionError`` for numbers with which nothing is measured."""
+    if settings.runs < 1 or settings.calibrate < 0:
+        raise OptionError(
+            f"a profile of {settings.runs} runs and {settings.calibrate} calibration mappings is none",
+            expected="--runs takes 1 or more, --calibrate 0 or more",
+        )
+
+
+def profile_on_bench(
+    bench: Bench, run: RunOptions, settings: ProfileSettings, stage: Callable[[str], None] = unheard
+) -> ProfiledNetwork:
+    """Measure the weights of a network on a bench; as ``profile_program``."""
+    check_settings(settings)
+    before, started = machine_moment(), time.monotonic()
+    journey = _Journey(bench, run, settings, stage)
+    found = journey.profiled()
+    local = local_weights(found.profile, bench.topology, found.firings)
+    owners = journey.owners(found.profile)
+    states = journey.states(owners, found.profile, local)
+    rows = journey.crossing_rows(needed=not states)
+    plain = _with_lines(local, bench.topology, crossing_lines(rows)) if rows else local
+    after, seconds = machine_moment(), time.monotonic() - started
+    used = sum(state.calibrations for state in states)
+    where = "on one core" if settings.mapping is None else "in one mapping on several cores"
+    known = profile_manifest(bench, run, found, where, (before, after))
+    without = MICRO_BENCHMARK if rows else NO_CROSSING if settings.mapping is None else IN_PLACE
+    states = tuple(_described(state, known, len(owners)) for state in states)
+    return ProfiledNetwork(
+        topology=bench.topology,
+        table=states[0].table if states else replace(plain, manifest=(*known, *without)),
+        states=states,
+        platform=journey.platform,
+        facts=bench.facts,
+        runs=found,
+        owners=owners,
+        crossings=table_text(rows) if rows else "",
+        moments=(before, after),
+        warnings=(*unsteady(before, after, seconds), *_doubts(found, len(owners) * settings.runs - used)),
+        seconds=seconds,
+    )
+
+
+def _described(state: StateWeights, known: Pairs, mappings: int) -> StateWeights:
+    pairs = state_pairs(state.state, state.calibrations, mappings, state.unexplained)
+    return replace(state, table=replace(state.table, manifest=(*known, *pairs)))
+
+
+class _Journey:
+    """The stages of one profile."""
+
+    def __init__(self, bench: Bench, run: RunOptions, settings: ProfileSettings, stage: Callable[[str], None]) -> None:
+        self.platform = this_machine(bench.facts, len(bench.cores))
+        self._bench = bench
+        self._run = run
+        self._settings = settings
+        self._stage = stage
+        self._rng = np.random.default_rng(settings.seed)
+        self._profiler = Profiler(bench.program, bench.topology, bench.facts, run.input, bench.scratch)
+
+    def profiled(self) -> ProfileRuns:
+        """Return the profile on one core, or in the configuration that is asked for."""
+        settings, topology = self._settings, self._bench.topology
+        point = settings.mapping
+        if point is None and settings.capacities is not None:
+            point = split_point(topology, (0,) * len(topology.actors), settings.capacities)
+        mapping = None if point is None else self._written(point, "profiled")
+        return self._profiler.profile(settings.runs, self._rng, mapping=mapping, heard=self._stage)
+
+    def owners(self, profile: Profile) -> tuple[Owners, ...]:
+        """Return the splits to calibrate with."""
+        if self._settings.mapping is not None or len(self._bench.cores) < 2:
+            return ()
+        loads = [costs.total for costs in profile.actors]
+        return calibration_mappings(self._bench.topology, loads, self._settings.calibrate)
+
+    def states(self, owners: Sequence[Owners], profile: Profile, local: WeightTable) -> tuple[StateWeights, ...]:
+        """Return the weights for each state that calibrations had, the one with the most first."""
+        topology = self._bench.topology
+        capacities = self._settings.capacities or run_capacities(topology, self._run.fifo_tokens)
+        points = [split_point(topology, split, capacities) for split in owners]
+        mappings = [
+            (self._written(point, f"calibration-{k}"), split)
+            for k, (point, split) in enumerate(zip(points, owners, strict=True))
+        ]
+        found = self._profiler.calibrations(mappings, self._settings.runs, self._rng, self._stage) if mappings else {}
+        weighed = [_state_weights(state, local, profile, self._bench.topology, some) for state, some in found.items()]
+        return tuple(sorted(weighed, key=lambda of_state: -of_state.calibrations))
+
+    def crossing_rows(self, *, needed: bool) -> tuple[CrossingRow, ...]:
+        """Return the table of the micro-benchmark, empty where nobody needs it or there is one core."""
+        settings, cores = self._settings, self._bench.cores
+        if len(cores) < 2 or settings.mapping is not None or not (needed or settings.crossing_table):
+            return ()
+        self._stage("measuring what crossing costs")
+        return tuple(crossing_rows(self._bench.probe, (cores[0], cores[1])))
+
+    def _written(self, point: DesignPoint, name: str) -> Path:
+        path = self._bench.scratch / f"{name}.xcf"
+        write_xcf(point, self._bench.topology, str(path), platform=self.platform)
+        return path
+
+
+def _state_weights(
+    state: State, local: WeightTable, profile: Profile, topology: Topology, calibrations: Sequence[Calibration]
+) -> StateWeights:
+    crossings = crossing_costs(profile, topology, calibrations)
+    return StateWeights(
+        state=state,
+        table=with_crossings(local, crossings, topology),
+        calibrations=len(calibrations),
+        unexplained=crossings.unexplained,
+    )
+
+
+def _with_lines(local: WeightTable, topology: Topology, lines: Sequence[CrossingLine]) -> WeightTable:
+    """Return weights whose transfers between cores cost more by what the micro-benchmark says."""
+    transfers = dict(local.transfers)
+    for index, buffer in enumerate(topology.buffers):
+        line = line_for(lines, buffer.token_bytes)
+        for side in SIDES:
+            price = line.reading if side == "read" else line.writing
+            key = transfer_key(topology, index, "cpu_cpu", side)
+            inside = local.transfers[key]
+            transfers[key] = replace(
+                inside,
+                mean_cycles=inside.mean_cycles + exact(price.fixed),
+                per_token_cycles=inside.per_token_cycles + exact(price.each),
+            )
+    return replace(local, transfers=transfers)
+
+
+def split_point(topology: Topology, owners: Owners, capacities: tuple[int, ...]) -> DesignPoint:
+    """Return the mapping of a split over cores of this machine; ``owners``: the partition of each actor, from 0."""
+    members: dict[int, list[int]] = {}
+    for actor, owner in enumerate(owners[: len(topology.actors)]):
+        members.setdefault(owner, []).append(actor)
+    partitions = tuple(
+        Partition(name=f"P{owner}", actors=tuple(actors), unit="cpu") for owner, actors in sorted(members.items())
+    )
+    return DesignPoint(partitions=partitions, capacities=capacities)
+
+
+def run_capacities(topology: Topology, fifo_tokens: int) -> tuple[int, ...]:
+    """Return the FIFO sizes of a run: those of the network, else ``fifo_tokens`` or what one firing needs."""
+    sizes = []
+    for b in topology.buffers:
+        most = [action.writes[b.source_port] for action in topology.actors[b.source].actions]
+        most += [action.reads[b.target_port] for action in topology.actors[b.target].actions]
+        sizes.append(b.capacity if b.capacity is not None else max(fifo_tokens, *most))
+    return tuple(sizes)
+
+
+def _doubts(found: ProfileRuns, left_out: int) -> list[str]:
+    """Return in words what makes a profile doubtful."""
+    closure, outliers = found.profile.closure, found.profile.outliers
+    words = []
+    if abs(closure.error) > MOST_CLOSURE_ERROR:
+        words.append(f"the costs add up to {100 * closure.error:+.1f} % of the run that was not timed")
+    if outliers.left_out > 0.01 * outliers.samples:
+        words.append(f"{outliers.left_out} of {outliers.samples} samples are outliers")
+    if left_out:
+        words.append(f"{left_out} calibration runs were left out: the distance of the cores changed")
+    return words

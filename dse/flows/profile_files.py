@@ -1,0 +1,116 @@
+"""``dse profile`` as a function: loads the network, profiles it, writes the weight set and what belongs to it."""
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from dse.base.errors import Diagnostic, ExecutionError
+from dse.base.files import write_whole
+from dse.flows.inputs import default_input, require_file, require_input
+from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
+from dse.flows.program import unheard
+from dse.formats.weights_folder import write_weights_folder
+from dse.formats.xcf import read_xcf
+from dse.frontend.network.elaborate import load_network
+from dse.measure.firing_costs import firing_costs
+from dse.measure.platform import usable_cores
+from dse.model.design_point import DesignPoint
+from dse.model.platform import Platform, Unit
+from dse.program.network import Network
+from dse.run.options import PLAIN_RUN, RunOptions
+from dse.run.record import topology_of
+
+CROSSINGS = "crossings.tsv"
+"""File of a measured set with the table of the micro-benchmark."""
+SAMPLES = "samples.npz"
+"""File of a measured set with the cost of every firing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileOptions:
+    """What to profile. ``output``: the folder of the weights; ``mapping``: a file, None: one core.
+
+    ``samples``: keep the cost of every firing. ``fifo_tokens``: size of FIFOs for which the network says nothing.
+    """
+
+    program: str
+    output: str
+    input: str | None = None
+    mapping: str | None = None
+    samples: bool = False
+    source_paths: tuple[str, ...] = ()
+    run: RunOptions = PLAIN_RUN
+    fifo_tokens: int = PLAIN_RUN.fifo_tokens
+    settings: ProfileSettings = field(default_factory=ProfileSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfiledFiles:
+    """A profile and the files that it was written to."""
+
+    profiled: ProfiledNetwork
+    written: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def profile_file(options: ProfileOptions, stage: Callable[[str], None] = unheard) -> ProfiledFiles:
+    """Profile the network of an XDF file and write its weights.
+
+    Raises:
+        SourceError, FormatError, OptionError: an input is wrong. BuildError, NoNativeForm: it cannot be built.
+        ExecutionError: a run fails, or the results cannot be written.
+    """
+    stage("reading the program")
+    require_file(options.program, "a network (.xdf)")
+    loaded = load_network(options.program, source_paths=options.source_paths)
+    path = options.input if options.input is not None else default_input(options.program)
+    if path is not None:
+        require_input(path)
+    run = replace(options.run, input=path, fifo_tokens=options.fifo_tokens)
+    settings = options.settings
+    if options.mapping is not None:
+        settings = replace(settings, mapping=_mapping(options.mapping, loaded.network))
+    profiled = profile_program(loaded.network, run, settings, stage)
+    return ProfiledFiles(profiled=profiled, written=_written(profiled, options), diagnostics=loaded.warnings)
+
+
+def _mapping(path: str, network: Network) -> DesignPoint:
+    """Return the mapping of a file for the CPUs of this machine."""
+    require_file(path, "a mapping (.xcf)")
+    here = Platform(name="this machine", units=(Unit(name="cpu", kind="cpu", cores=len(usable_cores())),))
+    return read_xcf(path, topology_of(network), here)
+
+
+def _written(profiled: ProfiledNetwork, options: ProfileOptions) -> tuple[str, ...]:
+    """Write the set, those of other states of the machine below it, and what else is known."""
+    folder = Path(options.output)
+    names = list(write_weights_folder(profiled.table, options.output))
+    for state in profiled.states[1:]:
+        below = write_weights_folder(state.table, str(folder / state.state))
+        names += [f"{state.state}/{name}" for name in below]
+    more: dict[str, bytes | str] = {CROSSINGS: profiled.crossings} if profiled.crossings else {}
+    if options.samples:
+        more[SAMPLES] = samples_bytes(profiled)
+    try:
+        for name, data in more.items():
+            write_whole(folder / name, data)
+    except OSError as error:
+        raise ExecutionError(
+            f"cannot write '{error.filename or folder}': {error.strerror or error}", expected="choose another with -o"
+        ) from error
+    return tuple(str(folder / name) for name in (*names, *more))
+
+
+def samples_bytes(profiled: ProfiledNetwork) -> bytes:
+    """Return an npz file: for each actor, by its name, what each firing cost, float32, in counts of the counter."""
+    runs = profiled.runs
+    arrays = {
+        costs.name: costs.counts
+        for costs in firing_costs(runs.profile, [run.samples for run in runs.timed], profiled.topology, runs.firings)
+    }
+    file = io.BytesIO()
+    np.savez_compressed(file, allow_pickle=False, **arrays)
+    return file.getvalue()

@@ -1,0 +1,101 @@
+"""What a measured weight set says of itself: on what, when, how it was measured, and what it could not tell apart."""
+
+import datetime
+from collections.abc import Iterator
+from pathlib import Path
+
+import dse
+from dse.base.escaping import encodable
+from dse.flows.bench import Bench
+from dse.flows.manifest import file_digest
+from dse.measure.action_costs import ActorCosts
+from dse.measure.machine import MachineMoment, State, cpu_model, trips_text
+from dse.measure.outliers import RULE
+from dse.measure.profiling import ProfileRuns
+from dse.model.trace import Topology, TraceActor
+from dse.run.options import RunOptions
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+def profile_manifest(
+    bench: Bench, run: RunOptions, found: ProfileRuns, where: str, moments: tuple[MachineMoment, MachineMoment]
+) -> Pairs:
+    """Return the pairs of a profile; ``where``: in which configuration it was made, in words."""
+    return (
+        ("how", f"measured {where}, {len(found.timed)} timed and {len(found.plain)} plain runs merged"),
+        *_on_what(bench, run, moments),
+        *_quality(found),
+        *_not_told_apart(bench.topology, found),
+    )
+
+
+def _on_what(bench: Bench, run: RunOptions, moments: tuple[MachineMoment, MachineMoment]) -> Iterator[tuple[str, str]]:
+    facts = bench.facts
+    yield "where", f"{cpu_model()}, {len(bench.cores)} cores"
+    yield "when", datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    yield "tool", f"dse {dse.__version__}"
+    yield "network", bench.network.name
+    if run.input is not None:
+        yield "input", encodable(Path(run.input).name)
+        if Path(run.input).is_file():
+            yield "input digest", file_digest(run.input)
+    yield "compiler", bench.version.text
+    yield "flags", " ".join(bench.flags)
+    yield "counter", f"{facts.kind.name} at {facts.mhz:.3f} MHz, steps of {facts.step:g}, {facts.cost:.1f} a reading"
+    for name, moment in zip(("at the start", "at the end"), moments, strict=True):
+        yield f"machine {name}", _moment_text(moment)
+
+
+def _moment_text(moment: MachineMoment) -> str:
+    words = [] if moment.load is None else [f"load {moment.load:.2f}"]
+    words += [] if moment.stolen_s is None else [f"{moment.stolen_s:.1f} s stolen since boot"]
+    words += [f"{min(moment.mhz):.0f} to {max(moment.mhz):.0f} MHz"] if moment.mhz else []
+    return ", ".join(words) or "not known"
+
+
+def _quality(found: ProfileRuns) -> Iterator[tuple[str, str]]:
+    profile, outliers = found.profile, found.profile.outliers
+    yield "closure", f"{100 * profile.closure.error:+.2f} % of the plain run before scaling"
+    yield "plain run", f"{profile.closure.plain / profile.facts.hz * 1e3:.3f} ms"
+    yield "outliers", f"{outliers.left_out} of {outliers.samples} samples; {RULE}"
+    vain = sum(v.visits for v in profile.in_vain)
+    yield (
+        "visits in vain",
+        f"{vain:.0f} a run, {sum(v.visits * v.steps for v in profile.in_vain) / max(vain, 1):.1f} counts each",
+    )
+    switches = [run.record.switches for run in found.timed if run.record.switches is not None]
+    if switches:
+        yield "involuntary switches", f"{sum(switches) / len(switches):.1f} a run"
+    if found.trips:
+        yield "round trips", trips_text(found.trips)
+
+
+def _not_told_apart(topology: Topology, found: ProfileRuns) -> Iterator[tuple[str, str]]:
+    """Yield what was timed singly, which actions share a value, and where the cost of a visit is in the actions."""
+    singly = [f"{topology.actors[a].name}.{topology.actors[a].actions[x].name}" for a, x in found.singly]
+    yield "timed singly", ", ".join(singly) or "none: no action is long against the counter"
+    shared = [text for costs in found.profile.actors for text in _shared_texts(topology.actors[costs.actor], costs)]
+    if shared:
+        yield "one value for", "; ".join(shared)
+    contained = [topology.actors[costs.actor].name for costs in found.profile.actors if costs.visit_contained]
+    if contained:
+        yield "visits contained in actions", ", ".join(contained)
+
+
+def _shared_texts(actor: TraceActor, costs: ActorCosts) -> list[str]:
+    """Return the groups of actions of an actor that share a value, in words."""
+    return [f"{actor.name}: {' = '.join(actor.actions[x].name for x in group)}" for group in costs.shared]
+
+
+def state_pairs(state: State, runs: int, mappings: int, unexplained: float) -> Pairs:
+    """Return the pairs of the crossing costs for one state of the machine."""
+    return (
+        ("core distance", state),
+        ("crossing", f"calibrated by {runs} runs of {mappings} mappings; {100 * unexplained:+.1f} % of busy time left"),
+    )
+
+
+MICRO_BENCHMARK = (("crossing", "by the micro-benchmark of the probe: no run on two cores has calibrated it"),)
+NO_CROSSING = (("crossing", "not measured: transfers between cores cost what those inside one do"),)
+IN_PLACE = (("crossing", "contained in the actions: this is a profile of one configuration"),)

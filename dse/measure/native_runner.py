@@ -1,0 +1,136 @@
+"""Runs the native program of a network for measurements: bound to cores, with the state of the machine around it."""
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from dse.base.errors import ExecutionError
+from dse.measure.machine import RoundTrip
+from dse.measure.probe_program import Probe
+from dse.measure.runs import RunOrder, RunRecord
+from dse.native.execution import program_arguments, require_no_crash
+from dse.native.process import run_program
+from dse.native.result import failure_of, read_result
+from dse.program.network import Network
+from dse.run.options import RunOptions
+
+_MOST_PAIRS_OF = 4
+"""Of so many cores all pairs are measured; of more, each with the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apps:
+    """The programs of a network: as users run it, and the one that reads the counter."""
+
+    plain: Path
+    timed: Path
+
+
+class NativeRunner:
+    """Runs the programs of a network; a ``Program`` of ``dse.measure.runs``.
+
+    ``cores``: those that threads are bound to, and between which round trips are measured.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        apps: Apps,
+        options: RunOptions,
+        probe: Probe,
+        cores: Sequence[int],
+        time_limit_s: float | None = None,
+    ) -> None:
+        self._network = network
+        self._apps = apps
+        self._options = options
+        self._probe = probe
+        self._pairs = core_pairs(cores)
+        self._time_limit_s = time_limit_s
+
+    def run(self, order: RunOrder) -> RunRecord:
+        """Run a program. Raises ``ExecutionError`` where it fails, crashes, or takes too long."""
+        with tempfile.TemporaryDirectory(prefix="dse-measure-") as folder:
+            before = self._round_trips()
+            document, printed = self._document(order, Path(folder))
+            after = self._round_trips()
+        trips = zip(self._pairs, before, after, strict=True)
+        return RunRecord(
+            run_ns=_run_ns(document),
+            result=_digest(document, printed),
+            trips=tuple(RoundTrip(cores=pair, before_ns=b, after_ns=a) for pair, b, a in trips),
+            switches=_switches(document),
+        )
+
+    def _round_trips(self) -> list[float]:
+        return [self._probe.round_trip_ns(pair) for pair in self._pairs]
+
+    def _document(self, order: RunOrder, folder: Path) -> tuple[dict[str, Any], str]:
+        """Return what the program tells of its run, and what it prints."""
+        options = replace(self._options, input=order.input)
+        result = folder / "result.json"
+        app = self._apps.timed if order.timed else self._apps.plain
+        command: list[str | Path] = [
+            app,
+            *program_arguments(self._network, options),
+            "--quiet",
+            "--pin",
+            "--result",
+            result,
+        ]
+        command += _own_arguments(order, folder)
+        ended = run_program(command, time_limit_s=self._time_limit_s)
+        require_no_crash(ended, result)
+        document = read_result(result)
+        failure = failure_of(document)
+        if failure is not None:
+            raise failure
+        return document, ended.output
+
+
+def core_pairs(cores: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of cores whose distance is measured."""
+    if len(cores) <= _MOST_PAIRS_OF:
+        return tuple(combinations(cores, 2))
+    return tuple((cores[0], core) for core in cores[1:])
+
+
+def _own_arguments(order: RunOrder, folder: Path) -> list[str | Path]:
+    """Return the arguments that only measurements need."""
+    files = (("--mapping", order.mapping), ("--raw", order.records), ("--trace", order.trace))
+    arguments: list[str | Path] = [part for name, path in files if path is not None for part in (name, path)]
+    if order.singly:
+        listed = folder / "singly"
+        listed.write_text("".join(f"{actor} {action}\n" for actor, action in order.singly), encoding="ascii")
+        arguments += ["--singly", listed]
+    return arguments
+
+
+def _run_ns(document: dict[str, Any]) -> int:
+    times = document.get("times")
+    length = times.get("run_ns") if isinstance(times, dict) else None
+    if not isinstance(length, int) or length <= 0:
+        raise ExecutionError("the native program does not tell how long it ran", expected="build it again")
+    return length
+
+
+def _digest(document: dict[str, Any], printed: str) -> str:
+    """Return the digest of what a run computed: firings of each action, tokens of each FIFO, pictures, text."""
+    told = [document.get(key) for key in ("why", "exit_code", "frames", "comparison")]
+    told += [[entry.get("actions") for entry in document.get("actors", ())]]
+    told += [[(entry.get("tokens"), entry.get("hash")) for entry in document.get("channels", ())]]
+    return hashlib.sha256(f"{json.dumps(told)}\n{printed}".encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _switches(document: dict[str, Any]) -> int | None:
+    """Return the involuntary switches of all threads, None where they are not told."""
+    machine = document.get("machine")
+    threads = machine.get("threads") if isinstance(machine, dict) else None
+    if not isinstance(threads, list):
+        return None
+    return sum(int(thread.get("involuntary_switches", 0)) for thread in threads)

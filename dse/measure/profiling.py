@@ -1,0 +1,157 @@
+"""Making a profile: which runs are made, and what becomes of their records.
+
+One core: first a timed run that shows which actions are long against the counter, then rounds of one plain and one
+timed run each, in random order, in which those are timed singly. Several cores: rounds over the calibration mappings.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dse.base.errors import ExecutionError
+from dse.measure.action_costs import ActorCosts
+from dse.measure.counter import CounterFacts
+from dse.measure.crossing import Calibration
+from dse.measure.machine import RoundTrip, State
+from dse.measure.profile import Profile, make_profile
+from dse.measure.raw_records import read_samples
+from dse.measure.runs import Program, RunOrder, RunRecord
+from dse.measure.samples import Samples
+from dse.model.trace import FiringIds, Topology, firing_ids
+from dse.native.result import read_trace
+
+Heard = Callable[[str], None]
+"""Hears what is being done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TimedRun:
+    """A timed run: its records, the firings of each actor, and what else is known of it."""
+
+    record: RunRecord
+    samples: Samples
+    firings: tuple[FiringIds, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ProfileRuns:
+    """A profile and the runs that it was made from. ``singly``: (actor, action) that were timed one by one."""
+
+    profile: Profile
+    timed: tuple[TimedRun, ...]
+    plain: tuple[RunRecord, ...]
+    singly: tuple[tuple[int, int], ...]
+
+    @property
+    def firings(self) -> tuple[FiringIds, ...]:
+        """The firings of each actor."""
+        return self.timed[0].firings
+
+    @property
+    def trips(self) -> tuple[RoundTrip, ...]:
+        """The round trips around all runs."""
+        records = (*(run.record for run in self.timed), *self.plain)
+        return tuple(trip for record in records for trip in record.trips)
+
+
+class Profiler:
+    """Makes timed runs of one program on one input. ``folder``: for its files; each is deleted when it was read."""
+
+    def __init__(self, program: Program, topology: Topology, facts: CounterFacts, input_: str | None, folder: Path):
+        self._program = program
+        self._topology = topology
+        self._facts = facts
+        self._input = input_
+        self._folder = folder
+
+    def profile(
+        self, runs: int, rng: np.random.Generator, *, mapping: Path | None = None, heard: Heard = lambda _: None
+    ) -> ProfileRuns:
+        """Return the profile of ``runs`` timed runs; with a ``mapping``, of the network in that very configuration.
+
+        Raises:
+            ExecutionError: a run fails, or the runs do not do the same.
+        """
+        heard("profiling: finding the long actions")
+        first = self.timed_run(mapping)
+        rough = self._made([first], [first.record])
+        singly = tuple(pair for costs in rough.actors for pair in long_actions(costs, self._facts))
+        timed, plain = list[TimedRun](), list[RunRecord]()
+        for k in range(runs):
+            heard(f"profiling: run {k + 1} of {runs}")
+            for is_timed in rng.permutation([True, False]).tolist():
+                if is_timed:
+                    timed.append(self.timed_run(mapping, singly))
+                else:
+                    plain.append(self._program.run(RunOrder(input=self._input, mapping=mapping)))
+        _require_same(timed, plain)
+        return ProfileRuns(profile=self._made(timed, plain), timed=tuple(timed), plain=tuple(plain), singly=singly)
+
+    def timed_run(self, mapping: Path | None = None, singly: tuple[tuple[int, int], ...] = ()) -> TimedRun:
+        """Make one timed run. Raises ``ExecutionError`` where it fails."""
+        records, trace = self._folder / "records", self._folder / "trace"
+        try:
+            record = self._program.run(
+                RunOrder(input=self._input, mapping=mapping, timed=True, records=records, trace=trace, singly=singly)
+            )
+            samples = read_samples(records, len(self._topology.actors))
+            ids = [
+                firing_ids(a, of_actor) for a, of_actor in zip(self._topology.actors, read_trace(trace), strict=True)
+            ]
+        finally:
+            # The records stay readable: they are mapped.
+            records.unlink(missing_ok=True)
+            trace.unlink(missing_ok=True)
+        return TimedRun(record=record, samples=samples, firings=tuple(ids))
+
+    def calibrations(
+        self,
+        mappings: Sequence[tuple[Path, tuple[int, ...]]],
+        runs: int,
+        rng: np.random.Generator,
+        heard: Heard = lambda _: None,
+    ) -> dict[State, list[Calibration]]:
+        """Return timed runs on several cores by state of the machine; those in a changing state are left out.
+
+        ``mappings``: files, and the partition of each actor in them.
+        """
+        found: dict[State, list[Calibration]] = {}
+        for k in range(runs):
+            heard(f"calibrating: round {k + 1} of {runs}, {len(mappings)} mappings")
+            for index in rng.permutation(len(mappings)).tolist():
+                path, owners = mappings[index]
+                run = self.timed_run(path)
+                state = run.record.state
+                if state is not None:
+                    calibration = Calibration(partition_of=owners, samples=run.samples, firings=run.firings)
+                    found.setdefault(state, []).append(calibration)
+        return found
+
+    def _made(self, timed: Sequence[TimedRun], plain: Sequence[RunRecord]) -> Profile:
+        lengths = [float(record.run_ns) for record in plain]
+        try:
+            samples = [run.samples for run in timed]
+            return make_profile(samples, self._topology, timed[0].firings, lengths, self._facts)
+        except ValueError as error:
+            raise ExecutionError(f"the records of the timed program do not fit its trace: {error}") from error
+
+
+def long_actions(costs: ActorCosts, facts: CounterFacts) -> list[tuple[int, int]]:
+    """Return (actor, action) of the actions that are long enough to be timed singly."""
+    return [
+        (costs.actor, action)
+        for action, of_action in enumerate(costs.actions)
+        if of_action is not None and of_action.total >= facts.long_steps
+    ]
+
+
+def _require_same(timed: Sequence[TimedRun], plain: Sequence[RunRecord]) -> None:
+    """Raise ``ExecutionError`` where runs did different things."""
+    results = {record.result for record in (*(run.record for run in timed), *plain)}
+    if len(results) > 1:
+        raise ExecutionError(
+            f"{len(timed) + len(plain)} runs of the program had {len(results)} different results",
+            expected="a profile needs runs that repeat: the network may depend on time, or on a file that it changes",
+        )

@@ -1,0 +1,53 @@
+"""What it means to run a program for a measurement: the order, the record, and the seam to whatever runs it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from dse.measure.machine import RoundTrip, State, state_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOrder:
+    """How a program is to be run. ``mapping``: an XCF, None: all on one core in the usual schedule.
+
+    ``records``: where the timed program writes its records, ``trace``: where the firings go, ``singly``: (actor,
+    action) that are timed one by one; all only of the timed program.
+    """
+
+    input: str | None = None
+    mapping: Path | None = None
+    timed: bool = False
+    records: Path | None = None
+    trace: Path | None = None
+    singly: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """What a run was. ``run_ns``: first firing to last, without set-up; ``result``: a digest of what it computed.
+
+    ``switches``: involuntary ones of all threads, None where the system does not tell; ``trips``: of all pairs of
+    cores that it was bound to.
+    """
+
+    run_ns: int
+    result: str
+    trips: tuple[RoundTrip, ...]
+    switches: int | None = None
+
+    @property
+    def state(self) -> State | None:
+        """The state of the machine during the run, None where it changed or is not known."""
+        return state_of(self.trips)
+
+
+class Program(Protocol):
+    """A program that can be run again and again."""
+
+    def run(self, order: RunOrder) -> RunRecord:
+        """Run it.
+
+        Raises:
+            ExecutionError: it fails, crashes, or takes too long.
+        """

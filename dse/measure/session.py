@@ -1,0 +1,120 @@
+"""Measuring many candidates side by side: each once a round, in a new random order each round.
+
+What disturbs the machine for a while so disturbs all candidates alike, not the one that was measured then. Every run is
+put down to the state of the machine that it had from beginning to end; runs in a changing state are left out.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dse.measure.agreement import Spread, spread_of
+from dse.measure.machine import RoundTrip, State
+from dse.measure.runs import Program, RunOrder
+
+STATES: tuple[State, ...] = ("near", "far")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """What is measured: a name for reports, how it is run, and the result that it must have (None: any)."""
+
+    name: str
+    order: RunOrder
+    result: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredRun:
+    """One run of a candidate. ``state`` None: the machine changed; ``wrong``: it computed something else."""
+
+    candidate: int
+    round: int
+    run_ns: int
+    state: State | None
+    trips: tuple[RoundTrip, ...]
+    switches: int | None
+    wrong: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """All runs of some candidates, in the order of their making."""
+
+    candidates: tuple[Candidate, ...]
+    runs: tuple[MeasuredRun, ...]
+    rounds: int
+
+    def of(self, state: State) -> list[list[float]]:
+        """Return the lengths in ns of the good runs of each candidate in a state, in the order of their making."""
+        found: list[list[float]] = [[] for _ in self.candidates]
+        for run in self.runs:
+            if run.state == state and not run.wrong:
+                found[run.candidate].append(float(run.run_ns))
+        return found
+
+    @property
+    def mixed(self) -> int:
+        """Runs that were left out because the state of the machine changed."""
+        return sum(run.state is None for run in self.runs)
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """Names of the candidates that computed something else in some run."""
+        found = {run.candidate for run in self.runs if run.wrong}
+        return tuple(self.candidates[index].name for index in sorted(found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How long to measure: at least ``rounds``, and no further round after ``seconds``.
+
+    The first round is made whatever it takes.
+    """
+
+    rounds: int
+    seconds: float | None = None
+
+
+def measure_candidates(
+    program: Program,
+    candidates: Sequence[Candidate],
+    patience: Patience,
+    rng: np.random.Generator,
+    heard: Callable[[int, int], None] = lambda _done, _all: None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Session:
+    """Run every candidate once a round; ``heard`` is told how many runs of how many are made.
+
+    Raises:
+        ExecutionError: a run fails.
+    """
+    started, runs, rounds = clock(), list[MeasuredRun](), 0
+    while rounds < patience.rounds:
+        if rounds and patience.seconds is not None and clock() - started >= patience.seconds:
+            break
+        for index in rng.permutation(len(candidates)).tolist():
+            runs.append(_measured(program, candidates[index], index, rounds))
+            heard(len(runs), patience.rounds * len(candidates))
+        rounds += 1
+    return Session(candidates=tuple(candidates), runs=tuple(runs), rounds=rounds)
+
+
+def _measured(program: Program, candidate: Candidate, index: int, round_: int) -> MeasuredRun:
+    record = program.run(candidate.order)
+    return MeasuredRun(
+        candidate=index,
+        round=round_,
+        run_ns=record.run_ns,
+        state=record.state,
+        trips=record.trips,
+        switches=record.switches,
+        wrong=candidate.result is not None and record.result != candidate.result,
+    )
+
+
+def spreads(runs: Sequence[Sequence[float]]) -> tuple[Spread | None, ...]:
+    """Return median and quartiles of the runs of each candidate; None for one without runs."""
+    return tuple(spread_of(of_one) if of_one else None for of_one in runs)

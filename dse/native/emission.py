@@ -1,0 +1,133 @@
+"""From a network to its C++ project: a unit for each actor and way of being connected, the tables, and the natives."""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from dse.base.diagnostics import read_source
+from dse.base.errors import Diagnostic
+from dse.codegen.cpp.actor_unit import ActorUnit, actor_unit, unit_name
+from dse.codegen.cpp.network_unit import network_unit
+from dse.native.build import included_names
+from dse.native.natives import (
+    Overrides,
+    UserNative,
+    check_user_natives,
+    compares_itself,
+    key_of,
+    native_forms,
+    without_form,
+)
+from dse.native.project import Project, SourceUnit, runtime_headers
+from dse.native.result import ActorTables
+from dse.program.explicit import Wiring
+from dse.program.network import Network
+from dse.run.instance import wiring_of
+
+_SHARED = (
+    SourceUnit(path="src/main.cpp", text='#include "dse/main.hpp"\n', cold=True),
+    SourceUnit(path="src/engine.cpp", text='#include "dse/engine_bodies.hpp"\n'),
+    SourceUnit(path="src/natives.cpp", text='#include "dse/natives/bodies.hpp"\n'),
+)
+"""Command line, engine and native functions: the same for every network, so that their objects serve all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Emission:
+    """A network in C++. ``tables``: what results name by number, by instance; ``warnings``: natives without form."""
+
+    project: Project
+    tables: tuple[ActorTables, ...]
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmissionOptions:
+    """What a program records besides its firings, and which C++ functions of the user stand for natives."""
+
+    accesses: bool = False
+    rounds: bool = False
+    overrides: Overrides = field(default_factory=dict)
+
+
+def emit(network: Network, options: EmissionOptions) -> Emission:
+    """Return the C++ of a network.
+
+    Raises:
+        NoNativeForm: an actor does what has no C++ form. OptionError, ModelNotApplicable: a native cannot be bound.
+    """
+    check_user_natives(network, options.overrides)
+    units: dict[tuple[int, Wiring], ActorUnit] = {}
+    of_instances, names, source = [], set[str](), _source_lines()
+    for index, instance in enumerate(network.instances):
+        wiring = wiring_of(network, index, accesses=options.accesses, rounds=options.rounds)
+        key = (id(instance.actor), wiring)
+        if key not in units:
+            units[key] = actor_unit(
+                instance.actor,
+                wiring,
+                native_forms(instance.actor, options.overrides),
+                name=unit_name(instance.actor, names),
+                source=source,
+            )
+        of_instances.append(units[key])
+    text = network_unit(network, of_instances, compares_itself=compares_itself(network, options.overrides))
+    sources = (
+        SourceUnit(path="src/network.cpp", text=text),
+        *(SourceUnit(path=f"src/actors/{u.name}.cpp", text=u.text, spans=u.spans) for u in units.values()),
+        *_shared_units(),
+        *user_units(options.overrides),
+    )
+    return Emission(
+        project=Project(name=network.name, units=sources, headers=runtime_headers()),
+        tables=tuple(ActorTables(sites=u.sites, loops=u.loops) for u in of_instances),
+        warnings=_warnings(network, options.overrides),
+    )
+
+
+def _shared_units() -> tuple[SourceUnit, ...]:
+    """Return the units of every project; the engine is one of its own where the runtime has it apart."""
+    known = dict(runtime_headers())
+    return tuple(unit for unit in _SHARED if all(name in known for name in included_names(unit.text)))
+
+
+def _source_lines() -> Callable[[str], Sequence[str]]:
+    """Return what gives the lines of a source file by its path, for comments; none where it cannot be read."""
+
+    @functools.cache
+    def lines(path: str) -> Sequence[str]:
+        try:
+            return read_source(path).split("\n")
+        except (OSError, ValueError):
+            return ()
+
+    return lines
+
+
+def user_units(overrides: Overrides) -> tuple[SourceUnit, ...]:
+    """Return the files of the user's functions, each once, as units of a project. Raises ``OSError``."""
+    files = dict.fromkeys(native.file for native in overrides.values())
+    return tuple(
+        SourceUnit(path=f"src/natives/{k}_{path.name}", text=path.read_text(encoding="utf-8", errors="surrogateescape"))
+        for k, path in enumerate(files)
+    )
+
+
+def user_texts(natives: tuple[UserNative, ...]) -> tuple[str, ...]:
+    """Return all that a program depends on in the user's functions: names, symbols and the texts of the files."""
+    bound = {native.key: native for native in natives}
+    names = (f"{native.key}={native.symbol}" for native in natives)
+    return (*names, *(unit.text for unit in user_units(bound)))
+
+
+def _warnings(network: Network, overrides: Overrides) -> tuple[Diagnostic, ...]:
+    """Return a warning for each native that ends the run if it is called."""
+    return tuple(
+        Diagnostic(
+            message=f"the native '{native.source_name}' has no C++ form: calling it ends the program",
+            span=native.span,
+            severity="warning",
+            expected=f"bind it with --native {key_of(native)}=FILE.cpp:SYMBOL, if it is called",
+        )
+        for native in without_form(network, overrides)
+    )

@@ -1,0 +1,100 @@
+"""The native program of a network: its project, and the programs that are kept from earlier builds.
+
+A kept program is found by a key that needs no C++: the digest of the network, of the sources that make C++ of it, of
+the runtime, the compiler and the flags. So a network that was built once starts as quickly as any other.
+"""
+
+import functools
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dse.native.build import BuildOptions, build_program, missing_objects, usable_cores
+from dse.native.cache import FileCache, digest_of
+from dse.native.emission import Emission, EmissionOptions, emit, user_texts
+from dse.native.natives import UserNative
+from dse.native.project import runtime_headers, write_sources
+from dse.native.toolchain import Compiler, RunningTools, compiler_version
+from dse.program.network import Network
+
+_PACKAGE = Path(__file__).parents[1]
+_EMITTING = ("codegen", "native", "passes", "program")
+"""The packages whose sources decide what a network becomes in C++."""
+_SECONDS_A_UNIT = 1.2
+_SECONDS_A_CHARACTER = 2.0e-5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramKind:
+    """Which program of a network: what it counts while it runs, and which functions of the user stand for natives."""
+
+    rounds: bool = False
+    natives: tuple[UserNative, ...] = ()
+    build: BuildOptions = field(default_factory=BuildOptions)
+
+
+class NativeProgram:
+    """One program of one network. It is built, or found, when it is asked for."""
+
+    def __init__(self, network: Network, kind: ProgramKind, compiler: Compiler) -> None:
+        self.network = network
+        self.kind = kind
+        self.compiler = compiler
+        self._cache = FileCache("programs")
+
+    @functools.cached_property
+    def emission(self) -> Emission:
+        """The project, and what a result names by number. Raises ``NoNativeForm``."""
+        overrides = {native.key: native for native in self.kind.natives}
+        return emit(self.network, EmissionOptions(rounds=self.kind.rounds, overrides=overrides))
+
+    @functools.cached_property
+    def key(self) -> str:
+        """The key under which the program is kept."""
+        return digest_of(
+            repr(self.network),
+            _sources_digest(),
+            self.compiler.identity,
+            *self.kind.build.flags,
+            *self.kind.build.link_flags,
+            repr(self.kind.rounds),
+            *user_texts(self.kind.natives),
+        )
+
+    def kept(self) -> Path | None:
+        """Return the program of an earlier build, or None."""
+        return self._cache.get(self.key)
+
+    def build_seconds(self) -> float:
+        """Return about how long building will take, by the texts that have to be compiled."""
+        missing = missing_objects(self.emission.project, self.compiler, self.kind.build)
+        work = sum(_SECONDS_A_UNIT + _SECONDS_A_CHARACTER * len(unit.text) for unit in missing)
+        return work / min(usable_cores(), max(1, len(missing))) + 0.2
+
+    def build(self, scratch: Path, *, tools: RunningTools | None = None, progress: Callable[[int, int], None]) -> Path:
+        """Build the program in a folder ``scratch`` that nobody else uses; return where it is.
+
+        Raises:
+            NoNativeForm: an actor has no C++ form. BuildError: the compiler fails. OSError: the disk is full.
+        """
+        compiler_version(self.compiler)
+        project = self.emission.project
+        write_sources(project, scratch, {})
+        app, log = scratch / "app", _log_path()
+        build_program(project, scratch, app, self.compiler, self.kind.build, log=log, progress=progress, tools=tools)
+        return self._cache.put(self.key, app)
+
+
+def _log_path() -> Path:
+    """Return where a compiler that fails in a build without a folder of its own leaves what it said."""
+    folder = FileCache("programs").folder
+    return (folder.parent if folder is not None else Path(tempfile.gettempdir())) / "dse-build.log"
+
+
+@functools.cache
+def _sources_digest() -> str:
+    """Return the digest of all sources that decide what a network becomes."""
+    files = [path for package in _EMITTING for path in sorted((_PACKAGE / package).rglob("*.py"))]
+    own = (part for path in files for part in (path.relative_to(_PACKAGE).as_posix(), path.read_bytes()))
+    return digest_of(*own, *(part for header in runtime_headers() for part in header))

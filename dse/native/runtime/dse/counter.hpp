@@ -1,0 +1,48 @@
+// The finest counter of time that the machine has.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace dse {
+
+enum class CounterKind : std::uint32_t { tsc = 1, cntvct = 2, nanoseconds = 3 };
+
+#if defined(__x86_64__)
+
+inline constexpr CounterKind counter_kind = CounterKind::tsc;
+inline constexpr const char* counter_name = "tsc";
+
+/// Return the counter now; no instruction waits for another because of it.
+inline std::uint64_t counter_now() { return __builtin_ia32_rdtsc(); }
+
+#elif defined(__aarch64__)
+
+inline constexpr CounterKind counter_kind = CounterKind::cntvct;
+inline constexpr const char* counter_name = "cntvct";
+
+/// Return the counter now.
+inline std::uint64_t counter_now() {
+  std::uint64_t value = 0;
+  __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(value));
+  return value;
+}
+
+#else
+
+inline constexpr CounterKind counter_kind = CounterKind::nanoseconds;
+inline constexpr const char* counter_name = "nanoseconds";
+
+/// Return the counter now.
+inline std::uint64_t counter_now() {
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
+
+#endif
+
+/// Return the nanoseconds of the monotonic clock.
+inline std::int64_t nanoseconds_now() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+}  // namespace dse

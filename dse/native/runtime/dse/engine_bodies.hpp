@@ -1,0 +1,123 @@
+// The bodies of engine.hpp. Exactly one file of a program includes this; it is the same for every network.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <utility>
+
+#include "dse/counter.hpp"
+#include "dse/diagnose.hpp"
+#include "dse/engine.hpp"
+#include "dse/instances.hpp"
+#include "dse/interrupts.hpp"
+#include "dse/machine.hpp"
+#include "dse/parallel.hpp"
+#include "dse/ping_pong.hpp"
+#include "dse/run_types.hpp"
+#include "dse/sequential.hpp"
+#include "dse/thread_watch.hpp"
+
+namespace dse {
+
+/// Hand the rest of the ids on; to be called when no actor runs any more, after a failure too.
+inline void drain_logs(Instances& instances) {
+  for (const auto& actor : instances.actors) {
+    actor->log.drain();
+  }
+}
+
+/// Return what went through the connections.
+inline std::vector<ChannelResult> channel_results(const Instances& instances) {
+  std::vector<ChannelResult> results;
+  for (const auto& channel : instances.channels) {
+    results.push_back({.tokens = channel->written.load(),
+                       .left = channel->left(),
+                       .hash = channel->digest,
+                       .capacity = channel->capacity});
+  }
+  return results;
+}
+
+/// Gather the counts of all actors.
+inline void gather_actors(const Instances& instances, RunResult& result) {
+  for (const auto& actor : instances.actors) {
+    result.actions.push_back(actor->log.counts());
+    result.strays.push_back(actor->strays);
+    result.rounds.push_back(actor->rounds);
+    result.n_firings += actor->log.made();
+  }
+}
+
+/// Run on the calling thread.
+inline void run_sequential(Instances& instances, const RunSetting& setting, RunResult& result) {
+  Sequential engine(instances, setting.options, setting.progress);
+  const std::vector<int> cores = allowed_cores();
+  result.pinned = setting.options.pin && !cores.empty() && pin_to(cores.front());
+  ThreadWatch watch(0, result.pinned ? cores.front() : -1);
+  result.start_ns = nanoseconds_now();
+  result.why = engine.run();
+  result.end_ns = nanoseconds_now();
+  result.run_ns = result.end_ns - result.start_ns;
+  result.threads = {watch.report()};
+  result.exit_code = engine.exit_code();
+  if (result.why == Why::livelock) {
+    result.idle_tail = engine.idle_tail();
+  }
+}
+
+/// Run on the threads of the mapping.
+inline void run_parallel(Instances& instances, const RunSetting& setting, RunResult& result) {
+  Parallel engine(instances, setting.options, setting.progress, setting.around_thread);
+  result.why = engine.run();
+  engine.tell(result);
+  result.exit_code = engine.exit_code();
+  if (result.why == Why::quiescent) {
+    result.wrong_order = engine.wrong_order();
+  }
+}
+
+/// Run, and measure the counter of the machine and the distance of cores around the run.
+inline void run_watched(Instances& instances, const RunSetting& setting, RunResult& result) {
+  const std::vector<int>& cores = setting.options.ping_pong_cores;
+  for (std::size_t k = 0; k + 1 < cores.size(); k += 2) {
+    const double before = PingPongGame::round_trip_ns(cores[k], cores[k + 1]);
+    result.ping_pong.push_back({.first_core = cores[k], .second_core = cores[k + 1], .before_ns = before});
+  }
+  const std::uint64_t counter_before = counter_now();
+  if (needs_threads(setting.options.mapping)) {
+    run_parallel(instances, setting, result);
+  } else {
+    run_sequential(instances, setting, result);
+  }
+  result.counter_steps = counter_now() - counter_before;
+  for (PingPong& pair : result.ping_pong) {
+    pair.after_ns = PingPongGame::round_trip_ns(pair.first_core, pair.second_core);
+  }
+}
+
+double round_trip_ns(int first_core, int second_core) {
+  return PingPongGame::round_trip_ns(first_core, second_core);
+}
+
+RunResult run_network(const NetworkInfo& network, const RunSetting& setting) {
+  Instances instances(network, setting.options, setting.context, setting.sink);
+  RunResult result;
+  try {
+    const SignalGuard guard;
+    run_watched(instances, setting, result);
+  } catch (const NoMemory& fault) {
+    throw out_of_memory(instances.info(fault.actor), *instances.actors[fault.actor], instances.firings());
+  } catch (const Interrupted& interrupt) {
+    throw Interrupted(interrupt.what() + (", after " + grouped(instances.firings()) + " firings"), interrupt.signal);
+  }
+  drain_logs(instances);
+  gather_actors(instances, result);
+  result.channels = channel_results(instances);
+  if (result.why == Why::quiescent) {
+    result.waits = find_waits(instances);
+    result.deadlock = find_deadlock(instances, result.waits);
+  }
+  return result;
+}
+
+}  // namespace dse

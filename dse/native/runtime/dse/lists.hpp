@@ -1,0 +1,314 @@
+// Lists: flat in memory, the last index running fastest.
+//
+// A `List` owns its elements and has sizes that are known when the program is compiled. A `View` is a list, or a part
+// of one, where it stands: what a parameter gets, since lists go by reference.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "dse/numbers.hpp"
+
+namespace dse {
+
+/// Lists of more bytes are not kept inside of their owner. The system hands out their zeros page by page, so what a
+/// program declares and never touches costs nothing: picture stores are mostly far larger than the pictures.
+inline constexpr std::size_t most_bytes_inside = 16384;
+
+/// A list or part of one, in place. `sizes`: the outermost first.
+template <class T, int D>
+struct View {
+  T* data;
+  std::array<std::int64_t, D> sizes;
+
+  std::int64_t size() const { return sizes[0]; }
+  const View& view() const { return *this; }
+
+  T& operator[](std::int64_t i) const
+    requires(D == 1)
+  {
+    return data[i];
+  }
+
+  /// The element at so many indices as there are dimensions, or the part at fewer.
+  template <class... Indices>
+  decltype(auto) operator()(Indices... indices) const {
+    constexpr int used = sizeof...(Indices);
+    static_assert(used <= D);
+    const std::int64_t place[] = {static_cast<std::int64_t>(indices)...};
+    std::int64_t offset = 0;
+    for (int k = 0; k != D; ++k) {
+      offset = offset * sizes[static_cast<std::size_t>(k)] + (k < used ? place[k] : 0);
+    }
+    if constexpr (used == D) {
+      return data[offset];
+    } else {
+      View<T, D - used> part{data + offset, {}};
+      for (int k = used; k != D; ++k) {
+        part.sizes[static_cast<std::size_t>(k - used)] = sizes[static_cast<std::size_t>(k)];
+      }
+      return part;
+    }
+  }
+
+  operator View<const T, D>() const
+    requires(!std::is_const_v<T>)
+  {
+    return {data, sizes};
+  }
+};
+
+/// Zeros from the system, owned.
+template <class T>
+struct Pages {
+  struct Free {
+    void operator()(T* items) const { std::free(items); }
+  };
+  std::unique_ptr<T[], Free> items;
+
+  explicit Pages(std::size_t count) : items(static_cast<T*>(std::calloc(count, sizeof(T)))) {
+    if (items == nullptr) {
+      throw std::bad_alloc();
+    }
+  }
+};
+
+/// A list with elements of its own, zeros at first.
+template <class T, std::int64_t... Sizes>
+class List {
+ public:
+  static constexpr int rank = sizeof...(Sizes);
+  static constexpr std::int64_t elements = (Sizes * ... * 1);
+  static constexpr bool inside = static_cast<std::size_t>(elements) * sizeof(T) <= most_bytes_inside;
+  using Element = T;
+
+  List() = default;
+  List(List&&) noexcept = default;
+  List& operator=(List&&) noexcept = default;
+  List(const List& other) : List() { *this = other; }
+  List& operator=(const List& other) {
+    if (this != &other) {
+      for (std::int64_t k = 0; k != elements; ++k) {
+        data()[k] = other.data()[k];
+      }
+    }
+    return *this;
+  }
+
+  T* data() { return store_.data(); }
+  const T* data() const { return store_.data(); }
+  static constexpr std::int64_t size() { return std::array<std::int64_t, sizeof...(Sizes)>{Sizes...}[0]; }
+
+  View<T, rank> view() { return {data(), {Sizes...}}; }
+  View<const T, rank> view() const { return {data(), {Sizes...}}; }
+  operator View<T, rank>() & { return view(); }
+  operator View<T, rank>() && { return view(); }
+  operator View<const T, rank>() const { return view(); }
+
+  T& operator[](std::int64_t i)
+    requires(rank == 1)
+  {
+    return data()[i];
+  }
+  const T& operator[](std::int64_t i) const
+    requires(rank == 1)
+  {
+    return data()[i];
+  }
+  template <class... Indices>
+  decltype(auto) operator()(Indices... indices) {
+    return view()(indices...);
+  }
+  template <class... Indices>
+  decltype(auto) operator()(Indices... indices) const {
+    return view()(indices...);
+  }
+
+ private:
+  struct Inside {
+    std::array<T, static_cast<std::size_t>(elements > 0 ? elements : 1)> items{};
+    T* data() { return items.data(); }
+    const T* data() const { return items.data(); }
+  };
+  struct OnPages {
+    Pages<T> pages{static_cast<std::size_t>(elements)};
+    T* data() { return pages.items.get(); }
+    const T* data() const { return pages.items.get(); }
+  };
+  struct OnHeap {
+    std::unique_ptr<T[]> items = std::make_unique<T[]>(static_cast<std::size_t>(elements));
+    T* data() { return items.get(); }
+    const T* data() const { return items.get(); }
+  };
+  using Store = std::conditional_t<inside, Inside, std::conditional_t<std::is_trivially_copyable_v<T>, OnPages, OnHeap>>;
+
+  Store store_;
+};
+
+/// A constant list; its elements stand in the program itself.
+template <class T, std::int64_t... Sizes>
+struct Table {
+  static constexpr int rank = sizeof...(Sizes);
+  T items[static_cast<std::size_t>((Sizes * ... * 1) > 0 ? (Sizes * ... * 1) : 1)];
+
+  static constexpr std::int64_t size() { return std::array<std::int64_t, sizeof...(Sizes)>{Sizes...}[0]; }
+  constexpr View<const T, rank> view() const { return {items, {Sizes...}}; }
+  operator View<const T, rank>() const { return view(); }
+  const T& operator[](std::int64_t i) const
+    requires(rank == 1)
+  {
+    return items[i];
+  }
+  template <class... Indices>
+  decltype(auto) operator()(Indices... indices) const {
+    return view()(indices...);
+  }
+};
+
+/// Copy over the first elements of `target`: a source that is too long is cut. Elements are converted by `stored`.
+template <class T, class S, int D>
+void copy_elements(const View<T, D>& target, const View<S, D>& source) {
+  const std::int64_t n = target.size() < source.size() ? target.size() : source.size();
+  for (std::int64_t k = 0; k != n; ++k) {
+    if constexpr (D == 1) {
+      target[k] = stored<T>(source[k]);
+    } else {
+      copy_elements(target(k), source(k));
+    }
+  }
+}
+
+/// The same for lists of any form.
+template <class To, class From>
+void copy_into(To&& target, From&& source) {
+  copy_elements(target.view(), source.view());
+}
+
+/// A new list of type `L` with the elements of another: cut where that is longer, zeros where it is shorter.
+template <class L, class From>
+L copied(From&& source) {
+  L made;
+  copy_into(made, source);
+  return made;
+}
+
+/// A new list of type `L`: the elements of both, one after the other. Each has the size of the list behind it.
+template <class L, class A, class B>
+L joined(A&& first, B&& second) {
+  L made;
+  const auto left = first.view();
+  const auto right = second.view();
+  for (std::int64_t k = 0; k != left.size() + right.size(); ++k) {
+    const bool in_left = k < left.size();
+    if constexpr (L::rank == 1) {
+      made[k] = in_left ? stored<typename L::Element>(left[k]) : stored<typename L::Element>(right[k - left.size()]);
+    } else {
+      in_left ? copy_into(made(k), left(k)) : copy_into(made(k), right(k - left.size()));
+    }
+  }
+  return made;
+}
+
+// Lists that are made in an expression --------------------------------------------------------------------------------
+
+/// Store an element, or a row, of a new list.
+template <class L, class E>
+void put_element(L& list, std::int64_t k, const E& element) {
+  if constexpr (L::rank == 1) {
+    list[k] = stored<typename L::Element>(element);
+  } else {
+    copy_into(list(k), element);
+  }
+}
+
+/// A list of elements or rows: `Listed<L>{a, b}.list`. Braces, unlike a call, keep their order.
+template <class L>
+struct Listed {
+  L list;
+
+  template <class... Elements>
+  explicit Listed(const Elements&... elements) {
+    [[maybe_unused]] std::int64_t k = 0;
+    (put_element(list, k++, elements), ...);
+  }
+};
+
+/// A list whose elements `make` hands to its argument, one after the other.
+template <class L, class Make>
+L generated(Make&& make) {
+  L list;
+  std::int64_t k = 0;
+  make([&](const auto& element) { put_element(list, k++, element); });
+  return list;
+}
+
+// Accesses that may lie out of bounds ---------------------------------------------------------------------------------
+
+/// Whether an index is one of a list of `size` elements.
+template <class I>
+bool inside(const I& index, std::int64_t size) {
+  if constexpr (std::same_as<I, Big> || sizeof(I) > sizeof(std::int64_t)) {
+    return index >= I(0) && index < I(size);
+  } else {
+    return static_cast<std::uint64_t>(index) < static_cast<std::uint64_t>(size);
+  }
+}
+
+/// An index that is known to be in bounds.
+struct Sure {
+  std::int64_t index;
+};
+
+template <class I>
+Sure sure(const I& index) {
+  return {static_cast<std::int64_t>(index)};
+}
+
+inline bool inside(const Sure&, std::int64_t) { return true; }
+
+template <class I>
+std::int64_t plain(const I& index) {
+  if constexpr (std::same_as<I, Big>) {
+    return index.template wrapped<std::int64_t>();
+  } else {
+    return static_cast<std::int64_t>(index);
+  }
+}
+
+inline std::int64_t plain(const Sure& index) { return index.index; }
+
+template <class L, class... Indices>
+bool all_inside(const L& list, const Indices&... indices) {
+  const auto whole = list.view();
+  std::size_t k = 0;
+  return (inside(indices, whole.sizes[k++]) && ...);
+}
+
+/// An element; zero, counted at `site`, where an index lies out of bounds.
+template <class Owner, class L, class... Indices>
+auto checked(Owner& owner, int site, const L& list, const Indices&... indices) {
+  using Element = std::remove_cvref_t<decltype(list.view()(plain(indices)...))>;
+  if (all_inside(list, indices...)) [[likely]] {
+    return Element(list.view()(plain(indices)...));
+  }
+  owner.stray(site);
+  return Element();
+}
+
+/// A part of a list; `zeros`, counted at `site`, where an index lies out of bounds.
+template <class Owner, class L, class Zeros, class... Indices>
+auto part_or(Owner& owner, int site, L&& list, Zeros&& zeros, const Indices&... indices) {
+  using Part = decltype(list.view()(plain(indices)...));
+  if (all_inside(list, indices...)) [[likely]] {
+    return list.view()(plain(indices)...);
+  }
+  owner.stray(site);
+  return Part(zeros.view());
+}
+
+}  // namespace dse

@@ -1,0 +1,288 @@
+// The command line of a program: the options of `dse run`, with the same bounds and messages, and those that only a
+// program has. One table holds them all; --help is made of it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dse/errors.hpp"
+#include "dse/nearest.hpp"
+#include "dse/number_text.hpp"
+#include "dse/run_types.hpp"
+
+namespace dse {
+
+/// All that the command line says.
+struct ProgramOptions {
+  RunOptions run;
+  std::optional<std::string> mapping;    // .xcf
+  std::optional<std::string> buffers;    // .bxdf
+  std::optional<std::string> trace;      // file for the firings
+  std::optional<std::string> result;     // file for what the run did
+  std::optional<std::string> home;       // folder of the network
+  std::optional<int> progress;           // file descriptor that hears of the firings
+  bool show_mapping = false;
+  bool why = false;
+  bool quiet = false;
+  bool help = false;
+  bool version = false;
+};
+
+/// A value of the command line that makes no sense. Throws.
+[[noreturn]] inline void refuse_option(const std::string& message, const std::string& expected = "") {
+  throw ConfigError({message, {}, expected});
+}
+
+/// One option as it was given.
+struct GivenOption {
+  std::string names;  // such as -s/--fifo-size
+  std::string value;
+
+  std::int64_t integer() const {
+    const std::optional<std::int64_t> number = integer_from(value, -most_counted, most_counted);
+    if (number) {
+      return *number;
+    }
+    const std::string_view bare = stripped(value);
+    const std::size_t first = bare.find_first_not_of("+-");
+    const bool digits = first != bare.npos && is_digits(bare.substr(first));
+    const std::string problem = digits ? shortened(value) + " is beyond measure: expected at most " +
+                                             std::to_string(most_counted)
+                                       : "invalid int value: '" + shortened(value) + "'";
+    refuse_option("argument " + names + ": " + problem);
+  }
+
+  /// Return an integer that must be at least 1; `what` says of what.
+  std::int64_t count(const char* what) const {
+    const std::int64_t number = integer();
+    if (number < 1) {
+      refuse_option("the " + std::string(what) + " is " + std::to_string(number) + ", must be at least 1");
+    }
+    return number;
+  }
+};
+
+namespace detail {
+
+/// Return the bytes of 500M or 4G, units of 1024, or of a number alone.
+inline std::int64_t memory_bytes(std::string_view text) {
+  const auto refuse = [&] {
+    refuse_option("memory '" + std::string(text) + "' is not understood", "a whole number and its unit: 500M, 4G");
+  };
+  std::string_view rest = stripped(text);
+  std::string_view digits = take_digits(rest);
+  rest = stripped(rest);
+  std::string unit(rest);
+  for (char& c : unit) {
+    c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  if (unit.size() > 1 && (unit.substr(1) == "B" || unit.substr(1) == "IB")) {
+    unit.resize(1);
+  }
+  const std::size_t shift = unit.empty() ? 0 : std::string_view("KMGT").find(unit);
+  const std::size_t most_digits = unit.empty() ? 18 : 9;
+  const std::optional<std::int64_t> number = integer_from(digits, 1, most_counted);
+  if (unit.size() > 1 || shift == std::string_view::npos || !number || digits.size() > most_digits) {
+    refuse();
+  }
+  return unit.empty() ? *number : *number << (10 * (shift + 1));
+}
+
+}  // namespace detail
+
+/// An option of the table. Without `value` it is a switch.
+struct OptionInfo {
+  const char* group;
+  char letter;  // 0: none
+  const char* name;
+  const char* value;
+  const char* help;
+  void (*take)(ProgramOptions& options, const GivenOption& given);
+
+  std::string names() const { return (letter != 0 ? std::string("-") + letter + "/" : "") + name; }
+};
+
+/// Return the table of all options.
+inline const std::vector<OptionInfo>& option_table() {
+  using Options = ProgramOptions;
+  using Given = GivenOption;
+  static const std::vector<OptionInfo> table = {
+      {"files", 'i', "--input", "FILE", "input, or a folder of inputs",
+       [](Options& o, const Given& g) { o.run.input = g.value; }},
+      {"files", 'o', "--output", "FILE", "pictures (.yuv .png .pgm .ppm), or what a sink writes",
+       [](Options& o, const Given& g) { o.run.output = g.value; }},
+      {"files", 'w', "--write", "FILE", "what a writer writes (default: as -o)",
+       [](Options& o, const Given& g) { o.run.write = g.value; }},
+      {"files", 'y', "--reference", "FILE", "planar pictures or bytes that the output must equal",
+       [](Options& o, const Given& g) { o.run.reference = g.value; }},
+      {"files", 0, "--tolerance", "N", "difference of a sample that is accepted",
+       [](Options& o, const Given& g) {
+         o.run.tolerance = static_cast<int>(std::clamp<std::int64_t>(g.integer(), INT32_MIN, INT32_MAX));
+       }},
+      {"files", 0, "--files", "DIR",
+       "folder for files that the program itself names and writes (default: dse-out/NETWORK/files)",
+       [](Options& o, const Given& g) {
+         if (stripped(g.value).empty()) {
+           refuse_option("the folder for --files is empty", "give a name, or leave it out");
+         }
+         o.run.files = g.value;
+       }},
+      {"files", 0, "--allow-files", "DIR",
+       "folder below which the program may read and write any file; may be repeated",
+       [](Options& o, const Given& g) { o.run.allow_files.push_back(g.value); }},
+      {"files", 0, "--home", "DIR", "folder from which relative names of files count that the network has in it",
+       [](Options& o, const Given& g) { o.home = g.value; }},
+      {"files", 0, "--unnamed-output", "NAME", "name below the folder of --files for a writer without -o and -w",
+       [](Options& o, const Given& g) { o.run.unnamed_output = g.value; }},
+      {"files", 0, "--console-line", "TEXT", "line that a console reads; may be repeated",
+       [](Options& o, const Given& g) { o.run.console_input.push_back(g.value); }},
+
+      {"the run of the network", 'l', "--loops", "N",
+       "times the input is read, where the source of the network asks for it (default 1)",
+       [](Options& o, const Given& g) { o.run.loops = g.count("number of loops"); }},
+      {"the run of the network", 'f', "--frames", "N", "stop after N pictures",
+       [](Options& o, const Given& g) { o.run.frames = g.count("number of frames"); }},
+      {"the run of the network", 0, "--max-firings", "N", "stop after N firings",
+       [](Options& o, const Given& g) { o.run.max_firings = g.count("number of firings"); }},
+      {"the run of the network", 0, "--idle-firings", "N",
+       "stop after N firings in a row without one token moving (default 100000)",
+       [](Options& o, const Given& g) { o.run.idle_firings = g.count("number of idle firings"); }},
+      {"the run of the network", 0, "--max-memory", "SIZE",
+       "memory that the run may take, such as 500M or 4G (default: four fifths of what is free)",
+       [](Options& o, const Given& g) { o.run.max_memory_bytes = detail::memory_bytes(g.value); }},
+      {"the run of the network", 's', "--fifo-size", "N", "FIFO capacity in tokens (default 512)",
+       [](Options& o, const Given& g) { o.run.fifo_tokens = std::min(g.count("FIFO size"), most_tokens); }},
+
+      {"the mapping", 0, "--mapping", "FILE", "partitions, policies and FIFO sizes (.xcf); default: all on one thread",
+       [](Options& o, const Given& g) { o.mapping = g.value; }},
+      {"the mapping", 0, "--buffers", "FILE", "FIFO sizes (.bxdf), in place of those of the mapping",
+       [](Options& o, const Given& g) { o.buffers = g.value; }},
+      {"the mapping", 0, "--pin", "", "keep each thread on a core of its own",
+       [](Options& o, const Given&) { o.run.pin = true; }},
+      {"the mapping", 0, "--no-pin", "", "let the system choose the cores (default)",
+       [](Options& o, const Given&) { o.run.pin = false; }},
+      {"the mapping", 0, "--show-mapping", "", "print the mapping as it was understood, as JSON, and run nothing",
+       [](Options& o, const Given&) { o.show_mapping = true; }},
+
+      {"what is told", 0, "--trace", "FILE", "write the firings of each actor",
+       [](Options& o, const Given& g) { o.trace = g.value; }},
+      {"what is told", 0, "--result", "FILE", "write what the run did, as JSON",
+       [](Options& o, const Given& g) { o.result = g.value; }},
+      {"what is told", 0, "--hashes", "", "hash the tokens of each connection",
+       [](Options& o, const Given&) { o.run.hash_channels = true; }},
+      {"what is told", 0, "--progress", "FD", "write the firings so far to this file descriptor, now and then",
+       [](Options& o, const Given& g) {
+         o.progress = static_cast<int>(std::clamp<std::int64_t>(g.integer(), -1, INT32_MAX));
+       }},
+      {"what is told", 0, "--why", "", "say what each actor waits for at the end",
+       [](Options& o, const Given&) { o.why = true; }},
+      {"what is told", 0, "--quiet", "", "print results and errors only",
+       [](Options& o, const Given&) { o.quiet = true; }},
+      {"what is told", 'h', "--help", "", "show this help", [](Options& o, const Given&) { o.help = true; }},
+      {"what is told", 0, "--version", "", "show the version", [](Options& o, const Given&) { o.version = true; }},
+  };
+  return table;
+}
+
+namespace detail {
+
+/// Walks over the arguments of a command line.
+class ArgumentReader {
+ public:
+  explicit ArgumentReader(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {}
+
+  ProgramOptions options() {
+    ProgramOptions options;
+    while (next_ < arguments_.size()) {
+      const std::string& argument = arguments_[next_++];
+      const OptionInfo& option = option_of(argument);
+      options_now_ = option.names();
+      option.take(options, {options_now_, value_of(option, argument)});
+    }
+    return options;
+  }
+
+ private:
+  /// Return the option that an argument names: --name, --name=value, -n, or -nvalue.
+  const OptionInfo& option_of(const std::string& argument) const {
+    const std::string name = argument.substr(0, argument.find('='));
+    for (const OptionInfo& option : option_table()) {
+      const bool by_letter = option.letter != 0 && argument.size() > 1 && argument[0] == '-' &&
+                             argument[1] == option.letter && (option.value[0] != '\0' || argument.size() == 2);
+      if (name == option.name || by_letter) {
+        return option;
+      }
+    }
+    std::vector<std::string> known;
+    for (const OptionInfo& option : option_table()) {
+      known.emplace_back(option.name);
+    }
+    const std::vector<std::string> near = near_names(name, known);
+    const std::string what = argument.starts_with("-") ? "there is no option '" : "there is no use for '";
+    refuse_option(what + shortened(argument) + "'",
+                  near.empty() ? "--help lists the options" : "did you mean '" + near.front() + "'?");
+  }
+
+  std::string value_of(const OptionInfo& option, const std::string& argument) {
+    const bool is_long = argument.starts_with("--");
+    const std::size_t equals = is_long ? argument.find('=') : argument.size() > 2 ? 1 : argument.npos;
+    if (option.value[0] == '\0') {
+      if (equals != argument.npos) {
+        refuse_option("argument " + options_now_ + ": takes no value");
+      }
+      return "";
+    }
+    if (equals != argument.npos) {
+      const bool doubled = !is_long && argument[2] == '=';
+      return argument.substr(equals + (doubled ? 2 : 1));
+    }
+    if (next_ == arguments_.size() || looks_like_option(arguments_[next_])) {
+      refuse_option("argument " + options_now_ + ": expected one argument",
+                    std::string("give it as ") + option.name + "=" + option.value);
+    }
+    return arguments_[next_++];
+  }
+
+  /// Return whether an argument is an option rather than a value; a negative number is a value.
+  static bool looks_like_option(const std::string& argument) {
+    return argument.size() > 1 && argument[0] == '-' && !parse_decimal(argument);
+  }
+
+  std::vector<std::string> arguments_;
+  std::size_t next_ = 0;
+  std::string options_now_;
+};
+
+}  // namespace detail
+
+/// Return what a command line asks for, without the name of the program. Throws ConfigError.
+inline ProgramOptions read_options(std::vector<std::string> arguments) {
+  return detail::ArgumentReader(std::move(arguments)).options();
+}
+
+/// Return the text of --help.
+inline std::string help_text(const std::string& program, const std::string& network) {
+  constexpr std::size_t indent = 26;
+  std::string text = "usage: " + program + " [options]\n\nRun network " + network + ".\n";
+  std::string_view group;
+  for (const OptionInfo& option : option_table()) {
+    if (group != option.group) {
+      group = option.group;
+      text += "\n" + std::string(group) + ":\n";
+    }
+    const std::string letter = option.letter != 0 ? std::string("-") + option.letter + ", " : "";
+    std::string line = "  " + letter + option.name + (option.value[0] != '\0' ? " " : "") + option.value;
+    line += line.size() + 2 > indent ? "\n" + std::string(indent, ' ') : std::string(indent - line.size(), ' ');
+    text += line + option.help + "\n";
+  }
+  text += "\nexit codes: 0 done, 1 the run or the comparison failed, 2 wrong usage or mapping, 3 deadlock\n";
+  return text + "example: " + program + " -i INPUT -o OUTPUT --mapping BEST.xcf\n";
+}
+
+}  // namespace dse

@@ -1,0 +1,204 @@
+// Runs a network on the threads of a mapping.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <latch>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "dse/counter.hpp"
+#include "dse/crash.hpp"
+#include "dse/engine.hpp"
+#include "dse/interrupts.hpp"
+#include "dse/machine.hpp"
+#include "dse/teams.hpp"
+#include "dse/thread_watch.hpp"
+#include "dse/worker.hpp"
+
+namespace dse {
+
+class Parallel {
+ public:
+  Parallel(Instances& instances, const RunOptions& options, Progress progress, AroundThread around_thread)
+      : instances_(instances),
+        teams_(TeamBuilder(instances, options.mapping).take()),
+        progress_(std::move(progress)),
+        around_thread_(std::move(around_thread)),
+        cores_(allowed_cores()),
+        pin_(options.pin),
+        together_(instances, options, thread_count()) {
+    for (const auto& team : teams_) {
+      together_.halt.parkings.push_back(&team->parking);
+    }
+  }
+
+  /// Run the initializers, then all threads until one finds a reason to stop.
+  /// Throws RunError, NoMemory, InputRefused, Interrupted.
+  Why run() {
+    try {
+      start_actors();
+    } catch (const ProgramExit& program) {
+      together_.halt.exit(program);
+      return together_.halt.why();
+    }
+    make_workers();
+    run_threads();
+    publish_rest();
+    return together_.halt.why();
+  }
+
+  int exit_code() const { return together_.halt.exit_code(); }
+
+  /// What the threads were and did, and how long the run took: from the first visit to the last that found work.
+  void tell(RunResult& result) const {
+    result.run_ns = run_ns_;
+    result.start_ns = start_ns_;
+    result.end_ns = start_ns_ + run_ns_;
+    result.pinned = pin_;
+    result.threads = reports_;
+  }
+
+  /// Of a run that ended since nothing moves: return the partition whose static order waits for an actor although one
+  /// that it has passed over can fire, or "". Lets that actor fire.
+  std::string wrong_order() {
+    for (const auto& worker : workers_) {
+      for (const std::size_t place : worker->chooser().passed_over()) {
+        const std::size_t index = worker->team().members[place].index;
+        Pulse pulse;
+        instances_.actors[index]->pulse = &pulse;
+        const Visited visited = visit_actor(instances_, index, [](Actor& actor) { actor.run(1); });
+        if (visited.firings != 0) {
+          return "the static order of '" + worker->team().name + "' cannot be followed: when it was the turn of '" +
+                 instances_.info(index).name + "', that had to wait for actors that stand behind it";
+        }
+      }
+    }
+    return "";
+  }
+
+ private:
+  std::size_t thread_count() const {
+    std::size_t count = 0;
+    for (const auto& team : teams_) {
+      count += team->threads;
+    }
+    return count;
+  }
+
+  /// Run the initializers, one actor after the other as in a run on one thread.
+  void start_actors() {
+    Pulse pulse;
+    for (std::size_t k = 0; k != instances_.actors.size(); ++k) {
+      instances_.actors[k]->pulse = &pulse;
+      visit_actor(instances_, k, [](Actor& actor) {
+        actor.start();
+        actor.condition = Condition::ready;
+      });
+    }
+    publish_rest();
+  }
+
+  void publish_rest() {
+    for (const auto& channel : instances_.channels) {
+      channel->written.store(channel->written_reached);
+      channel->read.store(channel->read_reached);
+    }
+  }
+
+  void make_workers() {
+    const bool crowded = thread_count() > core_count();
+    for (const auto& team : teams_) {
+      for (std::size_t k = 0; k != team->threads; ++k) {
+        workers_.push_back(std::make_unique<Worker>(together_, *team, workers_.size(), crowded));
+      }
+    }
+  }
+
+  void run_threads() {
+    std::latch started(static_cast<std::ptrdiff_t>(workers_.size()) + 1);
+    std::vector<std::thread> threads;
+    reports_.resize(workers_.size());
+    for (std::size_t k = 0; k != workers_.size(); ++k) {
+      try {
+        threads.emplace_back([this, k, &started] { work(k, started); });
+      } catch (const std::system_error& error) {
+        together_.halt.fail(std::make_exception_ptr(RunError(
+            "thread " + std::to_string(k + 1) + " of " + std::to_string(workers_.size()) + " cannot start: " +
+                error.code().message(), {}, "use fewer partitions or cores")));
+        started.count_down(static_cast<std::ptrdiff_t>(workers_.size() - k));
+        break;
+      }
+    }
+    started.arrive_and_wait();
+    start_ns_ = nanoseconds_now();
+    watch();
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+    for (const auto& worker : workers_) {
+      run_ns_ = std::max(run_ns_, worker->last_work_ns() - start_ns_);
+    }
+  }
+
+  void work(std::size_t thread, std::latch& started) {
+    const CrashStack stack;
+    const int core = pin_ && !cores_.empty() ? cores_[thread % cores_.size()] : -1;
+    const bool pinned = core >= 0 && pin_to(core);
+    ThreadWatch watch(workers_[thread]->team().partition, pinned ? core : -1);
+    started.arrive_and_wait();
+    const auto body = [this, thread] { workers_[thread]->run(); };
+    try {
+      around_thread_ ? around_thread_(body) : body();
+    } catch (...) {
+      together_.halt.fail(std::current_exception());
+    }
+    reports_[thread] = watch.report();
+    const WaitCounts& waits = workers_[thread]->waits();
+    reports_[thread].spins = waits.spins;
+    reports_[thread].yields = waits.yields;
+    reports_[thread].sleeps = waits.sleeps;
+  }
+
+  /// Until the run is over: look for signals, and tell how far it is.
+  void watch() {
+    while (!together_.halt.wait_for(std::chrono::milliseconds(50))) {
+      const int signal = interrupt_signal.load(std::memory_order_relaxed);
+      if (signal != 0) {
+        together_.halt.fail(std::make_exception_ptr(
+            Interrupted("the run was on " + std::to_string(workers_.size()) + " threads", signal)));
+      }
+      if (progress_) {
+        progress_(firings());
+      }
+    }
+  }
+
+  std::int64_t firings() {
+    std::int64_t sum = 0;
+    for (std::size_t k = 0; k != workers_.size(); ++k) {
+      sum += together_.termination.slot(k).firings.load(std::memory_order_relaxed);
+    }
+    return sum;
+  }
+
+  Instances& instances_;
+  std::vector<std::unique_ptr<Team>> teams_;
+  const Progress progress_;
+  const AroundThread around_thread_;
+  const std::vector<int> cores_;
+  const bool pin_;
+  Together together_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<ThreadReport> reports_;  // by worker; each thread writes its own
+  std::int64_t start_ns_ = 0;
+  std::int64_t run_ns_ = 0;
+};
+
+}  // namespace dse

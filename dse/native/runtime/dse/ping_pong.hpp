@@ -1,0 +1,98 @@
+// The distance of two cores: the time that a cache line takes to another core and back.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <thread>
+
+#include "dse/fifo.hpp"
+#include "dse/machine.hpp"
+#include "dse/waiting.hpp"
+
+namespace dse {
+
+/// Two cores throw a number to and fro, each on a line of its own.
+class PingPongGame {
+ public:
+  /// Return the nanoseconds of a round trip between two cores: the best of several blocks, within about 2 ms. The
+  /// calling thread is on the first core meanwhile. Returns 0 where a thread cannot be kept on these cores.
+  static double round_trip_ns(int first_core, int second_core) {
+    PingPongGame game;
+    std::thread answering([&game, second_core] { game.answer(second_core); });
+    double best = 0;
+    std::thread asking([&game, &best, first_core] { best = game.ask(first_core); });
+    asking.join();
+    answering.join();
+    return best;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::uint64_t block_trips = 200;
+  static constexpr std::chrono::microseconds budget{2000};
+  static constexpr std::chrono::milliseconds patience{200};  // for the other thread to start, on a busy machine
+
+  double ask(int core) {
+    const bool pinned = pin_to(core);
+    double best = pinned && start() ? std::numeric_limits<double>::infinity() : 0;
+    std::uint64_t number = 1;
+    const auto until = Clock::now() + budget;
+    while (best != 0 && Clock::now() < until) {
+      const auto start_of_block = Clock::now();
+      for (std::uint64_t k = 0; k != block_trips; ++k) {
+        trip(++number);
+      }
+      const std::chrono::duration<double, std::nano> passed = Clock::now() - start_of_block;
+      best = std::min(best, passed.count() / static_cast<double>(block_trips));
+    }
+    ping_.store(last, std::memory_order_release);
+    return best;
+  }
+
+  /// Wait for the other thread; return whether it is on its core.
+  bool start() {
+    const auto until = Clock::now() + patience;
+    while (ready_.load(std::memory_order_acquire) == 0 && Clock::now() < until) {
+      std::this_thread::yield();
+    }
+    return ready_.load(std::memory_order_acquire) == 1;
+  }
+
+  void trip(std::uint64_t number) {
+    ping_.store(number, std::memory_order_release);
+    for (int spins = 0; pong_.load(std::memory_order_acquire) != number; ++spins) {
+      relent(spins);
+    }
+  }
+
+  void answer(int core) {
+    ready_.store(pin_to(core) ? 1 : 2, std::memory_order_release);
+    std::uint64_t seen = 0;
+    for (int spins = 0; seen != last; ++spins) {
+      const std::uint64_t number = ping_.load(std::memory_order_acquire);
+      if (number != seen) {
+        pong_.store(number, std::memory_order_release);
+        seen = number;
+        spins = 0;
+      }
+      relent(spins);
+    }
+  }
+
+  /// Two threads on one core would else wait for each other for a time slice each.
+  static void relent(int spins) {
+    if (spins > 100000) {
+      std::this_thread::yield();
+    }
+  }
+
+  alignas(cache_line_bytes) std::atomic<std::uint64_t> ping_{0};
+  alignas(cache_line_bytes) std::atomic<std::uint64_t> pong_{0};
+  alignas(cache_line_bytes) std::atomic<int> ready_{0};
+};
+
+}  // namespace dse

@@ -1,0 +1,250 @@
+// One thread of a mapped run: it visits the actors of its team as the policy says, and reports what it found.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <thread>
+
+#include "dse/counter.hpp"
+#include "dse/halt.hpp"
+#include "dse/instances.hpp"
+#include "dse/policies.hpp"
+#include "dse/teams.hpp"
+#include "dse/termination.hpp"
+#include "dse/tickets.hpp"
+#include "dse/visiting.hpp"
+#include "dse/waiting.hpp"
+
+namespace dse {
+
+/// What all threads of a run share.
+struct Together {
+  Together(Instances& all, const RunOptions& options, std::size_t threads)
+      : instances(all), termination(halt, threads, options.idle_firings), tickets(options.max_firings, threads) {}
+  Instances& instances;
+  Halt halt;
+  Termination termination;
+  TicketPool tickets;
+};
+
+class Worker final : public Visitor {
+ public:
+  Worker(Together& together, Team& team, std::size_t thread, bool crowded)
+      : together_(together),
+        team_(team),
+        slot_(together.termination.slot(thread)),
+        tickets_(together.tickets),
+        chooser_(make_chooser(team)),
+        patience_(team.parking, together.halt, crowded) {
+    slot_.may_skip = chooser_->may_skip();
+  }
+
+  /// Work until the run is over.
+  void run() {
+    try {
+      while (!together_.halt.asked()) {
+        pass();
+      }
+    } catch (const ProgramExit& program) {
+      together_.halt.exit(program);
+    } catch (...) {
+      together_.halt.fail(std::current_exception());
+    }
+    patience_.leave();
+    if (busy_) {
+      last_work_ns_ = nanoseconds_now();
+    }
+  }
+
+  /// When the thread last found work, as nearly as it is known.
+  std::int64_t last_work_ns() const { return last_work_ns_; }
+
+  const WaitCounts& waits() const { return patience_.counts; }
+
+  const Team& team() const { return team_; }
+
+  const Chooser& chooser() const { return *chooser_; }
+
+  // What a policy asks for.
+
+  std::int64_t visit(std::size_t place, std::int64_t budget) override {
+    Member& member = team_.members[place];
+    if (!team_.shared()) {
+      return visit_member(member, budget);
+    }
+    return claim(member) ? visit_claimed(member, budget) : 0;
+  }
+
+  std::int64_t visit_patiently(std::size_t place, std::int64_t budget) override {
+    Member& member = team_.members[place];
+    while (!claim(member)) {
+      if (together_.halt.asked()) {
+        return 0;
+      }
+      std::this_thread::yield();
+    }
+    return visit_claimed(member, budget);
+  }
+
+  bool moved() const override { return pulse_.moved; }
+
+  bool may_go_on() const override { return may_go_on_; }
+
+ private:
+  /// Take an actor for this thread; return whether no other has it.
+  static bool claim(Member& member) {
+    return !member.taken.load(std::memory_order_relaxed) && !member.taken.exchange(true, std::memory_order_acquire);
+  }
+
+  std::int64_t visit_claimed(Member& member, std::int64_t budget) {
+    const std::int64_t made = visit_member(member, budget);
+    member.taken.store(false, std::memory_order_release);
+    return made;
+  }
+
+  std::int64_t visit_member(Member& member, std::int64_t budget) {
+    Actor& actor = *together_.instances.actors[member.index];
+    pulse_.moved = false;
+    if (actor.finished || (actor.condition != Condition::ready && !member.polled) || together_.halt.asked()) {
+      return 0;
+    }
+    budget = tickets_.grant(budget);
+    if (budget == 0) {
+      starved_ = true;
+      return 0;
+    }
+    actor.pulse = &pulse_;
+    const Visited visited = visit_actor(together_.instances, member.index, [budget](Actor& one) { one.run(budget); });
+    if (visited.ended) {
+      wake_team();
+    }
+    tickets_.use(visited.firings);
+    firings_ += visited.firings;
+    moved_ = moved_ || pulse_.moved;
+    may_go_on_ = actor.condition == Condition::ready;
+    return visited.firings;
+  }
+
+  /// Visits between two publications of all that was moved, at least.
+  static constexpr int visits_unseen = 8;
+
+  void pass() {
+    const std::uint64_t request = together_.termination.request();
+    skip_if_asked();
+    moved_ = false;
+    starved_ = false;
+    const std::int64_t before = firings_;
+    chooser_->pass(*this);
+    const std::int64_t made = firings_ - before;
+    slot_.firings.store(firings_, std::memory_order_relaxed);
+    if (moved_) {
+      works(made);
+    } else {
+      idles(request, made);
+    }
+  }
+
+  void works(std::int64_t made) {
+    if (!busy_) {
+      busy_ = true;
+      Termination::works(slot_);
+      patience_.reset();
+    }
+    unseen_ += made;
+    if (unseen_ >= visits_unseen) {
+      show_all();
+    }
+  }
+
+  void idles(std::uint64_t request, std::int64_t made) {
+    if (busy_) {
+      busy_ = false;
+      last_work_ns_ = nanoseconds_now();
+    }
+    show_all();
+    wake_peers();
+    tickets_.give_back();
+    if (!starved_) {
+      together_.termination.idles(slot_, request, made);
+    } else if (together_.tickets.all_used()) {
+      together_.halt.stop(Why::budget);
+    }
+    if (made == 0) {
+      patience_.wait();
+    } else {
+      patience_.reset();
+    }
+  }
+
+  /// Where nothing else moves in the whole network, pass over the actor of a static order that cannot fire.
+  void skip_if_asked() {
+    const std::uint64_t skips = together_.termination.skips();
+    if (skips != skips_) {
+      skips_ = skips;
+      if (chooser_->skip()) {
+        slot_.may_skip = chooser_->may_skip();
+        busy_ = true;
+        Termination::works(slot_);
+      }
+    }
+  }
+
+  /// Publish what has been moved. Where several threads share the actors, each visit has done so.
+  void show_all() {
+    unseen_ = 0;
+    for (Channel* channel : team_.outgoing) {
+      if (channel->written_reached != channel->written.load(std::memory_order_relaxed)) {
+        channel->show_written();
+      }
+    }
+    for (Channel* channel : team_.incoming) {
+      if (channel->read_reached != channel->read.load(std::memory_order_relaxed)) {
+        channel->show_read();
+      }
+    }
+  }
+
+  /// Before this thread waits: wake those that sleep and have not been told of what they wait for.
+  void wake_peers() {
+    for (Channel* channel : team_.outgoing) {
+      if (channel->written_told != channel->written_reached && channel->reader_parking->has_sleepers()) {
+        channel->written_told = channel->written_reached;
+        channel->reader_parking->wake();
+      }
+    }
+    for (Channel* channel : team_.incoming) {
+      if (channel->read_told != channel->read_reached && channel->writer_parking->has_sleepers()) {
+        channel->read_told = channel->read_reached;
+        channel->writer_parking->wake();
+      }
+    }
+  }
+
+  /// An actor ended in the middle of a visit: who waits for it has not been woken.
+  void wake_team() {
+    if (!team_.shared()) {
+      for (const Member& member : team_.members) {
+        together_.instances.actors[member.index]->condition = Condition::ready;
+      }
+    }
+  }
+
+  Together& together_;
+  Team& team_;
+  Slot& slot_;
+  Tickets tickets_;
+  std::unique_ptr<Chooser> chooser_;
+  Patience patience_;
+  std::int64_t last_work_ns_ = nanoseconds_now();
+  Pulse pulse_;
+  bool moved_ = false;      // a token, in this pass
+  bool may_go_on_ = false;  // the actor of the last visit
+  std::int64_t firings_ = 0;
+  std::int64_t unseen_ = 0;  // firings since all was published
+  std::uint64_t skips_ = 0;
+  bool busy_ = true;
+  bool starved_ = false;  // the bound of the firings is used up, or others hold what is left of it
+};
+
+}  // namespace dse

@@ -1,0 +1,1 @@
+"""The native functions in C++ against those in Python."""

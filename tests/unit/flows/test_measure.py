@@ -1,0 +1,157 @@
+"""The journey of a measurement, on a bench that is made up."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dse.base.errors import ExecutionError, OptionError
+from dse.cli.measure import mapping_files
+from dse.explore.space.build import build_space
+from dse.explore.space.space import SpaceOptions
+from dse.flows.measure import MeasureOptions, compare_on_bench, drawn_points, measure_mappings
+from dse.flows.measure_files import measured_document, runs_text, write_measured
+from dse.flows.measure_points import MeasureSettings, cannot_run, measure_on_bench
+from dse.flows.profile import ProfileSettings, split_point
+from dse.formats.xcf_write import write_xcf
+from dse.measure.platform import this_machine
+from dse.model.design_point import DesignPoint, Partition
+from dse.run.options import RunOptions
+from tests.unit.flows.made_up_bench import made_up_bench
+from tests.unit.measure.networks import FACTS, chain
+
+OPTIONS = MeasureOptions(
+    program="chain.xdf",
+    sample=100,
+    engine="reference",
+    profile=ProfileSettings(runs=2, calibrate=1),
+    settings=MeasureSettings(rounds=4),
+)
+HERE = this_machine(FACTS, 2)
+
+
+def test_all_mappings_beside_their_estimates(tmp_path: Path) -> None:
+    measured = compare_on_bench(made_up_bench(tmp_path, rounds=60), OPTIONS, (None,))
+    (found,) = measured.comparisons
+    assert found.state == "near"
+    assert len(found.pairs) == 4
+    assert [pair.prediction.scored for pair in found.pairs].count(False) == 1
+    assert found.estimated.candidates == 3
+    assert found.estimated.spearman == pytest.approx(1.0)
+    assert found.estimated.regret_first == 0.0
+    # The program is made up of loads alone; a pipeline that waits for its first block takes a little longer.
+    assert found.estimated.relative.maximum < 0.1
+    assert not found.noisy
+    assert len(measured.session.runs) == 16
+
+
+def test_documents_and_files(tmp_path: Path) -> None:
+    options = replace(OPTIONS, buffers=(256, 512))
+    measured = compare_on_bench(made_up_bench(tmp_path, rounds=40), options, (None,))
+    document = measured_document(measured)
+    assert {"pairs", "max_divergence", "mean_divergence", "spearman", "kendall", "regret"} <= set(document)
+    assert document["state"] == "near"
+    assert len(document["pairs"]) == 8
+    assert document["pairs"][0]["name"].endswith("256 tokens")
+    written = write_measured(measured, tmp_path / "out")
+    assert [path.name for path in written] == ["measured.json", "runs.tsv", "scatter-near.svg", "scatter-near.png"]
+    assert json.loads((tmp_path / "out" / "measured.json").read_text()) == document
+    assert "512 tokens" in (tmp_path / "out" / "scatter-near.svg").read_text()
+    assert len(runs_text(measured).splitlines()) == 1 + 8 * 4
+
+
+def test_inputs_are_profiled_and_measured_each(tmp_path: Path) -> None:
+    measured = compare_on_bench(made_up_bench(tmp_path, rounds=40), replace(OPTIONS, top=1, sample=None), ("a", "b"))
+    assert len(measured.profiles) == 2
+    names = [pair.prediction.name for pair in measured.comparisons[0].pairs]
+    assert [name.rsplit(" ", 1)[1] for name in names] == ["a", "b"]
+    assert measured.comparisons[0].by_first.maximum < 0.02
+
+
+def test_the_best_by_estimate(tmp_path: Path) -> None:
+    bench = made_up_bench(tmp_path, rounds=40)
+    every = compare_on_bench(bench, OPTIONS, (None,)).comparisons[0]
+    best = compare_on_bench(made_up_bench(tmp_path, rounds=40), replace(OPTIONS, sample=None, top=2), (None,))
+    ranked = sorted(every.pairs, key=lambda pair: pair.prediction.estimated_ns)
+    assert {p.prediction.name for p in best.comparisons[0].pairs} == {p.prediction.name for p in ranked[:2]}
+
+
+def test_mapping_files_keep_their_sizes(tmp_path: Path) -> None:
+    point = split_point(chain(), (0, 0, 1), (64, 128))
+    write_xcf(point, chain(), str(tmp_path / "mine.xcf"), platform=HERE)
+    bench = made_up_bench(tmp_path, rounds=40)
+    options = replace(OPTIONS, sample=None, mappings=(str(tmp_path / "mine.xcf"),))
+    measured = compare_on_bench(bench, options, (None,))
+    assert [p.prediction.name for p in measured.comparisons[0].pairs] == ["mine"]
+    assert 'size="64"' in (tmp_path / "candidate-0.xcf").read_text()
+
+
+def test_what_this_machine_cannot_run_is_named(tmp_path: Path) -> None:
+    three = split_point(chain(), (0, 1, 2), (512, 512))
+    assert cannot_run(three, HERE, 2) == "it needs 3 cores, this machine has 2"
+    gpu = DesignPoint(partitions=(Partition(name="PG", actors=(0, 1, 2), unit="gpu"),), capacities=(512, 512))
+    assert cannot_run(gpu, HERE, 2) == "partition PG is on 'gpu', which is no CPU"
+    two = split_point(chain(), (0, 1, 0), (512, 512))
+    found = measure_on_bench(made_up_bench(tmp_path), HERE, [three, two], RunOptions(), MeasureSettings(rounds=3))
+    assert found[0].skipped
+    assert not found[0].times
+    (times,) = found[1].times
+    assert (times.state, times.runs) == ("near", 3)
+    assert times.lower_ns <= times.median_ns <= times.upper_ns
+
+
+def test_a_point_that_fails_is_skipped_with_the_reason(tmp_path: Path) -> None:
+    bench = made_up_bench(tmp_path)
+    original = bench.program.run
+
+    def run(order):
+        if order.mapping is not None:
+            raise ExecutionError("the native program crashed: SIGSEGV in 'filter'")
+        return original(order)
+
+    bench.program.run = run
+    (found,) = measure_on_bench(
+        bench, HERE, [split_point(chain(), (0, 1, 0), (512, 512))], RunOptions(), MeasureSettings()
+    )
+    assert found.skipped == "the native program crashed: SIGSEGV in 'filter'"
+
+
+def test_a_wrong_result_is_not_compared(tmp_path: Path) -> None:
+    bench = made_up_bench(tmp_path)
+    original = bench.program.run
+
+    def run(order):
+        record = original(order)
+        wrong = order.mapping is not None and not order.timed and "candidate-1" in str(order.mapping)
+        return replace(record, result="other") if wrong else record
+
+    bench.program.run = run
+    measured = compare_on_bench(bench, OPTIONS, (None,))
+    assert len(measured.session.wrong) == 1
+    assert measured.comparisons[0].left_out == 1
+
+
+def test_it_has_to_be_clear_what_is_measured() -> None:
+    with pytest.raises(OptionError, match="not clear"):
+        measure_mappings(replace(OPTIONS, top=3))
+    with pytest.raises(OptionError, match="--sample 0"):
+        measure_mappings(replace(OPTIONS, sample=0))
+
+
+def test_folders_of_mappings(tmp_path: Path) -> None:
+    for name in ("b.xcf", "a.xcf", "c.txt"):
+        (tmp_path / name).touch()
+    assert mapping_files([str(tmp_path)]) == [str(tmp_path / "a.xcf"), str(tmp_path / "b.xcf")]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(OptionError, match="holds no mapping"):
+        mapping_files([str(tmp_path / "empty")])
+
+
+def test_drawn_points_are_different_and_the_same_for_a_seed() -> None:
+    space = build_space(chain(), HERE, SpaceOptions(capacities=((512, 512),)))
+    drawn = drawn_points(space, 3, np.random.default_rng(1))
+    assert len({point.digest() for point in drawn}) == 3
+    assert drawn == drawn_points(space, 3, np.random.default_rng(1))
+    assert len(drawn_points(space, 99, np.random.default_rng(1))) == 4

@@ -1,0 +1,111 @@
+"""Which compiler is taken, and what is said of one that is missing, too old, or hangs."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from dse.base.errors import BuildError
+from dse.native import toolchain
+from dse.native.toolchain import Compiler, RunningTools, call_tool, compiler_version, find_compiler
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A path that holds nothing but what a test puts there."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("CXX", raising=False)
+    return folder
+
+
+def put(folder: Path, name: str, *lines: str) -> None:
+    file = folder / name
+    file.write_text("\n".join((f"#!{sys.executable} -S", *lines, "")))
+    file.chmod(0o755)
+
+
+def says(macros: str, version: str = "version 1") -> str:
+    return f"import sys; print({version!r} if '--version' in sys.argv else {macros!r})"
+
+
+GCC = says("#define __GNUC__ 12\n#define __GNUC_MINOR__ 2", "g++ 12.2")
+CLANG = says("#define __GNUC__ 4\n#define __clang_major__ 15", "clang version 15.0")
+
+
+def test_in_this_order(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object() if name == "ziglang" else None)
+    assert find_compiler() == Compiler(command=(sys.executable, "-m", "ziglang", "c++"), zig=True)
+    put(tools, "clang++", CLANG)
+    assert find_compiler().command == ("clang++",)
+    put(tools, "g++", GCC)
+    assert find_compiler().command == ("g++",)
+    put(tools, "mine", GCC)
+    monkeypatch.setenv("CXX", "mine -m64")
+    assert find_compiler().command == ("mine", "-m64")
+    assert find_compiler("clang++").command == ("clang++",)
+    monkeypatch.setenv("CXX", " ")
+    assert find_compiler().command == ("g++",)
+
+
+def test_none(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    with pytest.raises(BuildError, match=r"neither g\+\+ nor clang\+\+") as caught:
+        find_compiler()
+    assert "dse[native]" in caught.value.diagnostics[0].expected
+    with pytest.raises(BuildError, match="no compiler 'g7', which --compiler names"):
+        find_compiler("g7 -x")
+    monkeypatch.setenv("CXX", "g8")
+    with pytest.raises(BuildError, match="which the environment variable CXX names"):
+        find_compiler()
+    with pytest.raises(BuildError, match="is not understood"):
+        find_compiler("g++ '")
+
+
+def test_versions(tools: Path) -> None:
+    put(tools, "g++", GCC)
+    put(tools, "clang++", CLANG)
+    found = compiler_version(Compiler(command=("g++",)))
+    assert (found.family, found.major, found.text) == ("gcc", 12, "g++ 12.2")
+    assert compiler_version(Compiler(command=("clang++",))).family == "clang"
+    assert compiler_version(Compiler(command=("clang++",), zig=True)).family == "zig"
+
+
+def test_too_old_or_none_at_all(tools: Path) -> None:
+    put(tools, "g++", says("#define __GNUC__ 9"))
+    with pytest.raises(BuildError, match="'g\\+\\+' is version 9 of gcc, which is too old") as caught:
+        compiler_version(Compiler(command=("g++",)))
+    assert caught.value.diagnostics[0].expected == "gcc 11 or newer, by --compiler or CXX"
+    put(tools, "false", "raise SystemExit(1)")
+    with pytest.raises(BuildError, match="'false' is no C\\+\\+ compiler"):
+        compiler_version(Compiler(command=("false",)))
+    (tools / "broken").write_bytes(b"\x7fELF")
+    (tools / "broken").chmod(0o755)
+    with pytest.raises(BuildError, match="cannot be started"):
+        compiler_version(Compiler(command=("broken",)))
+
+
+def test_one_that_hangs(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tools, "g++", "import time; time.sleep(60)")
+    monkeypatch.setattr(toolchain, "_ASKING_SECONDS", 0.3)
+    with pytest.raises(BuildError, match=r"has not ended after 0\.3 s"):
+        compiler_version(Compiler(command=("g++",)))
+
+
+def test_a_replaced_compiler_is_another_one(tools: Path) -> None:
+    put(tools, "g++", GCC)
+    compiler = Compiler(command=("g++",))
+    first = compiler.identity
+    assert compiler.identity == first
+    put(tools, "g++", GCC, "# newer")
+    assert compiler.identity != first
+
+
+def test_all_are_ended_at_once(tools: Path) -> None:
+    put(tools, "slow", "import time; print(1, flush=True); time.sleep(60)")
+    live = RunningTools(background=True)
+    live.end()
+    assert call_tool(("slow",), among=live).code < 0
+    assert os.getpriority(os.PRIO_PROCESS, 0) == os.getpriority(os.PRIO_PROCESS, os.getpid())
