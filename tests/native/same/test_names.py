@@ -12,17 +12,17 @@ from dse.run.options import RunOptions
 from tests.native.same.comparing import built, compared, compiler
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="there is no C++ compiler")
-CPP_WORDS = """alignas and_eq asm auto bitand bool break case catch char class co_await concept const constexpr continue
+CPP = """alignas and_eq asm auto bitand bool break case catch char class co_await concept const constexpr continue
     decltype default delete double dynamic_cast enum errno explicit export extern final float goto int int64_t long main
     mutable namespace new noexcept NULL nullptr operator override private protected public register requires return
     short signed size_t sizeof static std struct switch template this throw try typedef typename union unsigned using
-    virtual void volatile wchar_t xor stdin stdout assert linux unix EOF M_PI __func__ _Exit printf move swap""".split()
+    virtual void volatile wchar_t xor stdin stdout assert linux unix EOF M_PI __func__ _Exit printf move swap"""
 
 
 def words_of_runtime() -> list[str]:
     """Every word of the runtime, and those of C++, that CAL takes as a name."""
     found = {w for _, text in runtime_headers() for w in re.findall(r"[A-Za-z_]\w*", re.sub(r"//.*", "", text))}
-    return sorted((found | set(CPP_WORDS)) - set(RESERVED) - {"print", "println"})
+    return sorted((found | set(CPP.split())) - set(RESERVED) - {"print", "println"})
 
 
 def types_of_runtime() -> list[str]:

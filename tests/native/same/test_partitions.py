@@ -3,6 +3,7 @@
 Mappings are drawn: any number of partitions, every policy, several cores. FIFOs have the sizes of the run in Python.
 """
 
+import itertools
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,7 +33,7 @@ def partitions(rng: random.Random, actors: int, policies: tuple[Policy, ...]) ->
     order = rng.sample(range(actors), actors)
     count = rng.randint(1, min(5, actors))
     cuts = [0, *sorted(rng.sample(range(1, actors), count - 1)), actors]
-    for k, (first, end) in enumerate(zip(cuts, cuts[1:], strict=False)):
+    for k, (first, end) in enumerate(itertools.pairwise(cuts)):
         policy, held = rng.choice(policies), tuple(order[first:end])
         several = policy in ("ROUND_ROBIN", "NON_PREEMPTIVE", "DATA_DEMAND_DRIVEN")
         cores = rng.choice((1, 1, 2, 3)) if several else len(held) if policy == "FULL_PARALLEL" else 1
