@@ -129,7 +129,11 @@ def _guards_hold(running: RunningActor, index: int, values: dict[str, Any]) -> b
         for k, variable in enumerate(pattern.variables):
             local[python_name(variable.name)] = waiting[k::width] if pattern.repeat else waiting[k]
     scope = {**namespace, **local}
-    return all(eval(text, scope) for text in running.compiled.guards[index])
+    counts = dict(running.strays.counts)  # what is asked here is no access of the program
+    holds = all(eval(text, scope) for text in running.compiled.guards[index])
+    running.strays.counts.clear()
+    running.strays.counts.update(counts)
+    return holds
 
 
 def _converted(token: Any, port: Type) -> Any:
