@@ -36,17 +36,23 @@ _HEAD = """\
 #include <vector>
 
 #include "dse/actor.hpp"
-#include "dse/context.hpp"
-#include "dse/lists.hpp"
+{context}#include "dse/lists.hpp"
 #include "dse/numbers.hpp"
 #include "dse/text.hpp"
 
-// What a program in CAL may say, as a variable that is never read, or a comparison that always holds.
-#pragma GCC diagnostic ignored "-Wunused"
+// What a program in CAL may say, as a variable that is never read, or a comparison that always holds. Operands are
+// converted to types that hold them: g++ warns of signs even where there is nothing to be lost.
 #pragma GCC diagnostic ignored "-Wtype-limits"
 #pragma GCC diagnostic ignored "-Wtautological-compare"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wself-assign"
+#pragma clang diagnostic ignored "-Wunused"
+#else
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wunused-but-set-parameter"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
 #endif
 """
 _START = """\
@@ -151,7 +157,7 @@ def _file(scope: ActorScope) -> Lines:
     tables = {v.name: t for v in scope.explicit.variables if (t := write.variable_table(v)) is not None}
     body = _class(scope, frozenset(tables))
     lines.add(f"// {scope.actor.name}, written by dse from {scope.actor.path}.")
-    _add(lines, _HEAD)
+    _add(lines, _HEAD.format(context='#include "dse/context.hpp"\n' if write.needs_context else ""))
     for declaration in _declarations(scope):
         lines.add(declaration)
     _add(lines, _START)

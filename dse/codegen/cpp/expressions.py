@@ -9,6 +9,7 @@ from dse.codegen.cpp.effects import Effects
 from dse.codegen.cpp.natives import NativeForms
 from dse.codegen.cpp.no_native_form import NoNativeForm
 from dse.codegen.cpp.spelling import (
+    CHAINED,
     CONDITIONAL,
     CPP,
     UNARY,
@@ -42,6 +43,7 @@ from dse.codegen.cpp.types import (
 from dse.codegen.emitter import ExpressionEmitter, Fragment
 from dse.passes.analyses.ranges import Interval, fits
 from dse.passes.analyses.values import Values
+from dse.passes.arithmetic import wrap
 from dse.program.ir import (
     Actor,
     Binary,
@@ -105,6 +107,8 @@ class CppExpressions(ExpressionEmitter):
         """Types of the variables of loops: wide enough to count one beyond the end."""
         self.statement: Span = actor.span
         """Where the statement stands that is being written: the place of its faults."""
+        self.needs_context = False
+        """Whether something prints or calls a native."""
         self.natives = {n.name: n for n in actor.natives}
         self.native_forms = natives
         self.parameters: dict[str, tuple[Variable, ...]] = {r.name: r.parameters for r in actor.routines}
@@ -196,7 +200,7 @@ class CppExpressions(ExpressionEmitter):
     def _operation(self, expr: Binary, left: Typed, right: Typed) -> Typed:
         """Return an operation on operands."""
         if expr.op in ("and", "or"):
-            return typed(CPP.binary[expr.op].of(left, right), BOOL)
+            return typed(_infix(expr, left, right), BOOL)
         if expr.op in _ORDERS:
             return self._comparison(expr, left, right)
         if isinstance(expr.type, StringType):
@@ -212,7 +216,7 @@ class CppExpressions(ExpressionEmitter):
             if masked is not None:
                 return masked
         of = working_type((*self._intervals(expr), self.values.interval(expr)))
-        return typed(CPP.binary[expr.op].of(*self.together(of, left, right)), of)
+        return typed(_infix(expr, *self.together(of, left, right)), of)
 
     def _intervals(self, expr: Binary) -> tuple[Interval, Interval]:
         return self.values.interval(expr.left), self.values.interval(expr.right)
@@ -228,7 +232,8 @@ class CppExpressions(ExpressionEmitter):
             order = atom(f"order({sides[0].text}, {sides[1].text})", I32)
             return typed(CPP.binary[expr.op].of(order, integer(0)), BOOL)
         if families == {"integer"}:
-            left, right = self.together(working_type(self._intervals(expr)), left, right)
+            of = working_type(self._intervals(expr))
+            left, right = self.together(of, left, right)
         elif families == {"float"} and left.type != right.type:
             left, right = self.together(DOUBLE, left, right)
         return typed(CPP.binary[expr.op].of(left, right), BOOL)
@@ -301,11 +306,11 @@ class CppExpressions(ExpressionEmitter):
         match expr:
             case Const(value=int(value)):
                 low = value & ((1 << of.bits) - 1)
-                return cast_to(of, integer(low if low < 1 << 63 else value).text)
+                return self.as_type(integer(low if low < 1 << 63 else wrap(low, of.bits, signed=True)), of)
             case Binary(op="<<"):
                 return self._modular_shift(expr, of)
             case Binary() if expr.op in _MODULAR and not self.effects.ordered((expr.left, expr.right)):
-                return typed(CPP.binary[expr.op].of(self.modular(expr.left, of), self.modular(expr.right, of)), of)
+                return typed(_infix(expr, self.modular(expr.left, of), self.modular(expr.right, of)), of)
             case Unary(op="-" | "~"):
                 return typed(CPP.unary[expr.op].of(self.modular(expr.operand, of)), of)
             case Conditional():
@@ -415,8 +420,9 @@ class CppExpressions(ExpressionEmitter):
 
     def call_text(self, routine: str, arguments: tuple[Expr, ...]) -> str:
         """Return a call of a routine or native; its arguments are evaluated in order."""
-        texts, held = [self._argument(routine, k, a) for k, a in enumerate(arguments)], ""
-        if self.effects.ordered(arguments):
+        ordered, held = self.effects.ordered(arguments), ""
+        texts = [self._argument(routine, k, a, named=ordered) for k, a in enumerate(arguments)]
+        if ordered:
             names = [self.names.fresh("argument") for _ in texts]
             held = " ".join(f"auto&& {n} = {t};" for n, t in zip(names, texts, strict=True))
             texts = names
@@ -426,6 +432,7 @@ class CppExpressions(ExpressionEmitter):
     def _callee(self, routine: str) -> str:
         if routine not in self.natives:
             return self.names.of(routine)
+        self.needs_context = True
         native = self.natives[routine]
         form = self.native_forms.get((native.declared_in, native.source_name))
         if form is not None:
@@ -436,13 +443,13 @@ class CppExpressions(ExpressionEmitter):
         result = "void" if of is None else storage_type(scalar_of(of)).name
         return f"natives::Missing<{result}>{{{quoted(message)}, {quoted(advice)}}}"
 
-    def _argument(self, routine: str, position: int, argument: Expr) -> str:
+    def _argument(self, routine: str, position: int, argument: Expr, *, named: bool) -> str:
         """Return an argument as its parameter takes it."""
         if routine in self.natives:
             return self._native_argument(argument)
         parameter = self.parameters[routine][position]
         if isinstance(parameter.type, ListType):
-            return self.list_argument(parameter, argument)
+            return self.list_argument(parameter, argument, named=named)
         code, of = self.scalar(argument), storage_type(parameter.type)
         return self.as_type(code, of).text if BIG in (code.type, of) and code.type != of else code.at(CONDITIONAL)
 
@@ -461,9 +468,18 @@ class CppExpressions(ExpressionEmitter):
         """Return a list as a ``View``."""
         raise NotImplementedError
 
-    def list_argument(self, parameter: Variable, argument: Expr) -> str:
-        """Return an argument for a list parameter of a routine."""
+    def list_argument(self, parameter: Variable, argument: Expr, *, named: bool) -> str:
+        """Return an argument for a list parameter of a routine; ``named``: a name is bound to it."""
         raise NotImplementedError
+
+
+def _infix(expr: Binary, left: Fragment, right: Fragment) -> Fragment:
+    """Return an operation; a chain of one operator needs no parentheses."""
+    operator = CPP.binary[expr.op]
+    chained = expr.op in CHAINED and isinstance(expr.left, Binary) and expr.left.op == expr.op
+    if chained and left.strength == operator.strength:
+        left = Fragment(left.text, UNARY + 1)
+    return operator.of(left, right)
 
 
 def may_be(bounds: Interval, value: int) -> bool:

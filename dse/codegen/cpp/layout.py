@@ -23,7 +23,7 @@ def _parts(text: str) -> list[str]:
         return [text]
     indent = text[: len(text) - len(text.lstrip())]
     if text.lstrip().startswith("//"):
-        return [text[:_WIDTH]]
+        return [text[:_WIDTH].rstrip("\\")]
     if text.lstrip().startswith("#"):
         return [text]
     parts, rest, head = [], text, indent

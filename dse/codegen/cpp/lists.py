@@ -4,12 +4,15 @@ A list expression has two forms: where it stands (``place``: a variable, a part 
 elements of a wanted type (``made``).
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from dse.base.source import Span
 from dse.codegen.cpp.effects import Effects
 from dse.codegen.cpp.expressions import CppExpressions, Sites
 from dse.codegen.cpp.natives import NativeForms
 from dse.codegen.cpp.no_native_form import NoNativeForm
-from dse.codegen.cpp.spelling import ATOM, CONDITIONAL, CPP, Names, Typed, atom
+from dse.codegen.cpp.spelling import ATOM, CONDITIONAL, CPP, Names, Typed, atom, typed
 from dse.codegen.cpp.storage import (
     converted_table,
     element_types,
@@ -40,7 +43,7 @@ from dse.program.ir import (
     Unary,
     Variable,
 )
-from dse.program.types import FloatType, IntType, ListType, dimensions_of, scalar_of
+from dse.program.types import FloatType, IntType, ListType, Type, dimensions_of, scalar_of
 
 
 class CppLists(CppExpressions):
@@ -129,8 +132,18 @@ class CppLists(CppExpressions):
                 return self.element(expr).text
             case ConstList():
                 return self._table(expr.values, self.natural_element(expr), self._shape(expr), expr.span)
-            case Conditional() if self.values.shape(expr) is None:
+            case Conditional() if not self.is_rectangle(expr):
                 return self._chosen_view(expr)
+            case _:
+                return self.made(expr, self.natural_element(expr))
+
+    def held(self, expr: Expr) -> str:
+        """Return a list as something that a name may be bound to: where it stands, or new, no part of what is new."""
+        match expr:
+            case Load() | ConstList():
+                return self.place(expr)
+            case Index() if not any(isinstance(i, Check) for i in expr.indices):
+                return self.place(expr)
             case _:
                 return self.made(expr, self.natural_element(expr))
 
@@ -147,17 +160,26 @@ class CppLists(CppExpressions):
         parts = (Typed(f"{of}({self.view_of(e)})", ATOM) for e in (expr.then, expr.otherwise))
         return f"({CPP.conditional.of(self.scalar(expr.condition), *parts).text})"
 
-    def list_argument(self, parameter: Variable, argument: Expr) -> str:
+    def list_argument(self, parameter: Variable, argument: Expr, *, named: bool) -> str:
         """Return an argument for a list parameter of a routine."""
         if not isinstance(argument, Load | Index):
             return self.made(argument, self.elements[parameter.name])
+        checked = isinstance(argument, Index) and any(isinstance(i, Check) for i in argument.indices)
+        if named and checked:
+            raise NoNativeForm("a part of a list is passed beside a call whose order can be seen", span=argument.span)
         if parameter.name in self.mutated and argument.name not in self.mutated:
             raise NoNativeForm(f"'{parameter.source_name}' changes a list that is constant", span=argument.span)
         return self.place(argument)
 
     def unary(self, expr: Unary) -> Typed:
         """Return a unary operation."""
-        return atom(f"{self.place(expr.operand)}.size()", I64) if expr.op == "#" else super().unary(expr)
+        return self._length(expr.operand) if expr.op == "#" else super().unary(expr)
+
+    def _length(self, expr: Expr) -> Typed:
+        if isinstance(expr, Conditional):
+            parts = (self._length(e) for e in (expr.then, expr.otherwise))
+            return typed(CPP.conditional.of(self.scalar(expr.condition), *parts), I64)
+        return atom(f"{self.place(expr)}.size()", I64)
 
     # New lists --------------------------------------------------------------------------------------------------------
 
@@ -165,51 +187,73 @@ class CppLists(CppExpressions):
         """Return a list that is made here, with elements of its own type."""
         return Fragment(self.place(expr), ATOM)
 
-    def made(self, expr: Expr, element: CType) -> str:  # ways: one case for each kind of list
-        """Return a new list with elements of type ``element``; values are converted to it, by wrapping, as stored."""
+    # ways: one case for each kind of list
+    def made(self, expr: Expr, element: CType, sizes: tuple[int, ...] | None = None) -> str:
+        """Return a new list of type ``List<element, sizes>``, by default with the sizes of the expression.
+
+        What is longer is cut, what is shorter filled with zeros, rows too. Elements are converted as by a store.
+        """
+        sizes = sizes or self._shape(expr)
+        of = list_text(element, sizes)
         match expr:
-            case Copy():
+            case Copy() if dimensions_of(expr.type) == sizes:
                 return self._copy(expr, element)
-            case Call() if self._result_element(expr) == element:
+            case Call() if list_text(storage_type(scalar_of(expr.type)), dimensions_of(expr.type)) == of:
                 return self.call(expr).text
-            case Load() | Index() | ConstList() | Call():
-                source = self.call(expr).text if isinstance(expr, Call) else self.place(expr)
-                return f"copied<{list_text(element, self._shape(expr))}>({source})"
-            case ListExpr():
-                of = list_text(element, self._shape(expr))
-                return f"Listed<{of}>{{{', '.join(self.member(e) for e in expr.elements)}}}.list"
-            case Generator():
-                return self._generated(expr, list_text(element, self._shape(expr)))
-            case Binary():
-                if self.effects.ordered((expr.left, expr.right)):
-                    raise NoNativeForm("two lists are joined whose order of evaluation can be seen", span=expr.span)
-                of = list_text(element, self._shape(expr))
-                return f"joined<{of}>({self.place(expr.left)}, {self.place(expr.right)})"
+            case ListExpr() if len(sizes) == 1 and len(expr.elements) <= sizes[0]:
+                return f"Listed<{of}>{{{', '.join(self.scalar(e).text for e in expr.elements)}}}.list"
+            case ListExpr() | Generator() | Binary():
+                steps = " ".join(self._appended(expr, element, sizes))
+                return f"generated<{of}>([&](auto&& next) {{ {steps} }})"
             case Conditional():
-                parts = (Typed(self.made(e, element), CONDITIONAL + 1) for e in (expr.then, expr.otherwise))
+                parts = (Typed(self.made(e, element, sizes), CONDITIONAL + 1) for e in (expr.then, expr.otherwise))
                 return f"({CPP.conditional.of(self.scalar(expr.condition), *parts).text})"
             case _:
-                raise AssertionError("no other expression is a list")
-
-    def member(self, expr: Expr) -> str:
-        """Return an element of a new list."""
-        return self.place(expr) if isinstance(expr.type, ListType) else self.scalar(expr).text
+                return f"copied<{of}>({self.call(expr).text if isinstance(expr, Call) else self.place(expr)})"
 
     def _copy(self, expr: Copy, element: CType) -> str:
-        sizes, source = dimensions_of(expr.type), expr.operand
+        sizes, source, own = dimensions_of(expr.type), expr.operand, storage_type(scalar_of(expr.type))
         of = list_text(element, sizes)
         if isinstance(source, ConstList):
-            table = converted_table(source.values, expr.type)
-            return f"copied<{of}>({self._table_of(table, storage_type(scalar_of(expr.type)), sizes, expr.span)})"
-        fresh = isinstance(source, ListExpr | Generator | Binary | Copy)
-        if fresh and element == storage_type(scalar_of(expr.type)) and self._shape_or_none(source) == sizes:
-            return self.made(source, element)
-        return f"copied<{of}>({self.place(source)})"
+            return f"copied<{of}>({self._table_of(converted_table(source.values, expr.type), own, sizes, expr.span)})"
+        if not isinstance(source, ListExpr | Generator | Binary | Copy | Conditional):
+            return f"copied<{of}>({self.place(source)})"
+        return self.made(source, own, sizes) if element == own else f"copied<{of}>({self.made(source, own, sizes)})"
 
-    def _generated(self, expr: Generator, of: str) -> str:
-        loops = [f"{self.loop_head(loop)} {{ " for loop in expr.loops]
-        next_ = "".join(f"next({self.member(e)}); " for e in expr.elements)
-        return f"generated<{of}>([&](auto&& next) {{ {''.join(loops)}{next_}{'} ' * len(loops)}}})"
+    # ways: one case for each kind of list
+    def _appended(self, expr: Expr, element: CType, sizes: tuple[int, ...]) -> Iterator[str]:
+        """Yield the statements that append the elements of a list, each by a call of ``next``."""
+        match expr:
+            case ListExpr():
+                for value in expr.elements:
+                    yield f"next({self._member(value, element, sizes[1:])});"
+            case Generator():
+                yield from (f"{self.loop_head(loop)} {{" for loop in expr.loops)
+                yield from (f"next({self._member(e, element, sizes[1:])});" for e in expr.elements)
+                yield "} " * (len(expr.loops) - 1) + "}"
+            case Binary():
+                yield from self._appended(expr.left, element, sizes)
+                yield from self._appended(expr.right, element, sizes)
+            case Conditional():
+                yield f"if ({self.scalar(expr.condition).text}) {{"
+                yield from self._appended(expr.then, element, sizes)
+                yield "} else {"
+                yield from self._appended(expr.otherwise, element, sizes)
+                yield "}"
+            case ConstList() if self._shape_or_none(expr) is None:
+                for row in expr.values:
+                    assert isinstance(row, tuple)
+                    yield from self._appended(ListExpr((replace(expr, values=row),), expr.type), element, sizes)
+            case _:
+                yield f"each({self.place(expr)}, next);"
+
+    def _member(self, expr: Expr, element: CType, sizes: tuple[int, ...]) -> str:
+        """Return an element of a new list, or a row with the sizes that it has there."""
+        if not isinstance(expr.type, ListType):
+            return self.scalar(expr).text
+        if isinstance(expr, ConstList):
+            expr = Copy(expr, row_type(expr.type, sizes), convert=False, span=expr.span)
+        return self.place(expr) if self._shape_or_none(expr) is not None else self.made(expr, element, sizes)
 
     def loop_head(self, loop: GeneratorLoop) -> str:
         """Return the head of a loop over a range, both ends included; its variable counts one beyond the end."""
@@ -230,9 +274,7 @@ class CppLists(CppExpressions):
         match expr:
             case Load() | Index():
                 return self.elements[expr.name]
-            case Call():
-                return self._result_element(expr)
-            case Copy():
+            case Call() | Copy():
                 return storage_type(scalar_of(expr.type))
             case _:
                 pass
@@ -247,15 +289,16 @@ class CppLists(CppExpressions):
             case _:
                 return of
 
-    def _result_element(self, expr: Call) -> CType:
-        return storage_type(scalar_of(expr.type))
-
     def _shape(self, expr: Expr) -> tuple[int, ...]:
         """Return the sizes of a list, outermost first. Raises NoNativeForm where they are not known."""
         found = self._shape_or_none(expr)
         if found is None:
             raise NoNativeForm("a list is made whose sizes are not known, or whose rows differ", span=expr.span)
         return found
+
+    def is_rectangle(self, expr: Expr) -> bool:
+        """Return whether the rows of a list are known to be of one size."""
+        return self._shape_or_none(expr) is not None
 
     def _shape_or_none(self, expr: Expr) -> tuple[int, ...] | None:
         match expr:
@@ -266,6 +309,9 @@ class CppLists(CppExpressions):
                 if left is None or right is None or left[1:] != right[1:]:
                     return None
                 return (left[0] + right[0], *left[1:])
+            case Conditional():
+                then, otherwise = self._shape_or_none(expr.then), self._shape_or_none(expr.otherwise)
+                return then if then == otherwise else None
             case ListExpr() | Generator() if isinstance(expr.type, ListType):
                 return self._shape_of_rows(expr, expr.type)
             case _:
@@ -307,6 +353,15 @@ class CppLists(CppExpressions):
         return table_lines(
             self.elements[variable.name], dimensions_of(of), self.names.of(variable.name), values, variable.span
         )
+
+
+def row_type(of: ListType, sizes: tuple[int, ...]) -> ListType:
+    """Return the list type with the scalars of ``of`` and other sizes."""
+    made: Type = scalar_of(of)
+    for size in reversed(sizes):
+        made = ListType(made, size)
+    assert isinstance(made, ListType)
+    return made
 
 
 def _rectangle(values: tuple[object, ...], rank: int) -> tuple[int, ...] | None:

@@ -34,7 +34,7 @@ _CAREFUL: dict[BinaryOp, tuple[str, int, int]] = {
     "and": ("&&", AND, BIT_OR + 1),
     "or": ("||", OR, BIT_OR + 1),
 }
-_SAME_AGAIN: tuple[BinaryOp, ...] = ("|", "^", "&", "and", "or")
+CHAINED: tuple[BinaryOp, ...] = ("|", "^", "&", "and", "or")
 """Operators that may stand behind themselves without parentheses."""
 
 CPP = Spelling(
@@ -47,7 +47,7 @@ CPP = Spelling(
     binary={
         **{op: infix(*spelled) for op, spelled in _INFIX.items()},
         **{
-            op: Operator(f"{{0}} {sign} {{1}}", strength, (strength if op in _SAME_AGAIN else operand, operand))
+            op: Operator(f"{{0}} {sign} {{1}}", strength, (operand, operand))
             for op, (sign, strength, operand) in _CAREFUL.items()
         },
     },

@@ -9,21 +9,24 @@ from dse.base.source import NO_SPAN, Span
 from dse.codegen.cpp.lists import CppLists
 from dse.codegen.cpp.spelling import CONDITIONAL, Typed, atom
 from dse.codegen.cpp.storage import list_text, zero_text
-from dse.codegen.cpp.types import BIG, CType, storage_type, working_type
+from dse.codegen.cpp.types import BIG, I32, I64, CType, storage_type, working_type
 from dse.codegen.emitter import StatementEmitter
 from dse.passes.analyses.ranges import container
 from dse.program.ir import (
     Assign,
     CallStmt,
     Check,
+    Conditional,
     ConsumeTokens,
     CopyInto,
     Count,
     Declare,
+    Evaluate,
     Expr,
     ForEach,
     GeneratorLoop,
     If,
+    ListExpr,
     Print,
     ReadTokens,
     Stmt,
@@ -71,7 +74,10 @@ class CppStatements(StatementEmitter):
         self.expressions.statement = stmt.span
         if not isinstance(stmt, ReadTokens | ConsumeTokens | Count):
             self.comment(stmt.span, 1 if isinstance(stmt, ForEach | While | If) else 0)
-        super().statement(stmt)
+        if isinstance(stmt, Evaluate):
+            self.line(f"static_cast<void>({self.expressions.write(stmt.value).text})", stmt.span)
+        else:
+            super().statement(stmt)
 
     def comment(self, span: Span, most: int = 0) -> None:
         """Write the lines of the source that a span covers, ``most`` of them, unless they stand there already."""
@@ -132,7 +138,28 @@ class CppStatements(StatementEmitter):
     def copy_into(self, stmt: CopyInto) -> None:
         """Write the assignment of a list or sub-list; a value that is made for it is made first."""
         with self._bounds_tested(stmt) as target:
-            self.line(f"copy_into({target}, {self.expressions.place(stmt.value)})", stmt.span)
+            self._copy_into(target, stmt.value, stmt.span)
+
+    def _copy_into(self, target: str, value: Expr, span: Span) -> None:
+        """Write the copy of a list; of one that is chosen, or that has rows of different sizes, in steps."""
+        match value:
+            case Conditional():
+                self.open(f"if ({self.expressions.scalar(value.condition).text})", span)
+                self._copy_into(target, value.then, span)
+                self.lines.depth -= 1
+                self.open("} else", span)
+                self._copy_into(target, value.otherwise, span)
+                self.close()
+            case ListExpr() if not self.expressions.is_rectangle(value):
+                rows = [self.expressions.names.fresh("row") for _ in value.elements]
+                self.open("")
+                for row, element in zip(rows, value.elements, strict=True):
+                    self.line(f"auto&& {row} = {self.expressions.held(element)}", span)
+                for k, row in enumerate(rows):
+                    self.line(f"copy_row({target}, {k}, {row})", span)
+                self.close()
+            case _:
+                self.line(f"copy_into({target}, {self.expressions.place(value)})", span)
 
     @contextmanager
     def _bounds_tested(self, stmt: Assign | CopyInto) -> Iterator[str]:
@@ -171,19 +198,20 @@ class CppStatements(StatementEmitter):
                 texts.append(write.index(index))
                 continue
             code = write.scalar(index.operand)
-            if code.simple:
+            if code.simple and code.type.bits in (8, 16, 32, 64):
                 texts.append(code.text)
                 tests.append(write.bound_test(index, code.text, stmt.name, depth))
                 continue
             of = working_type((write.values.interval(index.operand),))
-            texts.append(write.names.fresh("index"))
+            name = write.names.fresh("index")
+            texts.append(name if of in (I32, I64) else f"plain({name})")
             value = write.as_type(code, of).text if BIG in (code.type, of) else code.text
             if tests or held:
-                held.append(f"{of.name} {texts[-1]} = 0")
-                value = f"{texts[-1]} = {value}"
+                held.append(f"{of.name} {name} = 0")
+                value = f"{name} = {value}"
             else:
-                held.append(f"const {of.name} {texts[-1]} = {value}")
-                value = texts[-1]
+                held.append(f"const {of.name} {name} = {value}")
+                value = name
             tests.append(write.bound_test(index, value, stmt.name, depth))
         return tests, texts, held
 
@@ -192,6 +220,7 @@ class CppStatements(StatementEmitter):
     def print(self, stmt: Print) -> None:
         """Write what prints."""
         end = '"\\n"' if stmt.newline else ""
+        self.expressions.needs_context = True
         if stmt.value is None:
             if end:
                 self.line(f"context.output({end})", stmt.span)
@@ -288,14 +317,13 @@ class CppStatements(StatementEmitter):
         if not stmt.repeat:
             self._write_scalars(stmt, port, of)
             return
-        places = [self.expressions.place(v) for v in stmt.values]
-        if len(places) == 1:
-            self.line(f"{port}.put({places[0]}.view().data, {stmt.repeat})", stmt.span)
+        if len(stmt.values) == 1:
+            self.line(f"{port}.put({self.expressions.place(stmt.values[0])}.view().data, {stmt.repeat})", stmt.span)
             return
-        names = [self.expressions.names.fresh("tokens") for _ in places]
+        names = [self.expressions.names.fresh("tokens") for _ in stmt.values]
         self.open("")
-        for held, place in zip(names, places, strict=True):
-            self.line(f"auto&& {held} = {place}", stmt.span)
+        for held, value in zip(names, stmt.values, strict=True):
+            self.line(f"auto&& {held} = {self.expressions.held(value)}", stmt.span)
         for k, held in enumerate(names):
             self.line(f"{port}.lay({held}.view().data, {k}, {stmt.repeat}, {len(names)})", stmt.span)
         self.line(f"{port}.advance({stmt.repeat * len(names)})", stmt.span)

@@ -125,7 +125,7 @@ def flat(values: Iterable[object]) -> Iterator[object]:
             yield value
 
 
-def scalar_text(value: object, of: CType, span: Span) -> str:
+def scalar_text(value: object, of: CType, span: Span) -> str:  # ways: one case for each kind of scalar
     """Return a constant scalar as a literal for a list with elements of type ``of``."""
     match value:
         case str():
@@ -136,10 +136,12 @@ def scalar_text(value: object, of: CType, span: Span) -> str:
             return float_literal(real(value)).text
         case int() if of.bits == 64 and not of.signed:
             return f"{value}u"
+        case int() if of.bits == 128 and not of.signed:
+            return f"u128({integer(wrap(value, 128, signed=True)).text})"
         case int():
             return integer(value).text
         case float():
-            return float_literal(value).text
+            return float_literal(value).text.replace("<double>", f"<{of.name}>")
         case _:
             raise NoNativeForm("a table holds what is no scalar", span=span)
 

@@ -59,6 +59,8 @@ class Big {
   /// The value modulo 2^64.
   Limb low_bits() const { return limb(0); }
 
+  explicit operator std::uint64_t() const { return low_bits(); }
+
   /// The value wrapped to an integer type of the machine.
   template <Integer T>
   T wrapped() const {

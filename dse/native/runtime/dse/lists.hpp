@@ -197,28 +197,22 @@ L copied(From&& source) {
   return made;
 }
 
-/// A new list of type `L`: the elements of both, one after the other. Each has the size of the list behind it.
-template <class L, class A, class B>
-L joined(A&& first, B&& second) {
-  L made;
-  const auto left = first.view();
-  const auto right = second.view();
-  for (std::int64_t k = 0; k != left.size() + right.size(); ++k) {
-    const bool in_left = k < left.size();
-    if constexpr (L::rank == 1) {
-      made[k] = in_left ? stored<typename L::Element>(left[k]) : stored<typename L::Element>(right[k - left.size()]);
-    } else {
-      in_left ? copy_into(made(k), left(k)) : copy_into(made(k), right(k - left.size()));
-    }
-  }
-  return made;
-}
-
 // Lists that are made in an expression --------------------------------------------------------------------------------
 
-/// Store an element, or a row, of a new list.
+/// Copy a row over one of a list, if there is that one.
+template <class L, class Row>
+void copy_row(L&& list, std::int64_t k, const Row& row) {
+  if (k < list.size()) {
+    copy_into(list.view()(k), row);
+  }
+}
+
+/// Store an element, or a row, of a new list, if there is room for it.
 template <class L, class E>
 void put_element(L& list, std::int64_t k, const E& element) {
+  if (k >= L::size()) {
+    return;
+  }
   if constexpr (L::rank == 1) {
     list[k] = stored<typename L::Element>(element);
   } else {
@@ -245,6 +239,15 @@ L generated(Make&& make) {
   std::int64_t k = 0;
   make([&](const auto& element) { put_element(list, k++, element); });
   return list;
+}
+
+/// Hand the elements or rows of a list on, one after the other.
+template <class L, class Next>
+void each(const L& list, Next&& next) {
+  const auto whole = list.view();
+  for (std::int64_t k = 0; k != whole.size(); ++k) {
+    next(whole(k));
+  }
 }
 
 // Accesses that may lie out of bounds ---------------------------------------------------------------------------------

@@ -131,7 +131,11 @@ inline double real(const Big& value, int site) {
 /// A number rounded to a 32-bit float: integers are rounded to 64 bits first.
 template <class T>
 float single(const T& value) {
-  return static_cast<float>(static_cast<double>(value));
+  if constexpr (std::same_as<T, Big>) {
+    return static_cast<float>(real(value, -1));
+  } else {
+    return static_cast<float>(static_cast<double>(value));
+  }
 }
 
 [[gnu::cold, gnu::noinline]] inline Big far_truncated(double value, int site) {
@@ -156,7 +160,7 @@ T truncated(double value, int site) {
 /// The same, not wrapped.
 inline Big big_truncated(double value, int site) { return far_truncated(value, site); }
 
-/// A value of a scalar type stored as another, where neither can be a fault: no float becomes an integer.
+/// A value of a scalar type stored as another; no float becomes an integer.
 template <class To, class From>
 To stored(const From& value) {
   if constexpr (std::same_as<To, From>) {
@@ -166,7 +170,7 @@ To stored(const From& value) {
   } else if constexpr (std::same_as<From, Big> && Integer<To>) {
     return value.template wrapped<To>();
   } else if constexpr (std::same_as<From, Big> && std::same_as<To, double>) {
-    return value.real();
+    return real(value, -1);
   } else {
     return static_cast<To>(value);
   }
