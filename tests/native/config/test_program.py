@@ -260,3 +260,33 @@ def test_a_capacity_below_a_rate_is_refused(checked: Path, tmp_path: Path) -> No
 
 def test_the_version_is_that_of_dse() -> None:
     assert f'program_version = "{dse.__version__}"' in (RUNTIME / "dse" / "version.hpp").read_text()
+
+
+@pytest.mark.parametrize("policy", ["ROUND_ROBIN", "NON_PREEMPTIVE", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL"])
+def test_a_mapping_runs_as_one_thread_does(checked: Path, tmp_path: Path, policy: str) -> None:
+    (tmp_path / "m.xcf").write_text(MAPPING.format(size=8).replace("ROUND_ROBIN", policy))
+    found = []
+    for more in ((), ("--mapping", "m.xcf"), ("--mapping", "m.xcf", "--pin")):
+        files = ("--trace", "t", "--result", "r", "--hashes", "--quiet")
+        assert run(checked, "fan", *files, *more, folder=tmp_path).returncode == 0
+        document = json.loads((tmp_path / "r").read_text())
+        hashes = [channel["hash"] for channel in document["channels"]]
+        found.append((hashes, [ids.tolist() for ids in read_trace(tmp_path / "t")][:3]))
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("cores", ["0", "0,1,2", "0,x", "0,-1", "", "0,1024", "1,,2"])
+def test_cores_are_pairs(checked: Path, cores: str) -> None:
+    done = run(checked, "fan", f"--ping-pong={cores}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: cores '{cores}' are n")
+
+
+def test_ping_pong(plain: Path, tmp_path: Path) -> None:
+    core = min(os.sched_getaffinity(0))
+    alone = json.loads(run(plain, "fan", "--ping-pong", f"{core},{core}").stdout)
+    assert [pair["cores"] for pair in alone["pairs"]] == [[core, core]]
+    run(plain, "fan", "--ping-pong", f"{core},{core}", "--result", "r", folder=tmp_path)
+    machine = json.loads((tmp_path / "r").read_text())["machine"]
+    assert [pair["cores"] for pair in machine["ping_pong"]] == [[core, core]]
+    assert len(machine["threads"]) == 1

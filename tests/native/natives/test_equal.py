@@ -30,7 +30,7 @@ def snapshot(folder: Path) -> dict[str, str]:
             found[name] = "folder"
         elif path.is_fifo():
             found[name] = "pipe"
-        elif path.suffix == ".png":
+        elif path.read_bytes().startswith(b"\x89PNG"):
             found[name] = _pixels(path.read_bytes())
         else:
             found[name] = f"{path.stat().st_mode:o} {path.read_bytes().hex()}"

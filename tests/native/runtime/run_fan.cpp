@@ -1,6 +1,7 @@
-// Runs the network of fan.hpp and prints what it did, one fact a line: run_fan fan|idle FIFO_TOKENS MAX_FIRINGS [MAPPING]
+// Runs the network of fan.hpp and prints what it did, one fact a line: run_fan fan|idle FIFO_TOKENS MAX_FIRINGS [MAPPING [RAW]]
 //
-// MAPPING: POLICY:CORES:ACTOR,ACTOR,... for each partition, with a slash between partitions, and :ACTOR,... for an order
+// MAPPING: POLICY:CORES:ACTOR,ACTOR,... for each partition, with a slash between partitions, and :ACTOR,... for an order; - for none
+// RAW: file of records; the firings of sink.four are timed singly
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
@@ -103,7 +104,7 @@ dse::Mapping mapping_of(const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4 && argc != 5) {
+  if (argc < 4 || argc > 6) {
     return 2;
   }
   const bool idles = std::string_view(argv[1]) == "idle";
@@ -113,7 +114,11 @@ int main(int argc, char** argv) {
   if (std::atoll(argv[3]) != 0) {
     options.max_firings = std::atoll(argv[3]);
   }
-  if (argc == 5) {
+  if (argc > 5) {
+    options.raw = argv[5];
+    options.singly = {{3, 0}};
+  }
+  if (argc > 4 && std::string_view(argv[4]) != "-") {
     options.mapping = mapping_of(argv[4]);
   }
   dse::Context context;

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "dse/fifo.hpp"
 #include "dse/log.hpp"
+#include "dse/records.hpp"
 #include "dse/run_types.hpp"
 #include "dse/tables.hpp"
 
@@ -19,7 +21,8 @@ enum class Condition : std::uint8_t { waits, ready, lacks_room };
 
 /// What the visits of one thread tell the engine.
 struct Pulse {
-  bool moved = false;  // a token was read or written since the engine cleared this
+  bool moved = false;                // a token was read or written since the engine cleared this
+  ThreadRecords* records = nullptr;  // of the profiler's program, where it notes visits
 };
 
 /// How an actor is connected: what its constructor gets.
@@ -64,6 +67,7 @@ class Actor {
   int site_now = -1;
   Pulse* pulse = nullptr;
   Log log;
+  Singled singled;  // of the profiler's program
   std::vector<std::int64_t> strays;  // by site
   std::vector<std::int64_t> rounds;  // entries and rounds of each counted loop
 };
@@ -123,7 +127,12 @@ void Writer<T, N>::publish_to(Fifo<T>& fifo) {
 template <class Ports, class Id = NarrowId>
 class Visit {
  public:
-  Visit(Actor& self, Ports& home) : ports(home), self_(self), home_(home), next_(self.log.next<Id>()) {
+  Visit(Actor& self, Ports& home)
+      : ports(home),
+        self_(self),
+        home_(home),
+        next_(self.log.next<Id>()),
+        timer_(self.pulse->records, self.singled, self.log.actor()) {
     ports.each([](auto& port) { port.refresh(); });
     while (self.needs_steady && !steady()) {
     }
@@ -139,10 +148,15 @@ class Visit {
 
   // A firing says what it has done so far: the choice is made, inputs are read, outputs computed, written.
   void tested(int action) { static_cast<void>(action); }
-  void chose(int action) { static_cast<void>(action); }
-  void have_read(int action) { static_cast<void>(action); }
-  void computed(int action) { static_cast<void>(action); }
-  void fired(int action) { *next_++ = static_cast<Id>(action); }
+  void chose(int action) { timer_.chose(action); }
+  void have_read(int action) { timer_.have_read(action); }
+  void computed(int action) { timer_.computed(action); }
+  void fired(int action) {
+    if constexpr (timed) {
+      timer_.fired(action, self_.log.made() + (next_ - self_.log.next<Id>()));
+    }
+    *next_++ = static_cast<Id>(action);
+  }
 
   Ports ports;
   Condition outcome = Condition::waits;
@@ -159,6 +173,7 @@ class Visit {
   Actor& self_;
   Ports& home_;
   Id* next_;
+  [[no_unique_address]] std::conditional_t<timed, FiringTimer, NoTimer> timer_;
 };
 
 }  // namespace dse

@@ -56,8 +56,7 @@ class BufferSizes {
   void keep(const xml::Element& element, const Ends& ends, std::optional<std::int64_t> size) {
     const int index = names_.connection(ends);
     if (index < 0) {
-      const auto& [source, source_port, target, target_port] = ends;
-      const std::string name = source + "." + source_port + "->" + target + "." + target_port;
+      const std::string name = ends[0] + "." + ends[1] + "->" + ends[2] + "." + ends[3];
       reader_.error("there is no connection " + name + " in network '" + names_.network().name + "'", element,
                     nearest_names(name, names_.connections()));
       return;

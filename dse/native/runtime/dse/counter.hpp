@@ -45,4 +45,11 @@ inline std::int64_t nanoseconds_now() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
+/// One moment on both clocks.
+struct Moment {
+  static Moment now() { return {nanoseconds_now(), counter_now()}; }
+  std::int64_t ns = 0;
+  std::uint64_t counter = 0;
+};
+
 }  // namespace dse

@@ -11,8 +11,10 @@
 #include "dse/instances.hpp"
 #include "dse/interrupts.hpp"
 #include "dse/machine.hpp"
+#include "dse/observing.hpp"
 #include "dse/parallel.hpp"
 #include "dse/ping_pong.hpp"
+#include "dse/raw_file.hpp"
 #include "dse/run_types.hpp"
 #include "dse/sequential.hpp"
 #include "dse/thread_watch.hpp"
@@ -48,21 +50,30 @@ inline void gather_actors(const Instances& instances, RunResult& result) {
   }
 }
 
+/// Write what the threads noted, where it is asked for.
+inline void write_records(const RunOptions& options, const RunResult& result, std::size_t actors,
+                          const Records& records) {
+  if (!records.empty()) {
+    RawFile(*options.raw).write(result, actors, records);
+  }
+}
+
 /// Run on the calling thread.
 inline void run_sequential(Instances& instances, const RunSetting& setting, RunResult& result) {
-  Sequential engine(instances, setting.options, setting.progress);
+  const Records records = make_records(setting.options, 1, instances.actors.size());
+  Sequential engine(instances, setting.options, setting.progress, records.empty() ? nullptr : records.front().get());
   const std::vector<int> cores = allowed_cores();
   result.pinned = setting.options.pin && !cores.empty() && pin_to(cores.front());
   ThreadWatch watch(0, result.pinned ? cores.front() : -1);
-  result.start_ns = nanoseconds_now();
+  const Moment start = Moment::now();
   result.why = engine.run();
-  result.end_ns = nanoseconds_now();
-  result.run_ns = result.end_ns - result.start_ns;
+  note_times(result, start, Moment::now());
   result.threads = {watch.report()};
   result.exit_code = engine.exit_code();
   if (result.why == Why::livelock) {
     result.idle_tail = engine.idle_tail();
   }
+  write_records(setting.options, result, instances.actors.size(), records);
 }
 
 /// Run on the threads of the mapping.
@@ -71,27 +82,36 @@ inline void run_parallel(Instances& instances, const RunSetting& setting, RunRes
   result.why = engine.run();
   engine.tell(result);
   result.exit_code = engine.exit_code();
+  write_records(setting.options, result, instances.actors.size(), engine.records());
   if (result.why == Why::quiescent) {
     result.wrong_order = engine.wrong_order();
   }
 }
 
-/// Run, and measure the counter of the machine and the distance of cores around the run.
+/// Run, and measure the distance of cores around the run.
 inline void run_watched(Instances& instances, const RunSetting& setting, RunResult& result) {
   const std::vector<int>& cores = setting.options.ping_pong_cores;
   for (std::size_t k = 0; k + 1 < cores.size(); k += 2) {
     const double before = PingPongGame::round_trip_ns(cores[k], cores[k + 1]);
     result.ping_pong.push_back({.first_core = cores[k], .second_core = cores[k + 1], .before_ns = before});
   }
-  const std::uint64_t counter_before = counter_now();
   if (needs_threads(setting.options.mapping)) {
     run_parallel(instances, setting, result);
   } else {
     run_sequential(instances, setting, result);
   }
-  result.counter_steps = counter_now() - counter_before;
   for (PingPong& pair : result.ping_pong) {
     pair.after_ns = PingPongGame::round_trip_ns(pair.first_core, pair.second_core);
+  }
+}
+
+/// Tell the actors which of their firings are timed singly.
+inline void mark_singled(Instances& instances, const RunOptions& options) {
+  for (const auto& [actor, action] : options.singly) {
+    const auto index = static_cast<std::size_t>(actor);
+    Singled& singled = instances.actors[index]->singled;
+    singled.resize(instances.info(index).actions.size(), 0);
+    singled[static_cast<std::size_t>(action)] = 1;
   }
 }
 
@@ -101,6 +121,7 @@ double round_trip_ns(int first_core, int second_core) {
 
 RunResult run_network(const NetworkInfo& network, const RunSetting& setting) {
   Instances instances(network, setting.options, setting.context, setting.sink);
+  mark_singled(instances, setting.options);
   RunResult result;
   try {
     const SignalGuard guard;

@@ -46,6 +46,18 @@ std::uint64_t token_bits(const T& token) {
   }
 }
 
+/// Return a value as the type of tokens or variables that holds it; integers of any size (dse::Big) wrap.
+template <class To, class From>
+To as_token(const From& value) {
+  if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else if constexpr (requires { value.template wrapped<To>(); }) {
+    return value.template wrapped<To>();
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
 /// What a FIFO is without its tokens. The fields of each end lie on a cache line of their own.
 class Channel {
  public:
@@ -163,12 +175,12 @@ class Reader {
     if (begin + static_cast<std::uint64_t>((n - 1) * stride) <= mask_ || n == 0) {
       const T* from = tokens_ + begin;
       for (std::int64_t k = 0; k != n; ++k) {
-        to[k] = static_cast<To>(from[k * stride]);
+        to[k] = as_token<To>(from[k * stride]);
       }
       return;
     }
     for (std::int64_t k = 0; k != n; ++k) {
-      to[k] = static_cast<To>((*this)[first + k * stride]);
+      to[k] = as_token<To>((*this)[first + k * stride]);
     }
   }
 
@@ -242,7 +254,7 @@ class Writer {
   void lay(const From* from, std::int64_t first, std::int64_t n, std::int64_t stride) {
     for (std::size_t k = 0; k != N; ++k) {
       for (std::int64_t i = 0; i != n; ++i) {
-        tokens_[k][static_cast<std::uint64_t>(position_ + first + i * stride) & masks_[k]] = static_cast<T>(from[i]);
+        tokens_[k][static_cast<std::uint64_t>(position_ + first + i * stride) & masks_[k]] = as_token<T>(from[i]);
       }
     }
   }
@@ -271,12 +283,12 @@ class Writer {
     if (begin + static_cast<std::uint64_t>(n) <= masks_[k] + 1) {
       T* to = tokens_[k] + begin;
       for (std::int64_t i = 0; i != n; ++i) {
-        to[i] = static_cast<T>(from[i * stride]);
+        to[i] = as_token<T>(from[i * stride]);
       }
       return;
     }
     for (std::int64_t i = 0; i != n; ++i) {
-      tokens_[k][static_cast<std::uint64_t>(position_ + i) & masks_[k]] = static_cast<T>(from[i * stride]);
+      tokens_[k][static_cast<std::uint64_t>(position_ + i) & masks_[k]] = as_token<T>(from[i * stride]);
     }
   }
 

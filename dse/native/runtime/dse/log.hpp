@@ -43,6 +43,9 @@ class Log {
     }
   }
 
+  /// The index of the actor.
+  std::size_t actor() const { return static_cast<std::size_t>(actor_); }
+
   /// Firings of the actor so far.
   std::int64_t made() const { return drained_ + used_; }
 

@@ -108,6 +108,14 @@ class ProgressTeller {
   std::chrono::steady_clock::time_point last_ = {};
 };
 
+/// Write to standard output; return the exit code.
+inline int print(const std::string& text) {
+  ProgramOutput output(true);
+  output.write(text);
+  output.flush();
+  return final_code(0, output);
+}
+
 /// One run, from its options to its exit code.
 class Program {
  public:
@@ -123,9 +131,7 @@ class Program {
     options_.run.mapping = chosen_mapping(options_, names);
     report_.hashed = options_.run.hash_channels;
     if (options_.show_mapping) {
-      output_.write(mapping_json(names, options_.run.mapping) + "\n");
-      output_.flush();
-      return final_code(0, output_);
+      return print(mapping_json(names, options_.run.mapping) + "\n");
     }
     check_files(options_.run);
     if (options_.trace) {
@@ -259,15 +265,28 @@ class Program {
   std::optional<WholeFile> result_;
 };
 
+/// Return the round trips between pairs of cores, as JSON.
+inline std::string ping_pong_text(const std::vector<int>& cores) {
+  JsonWriter json;
+  json.open_object().key("pairs").open_list();
+  for (std::size_t k = 0; k + 1 < cores.size(); k += 2) {
+    json.open_object().key("cores").list(std::vector<int>{cores[k], cores[k + 1]});
+    json.key("round_trip_ns").value(round_trip_ns(cores[k], cores[k + 1])).close_object();
+  }
+  return json.close_list().close_object().text() + "\n";
+}
+
 /// Return the exit code of a command line.
 inline int run_command(const std::string& program, std::vector<std::string> arguments, const NetworkInfo& network) {
   ProgramOptions options = read_options(std::move(arguments));
-  if (options.help || options.version) {
-    ProgramOutput output(true);
-    output.write(options.help ? help_text(shown(program), shown(network.name))
-                              : shown(network.name) + ", made by dse " + program_version + "\n");
-    output.flush();
-    return final_code(0, output);
+  if (options.help) {
+    return print(help_text(shown(program), shown(network.name)));
+  }
+  if (options.version) {
+    return print(shown(network.name) + ", made by dse " + program_version + "\n");
+  }
+  if (options.only_ping_pong) {
+    return print(ping_pong_text(options.run.ping_pong_cores));
   }
   return Program(network, std::move(options)).run();
 }

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -29,11 +28,7 @@ inline std::u32string code_points(std::string_view text) {
 /// Counts what texts have in common with one word.
 class Likeness {
  public:
-  explicit Likeness(std::string_view word) : word_(code_points(word)) {
-    for (std::size_t k = 0; k < word_.size(); ++k) {
-      places_[word_[k]].push_back(k);
-    }
-  }
+  explicit Likeness(std::string_view word) : word_(code_points(word)) {}
 
   /// Return twice the characters in common, divided by the characters of both; 1 where both are empty.
   double of(std::string_view other) const {
@@ -77,29 +72,21 @@ class Likeness {
   /// Return the longest common part, the first one in the text, then in the word.
   Part longest_part(const std::u32string& text, const Piece& piece) const {
     Part best{piece.begin, piece.word_begin, 0};
-    std::unordered_map<std::size_t, std::size_t> lengths;  // of the part that ends at a place of the word
+    std::vector<std::size_t> lengths(piece.word_end - piece.word_begin + 1);  // of the part that ends before a place
     for (std::size_t i = piece.begin; i < piece.end; ++i) {
-      std::unordered_map<std::size_t, std::size_t> longer;
-      const auto found = places_.find(text[i]);
-      for (const std::size_t j : found == places_.end() ? none_ : found->second) {
-        if (j < piece.word_begin || j >= piece.word_end) {
-          continue;
-        }
-        const auto before = j == 0 ? lengths.end() : lengths.find(j - 1);
-        const std::size_t length = (before == lengths.end() ? 0 : before->second) + 1;
-        longer[j] = length;
-        if (length > best.length) {
-          best = {i + 1 - length, j + 1 - length, length};
+      for (std::size_t j = piece.word_end; j > piece.word_begin; --j) {  // backwards: what is left was of i - 1
+        const std::size_t place = j - piece.word_begin;
+        const std::size_t length = text[i] == word_[j - 1] ? lengths[place - 1] + 1 : 0;
+        lengths[place] = length;
+        if (length > best.length || (length == best.length && length > 0 && i + 1 - length == best.at)) {
+          best = {i + 1 - length, j - length, length};
         }
       }
-      lengths = std::move(longer);
     }
     return best;
   }
 
   std::u32string word_;
-  std::unordered_map<char32_t, std::vector<std::size_t>> places_;
-  std::vector<std::size_t> none_ = {};
 };
 
 /// Return at most three names that are like another one, the nearest first.

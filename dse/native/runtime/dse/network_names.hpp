@@ -1,13 +1,13 @@
 // Actors and connections of a network by the names that mapping files use for them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "dse/tables.hpp"
@@ -23,7 +23,7 @@ inline std::string without_slashes(std::string text, char by) {
 }
 
 /// Source actor and port, target actor and port of a connection.
-using Ends = std::tuple<std::string, std::string, std::string, std::string>;
+using Ends = std::array<std::string, 4>;
 
 class NetworkNames {
  public:
@@ -37,37 +37,47 @@ class NetworkNames {
   const std::vector<std::string>& connections() const { return connections_; }
 
   /// Return the number of an actor, -1 for none. '/' in its name may be written '_' or '.', where that is unambiguous.
-  int actor(const std::string& name) const {
-    const auto exact = exact_actors_.find(name);
-    if (exact != exact_actors_.end()) {
-      return exact->second;
-    }
-    const auto loose = loose_actors_.find(name);
-    return loose == loose_actors_.end() ? -1 : loose->second;
-  }
+  int actor(const std::string& name) const { return found(exact_actors_, loose_actors_, name); }
 
   /// Return the number of a connection, -1 for none. '/' in its actors may be written '_', where that is unambiguous.
-  int connection(const Ends& ends) const {
-    const auto exact = exact_ends_.find(ends);
-    if (exact != exact_ends_.end()) {
-      return exact->second;
-    }
-    const auto loose = loose_ends_.find(ends);
-    return loose == loose_ends_.end() ? -1 : loose->second;
-  }
+  int connection(const Ends& ends) const { return found(exact_ends_, loose_ends_, key_of(ends)); }
 
  private:
+  using Numbers = std::map<std::string, int>;
+
+  static int found(const Numbers& exact, const Numbers& loose, const std::string& name) {
+    if (const auto place = exact.find(name); place != exact.end()) {
+      return place->second;
+    }
+    const auto place = loose.find(name);
+    return place == loose.end() ? -1 : place->second;
+  }
+
+  /// Note a number under a name; -1 where others have it too.
+  static void note(Numbers& numbers, const std::string& name, int number) {
+    const auto [place, is_new] = numbers.try_emplace(name, number);
+    if (!is_new && place->second != number) {
+      place->second = -1;
+    }
+  }
+
+  /// Return the ends of a connection as one text: no name has a zero byte in it.
+  static std::string key_of(const Ends& ends) {
+    std::string key;
+    for (const std::string& name : ends) {
+      key += name;
+      key += '\0';
+    }
+    return key;
+  }
+
   void name_actors() {
     for (const ActorInfo& info : network_.actors) {
       const auto index = static_cast<int>(actors_.size());
       actors_.emplace_back(info.name);
       exact_actors_.try_emplace(info.name, index);
-      for (const char by : {'_', '.'}) {
-        const auto [place, is_new] = loose_actors_.try_emplace(without_slashes(info.name, by), index);
-        if (!is_new && place->second != index) {
-          place->second = -1;
-        }
-      }
+      note(loose_actors_, without_slashes(info.name, '_'), index);
+      note(loose_actors_, without_slashes(info.name, '.'), index);
     }
   }
 
@@ -75,20 +85,13 @@ class NetworkNames {
     for (const ConnectionInfo& info : network_.connections) {
       const ActorInfo& source = at(network_.actors, info.source);
       const ActorInfo& target = at(network_.actors, info.target);
-      const Ends ends{source.name, at(source.outputs, info.source_port), target.name,
-                      at(target.inputs, info.target_port)};
-      exact_ends_[ends] = static_cast<int>(connections_.size());
-      connections_.push_back(std::get<0>(ends) + "." + std::get<1>(ends) + "->" + std::get<2>(ends) + "." +
-                             std::get<3>(ends));
-    }
-    for (const auto& [ends, index] : exact_ends_) {
-      Ends loose = ends;
-      std::get<0>(loose) = without_slashes(std::get<0>(ends), '_');
-      std::get<2>(loose) = without_slashes(std::get<2>(ends), '_');
-      const auto [place, is_new] = loose_ends_.try_emplace(loose, index);
-      if (!is_new) {
-        place->second = -1;
-      }
+      Ends ends = {source.name, at(source.outputs, info.source_port), target.name, at(target.inputs, info.target_port)};
+      const auto index = static_cast<int>(connections_.size());
+      connections_.push_back(ends[0] + "." + ends[1] + "->" + ends[2] + "." + ends[3]);
+      exact_ends_[key_of(ends)] = index;
+      ends[0] = without_slashes(ends[0], '_');
+      ends[2] = without_slashes(ends[2], '_');
+      note(loose_ends_, key_of(ends), index);
     }
   }
 
@@ -100,10 +103,10 @@ class NetworkNames {
   const NetworkInfo& network_;
   std::vector<std::string> actors_;
   std::vector<std::string> connections_;
-  std::unordered_map<std::string, int> exact_actors_;
-  std::unordered_map<std::string, int> loose_actors_;  // -1 where several actors could be meant
-  std::map<Ends, int> exact_ends_;
-  std::map<Ends, int> loose_ends_;
+  Numbers exact_actors_;
+  Numbers loose_actors_;
+  Numbers exact_ends_;
+  Numbers loose_ends_;
 };
 
 }  // namespace dse

@@ -27,6 +27,7 @@ struct ProgramOptions {
   std::optional<std::string> result;     // file for what the run did
   std::optional<std::string> home;       // folder of the network
   std::optional<int> progress;           // file descriptor that hears of the firings
+  bool only_ping_pong = false;  // nothing else is asked for: measure, and run nothing
   bool show_mapping = false;
   bool why = false;
   bool quiet = false;
@@ -92,6 +93,25 @@ inline std::int64_t memory_bytes(std::string_view text) {
     refuse();
   }
   return unit.empty() ? *number : *number << (10 * (shift + 1));
+}
+
+/// Return the numbers of cores of A,B or A,B,C,D.
+inline std::vector<int> core_pairs(std::string_view text) {
+  constexpr std::int64_t most_cores = 1024;
+  std::vector<int> cores;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::optional<std::int64_t> core = integer_from(text.substr(begin, end - begin), 0, most_cores - 1);
+    if (!core) {
+      refuse_option("cores '" + shortened(text) + "' are not understood", "numbers from 0 to 1023, two by two: 0,1");
+    }
+    cores.push_back(static_cast<int>(*core));
+    begin = end + 1;
+  }
+  if (cores.size() % 2 != 0) {
+    refuse_option("cores '" + shortened(text) + "' are no pairs", "numbers two by two: 0,1 or 0,1,0,2");
+  }
+  return cores;
 }
 
 }  // namespace detail
@@ -176,6 +196,9 @@ inline const std::vector<OptionInfo>& option_table() {
        [](Options& o, const Given& g) { o.result = g.value; }},
       {"what is told", 0, "--hashes", "", "hash the tokens of each connection",
        [](Options& o, const Given&) { o.run.hash_channels = true; }},
+      {"what is told", 0, "--ping-pong", "A,B[,A,B]",
+       "measure the round trip of a cache line between cores, before and after a run; alone: run nothing",
+       [](Options& o, const Given& g) { o.run.ping_pong_cores = detail::core_pairs(g.value); }},
       {"what is told", 0, "--progress", "FD", "write the firings so far to this file descriptor, now and then",
        [](Options& o, const Given& g) {
          o.progress = static_cast<int>(std::clamp<std::int64_t>(g.integer(), -1, INT32_MAX));
@@ -204,7 +227,9 @@ class ArgumentReader {
       const OptionInfo& option = option_of(argument);
       options_now_ = option.names();
       option.take(options, {options_now_, value_of(option, argument)});
+      ++given_;
     }
+    options.only_ping_pong = given_ == 1 && !options.run.ping_pong_cores.empty();
     return options;
   }
 
@@ -256,6 +281,7 @@ class ArgumentReader {
 
   std::vector<std::string> arguments_;
   std::size_t next_ = 0;
+  int given_ = 0;
   std::string options_now_;
 };
 

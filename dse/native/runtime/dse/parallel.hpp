@@ -18,6 +18,7 @@
 #include "dse/engine.hpp"
 #include "dse/interrupts.hpp"
 #include "dse/machine.hpp"
+#include "dse/observing.hpp"
 #include "dse/teams.hpp"
 #include "dse/thread_watch.hpp"
 #include "dse/worker.hpp"
@@ -33,7 +34,9 @@ class Parallel {
         around_thread_(std::move(around_thread)),
         cores_(allowed_cores()),
         pin_(options.pin),
-        together_(instances, options, thread_count()) {
+        together_(instances, options, thread_count()),
+        records_(make_records(options, thread_count(), instances.actors.size())) {
+    reports_.resize(thread_count());
     for (const auto& team : teams_) {
       together_.halt.parkings.push_back(&team->parking);
     }
@@ -56,11 +59,12 @@ class Parallel {
 
   int exit_code() const { return together_.halt.exit_code(); }
 
+  /// What each thread noted, in the profiler's program.
+  const Records& records() const { return records_; }
+
   /// What the threads were and did, and how long the run took: from the first visit to the last that found work.
   void tell(RunResult& result) const {
-    result.run_ns = run_ns_;
-    result.start_ns = start_ns_;
-    result.end_ns = start_ns_ + run_ns_;
+    note_times(result, start_, end_);
     result.pinned = pin_;
     result.threads = reports_;
   }
@@ -95,6 +99,7 @@ class Parallel {
   /// Run the initializers, one actor after the other as in a run on one thread.
   void start_actors() {
     Pulse pulse;
+    pulse.records = records_.empty() ? nullptr : records_.front().get();
     for (std::size_t k = 0; k != instances_.actors.size(); ++k) {
       instances_.actors[k]->pulse = &pulse;
       visit_actor(instances_, k, [](Actor& actor) {
@@ -116,7 +121,9 @@ class Parallel {
     const bool crowded = thread_count() > core_count();
     for (const auto& team : teams_) {
       for (std::size_t k = 0; k != team->threads; ++k) {
-        workers_.push_back(std::make_unique<Worker>(together_, *team, workers_.size(), crowded));
+        const std::size_t thread = workers_.size();
+        ThreadRecords* records = records_.empty() ? nullptr : records_[thread].get();
+        workers_.push_back(std::make_unique<Worker>(together_, *team, thread, crowded, records));
       }
     }
   }
@@ -124,7 +131,6 @@ class Parallel {
   void run_threads() {
     std::latch started(static_cast<std::ptrdiff_t>(workers_.size()) + 1);
     std::vector<std::thread> threads;
-    reports_.resize(workers_.size());
     for (std::size_t k = 0; k != workers_.size(); ++k) {
       try {
         threads.emplace_back([this, k, &started] { work(k, started); });
@@ -137,13 +143,13 @@ class Parallel {
       }
     }
     started.arrive_and_wait();
-    start_ns_ = nanoseconds_now();
+    start_ = end_ = Moment::now();
     watch();
     for (std::thread& thread : threads) {
       thread.join();
     }
     for (const auto& worker : workers_) {
-      run_ns_ = std::max(run_ns_, worker->last_work_ns() - start_ns_);
+      end_ = worker->last_work().ns > end_.ns ? worker->last_work() : end_;
     }
   }
 
@@ -195,10 +201,11 @@ class Parallel {
   const std::vector<int> cores_;
   const bool pin_;
   Together together_;
+  const Records records_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<ThreadReport> reports_;  // by worker; each thread writes its own
-  std::int64_t start_ns_ = 0;
-  std::int64_t run_ns_ = 0;
+  Moment start_;
+  Moment end_;
 };
 
 }  // namespace dse

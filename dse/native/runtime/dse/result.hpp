@@ -134,7 +134,7 @@ class ResultWriter {
     json_.key("times").open_object().key("start_ns").value(result.start_ns).key("end_ns").value(result.end_ns);
     json_.key("run_ns").value(result.run_ns).key("setup_ns").value(report_.setup_ns).close_object();
     json_.key("counter").open_object().key("kind").value(counter_name);
-    json_.key("steps").value(result.counter_steps).close_object();
+    json_.key("steps").value(result.counter_end - result.counter_start).close_object();
   }
 
   void machine(const RunResult& result) {

@@ -104,6 +104,8 @@ struct RunOptions {
   Mapping mapping;
   bool pin = false;                    // each thread to a core of its own, as far as there are cores
   std::vector<int> ping_pong_cores;    // pairs of cores: their round trips are measured before and after the run
+  std::optional<std::string> raw;      // of the profiler's program: the file for its records
+  std::vector<std::pair<int, int>> singly;  // of the profiler's program: (actor, action) whose firings are timed singly
 };
 
 // Results --------------------------------------------------------------------------------------------------------------
@@ -187,9 +189,10 @@ struct RunResult {
   std::string wrong_order = "";  // why a static order cannot be followed; counts as a deadlock
 
   std::int64_t run_ns = 0;    // first visit to the last that found work, without set-up
-  std::int64_t start_ns = 0;  // of CLOCK_MONOTONIC, at the first visit
+  std::int64_t start_ns = 0;  // of CLOCK_MONOTONIC, at these moments
   std::int64_t end_ns = 0;
-  std::uint64_t counter_steps = 0;  // of the counter of the machine, as long as the run; see counter.hpp
+  std::uint64_t counter_start = 0;  // of the counter of the machine (counter.hpp), at the same moments
+  std::uint64_t counter_end = 0;
   bool pinned = false;
   std::vector<ThreadReport> threads;
   std::vector<PingPong> ping_pong;

@@ -19,11 +19,13 @@ namespace dse {
 /// Runs all actors of a network on the calling thread.
 class Sequential {
  public:
-  Sequential(Instances& instances, const RunOptions& options, Progress progress)
+  /// `records` may be null: nothing is noted.
+  Sequential(Instances& instances, const RunOptions& options, Progress progress, ThreadRecords* records)
       : instances_(instances),
         limit_(options.max_firings.value_or(std::numeric_limits<std::int64_t>::max())),
         idle_firings_(options.idle_firings),
         progress_(std::move(progress)) {
+    pulse_.records = records;
     for (const auto& actor : instances_.actors) {
       actor->pulse = &pulse_;
     }

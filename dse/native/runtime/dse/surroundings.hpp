@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "dse/context.hpp"
+#include "dse/engine.hpp"
 #include "dse/options.hpp"
-#include "dse/parallel.hpp"
 #include "dse/result.hpp"
 #include "dse/tables.hpp"
 

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <new>
+#include <type_traits>
 
 #include "dse/at_work.hpp"
 #include "dse/faults.hpp"
 #include "dse/instances.hpp"
+#include "dse/records.hpp"
 
 namespace dse {
 
@@ -20,6 +22,49 @@ struct Visited {
   bool ended;  // a source of the actor's own is used up
 };
 
+/// Return why the visit of an actor ended.
+inline VisitEnd end_of(const Actor& actor) {
+  if (actor.finished) {
+    return VisitEnd::other;
+  }
+  switch (actor.condition) {
+    case Condition::ready:
+      return VisitEnd::budget_spent;
+    case Condition::lacks_room:
+      return VisitEnd::lacks_room;
+    default:
+      return VisitEnd::lacks_tokens;
+  }
+}
+
+/// Notes a visit in the profiler's program, however the visit is left.
+class VisitNote {
+ public:
+  /// `made`: firings of the actor before the visit.
+  VisitNote(const Actor& actor, std::int64_t made) : actor_(actor), made_(made), records_(actor.pulse->records) {
+    if (records_ != nullptr) {
+      records_->visit_start = counter_now();
+    }
+  }
+  VisitNote(const VisitNote&) = delete;
+  VisitNote& operator=(const VisitNote&) = delete;
+  ~VisitNote() {
+    if (records_ != nullptr) {
+      records_->end_visit(actor_.log.actor(), actor_.log.made() - made_, end_of(actor_));
+    }
+  }
+
+ private:
+  const Actor& actor_;
+  const std::int64_t made_;
+  ThreadRecords* const records_;
+};
+
+/// Stands for `VisitNote` in the plain program.
+struct NoVisitNote {
+  NoVisitNote(const Actor&, std::int64_t) {}
+};
+
 /// Let an actor do `work`. Throws RunError, NoMemory, and what natives end a run with.
 template <class Work>
 Visited visit_actor(Instances& instances, std::size_t index, Work&& work) {
@@ -27,6 +72,7 @@ Visited visit_actor(Instances& instances, std::size_t index, Work&& work) {
   actor.log.make_room();
   const std::int64_t before = actor.log.made();
   actor_at_work = &instances.info(index);
+  const std::conditional_t<timed, VisitNote, NoVisitNote> note(actor, before);
   try {
     work(actor);
   } catch (const SourceExhausted&) {

@@ -30,7 +30,8 @@ struct Together {
 
 class Worker final : public Visitor {
  public:
-  Worker(Together& together, Team& team, std::size_t thread, bool crowded)
+  /// `records` may be null: nothing is noted.
+  Worker(Together& together, Team& team, std::size_t thread, bool crowded, ThreadRecords* records)
       : together_(together),
         team_(team),
         slot_(together.termination.slot(thread)),
@@ -38,6 +39,7 @@ class Worker final : public Visitor {
         chooser_(make_chooser(team)),
         patience_(team.parking, together.halt, crowded) {
     slot_.may_skip = chooser_->may_skip();
+    pulse_.records = records;
   }
 
   /// Work until the run is over.
@@ -53,12 +55,12 @@ class Worker final : public Visitor {
     }
     patience_.leave();
     if (busy_) {
-      last_work_ns_ = nanoseconds_now();
+      last_work_ = Moment::now();
     }
   }
 
   /// When the thread last found work, as nearly as it is known.
-  std::int64_t last_work_ns() const { return last_work_ns_; }
+  const Moment& last_work() const { return last_work_; }
 
   const WaitCounts& waits() const { return patience_.counts; }
 
@@ -160,7 +162,7 @@ class Worker final : public Visitor {
   void idles(std::uint64_t request, std::int64_t made) {
     if (busy_) {
       busy_ = false;
-      last_work_ns_ = nanoseconds_now();
+      last_work_ = Moment::now();
     }
     show_all();
     wake_peers();
@@ -236,7 +238,7 @@ class Worker final : public Visitor {
   Tickets tickets_;
   std::unique_ptr<Chooser> chooser_;
   Patience patience_;
-  std::int64_t last_work_ns_ = nanoseconds_now();
+  Moment last_work_ = Moment::now();
   Pulse pulse_;
   bool moved_ = false;      // a token, in this pass
   bool may_go_on_ = false;  // the actor of the last visit

@@ -9,8 +9,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -104,13 +104,13 @@ class XcfReader {
 
   /// Give partitions distinct names; those of some tools are all the same.
   static void name_distinctly(std::vector<Partition>& partitions) {
-    std::set<std::string> seen;
+    std::map<std::string, int> seen;
     for (std::size_t k = 0; k != partitions.size(); ++k) {
       std::string& name = partitions[k].name;
       if (seen.contains(name)) {
         name += "#" + std::to_string(k);
       }
-      seen.insert(name);
+      seen.try_emplace(name, 0);
     }
   }
 

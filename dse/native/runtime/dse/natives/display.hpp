@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <mutex>
 #include <type_traits>
 #include <utility>
@@ -31,8 +30,8 @@ Plane plane_of(const View<T, D>& samples, std::int64_t width, std::int64_t heigh
   require_picture(width, height, elements_of(samples));
   const auto n = static_cast<std::size_t>(width * height);
   if constexpr (std::is_same_v<std::remove_const_t<T>, std::uint64_t>) {
-    const auto large = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    if (std::any_of(samples.data, samples.data + n, [large](T value) { return value > large; })) refuse_large_sample();
+    constexpr auto is_large = [](std::uint64_t value) { return value >> 63 != 0; };
+    if (std::any_of(samples.data, samples.data + n, is_large)) refuse_large_sample();
   }
   Plane plane{width, height, std::vector<std::uint8_t>(n)};
   std::transform(samples.data, samples.data + n, plane.samples.begin(), [](const T& value) { return low_byte(value); });

@@ -107,6 +107,7 @@ class Compare {
  private:
   void load();
   Bytes expected(std::int64_t start, std::int64_t count) const;
+  static std::int64_t further(std::int64_t position, std::int64_t count);
   void compare(Bytes data, std::int64_t count);
   void compare_next(Bytes data, std::int64_t count);
 

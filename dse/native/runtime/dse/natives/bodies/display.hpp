@@ -50,8 +50,9 @@ void LinePicture::end() {
     }
   }
   for (const Component& component : components_) {
-    if (component.samples.size() != static_cast<std::size_t>(width_ * height_)) {
-      throw Fault("ValueError: cannot reshape array of size " + std::to_string(component.samples.size()) +
+    const auto size = static_cast<std::int64_t>(component.samples.size());
+    if (size % height_ != 0 || size / height_ != width_) {
+      throw Fault("ValueError: cannot reshape array of size " + std::to_string(size) +
                   " into shape (" + std::to_string(height_) + "," + std::to_string(width_) + ")");
     }
     planes.push_back({width_, height_, component.samples});

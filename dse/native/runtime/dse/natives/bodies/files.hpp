@@ -164,6 +164,12 @@ Bytes Compare::expected(std::int64_t start, std::int64_t count) const {
   return Bytes(*reference_).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(std::min(count, size - from)));
 }
 
+/// Returns a position moved on; behind the reference all are alike, so that sums need not grow without bound.
+std::int64_t Compare::further(std::int64_t position, std::int64_t count) {
+  constexpr std::int64_t far = std::int64_t{1} << 61;
+  return std::min(position, far) + std::min(count, far);
+}
+
 void Compare::byte(std::int64_t value) {
   const std::uint8_t low = low_byte(value);
   compare({&low, 1}, 1);
@@ -174,7 +180,7 @@ void Compare::compare(Bytes data, std::int64_t count) {
   load();
   detail::amount(count, "compares");
   const Bytes wanted = expected(position_, count);
-  position_ += count;
+  position_ = further(position_, count);
   context_.screen.count(data, wanted);
 }
 
@@ -188,8 +194,8 @@ void Compare::compare_next(Bytes data, std::int64_t count) {
     const Bytes block = expected(start, count);
     return !std::equal(block.begin(), block.end(), data.begin(), data.end());
   };
-  while (start < size && is_other()) start += count;
-  position_ = start + count;
+  while (start < size && is_other()) start = further(start, count);
+  position_ = further(start, count);
   context_.screen.count(data, expected(start, count));
 }
 

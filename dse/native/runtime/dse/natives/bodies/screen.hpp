@@ -62,6 +62,21 @@ inline std::string lower_case(std::string text) {
   return text;
 }
 
+/// Returns the largest difference of two blocks. One of another length comes from a program that compares more bytes
+/// than it has; what then happens is as with arrays of numpy.
+inline std::int64_t largest_difference(Bytes data, Bytes expected) {
+  if (data.size() != expected.size() && data.size() != 1 && expected.size() != 1) {
+    throw Fault("ValueError: operands could not be broadcast together with shapes (" + std::to_string(data.size()) +
+                ",) (" + std::to_string(expected.size()) + ",) ");
+  }
+  const std::size_t step = data.size() == 1 ? 0 : 1;
+  std::int64_t largest = 0;
+  for (std::size_t k = 0; k < (data.empty() ? 0 : expected.size()); ++k) {
+    largest = std::max<std::int64_t>(largest, std::abs(data[step * k] - expected[k]));
+  }
+  return largest;
+}
+
 inline std::vector<std::uint8_t> joined(const std::vector<Plane>& planes) {
   std::vector<std::uint8_t> data;
   for (const Plane& plane : planes) data.insert(data.end(), plane.samples.begin(), plane.samples.end());
@@ -118,10 +133,7 @@ void Screen::count_locked(Bytes data, Bytes expected) {
     counts_.max_difference = std::max(counts_.max_difference, whole_range);
     return;
   }
-  std::int64_t largest = 0;
-  for (std::size_t k = 0; k < data.size(); ++k) {
-    largest = std::max<std::int64_t>(largest, std::abs(data[k] - expected[k]));
-  }
+  const std::int64_t largest = detail::largest_difference(data, expected);
   counts_.max_difference = std::max(counts_.max_difference, largest);
   counts_.equal += largest <= options_.tolerance ? 1 : 0;
 }

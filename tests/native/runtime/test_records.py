@@ -1,0 +1,38 @@
+"""The profiler's program notes every visit, and the firings that are timed singly, in the file that measuring reads."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dse.measure.raw_records import read_samples
+from tests.native.runtime.programs import built, output_of
+
+MAPPINGS = {"-": 1, "1:1:0,1/0:1:2,3": 2, "3:1:0,1,2,3": 4, "0:2:0,1,2,3": 2}
+SINK, FOUR = 3, 0
+
+
+@pytest.mark.parametrize("variant", ["plain", "thread", "address"])
+@pytest.mark.parametrize("mapping", MAPPINGS)
+def test_records_of_a_run(tmp_path: Path, variant: str, mapping: str) -> None:
+    program = built("run_fan.cpp", variant, "DSE_TIMED=1")
+    lines = output_of(program, "fan", "64", "0", mapping, str(tmp_path / "raw")).splitlines()
+    samples = read_samples(tmp_path / "raw", actors=4)
+    assert len(samples.threads) == MAPPINGS[mapping]
+    firings = np.zeros(4, dtype=np.int64)
+    for thread in samples.threads:
+        np.add.at(firings, thread.visits.actor, thread.visits.firings.astype(np.int64))
+        assert (thread.visits.firings > 0).all()
+        assert (thread.visits.end >= thread.visits.start).all()
+        assert (thread.visits.start[1:] >= thread.visits.end[:-1]).all()
+        assert (thread.fruitless.least <= thread.fruitless.most).all()
+        assert (thread.fruitless.visits > 0).all()
+    assert firings.tolist() == [sum(map(int, x.split()[1:])) for x in lines if x.startswith("actions")]
+    ids = np.array([x.split()[1:] for x in lines if x.startswith("trace")][SINK], dtype=int)
+    timed = np.sort(np.concatenate([t.singles.firing for t in samples.threads]))
+    assert timed.tolist() == np.flatnonzero(ids == FOUR).tolist()
+
+
+def test_the_plain_program_notes_nothing(tmp_path: Path) -> None:
+    output_of(built("run_fan.cpp"), "fan", "64", "0", "-", str(tmp_path / "raw"))
+    assert not (tmp_path / "raw").exists()
