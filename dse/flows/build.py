@@ -76,13 +76,13 @@ def build_network(
 ) -> BuildReport:
     """Build a network that is loaded; ``warnings``: of its loading. Raises: as ``build_file``."""
     started = time.monotonic()
-    compiler = find_compiler(request.compiler)
-    version = compiler_version(compiler)
     folder = request.folder
     earlier = check_folder(folder)
     overrides = user_natives(f"{key}={target}" for key, target in request.natives)
     stage("writing C++")
     emission = emit(network, EmissionOptions(rounds=request.rounds, overrides=overrides))
+    compiler = find_compiler(request.compiler)
+    version = compiler_version(compiler)
     folder.mkdir(parents=True, exist_ok=True)
     files = write_sources(emission.project, folder, earlier)
     facts = ManifestFacts(

@@ -50,7 +50,7 @@ class BuildOptions:
 
     def flags_of(self, unit: SourceUnit) -> tuple[str, ...]:
         """Return the flags with which a unit is compiled."""
-        return (*self.flags, COLD) if unit.cold else self.flags
+        return (*self.flags, *((COLD,) if unit.cold else ()), *(("-Wno-error",) if unit.foreign else ()))
 
     @property
     def flags(self) -> tuple[str, ...]:

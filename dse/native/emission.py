@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from dse.base.diagnostics import read_source
 from dse.base.errors import Diagnostic
@@ -107,10 +108,12 @@ def _source_lines() -> Callable[[str], Sequence[str]]:
 def user_units(overrides: Overrides) -> tuple[SourceUnit, ...]:
     """Return the files of the user's functions, each once, as units of a project. Raises ``OSError``."""
     files = dict.fromkeys(native.file for native in overrides.values())
-    return tuple(
-        SourceUnit(path=f"src/natives/{k}_{path.name}", text=path.read_text(encoding="utf-8", errors="surrogateescape"))
-        for k, path in enumerate(files)
-    )
+    return tuple(_user_unit(k, path) for k, path in enumerate(files))
+
+
+def _user_unit(number: int, path: Path) -> SourceUnit:
+    text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    return SourceUnit(path=f"src/natives/{number}_{path.name}", text=text, foreign=True)
 
 
 def user_texts(natives: tuple[UserNative, ...]) -> tuple[str, ...]:

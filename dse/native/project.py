@@ -35,13 +35,15 @@ _RUNTIME_SOURCE = Path(__file__).parent / "runtime"
 class SourceUnit:
     """One file that is compiled. ``path``: below the folder; ``spans[k]``: where line k + 1 comes from, if known.
 
-    ``cold``: what it holds runs seldom, so that it is optimized less and compiled sooner.
+    ``cold``: what it holds runs seldom, so that it is optimized less and compiled sooner. ``foreign``: somebody else
+    wrote it, so that warnings about it are no errors.
     """
 
     path: str
     text: str
     spans: tuple[Span, ...] = ()
     cold: bool = False
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +178,7 @@ def write_sources(project: Project, folder: Path, earlier: dict[str, str]) -> di
         target = folder / path
         if earlier.get(path) != digests[path] or not target.is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(target, text)
+            write_whole(target, text.encode("utf-8", "surrogateescape"))
     for path in earlier.keys() - digests.keys() - {APP}:
         (folder / path).unlink(missing_ok=True)
     return digests

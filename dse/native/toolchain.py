@@ -28,7 +28,7 @@ LEAST_VERSIONS: dict[Family, int] = {"gcc": 11, "clang": 14, "zig": 14}
 NO_COMPILER = "install g++ (Debian, Ubuntu: apt install g++), or the package with a compiler: pip install 'dse[native]'"
 _ASKING_SECONDS = 120.0
 """A compiler that does not even tell its version in this time hangs. The one of zig builds itself first."""
-_BACKGROUND_NICENESS = 10
+_BACKGROUND_NICENESS = 5
 _MACROS = ("__clang_major__", "__GNUC__")
 
 

@@ -66,11 +66,14 @@ def _waits_of(network: Network, running: RunningActor, fabric: Fabric) -> list[W
     if frame is None:
         return []
     values: dict[str, Any] = dict(frame.f_locals)
+    strays = dict(running.strays.counts)
     result = []
     for candidate in actor.transitions[values.get("s", actor.initial_state)]:
         wait = _wait(network, running, candidate.action, values, fabric)
         if wait is not None:
             result.append(wait)
+    running.strays.counts.clear()
+    running.strays.counts.update(strays)  # what the guards do here is no part of the run
     return result
 
 

@@ -19,7 +19,6 @@ from dse.codegen.cpp.storage import (
     flat,
     list_text,
     table_lines,
-    view_text,
     zero_text,
 )
 from dse.codegen.cpp.types import BIG, DOUBLE, I64, CType, storage_type, working_type
@@ -111,7 +110,8 @@ class CppLists(CppExpressions):
             if isinstance(index, Check):
                 stray = f"stray({self._stray_site(expr)}); return {of.name}({zero_text(of)});"
                 steps.append(f"if (!{self.bound_test(index, names[-1], expr.name, depth)}) {{ {stray} }}")
-        return f"[&] {{ {' '.join(steps)} return {of.name}({self.at_indices(expr.name, names)}); }}()"
+        element = self.at_indices(expr.name, [f"plain({n})" for n in names])
+        return f"[&] {{ {' '.join(steps)} return {of.name}({element}); }}()"
 
     def bound_test(self, check: Check, index: str, of: str, depth: int) -> str:
         """Return the test of the index of a dimension of a variable."""
@@ -132,33 +132,33 @@ class CppLists(CppExpressions):
                 return self.element(expr).text
             case ConstList():
                 return self._table(expr.values, self.natural_element(expr), self._shape(expr), expr.span)
-            case Conditional() if not self.is_rectangle(expr):
-                return self._chosen_view(expr)
+            case Conditional() | Binary() if self._is_grown(expr):
+                return self._grown(expr, self.natural_element(expr))
             case _:
                 return self.made(expr, self.natural_element(expr))
 
-    def held(self, expr: Expr) -> str:
-        """Return a list as something that a name may be bound to: where it stands, or new, no part of what is new."""
-        match expr:
-            case Load() | ConstList():
-                return self.place(expr)
-            case Index() if not any(isinstance(i, Check) for i in expr.indices):
-                return self.place(expr)
-            case _:
-                return self.made(expr, self.natural_element(expr))
+    def held(self, expr: Expr, element: CType | None) -> str:
+        """Return a list as something that a name may be bound to: where it stands, or new, no part of what is new.
+
+        ``element``: a type that C++ converts its elements to, and that a new list gets.
+        """
+        natural = self.natural_element(expr)
+        checked = isinstance(expr, Index) and any(isinstance(i, Check) for i in expr.indices)
+        if isinstance(expr, Load | Index | ConstList) and not checked and (natural != BIG or element in (BIG, None)):
+            return self.place(expr)
+        return self._grown(expr, element or natural) if self._is_grown(expr) else self.made(expr, element or natural)
+
+    def _is_grown(self, expr: Expr) -> bool:
+        """Return whether a list is new and of a size that shows only when it is made."""
+        return not self.is_rectangle(expr) and len(dimensions_of(expr.type)) == 1
+
+    def _grown(self, expr: Expr, element: CType) -> str:
+        steps = " ".join(self._appended(expr, element, (0,)))
+        return f"grown<{element.name}>([&](auto&& next) {{ {steps} }})"
 
     def view_of(self, expr: Expr) -> str:
         """Return a list as a ``View``."""
         return f"{self.place(expr)}.view()"
-
-    def _chosen_view(self, expr: Conditional) -> str:
-        """Return one of two lists of different sizes."""
-        then, otherwise = (self.natural_element(e) for e in (expr.then, expr.otherwise))
-        if then != otherwise:
-            raise NoNativeForm("one of two lists of different sizes and types is chosen", span=expr.span)
-        of = view_text(then, len(dimensions_of(expr.type)), constant=True)
-        parts = (Typed(f"{of}({self.view_of(e)})", ATOM) for e in (expr.then, expr.otherwise))
-        return f"({CPP.conditional.of(self.scalar(expr.condition), *parts).text})"
 
     def list_argument(self, parameter: Variable, argument: Expr, *, named: bool) -> str:
         """Return an argument for a list parameter of a routine."""

@@ -154,7 +154,7 @@ class CppStatements(StatementEmitter):
                 rows = [self.expressions.names.fresh("row") for _ in value.elements]
                 self.open("")
                 for row, element in zip(rows, value.elements, strict=True):
-                    self.line(f"auto&& {row} = {self.expressions.held(element)}", span)
+                    self.line(f"auto&& {row} = {self.expressions.held(element, None)}", span)
                 for k, row in enumerate(rows):
                     self.line(f"copy_row({target}, {k}, {row})", span)
                 self.close()
@@ -318,12 +318,13 @@ class CppStatements(StatementEmitter):
             self._write_scalars(stmt, port, of)
             return
         if len(stmt.values) == 1:
-            self.line(f"{port}.put({self.expressions.place(stmt.values[0])}.view().data, {stmt.repeat})", stmt.span)
+            tokens = self.expressions.held(stmt.values[0], of)
+            self.line(f"{port}.put({tokens}.view().data, {stmt.repeat})", stmt.span)
             return
         names = [self.expressions.names.fresh("tokens") for _ in stmt.values]
         self.open("")
         for held, value in zip(names, stmt.values, strict=True):
-            self.line(f"auto&& {held} = {self.expressions.held(value)}", stmt.span)
+            self.line(f"auto&& {held} = {self.expressions.held(value, of)}", stmt.span)
         for k, held in enumerate(names):
             self.line(f"{port}.lay({held}.view().data, {k}, {stmt.repeat}, {len(names)})", stmt.span)
         self.line(f"{port}.advance({stmt.repeat * len(names)})", stmt.span)

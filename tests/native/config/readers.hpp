@@ -7,6 +7,7 @@
 //   shown TEXT, cells TEXT                what a terminal gets, how wide it is
 //   near NAME KNOWN...                    the sentence with the nearest names
 //   integer TEXT LEAST MOST               the number or null
+//   singly PATH                           the actions of network fan that are timed one by one
 // NETWORK is: name, number of actors, of each its name, number of inputs, inputs, number of outputs, outputs; then for
 // each connection source, port, target, port, declared tokens, least tokens.
 #pragma once
@@ -17,8 +18,10 @@
 #include <string>
 #include <vector>
 
+#include "../runtime/fan.hpp"
 #include "dse/bxdf.hpp"
 #include "dse/json.hpp"
+#include "dse/main.hpp"
 #include "dse/mapping_json.hpp"
 #include "dse/xcf.hpp"
 
@@ -150,6 +153,14 @@ inline std::string result(const std::vector<std::string>& fields) {
   }
   if (kind == "near") {
     return dse::json_string(dse::nearest_names(fields[1], {fields.begin() + 2, fields.end()}));
+  }
+  if (kind == "singly") {
+    dse::JsonWriter json;
+    json.open_list();
+    for (const auto& [actor, action] : dse::detail::read_singly(fields[1], fan::network<false>)) {
+      json.list(std::vector<int>{actor, action});
+    }
+    return json.close_list().text();
   }
   return kind == "integer" ? number(fields) : mapping(fields);
 }

@@ -1,6 +1,8 @@
 """The test program of this folder, and its readers as a process that is fed many documents: see ``readers.hpp``."""
 
+import fcntl
 import json
+import os
 import shutil
 import struct
 import subprocess
@@ -10,8 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from dse.base.caches import cache_folder
 from dse.model.trace import Topology
-from dse.native.cache import FileCache, digest_of
+from dse.native.cache import digest_of
 
 RUNTIME = Path(__file__).parents[3] / "dse" / "native" / "runtime"
 SOURCE = Path(__file__).with_name("program.cpp")
@@ -24,19 +27,22 @@ NO_COMPILER = "there is no C++ compiler that has the sanitizers"
 
 @cache
 def compiled(flags: tuple[str, ...] = SANITIZERS) -> Path:
-    """Return the program, compiled unless it was before; for tests and fuzzers that have a compiler."""
+    """Return the program, compiled unless it was before; for tests and fuzzers that have a compiler.
+
+    Workers of one run of the tests share it: the first one compiles, the others wait.
+    """
     assert COMPILER is not None, NO_COMPILER
-    programs, key = FileCache("tests"), _digest(flags)
-    found = programs.get(key)
-    if found is not None:
-        return found
-    made = Path(tempfile.mkdtemp(prefix="dse-config-")) / "app"
-    done = _compiler(*flags, str(SOURCE), "-o", str(made))
-    assert done.returncode == 0, done.stderr[:4000]
-    kept = programs.put(key, made)
-    if kept != made:
-        shutil.rmtree(made.parent)
-    return kept
+    folder = Path(os.environ.get("DSE_TEST_PROGRAMS") or cache_folder("native/tests") or tempfile.mkdtemp())
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / _digest(flags)
+    with program.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not program.exists():
+            made = program.with_suffix(".part")
+            done = _compiler(*flags, str(SOURCE), "-o", str(made))
+            assert done.returncode == 0, done.stderr[:4000]
+            made.replace(program)
+    return program
 
 
 def _digest(flags: Sequence[str]) -> str:

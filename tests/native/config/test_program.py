@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import dse
-from tests.native.config.readers import RUNTIME
+from tests.native.config.readers import RUNTIME, Readers
 
 ENDLESS = ("--idle-firings", str(10**12))
 
@@ -65,6 +65,7 @@ def run(program: Path, *arguments: str, folder: Path | None = None) -> "subproce
         ("fan --files=", 2, "error: the folder for --files is empty\n"),
         ("fan -o no/such/x.yuv", 2, "error: the folder 'no/such' of the output does not exist\n"),
         ("fan -y no-such.yuv", 2, "error: cannot read the reference 'no-such.yuv': no such file\n"),
+        ("fan --raw x", 2, "there is nothing for --raw and --singly\n  = 'dse profile' builds one that does\n"),
         ("fan --mapping no.xcf", 2, "no.xcf: error: no such file\n"),
         ("fan --mapping .", 2, ".: error: this is a folder, not a file\n"),
         ("fan --trace no/such/t", 1, "error: 'no/such/t': No such file or directory\n  = make room"),
@@ -290,3 +291,13 @@ def test_ping_pong(plain: Path, tmp_path: Path) -> None:
     machine = json.loads((tmp_path / "r").read_text())["machine"]
     assert [pair["cores"] for pair in machine["ping_pong"]] == [[core, core]]
     assert len(machine["threads"]) == 1
+
+
+def test_actions_that_are_timed_one_by_one(readers: Readers, tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    path.write_text("0 0\n\n  2   1\r\n3 2")
+    assert readers.ask("singly", str(path)) == [[0, 0], [2, 1], [3, 2]]
+    for wrong in ("4 0", "0 1", "-1 0", "0", "0 0 0", "a b", "0 99999999999999999999"):
+        path.write_text(f"0 0\n{wrong}\n")
+        (error,) = readers.ask("singly", str(path))["errors"]
+        assert (error["message"], error["place"][0]) == (f"'{wrong}' names no action", 2)

@@ -24,6 +24,7 @@ def test_several_threads(tmp_path: Path) -> None:
     wanted = (
         {f"{c * 15}\n": 100 for c in "abc"} | {f"{c * 15}\n{c * 3}\n": 100 for c in "abc"} | {c * 3: 1 for c in "abc"}
     )
+    wanted |= {"d" * 3 * 2 * 200: 1}  # of one actor on two threads
     assert parts == wanted, "each part is whole lines, or the rest of a thread, of one thread alone"
     assert (tmp_path / "o.yuv").stat().st_size == 200 * (4 + 16)
     assert (tmp_path / "o.yuv.txt").read_text() == "".join(f"{k}\n" for k in range(200))

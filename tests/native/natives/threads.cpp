@@ -3,10 +3,13 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "dse/at_work.hpp"
 #include "dse/context.hpp"
 #include "dse/natives/bodies.hpp"
 
@@ -67,6 +70,16 @@ void filter(dse::Context& context) {
   }
 }
 
+/// Prints lines in pieces; two threads do it in turns for one actor.
+void print_half(dse::Context& context, char letter, const dse::ActorInfo& actor, std::mutex& turn) {
+  for (int k = 0; k < rounds; ++k) {
+    const std::lock_guard lock(turn);
+    dse::actor_at_work = &actor;
+    context.output(std::string(3, letter));
+    dse::actor_at_work = nullptr;
+  }
+}
+
 /// Prints lines in pieces.
 void print(dse::Context& context, char letter) {
   for (int k = 0; k < rounds; ++k) {
@@ -95,6 +108,11 @@ int main(int, char** argv) {
   threads.emplace_back(use_files, std::ref(context), "a");
   threads.emplace_back(use_files, std::ref(context), "b");
   threads.emplace_back(filter, std::ref(context));
+  static const dse::ActorInfo actor{};
+  std::mutex turn;
+  for (int k = 0; k < 2; ++k) {
+    threads.emplace_back(print_half, std::ref(context), 'd', std::cref(actor), std::ref(turn));
+  }
   for (const char letter : {'a', 'b', 'c'}) threads.emplace_back(print, std::ref(context), letter);
   for (std::thread& thread : threads) thread.join();
   context.close();

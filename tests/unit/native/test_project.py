@@ -43,6 +43,12 @@ def test_only_what_changed_is_written(tmp_path: Path) -> None:
     assert (tmp_path / "runtime/dse/a.hpp").stat().st_mtime_ns == before["runtime/dse/a.hpp"]
 
 
+def test_bytes_that_are_no_text_stay_as_they_are(tmp_path: Path) -> None:
+    files = written(tmp_path, project(("src/natives/0_mine.cpp", "// \udce4\n")))
+    assert (tmp_path / "src/natives/0_mine.cpp").read_bytes() == b"// \xe4\n"
+    assert check_folder(tmp_path) == files
+
+
 def test_a_folder_of_others_is_refused(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("mine")
     with pytest.raises(OptionError, match="holds something else"):

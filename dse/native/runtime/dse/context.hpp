@@ -94,11 +94,11 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  /// Prints. With several threads, what a thread prints comes line by line: no line is torn.
+  /// Prints. With several threads, what an actor prints comes line by line, wherever it runs: no line is torn.
   void output(std::string_view text);
   /// Says that several threads are going to print.
   void set_threaded(bool threaded) { threaded_ = threaded; }
-  /// Prints what is left of the last line of the calling thread, which ends now.
+  /// Prints what the calling thread has printed of a line while no actor was at work; it ends now.
   void end_thread();
 
   /// Returns the bytes of the input file. Throws Fault when there is none or it cannot be read.
@@ -110,7 +110,8 @@ class Context {
   /// Returns where a writer native writes by the options, or nothing where they say nothing.
   std::optional<std::string> writer_path() const;
 
-  /// Closes all files and finishes the pictures, also after an error. Throws ConfigError if the system refuses it.
+  /// Prints unfinished lines, closes all files and finishes the pictures, also after an error. Throws ConfigError if the
+  /// system refuses it.
   void close();
   /// Throws RunError if the input that was read is empty. To be called after a run that ended well.
   void check_input() const;
@@ -128,7 +129,10 @@ class Context {
 
  private:
   std::function<void(std::string_view)> sink_;
+  void finish_lines();
+
   std::mutex output_mutex_;
+  std::map<const void*, std::string> unfinished_;  // what each actor has printed of the line that it has not ended
   bool threaded_ = false;
   mutable std::mutex input_mutex_;
   std::optional<std::vector<std::uint8_t>> input_;

@@ -4,6 +4,7 @@
 // of one, where it stands: what a parameter gets, since lists go by reference.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -248,6 +249,37 @@ void each(const L& list, Next&& next) {
   for (std::int64_t k = 0; k != whole.size(); ++k) {
     next(whole(k));
   }
+}
+
+/// A list whose size shows only when it is made.
+template <class T>
+class Grown {
+ public:
+  void add(const T& element) {
+    if (size_ == room_) {
+      room_ = 2 * room_ + 8;
+      auto larger = std::make_unique<T[]>(static_cast<std::size_t>(room_));
+      std::move(items_.get(), items_.get() + size_, larger.get());
+      items_ = std::move(larger);
+    }
+    items_[static_cast<std::size_t>(size_++)] = element;
+  }
+
+  std::int64_t size() const { return size_; }
+  View<T, 1> view() const { return {items_.get(), {size_}}; }
+
+ private:
+  std::unique_ptr<T[]> items_;
+  std::int64_t size_ = 0;
+  std::int64_t room_ = 0;
+};
+
+/// The same as `generated`, of any size.
+template <class T, class Make>
+Grown<T> grown(Make&& make) {
+  Grown<T> list;
+  make([&](const auto& element) { list.add(stored<T>(element)); });
+  return list;
 }
 
 // Accesses that may lie out of bounds ---------------------------------------------------------------------------------

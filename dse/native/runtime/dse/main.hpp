@@ -23,6 +23,7 @@
 #include "dse/options.hpp"
 #include "dse/output.hpp"
 #include "dse/program.hpp"
+#include "dse/records.hpp"
 #include "dse/summary.hpp"
 #include "dse/surroundings.hpp"
 #include "dse/trace_file.hpp"
@@ -85,6 +86,41 @@ inline void check_files(const RunOptions& options) {
   }
 }
 
+/// Return the actions that a file names for being timed one by one, as numbers of actor and action, a line each.
+inline std::vector<std::pair<int, int>> read_singly(const std::string& path, const NetworkInfo& network) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 24;
+  const std::string text = read_file(path, most_bytes);
+  std::vector<std::pair<int, int>> found;
+  std::int64_t line = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view words = stripped(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    ++line;
+    if (words.empty()) {
+      continue;
+    }
+    const std::size_t blank = std::min(words.find(' '), words.size());
+    const auto actor = integer_from(words.substr(0, blank), 0, std::ssize(network.actors) - 1);
+    const std::int64_t actions = actor ? std::ssize(network.actors[static_cast<std::size_t>(*actor)].actions) : 0;
+    const auto action = integer_from(words.substr(blank), 0, actions - 1);
+    if (!action) {
+      throw ConfigError({"'" + shortened(words) + "' names no action", Place{path, line, 1, line, 1},
+                         "expected the numbers of an actor and of one of its actions, such as 0 3"});
+    }
+    found.emplace_back(static_cast<int>(*actor), static_cast<int>(*action));
+  }
+  return found;
+}
+
+/// Refuse options that only a program has that measures times.
+inline void check_timed(const ProgramOptions& options) {
+  if (!timed && (options.run.raw || options.singly)) {
+    refuse_option("this program measures no times: there is nothing for --raw and --singly",
+                  "'dse profile' builds one that does");
+  }
+}
+
 /// Tells a file descriptor of the firings so far, a few times a second.
 class ProgressTeller {
  public:
@@ -122,8 +158,8 @@ class Program {
   Program(const NetworkInfo& network, ProgramOptions options)
       : options_(std::move(options)),
         report_{network},
-        output_(options_.run.output || options_.run.write || options_.run.reference || options_.trace ||
-                options_.result) {}
+        output_(options_.run.output || options_.run.write || options_.run.reference || options_.run.raw ||
+                options_.trace || options_.result) {}
 
   /// Run. Throws ConfigError for what can be known to be wrong before.
   int run() {
@@ -133,7 +169,11 @@ class Program {
     if (options_.show_mapping) {
       return print(mapping_json(names, options_.run.mapping) + "\n");
     }
+    check_timed(options_);
     check_files(options_.run);
+    if (options_.singly) {
+      options_.run.singly = read_singly(*options_.singly, report_.network);
+    }
     if (options_.trace) {
       trace_.emplace(*options_.trace, report_.network.actors);
     }

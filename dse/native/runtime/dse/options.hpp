@@ -26,6 +26,7 @@ struct ProgramOptions {
   std::optional<std::string> trace;      // file for the firings
   std::optional<std::string> result;     // file for what the run did
   std::optional<std::string> home;       // folder of the network
+  std::optional<std::string> singly;     // file of the actions that a program built for a profile times one by one
   std::optional<int> progress;           // file descriptor that hears of the firings
   bool only_ping_pong = false;  // nothing else is asked for: measure, and run nothing
   bool show_mapping = false;
@@ -196,6 +197,11 @@ inline const std::vector<OptionInfo>& option_table() {
        [](Options& o, const Given& g) { o.result = g.value; }},
       {"what is told", 0, "--hashes", "", "hash the tokens of each connection",
        [](Options& o, const Given&) { o.run.hash_channels = true; }},
+      {"what is told", 0, "--raw", "FILE", "write the times of visits (programs that dse profile builds)",
+       [](Options& o, const Given& g) { o.run.raw = g.value; }},
+      {"what is told", 0, "--singly", "FILE",
+       "actions whose firings are timed one by one, a line each: ACTOR ACTION, numbers (programs of dse profile)",
+       [](Options& o, const Given& g) { o.singly = g.value; }},
       {"what is told", 0, "--ping-pong", "A,B[,A,B]",
        "measure the round trip of a cache line between cores, before and after a run; alone: run nothing",
        [](Options& o, const Given& g) { o.run.ping_pong_cores = detail::core_pairs(g.value); }},

@@ -1,5 +1,6 @@
 // A file that a program has open, with a buffer. When others see what was written is as with Python's buffered files:
-// the buffer has the size of the file system's blocks, and goes out when it is full, at a seek beyond it, or at the end.
+// the buffer has the size of the file system's blocks, and goes out when it is full, at a seek beyond it, or at the
+// end.
 #pragma once
 
 #include <cstddef>

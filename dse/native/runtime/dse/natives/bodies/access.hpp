@@ -190,7 +190,7 @@ FilePointer FileAccess::update_named(const std::string& name) {
   return file;
 }
 
-// Places ---------------------------------------------------------------------------------------------------------------
+// Places --------------------------------------------------------------------------------------------------------------
 
 /// Returns the path of a name. Throws Fault for one that no file can have.
 std::string FileAccess::beside(const std::string& name) const {
@@ -250,7 +250,7 @@ bool FileAccess::is_left(const std::string& place, const std::string& shown) con
   return made_.count(place) == 0 && paths::is_below(place, files_place(shown));
 }
 
-// Files ----------------------------------------------------------------------------------------------------------------
+// Files ---------------------------------------------------------------------------------------------------------------
 
 FilePointer FileAccess::updated_in_place(const std::string& path, const std::string& name) {
   const std::string place = writable(path, name);

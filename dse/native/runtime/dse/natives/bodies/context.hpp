@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "dse/at_work.hpp"
 #include "dse/context.hpp"
 #include "dse/errors.hpp"
 #include "dse/natives/bodies/open_file.hpp"
@@ -80,8 +81,11 @@ void OpenFiles::close_all() {
 
 namespace detail {
 
-/// What a thread has printed of the line that it has not ended yet.
-inline thread_local std::string unfinished_line;
+/// Returns what stands for who prints: the actor at work, or a thread without one.
+inline const void* printer() {
+  static thread_local char thread = 0;
+  return actor_at_work != nullptr ? static_cast<const void*>(actor_at_work) : &thread;
+}
 
 /// Throws a fault of no place in the program as an error of the run.
 template <class Make>
@@ -108,22 +112,29 @@ void Context::output(std::string_view text) {
     sink_(text);
     return;
   }
-  std::string& line = detail::unfinished_line;
+  const std::lock_guard lock(output_mutex_);
+  std::string& line = unfinished_[detail::printer()];
   const std::size_t end = text.rfind('\n');
   if (end == text.npos) {
     line += text;
     return;
   }
   line += text.substr(0, end + 1);
-  const std::lock_guard lock(output_mutex_);
   sink_(std::exchange(line, std::string(text.substr(end + 1))));
 }
 
 void Context::end_thread() {
-  std::string& line = detail::unfinished_line;
-  if (line.empty()) return;
   const std::lock_guard lock(output_mutex_);
-  sink_(std::exchange(line, ""));
+  const auto rest = unfinished_.extract(detail::printer());
+  if (!rest.empty() && !rest.mapped().empty()) sink_(rest.mapped());
+}
+
+/// Prints the last lines of all actors, which have no end, in the order of the actors.
+void Context::finish_lines() {
+  const std::lock_guard lock(output_mutex_);
+  for (const auto& [printer, line] : std::exchange(unfinished_, {})) {
+    if (!line.empty()) sink_(line);
+  }
 }
 
 natives::Bytes Context::read_input() {
@@ -160,6 +171,7 @@ std::optional<std::string> Context::writer_path() const {
 }
 
 void Context::close() {
+  finish_lines();
   const auto lock = files.use();
   files.close_all();
   screen.close();

@@ -19,7 +19,7 @@ inline void write_low_byte(OpenFile& file, std::int64_t byte) {
 
 }  // namespace detail
 
-// AccessFile -----------------------------------------------------------------------------------------------------------
+// AccessFile ----------------------------------------------------------------------------------------------------------
 
 std::int64_t AccessFile::open(const std::string& name) {
   const auto lock = context_.files.use();
@@ -82,7 +82,7 @@ std::int64_t AccessFile::position(std::int64_t number) {
   return context_.files.file(number).tell();
 }
 
-// FileChannel ----------------------------------------------------------------------------------------------------------
+// FileChannel ---------------------------------------------------------------------------------------------------------
 
 std::int64_t FileChannel::open(const std::string& name, const std::string& mode) {
   const auto lock = context_.files.use();
@@ -117,7 +117,7 @@ void FileChannel::write_byte(std::int64_t number, std::int64_t byte) {
   detail::write_low_byte(context_.files.file(number), byte);
 }
 
-// Console --------------------------------------------------------------------------------------------------------------
+// Console -------------------------------------------------------------------------------------------------------------
 
 std::int64_t Console::open(const std::string&) {
   const std::lock_guard lock(mutex_);
@@ -142,7 +142,7 @@ std::int64_t Console::read_integer(std::int64_t number) {
 
 void Console::write(std::int64_t, const std::string& text) { context_.output(text); }
 
-// Compare --------------------------------------------------------------------------------------------------------------
+// Compare -------------------------------------------------------------------------------------------------------------
 
 void Compare::init() {
   const std::lock_guard lock(mutex_);
@@ -160,8 +160,8 @@ void Compare::load() {
 /// Returns the bytes of the reference from `start` on, as many as there are.
 Bytes Compare::expected(std::int64_t start, std::int64_t count) const {
   const auto size = static_cast<std::int64_t>(reference_->size());
-  const std::int64_t from = std::min(start, size);
-  return Bytes(*reference_).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(std::min(count, size - from)));
+  const std::int64_t from = std::min(start, size), length = std::min(count, size - from);
+  return Bytes(*reference_).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(length));
 }
 
 /// Returns a position moved on; behind the reference all are alike, so that sums need not grow without bound.

@@ -194,7 +194,9 @@ inline std::array<double, 256> chroma_terms(double factor) {
   return terms;
 }
 
-inline std::uint8_t sample_of(double value) { return static_cast<std::uint8_t>(std::clamp(std::rint(value), 0.0, 255.0)); }
+inline std::uint8_t sample_of(double value) {
+  return static_cast<std::uint8_t>(std::clamp(std::rint(value), 0.0, 255.0));
+}
 
 }  // namespace detail
 

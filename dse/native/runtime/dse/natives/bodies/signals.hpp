@@ -25,7 +25,7 @@ std::string fixed_text(double value, int digits) {
   return text;
 }
 
-// TextSource -----------------------------------------------------------------------------------------------------------
+// TextSource ----------------------------------------------------------------------------------------------------------
 
 TextSource::TextSource(std::string path, std::vector<std::uint8_t> data)
     : path_(std::move(path)), data_(std::move(data)), end_(data_.size()) {
@@ -73,7 +73,7 @@ double TextSource::next_double() {
   return *value;
 }
 
-// TextSink -------------------------------------------------------------------------------------------------------------
+// TextSink ------------------------------------------------------------------------------------------------------------
 
 void TextSink::write(const std::string& text) {
   const std::optional<std::string> path = context_.writer_path();
@@ -84,7 +84,7 @@ void TextSink::write(const std::string& text) {
   file_->write({reinterpret_cast<const std::uint8_t*>(line.data()), line.size()});
 }
 
-// SampleFiles ----------------------------------------------------------------------------------------------------------
+// SampleFiles ---------------------------------------------------------------------------------------------------------
 
 void SampleFiles::init(std::int64_t index) {
   const std::lock_guard lock(mutex_);
@@ -119,7 +119,7 @@ void SampleFiles::put(const std::string& text) {
   sink_.write(text);
 }
 
-// Packets --------------------------------------------------------------------------------------------------------------
+// Packets -------------------------------------------------------------------------------------------------------------
 
 TextSource& Packets::source() {
   if (!source_) {
@@ -154,7 +154,7 @@ void Packets::put(const std::string& text) {
   sink_.write(text);
 }
 
-// Quadrature -----------------------------------------------------------------------------------------------------------
+// Quadrature ----------------------------------------------------------------------------------------------------------
 
 double Quadrature::next(std::size_t part) {
   const std::lock_guard lock(mutex_);

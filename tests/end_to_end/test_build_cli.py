@@ -1,0 +1,153 @@
+"""``dse build`` and ``--execution`` as a user calls them: a program, its folder, and the same results as in Python."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dse.cli.main import main
+from dse.native.toolchain import Compiler
+from tests.unit.run.programs import network_of
+
+ROOT = Path(__file__).resolve().parents[2]
+PINGPONG = str(ROOT / "actors" / "pingpong" / "pingpong.xdf")
+STRAY = """actor Stray () ==> : int(size=32) n := 0; int(size=8) list[4];
+    go: action ==> guard n < 6 do println("n = " + list[n]); list[n] := n; n := n + 1; end end"""
+NATIVE = """actor A () ==> : int n := 0;
+    @native function twice(int x) --> int end
+    @native procedure unknown_thing(int x) end
+    go: action ==> guard n < 3 do n := n + 1; println(twice(n)); if n > 5 then unknown_thing(n); end end end"""
+DIVIDES = "actor D () ==> : int n := 3; go: action ==> do n := n - 1; println(6 / n); end end"
+
+
+def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert main([*arguments, "--json"]) == 0
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return document
+
+
+def both(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    """The document of a verb, which is that of both executions but for the key that names them."""
+    documents = [as_json(capsys, *arguments, "--execution", mode) for mode in ("native", "python")]
+    assert [d.pop("execution") for d in documents] == ["native", "python"]
+    for document in documents:
+        if "made_by" in document:
+            del document["made_by"]["execution"]
+    assert documents[0] == documents[1]
+    return documents[0]
+
+
+def test_a_folder_with_sources_and_a_program(
+    tmp_path: Path, native_compiler: Compiler, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "made"
+    document = as_json(capsys, "build", PINGPONG, "-o", str(folder))
+    assert (document["app"], document["network"]) == (str(folder / "app"), "pingpong")
+    done = subprocess.run([folder / "app"], capture_output=True, text=True, check=True)
+    assert done.stdout == (ROOT / "actors" / "pingpong" / "expected" / "stdout.txt").read_text()
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert (manifest["kind"], manifest["portable"]) == ("native program of dse", True)
+    assert "-O2" in manifest["flags"]
+    assert set(document["files"]) | {"app"} == set(manifest["files"])
+    assert all((folder / path).is_file() for path in manifest["files"])
+    again = as_json(capsys, "build", PINGPONG, "-o", str(folder))
+    assert (again["compiled"], again["reused"]) == (0, document["compiled"] + document["reused"])
+
+
+def test_march_native_is_recorded(
+    tmp_path: Path, native_compiler: Compiler, capsys: pytest.CaptureFixture[str]
+) -> None:
+    network_of(tmp_path, (STRAY,), "s=Stray")
+    assert main(["build", str(tmp_path / "Top.xdf"), "-o", str(tmp_path / "made"), "--march-native", "--quiet"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'made' / 'app'}\n"
+    manifest = json.loads((tmp_path / "made" / "manifest.json").read_text())
+    assert (manifest["march_native"], manifest["portable"]) == (True, False)
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="there is no cmake")
+def test_cmake_builds_the_same_program(tmp_path: Path, native_compiler: Compiler) -> None:
+    assert main(["build", PINGPONG, "-o", str(tmp_path / "made"), "--quiet"]) == 0
+    command = ["cmake", "-S", str(tmp_path / "made"), "-B", str(tmp_path / "build")]
+    compiler = shutil.which(native_compiler.command[0])
+    subprocess.run([*command, f"-DCMAKE_CXX_COMPILER={compiler}"], check=True, capture_output=True)
+    subprocess.run(["cmake", "--build", str(tmp_path / "build"), "--parallel", "2"], check=True, capture_output=True)
+    done = subprocess.run([tmp_path / "build" / "app"], capture_output=True, text=True, check=True)
+    assert done.stdout == (ROOT / "actors" / "pingpong" / "expected" / "stdout.txt").read_text()
+
+
+def test_what_the_folder_held_before_stays(
+    tmp_path: Path, native_compiler: Compiler, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    assert main(["build", PINGPONG, "-o", str(tmp_path)]) == 2
+    assert "holds something else than a native program of dse" in capsys.readouterr().err
+    assert [p.name for p in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_runs_and_traces_are_equal(
+    tmp_path: Path, native_compiler: Compiler, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = both(capsys, "run", PINGPONG)
+    assert document["firings"] == 20
+    traced = both(capsys, "trace", PINGPONG, "-o", str(tmp_path / "t"))
+    assert traced["digest"] == document["digest"]
+
+
+def test_warnings_have_their_place(
+    tmp_path: Path, native_compiler: Compiler, capsys: pytest.CaptureFixture[str]
+) -> None:
+    network_of(tmp_path, (STRAY,), "s=Stray")
+    document = both(capsys, "run", str(tmp_path / "Top.xdf"))
+    assert len(document["warnings"]) == 2
+    assert main(["run", str(tmp_path / "Top.xdf"), "--execution", "native"]) == 0
+    captured = capsys.readouterr()
+    assert "6 firings, run by a native program; no actor can fire any more" in captured.err
+    assert "Stray.cal:2:" in captured.err
+    assert captured.out == document["stdout"]
+
+
+def test_a_fault_has_its_place(tmp_path: Path, native_compiler: Compiler, capsys: pytest.CaptureFixture[str]) -> None:
+    network_of(tmp_path, (DIVIDES,), "d=D")
+    said = []
+    for mode in ("native", "python"):
+        assert main(["run", str(tmp_path / "Top.xdf"), "--execution", mode]) == 1
+        said.append(capsys.readouterr())
+    assert said[0] == said[1]
+    assert "in 'd', go: division by zero" in said[0].err
+    assert said[0].out == "3\n6\n"
+
+
+def test_a_function_of_the_user_stands_for_a_native(
+    tmp_path: Path, native_compiler: Compiler, capsys: pytest.CaptureFixture[str]
+) -> None:
+    network_of(tmp_path, (NATIVE,), "a=A")
+    path = str(tmp_path / "Top.xdf")
+    (tmp_path / "mine.cpp").write_text(
+        "#include <cstdint>\n"
+        "namespace my { std::int64_t twice(std::int32_t x) { int unused_one = 0; return 2 * x; } }\n"
+    )
+    bound = ["--native", f"A.twice={tmp_path / 'mine.cpp'}:my::twice"]
+    assert main(["build", path, "-o", str(tmp_path / "made"), *bound]) == 0
+    captured = capsys.readouterr()
+    assert "the native 'unknown_thing' has no C++ form" in captured.err
+    assert "--native A.unknown_thing=FILE.cpp:SYMBOL" in captured.err
+    assert "'twice'" not in captured.err
+    done = subprocess.run([tmp_path / "made" / "app"], capture_output=True, text=True, check=True)
+    assert done.stdout == "2\n4\n6\n"
+    assert as_json(capsys, "run", path, *bound)["stdout"] == "2\n4\n6\n"
+    (tmp_path / "mine.cpp").write_text("int other;\n")
+    assert main(["run", path, *bound]) == 1
+    assert "the compiler failed, linking: undefined reference to `my::twice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kinds", ["address,undefined", "thread"])
+@pytest.mark.slow
+def test_sanitizers(tmp_path: Path, native_compiler: Compiler, kinds: str) -> None:
+    if native_compiler.zig:
+        pytest.skip("the compiler of zig brings no runtime of the sanitizers")
+    assert main(["build", PINGPONG, "-o", str(tmp_path / "made"), "--sanitize", kinds, "--quiet"]) == 0
+    done = subprocess.run([tmp_path / "made" / "app"], capture_output=True, text=True, check=True)
+    assert done.stdout == (ROOT / "actors" / "pingpong" / "expected" / "stdout.txt").read_text()
