@@ -132,11 +132,7 @@ def _guards_hold(running: RunningActor, index: int, values: dict[str, Any]) -> b
         for k, variable in enumerate(pattern.variables):
             local[python_name(variable.name)] = waiting[k::width] if pattern.repeat else waiting[k]
     scope = {**namespace, **local}
-    counts = dict(running.strays.counts)  # what is asked here is no access of the program
-    holds = all(eval(text, scope) for text in running.compiled.guards[index])
-    running.strays.counts.clear()
-    running.strays.counts.update(counts)
-    return holds
+    return all(eval(text, scope) for text in running.compiled.guards[index])
 
 
 def _converted(token: Any, port: Type) -> Any:
