@@ -48,6 +48,10 @@ class BuildOptions:
     jobs: int | None = None
     background: bool = False
 
+    def portable_flags(self, compiler: Compiler) -> tuple[str, ...]:
+        """Return the flags of all calls with which a compiler makes portable code: that of zig does not by itself."""
+        return ("-mcpu=baseline",) if compiler.zig and not self.march_native else ()
+
     def flags_of(self, unit: SourceUnit) -> tuple[str, ...]:
         """Return the flags with which a unit is compiled."""
         return (*self.flags, *((COLD,) if unit.cold else ()), *(("-Wno-error",) if unit.foreign else ()))
@@ -55,7 +59,8 @@ class BuildOptions:
     @property
     def flags(self) -> tuple[str, ...]:
         """The flags of every compilation."""
-        optimize = ("-O1", "-g", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all") if self.sanitize else ("-O2",)
+        careful = ("-O1", "-g", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
+        optimize = careful if self.sanitize else ("-O2", "-g0")
         return (
             *_STANDARD,
             *optimize,
@@ -84,7 +89,8 @@ class BuildCounts:
 
 def object_key(unit: SourceUnit, headers: dict[str, str], compiler: Compiler, options: BuildOptions) -> str:
     """Return the digest of all that the object of a unit depends on."""
-    used, flags = included_headers(unit.text, headers), options.flags_of(unit)
+    used = included_headers(unit.text, headers)
+    flags = (*options.portable_flags(compiler), *options.flags_of(unit))
     return digest_of(compiler.identity, *flags, unit.path, unit.text, *(part for h in used for part in (h, headers[h])))
 
 
@@ -145,6 +151,14 @@ def build_program(
             live.end()
             raise
     return counts
+
+
+def build_objects(project: Project, folder: Path, compiler: Compiler, options: BuildOptions) -> BuildCounts:
+    """Compile the sources of a project, which are in ``folder``, for builds to come. Raises: as ``build_program``."""
+    live = RunningTools(background=options.background)
+    with tempfile.TemporaryDirectory(prefix="dse-build-") as work:
+        step = _Compilation(project, folder, Path(work), compiler, options, None, live)
+        return step.compile_all(lambda _done, _all: None)[1]
 
 
 class _Compilation:
@@ -220,7 +234,7 @@ class _Compilation:
 
     def _call(self, arguments: tuple[str, ...], unit: SourceUnit | None) -> None:
         self._go_on()
-        command = (*self._compiler.command, *arguments)
+        command = (*self._compiler.command, *self._options.portable_flags(self._compiler), *arguments)
         result = call_tool(command, folder=self._folder, time_limit_s=COMPILE_SECONDS, among=self._live)
         self._go_on()
         if result.code != 0:

@@ -61,6 +61,7 @@ class NativeProgram:
             repr(self.network),
             _sources_digest(),
             self.compiler.identity,
+            *self.kind.build.portable_flags(self.compiler),
             *self.kind.build.flags,
             *self.kind.build.link_flags,
             repr(self.kind.rounds),

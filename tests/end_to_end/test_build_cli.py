@@ -57,16 +57,7 @@ def test_a_folder_with_sources_and_a_program(
     assert (again["compiled"], again["reused"]) == (0, document["compiled"] + document["reused"])
 
 
-def test_march_native_is_recorded(
-    tmp_path: Path, native_compiler: Compiler, capsys: pytest.CaptureFixture[str]
-) -> None:
-    network_of(tmp_path, (STRAY,), "s=Stray")
-    assert main(["build", str(tmp_path / "Top.xdf"), "-o", str(tmp_path / "made"), "--march-native", "--quiet"]) == 0
-    assert capsys.readouterr().out == f"{tmp_path / 'made' / 'app'}\n"
-    manifest = json.loads((tmp_path / "made" / "manifest.json").read_text())
-    assert (manifest["march_native"], manifest["portable"]) == (True, False)
-
-
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="there is no cmake")
 def test_cmake_builds_the_same_program(tmp_path: Path, native_compiler: Compiler) -> None:
     assert main(["build", PINGPONG, "-o", str(tmp_path / "made"), "--quiet"]) == 0
@@ -151,3 +142,16 @@ def test_sanitizers(tmp_path: Path, native_compiler: Compiler, kinds: str) -> No
     assert main(["build", PINGPONG, "-o", str(tmp_path / "made"), "--sanitize", kinds, "--quiet"]) == 0
     done = subprocess.run([tmp_path / "made" / "app"], capture_output=True, text=True, check=True)
     assert done.stdout == (ROOT / "actors" / "pingpong" / "expected" / "stdout.txt").read_text()
+
+
+def test_a_crash_has_signal_and_actor(
+    tmp_path: Path, native_compiler: Compiler, capsys: pytest.CaptureFixture[str]
+) -> None:
+    network_of(tmp_path, (NATIVE,), "a=A")
+    (tmp_path / "mine.cpp").write_text(
+        "#include <csignal>\n#include <cstdint>\nstd::int64_t twice(std::int32_t x) { std::raise(SIGFPE); return x; }\n"
+    )
+    assert main(["run", str(tmp_path / "Top.xdf"), "--native", f"A.twice={tmp_path / 'mine.cpp'}:twice"]) == 1
+    said = capsys.readouterr().err
+    assert "error: the native program crashed: SIGFPE" in said
+    assert "'a'" in said

@@ -216,9 +216,11 @@ class CppLists(CppExpressions):
         of = list_text(element, sizes)
         if isinstance(source, ConstList):
             return f"copied<{of}>({self._table_of(converted_table(source.values, expr.type), own, sizes, expr.span)})"
-        if not isinstance(source, ListExpr | Generator | Binary | Copy | Conditional):
-            return f"copied<{of}>({self.place(source)})"
-        return self.made(source, own, sizes) if element == own else f"copied<{of}>({self.made(source, own, sizes)})"
+        if element != own and expr.convert:  # wraps to its own type, which is narrower than that of the storage
+            return f"copied<{of}>({self._copy(expr, own)})"
+        if isinstance(source, ListExpr | Generator | Binary | Copy | Conditional):
+            return self.made(source, element, sizes)
+        return f"copied<{of}>({self.place(source)})"
 
     # ways: one case for each kind of list
     def _appended(self, expr: Expr, element: CType, sizes: tuple[int, ...]) -> Iterator[str]:

@@ -70,17 +70,20 @@ _RESERVED_TEXT = """
     namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast
     requires return short signed sizeof static static_assert static_cast struct switch template this thread_local throw
     true try typedef typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq
-    linux unix i386 assert errno stdin stdout stderr NULL EOF INFINITY NAN NDEBUG signals main
+    linux unix i386 assert errno stdin stdout stderr alloca offsetof strdupa strndupa toascii isascii issubnormal main
+    math_errhandling sched_priority timeradd timerclear timercmp timerisset timersub va_arg va_copy va_end va_start
     i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 Big Actor Channel Condition Context Depth Fault Fifo Limb List Listed Log
     Missing Pages Ports Reader Recursion Site State Sure Table View Visit Wait WaitKind WideId NarrowId Wires Writer dse
     std actors natives act all_inside as_integer at big_truncated budget checked choose condition context copied
     copy_elements copy_into depth each endless explain fail far_truncated finished generated grown inside joined k left
-    log meet modulo needs_steady next order p part_or plain port ports_ pulse put_element quotient real real_modulo
-    real_quotient recursion_ rounds run shift_count shift_left shift_right single site_now start state_ stored stray
-    strays sure text_of truncated view visit waits wide wires
+    log meet modulo narrow needs_steady next order p part_or plain port ports_ pulse put_element quotient real
+    real_modulo real_quotient recursion_ rounds run shift_count shift_left shift_right single site_now start state_
+    stored stray strays sure text_of truncated view visit waits wide wires
 """
 _RESERVED = frozenset(_RESERVED_TEXT.split())
-"""Keywords, and the names that generated grown code uses itself."""
+"""Keywords, lower-case macros of the headers, and the names that generated code uses itself."""
+_LIKE_MACROS = re.compile(r"[A-Z][A-Z0-9_]+|[A-Z][A-Z0-9]*_\w*", re.ASCII)
+"""Names that a header may have as a macro, as SEEK_CUR and SYS_read: they get an underscore at their end."""
 
 
 @dataclass(slots=True)
@@ -101,6 +104,7 @@ class Names:
         """Return an identifier that is not in use and reads like a text."""
         stem = re.sub(r"_{2,}", "_", re.sub(r"[^A-Za-z0-9_]", "_", like)).strip("_") or "value"
         stem = f"n{stem}" if stem[0].isdigit() else stem
+        stem = f"{stem}_" if _LIKE_MACROS.fullmatch(stem) else stem
         found, number = stem, 1
         while found in self.taken:
             number += 1

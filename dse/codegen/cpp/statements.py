@@ -138,7 +138,10 @@ class CppStatements(StatementEmitter):
     def copy_into(self, stmt: CopyInto) -> None:
         """Write the assignment of a list or sub-list; a value that is made for it is made first."""
         with self._bounds_tested(stmt) as target:
-            self._copy_into(target, stmt.value, stmt.span)
+            held = self.expressions.values.held[stmt.name].variable.type
+            narrow = storage_type(scalar_of(held))
+            wraps = stmt.convert and narrow != self.expressions.elements[stmt.name]
+            self._copy_into(f"narrow<{narrow.name}>({target})" if wraps else target, stmt.value, stmt.span)
 
     def _copy_into(self, target: str, value: Expr, span: Span) -> None:
         """Write the copy of a list; of one that is chosen, or that has rows of different sizes, in steps."""

@@ -79,6 +79,18 @@ def test_names_of_c_plus_plus_are_spelt_otherwise() -> None:
     assert "template_2 = new_2;" in body_of(unit, "go")
 
 
+def test_names_that_may_be_macros_end_in_an_underscore() -> None:
+    text = """
+    actor A () int EOF ==> :
+        int SYS_read := 0;
+        SEEK_CUR: action EOF:[x] ==> do SYS_read := x; end
+    end
+    """
+    body = body_of(unit_of(text, inputs=(INT32,)), "SEEK_CUR_")
+    assert "const i32 x = p.EOF_[0];" in body
+    assert "SYS_read_ = x;" in body
+
+
 def test_classes_get_names_that_differ_in_more_than_letter_case() -> None:
     taken: set[str] = set()
     actors = [actor_of(f"actor {name} () ==> : end") for name in ("Sink", "sink", "Sink")]
@@ -112,3 +124,61 @@ def test_lines_know_where_they_stem_from() -> None:
     assert len(lines) == len(unit.spans)
     line = next(k for k, text in enumerate(lines) if "last = i8(x)" in text)
     assert unit.spans[line] == unit.spans[line]._replace(path="a.cal", line=5)
+
+
+def test_lists_that_are_one_list_share_a_storage_that_holds_them_all() -> None:
+    text = """
+    actor A () ==> :
+        List(type: int(size=8), size=4) a;
+        procedure p (List(type: int(size=16), size=4) x) begin x[0] := 300; x := a; end
+        go: action ==> do p(a); a := [1000, 2, 3, 4]; println(a[0]); end
+    end
+    """
+    unit = unit_of(text)
+    assert "List<i16, 4> a;" in unit.text
+    assert "void p_2(View<i16, 1> x) {" in unit.text
+    body = body_of(unit, "go")
+    assert "copy_into(narrow<i8>(a), table);" in body
+    assert 'context.output(text_of(i8(a[0])) + "\\n");' in body
+
+
+def test_an_index_that_may_be_out_of_bounds_is_tested_once() -> None:
+    text = """
+    actor A () int(size=32) I ==> :
+        List(type: int(size=8), size=4) a;
+        go: action I:[x] ==> do a[x] := a[x + 1]; end
+    end
+    """
+    assert body_of(unit_of(text, inputs=(INT32,)), "go")[5:-2] == [
+        "if (inside(x, 4)) {",
+        "a[x] = checked(*this, 0, a, i64(x) + 1);",
+        "} else {",
+        "stray(1);",
+        "}",
+    ]
+
+
+def test_the_outside_world_is_included_where_it_is_used() -> None:
+    quiet = unit_of("actor A () ==> : int x := 0; go: action ==> do x := 1; end end")
+    loud = unit_of("actor A () ==> : go: action ==> do println(1); end end")
+    assert '#include "dse/context.hpp"' not in quiet.text
+    assert '#include "dse/context.hpp"' in loud.text
+
+
+def test_operands_whose_order_can_be_seen_are_evaluated_in_order() -> None:
+    text = """
+    actor A () ==> :
+        int x := 0;
+        function next () --> int : x end
+        @native function read () --> int end
+        go: action ==> do x := read() - read() * 2; end
+    end
+    """
+    body = body_of(unit_of(text), "go")
+    assert any(line.startswith("x = i32([&] { const auto t1 = ") for line in body), body
+
+
+def test_no_line_is_longer_than_120_columns_where_it_can_be_broken() -> None:
+    terms = " + ".join(f"a[{k}]" for k in range(4)) * 1
+    text = f"actor A () ==> : List(type: int, size=4) a; go: action ==> do a[0] := {' + '.join([terms] * 12)}; end end"
+    assert max(map(len, unit_of(text).text.splitlines())) <= 120

@@ -171,13 +171,45 @@ struct Table {
   }
 };
 
+/// A list as the target of a copy whose elements wrap to the type `N`, although they are stored in a wider one.
+template <class N, class T, int D>
+struct Narrow {
+  View<T, D> target;
+
+  const Narrow& view() const { return *this; }
+  std::int64_t size() const { return target.size(); }
+  auto operator()(std::int64_t k) const { return Narrow<N, T, D - 1>{target(k)}; }
+};
+
+template <class N, class T, int D>
+Narrow<N, T, D> narrowed(const View<T, D>& target) {
+  return {target};
+}
+
+template <class N, class L>
+auto narrow(L&& list) {
+  return narrowed<N>(list.view());
+}
+
 /// Copy over the first elements of `target`: a source that is too long is cut. Elements are converted by `stored`.
 template <class T, class S, int D>
 void copy_elements(const View<T, D>& target, const View<S, D>& source) {
-  const std::int64_t n = target.size() < source.size() ? target.size() : source.size();
+  const std::int64_t n = std::min(target.size(), source.size());
   for (std::int64_t k = 0; k != n; ++k) {
     if constexpr (D == 1) {
       target[k] = stored<T>(source[k]);
+    } else {
+      copy_elements(target(k), source(k));
+    }
+  }
+}
+
+template <class N, class T, class S, int D>
+void copy_elements(const Narrow<N, T, D>& target, const View<S, D>& source) {
+  const std::int64_t n = std::min(target.size(), source.size());
+  for (std::int64_t k = 0; k != n; ++k) {
+    if constexpr (D == 1) {
+      target.target[k] = stored<T>(stored<N>(source[k]));
     } else {
       copy_elements(target(k), source(k));
     }
