@@ -47,7 +47,16 @@ def test_a_fault_is_told_alike(number: int, faulty: Built, tmp_path: Path) -> No
     if isinstance(python, RunResult) and isinstance(native, RunResult):
         assert (native.why, native.exit_code) == (python.why, python.exit_code)
     else:
-        assert native == python
+        assert alike(native) == alike(python)
+
+
+def alike(of: RunResult | str) -> str:
+    """The text of an error without what is told otherwise: where a recursion is found too deep, and what binds."""
+    assert isinstance(of, str), of
+    if "recursion is too deep" in of:
+        place, _, message = of.splitlines()[0].partition(": error: ")
+        return f"{place.rpartition(':')[0]}: {message}"
+    return of.replace("C++ form", "Python counterpart").replace("FILE.cpp:SYMBOL", "module:callable")
 
 
 @pytest.mark.parametrize("number", [k for k, f in enumerate(FAULTS) if f.name != "exit_code"], ids=named)
