@@ -22,6 +22,8 @@ VERBS: dict[str, str] = {
     "explore": "search for the best mappings, rank them, write their configuration files",
     "buffers": "size the FIFOs of a mapping: minimal, maximal, or as little as costs no time",
     "gpu": "predict the cost of C kernels on GPUs, and choose an accelerator",
+    "profile": "measure the weights of a network on this machine",
+    "measure": "run mappings on this machine, beside their estimates",
     "weights": "show, convert and merge weight sets; predict those of a GPU",
 }
 """Verb -> one line of help. Its module is ``dse.cli.<verb>`` with ``configure(parser)`` and ``run(args) -> int``."""

@@ -17,7 +17,7 @@ from dse.flows.measure import Measured, MeasureOptions, measure_mappings
 from dse.flows.measure_files import measured_document, write_measured
 from dse.flows.measure_points import MeasureSettings
 from dse.flows.profile import ProfileSettings
-from dse.measure.agreement import Agreement
+from dse.measure.agreement import Agreement, Divergence
 from dse.measure.comparison import Comparison
 from dse.report.ranking import render
 from dse.report.tables import NamesTable
@@ -174,12 +174,12 @@ def _agreement_table(comparison: Comparison) -> Table:
     """Return the figures of the estimates beside those of the baselines and of the noise."""
     table = NamesTable()
     table.add_column("", no_wrap=True)
-    for name in ("spearman", "kendall", "regret", "of ten", "divergence", "max", "error", "max "):
+    for name in ("spearman", "kendall", "regret", "of ten", "divergence, max", "error, max"):
         table.add_column(name, justify="right", no_wrap=True)
     rows: list[tuple[str, Agreement | None]] = [
         ("estimate", comparison.estimated),
         ("heaviest load", comparison.by_load),
-        ("noise (half of the runs)", comparison.noise),
+        ("noise: half of the runs", comparison.noise),
     ]
     for name, agreement in rows:
         if agreement is not None:
@@ -189,13 +189,19 @@ def _agreement_table(comparison: Comparison) -> Table:
 
 
 def _cells(agreement: Agreement) -> list[str]:
-    normalised, relative = agreement.normalised, agreement.relative
-    shares = (agreement.regret_first, agreement.regret_ten, normalised.mean, normalised.maximum)
     return [
         f"{agreement.spearman:.3f}",
         f"{agreement.kendall:.3f}",
-        *(_percent(share) for share in (*shares, relative.mean, relative.maximum)),
+        _percent(agreement.regret_first),
+        _percent(agreement.regret_ten),
+        _both(agreement.normalised),
+        _both(agreement.relative),
     ]
+
+
+def _both(divergence: Divergence) -> str:
+    """Return mean and maximum."""
+    return f"{100 * divergence.mean:.1f}, {100 * divergence.maximum:.1f} %"
 
 
 def _percent(share: float) -> str:

@@ -74,7 +74,7 @@ def open_bench(
         yield Bench(
             network=network,
             topology=topology_of(network),
-            program=NativeRunner(network, apps, run, probe, cores, settings.time_limit_s),
+            program=NativeRunner(network, apps, run, cores, settings.time_limit_s),
             probe=probe,
             facts=probe.counter(),
             cores=cores,

@@ -24,6 +24,7 @@ from dse.frontend.network.elaborate import load_network
 from dse.measure.comparison import Comparison, Prediction, compare
 from dse.measure.machine import MachineMoment, State, machine_moment
 from dse.measure.platform import this_machine
+from dse.measure.profiling import Profiler
 from dse.measure.runs import RunOrder
 from dse.measure.session import STATES, Candidate, Patience, Session, measure_candidates
 from dse.model.design_point import DesignPoint
@@ -129,10 +130,10 @@ class _Case:
     tokens: int | None
     capacities: tuple[int, ...]
     trace: Trace
-    tables: dict[State, WeightTable]
     usual: WeightTable
-    profile: ProfiledNetwork | None
     label: str
+    tables: dict[State, WeightTable] = field(default_factory=dict)
+    profile: ProfiledNetwork | None = None
 
     def table(self, state: State) -> WeightTable:
         """Return the weights for a state; those for the usual one where it was not calibrated."""
@@ -192,20 +193,21 @@ class _Journey:
         run = replace(options.run, input=path)
         capacities = run_capacities(topology, run.fifo_tokens) if tokens is None else (tokens,) * len(topology.buffers)
         label = self._label(path, tokens)
-        self._stage(f"profiling {label}".rstrip())
-        settings = replace(options.profile, capacities=capacities)
         if given is not None:
-            settings = replace(settings, runs=1, calibrate=0)
+            profiler = Profiler(self._bench.program, topology, self._bench.facts, path, self._bench.scratch)
+            trace = make_trace(topology, profiler.firings())
+            return _Case(input=path, tokens=tokens, capacities=capacities, trace=trace, usual=given, label=label)
+        settings = replace(options.profile, capacities=capacities)
         profile = profile_on_bench(self._bench, run, settings, self._stage)
         return _Case(
             input=path,
             tokens=tokens,
             capacities=capacities,
             trace=make_trace(topology, profile.runs.firings),
-            tables={} if given is not None else {s.state: s.table for s in profile.states},
-            usual=profile.table if given is None else given,
-            profile=profile if given is None else None,
+            usual=profile.table,
             label=label,
+            tables={state.state: state.table for state in profile.states},
+            profile=profile,
         )
 
     def _label(self, path: str | None, tokens: int | None) -> str:

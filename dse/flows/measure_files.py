@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dse.base.errors import ExecutionError
-from dse.base.escaping import json_text
+from dse.base.escaping import json_text, shown
 from dse.base.files import write_whole
 from dse.flows.measure import Measured
 from dse.measure.agreement import Agreement, Divergence
@@ -119,7 +119,7 @@ def runs_text(measured: Measured) -> str:
     lines = ["\t".join(_RUN_HEADINGS)]
     for run in measured.session.runs:
         trips = " ".join(f"{trip.before_ns:.0f}/{trip.after_ns:.0f}" for trip in run.trips)
-        name = measured.session.candidates[run.candidate].name
+        name = shown(measured.session.candidates[run.candidate].name)
         switches = "" if run.switches is None else str(run.switches)
         result = "wrong" if run.wrong else "right"
         cells = (str(run.round), name, str(run.run_ns), run.state or "mixed", trips, switches, result)

@@ -11,7 +11,6 @@ from typing import Any
 
 from dse.base.errors import ExecutionError
 from dse.measure.machine import RoundTrip
-from dse.measure.probe_program import Probe
 from dse.measure.runs import RunOrder, RunRecord
 from dse.native.execution import program_arguments, require_no_crash
 from dse.native.process import run_program
@@ -42,33 +41,28 @@ class NativeRunner:
         network: Network,
         apps: Apps,
         options: RunOptions,
-        probe: Probe,
         cores: Sequence[int],
         time_limit_s: float | None = None,
     ) -> None:
         self._network = network
         self._apps = apps
         self._options = options
-        self._probe = probe
         self._pairs = core_pairs(cores)
         self._time_limit_s = time_limit_s
 
     def run(self, order: RunOrder) -> RunRecord:
         """Run a program. Raises ``ExecutionError`` where it fails, crashes, or takes too long."""
         with tempfile.TemporaryDirectory(prefix="dse-measure-") as folder:
-            before = self._round_trips()
             document, printed = self._document(order, Path(folder))
-            after = self._round_trips()
-        trips = zip(self._pairs, before, after, strict=True)
+        machine = document.get("machine")
+        if not isinstance(machine, dict):
+            raise ExecutionError("the native program does not tell of the machine", expected="build it again")
         return RunRecord(
             run_ns=_run_ns(document),
             result=_digest(document, printed),
-            trips=tuple(RoundTrip(cores=pair, before_ns=b, after_ns=a) for pair, b, a in trips),
-            switches=_switches(document),
+            trips=_trips(machine),
+            switches=_switches(machine),
         )
-
-    def _round_trips(self) -> list[float]:
-        return [self._probe.round_trip_ns(pair) for pair in self._pairs]
 
     def _document(self, order: RunOrder, folder: Path) -> tuple[dict[str, Any], str]:
         """Return what the program tells of its run, and what it prints."""
@@ -84,6 +78,8 @@ class NativeRunner:
             result,
         ]
         command += _own_arguments(order, folder)
+        if self._pairs:
+            command += ["--ping-pong", ",".join(str(core) for pair in self._pairs for core in pair)]
         ended = run_program(command, time_limit_s=self._time_limit_s)
         require_no_crash(ended, result)
         document = read_result(result)
@@ -127,10 +123,18 @@ def _digest(document: dict[str, Any], printed: str) -> str:
     return hashlib.sha256(f"{json.dumps(told)}\n{printed}".encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _switches(document: dict[str, Any]) -> int | None:
+def _trips(machine: dict[str, Any]) -> tuple[RoundTrip, ...]:
+    """Return the round trips around a run; those that could not be measured are left out."""
+    found = []
+    for trip in machine.get("ping_pong", ()):
+        first, second = trip["cores"]
+        before, after = float(trip["before_ns"]), float(trip["after_ns"])
+        if before > 0 and after > 0:
+            found.append(RoundTrip(cores=(int(first), int(second)), before_ns=before, after_ns=after))
+    return tuple(found)
+
+
+def _switches(machine: dict[str, Any]) -> int | None:
     """Return the involuntary switches of all threads, None where they are not told."""
-    machine = document.get("machine")
-    threads = machine.get("threads") if isinstance(machine, dict) else None
-    if not isinstance(threads, list):
-        return None
-    return sum(int(thread.get("involuntary_switches", 0)) for thread in threads)
+    threads = machine.get("threads")
+    return sum(int(thread.get("involuntary_switches", 0)) for thread in threads) if threads else None

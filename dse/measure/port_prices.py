@@ -2,6 +2,9 @@
 
 The reading phase of a firing reads all its inputs one after the other: ``phase = sum(fixed[p] + tokens[p] * each[p])``
 over the ports it moves tokens on. Where the fixed part cannot be told from that of a token, it is contained in it.
+
+A price holds for all actions of the actor. A port has one only if actions that were timed singly move nearly all of its
+tokens: what a rare long action takes for a token says nothing of a short one that moves most of them.
 """
 
 from collections.abc import Sequence
@@ -33,16 +36,26 @@ class TimedPhase:
     firings: int
 
 
-def port_prices(phases: Sequence[TimedPhase], ports: int) -> tuple[PortPrice, ...]:
-    """Return the prices of the ports of one side of an actor; ports that no timed action moves tokens on cost 0."""
-    moving = [phase for phase in phases if any(phase.rates)]
-    if not moving:
+_LEAST_SHARE = 0.9
+"""So much of the tokens of a port must be moved by actions that were timed singly."""
+
+
+def port_prices(phases: Sequence[TimedPhase], ports: int, tokens: Sequence[int]) -> tuple[PortPrice, ...]:
+    """Return the prices of the ports of one side of an actor; ports without a price cost 0.
+
+    ``tokens``: what all actions of the actor move on each port in a run.
+    """
+    rates = np.array([phase.rates for phase in phases], dtype=np.float64).reshape(len(phases), ports)
+    firings = np.array([float(phase.firings) for phase in phases])
+    timed = firings @ rates if len(phases) else np.zeros(ports)
+    priced = (timed >= _LEAST_SHARE * np.asarray(tokens, dtype=np.float64)) & (timed > 0)
+    rates = rates * priced
+    moving = rates.any(axis=1) & (firings > 0)
+    if not moving.any():
         return (PortPrice(),) * ports
-    rates = np.array([phase.rates for phase in moving], dtype=np.float64).reshape(len(moving), ports)
-    columns = np.column_stack([rates > 0, rates])
-    weight = np.sqrt([float(max(phase.firings, 1)) for phase in moving])
-    means = np.array([phase.mean for phase in moving])
-    # Rows are repeated by their weight: a phase of many firings is known better.
+    columns = np.column_stack([rates > 0, rates])[moving]
+    means = np.array([phase.mean for phase in phases])[moving]
+    weight = np.sqrt(firings[moving])  # a phase of many firings is known better
     split = split_durations(means * weight, columns * weight[:, None], optional=tuple(range(ports)), filtered=False)
     costs = np.nan_to_num(split.costs)
     return tuple(PortPrice(fixed=float(costs[p]), each=float(costs[ports + p])) for p in range(ports))

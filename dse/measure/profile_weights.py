@@ -42,8 +42,8 @@ class ActorPrices:
 
 def actor_prices(actor: TraceActor, actions: Sequence[ActionCosts | None]) -> ActorPrices:
     """Return the costs of an actor apart by phase, so that they add up to what was measured."""
-    reads = port_prices(_phases(actor, actions, "read"), len(actor.inputs))
-    writes = port_prices(_phases(actor, actions, "write"), len(actor.outputs))
+    reads = port_prices(_phases(actor, actions, "read"), len(actor.inputs), _moved_tokens(actor, actions, "read"))
+    writes = port_prices(_phases(actor, actions, "write"), len(actor.outputs), _moved_tokens(actor, actions, "write"))
     apart: list[ActionCosts | None] = []
     for action, costs in zip(actor.actions, actions, strict=True):
         if costs is None:
@@ -64,6 +64,17 @@ def _phases(actor: TraceActor, actions: Sequence[ActionCosts | None], side: Side
             rates = action.reads if side == "read" else action.writes
             found.append(TimedPhase(rates=rates, mean=phase.mean, firings=costs.firings))
     return found
+
+
+def _moved_tokens(actor: TraceActor, actions: Sequence[ActionCosts | None], side: Side) -> list[int]:
+    """Return how many tokens an actor moves in a run on each port of a side."""
+    ports = len(actor.inputs if side == "read" else actor.outputs)
+    moved = [0] * ports
+    for action, costs in zip(actor.actions, actions, strict=True):
+        rates = action.reads if side == "read" else action.writes
+        for port, rate in enumerate(rates):
+            moved[port] += rate * (0 if costs is None else costs.firings)
+    return moved
 
 
 def _moved(spread: Spread, by: float) -> Spread:

@@ -89,6 +89,19 @@ class Profiler:
         _require_same(timed, plain)
         return ProfileRuns(profile=self._made(timed, plain), timed=tuple(timed), plain=tuple(plain), singly=singly)
 
+    def firings(self, mapping: Path | None = None) -> tuple[FiringIds, ...]:
+        """Return the firings of each actor in a run that is not timed. Raises ``ExecutionError`` where it fails."""
+        trace = self._folder / "trace"
+        try:
+            self._program.run(RunOrder(input=self._input, mapping=mapping, trace=trace))
+            return self._read_firings(trace)
+        finally:
+            trace.unlink(missing_ok=True)
+
+    def _read_firings(self, trace: Path) -> tuple[FiringIds, ...]:
+        pairs = zip(self._topology.actors, read_trace(trace), strict=True)
+        return tuple(firing_ids(actor, ids) for actor, ids in pairs)
+
     def timed_run(self, mapping: Path | None = None, singly: tuple[tuple[int, int], ...] = ()) -> TimedRun:
         """Make one timed run. Raises ``ExecutionError`` where it fails."""
         records, trace = self._folder / "records", self._folder / "trace"
@@ -97,14 +110,12 @@ class Profiler:
                 RunOrder(input=self._input, mapping=mapping, timed=True, records=records, trace=trace, singly=singly)
             )
             samples = read_samples(records, len(self._topology.actors))
-            ids = [
-                firing_ids(a, of_actor) for a, of_actor in zip(self._topology.actors, read_trace(trace), strict=True)
-            ]
+            firings = self._read_firings(trace)
         finally:
             # The records stay readable: they are mapped.
             records.unlink(missing_ok=True)
             trace.unlink(missing_ok=True)
-        return TimedRun(record=record, samples=samples, firings=tuple(ids))
+        return TimedRun(record=record, samples=samples, firings=firings)
 
     def calibrations(
         self,

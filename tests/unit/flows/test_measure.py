@@ -14,7 +14,8 @@ from dse.explore.space.space import SpaceOptions
 from dse.flows.measure import MeasureOptions, compare_on_bench, drawn_points, measure_mappings
 from dse.flows.measure_files import measured_document, runs_text, write_measured
 from dse.flows.measure_points import MeasureSettings, cannot_run, measure_on_bench
-from dse.flows.profile import ProfileSettings, split_point
+from dse.flows.profile import ProfileSettings, profile_on_bench, split_point
+from dse.formats.weights_folder import write_weights_folder
 from dse.formats.xcf_write import write_xcf
 from dse.measure.platform import this_machine
 from dse.model.design_point import DesignPoint, Partition
@@ -76,6 +77,18 @@ def test_the_best_by_estimate(tmp_path: Path) -> None:
     best = compare_on_bench(made_up_bench(tmp_path, rounds=40), replace(OPTIONS, sample=None, top=2), (None,))
     ranked = sorted(every.pairs, key=lambda pair: pair.prediction.estimated_ns)
     assert {p.prediction.name for p in best.comparisons[0].pairs} == {p.prediction.name for p in ranked[:2]}
+
+
+def test_weights_that_are_given_are_not_measured(tmp_path: Path) -> None:
+    bench = made_up_bench(tmp_path, rounds=40)
+    found = profile_on_bench(bench, RunOptions(), ProfileSettings(runs=1, calibrate=1))
+    write_weights_folder(found.table, str(tmp_path / "weights"))
+    bench.program.orders.clear()
+    measured = compare_on_bench(bench, replace(OPTIONS, weights=(str(tmp_path / "weights"),)), (None,))
+    assert measured.profiles == ()
+    assert not any(order.timed for order in bench.program.orders)
+    assert measured.comparisons[0].estimated.candidates == 4  # nothing was calibrated here
+    assert measured.comparisons[0].estimated.spearman > 0.9
 
 
 def test_mapping_files_keep_their_sizes(tmp_path: Path) -> None:

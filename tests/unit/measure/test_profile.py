@@ -101,15 +101,21 @@ def test_records_of_another_trace_are_refused(tmp_path: Path) -> None:
 
 def test_port_prices_tell_fixed_from_each_where_rates_differ() -> None:
     phases = [TimedPhase(rates=(n,), mean=50.0 + 3.0 * n, firings=100) for n in (1, 16, 64)]
-    (price,) = port_prices(phases, 1)
+    (price,) = port_prices(phases, 1, [100 * (1 + 16 + 64)])
     assert (price.fixed, price.each) == (pytest.approx(50.0, rel=0.01), pytest.approx(3.0, rel=0.01))
     assert price.of(0) == 0.0
 
 
 def test_port_prices_of_one_rate_are_by_token() -> None:
-    (price,) = port_prices([TimedPhase(rates=(64,), mean=640.0, firings=10)], 1)
+    (price,) = port_prices([TimedPhase(rates=(64,), mean=640.0, firings=10)], 1, [640])
     assert price == PortPrice(fixed=0.0, each=pytest.approx(10.0))
 
 
 def test_ports_that_nothing_timed_uses_cost_nothing() -> None:
-    assert port_prices([TimedPhase(rates=(0, 0), mean=5.0, firings=1)], 2) == (PortPrice(), PortPrice())
+    assert port_prices([TimedPhase(rates=(0, 0), mean=5.0, firings=1)], 2, [0, 0]) == (PortPrice(), PortPrice())
+
+
+def test_a_rare_long_action_prices_nothing() -> None:
+    rare = TimedPhase(rates=(1, 64), mean=5_000.0, firings=3)
+    assert port_prices([rare], 2, [100_000, 3 * 64]) == (PortPrice(), PortPrice(each=pytest.approx(5_000 / 64)))
+    assert port_prices([], 1, [7]) == (PortPrice(),)
