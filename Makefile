@@ -29,6 +29,7 @@ COMPILER := $(shell command -v g++ || command -v clang++)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	$(BIN)/python -m dse.estimate.compiled.warm
 	$(BIN)/python -m dse.gpu.trace.warm
+	$(BIN)/python -m dse.native.warm
 	@touch $@
 
 .venv/ready-search: .venv/ready-run requirements-search.lock
@@ -40,7 +41,7 @@ COMPILER := $(shell command -v g++ || command -v clang++)
 	@touch $@
 
 explore: .venv/ready-run
-	$(BIN)/dse explore $(NETWORK)
+	$(BIN)/dse explore $(NETWORK) --measure 3
 
 # Bytecode is kept even where the environment says otherwise: each process would compile all modules and tests again.
 test test-quick test-full coverage: export PYTHONDONTWRITEBYTECODE =

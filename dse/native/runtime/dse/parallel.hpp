@@ -143,12 +143,14 @@ class Parallel {
       }
     }
     started.arrive_and_wait();
-    start_ = end_ = Moment::now();
     watch();
     for (std::thread& thread : threads) {
       thread.join();
     }
+    // The threads know when they began; this one may have been waked late.
+    start_ = workers_.front()->first_work();
     for (const auto& worker : workers_) {
+      start_ = worker->first_work().ns < start_.ns ? worker->first_work() : start_;
       end_ = worker->last_work().ns > end_.ns ? worker->last_work() : end_;
     }
   }

@@ -44,6 +44,7 @@ class Worker final : public Visitor {
 
   /// Work until the run is over.
   void run() {
+    first_work_ = last_work_ = Moment::now();
     try {
       while (!together_.halt.asked()) {
         pass();
@@ -61,6 +62,9 @@ class Worker final : public Visitor {
 
   /// When the thread last found work, as nearly as it is known.
   const Moment& last_work() const { return last_work_; }
+
+  /// When the thread began.
+  const Moment& first_work() const { return first_work_; }
 
   const WaitCounts& waits() const { return patience_.counts; }
 
@@ -238,7 +242,8 @@ class Worker final : public Visitor {
   Tickets tickets_;
   std::unique_ptr<Chooser> chooser_;
   Patience patience_;
-  Moment last_work_ = Moment::now();
+  Moment first_work_;
+  Moment last_work_;
   Pulse pulse_;
   bool moved_ = false;      // a token, in this pass
   bool may_go_on_ = false;  // the actor of the last visit
