@@ -29,6 +29,7 @@ COMPILER := $(shell command -v g++ || command -v clang++)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	$(BIN)/python -m dse.estimate.compiled.warm
 	$(BIN)/python -m dse.gpu.trace.warm
+	$(BIN)/python -m dse.native.warm
 	@touch $@
 
 .venv/ready-search: .venv/ready-run requirements-search.lock

@@ -153,6 +153,14 @@ def build_program(
     return counts
 
 
+def build_objects(project: Project, folder: Path, compiler: Compiler, options: BuildOptions) -> BuildCounts:
+    """Compile the sources of a project, which are in ``folder``, for builds to come. Raises: as ``build_program``."""
+    live = RunningTools(background=options.background)
+    with tempfile.TemporaryDirectory(prefix="dse-build-") as work:
+        step = _Compilation(project, folder, Path(work), compiler, options, None, live)
+        return step.compile_all(lambda _done, _all: None)[1]
+
+
 class _Compilation:
     """One build: where its pieces are."""
 

@@ -76,7 +76,7 @@ def emit(network: Network, options: EmissionOptions) -> Emission:
     sources = (
         SourceUnit(path="src/network.cpp", text=text),
         *(SourceUnit(path=f"src/actors/{u.name}.cpp", text=u.text, spans=u.spans) for u in units.values()),
-        *_shared_units(),
+        *shared_units(),
         *user_units(options.overrides),
     )
     return Emission(
@@ -86,7 +86,7 @@ def emit(network: Network, options: EmissionOptions) -> Emission:
     )
 
 
-def _shared_units() -> tuple[SourceUnit, ...]:
+def shared_units() -> tuple[SourceUnit, ...]:
     """Return the units of every project; the engine is one of its own where the runtime has it apart."""
     known = dict(runtime_headers())
     return tuple(unit for unit in _SHARED if all(name in known for name in included_names(unit.text)))

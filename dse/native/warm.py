@@ -1,0 +1,30 @@
+"""``python -m dse.native.warm``: compile what all native programs share, so that the first build is as quick as others.
+
+Without a compiler, or with one that fails, nothing happens: whoever builds a program is told then.
+"""
+
+import tempfile
+from pathlib import Path
+
+from dse.base.errors import BuildError
+from dse.native.build import BuildCounts, BuildOptions, build_objects
+from dse.native.emission import shared_units
+from dse.native.project import Project, runtime_headers, write_sources
+from dse.native.toolchain import compiler_version, find_compiler
+
+
+def warm() -> BuildCounts | None:
+    """Compile the shared files of a plain build; return what was done, None where that was not possible."""
+    project = Project(name="shared", units=shared_units(), headers=runtime_headers())
+    try:
+        compiler = find_compiler()
+        compiler_version(compiler)
+        with tempfile.TemporaryDirectory(prefix="dse-warm-") as folder:
+            write_sources(project, Path(folder), {})
+            return build_objects(project, Path(folder), compiler, BuildOptions())
+    except (BuildError, OSError):
+        return None
+
+
+if __name__ == "__main__":
+    warm()
