@@ -41,7 +41,7 @@ COMPILER := $(shell command -v g++ || command -v clang++)
 	@touch $@
 
 explore: .venv/ready-run
-	$(BIN)/dse explore $(NETWORK)
+	$(BIN)/dse explore $(NETWORK) --measure 3
 
 # Bytecode is kept even where the environment says otherwise: each process would compile all modules and tests again.
 test test-quick test-full coverage: export PYTHONDONTWRITEBYTECODE =

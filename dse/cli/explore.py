@@ -27,7 +27,6 @@ from dse.explore.methods.registry import METHODS
 from dse.explore.objectives.objectives import OBJECTIVES
 from dse.explore.search import BATCH
 from dse.flows.deliver import ranking_document
-from dse.flows.explore import Explored, explore
 from dse.flows.options import (
     ExploreOptions,
     parse_budget,
@@ -37,16 +36,20 @@ from dse.flows.options import (
     parse_pin,
     parse_policies,
 )
+from dse.flows.refine import Refined, refine, refinement_json, refinement_text
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.trace import execution_of
 from dse.model.study import Study
 from dse.report.front import front_table, front_text
+from dse.report.measured import measured_lines
 from dse.report.quantities import wrapped
-from dse.report.ranking import cost_cells, ranking_table, render
+from dse.report.ranking import RankedRow, cost_cells, ranking_table, render
 from dse.report.why import partition_table, reason_lines
 from dse.sizing.buffers import SIZING_METHODS
 
 INTERRUPTED = 130
+SHOWN = 10
+"""So many mappings are shown, and those behind them that were measured."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -117,6 +120,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--best", metavar="N", type=option_integer, default=5, help="mapping files to write (default: 5)"
     )
+    parser.add_argument(
+        "--measure",
+        metavar="N",
+        type=option_integer,
+        help="run the best N mappings, and the one on one core, on this machine: measured times beside the estimates",
+    )
+    parser.add_argument(
+        "--refine",
+        metavar="N",
+        type=option_integer,
+        default=0,
+        help="measure the best mapping in place and search again, at most N times, until the ranking is stable",
+    )
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK)")
     parser.add_argument("--resume", action="store_true", help="continue the search whose results are in the folder")
 
@@ -143,6 +159,8 @@ def _options(args: argparse.Namespace) -> ExploreOptions:
         best=args.best,
         out=Path(args.out) if args.out is not None else None,
         resume=args.resume,
+        measure=args.measure,
+        refine=args.refine,
     )
 
 
@@ -157,18 +175,23 @@ def run(args: argparse.Namespace) -> int:
             progress=bar.evaluated,
             stage=bar.stage if watched else compiling_notice(quiet=args.quiet),
         )
-        explored = explore(options, watcher)
+        refined = refine(options, watcher)
+    explored = refined.explored
     if not args.quiet:
         tell_execution(explored.setting.trace)
         print_warnings(explored.setting.warnings)
     if args.json:
-        document = ranking_document(explored.study, explored.delivery.rows, explored.setting.trace.topology)
+        rows, topology = explored.delivery.rows, explored.setting.trace.topology
+        document = ranking_document(explored.study, rows, topology, explored.measured)
         document["execution"] = execution_of(explored.setting.trace)
         document["seconds"] = round(explored.study.seconds, 3)
+        document["notes"] = _notes(refined)
+        if options.refine:
+            document["refinements"] = [refinement_json(r) for r in refined.rounds]
         document["out"] = str(explored.delivery.folder)
         print_json(document)
     else:
-        _print(explored, args.quiet)
+        _print(refined, args.quiet)
     if explored.study.stop == "interrupted":
         print("interrupted; everything reported is kept, --resume continues", file=sys.stderr)
         return INTERRUPTED
@@ -222,17 +245,26 @@ def _planned(plan: SearchPlan, bar: _Bar, *, quiet: bool) -> None:
     say(f"search: {plan.method}, {plan.reason}")
     if plan.assumed:
         say(f"assumed: {'; '.join(plan.assumed)}")
-    if plan.moved_aside:
-        say(plan.moved_aside)
+    for note in (*plan.notes, *filter(None, (plan.moved_aside,))):
+        say(note)
     print(flush=True)
 
 
-def _print(explored: Explored, quiet: bool) -> None:
+def _notes(refined: Refined) -> list[str]:
+    """Return in words how the weights came to be, and what was not measured, for documents."""
+    explored = refined.explored
+    return [*explored.setting.notes, *explored.notes, *filter(None, (refined.ended,))]
+
+
+def _print(refined: Refined, quiet: bool) -> None:
+    explored = refined.explored
     study, delivery = explored.study, explored.delivery
-    print(render(ranking_table(delivery.rows)))
+    shown_rows = [row for row in delivery.rows if row.rank <= max(SHOWN, len(delivery.mappings)) or _ran(row)]
+    print(render(ranking_table(shown_rows)))
     if quiet:
         return
     print(f"\n{wrapped(outcome_text(study))}\n")
+    _print_measured(refined)
     costs = cost_cells(delivery.rows[0])
     named = costs.values() if len(costs) == 1 else (f"{name} {value}" for name, value in costs.items())
     print(wrapped(f"the best mapping, {', '.join(named)}:"))
@@ -247,6 +279,26 @@ def _print(explored: Explored, quiet: bool) -> None:
         files += ", pareto-*.xcf"
     print()
     say(f"written to {delivery.folder}: {files}, ranking.json, report.html, study.sqlite")
+
+
+def _ran(row: RankedRow) -> bool:
+    """Return whether a mapping has measured times."""
+    return row.measured is not None and bool(row.measured.times)
+
+
+def _print_measured(refined: Refined) -> None:
+    """Print what was measured of the best mappings, how the weights were refined, or why not."""
+    explored = refined.explored
+    lines = [*explored.notes]
+    if explored.measured is not None:
+        lines += measured_lines(explored.measured, explored.study.ranking, explored.study.baseline)
+    lines += [refinement_text(number, of) for number, of in enumerate(refined.rounds, start=1)]
+    if refined.ended:
+        lines.append(f"refining ended: {refined.ended}")
+    for line in lines:
+        print(wrapped(shown(line)))
+    if lines:
+        print()
 
 
 def outcome_text(study: Study) -> str:

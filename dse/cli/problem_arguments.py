@@ -11,7 +11,7 @@ from dse.cli.run_arguments import add_run_arguments, run_options
 from dse.cli.streams import say
 from dse.flows.execution import EXECUTIONS
 from dse.flows.options import NOMINAL, ProblemOptions
-from dse.flows.setting import COMPILING
+from dse.flows.setting import SLOW_STAGES
 from dse.flows.trace import execution_of
 from dse.model.trace import Trace
 
@@ -86,14 +86,14 @@ def refuse_empty(name: str, value: str | None) -> None:
 
 
 def compiling_notice(*, quiet: bool) -> Callable[[str], None]:
-    """Return a listener to stages that says on standard error when the engine is compiled, and how a run goes on."""
+    """Return a listener to stages that says on standard error what takes a while, and how a run goes on."""
     line = RunLine()
 
     def told(stage: str) -> None:
         if quiet:
             return
         line.show(stage)
-        if stage == COMPILING:
+        if stage in SLOW_STAGES:
             say(stage, error=True)
 
     return told

@@ -15,21 +15,25 @@ _FIRST_LINE_SECONDS = 30.0
 class RunLine:
     """Shows stages that begin with ``RUNNING`` or ``BUILDING``.
 
-    Off a terminal the first line comes after half a minute. The time between lines doubles each time: a run that never
-    ends says so, and how to end it, without filling a log.
+    Off a terminal the first line comes when that has taken half a minute. The time between lines doubles each time: a
+    run that never ends says so, and how to end it, without filling a log.
     """
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
-        self._started = time.monotonic()
+        self._started: float | None = None
         self._wait = _FIRST_LINE_SECONDS
         self._shown = False
 
     def show(self, stage: str) -> None:
         """Show a stage of a run; any other takes the line away."""
         if not stage.startswith((RUNNING, BUILDING)):
+            self._started = None
             self.clear()
-        elif self._terminal:
+            return
+        if self._started is None:
+            self._started = time.monotonic()
+        if self._terminal:
             self._shown = True
             progress_line(stage)
         elif time.monotonic() - self._started >= self._wait:

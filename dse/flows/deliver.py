@@ -18,6 +18,7 @@ from dse.model.study import Front, Study
 from dse.model.trace import Topology
 from dse.report.front import values_json
 from dse.report.html import ReportInputs, report_page
+from dse.report.measured import Measurements, measured_json
 from dse.report.ranking import RankedRow, mapping_text, row_json
 
 
@@ -60,7 +61,7 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -
                 _write_mapping(evaluation.point, study.network, topology, platform, stage / path.name)
             write_whole(stage / delivery.report.name, page)
             write_whole(stage / delivery.manifest.name, json_text(dict(inputs.manifest)) + "\n")
-            document = json_text(ranking_document(study, inputs.rows, topology))
+            document = json_text(ranking_document(study, inputs.rows, topology, inputs.measured))
             write_whole(stage / delivery.ranking.name, document + "\n")
             _exchange(stage, out, delivery.ranking.name)
     except OSError as cause:
@@ -113,13 +114,19 @@ def set_results_aside(out: Path, study: Path | None) -> Path | None:
     return folder
 
 
-def ranking_document(study: Study, rows: Sequence[RankedRow], topology: Topology) -> dict[str, object]:
-    """Return the JSON of a study: the same for the same inputs and seed, on every machine and at every time."""
+def ranking_document(
+    study: Study, rows: Sequence[RankedRow], topology: Topology, measured: Measurements | None = None
+) -> dict[str, object]:
+    """Return the JSON of a study: the same for the same inputs and seed, on every machine and at every time.
+
+    Only what was ``measured`` differs from time to time.
+    """
     listed = [
         {**row_json(row), "design_point": point_to_json(evaluation.point, topology)}
         for row, evaluation in zip(rows, study.ranking, strict=False)
     ]
     front = {} if study.front is None else front_json(study.front, topology)
+    one_core = None if measured is None else measured.one_core
     return {
         "network": study.network,
         "best": listed[0] if listed else None,
@@ -128,6 +135,7 @@ def ranking_document(study: Study, rows: Sequence[RankedRow], topology: Topology
         "lower_bound_reason": study.lower_bounds[0].reason,
         "unit": None if not study.ranking else study.ranking[0].tick_unit,
         "one_core_makespan": None if study.baseline is None or study.baseline.deadlock else study.baseline.makespan,
+        **({} if one_core is None else {"one_core_measured": measured_json(one_core)}),
         "evaluations": study.evaluations,
         "excluded_by_bound": study.pruned,
         "cut_while_running": study.cut,

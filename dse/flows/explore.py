@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dse.base.errors import ExecutionError
-from dse.base.folders import results_folder
 from dse.base.time_limit import TimeLimit, TimeSpent
 from dse.estimate.engine import Engine, make_engine
 from dse.estimate.problem.prepare import prepare
@@ -21,8 +20,10 @@ from dse.explore.space.space import Space
 from dse.flows.clocks import clock_domains, clocked_setting, clocks_of_domains
 from dse.flows.defaults import default_budget
 from dse.flows.deliver import Delivery, deliver
+from dse.flows.measured import measuring, output_folder
 from dse.flows.options import ExploreOptions
-from dse.flows.search.method import choose, kept
+from dse.flows.run_best import run_best
+from dse.flows.search.method import check_options, choose, kept
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.space import reference_point, searched_space
 from dse.flows.search.store import open_store, search_manifest
@@ -32,13 +33,17 @@ from dse.formats.study_file import StudyStore
 from dse.model.estimate import Estimate
 from dse.model.study import Evaluation, Study
 from dse.report.html import ReportInputs
+from dse.report.measured import Measurements
 from dse.report.ranking import ranked_rows
 from dse.report.why import Reasons, reasons_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explored:
-    """The outcome of ``explore``. ``estimate`` and ``reasons`` are of the best mapping."""
+    """The outcome of ``explore``. ``estimate`` and ``reasons`` are of the best mapping.
+
+    ``measured``: of the best mappings, None where nothing was to be run, or could; ``notes`` say why, in words.
+    """
 
     study: Study
     setting: Setting
@@ -46,6 +51,8 @@ class Explored:
     estimate: Estimate
     reasons: Reasons
     delivery: Delivery
+    measured: Measurements | None
+    notes: tuple[str, ...]
 
 
 def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored:
@@ -73,8 +80,9 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
         if not study.ranking:
             watch.stage("looking for what would help")
             raise nothing_found(ready.search, study, engine, limit)
+        best = run_best(options, setting, study, watch.stage)
         watch.stage("writing the report")
-        inputs = _report_inputs(options, setting, study, engine, ready.search.plan.budget)
+        inputs = _report_inputs(options, setting, study, engine, ready.search.plan.budget, best.found)
         ready.store.commit()  # it and its folder are still where they were
         delivery = deliver(inputs, setting.platform, out=ready.out, best=options.best)
         ready.store.finish()
@@ -85,6 +93,8 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
         estimate=inputs.estimate,
         reasons=inputs.reasons,
         delivery=delivery,
+        measured=best.found,
+        notes=best.notes,
     )
 
 
@@ -111,7 +121,8 @@ class _Ready:
 
 def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit) -> _Ready:
     """Return a search that is ready to run; it is shown to those who watch."""
-    plain = load_setting(options.problem, watch.stage, limit)
+    check_options(options)
+    plain = load_setting(options.problem, watch.stage, limit, measuring(options))
     domains = clock_domains(options.clocks, plain.platform)
     setting = clocked_setting(plain, clocks_of_domains(domains))
     watch.stage("gathering the mappings")
@@ -122,7 +133,7 @@ def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit) -> _Ready
     goals = make_goals(options.objectives, setting.tables)
     method = choose(options, searched.space, goals, budget)
     cluster = _cluster(options, setting)  # connected before an earlier study is moved aside
-    out = options.out or results_folder(setting.trace.topology.name)
+    out = output_folder(options, setting.trace.topology.name)
     store, moved = open_store(out, options, setting, searched.space)
     plan = SearchPlan(
         network=setting.trace.topology.name,
@@ -133,6 +144,7 @@ def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit) -> _Ready
         reason=method.reason,
         budget=budget,
         assumed=(*setting.assumed, *searched.assumed),
+        notes=setting.notes,
         moved_aside=moved,
     )
     watch.planned(plan)
@@ -170,7 +182,12 @@ def _compare(best: Evaluation, estimate: Estimate) -> None:
 
 
 def _report_inputs(
-    options: ExploreOptions, setting: Setting, study: Study, engine: Engine, budget: Budget
+    options: ExploreOptions,
+    setting: Setting,
+    study: Study,
+    engine: Engine,
+    budget: Budget,
+    measured: Measurements | None,
 ) -> ReportInputs:
     """Return what the report shows; the best mapping is estimated once more, with the time of every firing."""
     topology, best = setting.trace.topology, study.ranking[0].point
@@ -179,8 +196,9 @@ def _report_inputs(
     return ReportInputs(
         study=study,
         trace=setting.trace,
-        rows=ranked_rows(study, topology, kept(options)),
+        rows=ranked_rows(study, topology, max(kept(options), len(measured.ranked) if measured else 0), measured),
         estimate=estimate,
         reasons=reasons_of(topology, best, estimate, study.lower_bounds),
         manifest=search_manifest(options, setting, budget),
+        measured=measured,
     )

@@ -11,10 +11,10 @@ from dse.flows.bench import Bench, BenchSettings, open_bench
 from dse.flows.program import unheard
 from dse.formats.xcf_write import write_xcf
 from dse.measure.agreement import spread_of
-from dse.measure.machine import State
 from dse.measure.runs import RunOrder
 from dse.measure.session import STATES, Candidate, Patience, Session, measure_candidates
 from dse.model.design_point import DesignPoint
+from dse.model.measurement import MeasuredPoint, StateTimes
 from dse.model.platform import Platform
 from dse.program.network import Network
 from dse.run.options import RunOptions
@@ -28,29 +28,6 @@ class MeasureSettings:
     seconds: float | None = None
     seed: int = 1
     bench: BenchSettings = field(default_factory=BenchSettings)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateTimes:
-    """Median and quartiles of the runs of a point in one state of the machine, in ns, and how many runs there were."""
-
-    state: State
-    median_ns: float
-    lower_ns: float
-    upper_ns: float
-    runs: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredPoint:
-    """What was measured of a design point. ``skipped``: why it was not, else empty; ``discarded``: runs left out.
-
-    ``times`` has one entry for each state that it was measured in, that with the most runs first.
-    """
-
-    times: tuple[StateTimes, ...]
-    skipped: str = ""
-    discarded: int = 0
 
 
 def measure_points(

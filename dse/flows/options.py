@@ -77,6 +77,10 @@ class ExploreOptions:
     best: int = 5
     out: Path | None = None
     resume: bool = False
+    measure: int | None = None
+    """So many of the best mappings, and the one on one core, are run on this machine; None: nothing is."""
+    refine: int = 0
+    """So often, at most, the best mapping is measured in place and the search repeated with what that tells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,6 +47,7 @@ from dse.run.options import RunOptions
 class ProfileSettings:
     """How to profile. ``runs``: timed runs that are merged; ``calibrate``: mappings on two cores that are run too.
 
+    ``also``: splits over the cores to calibrate with besides.
     ``mapping``: profile in this very configuration, None: on one core. ``capacities``: tokens of each FIFO on one core
     and in calibrations, None: as in a run. ``crossing_table``: run the micro-benchmark of crossing even where
     calibration makes it needless. ``seed``: of the order of the runs.
@@ -56,6 +57,7 @@ class ProfileSettings:
     calibrate: int = 2
     mapping: DesignPoint | None = None
     capacities: tuple[int, ...] | None = None
+    also: tuple[Owners, ...] = ()
     crossing_table: bool = False
     seed: int = 1
     bench: BenchSettings = field(default_factory=BenchSettings)
@@ -194,7 +196,8 @@ class _Journey:
         if self._settings.mapping is not None or len(self._bench.cores) < 2:
             return ()
         loads = [costs.total for costs in profile.actors]
-        return calibration_mappings(self._bench.topology, loads, self._settings.calibrate)
+        chosen = calibration_mappings(self._bench.topology, loads, self._settings.calibrate)
+        return tuple(dict.fromkeys((*chosen, *self._settings.also)))
 
     def states(self, owners: Sequence[Owners], profile: Profile, local: WeightTable) -> tuple[StateWeights, ...]:
         """Return the weights for each state that calibrations had, the one with the most first."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from dse.base.errors import Diagnostic
 from dse.base.time_limit import TimeLimit
@@ -13,7 +14,7 @@ from dse.flows.defaults import outside_actors
 from dse.flows.inputs import DEFAULT_INPUT
 from dse.flows.manifest import program_manifest, units_manifest, weights_manifest
 from dse.flows.options import NOMINAL, ProblemOptions
-from dse.flows.program import load_program, record_trace, run_tokens, unheard
+from dse.flows.program import GivenProgram, load_program, record_trace, run_tokens, unheard
 from dse.flows.trace import left_out
 from dse.flows.weighing import choose_weights, derived_costs
 from dse.formats.platform_yaml import load_platform
@@ -21,44 +22,86 @@ from dse.formats.weights_folder import read_weights
 from dse.model.platform import Platform
 from dse.model.problem import Problem
 from dse.model.trace import Trace
+from dse.model.weights import WeightTable
 from dse.program.network import Network
 
 COMPILING = "compiling the engine, once for each version: up to a minute"
-"""The stage that users wait for longest without seeing why."""
+MEASURING = "measuring what the actions cost on this machine, once for this folder"
+REFINING = "measuring again, with the best mapping in place"
+SLOW_STAGES = (COMPILING, MEASURING, REFINING)
+"""The stages that users wait for longest without seeing why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """The platform and the weights that a setting rests on; ``weights`` None: they are counted from the program.
+
+    ``assumed``: what is assumed in them, ``notes``: what users should hear of how they came to be; both in words.
+    """
+
+    platform: Platform
+    weights: WeightTable | None
+    assumed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedProgram:
+    """A program and the trace of it on an input; ``input``: its path, None where there is none."""
+
+    program: GivenProgram
+    trace: Trace
+    input: str | None
+
+
+Measuring: TypeAlias = Callable[[RecordedProgram, Callable[[str], None]], Basis]
+"""Measures on what a program is estimated; the second argument is told what goes on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """Everything that is fixed before mappings are looked at, and what was assumed on the way."""
+    """Everything that is fixed before mappings are looked at, and what was assumed on the way.
+
+    ``input``: the path of what the network was run on, None where there is none. ``notes``: what users should hear of
+    how the weights came to be, in words.
+    """
 
     network: Network | None
     trace: Trace
+    input: str | None
     platform: Platform
     problem: Problem
     tables: ProblemTables
     assumed: tuple[str, ...]
     manifest: tuple[tuple[str, str], ...]
     warnings: tuple[Diagnostic, ...]
+    notes: tuple[str, ...] = ()
 
 
 def load_setting(
-    options: ProblemOptions, stage: Callable[[str], None] = unheard, limit: TimeLimit | None = None
+    options: ProblemOptions,
+    stage: Callable[[str], None] = unheard,
+    limit: TimeLimit | None = None,
+    measuring: Measuring | None = None,
 ) -> Setting:
     """Load, run and gather what ``options`` ask for; ``stage`` is told what goes on.
 
-    ``limit``: of the time, to which the compiling of the engine does not count.
+    ``limit``: of the time, to which the compiling of the engine does not count. ``measuring``: where platform and
+    weights come from instead of the options.
 
     Raises:
         SourceError, FormatError, OptionError, ExecutionError: an input is wrong; the message says which and where.
     """
     stage("reading the program")
     program = load_program(options.program, options.source_paths)
-    platform = load_platform(options.platform) if options.platform else load_platform()
-    given = read_weights(options.weights) if options.weights not in ((), (NOMINAL,)) else None
-    predicts = platform.predicted_gpu is not None
+    given = given_basis(options)
+    predicts = given.platform.predicted_gpu is not None
     trace, input_path = record_trace(program, options.input, run=options.run, count_rounds=predicts, stage=stage)
+    recorded = RecordedProgram(program=program, trace=trace, input=input_path)
+    basis = given if measuring is None else measuring(recorded, stage)
     stage("weighing the firings")
-    weights, weights_assumed = choose_weights(program, trace, platform, given, options.missing_weights, stage)
+    platform = basis.platform
+    weights, weights_assumed = choose_weights(program, trace, platform, basis.weights, options.missing_weights, stage)
     problem = Problem(
         trace=trace,
         weights=weights,
@@ -66,7 +109,7 @@ def load_setting(
         missing_weights="zero" if options.missing_weights == "zero" else "error",
     )
     outside = outside_actors(program.network)
-    assumed = [*_of_run(trace), *weights_assumed, *derived_costs(trace, weights, platform, outside)]
+    assumed = [*_of_run(trace), *basis.assumed, *weights_assumed, *derived_costs(trace, weights, platform, outside)]
     if options.platform is None:
         assumed.append(f"platform {_platform_text(platform)}")
     if options.input is None and input_path is not None:
@@ -80,6 +123,7 @@ def load_setting(
     return Setting(
         network=program.network,
         trace=trace,
+        input=input_path,
         platform=platform,
         problem=problem,
         tables=build_tables(problem),
@@ -90,6 +134,19 @@ def load_setting(
             *units_manifest(platform),
         ),
         warnings=program.warnings,
+        notes=basis.notes,
+    )
+
+
+def given_basis(options: ProblemOptions) -> Basis:
+    """Return the platform and the weights that options name, or the default platform and weights to be counted.
+
+    Raises:
+        FormatError: a file is missing or wrong.
+    """
+    return Basis(
+        platform=load_platform(options.platform) if options.platform else load_platform(),
+        weights=read_weights(options.weights) if options.weights not in ((), (NOMINAL,)) else None,
     )
 
 

@@ -81,12 +81,18 @@ def _one_core_line(found: Measurements, baseline: Evaluation | None) -> list[str
     if found.one_core.missing:
         return [f"on one core: {estimated} estimated, not measured: {found.one_core.missing}"]
     line = f"on one core: {estimated} estimated, {measured_text(found.one_core, found.state)} measured"
-    pairs = ((found.one_core.in_state(found.state), times.in_state(found.state)) for _, times in found.ranked)
-    gains = [(rank, one.median_ns / t.median_ns) for rank, (one, t) in enumerate(pairs, start=1) if one and t]
+    one = found.one_core.in_state(found.state)
+    others = [(rank, times.in_state(found.state)) for rank, times in _others(found)]
+    gains = [(one.median_ns / times.median_ns, rank) for rank, times in others if one and times]
     if not gains:
         return [line]
-    rank, gain = max(gains, key=lambda pair: pair[1])
+    gain, rank = max(gains)
     return [f"{line}; the fastest that ran is #{rank}, {gain:.2f}x as fast"]
+
+
+def _others(found: Measurements) -> list[tuple[int, MeasuredPoint]]:
+    """Return rank and times of the mappings that are not the one on one core."""
+    return [(rank, times) for rank, (_, times) in enumerate(found.ranked, start=1) if times is not found.one_core]
 
 
 def _agreement_line(
@@ -117,11 +123,23 @@ def _both_times(
 
 def _skipped_lines(listed: Sequence[tuple[int, MeasuredPoint]]) -> list[str]:
     """Return one line for each reason why mappings were not measured."""
-    ranks: dict[str, list[str]] = {}
+    ranks: dict[str, list[int]] = {}
     for rank, times in listed:
         if times.missing:
-            ranks.setdefault(times.missing, []).append(f"#{rank}")
-    return [f"not measured: {', '.join(of)} ({reason})" for reason, of in ranks.items()]
+            ranks.setdefault(times.missing, []).append(rank)
+    return [f"not measured: {ranks_text(of)} ({reason})" for reason, of in ranks.items()]
+
+
+def ranks_text(ranks: Sequence[int]) -> str:
+    """Return ascending ranks, three and more in a row as a range: ``#1 to #3, #7``."""
+    rows: list[list[int]] = []
+    for rank in ranks:
+        if rows and rows[-1][-1] == rank - 1:
+            rows[-1].append(rank)
+        else:
+            rows.append([rank])
+    parts = [f"#{row[0]} to #{row[-1]}" if len(row) > 2 else ", ".join(f"#{rank}" for rank in row) for row in rows]
+    return ", ".join(parts)
 
 
 def measured_json(measured: MeasuredPoint) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 A quoted command is a line ``$ command`` in a fenced ``console`` block. Lines below it, up to the next command, are its
 output: they must appear in the real output, in order, with numbers of seconds masked; ``...`` stands for what is left
-out.
+out, lines or, inside of a line, characters. What a command measures on the machine is not compared where there is no
+compiler to measure with.
 """
 
 import contextlib
@@ -16,7 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from dse.base.errors import BuildError
 from dse.cli.main import main
+from dse.native.toolchain import find_compiler
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / n for n in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
@@ -100,6 +103,25 @@ def run_command(command: str, folder: Path) -> tuple[int, str]:
     raise AssertionError(f"the documents quote a command that no test knows how to run: {command}")
 
 
+def fits(quoted: str, found: str) -> bool:
+    """Whether a masked line of output is what a document quotes; ``...`` in the quotation fits anything."""
+    return re.fullmatch(".*".join(map(re.escape, masked(quoted).split("..."))), found) is not None
+
+
+def measures(command: str) -> bool:
+    """Whether the output of a command depends on what is measured."""
+    return command.startswith("make explore") or " --measure " in command
+
+
+def compiler_is_there() -> bool:
+    """Whether this machine can measure."""
+    try:
+        find_compiler()
+    except BuildError:
+        return False
+    return True
+
+
 def masked(line: str) -> str:
     """``line`` without what changes from run to run: times, and the padding they cause."""
     return re.sub(r"\s+", " ", TIMES.sub("#", line)).strip()
@@ -109,11 +131,13 @@ def masked(line: str) -> str:
 def test_quoted_command(document: str, command: str, output: list[str], checkout: Path) -> None:
     code, text = run_command(command, checkout)
     assert code == 0, f"{document}: {command}\n{text}"
+    if measures(command) and not compiler_is_there():
+        pytest.skip("the command ran, but there is no compiler to measure with, so its output is another one")
     real = iter([masked(line) for line in text.splitlines()])
     for line in output:
         if line.strip() in ("", "...") or command.startswith(("make test", "make lint")):
             continue
-        assert any(masked(line) == found for found in real), f"{document}: {command} does not print: {line}\n{text}"
+        assert any(fits(line, found) for found in real), f"{document}: {command} does not print: {line}\n{text}"
 
 
 def test_the_two_commands_are_quoted() -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dse.base.errors import OptionError
+from dse.estimate.engine import ENGINES
 from dse.explore.evaluator import Budget
 from dse.explore.mapping_bound import MappingBound
 from dse.explore.method import SearchContext, SearchMethod, Traffic
@@ -29,12 +30,11 @@ class MethodChoice:
 
 def kept(options: ExploreOptions) -> int:
     """Return how many of the best points have to be exact."""
-    return max(KEPT, options.best)
+    return max(KEPT, options.best, options.measure or 0)
 
 
 def choose(options: ExploreOptions, space: Space, goals: Goals | None, budget: Budget) -> MethodChoice:
     """Return the method that ``options`` ask for. Raises ``OptionError`` where it cannot do what they ask for."""
-    _check_numbers(options)
     searched = searched_goals(goals)
     if options.method == "auto":
         name, reason = choose_method_for(searched, space, budget) if searched else choose_method(space)
@@ -49,6 +49,14 @@ def choose(options: ExploreOptions, space: Space, goals: Goals | None, budget: B
     return MethodChoice(name=options.method, reason="as asked")
 
 
+def check_options(options: ExploreOptions) -> None:
+    """Raise ``OptionError`` for what is wrong whatever the network is, before time goes into it."""
+    if options.method != "auto":
+        METHODS.load(options.method)
+    ENGINES.load(options.problem.engine)
+    _check_numbers(options)
+
+
 def _check_numbers(options: ExploreOptions) -> None:
     """Raise ``OptionError`` where a number of the options is too small."""
     if options.workers < 1:
@@ -57,6 +65,10 @@ def _check_numbers(options: ExploreOptions) -> None:
         raise OptionError(f"batches of {options.batch} mappings hold nothing", expected="--batch takes 1 or more")
     if options.best < 1:
         raise OptionError(f"{options.best} best mappings are asked for", expected="--best takes 1 or more")
+    if options.measure is not None and options.measure < 1:
+        raise OptionError(f"{options.measure} mappings are to be measured", expected="--measure takes 1 or more")
+    if options.refine < 0:
+        raise OptionError(f"a search cannot be refined {options.refine} times", expected="--refine takes 0 or more")
     if options.seed < 0:
         raise OptionError(f"a seed of {options.seed} is below 0", expected="--seed takes 0 or more")
 

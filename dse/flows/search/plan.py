@@ -19,6 +19,8 @@ class SearchPlan:
     reason: str
     budget: Budget
     assumed: tuple[str, ...]
+    notes: tuple[str, ...]
+    """How the weights came to be, or why they were not measured, in words."""
     moved_aside: str
     """What of an earlier study in the folder was moved where, in words; empty where there was none."""
 

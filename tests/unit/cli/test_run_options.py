@@ -247,3 +247,7 @@ def test_off_a_terminal_a_long_run_says_how_to_end_it(
         line.show(f"{RUNNING}: {now[0]:.0f} firings, 1/s")
     shown = capsys.readouterr().err.splitlines()
     assert shown == [f"{RUNNING}: {n} firings, 1/s; --max-firings N ends it" for n in (30, 60, 120)]
+    line.show("weighing the firings")
+    now[0] += 1000
+    line.show(f"{RUNNING}: 0 firings, 1/s")  # another run has just begun
+    assert capsys.readouterr().err == ""

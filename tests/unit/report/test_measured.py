@@ -9,7 +9,15 @@ from dse.model.measurement import MeasuredPoint, StateTimes
 from dse.model.problem import Problem
 from dse.model.study import Study
 from dse.report.html import ReportInputs, report_page
-from dse.report.measured import Measurements, all_states_text, main_state, measured_json, measured_lines, measured_text
+from dse.report.measured import (
+    Measurements,
+    all_states_text,
+    main_state,
+    measured_json,
+    measured_lines,
+    measured_text,
+    ranks_text,
+)
 from dse.report.ranking import ranked_rows, ranking_table, render, row_json
 from dse.report.why import reasons_of
 from tests.unit.explore.random_problems import problem_of
@@ -87,6 +95,12 @@ def test_sentences_say_what_one_core_took_how_far_estimates_are_off_and_what_was
     told = f"estimated and measured times of 3 mappings (far cores) differ by {100 * mean:.1f} % in the mean, 20.0 %"
     assert lines[1] == f"{told} at most"
     assert lines[2:] == ["not measured: #3, #4 (it needs 9 cores)"]
+
+
+def test_ranks_in_a_row_are_a_range() -> None:
+    assert ranks_text([1]) == "#1"
+    assert ranks_text([1, 2]) == "#1, #2"
+    assert ranks_text([1, 2, 3, 5, 7, 8, 9, 10]) == "#1 to #3, #5, #7 to #10"
 
 
 def test_what_has_no_time_is_compared_with_nothing(case: tuple[Problem, Study, Estimate]) -> None:

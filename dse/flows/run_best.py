@@ -1,0 +1,89 @@
+"""Running the best mappings of a search on this machine, to set measured times beside the estimates."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from dse.base.errors import OptionError
+from dse.flows.measure_points import MeasureSettings, cannot_run, measure_points
+from dse.flows.measured import IMPOSSIBLE, run_of, why_not
+from dse.flows.options import ExploreOptions, ProblemOptions
+from dse.flows.setting import Setting
+from dse.measure.machine import cpu_model
+from dse.measure.platform import usable_cores
+from dse.model.design_point import DesignPoint
+from dse.model.measurement import MeasuredPoint
+from dse.model.platform import Platform
+from dse.model.study import Study
+from dse.report.measured import Measurements
+
+_ROUNDS = 15
+_SECONDS = 60.0
+"""Mappings are run so often, unless it takes longer than this."""
+_LOOKED_AT = 50
+"""Among so many of the best, at least, those are looked for that this machine can run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunBest:
+    """What running the best mappings gave; ``found`` None: nothing was run. ``notes``: in words, what was missing."""
+
+    found: Measurements | None
+    notes: tuple[str, ...] = ()
+
+
+def run_best(options: ExploreOptions, setting: Setting, study: Study, stage: Callable[[str], None]) -> RunBest:
+    """Run the best mappings of a study, and the one on one core, on this machine, as ``options`` ask for."""
+    if options.measure is None:
+        return RunBest(found=None)
+    listed = _to_run(study, setting.platform, options.measure)
+    one = None if study.baseline is None or study.baseline.deadlock else study.baseline.point
+    wanted = listed if one is None else [*listed, (one, _unable(one, setting.platform))]
+    try:
+        found = _times(options.problem, setting, wanted, stage)
+    except IMPOSSIBLE as error:
+        return RunBest(found=None, notes=(why_not(error),))
+    ranked = tuple((point.digest(), found[point.digest()]) for point, _ in listed)
+    return RunBest(found=Measurements(ranked=ranked, one_core=None if one is None else found[one.digest()]))
+
+
+_Listed: TypeAlias = tuple[DesignPoint, str]
+"""A mapping, and why it cannot run here, empty where it can."""
+
+
+def _to_run(study: Study, platform: Platform, count: int) -> list[_Listed]:
+    """Return the best mappings until ``count`` of them can run here."""
+    listed = list[_Listed]()
+    for evaluation in study.ranking[: max(count, _LOOKED_AT)]:
+        listed.append((evaluation.point, _unable(evaluation.point, platform)))
+        count -= not listed[-1][1]
+        if not count:
+            break
+    return listed
+
+
+def _unable(point: DesignPoint, platform: Platform) -> str:
+    """Return in words why this machine cannot run a mapping; empty where it can."""
+    if any(partition.clock_mhz is not None for partition in point.partitions):
+        return "its clocks cannot be set here"
+    return cannot_run(point, platform, len(usable_cores()))
+
+
+def _times(
+    problem: ProblemOptions, setting: Setting, wanted: Sequence[_Listed], stage: Callable[[str], None]
+) -> dict[str, MeasuredPoint]:
+    """Return what running mappings gave, or why they were not run, by digest. Raises what ``IMPOSSIBLE`` holds."""
+    if setting.network is None:
+        raise OptionError("a trace cannot be run", expected="name its network")
+    if not _is_here(problem, setting.platform):
+        raise OptionError(f"the platform '{setting.platform.name}' is not this machine")
+    skipped = {point.digest(): MeasuredPoint(skipped=why) for point, why in wanted if why}
+    points = {point.digest(): point for point, why in wanted if not why}
+    run, settings = run_of(setting.trace, setting.input, problem), MeasureSettings(rounds=_ROUNDS, seconds=_SECONDS)
+    times = measure_points(setting.network, setting.platform, tuple(points.values()), run, settings, stage)
+    return skipped | dict(zip(points, times, strict=True))
+
+
+def _is_here(problem: ProblemOptions, platform: Platform) -> bool:
+    """Return whether a platform may stand for this machine: none was named, or the one of this machine."""
+    return problem.platform is None or any(unit.source.startswith(f"{cpu_model()}, ") for unit in platform.units)

@@ -1,0 +1,104 @@
+"""The main job on this machine: weights are measured, kept and used again, the best mappings are run."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dse.base.errors import BuildError
+from dse.cli.main import main
+from dse.measure.platform import usable_cores
+from dse.native.toolchain import find_compiler
+
+ROOT = Path(__file__).resolve().parents[2]
+JPEG = str(ROOT / "actors" / "jpeg" / "jpeg.xdf")
+SEARCH = ["explore", JPEG, "--budget", "12", "--best", "2"]
+
+
+def can_measure() -> bool:
+    """Whether there is a compiler, and a second core to cross to."""
+    try:
+        find_compiler()
+    except BuildError:
+        return False
+    return len(usable_cores()) > 1
+
+
+pytestmark = pytest.mark.skipif(not can_measure(), reason="measuring needs a C++ compiler and two cores")
+
+
+def read(out: Path) -> Any:
+    return json.loads((out / "ranking.json").read_text())
+
+
+def without_times(document: Any) -> Any:
+    """A ranking without what differs from run to run."""
+    kept = {key: value for key, value in document.items() if key not in ("one_core_measured", "best")}
+    return kept | {"ranking": [{k: v for k, v in row.items() if k != "measured"} for row in document["ranking"]]}
+
+
+@pytest.fixture(scope="module")
+def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("explored")
+    assert main([*SEARCH, "--measure", "1", "--out", str(out), "--quiet"]) == 0
+    return out
+
+
+def test_estimates_and_measured_times_stand_side_by_side(explored: Path) -> None:
+    document = read(explored)
+    assert any("measured on this machine" in text for text in document["assumed"])
+    one = document["one_core_measured"]["times"][0]
+    assert one["runs"] >= 1
+    assert 0 < one["lower_quartile_ns"] <= one["median_ns"] <= one["upper_quartile_ns"]
+    assert document["unit"] == "ps"
+    # On one core the estimate is the sum of what was measured: far off, something is wrong with it.
+    assert document["one_core_makespan"] == pytest.approx(one["median_ns"] * 1000, rel=0.5)
+    ran = [row for row in document["ranking"] if row.get("measured", {}).get("times")]
+    assert ran
+    assert "Estimated and measured" in (explored / "report.html").read_text()
+
+
+def test_what_was_measured_is_a_set_for_other_verbs(explored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--weights", str(explored / "weights"), "--platform", str(explored / "platform.yaml")]
+    assert main(["estimate", JPEG, *given, "--mapping", str(explored / "best-01.xcf"), "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["mappings"]
+    assert found["makespan"] == read(explored)["best"]["makespan"]
+
+
+def test_a_rerun_and_a_resumed_search_rest_on_the_same_set(explored: Path) -> None:
+    first, files = read(explored), {p.name: p.read_bytes() for p in (explored / "weights").iterdir()}
+    for more in ((), ("--resume",)):
+        assert main([*SEARCH, "--out", str(explored), "--quiet", *more]) == 0
+        assert without_times(read(explored)) == without_times(first)
+        assert {p.name: p.read_bytes() for p in (explored / "weights").iterdir()} == files
+
+
+def test_refining_ends_and_keeps_its_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*SEARCH, "--refine", "1", "--out", str(tmp_path), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert len(document["refinements"]) == 1
+    assert document["refinements"][0]["estimate_before"] > 0
+    assert (tmp_path / "weights-previous" / "weights").is_dir()
+    assert (tmp_path / "study-previous.sqlite").is_file()
+
+
+def test_an_interrupt_ends_compilers_and_leaves_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "dse", "explore", JPEG, "--out", str(tmp_path / "out")]
+    environment = {**os.environ, "DSE_CACHE": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("measuring"):
+            break
+    time.sleep(1.0)  # the compilers are at work, or the program if all were quick
+    process.send_signal(signal.SIGINT)
+    process.stderr.read()
+    assert process.wait(timeout=60) == 130
+    assert not [p for p in tmp_path.iterdir() if p.name not in ("out", "cache")]
+    assert not (tmp_path / "out" / "study.sqlite").exists()
