@@ -167,8 +167,9 @@ class _Journey:
         before = machine_moment()
         cases = self._cases()
         entries, skipped = self._runnable([entry for case in cases for entry in self._entries(case)])
-        predictions = {state: self._predictions(cases, entries, state) for state in STATES}
         session = self._session(entries)
+        lasted = [state for state in STATES if any(session.of(state))]
+        predictions = {state: self._predictions(cases, entries, state) for state in lasted}
         profiles = tuple(case.profile for case in cases if case.profile is not None)
         return Measured(
             network=self._bench.topology.name,
@@ -298,7 +299,7 @@ class _Journey:
 
 def _comparisons(predictions: dict[State, list[Prediction]], session: Session) -> tuple[Comparison, ...]:
     """Return the comparison in each state that lasted, that with the most runs first."""
-    found = [compare(state, predictions[state], session.of(state)) for state in STATES]
+    found = [compare(state, of_state, session.of(state)) for state, of_state in predictions.items()]
     lasting = [comparison for comparison in found if comparison is not None]
     return tuple(sorted(lasting, key=lambda comparison: -sum(pair.measured.count for pair in comparison.pairs)))
 

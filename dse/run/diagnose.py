@@ -6,8 +6,10 @@ from typing import Any, Literal, TypeAlias
 
 from dse.base.source import Span
 from dse.codegen.python.spelling import python_name
+from dse.passes.arithmetic import single, wrap
 from dse.program.ir import Action
 from dse.program.network import Network
+from dse.program.types import FloatType, IntType, Type
 from dse.run.instance import Fabric, RunningActor
 
 WaitKind: TypeAlias = Literal["tokens", "guard", "room", "unconnected"]
@@ -118,17 +120,30 @@ def _token_wait(
 
 def _guards_hold(running: RunningActor, index: int, values: dict[str, Any]) -> bool:
     """Return whether the guards of an action hold now, for the tokens that are there."""
-    action = running.compiled.actor.actions[index]
+    actor = running.compiled.actor
+    action = actor.actions[index]
     local = dict(values)
     namespace = running.compiled.make.__globals__
     for pattern in action.inputs:
         tokens, position = values[f"D{pattern.port}"], values[f"H{pattern.port}"][values[f"k{pattern.port}"]]
         width = len(pattern.variables)
-        waiting = tokens[position : position + pattern.tokens]
+        port = actor.inputs[pattern.port].type
+        waiting = [_converted(t, port) for t in tokens[position : position + pattern.tokens]]
         for k, variable in enumerate(pattern.variables):
             local[python_name(variable.name)] = waiting[k::width] if pattern.repeat else waiting[k]
     scope = {**namespace, **local}
     return all(eval(text, scope) for text in running.compiled.guards[index])
+
+
+def _converted(token: Any, port: Type) -> Any:
+    """Return a token as an input takes it: that of another type wraps, or is rounded."""
+    match port:
+        case IntType():
+            return wrap(int(token), port.container_bits, port.signed)
+        case FloatType(bits=16 | 32):
+            return single(token)
+        case _:
+            return token
 
 
 def _room_wait(

@@ -68,10 +68,10 @@ class _Action:
 class ActorWriter:
     """Writes one actor."""
 
-    def __init__(self, source: random.Random, shape: ActorShape, *, faults: bool = False) -> None:
+    def __init__(self, source: random.Random, shape: ActorShape, *, faults: bool = False, exotic: bool = False) -> None:
         self.random = source
         self.shape = shape
-        self.expressions = ExpressionWriter(source, faults=faults)
+        self.expressions = ExpressionWriter(source, faults=faults, exotic=exotic)
         self.statements = StatementWriter(self.expressions, shape.name)
         self.chance = self.expressions.chance
         self.pick = self.expressions.pick

@@ -20,6 +20,7 @@ from dse.program.types import (
     ScalarType,
     StringType,
     Type,
+    dimensions_of,
     scalar_of,
 )
 from dse.program.typing import binary_type, is_convertible, least_upper_bound, literal_type, unary_type
@@ -76,10 +77,12 @@ class Scope:
 class ExpressionWriter:
     """Writes random expressions; one for each actor, so that its few types meet each other."""
 
-    def __init__(self, source: random.Random, *, faults: bool = False) -> None:
+    def __init__(self, source: random.Random, *, faults: bool = False, exotic: bool = False) -> None:
         self.random = source
         self.faults = faults
         """Whether integers may be divided by zero."""
+        self.exotic = exotic
+        """Whether lists may have rows of other lengths, and values may be one of two lists of other sizes or kinds."""
         widths = [source.choice(WIDTHS) for _ in range(source.randint(2, 4))]
         self.int_types = [IntType(w, source.random() < 0.6) for w in widths]
         self.loop_names = 0
@@ -160,7 +163,7 @@ class ExpressionWriter:
     def calls(self, scope: Scope, accept: Callable[[Type], bool], depth: int) -> list[Text]:
         """Return a call of each function whose result is accepted."""
         found = [f for f in scope.functions if f.result is not None and accept(f.result)]
-        texts = []
+        texts: list[Text] = []
         for f in found:
             arguments = self.arguments(f, scope, depth - 1)
             if arguments is not None and f.result is not None:
@@ -194,7 +197,9 @@ class ExpressionWriter:
         found = [Text(v.name, v.type) for v in scope.variables if v.writable and fits(v.type)]
         if found and self.chance(0.9):
             return self.pick(found)
-        return self.list(of, scope, 0) if self.chance(0.3) else None
+        if self.exotic:
+            return self.list(of, scope, 0) if self.chance(0.3) else None
+        return self.display(of, scope, 0, exact=True) if self.chance(0.3) else None
 
     def conditional(self, make: Callable[[], Text], scope: Scope, depth: int) -> Text:
         """Return an if-expression of two or three branches."""
@@ -282,7 +287,7 @@ class ExpressionWriter:
 
     def divisor(self, right: Text) -> Text:
         """Return what may be divided by; never zero, unless faults are wanted."""
-        if self.faults and self.chance(0.3):
+        if self.faults and self.chance(0.7):
             return right
         if self.chance(0.3):
             return self.small(self.random.randint(1, 300))
@@ -389,31 +394,52 @@ class ExpressionWriter:
 
     # Lists ------------------------------------------------------------------------------------------------------------
 
-    def list(self, of: ListType, scope: Scope, depth: int) -> Text:
-        """Return a list that may be stored in a variable of type ``of``."""
-        found = self.variables(scope, lambda other: isinstance(other, ListType) and is_convertible(other, of))
+    def list(self, of: ListType, scope: Scope, depth: int, *, exact: bool = False) -> Text:
+        """Return a list that may be stored in a variable of type ``of``; ``exact``: it has all its elements.
+
+        Unless ``exotic`` is set, all that is chosen from, or joined in a list of lists, is of one shape and one kind.
+        """
         kind = self.random.random()
+        found = self.variables(scope, lambda other: self._fits(other, of, exact=exact))
         if found and kind < 0.5:
             return self.pick(found)
         if depth > 0 and kind < 0.55:
-            return self.conditional(lambda: self.list(of, scope, depth - 1), scope, depth)
+            if self.exotic:
+                return self.conditional(lambda: self.list(of, scope, depth - 1), scope, depth)
+            same = self.variables(scope, lambda other: other == of)
+            if len(same) > 1:
+                return self.conditional(lambda: self.pick(same), scope, depth)
         if depth > 0 and kind < 0.75:
             return self.generator(of, scope, depth)
         if of.size > 1 and kind < 0.8:
             cut = self.random.randint(1, of.size - 1)
-            first = self.list(ListType(of.element, cut), scope, depth - 1)
-            second = self.list(ListType(of.element, of.size - cut), scope, depth - 1)
+            first = self.list(ListType(of.element, cut), scope, depth - 1, exact=not self.exotic)
+            second = self.list(ListType(of.element, of.size - cut), scope, depth - 1, exact=not self.exotic)
             return self.joined("+", first, second)
-        return self.display(of, scope, depth)
+        return self.display(of, scope, depth, exact=exact)
 
-    def display(self, of: ListType, scope: Scope, depth: int) -> Text:
+    def _fits(self, other: Type, of: ListType, *, exact: bool) -> bool:
+        if not isinstance(other, ListType) or not is_convertible(other, of):
+            return False
+        return not exact or (
+            dimensions_of(other) == dimensions_of(of) and type(scalar_of(other)) is type(scalar_of(of))
+        )
+
+    def display(self, of: ListType, scope: Scope, depth: int, *, exact: bool) -> Text:
         """Return a list written element by element; at times it is shorter than asked for."""
-        count = self.random.randint(1, of.size) if self.chance(0.1) else of.size
-        elements = [self.value(of.element, scope, min(depth - 1, 1)) for _ in range(count)]
+        short = not exact and self.chance(0.1) and (self.exotic or not isinstance(of.element, ListType))
+        count = self.random.randint(1, of.size) if short else of.size
+        elements = [self.element(of.element, scope, min(depth - 1, 1)) for _ in range(count)]
         common = elements[0].type
         for element in elements[1:]:
             common = _common(common, element.type)
         return Text(f"[{', '.join(e.text for e in elements)}]", ListType(common, count))
+
+    def element(self, of: Type, scope: Scope, depth: int) -> Text:
+        """Return a value of one element of a list; those of lists of lists have one shape."""
+        if isinstance(of, ListType):
+            return self.list(of, scope, depth, exact=not self.exotic)
+        return self.value(of, scope, depth)
 
     def generator(self, of: ListType, scope: Scope, depth: int) -> Text:
         """Return a list made by one or two loops."""
@@ -424,13 +450,13 @@ class ExpressionWriter:
         inner = scope.inner(variable)
         if of.size % 2 == 0 and self.chance(0.3):
             head = f"for int {name} in {low} .. {low + of.size // 2 - 1}"
-            elements = [self.value(of.element, inner, depth - 1) for _ in range(2)]
+            elements = [self.element(of.element, inner, depth - 1) for _ in range(2)]
         elif of.size % 2 == 0 and self.chance(0.3):
             second = f"h{self.loop_names}"
             head = f"for int {name} in {low} .. {low + of.size // 2 - 1}, for int {second} in 0 .. 1"
-            elements = [self.value(of.element, inner.inner(Named(second, INT32)), depth - 1)]
+            elements = [self.element(of.element, inner.inner(Named(second, INT32)), depth - 1)]
         else:
-            elements = [self.value(of.element, inner, depth - 1)]
+            elements = [self.element(of.element, inner, depth - 1)]
         common = elements[0].type
         for element in elements[1:]:
             common = _common(common, element.type)

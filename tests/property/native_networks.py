@@ -60,12 +60,15 @@ class _Building:
 class NetworkWriter:
     """Writes one network of two to six instances."""
 
-    def __init__(self, seed: int, *, timed: bool, name: str = "", small_fifos: bool = False) -> None:
+    def __init__(
+        self, seed: int, *, timed: bool, name: str = "", small_fifos: bool = False, exotic: bool = False
+    ) -> None:
         self.seed = seed
         self.random = random.Random(f"{seed} {timed}")
         self.timed = timed
         self.name = name or f"N{seed}"
         self.small_fifos = small_fifos
+        self.exotic = exotic
         self.built = _Building()
 
     def write(self) -> RandomNetwork:
@@ -120,7 +123,7 @@ class NetworkWriter:
             feedback=feedback,
             reads_input=reads_input,
         )
-        actor = ActorWriter(self.random, shape).write()
+        actor = ActorWriter(self.random, shape, exotic=self.exotic).write()
         self.built.actors.append(actor)
         first = ""
         for copy in range(2 if self.random.random() < 0.2 else 1):
@@ -184,6 +187,9 @@ class NetworkWriter:
         self.built.connections.append(f"<Connection {ends}>{size}</Connection>")
 
 
-def random_network(seed: int, *, timed: bool, small_fifos: bool = False) -> RandomNetwork:
-    """Return the network of a seed. It ends by itself, and no firing of it fails."""
-    return NetworkWriter(seed, timed=timed, small_fifos=small_fifos).write()
+def random_network(seed: int, *, timed: bool, small_fifos: bool = False, exotic: bool = False) -> RandomNetwork:
+    """Return the network of a seed. It ends by itself, and no firing of it fails.
+
+    ``timed``: it may depend on when tokens arrive. ``exotic``: it may hold lists that have no form in C++.
+    """
+    return NetworkWriter(seed, timed=timed, small_fifos=small_fifos, exotic=exotic).write()

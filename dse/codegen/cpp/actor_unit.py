@@ -44,6 +44,8 @@ _HEAD = """\
 // converted to types that hold them: g++ warns of signs even where there is nothing to be lost.
 #pragma GCC diagnostic ignored "-Wtype-limits"
 #pragma GCC diagnostic ignored "-Wtautological-compare"
+#pragma GCC diagnostic ignored "-Wunused-but-set-parameter"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
@@ -52,8 +54,6 @@ _HEAD = """\
 #pragma clang diagnostic ignored "-Wunused"
 #else
 #pragma GCC diagnostic ignored "-Wsign-compare"
-#pragma GCC diagnostic ignored "-Wunused-but-set-parameter"
-#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
 #if __GNUC__ >= 12
 #pragma GCC diagnostic ignored "-Winfinite-recursion"
 #endif

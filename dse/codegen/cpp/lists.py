@@ -5,7 +5,6 @@ elements of a wanted type (``made``).
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from dse.base.source import Span
 from dse.codegen.cpp.effects import Effects
@@ -242,10 +241,8 @@ class CppLists(CppExpressions):
                 yield "} else {"
                 yield from self._appended(expr.otherwise, element, sizes)
                 yield "}"
-            case ConstList() if self._shape_or_none(expr) is None:
-                for row in expr.values:
-                    assert isinstance(row, tuple)
-                    yield from self._appended(ListExpr((replace(expr, values=row),), expr.type), element, sizes)
+            case ConstList() if not self.is_rectangle(expr):
+                yield from self._appended(ListExpr(rows_of(expr), expr.type), element, sizes)
             case _:
                 yield f"each({self.place(expr)}, next);"
 
@@ -355,6 +352,14 @@ class CppLists(CppExpressions):
         return table_lines(
             self.elements[variable.name], dimensions_of(of), self.names.of(variable.name), values, variable.span
         )
+
+
+def rows_of(expr: ListExpr | ConstList) -> tuple[Expr, ...]:
+    """Return the rows of a list of lists that is written out."""
+    if isinstance(expr, ListExpr):
+        return expr.elements
+    assert isinstance(expr.type, ListType)
+    return tuple(ConstList(row, expr.type.element, expr.span) for row in expr.values if isinstance(row, tuple))
 
 
 def row_type(of: ListType, sizes: tuple[int, ...]) -> ListType:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from dse.base.source import NO_SPAN, Span
-from dse.codegen.cpp.lists import CppLists
+from dse.codegen.cpp.lists import CppLists, rows_of
 from dse.codegen.cpp.spelling import CONDITIONAL, Typed, atom
 from dse.codegen.cpp.storage import list_text, zero_text
 from dse.codegen.cpp.types import BIG, I32, I64, CType, storage_type, working_type
@@ -17,6 +17,7 @@ from dse.program.ir import (
     CallStmt,
     Check,
     Conditional,
+    ConstList,
     ConsumeTokens,
     CopyInto,
     Count,
@@ -153,16 +154,20 @@ class CppStatements(StatementEmitter):
                 self.open("} else", span)
                 self._copy_into(target, value.otherwise, span)
                 self.close()
-            case ListExpr() if not self.expressions.is_rectangle(value):
-                rows = [self.expressions.names.fresh("row") for _ in value.elements]
-                self.open("")
-                for row, element in zip(rows, value.elements, strict=True):
-                    self.line(f"auto&& {row} = {self.expressions.held(element, None)}", span)
-                for k, row in enumerate(rows):
-                    self.line(f"copy_row({target}, {k}, {row})", span)
-                self.close()
+            case ListExpr() | ConstList() if not self.expressions.is_rectangle(value):
+                self._copy_rows(target, rows_of(value), span)
             case _:
                 self.line(f"copy_into({target}, {self.expressions.place(value)})", span)
+
+    def _copy_rows(self, target: str, values: tuple[Expr, ...], span: Span) -> None:
+        """Write the copy of rows of different sizes; all are made before the first is copied."""
+        rows = [self.expressions.names.fresh("row") for _ in values]
+        self.open("")
+        for row, value in zip(rows, values, strict=True):
+            self.line(f"auto&& {row} = {self.expressions.held(value, None)}", span)
+        for k, row in enumerate(rows):
+            self.line(f"copy_row({target}, {k}, {row})", span)
+        self.close()
 
     @contextmanager
     def _bounds_tested(self, stmt: Assign | CopyInto) -> Iterator[str]:

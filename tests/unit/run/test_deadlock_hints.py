@@ -104,3 +104,19 @@ def test_an_action_with_just_enough_room_waits_for_nothing(tmp_path: Path) -> No
     lazy = "actor Z () int I ==> : int n := 0; action I:[x] ==> guard n = 1 end end"
     result = run_network(network_of(tmp_path, (source, lazy), "s=S z=Z s.O->z.I:3"), RunOptions(fifo_tokens=1))
     assert [(w.action, w.kind, w.have, w.need) for w in result.waits if w.actor == "s"] == [("pair", "room", 1, 2)]
+
+
+def test_what_a_guard_waits_for_is_asked_of_tokens_as_the_input_takes_them(tmp_path: Path) -> None:
+    source = "actor S () ==> int(size=8) O : initialize ==> O:[-1] end end"
+    reader = "actor J () uint(size=8) I ==> : action I:[x] ==> guard x < 2 end end"
+    result = run_network(network_of(tmp_path, (source, reader), "s=S j=J s.O->j.I"), RunOptions())
+    assert [str(w) for w in result.waits] == ["j: the guard of untagged_0 is false"]
+
+
+def test_what_is_asked_of_guards_at_the_end_counts_as_no_access(tmp_path: Path) -> None:
+    source = "actor S () ==> int O : initialize ==> O:[5] end end"
+    reader = "actor J () int I ==> : int l[2]; action I:[x] ==> guard l[x] = 1 do l[0] := 0; end end"
+    result = run_network(network_of(tmp_path, (source, reader), "s=S j=J s.O->j.I"), RunOptions())
+    assert [w.message for w in result.warnings] == [
+        "'l' was accessed out of bounds 1 times; reads gave 0, writes were dropped"
+    ]

@@ -6,6 +6,6 @@
 namespace dse {
 
 /// The actor that this thread runs; null between actors.
-inline thread_local const ActorInfo* actor_at_work = nullptr;
+inline constinit thread_local const ActorInfo* actor_at_work = nullptr;
 
 }  // namespace dse

@@ -84,6 +84,9 @@ class TeamBuilder {
       join(team, actor);
     }
     team.threads = std::min(team.threads, std::max<std::size_t>(team.members.size(), 1));
+    if (team.members.size() == 1) {
+      team.policy = Policy::non_preemptive;  // all policies choose the same, and it makes the longest visits
+    }
     for (const int actor : partition.order) {
       team.order.push_back(place_of_[static_cast<std::size_t>(actor)]);
     }

@@ -1,0 +1,49 @@
+"""Many random networks in one program: side by side, without connections, so that one build serves them all."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from dse.frontend.network.elaborate import load_network
+from dse.program.network import Network
+from dse.program.verify.actors import verify
+from dse.program.verify.findings import assert_none
+from tests.property.native_networks import RandomNetwork, random_network, write_batch
+
+CASES = int(os.environ.get("DSE_NATIVE_CASES", "0"))
+"""Random networks more than the fixed sample; ``make test-full`` sets it."""
+INPUT = bytes(hashlib.sha256(b"input").digest() * 40)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Random networks as one. ``input``: a file that those read which read one."""
+
+    parts: tuple[RandomNetwork, ...]
+    network: Network
+    input: Path
+
+
+def batch(
+    seeds: range,
+    folder: Path,
+    *,
+    timed: tuple[bool, ...] = (False, True),
+    small: bool = False,
+    reading: bool = True,
+) -> Batch:
+    """Return the networks of some seeds, of both kinds by turns or of one, as one network.
+
+    ``small``: every third has small FIFOs. ``reading``: with those whose actors read one input together.
+    """
+    parts = [
+        random_network(s, timed=timed[k % len(timed)], small_fifos=small and k % 3 == 0) for k, s in enumerate(seeds)
+    ]
+    kept = tuple(p for p in parts if reading or not any("source_readByte" in a.text for a in p.actors))
+    network = load_network(str(write_batch(kept, folder / "source"))).network
+    for instance in network.instances:
+        assert_none(verify(instance.actor), instance.name)
+    source = folder / "input"
+    source.write_bytes(INPUT)
+    return Batch(parts=kept, network=network, input=source)

@@ -1,0 +1,65 @@
+"""Faults of programs, and how they end: the same message at the same place in both executions."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dse.frontend.network.elaborate import load_network
+from dse.program.network import Network
+from dse.run.execution import RunResult, run_network
+from dse.run.options import RunOptions
+from tests.native.same.batches import CASES
+from tests.native.same.comparing import Built, built, compiler, outcome
+from tests.property.native_faults import FAULTS, write_faults
+
+pytestmark = pytest.mark.skipif(compiler() is None, reason="there is no C++ compiler")
+DRAWN = range(max(4, CASES // 10))
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    return built(load_network(str(write_faults(tmp_path_factory.mktemp("faults"), DRAWN))).network)
+
+
+def named(number: int) -> str:
+    return FAULTS[number].name if number < len(FAULTS) else f"drawn{number}"
+
+
+def alone(network: Network, number: int) -> Network:
+    """The network without the random actors that have another number: nothing of them runs before the fault."""
+    kept = [0, len(network.instances) - 1] if number < len(FAULTS) else [1 + number - len(FAULTS)]
+    connections = tuple(replace(c, target=1) for c in network.connections) if number < len(FAULTS) else ()
+    return replace(network, instances=tuple(network.instances[k] for k in kept), connections=connections)
+
+
+def input_of(number: int, folder: Path) -> RunOptions:
+    source = folder / "input"
+    source.write_bytes(bytes([number]))
+    return RunOptions(input=str(source))
+
+
+@pytest.mark.parametrize("number", range(len(FAULTS) + len(DRAWN)), ids=named)
+def test_a_fault_is_told_alike(number: int, faulty: Built, tmp_path: Path) -> None:
+    options = input_of(number, tmp_path)
+    python = outcome(lambda: run_network(alone(faulty.network, number), options))
+    native = faulty.run(options)
+    if isinstance(python, RunResult) and isinstance(native, RunResult):
+        assert (native.why, native.exit_code) == (python.why, python.exit_code)
+    else:
+        assert alike(native) == alike(python)
+
+
+def alike(of: RunResult | str) -> str:
+    """The text of an error without what is told otherwise: where a recursion is found too deep, and what binds."""
+    assert isinstance(of, str), of
+    if "recursion is too deep" in of:
+        place, _, message = of.splitlines()[0].partition(": error: ")
+        return f"{place.rpartition(':')[0]}: {message}"
+    return of.replace("C++ form", "Python counterpart").replace("FILE.cpp:SYMBOL", "module:callable")
+
+
+@pytest.mark.parametrize("number", [k for k, f in enumerate(FAULTS) if f.name != "exit_code"], ids=named)
+def test_every_fault_is_one(number: int, tmp_path: Path) -> None:
+    network = load_network(str(write_faults(tmp_path / "faults", range(0)))).network
+    assert isinstance(outcome(lambda: run_network(network, input_of(number, tmp_path))), str)

@@ -1,0 +1,72 @@
+"""Programs may call their things as they like: also as what the runtime, the standard library and C++ call theirs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dse.frontend.cal.tokens import RESERVED
+from dse.frontend.network.elaborate import load_network
+from dse.native.project import runtime_headers
+from dse.run.options import RunOptions
+from tests.native.same.batches import CASES
+from tests.native.same.comparing import built, compared, compiler
+
+pytestmark = pytest.mark.skipif(compiler() is None, reason="there is no C++ compiler")
+CPP = """alignas and_eq asm auto bitand bool break case catch char class co_await concept const constexpr continue
+    decltype default delete double dynamic_cast enum errno explicit export extern final float goto int int64_t long main
+    mutable namespace new noexcept NULL nullptr operator override private protected public register requires return
+    short signed size_t sizeof static std struct switch template this throw try typedef typename union unsigned using
+    virtual void volatile wchar_t xor stdin stdout assert linux unix EOF M_PI __func__ _Exit printf move swap"""
+
+
+def words_of_runtime() -> list[str]:
+    """Every word of the runtime, and those of C++, that CAL takes as a name."""
+    found = {w for _, text in runtime_headers() for w in re.findall(r"[A-Za-z_]\w*", re.sub(r"//.*", "", text))}
+    return sorted((found | set(CPP.split())) - set(RESERVED) - {"print", "println"})
+
+
+def types_of_runtime() -> list[str]:
+    """The names of types at the top of the runtime's namespace."""
+    pattern = re.compile(r"^(?:struct|class|enum class|using) (\w+)", re.MULTILINE)
+    return sorted({w for _, text in runtime_headers() for w in pattern.findall(text)} - set(RESERVED) - {"namespace"})
+
+
+def actor(name: str, words: list[str]) -> str:
+    """An actor that uses words as names of everything that has a name, each several times."""
+    state = "".join(f"    int {w} := {k};\n" for k, w in enumerate(words[::4]))
+    functions = "".join(f"    function {w} (int {w}) --> int : {w} + {k} end\n" for k, w in enumerate(words[1::4]))
+    ports = [w for w in words[2::4] if w not in words[1::4]][:6]
+    calls = " + ".join(f"{w}({k})" for k, w in enumerate(words[1::4])) or "0"
+    sums = " + ".join(words[::4]) or "0"
+    locals_ = ", ".join(f"int {w} := {k}" for k, w in enumerate(words[3::4])) or "int k := 0"
+    uses = " + ".join(words[3::4]) or "0"
+    tags = "".join(
+        f"    {w}: action ==> guard steps = {k} do steps := steps + 1; end\n" for k, w in enumerate(words[1:9])
+    )
+    return f"""actor {name} () ==> {", ".join(f"int {p}" for p in ports)} :
+    int steps := 0;
+{state}{functions}{tags}
+    action ==> {", ".join(f"{p}:[steps]" for p in ports)}
+    guard steps = -1 or steps >= {min(8, len(words[1:9]))} and steps < 20
+    var {locals_}
+    do
+        steps := steps + 1;
+        println("{name} " + ({calls}) + " " + ({sums}) + " " + ({uses}));
+    end
+end
+"""
+
+
+def test_names_of_a_program_never_meet_those_of_the_runtime(tmp_path: Path) -> None:
+    words = words_of_runtime()[:: 1 if CASES else 9]
+    classes = ["PingPong", *types_of_runtime()[:: 12 if CASES else 50]]
+    parts = [words[k :: len(classes)] for k in range(len(classes))]
+    instances = []
+    for name, part in zip(classes, parts, strict=True):
+        (tmp_path / f"{name}.cal").write_text(actor(name, part), encoding="utf-8")
+        instances.append(f'<Instance id="{name}"><Class name="{name}"/></Instance>')
+    path = tmp_path / "Top.xdf"
+    path.write_text(f'<?xml version="1.0"?>\n<XDF name="Top">{"".join(instances)}</XDF>\n', encoding="utf-8")
+    of = built(load_network(str(path)).network)
+    assert compared(of, RunOptions(), tmp_path / "run") == []
