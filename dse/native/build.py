@@ -235,7 +235,9 @@ class _Compilation:
     def _call(self, arguments: tuple[str, ...], unit: SourceUnit | None) -> None:
         self._go_on()
         command = (*self._compiler.command, *self._options.portable_flags(self._compiler), *arguments)
-        result = call_tool(command, folder=self._folder, time_limit_s=COMPILE_SECONDS, among=self._live)
+        result = call_tool(
+            command, folder=self._folder, scratch=self._work, time_limit_s=COMPILE_SECONDS, among=self._live
+        )
         self._go_on()
         if result.code != 0:
             with self._lock:
@@ -289,7 +291,8 @@ def place_program(made: Path, app: Path) -> None:
     """Copy a program to its place, whole or not at all, so that one that runs goes on undisturbed."""
     with whole_file(app) as target, made.open("rb") as source:
         shutil.copyfileobj(source, target)
-    app.chmod(_RUNNABLE)
+        os.fchmod(target.fileno(), _RUNNABLE)
+    app.chmod(_RUNNABLE)  # one that was there before has kept its rights
 
 
 def usable_cores() -> int:

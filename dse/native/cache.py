@@ -60,7 +60,7 @@ class FileCache:
             self.folder.mkdir(parents=True, exist_ok=True)
             with whole_file(path) as target, made.open("rb") as source:
                 shutil.copyfileobj(source, target)
-            path.chmod(made.stat().st_mode & 0o777)
+                os.fchmod(target.fileno(), made.stat().st_mode & 0o777)  # another process may take it at once
             self._shrink(path)
         except OSError:
             return made

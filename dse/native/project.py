@@ -154,10 +154,7 @@ def _earlier_files(manifest: Path) -> dict[str, str] | None:
         return None
     if not isinstance(document, dict) or document.get("kind") != KIND or not isinstance(document.get("files"), dict):
         return None
-    files = document["files"].items()
-    return {
-        path: str(digest) for path, digest in files if not Path(path).is_absolute() and ".." not in Path(path).parts
-    }
+    return {path: str(digest) for path, digest in document["files"].items() if _is_inside(path)}
 
 
 def _is_inside(path: str) -> bool:

@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -149,7 +150,7 @@ class RunningTools:
         with self._lock:
             self._ended = True
             for process in self._live:
-                process.kill()
+                _kill(process)
 
     @property
     def ended(self) -> bool:
@@ -161,10 +162,10 @@ class RunningTools:
         with self._lock:
             self._live.add(process)
             if self._ended:
-                process.kill()
+                _kill(process)
         if self.background:
             with contextlib.suppress(OSError, AttributeError):
-                os.setpriority(os.PRIO_PROCESS, process.pid, _BACKGROUND_NICENESS)
+                os.setpriority(os.PRIO_PGRP, process.pid, _BACKGROUND_NICENESS)
 
     def remove(self, process: "subprocess.Popen[bytes]") -> None:
         """Forget a process that has ended."""
@@ -176,10 +177,13 @@ def call_tool(
     command: Sequence[str],
     *,
     folder: Path | None = None,
+    scratch: Path | None = None,
     time_limit_s: float | None = None,
     among: RunningTools | None = None,
 ) -> ToolResult:
     """Call a program of the toolchain in a folder, and wait for it.
+
+    ``scratch``: where it puts files of its own, of which some stay when it is killed; None: where the system has them.
 
     Raises:
         BuildError: it cannot be started, or takes longer than ``time_limit_s`` seconds.
@@ -187,7 +191,13 @@ def call_tool(
     live = among or RunningTools()
     try:
         process = subprocess.Popen(
-            list(command), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            list(command),
+            cwd=folder,
+            env=None if scratch is None else {**os.environ, "TMPDIR": str(scratch)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            process_group=0,
         )
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -201,9 +211,16 @@ def call_tool(
         ) from error
     finally:
         if process.poll() is None:
-            process.kill()
+            _kill(process)
             process.wait()
         if process.stdout is not None:
             process.stdout.close()
         live.remove(process)
     return ToolResult(code=process.returncode, text=output.decode("utf-8", "replace"))
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    """End a process and those that it started: g++ only calls the compiler, which would go on and hold the pipe."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)

@@ -57,3 +57,19 @@ def test_where_a_part_ends_counts() -> None:
     assert digest_of("ab", "c") != digest_of("a", "bc")
     assert digest_of("ab") == digest_of(b"ab")
     assert digest_of("\udcff")
+
+
+def test_a_program_can_be_run_as_soon_as_it_has_its_name(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process may find it before the one that keeps it goes on."""
+    named = Path.replace
+    rights = []
+
+    def replace(self: Path, target: Path) -> Path:
+        rights.append(self.stat().st_mode & 0o777)
+        return named(self, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    FileCache("things").put("a", made(tmp_path, "one", 0o755))
+    assert rights == [0o755]

@@ -2,6 +2,8 @@
 
 import os
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -109,3 +111,42 @@ def test_all_are_ended_at_once(tools: Path) -> None:
     live.end()
     assert call_tool(("slow",), among=live).code < 0
     assert os.getpriority(os.PRIO_PROCESS, 0) == os.getpriority(os.PRIO_PROCESS, os.getpid())
+
+
+def wait_for(happens, seconds: float = 10.0) -> bool:
+    """Return whether something happens within a time."""
+    end = time.monotonic() + seconds
+    while not happens() and time.monotonic() < end:
+        time.sleep(0.01)
+    return bool(happens())
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process is there and is more than what waits to be reaped."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] not in "ZX"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not list processes")
+def test_what_a_compiler_has_started_ends_with_it(tools: Path, tmp_path: Path) -> None:
+    """g++ only calls the compiler proper, which has the pipe too: who waits for its end would wait for that."""
+    said = tmp_path / "pid"
+    child = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(30)"
+    put(tools, "driver", "import subprocess, sys", f"subprocess.run([sys.executable, '-S', '-c', {child!r}])")
+    live, codes = RunningTools(), list[int]()
+    thread = threading.Thread(target=lambda: codes.append(call_tool(("driver",), folder=tmp_path, among=live).code))
+    thread.start()
+    assert wait_for(lambda: said.exists() and said.read_text())
+    started = time.monotonic()
+    live.end()
+    thread.join(15)
+    assert time.monotonic() - started < 10
+    assert codes == [-9]
+    assert wait_for(lambda: not is_alive(int(said.read_text())))
+
+
+def test_what_a_compiler_leaves_is_in_the_folder_of_the_build(tools: Path, tmp_path: Path) -> None:
+    put(tools, "g++", "import os; print(os.environ.get('TMPDIR'))")
+    assert call_tool(("g++",), scratch=tmp_path).text.strip() == str(tmp_path)
