@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from dse.base.errors import OptionError
-from dse.cli.option_types import option_integer
+from dse.cli.option_types import option_integer, option_real
 from dse.cli.problem_arguments import print_warnings, refuse_empty
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import add_fifo_size, add_run_arguments, run_options
@@ -48,13 +48,24 @@ def add_bench_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--compiler", metavar="CXX", help="C++ compiler (default: $CXX, g++, clang++, zig)")
     parser.add_argument("--march-native", action="store_true", help="use all instructions of this machine")
     parser.add_argument(
+        "--time-limit",
+        type=option_real,
+        metavar="S",
+        help="end a run of the program after S seconds (default: at least a minute, 100 times the runs before it)",
+    )
+    parser.add_argument(
         "--source-path", metavar="DIR", action="append", default=[], help="folder of classes; may be repeated"
     )
 
 
 def bench_settings(args: argparse.Namespace) -> BenchSettings:
-    """Return how the arguments ask programs to be built."""
-    return BenchSettings(compiler=args.compiler, march_native=args.march_native)
+    """Return how the arguments ask programs to be built and run. Raises ``OptionError`` for what is impossible."""
+    if args.execution == "python":
+        raise OptionError("what is measured is a native program", expected="leave out --execution python")
+    if args.time_limit is not None and not 0 < args.time_limit < float("inf"):
+        raise OptionError(f"--time-limit {args.time_limit} is no time", expected="more than 0 seconds")
+    refuse_empty("compiler", args.compiler)
+    return BenchSettings(compiler=args.compiler, march_native=args.march_native, time_limit_s=args.time_limit)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ from dse.run.record import topology_of
 class BenchSettings:
     """How programs are built and run for measurements. ``compiler`` None: ``$CXX``, else the first that is found.
 
-    ``time_limit_s``: of one run; None: it may take as long as it does.
+    ``time_limit_s``: of one run; None: as ``NativeRunner`` has it.
     """
 
     compiler: str | None = None

@@ -1,6 +1,7 @@
 """The journey of ``dse measure``: mappings are estimated with measured weights, run, and both are compared."""
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -8,21 +9,23 @@ from pathlib import Path
 import numpy as np
 
 from dse.base.errors import Diagnostic, OptionError
-from dse.estimate.engine import compile_engine, make_engine, needs_compiling
+from dse.base.escaping import encodable
+from dse.estimate.engine import ENGINES, compile_engine, make_engine, needs_compiling
 from dse.explore.space.build import build_space
 from dse.explore.space.space import Candidate as SpaceCandidate
 from dse.explore.space.space import Space, SpaceOptions
 from dse.flows.bench import Bench, open_bench
 from dse.flows.inputs import default_input, require_file, require_input
-from dse.flows.measure_points import MeasureSettings, cannot_run, written_point
+from dse.flows.measure_points import MeasureSettings, UsualResults, cannot_run, usual_results, why_wrong, written_point
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, check_settings, profile_on_bench, run_capacities
-from dse.flows.program import unheard
+from dse.flows.profile_manifest import Pairs, conditions
+from dse.flows.program import UNNAMED_OUTPUT, unheard
 from dse.flows.setting import COMPILING
 from dse.formats.weights_folder import read_weights
 from dse.formats.xcf import read_xcf, states_sizes
 from dse.frontend.network.elaborate import load_network
 from dse.measure.comparison import Comparison, Prediction, compare
-from dse.measure.machine import MachineMoment, State, machine_moment
+from dse.measure.machine import State, machine_moment, unsteady
 from dse.measure.platform import this_machine
 from dse.measure.profiling import Profiler
 from dse.measure.runs import RunOrder
@@ -31,7 +34,10 @@ from dse.model.design_point import DesignPoint
 from dse.model.problem import Problem
 from dse.model.trace import Trace, make_trace
 from dse.model.weights import WeightTable
+from dse.passes.analyses.time_dependence import find_time_dependence
+from dse.program.network import Network
 from dse.report.ranking import mapping_text
+from dse.run.natives.effects import native_effects
 from dse.run.options import PLAIN_RUN, RunOptions
 
 _MOST_ESTIMATED = 20_000
@@ -65,6 +71,7 @@ class Measured:
     """The outcome of ``measure_mappings``. ``comparisons``: for each state, that with the most runs first.
 
     ``profiles``: of each input and FIFO size, empty where weights were given; ``skipped``: (candidate, why).
+    ``made``: on what, when and how it was measured, as pairs.
     """
 
     network: str
@@ -72,7 +79,7 @@ class Measured:
     session: Session
     profiles: tuple[ProfiledNetwork, ...]
     skipped: tuple[tuple[str, str], ...]
-    moments: tuple[MachineMoment, MachineMoment]
+    made: Pairs
     warnings: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
 
@@ -82,7 +89,7 @@ def measure_mappings(options: MeasureOptions, stage: Callable[[str], None] = unh
 
     Raises:
         SourceError, FormatError, OptionError: an input is wrong. BuildError, NoNativeForm: it cannot be built.
-        ExecutionError: a run fails, or no state of the machine lasted for two runs of a candidate.
+        ExecutionError: a run on one core fails, or one while profiling.
     """
     _check(options)
     stage("reading the program")
@@ -95,7 +102,7 @@ def measure_mappings(options: MeasureOptions, stage: Callable[[str], None] = unh
     if needs_compiling(options.engine):
         stage(COMPILING)
         compile_engine()
-    run = replace(options.run, input=inputs[0])
+    run = replace(options.run, input=inputs[0], unnamed_output=UNNAMED_OUTPUT)
     with open_bench(loaded.network, run, options.settings.bench, stage) as bench:
         measured = compare_on_bench(bench, options, tuple(inputs), stage)
     return replace(measured, diagnostics=loaded.warnings)
@@ -120,6 +127,7 @@ def _check(options: MeasureOptions) -> None:
         if value is not None and value < 1:
             raise OptionError(f"{name} {value} measures nothing", expected="1 or more")
     check_settings(options.profile)
+    ENGINES.load(options.engine)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,26 +169,42 @@ class _Journey:
         self._stage = stage
         self._platform = this_machine(bench.facts, len(bench.cores))
         self._rng = np.random.default_rng(options.settings.seed)
+        self._of_files = {path: read_xcf(path, bench.topology, self._platform) for path in options.mappings}
 
     def measured(self) -> Measured:
         """Return the outcome of all stages."""
-        before = machine_moment()
+        before, started = machine_moment(), time.monotonic()
         cases = self._cases()
-        entries, skipped = self._runnable([entry for case in cases for entry in self._entries(case)])
-        session = self._session(entries)
+        usual = {path: usual_results(self._bench, path) for path in self._inputs}
+        entries, skipped = self._runnable([entry for case in cases for entry in self._entries(case)], usual)
+        if self._options.weights:  # what is wrong with them is said before everything is run
+            self._predictions(cases, entries[:1], STATES[0])
+        session = self._session(entries, usual)
         lasted = [state for state in STATES if any(session.of(state))]
         predictions = {state: self._predictions(cases, entries, state) for state in lasted}
         profiles = tuple(case.profile for case in cases if case.profile is not None)
+        of_profiles = [warning for profile in profiles for warning in profile.warnings]
+        doubts = (*_other_states(entries, lasted), *_time_matters(self._bench.network, self._options.run))
+        after, seconds = machine_moment(), time.monotonic() - started
         return Measured(
             network=self._bench.topology.name,
             comparisons=_comparisons(predictions, session),
             session=session,
             profiles=profiles,
             skipped=tuple(skipped),
-            moments=(before, machine_moment()),
-            warnings=tuple(dict.fromkeys(warning for profile in profiles for warning in profile.warnings)),
+            made=(*conditions(self._bench, self._options.run, self._inputs, (before, after)), *self._made(profiles)),
+            warnings=tuple(dict.fromkeys((*of_profiles, *unsteady(before, after, seconds), *doubts))),
             diagnostics=(),
         )
+
+    def _made(self, profiles: Sequence[ProfiledNetwork]) -> Pairs:
+        """Return how it was measured, as pairs."""
+        options = self._options
+        given = ", ".join(map(encodable, options.weights))
+        mappings = options.profile.calibrate
+        weights = given or f"measured here, {len(profiles)} profiles, up to {mappings} calibration mappings each"
+        runs = f"up to {options.settings.rounds} of each mapping, in random order by seed {options.settings.seed}"
+        return (("weights", weights), ("runs", runs), ("engine", options.engine))
 
     def _cases(self) -> list[_Case]:
         """Return each input with each of the FIFO sizes."""
@@ -224,7 +248,7 @@ class _Journey:
         return found
 
     def _points(self, case: _Case) -> list[DesignPoint]:
-        """Return the mappings that are asked for, the same ones in each case."""
+        """Return the mappings that are asked for; of ``top``, those that are best in this case."""
         options, topology = self._options, self._bench.topology
         if options.mappings:
             return [self._of_file(path, case) for path in options.mappings]
@@ -238,13 +262,16 @@ class _Journey:
         return [points[k] for k in best[: options.top]]
 
     def _of_file(self, path: str, case: _Case) -> DesignPoint:
-        point = replace(read_xcf(path, self._bench.topology, self._platform), name=Path(path).stem)
+        point = replace(self._of_files[path], name=Path(path).stem)
         keeps = case.tokens is None and states_sizes(path)
         return point if keeps else replace(point, capacities=case.capacities)
 
-    def _runnable(self, entries: Sequence[_Entry]) -> tuple[list[_Entry], list[tuple[str, str]]]:
-        """Return what this machine can run, and the names of the others with the reasons."""
-        reasons = [cannot_run(entry.point, self._platform, len(self._bench.cores)) for entry in entries]
+    def _runnable(
+        self, entries: Sequence[_Entry], usual: Mapping[str | None, UsualResults]
+    ) -> tuple[list[_Entry], list[tuple[str, str]]]:
+        """Return what this machine can run with the right results, and the names of the others with the reasons."""
+        self._stage(f"trying {len(entries)} mappings")
+        reasons = [self._why_not(entry, usual[entry.case.input]) for entry in entries]
         kept = [entry for entry, why in zip(entries, reasons, strict=True) if not why]
         if not kept:
             raise OptionError(
@@ -252,6 +279,14 @@ class _Journey:
                 expected=f"the first one: {reasons[0]}" if reasons else "name a folder with mapping files (.xcf)",
             )
         return kept, [(entry.name, why) for entry, why in zip(entries, reasons, strict=True) if why]
+
+    def _why_not(self, entry: _Entry, usual: UsualResults) -> str:
+        """Return in words why a mapping cannot be measured, empty where it can."""
+        why = cannot_run(entry.point, self._platform, len(self._bench.cores))
+        if why:
+            return why
+        mapping = written_point(self._bench, self._platform, entry.point, "tried")
+        return why_wrong(self._bench, RunOrder(input=entry.case.input, mapping=mapping), usual)
 
     def _predictions(self, cases: Sequence[_Case], entries: Sequence[_Entry], state: State) -> list[Prediction]:
         """Return what is predicted of each entry in a state."""
@@ -261,6 +296,8 @@ class _Journey:
             table = case.table(state)
             times = self._estimates(case, table, [entries[k].point for k in own])
             loads = actor_loads_ns(table, case.trace)
+            if not any(loads):
+                raise OptionError("by the weights no action takes time to compute", expected="measure them")
             for k, time_ns in zip(own, times, strict=True):
                 point = entries[k].point
                 found[k] = Prediction(
@@ -278,17 +315,18 @@ class _Journey:
         estimates = make_engine(self._options.engine, problem).estimates(points)
         if any(estimate.tick_unit != "ps" for estimate in estimates):
             raise OptionError("the weights have no clock: what they add up to is no time", expected="measure them")
+        if not all(estimate.makespan or estimate.deadlock is not None for estimate in estimates):
+            raise OptionError("by the weights a mapping takes no time", expected="measure them")
         return [None if estimate.deadlock is not None else estimate.makespan / 1000 for estimate in estimates]
 
-    def _session(self, entries: Sequence[_Entry]) -> Session:
+    def _session(self, entries: Sequence[_Entry], usual: Mapping[str | None, UsualResults]) -> Session:
         """Run everything; each result must be that of one core on the same input."""
         program, settings = self._bench.program, self._options.settings
-        usual = {path: program.run(RunOrder(input=path)).result for path in self._inputs}
         candidates = []
         for k, entry in enumerate(entries):
             mapping = written_point(self._bench, self._platform, entry.point, f"candidate-{k}")
             order = RunOrder(input=entry.case.input, mapping=mapping)
-            candidates.append(Candidate(name=entry.name, order=order, result=usual[entry.case.input]))
+            candidates.append(Candidate(name=entry.name, order=order, result=usual[entry.case.input].counted))
         patience = Patience(rounds=settings.rounds, seconds=settings.seconds)
 
         def heard(done: int, count: int) -> None:
@@ -304,9 +342,35 @@ def _comparisons(predictions: dict[State, list[Prediction]], session: Session) -
     return tuple(sorted(lasting, key=lambda comparison: -sum(pair.measured.count for pair in comparison.pairs)))
 
 
+def _other_states(entries: Sequence[_Entry], lasted: Sequence[State]) -> Iterator[str]:
+    """Yield in words in which states what crosses cores is estimated with weights of another one."""
+    for state in lasted:
+        crossing = (entry.case.table(state) for entry in entries if len(entry.point.partitions) > 1)
+        known = dict.fromkeys(dict(table.manifest).get("core distance") for table in crossing)
+        for other in known:
+            if other != state:
+                said = f"while they were {other}" if other else "on no two cores"
+                yield f"cores {state}: the weights were calibrated {said}"
+
+
+def _time_matters(network: Network, run: RunOptions) -> Iterator[str]:
+    """Yield in words why the firings that are estimated may not be those that are run."""
+    found = find_time_dependence(network, native_effects(key for key, _ in run.natives))
+    if found:
+        yield f"what the network does may depend on time, and its runs may not be the one that is estimated: {found[0]}"
+
+
 def heaviest_load(point: DesignPoint, loads: Sequence[float]) -> float:
-    """Return the work of the partition with the most for each of its cores; ``loads``: of each actor."""
-    return max(sum(loads[a] for a in partition.actors) / partition.cores for partition in point.partitions)
+    """Return the work of the core with the most, if cores share well; ``loads``: of each actor.
+
+    An actor is on one core at a time; under FULL_PARALLEL each has one of its own.
+    """
+    found = []
+    for partition in point.partitions:
+        own = [loads[a] for a in partition.actors]
+        cores = len(own) if partition.policy == "FULL_PARALLEL" else partition.cores
+        found.append(max(sum(own) / cores, max(own)))
+    return max(found)
 
 
 def drawn_points(space: Space, count: int, rng: np.random.Generator) -> list[DesignPoint]:

@@ -10,6 +10,7 @@ from dse.base.files import write_whole
 from dse.flows.measure import Measured
 from dse.measure.agreement import Agreement, Divergence
 from dse.measure.comparison import Comparison, Pair
+from dse.measure.session import STATES
 from dse.report.scatter import Scatter, ScatterPoint, scatter_png, scatter_svg
 
 
@@ -19,6 +20,7 @@ def measured_document(measured: Measured) -> dict[str, Any]:
     session = measured.session
     return {
         "network": measured.network,
+        "made": dict(measured.made),
         **first,
         "states": [comparison_document(comparison) for comparison in measured.comparisons],
         "runs": len(session.runs),
@@ -127,8 +129,13 @@ def runs_text(measured: Measured) -> str:
     return "\n".join(lines) + "\n"
 
 
+_PICTURES = {f"scatter-{state}.{kind}" for state in STATES for kind in ("svg", "png")}
+
+
 def write_measured(measured: Measured, folder: Path) -> tuple[Path, ...]:
     """Write ``measured.json``, ``runs.tsv`` and a picture for each state into a folder; return what was written.
+
+    Pictures of an earlier measurement there do not stay.
 
     Raises:
         ExecutionError: a file cannot be written.
@@ -145,6 +152,8 @@ def write_measured(measured: Measured, folder: Path) -> tuple[Path, ...]:
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():
             write_whole(folder / name, data)
+        for name in _PICTURES - files.keys():  # of an earlier measurement, in a state that this one did not see
+            (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise ExecutionError(
             f"cannot write '{error.filename or folder}': {error.strerror or error}",

@@ -1,12 +1,12 @@
 """Measuring given design points on this machine: which of them it can run, and how long they take."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from dse.base.errors import DeadlockError, ExecutionError
+from dse.base.errors import DeadlockError, ExecutionError, OptionError
 from dse.flows.bench import Bench, BenchSettings, open_bench
 from dse.flows.program import unheard
 from dse.formats.xcf_write import write_xcf
@@ -59,16 +59,16 @@ def measure_on_bench(
     stage: Callable[[str], None] = unheard,
 ) -> tuple[MeasuredPoint, ...]:
     """Measure design points on a bench; as ``measure_points``."""
-    usual = bench.program.run(RunOrder(input=run.input)).result
+    usual = usual_results(bench, run.input)
     skipped = [cannot_run(point, platform, len(bench.cores)) for point in points]
     candidates: dict[int, Candidate] = {}
     for index, point in enumerate(points):
         if skipped[index]:
             continue
         order = RunOrder(input=run.input, mapping=written_point(bench, platform, point, f"point-{index}"))
-        skipped[index] = _fails(bench, order)
+        skipped[index] = why_wrong(bench, order, usual)
         if not skipped[index]:
-            candidates[index] = Candidate(name=str(index), order=order, result=usual)
+            candidates[index] = Candidate(name=str(index), order=order, result=usual.counted)
     rng = np.random.default_rng(settings.seed)
     patience = Patience(rounds=settings.rounds, seconds=settings.seconds)
     session = measure_candidates(
@@ -105,19 +105,39 @@ def cannot_run(point: DesignPoint, platform: Platform, cores: int) -> str:
     return ""
 
 
-def _fails(bench: Bench, order: RunOrder) -> str:
-    """Return in words why a point fails when it is run once; empty where it does not."""
+_WRONG = "its result is not that of one core"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsualResults:
+    """What a network computes on one core: ``hashed`` by the values of all tokens, ``counted`` by their numbers."""
+
+    hashed: str
+    counted: str
+
+
+def usual_results(bench: Bench, path: str | None) -> UsualResults:
+    """Run a network on one core, on the input at ``path``. Raises ``ExecutionError`` where it fails."""
+    hashed, counted = (bench.program.run(RunOrder(input=path, hashed=hashed)).result for hashed in (True, False))
+    return UsualResults(hashed=hashed, counted=counted)
+
+
+def why_wrong(bench: Bench, order: RunOrder, usual: UsualResults) -> str:
+    """Run a mapping once, which is not measured: all tokens are hashed.
+
+    Return in words why it fails, or that it computes something else; empty where it is right.
+    """
     try:
-        bench.program.run(order)
-    except (ExecutionError, DeadlockError) as error:
+        result = bench.program.run(replace(order, hashed=True)).result
+    except (ExecutionError, DeadlockError, OptionError) as error:
         return str(error)
-    return ""
+    return "" if result == usual.hashed else _WRONG
 
 
 def _measured(session: Session, candidate: int) -> MeasuredPoint:
     runs = [run for run in session.runs if run.candidate == candidate]
     if any(run.wrong for run in runs):
-        return MeasuredPoint(times=(), skipped="its result is not that of one core", discarded=len(runs))
+        return MeasuredPoint(times=(), skipped=_WRONG, discarded=len(runs))
     times = []
     for state in STATES:
         lengths = [float(run.run_ns) for run in runs if run.state == state]

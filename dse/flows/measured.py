@@ -79,7 +79,8 @@ def _measured_basis(options: ExploreOptions, recorded: RecordedProgram, stage: C
         stage(MEASURING)
         profiled = _profiled(network, run, stage)
     except IMPOSSIBLE as error:
-        return replace(given_basis(options.problem), notes=(why_not(error),))
+        aside = put_weights_aside(out)  # with what lies there a search that is continued would go on
+        return replace(given_basis(options.problem), notes=(why_not(error), *_changes(kept, identity, aside)))
     aside = put_weights_aside(out)
     made = keep_weights(out, _described(profiled), profiled.table, identity)
     return _basis(made, options, (*_changes(kept, identity, aside), *_quality(profiled)))

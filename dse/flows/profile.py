@@ -9,6 +9,7 @@ import numpy as np
 
 from dse.base.errors import OptionError
 from dse.flows.bench import Bench, BenchSettings, open_bench
+from dse.flows.measure_points import cannot_run
 from dse.flows.profile_manifest import (
     IN_PLACE,
     MICRO_BENCHMARK,
@@ -40,6 +41,7 @@ from dse.model.platform import Platform
 from dse.model.trace import Topology
 from dse.model.weights import WeightTable
 from dse.program.network import Network
+from dse.report.ranking import mapping_text
 from dse.run.options import RunOptions
 
 
@@ -149,6 +151,7 @@ def profile_on_bench(
     where = "on one core" if settings.mapping is None else "in one mapping on several cores"
     known = profile_manifest(bench, run, found, where, (before, after))
     without = MICRO_BENCHMARK if rows else NO_CROSSING if settings.mapping is None else IN_PLACE
+    known = (*known, *journey.configuration())
     states = tuple(_described(state, known, len(owners)) for state in states)
     return ProfiledNetwork(
         topology=bench.topology,
@@ -160,7 +163,11 @@ def profile_on_bench(
         owners=owners,
         crossings=table_text(rows) if rows else "",
         moments=(before, after),
-        warnings=(*unsteady(before, after, seconds), *_doubts(found, len(owners) * settings.runs - used)),
+        warnings=(
+            *unsteady(before, after, seconds),
+            *_doubts(found, len(owners) * settings.runs - used),
+            *journey.crowded(),
+        ),
         seconds=seconds,
     )
 
@@ -190,6 +197,17 @@ class _Journey:
             point = split_point(topology, (0,) * len(topology.actors), settings.capacities)
         mapping = None if point is None else self._written(point, "profiled")
         return self._profiler.profile(settings.runs, self._rng, mapping=mapping, heard=self._stage)
+
+    def configuration(self) -> Pairs:
+        """Return the mapping that is profiled, as a pair of the manifest; nothing on one core."""
+        point, topology = self._settings.mapping, self._bench.topology
+        return () if point is None else (("mapping", mapping_text(point, topology, shown=len(topology.actors))),)
+
+    def crowded(self) -> list[str]:
+        """Return in words that the mapping which is profiled wants more of the machine than there is."""
+        point = self._settings.mapping
+        why = "" if point is None else cannot_run(point, self.platform, len(self._bench.cores))
+        return [f"the mapping is not run as it is estimated: {why}"] if why else []
 
     def owners(self, profile: Profile) -> tuple[Owners, ...]:
         """Return the splits to calibrate with."""

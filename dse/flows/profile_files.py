@@ -1,7 +1,9 @@
 """``dse profile`` as a function: loads the network, profiles it, writes the weight set and what belongs to it."""
 
+import contextlib
 import io
-from collections.abc import Callable
+import zipfile
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,12 +13,14 @@ from dse.base.errors import Diagnostic, ExecutionError
 from dse.base.files import write_whole
 from dse.flows.inputs import default_input, require_file, require_input
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
-from dse.flows.program import unheard
-from dse.formats.weights_folder import write_weights_folder
+from dse.flows.program import UNNAMED_OUTPUT, unheard
+from dse.formats.weights_folder import MANIFEST, write_weights_folder
 from dse.formats.xcf import read_xcf
 from dse.frontend.network.elaborate import load_network
 from dse.measure.firing_costs import firing_costs
+from dse.measure.machine import State
 from dse.measure.platform import usable_cores
+from dse.measure.session import STATES
 from dse.model.design_point import DesignPoint
 from dse.model.platform import Platform, Unit
 from dse.program.network import Network
@@ -69,7 +73,7 @@ def profile_file(options: ProfileOptions, stage: Callable[[str], None] = unheard
     path = options.input if options.input is not None else default_input(options.program)
     if path is not None:
         require_input(path)
-    run = replace(options.run, input=path, fifo_tokens=options.fifo_tokens)
+    run = replace(options.run, input=path, fifo_tokens=options.fifo_tokens, unnamed_output=UNNAMED_OUTPUT)
     settings = options.settings
     if options.mapping is not None:
         settings = replace(settings, mapping=_mapping(options.mapping, loaded.network))
@@ -88,6 +92,7 @@ def _written(profiled: ProfiledNetwork, options: ProfileOptions) -> tuple[str, .
     """Write the set, those of other states of the machine below it, and what else is known."""
     folder = Path(options.output)
     names = list(write_weights_folder(profiled.table, options.output))
+    _remove_earlier(folder, tuple(names), {state.state for state in profiled.states[1:]})
     for state in profiled.states[1:]:
         below = write_weights_folder(state.table, str(folder / state.state))
         names += [f"{state.state}/{name}" for name in below]
@@ -104,6 +109,28 @@ def _written(profiled: ProfiledNetwork, options: ProfileOptions) -> tuple[str, .
     return tuple(str(folder / name) for name in (*names, *more))
 
 
+def _remove_earlier(folder: Path, names: tuple[str, ...], kept: Collection[State]) -> None:
+    """Delete what an earlier profile has written into the folder and this one does not replace.
+
+    ``names``: of the files of a set; ``kept``: the states whose sets this profile writes below the folder.
+    """
+    below = [folder / state for state in STATES if state not in kept]
+    ours = [place for place in below if _is_of_profile(place / MANIFEST)]
+    files = [folder / CROSSINGS, folder / SAMPLES, *(place / name for place in ours for name in names)]
+    with contextlib.suppress(OSError):  # what cannot be deleted cannot be written either
+        for file in files:
+            file.unlink(missing_ok=True)
+        for place in ours:
+            place.rmdir()
+
+
+def _is_of_profile(manifest: Path) -> bool:
+    try:
+        return "core distance" in manifest.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+
+
 def samples_bytes(profiled: ProfiledNetwork) -> bytes:
     """Return an npz file: for each actor, by its name, what each firing cost, float32, in counts of the counter."""
     runs = profiled.runs
@@ -112,5 +139,10 @@ def samples_bytes(profiled: ProfiledNetwork) -> bytes:
         for costs in firing_costs(runs.profile, [run.samples for run in runs.timed], profiled.topology, runs.firings)
     }
     file = io.BytesIO()
-    np.savez_compressed(file, allow_pickle=False, **arrays)
+    with zipfile.ZipFile(file, "w") as archive:  # as savez, whose parameters some names are
+        for name, counts in arrays.items():
+            told = zipfile.ZipInfo(f"{name}.npy")
+            told.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(told, "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, counts, allow_pickle=False)
     return file.getvalue()

@@ -1,7 +1,7 @@
 """What a measured weight set says of itself: on what, when, how it was measured, and what it could not tell apart."""
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import dse
@@ -13,7 +13,7 @@ from dse.measure.machine import MachineMoment, State, cpu_model, trips_text
 from dse.measure.outliers import RULE
 from dse.measure.profiling import ProfileRuns
 from dse.model.trace import Topology, TraceActor
-from dse.run.options import RunOptions
+from dse.run.options import PLAIN_RUN, RunOptions
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -24,27 +24,45 @@ def profile_manifest(
     """Return the pairs of a profile; ``where``: in which configuration it was made, in words."""
     return (
         ("how", f"measured {where}, {len(found.timed)} timed and {len(found.plain)} plain runs merged"),
-        *_on_what(bench, run, moments),
+        *conditions(bench, run, (run.input,), moments),
         *_quality(found),
         *_not_told_apart(bench.topology, found),
     )
 
 
-def _on_what(bench: Bench, run: RunOptions, moments: tuple[MachineMoment, MachineMoment]) -> Iterator[tuple[str, str]]:
+def conditions(
+    bench: Bench, run: RunOptions, inputs: Sequence[str | None], moments: tuple[MachineMoment, MachineMoment]
+) -> Iterator[tuple[str, str]]:
+    """Yield on what, when and by which program something was measured; ``run``: how, but for its ``inputs``."""
     facts = bench.facts
     yield "where", f"{cpu_model()}, {len(bench.cores)} cores"
     yield "when", datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     yield "tool", f"dse {dse.__version__}"
     yield "network", bench.network.name
-    if run.input is not None:
-        yield "input", encodable(Path(run.input).name)
-        if Path(run.input).is_file():
-            yield "input digest", file_digest(run.input)
+    for number, path in enumerate(inputs, start=1):
+        if path is not None:
+            key = "input" if len(inputs) == 1 else f"input {number}"
+            yield key, encodable(Path(path).name)
+            if Path(path).is_file():
+                yield f"{key} digest", file_digest(path)
+    if options := _options_text(run):
+        yield "options", options
     yield "compiler", bench.version.text
     yield "flags", " ".join(bench.flags)
     yield "counter", f"{facts.kind.name} at {facts.mhz:.3f} MHz, steps of {facts.step:g}, {facts.cost:.1f} a reading"
     for name, moment in zip(("at the start", "at the end"), moments, strict=True):
         yield f"machine {name}", _moment_text(moment)
+
+
+def _options_text(run: RunOptions) -> str:
+    """Return how a run differs from a plain one, as options of ``dse run``; empty where it does not."""
+    told = (
+        ("-l", run.loops, PLAIN_RUN.loops),
+        ("-f", run.frames, PLAIN_RUN.frames),
+        ("-s", run.fifo_tokens, PLAIN_RUN.fifo_tokens),
+        ("--max-firings", run.max_firings, PLAIN_RUN.max_firings),
+    )
+    return " ".join(f"{name} {value}" for name, value, usual in told if value != usual)
 
 
 def _moment_text(moment: MachineMoment) -> str:

@@ -18,6 +18,9 @@ from dse.native.result import failure_of, read_result
 from dse.program.network import Network
 from dse.run.options import RunOptions
 
+_LEAST_LIMIT_S = 60.0
+_LIMIT_RUNS = 100
+"""Where no time limit is given, a run hangs that takes this time, and so many times as long as any before it."""
 _MOST_PAIRS_OF = 4
 """Of so many cores all pairs are measured; of more, each with the first."""
 
@@ -33,7 +36,8 @@ class Apps:
 class NativeRunner:
     """Runs the programs of a network; a ``Program`` of ``dse.measure.runs``.
 
-    ``cores``: those that threads are bound to, and between which round trips are measured.
+    ``cores``: those that threads are bound to, and between which round trips are measured. ``time_limit_s``: of one
+    run; None: the first one may take as long as it does, later ones much longer than those before them.
     """
 
     def __init__(
@@ -49,6 +53,7 @@ class NativeRunner:
         self._options = options
         self._pairs = core_pairs(cores)
         self._time_limit_s = time_limit_s
+        self._longest_s = 0.0
 
     def run(self, order: RunOrder) -> RunRecord:
         """Run a program. Raises ``ExecutionError`` where it fails, crashes, or takes too long."""
@@ -78,15 +83,23 @@ class NativeRunner:
             result,
         ]
         command += _own_arguments(order, folder)
+        if order.hashed and "--hashes" not in command:
+            command.append("--hashes")
         if self._pairs:
             command += ["--ping-pong", ",".join(str(core) for pair in self._pairs for core in pair)]
-        ended = run_program(command, time_limit_s=self._time_limit_s)
+        ended = run_program(command, time_limit_s=self._limit_s())
+        self._longest_s = max(self._longest_s, ended.seconds)
         require_no_crash(ended, result)
         document = read_result(result)
         failure = failure_of(document)
         if failure is not None:
             raise failure
         return document, ended.output
+
+    def _limit_s(self) -> float | None:
+        if self._time_limit_s is not None or self._longest_s == 0.0:
+            return self._time_limit_s
+        return max(_LEAST_LIMIT_S, _LIMIT_RUNS * self._longest_s)
 
 
 def core_pairs(cores: Sequence[int]) -> tuple[tuple[int, int], ...]:

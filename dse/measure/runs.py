@@ -12,7 +12,8 @@ class RunOrder:
     """How a program is to be run. ``mapping``: an XCF, None: all on one core in the usual schedule.
 
     ``records``: where the timed program writes its records, ``trace``: where the firings go, ``singly``: (actor,
-    action) that are timed one by one; all only of the timed program.
+    action) that are timed one by one; all only of the timed program. ``hashed``: the result has what the tokens were
+    and not only how many, which takes time.
     """
 
     input: str | None = None
@@ -21,6 +22,7 @@ class RunOrder:
     records: Path | None = None
     trace: Path | None = None
     singly: tuple[tuple[int, int], ...] = ()
+    hashed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

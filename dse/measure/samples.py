@@ -21,15 +21,6 @@ class CounterKind(IntEnum):
     NANOSECONDS = 3
 
 
-class Ending(IntEnum):
-    """Why a visit ended."""
-
-    SPENT = 0
-    LACKS_TOKENS = 1
-    LACKS_ROOM = 2
-    OTHER = 3
-
-
 UNKNOWN_STEPS = 0xFFFFFFFF
 """A duration that was not measured."""
 SATURATED_STEPS = 0xFFFFFFFE
@@ -40,7 +31,8 @@ SATURATED_STEPS = 0xFFFFFFFE
 class Visits:
     """Visits of a scheduler to actors in which something fired, in order of time; all arrays of shape (n_visits,).
 
-    The firings of the visits of an actor, one after the other over all threads, are its trace.
+    The firings of the visits of an actor, one after the other over all threads, are its trace. ``ending``: 0 the budget
+    of firings was spent, 1 tokens were lacking, 2 room was, 3 anything else.
     """
 
     actor: NDArray[np.uint16]

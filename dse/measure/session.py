@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dse.measure.agreement import Spread, spread_of
 from dse.measure.machine import RoundTrip, State
 from dse.measure.runs import Program, RunOrder
 
@@ -113,8 +112,3 @@ def _measured(program: Program, candidate: Candidate, index: int, round_: int) -
         switches=record.switches,
         wrong=candidate.result is not None and record.result != candidate.result,
     )
-
-
-def spreads(runs: Sequence[Sequence[float]]) -> tuple[Spread | None, ...]:
-    """Return median and quartiles of the runs of each candidate; None for one without runs."""
-    return tuple(spread_of(of_one) if of_one else None for of_one in runs)

@@ -2,23 +2,26 @@
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dse.base.errors import ExecutionError, OptionError
+from dse.base.errors import DseError, ExecutionError, OptionError
 from dse.cli.measure import mapping_files
 from dse.explore.space.build import build_space
 from dse.explore.space.space import SpaceOptions
-from dse.flows.measure import MeasureOptions, compare_on_bench, drawn_points, measure_mappings
+from dse.flows.measure import MeasureOptions, compare_on_bench, drawn_points, heaviest_load, measure_mappings
 from dse.flows.measure_files import measured_document, runs_text, write_measured
 from dse.flows.measure_points import MeasureSettings, cannot_run, measure_on_bench
 from dse.flows.profile import ProfileSettings, profile_on_bench, split_point
 from dse.formats.weights_folder import write_weights_folder
+from dse.formats.xcf import read_xcf
 from dse.formats.xcf_write import write_xcf
+from dse.measure.machine import MachineMoment
 from dse.measure.platform import this_machine
-from dse.model.design_point import DesignPoint, Partition
+from dse.model.design_point import DesignPoint, Partition, Policy
 from dse.run.options import RunOptions
 from tests.unit.flows.made_up_bench import made_up_bench
 from tests.unit.measure.networks import FACTS, chain
@@ -56,7 +59,10 @@ def test_documents_and_files(tmp_path: Path) -> None:
     assert document["state"] == "near"
     assert len(document["pairs"]) == 8
     assert document["pairs"][0]["name"].endswith("256 tokens")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "scatter-far.svg").write_text("of an earlier measurement")
     written = write_measured(measured, tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {path.name for path in written}
     assert [path.name for path in written] == ["measured.json", "runs.tsv", "scatter-near.svg", "scatter-near.png"]
     assert json.loads((tmp_path / "out" / "measured.json").read_text()) == document
     assert "512 tokens" in (tmp_path / "out" / "scatter-near.svg").read_text()
@@ -137,7 +143,7 @@ def test_a_wrong_result_is_not_compared(tmp_path: Path) -> None:
 
     def run(order):
         record = original(order)
-        wrong = order.mapping is not None and not order.timed and "candidate-1" in str(order.mapping)
+        wrong = order.mapping is not None and "candidate-1" in str(order.mapping)
         return replace(record, result="other") if wrong else record
 
     bench.program.run = run
@@ -168,3 +174,107 @@ def test_drawn_points_are_different_and_the_same_for_a_seed() -> None:
     assert len({point.digest() for point in drawn}) == 3
     assert drawn == drawn_points(space, 3, np.random.default_rng(1))
     assert len(drawn_points(space, 99, np.random.default_rng(1))) == 4
+
+
+def test_values_that_differ_are_found_before_anything_is_measured(tmp_path: Path) -> None:
+    """As many tokens as on one core, but not the same ones: only their hashes tell."""
+    bench = made_up_bench(tmp_path, rounds=40)
+    original = bench.program.run
+
+    def run(order):
+        apart = order.mapping is not None and len(read_xcf(str(order.mapping), chain(), HERE).partitions) > 1
+        return replace(original(order), result="other values" if order.hashed and apart else "same")
+
+    bench.program.run = run
+    measured = compare_on_bench(bench, OPTIONS, (None,))
+    assert [why for _, why in measured.skipped] == ["its result is not that of one core"] * 3
+    assert len(measured.comparisons[0].pairs) == 1
+    two = split_point(chain(), (0, 1, 0), (512, 512))
+    bench.program.run = lambda order: replace(
+        original(order), result="other values" if order.hashed and order.mapping else "same"
+    )
+    (found,) = measure_on_bench(bench, HERE, [two], RunOptions(), MeasureSettings(rounds=3))
+    assert found.skipped == "its result is not that of one core"
+
+
+def test_a_mapping_that_fails_does_not_end_the_measurement(tmp_path: Path) -> None:
+    bench = made_up_bench(tmp_path, rounds=40)
+    original = bench.program.run
+    tried = []
+
+    def run(order):
+        if order.mapping is not None and order.mapping.stem == "tried":
+            tried.append(order)
+            if len(tried) == 2:
+                raise ExecutionError("the native program crashed: SIGSEGV in 'filter'")
+        return original(order)
+
+    bench.program.run = run
+    measured = compare_on_bench(bench, OPTIONS, (None,))
+    ((_, why),) = measured.skipped
+    assert why == "the native program crashed: SIGSEGV in 'filter'"
+    assert len(measured.comparisons[0].pairs) == 3
+
+
+def test_the_document_says_what_made_it(tmp_path: Path) -> None:
+    options = replace(OPTIONS, run=RunOptions(loops=7))
+    measured = compare_on_bench(made_up_bench(tmp_path, rounds=40), options, ("a", "b"))
+    made = measured_document(measured)["made"]
+    assert {"where", "when", "tool", "compiler", "flags", "counter", "machine at the start"} <= made.keys()
+    assert (made["input 1"], made["input 2"], made["options"]) == ("a", "b", "-l 7")
+    assert made["runs"] == "up to 4 of each mapping, in random order by seed 1"
+    assert made["weights"].startswith("measured here, 2 profiles")
+
+
+def test_weights_of_another_state_are_no_secret(tmp_path: Path) -> None:
+    bench = made_up_bench(tmp_path, rounds=40)
+    found = profile_on_bench(bench, RunOptions(), ProfileSettings(runs=1, calibrate=1))
+    write_weights_folder(found.table, str(tmp_path / "weights"))
+    bench.program.trip_ns = 400.0
+    measured = compare_on_bench(bench, replace(OPTIONS, weights=(str(tmp_path / "weights"),)), (None,))
+    assert measured.comparisons[0].state == "far"
+    assert "cores far: the weights were calibrated while they were near" in measured.warnings
+
+
+def test_a_machine_that_is_busy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    busy = MachineMoment(load=3.0, stolen_s=None, busy_s=None, mhz=())
+    monkeypatch.setattr("dse.flows.measure.machine_moment", lambda: busy)
+    bench = made_up_bench(tmp_path, rounds=40)
+    found = profile_on_bench(bench, RunOptions(), ProfileSettings(runs=1, calibrate=1))
+    write_weights_folder(found.table, str(tmp_path / "weights"))
+    measured = compare_on_bench(bench, replace(OPTIONS, weights=(str(tmp_path / "weights"),)), (None,))
+    assert "the load was 3.00 at the start: others use the cores" in measured.warnings
+
+
+def test_what_is_wrong_with_options_is_said_before_anything_runs(tmp_path: Path) -> None:
+    bench = made_up_bench(tmp_path)
+    (tmp_path / "broken.xcf").write_text("<configuration>")
+    options = replace(OPTIONS, sample=None, mappings=(str(tmp_path / "broken.xcf"),))
+    with pytest.raises(DseError):
+        compare_on_bench(bench, options, (None,))
+    assert bench.program.orders == []
+    with pytest.raises(OptionError, match="engine"):
+        measure_mappings(replace(OPTIONS, engine="steam"))
+
+
+def test_the_heaviest_load_of_several_cores() -> None:
+    def load(policy: Policy, cores: int) -> float:
+        partition = Partition(name="P", actors=(0, 1, 2), unit="cpu", policy=policy, cores=cores)
+        return heaviest_load(DesignPoint(partitions=(partition,), capacities=(512, 512)), [3.0, 8.0, 4.0])
+
+    assert load("NON_PREEMPTIVE", 1) == 15.0
+    assert load("NON_PREEMPTIVE", 2) == 8.0  # one actor is on one core at a time
+    assert load("FULL_PARALLEL", 1) == 8.0
+
+
+def test_weights_by_which_nothing_takes_time_are_refused(tmp_path: Path) -> None:
+    bench = made_up_bench(tmp_path, rounds=40)
+    table = profile_on_bench(bench, RunOptions(), ProfileSettings(runs=1, calibrate=1)).table
+    free = {key: replace(cost, mean_cycles=Fraction(0), min_cycles=None) for key, cost in table.compute.items()}
+    for k, given in enumerate(
+        (replace(table, compute=free), replace(table, compute=free, scheduling={}, transfers={}))
+    ):
+        folder = str(tmp_path / f"weights{k}")
+        write_weights_folder(given, folder)
+        with pytest.raises(OptionError, match=r"by the weights (no action|a mapping) takes"):
+            compare_on_bench(bench, replace(OPTIONS, weights=(folder,)), (None,))

@@ -293,6 +293,24 @@ def test_whatever_prevents_measuring_is_said_and_the_search_goes_on(
     assert any("nominal" in text for text in explored.study.assumed)
 
 
+def test_weights_of_another_network_do_not_stay_beside_a_search_without_measured_ones(
+    machine: Machine, tmp_path: Path
+) -> None:
+    """Whoever continues the search would go on with them, not with those that it was begun with."""
+    shutil.copytree(ACTORS / "pingpong", tmp_path / "pingpong")
+    program, out = str(tmp_path / "pingpong" / "pingpong.xdf"), tmp_path / "out"
+    explore(options(out, program=program))
+    source = next((tmp_path / "pingpong").rglob("*.cal"))
+    source.write_text(source.read_text() + "\n// a remark\n")
+    machine.refusal = NoNativeForm("an actor has no C++ form")
+    counted = explore(options(out, program=program))
+    assert counted.setting.notes[0] == "not measured: an actor has no C++ form"
+    assert "were measured for another network: they were moved to weights-previous" in counted.setting.notes[1]
+    assert not (out / "weights").exists()
+    continued = explore(options(out, program=program, resume=True))
+    assert continued.setting.problem.weights == counted.setting.problem.weights
+
+
 def test_one_core_cannot_tell_what_crossing_costs(machine: Machine, tmp_path: Path) -> None:
     machine.cores = (3,)
     explored = explore(options(tmp_path))

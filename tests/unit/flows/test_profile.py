@@ -8,11 +8,13 @@ import pytest
 
 from dse.base.errors import ExecutionError, OptionError
 from dse.flows.profile import ProfileSettings, profile_on_bench, split_point
-from dse.flows.profile_files import samples_bytes
+from dse.flows.profile_files import ProfileOptions, profile_file, samples_bytes
 from dse.run.options import RunOptions
 from tests.unit.flows.made_up_bench import CROSSING_READ, CROSSING_WRITE, made_up_bench
+from tests.unit.measure.networks import chain
 
 RUN = RunOptions(input="image")
+PINGPONG = str(Path(__file__).resolve().parents[3] / "actors" / "pingpong" / "pingpong.xdf")
 
 
 def test_weights_for_one_core_and_between_two(tmp_path: Path) -> None:
@@ -109,3 +111,60 @@ def test_samples_hold_every_firing(tmp_path: Path) -> None:
         assert sorted(arrays) == ["filter", "sink", "source"]
         assert len(arrays["filter"]) == len(found.runs.firings[1])
         assert arrays["source"].mean() == pytest.approx(9.0, rel=0.1)
+
+
+def test_samples_of_actors_that_are_called_as_parameters_of_numpy(tmp_path: Path) -> None:
+    found = profile_on_bench(made_up_bench(tmp_path), RUN, ProfileSettings(runs=1, calibrate=0))
+    names = ("file", "allow_pickle", "a/b")
+    actors = tuple(replace(actor, name=name) for actor, name in zip(found.topology.actors, names, strict=True))
+    renamed = replace(found, topology=replace(found.topology, actors=actors))
+    (tmp_path / "samples.npz").write_bytes(samples_bytes(renamed))
+    with np.load(tmp_path / "samples.npz") as arrays:
+        assert sorted(arrays) == sorted(names)
+    assert samples_bytes(renamed) == samples_bytes(renamed)
+
+
+def test_the_manifest_names_the_options_of_the_run(tmp_path: Path) -> None:
+    run = RunOptions(loops=20, fifo_tokens=1024, frames=3)
+    manifest = dict(profile_on_bench(made_up_bench(tmp_path), run, ProfileSettings(runs=1, calibrate=0)).table.manifest)
+    assert manifest["options"] == "-l 20 -f 3 -s 1024"
+    plain = profile_on_bench(made_up_bench(tmp_path), RUN, ProfileSettings(runs=1, calibrate=0)).table.manifest
+    assert "options" not in dict(plain)
+
+
+def test_a_profile_that_is_written_again_leaves_nothing_of_the_former(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it does not write itself would be of other runs: samples, crossings, sets of other states."""
+    (tmp_path / "bench").mkdir()
+    found = profile_on_bench(made_up_bench(tmp_path / "bench"), RUN, ProfileSettings(runs=1, calibrate=1))
+    (near,) = found.states
+    asked = []
+
+    def profiled(_network, run, _settings, _stage):
+        asked.append(run)
+        return results.pop()
+
+    table = replace(near.table, manifest=(("core distance", "far"),))
+    results = [found, replace(found, crossings="a table", states=(near, replace(near, state="far", table=table)))]
+    monkeypatch.setattr("dse.flows.profile_files.profile_program", profiled)
+    options = ProfileOptions(program=PINGPONG, output=str(tmp_path / "w"), samples=True)
+    profile_file(options)
+    (tmp_path / "w" / "near").mkdir()
+    (tmp_path / "w" / "near" / "notes.txt").write_text("mine")
+    assert (tmp_path / "w" / "far" / "manifest.yaml").is_file()
+    written = profile_file(replace(options, samples=False)).written
+    left = {path for path in (tmp_path / "w").rglob("*") if path.is_file()}
+    assert left == {Path(name) for name in written} | {tmp_path / "w" / "near" / "notes.txt"}
+    assert not (tmp_path / "w" / "far").exists()
+    assert asked[0].unnamed_output is not None, "a network that writes has no option to name where"
+
+
+def test_a_mapping_of_more_cores_than_there_are_is_marked(tmp_path: Path) -> None:
+    bench = made_up_bench(tmp_path)
+    two = profile_on_bench(bench, RUN, ProfileSettings(runs=1, mapping=split_point(chain(), (0, 1, 0), (512, 512))))
+    assert dict(two.table.manifest)["mapping"] == "P0:source,sink P1:filter"
+    assert not any("it needs" in warning for warning in two.warnings)
+    crowded = made_up_bench(tmp_path, cores=1)
+    one = profile_on_bench(crowded, RUN, ProfileSettings(runs=1, mapping=split_point(chain(), (0, 1, 0), (512, 512))))
+    assert "the mapping is not run as it is estimated: it needs 2 cores, this machine has 1" in one.warnings

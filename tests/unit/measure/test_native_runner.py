@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dse.base.errors import ExecutionError
+from dse.measure import native_runner
 from dse.measure.native_runner import Apps, NativeRunner, core_pairs
 from dse.measure.runs import RunOrder
 from dse.program.network import Network
@@ -68,6 +69,25 @@ def test_the_timed_program_gets_its_files(tmp_path: Path) -> None:
     assert "--raw r --trace t --singly" in asked
     assert "--ping-pong" not in asked
     assert (tmp_path / "singly").read_text() == "0 3\n2 1\n"
+
+
+def test_tokens_are_hashed_where_that_is_asked_for(tmp_path: Path) -> None:
+    made = runner(tmp_path, DOCUMENT)
+    made.run(RunOrder())
+    assert "--hashes" not in (tmp_path / "plain.asked").read_text()
+    made.run(RunOrder(hashed=True))
+    assert "--hashes" in (tmp_path / "plain.asked").read_text()
+
+
+def test_a_run_that_takes_much_longer_than_others_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = runner(tmp_path, DOCUMENT)
+    made._time_limit_s = None
+    made.run(RunOrder())
+    monkeypatch.setattr(native_runner, "_LEAST_LIMIT_S", 0.5)
+    monkeypatch.setattr(native_runner, "_LIMIT_RUNS", 0)
+    (tmp_path / "plain").write_text(f"#!{sys.executable}\nimport time\ntime.sleep(30)\n")
+    with pytest.raises(ExecutionError, match=r"has not ended after 0\.5 s"):
+        made.run(RunOrder())
 
 
 def test_equal_work_has_an_equal_digest(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from dse.measure.machine import RoundTrip
 from dse.measure.runs import RunOrder, RunRecord
-from dse.measure.session import Candidate, Patience, measure_candidates, spreads
+from dse.measure.session import Candidate, Patience, measure_candidates
 
 
 @dataclass
@@ -57,10 +57,6 @@ def test_wrong_results_are_named_and_left_out() -> None:
     )
     assert session.wrong == ("c20",)
     assert session.of("near") == [[10.0, 10.0], []]
-    found = spreads(session.of("near"))
-    assert found[0] is not None
-    assert found[0].median == 10.0
-    assert found[1] is None
 
 
 def test_time_ends_a_session_after_a_whole_round() -> None:
