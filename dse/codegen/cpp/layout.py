@@ -40,9 +40,9 @@ def _parts(text: str) -> list[str]:
 def _break(text: str, start: int) -> int | None:
     """Return the last place up to the width where a line may be broken; else the first one behind it."""
     best = None
-    for found in _MARK_OR_STRING.finditer(text, start + 1):
+    for found in _MARK_OR_STRING.finditer(text, start):  # a line may begin with a string, and with a mark
         mark = found[0]
-        if mark[0] == '"':
+        if mark[0] == '"' or found.start() == start:
             continue
         place = found.end() if mark[0] in ",;" or mark == " = " else found.start() + 1
         if place > _WIDTH:

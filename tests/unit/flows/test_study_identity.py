@@ -107,6 +107,7 @@ NOT_AN_INPUT = {
     "budget": "more of it continues a study", "workers": "no result depends on it",
     "cluster": "no result depends on it", "best": "what is delivered, not what is searched",
     "out": "where it is", "resume": "what is tried here",
+    "measure": "what is run after the search", "refine": "the weights that it changes are an input",
 }  # fmt: skip
 FREE = (
     ("engine", "reference"), ("budget", Budget(evaluations=3)), ("workers", 2), ("best", 1),
