@@ -3,7 +3,9 @@
 Calibration runs put actors on several cores. A visit there is compared with what the same firings take on one core; the
 rest is split over the buffers that cross, for each by the visits that moved tokens on it (the indices and the first
 cache line travel once) and by the tokens. An estimate pays for each transfer of a firing, so what a visit pays once is
-spread over its transfers. Buffers that crossed in no calibration get the means of those that did, by side and bytes.
+spread over the transfers of the longest visit that was seen: an end that makes short visits waits for the other one,
+and has time for what it pays more. Buffers that crossed in no calibration get the means of those that did, by side and
+bytes.
 """
 
 from collections.abc import Sequence
@@ -72,7 +74,8 @@ class _Observed:
 
     ``local``: shape (n,), what they would take on one core; ``more``: shape (n,), what they took more; ``active``:
     shape (n, p), 1 where tokens crossed on a port; ``tokens``: shape (n, p), how many; ``transfers``: shape (p,), the
-    firings that moved some. The last three are 0 for ports that do not cross.
+    firings that moved some; ``longest``: shape (p,), the most of these in one visit. The last four are 0 for ports that
+    do not cross.
     """
 
     local: FloatArray
@@ -80,6 +83,7 @@ class _Observed:
     active: FloatArray
     tokens: FloatArray
     transfers: FloatArray
+    longest: FloatArray
 
 
 def crossing_costs(profile: Profile, topology: Topology, calibrations: Sequence[Calibration]) -> Crossings:
@@ -126,12 +130,14 @@ def _observed(profile: Profile, actor: int, ports: Sequence[_Port], calibration:
     owner = calibration.partition_of
     crosses = np.array([float(owner[port.peer] != owner[actor]) for port in ports])
     tokens = (visits.counts @ rates) * crosses
+    transfers = (visits.counts @ (rates > 0)) * crosses
     return _Observed(
         local=local,
         more=steps - local,
         active=(tokens > 0).astype(np.float64),
         tokens=tokens,
-        transfers=(visits.counts @ (rates > 0)).sum(axis=0) * crosses,
+        transfers=transfers.sum(axis=0),
+        longest=transfers.max(axis=0, initial=0.0),
     )
 
 
@@ -154,9 +160,10 @@ def _fitted(ports: Sequence[_Port], observed: Sequence[_Observed]) -> _Fitted:
     split = split_durations(more, columns, optional=tuple(range(n)))
     costs = np.nan_to_num(split.costs)
     transfers = np.sum([some.transfers for some in observed], axis=0)
+    longest = np.max([some.longest for some in observed], axis=0)
     crossings = {}
     for p in np.flatnonzero(transfers).tolist():
-        once = float(costs[p] * columns[:, p].sum() / transfers[p])
+        once = float(costs[p] / longest[p])
         price = PortPrice(fixed=once, each=float(costs[n + p]))
         crossings[ports[p].side, ports[p].buffer] = Crossing(price=price, transfers=int(transfers[p]))
     local = np.concatenate([some.local for some in observed])

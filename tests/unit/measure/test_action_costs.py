@@ -131,3 +131,22 @@ def test_a_phase_beyond_the_record_is_left_out() -> None:
     singles = singles_of_actor([[singles_of(rows)]], 0, 20.0)
     assert singles.computing.tolist() == [50.0]
     assert singles.firing.tolist() == [1]
+
+
+def test_a_firing_that_takes_long_in_every_run_is_no_outlier() -> None:
+    counts = np.ones((200, 1), dtype=np.int64)
+    true = np.full(200, 2_000)
+    true[::40] = 90_000  # data, not interruptions
+    runs, singles = [], []
+    for run in range(3):
+        took = true.copy()
+        took[7 + run] += 500_000  # an interruption
+        cost = int(FACTS.cost)
+        singles.append([singles_of([(0, k, cost, int(t) + cost, cost) for k, t in enumerate(took)])])
+        runs.append(visits_of(counts, took + 50.0 + 5 * FACTS.cost))
+    costs = actor_costs(0, runs, singles_of_actor(singles, 0, FACTS.cost), FACTS)
+    assert costs.actions[0] is not None
+    assert costs.actions[0].computing.mean == pytest.approx(true.mean())
+    assert costs.actions[0].computing.most == 90_000
+    assert costs.total == pytest.approx(float(true.sum()) + 200 * 50.0, rel=1e-3)
+    assert costs.outliers.left_out >= 3
