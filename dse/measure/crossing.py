@@ -47,7 +47,11 @@ class Crossing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossings:
-    """The crossing costs of all buffers, by buffer; and what no crossing explains, as a share of the busy time."""
+    """The crossing costs of all buffers, by buffer.
+
+    ``unexplained``: what the calibrations took more than these prices and the costs on one core together, as a share of
+    the busy time; it holds the waiting in short visits, which the prices leave out.
+    """
 
     reads: tuple[Crossing, ...]
     writes: tuple[Crossing, ...]
@@ -73,9 +77,8 @@ class _Observed:
     """The visits of an actor in a calibration, n of them, with p ports.
 
     ``local``: shape (n,), what they would take on one core; ``more``: shape (n,), what they took more; ``active``:
-    shape (n, p), 1 where tokens crossed on a port; ``tokens``: shape (n, p), how many; ``transfers``: shape (p,), the
-    firings that moved some; ``longest``: shape (p,), the most of these in one visit. The last four are 0 for ports that
-    do not cross.
+    shape (n, p), 1 where tokens crossed on a port; ``tokens``: shape (n, p), how many; ``transfers``: shape (n, p), the
+    firings that moved some. The last three are 0 for ports that do not cross.
     """
 
     local: FloatArray
@@ -83,7 +86,6 @@ class _Observed:
     active: FloatArray
     tokens: FloatArray
     transfers: FloatArray
-    longest: FloatArray
 
 
 def crossing_costs(profile: Profile, topology: Topology, calibrations: Sequence[Calibration]) -> Crossings:
@@ -136,8 +138,7 @@ def _observed(profile: Profile, actor: int, ports: Sequence[_Port], calibration:
         more=steps - local,
         active=(tokens > 0).astype(np.float64),
         tokens=tokens,
-        transfers=transfers.sum(axis=0),
-        longest=transfers.max(axis=0, initial=0.0),
+        transfers=transfers,
     )
 
 
@@ -159,18 +160,18 @@ def _fitted(ports: Sequence[_Port], observed: Sequence[_Observed]) -> _Fitted:
     more = np.concatenate([some.more for some in observed])
     split = split_durations(more, columns, optional=tuple(range(n)))
     costs = np.nan_to_num(split.costs)
-    transfers = np.sum([some.transfers for some in observed], axis=0)
-    longest = np.max([some.longest for some in observed], axis=0)
+    transfers = np.concatenate([some.transfers for some in observed])
+    fixed = costs[:n] / np.maximum(transfers.max(axis=0), 1.0)
+    paid = transfers @ fixed + columns[:, n:] @ costs[n:]
     crossings = {}
-    for p in np.flatnonzero(transfers).tolist():
-        once = float(costs[p] / longest[p])
-        price = PortPrice(fixed=once, each=float(costs[n + p]))
-        crossings[ports[p].side, ports[p].buffer] = Crossing(price=price, transfers=int(transfers[p]))
+    for p in np.flatnonzero(transfers.any(axis=0)).tolist():
+        price = PortPrice(fixed=float(fixed[p]), each=float(costs[n + p]))
+        crossings[ports[p].side, ports[p].buffer] = Crossing(price=price, transfers=int(transfers[:, p].sum()))
     local = np.concatenate([some.local for some in observed])
     return _Fitted(
         crossings=crossings,
         busy=float((local + more)[split.kept].sum()),
-        left=float((more - split.predicted)[split.kept].sum()),
+        left=float((more - paid)[split.kept].sum()),
     )
 
 
