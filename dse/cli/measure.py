@@ -13,6 +13,7 @@ from dse.cli.profile import add_bench_arguments, bench_settings
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import add_run_arguments, run_options
 from dse.cli.streams import print_json, say
+from dse.flows.inputs import require_place
 from dse.flows.measure import Measured, MeasureOptions, measure_mappings
 from dse.flows.measure_files import measured_document, write_measured
 from dse.flows.measure_points import MeasureSettings
@@ -75,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
     """Measure, compare, write the results and print them."""
     for name in ("program", "out"):
         refuse_empty(name, getattr(args, name))
+    if args.out is not None:
+        require_place(args.out, "--out")
     with run_line() as line:
         measured = measure_mappings(_options(args), (lambda _: None) if args.quiet else line.show)
     if not args.quiet:

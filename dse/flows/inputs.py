@@ -1,9 +1,9 @@
-"""The files that a user names, and the input of a network when none is named."""
+"""The files and folders that a user names, and the input of a network when none is named."""
 
 import os
 from pathlib import Path
 
-from dse.base.errors import FormatError
+from dse.base.errors import FormatError, OptionError
 from dse.base.source import file_span
 
 DEFAULT_INPUT = "input.default"
@@ -26,6 +26,21 @@ def require_file(path: str, expected: str) -> None:
         raise FormatError("this is a folder, not a file", span=file_span(path, 0), expected=expected)
     if not Path(path).is_file():
         raise FormatError("there is no such file", span=file_span(path, 0), expected=expected)
+
+
+def require_place(path: str, option: str) -> None:
+    """Do nothing if a folder is at ``path``, or can be made there; said before what takes long.
+
+    Raises:
+        OptionError: there is something else, or nothing can be written; it names the ``option``.
+    """
+    place = Path(path)
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    if not place.is_dir():
+        raise OptionError(f"'{place}' is no folder", expected=f"name another with {option}")
+    if not os.access(place, os.W_OK):
+        raise OptionError(f"nothing can be written into the folder '{place}'", expected=f"name another with {option}")
 
 
 def default_input(network_path: str) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dse.base.errors import Diagnostic, ExecutionError
 from dse.base.files import write_whole
-from dse.flows.inputs import default_input, require_file, require_input
+from dse.flows.inputs import default_input, require_file, require_input, require_place
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
 from dse.flows.program import UNNAMED_OUTPUT, unheard
 from dse.formats.weights_folder import MANIFEST, write_weights_folder
@@ -69,6 +69,7 @@ def profile_file(options: ProfileOptions, stage: Callable[[str], None] = unheard
     """
     stage("reading the program")
     require_file(options.program, "a network (.xdf)")
+    require_place(options.output, "-o")
     loaded = load_network(options.program, source_paths=options.source_paths)
     path = options.input if options.input is not None else default_input(options.program)
     if path is not None:
