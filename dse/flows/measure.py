@@ -315,8 +315,6 @@ class _Journey:
         estimates = make_engine(self._options.engine, problem).estimates(points)
         if any(estimate.tick_unit != "ps" for estimate in estimates):
             raise OptionError("the weights have no clock: what they add up to is no time", expected="measure them")
-        if not all(estimate.makespan or estimate.deadlock is not None for estimate in estimates):
-            raise OptionError("by the weights a mapping takes no time", expected="measure them")
         return [None if estimate.deadlock is not None else estimate.makespan / 1000 for estimate in estimates]
 
     def _session(self, entries: Sequence[_Entry], usual: Mapping[str | None, UsualResults]) -> Session:

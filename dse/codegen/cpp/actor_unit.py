@@ -17,7 +17,7 @@ from dse.codegen.cpp.natives import NativeForms
 from dse.codegen.cpp.no_native_form import NoNativeForm
 from dse.codegen.cpp.scheduling import SchedulingWriter
 from dse.codegen.cpp.scope import ActorScope, scope_of
-from dse.codegen.cpp.spelling import CPP, Names
+from dse.codegen.cpp.spelling import CPP, Names, comment_text
 from dse.codegen.cpp.state import StateWriter
 from dse.codegen.cpp.statements import SourceLines, no_source
 from dse.codegen.emitter import Lines
@@ -160,7 +160,7 @@ def _file(scope: ActorScope) -> Lines:
     write, lines = scope.expressions, Lines(CPP.indent)
     tables = {v.name: t for v in scope.explicit.variables if (t := write.variable_table(v)) is not None}
     body = _class(scope, frozenset(tables))
-    lines.add(f"// {scope.actor.name}, written by dse from {scope.actor.path}.")
+    lines.add(f"// {comment_text(f'{scope.actor.name}, written by dse from {scope.actor.path}.')}")
     _add(lines, _HEAD.format(context='#include "dse/context.hpp"\n' if write.needs_context else ""))
     for declaration in _declarations(scope):
         lines.add(declaration)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dse.base.source import Span
 from dse.codegen.cpp.actor_unit import ActorUnit
 from dse.codegen.cpp.layout import folded
-from dse.codegen.cpp.spelling import CPP, quoted
+from dse.codegen.cpp.spelling import CPP, comment_text, quoted
 from dse.codegen.cpp.types import storage_type
 from dse.codegen.emitter import Lines
 from dse.program.ir import Actor
@@ -24,7 +24,7 @@ def network_unit(network: Network, units: Sequence[ActorUnit], *, compares_itsel
     """
     lines = Lines(CPP.indent)
     add = lines.add
-    add(f"// The network {network.name}, written by dse from {network.path}.")
+    add(f"// {comment_text(f'The network {network.name}, written by dse from {network.path}.')}")
     add('#include "dse/program.hpp"')
     add("")
     distinct = {unit.name: unit for unit in units}

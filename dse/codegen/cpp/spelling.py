@@ -190,3 +190,9 @@ def quoted(text: str) -> str:
 def string_literal(text: str) -> Typed:
     """Return a string; it may hold zeros."""
     return Typed(f"{quoted(text)}s", ATOM, simple=True, type=STRING)
+
+
+def comment_text(text: str) -> str:
+    """Return a text of others for a comment of one line: printable, and nothing that goes on in the next line."""
+    shown = "".join(c if c.isprintable() else " " for c in text).strip()
+    return shown + "." if shown.endswith("\\") else shown

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from dse.base.source import NO_SPAN, Span
 from dse.codegen.cpp.lists import CppLists, rows_of
-from dse.codegen.cpp.spelling import CONDITIONAL, Typed, atom
+from dse.codegen.cpp.spelling import CONDITIONAL, Typed, atom, comment_text
 from dse.codegen.cpp.storage import list_text, zero_text
 from dse.codegen.cpp.types import BIG, I32, I64, CType, storage_type, working_type
 from dse.codegen.emitter import StatementEmitter
@@ -86,7 +86,7 @@ class CppStatements(StatementEmitter):
         last = min(span.end_line, span.line + (most or _MOST_COMMENT_LINES) - 1, len(lines))
         for number in range(span.line, last + 1):
             if (span.path, number) > self._commented or span.path != self._commented[0]:
-                text = _harmless(lines[number - 1])
+                text = comment_text(lines[number - 1])
                 if text:
                     self.lines.add(f"// {text}")
                 self._commented = (span.path, number)
@@ -359,9 +359,3 @@ def _is_copied(arriving: CType, target: ScalarType) -> bool:
     if isinstance(target, IntType):
         return arriving.family == "integer" and BIG not in (arriving, held)
     return isinstance(target, FloatType) and arriving.family == "float"
-
-
-def _harmless(text: str) -> str:
-    """Return a line of the source for a comment: printable, and nothing that goes on in the next line."""
-    shown = "".join(c if c.isprintable() else " " for c in text).strip()
-    return shown + "." if shown.endswith("\\") else shown
