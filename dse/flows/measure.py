@@ -1,9 +1,9 @@
 """The journey of ``dse measure``: mappings are estimated with measured weights, run, and both are compared."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
@@ -176,14 +176,13 @@ class _Journey:
         before, started = machine_moment(), time.monotonic()
         cases = self._cases()
         usual = {path: usual_results(self._bench, path) for path in self._inputs}
-        entries, skipped = self._runnable([entry for case in cases for entry in self._entries(case)], usual)
+        entries, skipped = self._runnable(list(chain.from_iterable(map(self._entries, cases))), usual)
         if self._options.weights:  # what is wrong with them is said before everything is run
             self._predictions(cases, entries[:1], STATES[0])
         session = self._session(entries, usual)
         lasted = [state for state in STATES if any(session.of(state))]
         predictions = {state: self._predictions(cases, entries, state) for state in lasted}
         profiles = tuple(case.profile for case in cases if case.profile is not None)
-        of_profiles = [warning for profile in profiles for warning in profile.warnings]
         doubts = (*_other_states(entries, lasted), *_time_matters(self._bench.network, self._options.run))
         after, seconds = machine_moment(), time.monotonic() - started
         return Measured(
@@ -193,7 +192,7 @@ class _Journey:
             profiles=profiles,
             skipped=tuple(skipped),
             made=(*conditions(self._bench, self._options.run, self._inputs, (before, after)), *self._made(profiles)),
-            warnings=tuple(dict.fromkeys((*of_profiles, *unsteady(before, after, seconds), *doubts))),
+            warnings=_distinct(*(p.warnings for p in profiles), unsteady(before, after, seconds), doubts),
             diagnostics=(),
         )
 
@@ -338,6 +337,11 @@ def _comparisons(predictions: dict[State, list[Prediction]], session: Session) -
     found = [compare(state, of_state, session.of(state)) for state, of_state in predictions.items()]
     lasting = [comparison for comparison in found if comparison is not None]
     return tuple(sorted(lasting, key=lambda comparison: -sum(pair.measured.count for pair in comparison.pairs)))
+
+
+def _distinct(*warnings: Iterable[str]) -> tuple[str, ...]:
+    """Return each of some warnings once."""
+    return tuple(dict.fromkeys(chain.from_iterable(warnings)))
 
 
 def _other_states(entries: Sequence[_Entry], lasted: Sequence[State]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import contextlib
 import io
 import zipfile
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from dse.formats.weights_folder import MANIFEST, write_weights_folder
 from dse.formats.xcf import read_xcf
 from dse.frontend.network.elaborate import load_network
 from dse.measure.firing_costs import firing_costs
-from dse.measure.machine import State
 from dse.measure.platform import usable_cores
 from dse.measure.session import STATES
 from dse.model.design_point import DesignPoint
@@ -93,7 +92,7 @@ def _written(profiled: ProfiledNetwork, options: ProfileOptions) -> tuple[str, .
     """Write the set, those of other states of the machine below it, and what else is known."""
     folder = Path(options.output)
     names = list(write_weights_folder(profiled.table, options.output))
-    _remove_earlier(folder, tuple(names), {state.state for state in profiled.states[1:]})
+    _remove_earlier(folder, tuple(names), profiled)
     for state in profiled.states[1:]:
         below = write_weights_folder(state.table, str(folder / state.state))
         names += [f"{state.state}/{name}" for name in below]
@@ -110,11 +109,12 @@ def _written(profiled: ProfiledNetwork, options: ProfileOptions) -> tuple[str, .
     return tuple(str(folder / name) for name in (*names, *more))
 
 
-def _remove_earlier(folder: Path, names: tuple[str, ...], kept: Collection[State]) -> None:
+def _remove_earlier(folder: Path, names: tuple[str, ...], profiled: ProfiledNetwork) -> None:
     """Delete what an earlier profile has written into the folder and this one does not replace.
 
-    ``names``: of the files of a set; ``kept``: the states whose sets this profile writes below the folder.
+    ``names``: of the files of a set.
     """
+    kept = {state.state for state in profiled.states[1:]}
     below = [folder / state for state in STATES if state not in kept]
     ours = [place for place in below if _is_of_profile(place / MANIFEST)]
     files = [folder / CROSSINGS, folder / SAMPLES, *(place / name for place in ours for name in names)]
