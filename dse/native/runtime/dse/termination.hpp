@@ -55,7 +55,11 @@ struct alignas(cache_line_bytes) Slot {
 class Termination {
  public:
   Termination(Halt& halt, std::size_t threads, std::int64_t idle_firings)
-      : halt_(halt), slots_(threads), idle_firings_(idle_firings), noted_slots_(threads) {}
+      : halt_(halt),
+        slots_(threads),
+        idle_firings_(idle_firings),
+        idle_step_(idle_firings / 64 + 1),
+        noted_slots_(threads) {}
 
   Slot& slot(std::size_t thread) { return slots_[thread]; }
 
@@ -85,7 +89,9 @@ class Termination {
     if (clean) {
       slot.confirmed.store(seen, std::memory_order_release);
     }
-    judge();
+    if (working || clean || (before + firings) / idle_step_ != before / idle_step_) {
+      judge();
+    }
   }
 
  private:
@@ -155,6 +161,7 @@ class Termination {
   Halt& halt_;
   std::deque<Slot> slots_;
   const std::int64_t idle_firings_;
+  const std::int64_t idle_step_;  // so many more are worth a look; threads would else wait for each other's looks
   alignas(cache_line_bytes) std::atomic<std::uint64_t> request_{0};
   alignas(cache_line_bytes) std::mutex mutex_;
   std::vector<Noted> noted_slots_;
