@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dse.base.errors import ExecutionError
+from dse.base.files import write_whole
 from dse.measure.machine import RoundTrip
 from dse.measure.runs import RunOrder, RunRecord
 from dse.native.execution import program_arguments, require_no_crash
@@ -102,7 +103,7 @@ def _own_arguments(order: RunOrder, folder: Path) -> list[str | Path]:
     arguments: list[str | Path] = [part for name, path in files if path is not None for part in (name, path)]
     if order.singly:
         listed = folder / "singly"
-        listed.write_text("".join(f"{actor} {action}\n" for actor, action in order.singly), encoding="ascii")
+        write_whole(listed, "".join(f"{actor} {action}\n" for actor, action in order.singly))
         arguments += ["--singly", listed]
     return arguments
 

@@ -58,9 +58,10 @@ end
 """
 
 
+@pytest.mark.skipif(not CASES, reason="all names are built in make test-full (DSE_NATIVE_CASES)")
 def test_names_of_a_program_never_meet_those_of_the_runtime(tmp_path: Path) -> None:
-    words = words_of_runtime()[:: 1 if CASES else 9]
-    classes = ["PingPong", *types_of_runtime()[:: 12 if CASES else 50]]
+    words = words_of_runtime()
+    classes = ["PingPong", *types_of_runtime()[::12]]
     parts = [words[k :: len(classes)] for k in range(len(classes))]
     instances = []
     for name, part in zip(classes, parts, strict=True):

@@ -14,7 +14,7 @@ from tests.native.same.comparing import ADDRESS, PLAIN, built, compared, compile
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="there is no C++ compiler")
 A_BATCH = 10
-SAMPLE = [pytest.param(range(3), PLAIN, id="plain"), pytest.param(range(3, 5), ADDRESS, id="sanitized")]
+SAMPLE = [pytest.param(range(1), PLAIN, id="plain"), pytest.param(range(3, 4), ADDRESS, id="sanitized")]
 MORE = [
     pytest.param(range(first, first + A_BATCH), ADDRESS if k % 4 == 3 else PLAIN, id=f"from-{first}")
     for k, first in enumerate(range(1000, 1000 + CASES, A_BATCH))
