@@ -1,11 +1,15 @@
-// Small networks of two or three actors that end in a certain way: run_cases CASE THREADS FIFO_TOKENS
+// Small networks of two or three actors that end in a certain way: run_cases CASE THREADS FIFO_TOKENS [deaf]
+//
+// deaf: who is told of the progress of the run throws
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <functional>
 #include <map>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -176,20 +180,67 @@ class InTurn final : public dse::Actor {
   int made_ = 0;
 };
 
-/// Takes a token from each input together.
-class Joiner final : public dse::Actor {
+/// Makes many firings without tokens, then a long one that writes a token to each output.
+class Late final : public dse::Actor {
  public:
-  explicit Joiner(const Wires& wires) : Actor(wires), ports_(wires) {}
+  explicit Late(const Wires& wires) : Actor(wires), ports_(wires) {}
   void start() override {}
   void run(std::int64_t budget) override {
     dse::Visit<Ports> visit(*this, ports_);
     for (; budget != 0; --budget) {
-      if (visit.ports.a.count() < 1 || visit.ports.b.count() < 1) {
+      if (made_ > idle_firings) {
         return;
       }
-      visit.ports.a.consume(1);
-      visit.ports.b.consume(1);
+      if (made_ == idle_firings) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        visit.ports.a.put(1);
+        visit.ports.b.put(1);
+      }
+      ++made_;
       visit.fired(0);
+    }
+    visit.outcome = Condition::ready;
+  }
+  void explain(std::vector<Wait>& waits) override { waits.push_back({.action = 0, .kind = WaitKind::guard}); }
+
+ private:
+  static constexpr int idle_firings = 40000;
+
+  struct Ports {
+    explicit Ports(const Wires& wires) : a(wires.outputs[0]), b(wires.outputs[1]) {}
+    template <class Do>
+    void each(Do&& act) {
+      act(a);
+      act(b);
+    }
+    dse::Writer<int, 1> a;
+    dse::Writer<int, 1> b;
+  };
+  Ports ports_;
+  int made_ = 0;
+};
+
+/// Takes a token from each input together; `act` comes with each of these firings. A restless one fires without them.
+class Joiner final : public dse::Actor {
+ public:
+  explicit Joiner(const Wires& wires, bool restless = false, std::function<void()> act = {})
+      : Actor(wires), ports_(wires), restless_(restless), act_(std::move(act)) {}
+  void start() override {}
+  void run(std::int64_t budget) override {
+    dse::Visit<Ports> visit(*this, ports_);
+    for (; budget != 0; --budget) {
+      if (visit.ports.a.count() >= 1 && visit.ports.b.count() >= 1) {
+        visit.ports.a.consume(1);
+        visit.ports.b.consume(1);
+        if (act_) {
+          act_();
+        }
+        visit.fired(0);
+      } else if (restless_) {
+        visit.fired(1);
+      } else {
+        return;
+      }
     }
     visit.outcome = Condition::ready;
   }
@@ -212,6 +263,8 @@ class Joiner final : public dse::Actor {
     dse::Reader<int> b;
   };
   Ports ports_;
+  const bool restless_;
+  const std::function<void()> act_;
 };
 
 // Cases ----------------------------------------------------------------------------------------------------------------
@@ -285,6 +338,12 @@ const std::map<std::string, std::pair<Maker, Maker>> cases = {
                 [](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Joiner>(w); }}},
     {"memory", {[](const Wires& w) { return failing(w, [] { throw std::bad_alloc(); }); },
                 [](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Joiner>(w); }}},
+    {"late", {[](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Late>(w); },
+              [](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Joiner>(w, true); }}},
+    {"quitter", {[](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Feeder>(w, 5); },
+                 [](const Wires& w) -> std::unique_ptr<dse::Actor> {
+                   return std::make_unique<Joiner>(w, false, [] { throw dse::ProgramExit{7, false}; });
+                 }}},
     {"endless", {[](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Feeder>(w, without_end); },
                  [](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Joiner>(w); }}},
     {"initial", {[](const Wires&) -> std::unique_ptr<dse::Actor> { throw dse::Fault("division by zero", 0); },
@@ -296,7 +355,7 @@ constexpr dse::ActionInfo actions[] = {{"both", true, false}, {"alone", true, fa
 constexpr dse::Site sites[] = {{"Writer.cal", 7, 3, 7, 9, ""}};
 constexpr dse::OwnerInfo owners[] = {{"other", {"Writer.cal", 1, 1, 5, 4, ""}}, {"both", {"Writer.cal", 6, 1, 9, 4, ""}}};
 
-int run(const std::string& name, const std::string& threads, std::int64_t fifo_tokens) {
+int run(const std::string& name, const std::string& threads, std::int64_t fifo_tokens, bool deaf) {
   const auto& [writer, reader] = cases.at(name);
   const dse::ActorInfo actors[] = {
       {"writer", "Writer", writer, actions, {}, port_names, sites, owners, {"Writer.cal", 1, 1, 9, 4, ""}, 0, false},
@@ -306,12 +365,20 @@ int run(const std::string& name, const std::string& threads, std::int64_t fifo_t
   const dse::NetworkInfo network = {"cases", actors, connections};
   dse::RunOptions options;
   options.fifo_tokens = fifo_tokens;
-  if (threads != "1") {
+  if (threads == "static") {  // the reader's turn comes first
+    options.mapping.partitions = {{"p0", dse::Policy::static_order, 1, {0, 1}, {1, 0}}};
+  } else if (threads != "1") {
     const dse::Policy policy = threads == "nonpreemptive" ? dse::Policy::non_preemptive : dse::Policy::round_robin;
     options.mapping.partitions = {{"p0", policy, 1, {0}, {}}, {"p1", policy, 1, {1}, {}}};
   }
   dse::Context context;
-  const dse::RunResult result = dse::run_network(network, {.options = options, .context = context});
+  const dse::Progress progress = [deaf](std::int64_t) {
+    if (deaf) {
+      throw std::runtime_error("nobody listens");
+    }
+  };
+  const dse::RunResult result =
+      dse::run_network(network, {.options = options, .context = context, .progress = progress});
   std::printf("%s %d %lld %lld %lld\n", dse::why_text(result.why), result.exit_code,
               static_cast<long long>(result.actions[0][0]), static_cast<long long>(result.actions[1][0]),
               static_cast<long long>(result.actions[1][1]));
@@ -320,22 +387,28 @@ int run(const std::string& name, const std::string& threads, std::int64_t fifo_t
                 static_cast<long long>(result.deadlock->capacity_tokens),
                 static_cast<long long>(result.deadlock->needed_tokens));
   }
-  return 0;
+  if (!result.wrong_order.empty()) {
+    std::printf("%s\n", result.wrong_order.c_str());
+  }
+  return dse::actor_at_work == nullptr ? 0 : 3;  // what is printed from now on is no actor's
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
+  if (argc < 4 || argc > 5) {
     return 2;
   }
   try {
-    return run(argv[1], argv[2], std::atoll(argv[3]));
+    return run(argv[1], argv[2], std::atoll(argv[3]), argc == 5);
   } catch (const dse::RunError& error) {
     std::printf("%s:%d: %s\n", error.place.path, error.place.line, error.what());
     return 1;
   } catch (const dse::Interrupted& interrupt) {
     std::printf("%s\n", interrupt.what());
     return 128 + interrupt.signal;
+  } catch (const std::exception& error) {
+    std::printf("%s\n", error.what());
+    return 1;
   }
 }

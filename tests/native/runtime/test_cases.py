@@ -60,3 +60,22 @@ def test_a_choice_sees_one_moment(variant: str, threads: str) -> None:
 def test_tokens_written_together_are_seen_together(threads: str, fifo_tokens: int) -> None:
     """Nobody forces the moment here: of 300,000 pairs none is ever seen in halves."""
     assert output_of(built("run_cases.cpp"), "stream", threads, str(fifo_tokens)) == "quiescent 0 300000 300000 0\n"
+
+
+@pytest.mark.parametrize("variant", ["plain", "thread"])
+@pytest.mark.parametrize("threads", ON_TWO)
+def test_idle_firings_of_one_thread_do_not_end_a_run_in_which_another_still_works(variant: str, threads: str) -> None:
+    """The reader fires without tokens for ever; the writer does so for a while, then writes in one long firing."""
+    text = output_of(built("run_cases.cpp", variant), "late", threads, "400")
+    assert text.startswith("livelock 0 40001 1 ")
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_program_that_ends_itself_out_of_turn_is_a_wrong_order(variant: str) -> None:
+    text = output_of(built("run_cases.cpp", variant), "quitter", "static", "400")
+    assert text.startswith("quiescent 0 5 0 0\nthe static order of 'p0' cannot be followed: when it was the turn of 'r")
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_what_the_progress_throws_ends_all_threads(threads: str) -> None:
+    assert output_of(built("run_cases.cpp"), "endless", threads, "512", "deaf", code=1) == "nobody listens\n"

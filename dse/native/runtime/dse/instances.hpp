@@ -41,7 +41,7 @@ struct Instances {
 
   const ActorInfo& info(std::size_t actor) const { return network.actors[actor]; }
 
-  /// Return the index of the connection that a channel stands for.
+  /// Return the firings of all actors so far.
   std::int64_t firings() const {
     std::int64_t sum = 0;
     for (const auto& actor : actors) {

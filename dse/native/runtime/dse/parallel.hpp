@@ -75,10 +75,8 @@ class Parallel {
     for (const auto& worker : workers_) {
       for (const std::size_t place : worker->chooser().passed_over()) {
         const std::size_t index = worker->team().members[place].index;
-        Pulse pulse;
-        instances_.actors[index]->pulse = &pulse;
-        const Visited visited = visit_actor(instances_, index, [](Actor& actor) { actor.run(1); });
-        if (visited.firings != 0) {
+        if (fires(index)) {
+          publish_rest();
           return "the static order of '" + worker->team().name + "' cannot be followed: when it was the turn of '" +
                  instances_.info(index).name + "', that had to wait for actors that stand behind it";
         }
@@ -96,17 +94,31 @@ class Parallel {
     return count;
   }
 
+  /// Let an actor fire once; return whether it did. No thread may run any more.
+  bool fires(std::size_t index) {
+    Pulse pulse;
+    instances_.actors[index]->pulse = &pulse;
+    try {
+      return visit_actor(instances_, index, [](Actor& actor) { actor.run(1); }).firings != 0;
+    } catch (const ProgramExit&) {
+      return true;  // in the middle of the firing
+    }
+  }
+
   /// Run the initializers, one actor after the other as in a run on one thread.
   void start_actors() {
     Pulse pulse;
     pulse.records = records_.empty() ? nullptr : records_.front().get();
+    std::int64_t firings = 0;
     for (std::size_t k = 0; k != instances_.actors.size(); ++k) {
       instances_.actors[k]->pulse = &pulse;
-      visit_actor(instances_, k, [](Actor& actor) {
+      const Visited visited = visit_actor(instances_, k, [](Actor& actor) {
         actor.start();
         actor.condition = Condition::ready;
       });
+      firings += visited.firings;
     }
+    together_.tickets.take_initial(firings);
     publish_rest();
   }
 
@@ -131,13 +143,12 @@ class Parallel {
   void run_threads() {
     std::latch started(static_cast<std::ptrdiff_t>(workers_.size()) + 1);
     std::vector<std::thread> threads;
+    threads.reserve(workers_.size());
     for (std::size_t k = 0; k != workers_.size(); ++k) {
       try {
         threads.emplace_back([this, k, &started] { work(k, started); });
-      } catch (const std::system_error& error) {
-        together_.halt.fail(std::make_exception_ptr(RunError(
-            "thread " + std::to_string(k + 1) + " of " + std::to_string(workers_.size()) + " cannot start: " +
-                error.code().message(), {}, "use fewer partitions or cores")));
+      } catch (...) {
+        together_.halt.fail(start_failure(k));
         started.count_down(static_cast<std::ptrdiff_t>(workers_.size() - k));
         break;
       }
@@ -152,6 +163,20 @@ class Parallel {
     for (const auto& worker : workers_) {
       start_ = worker->first_work().ns < start_.ns ? worker->first_work() : start_;
       end_ = worker->last_work().ns > end_.ns ? worker->last_work() : end_;
+    }
+  }
+
+  /// Return what to say of the exception that is handled: a thread could not start.
+  std::exception_ptr start_failure(std::size_t thread) const {
+    try {
+      throw;
+    } catch (const std::system_error& error) {
+      return std::make_exception_ptr(RunError("thread " + std::to_string(thread + 1) + " of " +
+                                                  std::to_string(workers_.size()) + " cannot start: " +
+                                                  error.code().message(),
+                                              {}, "use fewer partitions or cores"));
+    } catch (...) {
+      return std::current_exception();
     }
   }
 
@@ -182,9 +207,18 @@ class Parallel {
         together_.halt.fail(std::make_exception_ptr(
             Interrupted("the run was on " + std::to_string(workers_.size()) + " threads", signal)));
       }
+      tell_progress();
+    }
+  }
+
+  /// What goes wrong here ends the run as what goes wrong in a thread does: the threads must end first.
+  void tell_progress() {
+    try {
       if (progress_) {
         progress_(firings());
       }
+    } catch (...) {
+      together_.halt.fail(std::current_exception());
     }
   }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dse/teams.hpp"
+#include "dse/termination.hpp"
 
 namespace dse {
 
@@ -32,6 +33,9 @@ class Visitor {
 
   /// Return whether the last visit ended with its budget, so that the actor may be able to go on.
   virtual bool may_go_on() const = 0;
+
+  /// Return whether an actor that could not fire will not fire any more, whatever others do.
+  virtual bool has_ended(std::size_t place) const = 0;
 };
 
 /// A policy at work. A pass that makes no firing has tried every actor that the policy may choose now.
@@ -47,8 +51,13 @@ class Chooser {
   /// Return whether the policy waits for the turn of an actor that it might pass over.
   virtual bool may_skip() const { return false; }
 
-  /// Pass over that actor for good, since nothing else moves in the network; return whether there was one.
-  virtual bool skip() { return false; }
+  /// Pass over that actor for good, since it cannot fire and nothing else moves in the network; return whether that
+  /// was done.
+  virtual bool skip(Visitor& visitor, Skip which) {
+    static_cast<void>(visitor);
+    static_cast<void>(which);
+    return false;
+  }
 
   /// Return the places that were passed over.
   virtual std::vector<std::size_t> passed_over() const { return {}; }
@@ -160,6 +169,7 @@ class DataDemandDriven final : public Chooser {
 
 /// The cyclic list of a static order. The estimate passes over actors that have no firings left. A program cannot know
 /// that; it passes over an actor when nothing else moves in the whole network, which the engine finds out.
+/// Where several partitions wait, one at a time passes one over: see `Termination`.
 class StaticOrder final : public Chooser {
  public:
   explicit StaticOrder(Team& team) : Chooser(team), passed_over_(team.members.size(), false) {}
@@ -175,14 +185,25 @@ class StaticOrder final : public Chooser {
 
   bool may_skip() const override { return left_ != 0; }
 
-  bool skip() override {
+  bool skip(Visitor& visitor, Skip which) override {
     if (!may_skip()) {
       return false;
     }
     seek();
-    passed_over_[team_.order[next_]] = true;
-    --left_;
-    return true;
+    if (which == Skip::ended) {
+      const bool ended = visitor.has_ended(team_.order[next_]);
+      pass_over(ended ? 1 : 0);
+      return ended;
+    }
+    for (std::size_t ahead = 1; ahead != team_.order.size(); ++ahead) {
+      const std::size_t place = at(ahead);
+      if (!passed_over_[place] && visitor.visit(place, 1) != 0) {
+        pass_over(ahead);
+        next_ = (next_ + 1) % team_.order.size();
+        return true;
+      }
+    }
+    return false;
   }
 
   std::vector<std::size_t> passed_over() const override {
@@ -196,6 +217,20 @@ class StaticOrder final : public Chooser {
   }
 
  private:
+  /// Return the place of an entry of the list so far ahead.
+  std::size_t at(std::size_t ahead) const { return team_.order[(next_ + ahead) % team_.order.size()]; }
+
+  /// Go so many entries ahead, and never come back to the actors there.
+  void pass_over(std::size_t entries) {
+    for (; entries != 0; --entries) {
+      if (!passed_over_[at(0)]) {
+        passed_over_[at(0)] = true;
+        --left_;
+      }
+      next_ = (next_ + 1) % team_.order.size();
+    }
+  }
+
   /// Go to the next entry that is not passed over. There must be one.
   void seek() {
     while (passed_over_[team_.order[next_]]) {
@@ -208,8 +243,9 @@ class StaticOrder final : public Chooser {
   std::size_t next_ = 0;
 };
 
-/// Several threads search one partition; each goes on behind the place that was chosen last by any of them. What they
-/// find in vain, each looks at once more by itself, so that its pass has seen every actor.
+/// Several threads search one partition; each goes on behind the place that was chosen last by any of them, under
+/// DATA_DEMAND_DRIVEN too: there is no common queue. What they find in vain, each looks at once more by itself, so that
+/// its pass has seen every actor.
 class SharedSearch final : public Chooser {
  public:
   using Chooser::Chooser;

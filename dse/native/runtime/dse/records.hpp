@@ -64,10 +64,15 @@ class Chunks {
  public:
   Chunks() { grow(); }
 
-  void add(const Record& record) {
+  /// Make sure that the next record finds memory. Throws std::bad_alloc.
+  void make_room() {
     if (used_ == chunk_records) {
       grow();
     }
+  }
+
+  void add(const Record& record) {
+    make_room();
     chunks_.back()[used_++] = record;
   }
 

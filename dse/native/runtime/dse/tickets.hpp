@@ -15,7 +15,10 @@ namespace dse {
 class TicketPool {
  public:
   TicketPool(std::optional<std::int64_t> most, std::size_t threads)
-      : bounded(most.has_value()), most_(most.value_or(0)), left_(most_), share_(8 * static_cast<std::int64_t>(threads)) {}
+      : bounded(most.has_value()),
+        most_(most.value_or(0)),
+        left_(most_),
+        share_(8 * static_cast<std::int64_t>(threads)) {}
 
   std::int64_t take() {
     std::int64_t left = left_.load();
@@ -29,6 +32,15 @@ class TicketPool {
   }
 
   void give_back(std::int64_t count) { left_.fetch_add(count); }
+
+  /// Take away what the initializers have fired, before the threads start.
+  void take_initial(std::int64_t count) {
+    if (bounded) {
+      const std::int64_t taken = std::min(count, left_.load());
+      left_.fetch_sub(taken);
+      used(taken);
+    }
+  }
 
   void used(std::int64_t count) { used_.fetch_add(count); }
 

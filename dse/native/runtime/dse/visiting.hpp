@@ -43,6 +43,7 @@ class VisitNote {
   /// `made`: firings of the actor before the visit.
   VisitNote(const Actor& actor, std::int64_t made) : actor_(actor), made_(made), records_(actor.pulse->records) {
     if (records_ != nullptr) {
+      records_->visits.make_room();  // the end of the visit must not fail
       records_->visit_start = counter_now();
     }
   }
@@ -71,7 +72,7 @@ Visited visit_actor(Instances& instances, std::size_t index, Work&& work) {
   Actor& actor = *instances.actors[index];
   actor.log.make_room();
   const std::int64_t before = actor.log.made();
-  actor_at_work = &instances.info(index);
+  const AtWork at_work(instances.info(index));
   const std::conditional_t<timed, VisitNote, NoVisitNote> note(actor, before);
   try {
     work(actor);
@@ -84,7 +85,6 @@ Visited visit_actor(Instances& instances, std::size_t index, Work&& work) {
   } catch (const std::bad_alloc&) {
     throw NoMemory{index};
   }
-  actor_at_work = nullptr;
   return {actor.log.made() - before, actor.finished};
 }
 

@@ -1,10 +1,12 @@
 // One thread of a mapped run: it visits the actors of its team as the policy says, and reports what it found.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "dse/counter.hpp"
 #include "dse/halt.hpp"
@@ -97,6 +99,17 @@ class Worker final : public Visitor {
 
   bool may_go_on() const override { return may_go_on_; }
 
+  bool has_ended(std::size_t place) const override {
+    Actor& actor = *together_.instances.actors[team_.members[place].index];
+    std::vector<Wait> waits;
+    if (!actor.finished) {
+      actor.explain(waits);
+    }
+    return std::none_of(waits.begin(), waits.end(), [](const Wait& wait) {
+      return wait.kind == WaitKind::tokens || wait.kind == WaitKind::room;
+    });
+  }
+
  private:
   /// Take an actor for this thread; return whether no other has it.
   static bool claim(Member& member) {
@@ -132,16 +145,16 @@ class Worker final : public Visitor {
     return visited.firings;
   }
 
-  /// Visits between two publications of all that was moved, at least.
-  static constexpr int visits_unseen = 8;
+  /// Firings between two publications of all that was moved, at least.
+  static constexpr std::int64_t firings_unseen = 8;
 
   void pass() {
     const std::uint64_t request = together_.termination.request();
-    skip_if_asked();
     moved_ = false;
     starved_ = false;
     const std::int64_t before = firings_;
     chooser_->pass(*this);
+    skip_if_asked(firings_ == before && !moved_);
     const std::int64_t made = firings_ - before;
     slot_.firings.store(firings_, std::memory_order_relaxed);
     if (moved_) {
@@ -158,7 +171,7 @@ class Worker final : public Visitor {
       patience_.reset();
     }
     unseen_ += made;
-    if (unseen_ >= visits_unseen) {
+    if (unseen_ >= firings_unseen) {
       show_all();
     }
   }
@@ -183,16 +196,17 @@ class Worker final : public Visitor {
     }
   }
 
-  /// Where nothing else moves in the whole network, pass over the actor of a static order that cannot fire.
-  void skip_if_asked() {
-    const std::uint64_t skips = together_.termination.skips();
-    if (skips != skips_) {
-      skips_ = skips;
-      if (chooser_->skip()) {
-        slot_.may_skip = chooser_->may_skip();
-        busy_ = true;
-        Termination::works(slot_);
-      }
+  /// Where nothing else moves in the whole network, pass over the actor of a static order that cannot fire. `in_vain`:
+  /// the pass has found that it cannot.
+  void skip_if_asked(bool in_vain) {
+    const Skip asked = slot_.skip.load(std::memory_order_acquire);
+    if (asked == Skip::none || starved_) {
+      return;  // without a firing to be had, the pass has found nothing out
+    }
+    slot_.skip.store(Skip::none, std::memory_order_relaxed);
+    if (in_vain && chooser_->skip(*this, asked)) {
+      slot_.may_skip = chooser_->may_skip();
+      Termination::works(slot_);  // what the pass has found holds no longer
     }
   }
 
@@ -249,7 +263,6 @@ class Worker final : public Visitor {
   bool may_go_on_ = false;  // the actor of the last visit
   std::int64_t firings_ = 0;
   std::int64_t unseen_ = 0;  // firings since all was published
-  std::uint64_t skips_ = 0;
   bool busy_ = true;
   bool starved_ = false;  // the bound of the firings is used up, or others hold what is left of it
 };
