@@ -84,6 +84,8 @@ def _text(path: Path) -> str:
 
 _MOVED_SHARE = 0.02
 """By more than that the clock must not change during a measurement."""
+_LEAST_STOLEN_S = 0.05
+"""The system counts in hundredths of a second: less is one step or two."""
 _MOST_LOAD = 0.5
 """Above it others were at work when the measurement began, which wants the cores for itself."""
 
@@ -94,7 +96,7 @@ def unsteady(before: MachineMoment, after: MachineMoment, seconds: float) -> tup
     if before.load is not None and before.load > _MOST_LOAD:
         found.append(f"the load was {before.load:.2f} at the start: others use the cores")
     stolen = (after.stolen_s or 0.0) - (before.stolen_s or 0.0)
-    if stolen > _MOVED_SHARE * seconds > 0:
+    if stolen > max(_MOVED_SHARE * seconds, _LEAST_STOLEN_S):
         found.append(f"{stolen:.1f} s in {seconds:.0f} s were taken by other virtual machines")
     return (*found, *_moved_clock(before, after))
 

@@ -51,5 +51,6 @@ def test_what_was_not_steady() -> None:
     assert unsteady(replace(calm, load=1.4), calm, 10.0) == ("the load was 1.40 at the start: others use the cores",)
     (stolen,) = unsteady(calm, replace(calm, stolen_s=3.5), 10.0)
     assert stolen.startswith("2.5 s in 10 s")
+    assert unsteady(calm, replace(calm, stolen_s=1.02), 0.4) == (), "two steps of the system's clock say nothing"
     (clock,) = unsteady(calm, replace(calm, mhz=(2600.0, 3100.0)), 10.0)
     assert clock == "the clock moved from 2600 to 3100 MHz"
