@@ -144,6 +144,7 @@ def samples_bytes(profiled: ProfiledNetwork) -> bytes:
         for name, counts in arrays.items():
             told = zipfile.ZipInfo(f"{name}.npy")
             told.compress_type = zipfile.ZIP_DEFLATED
-            with archive.open(told, "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, counts, allow_pickle=False)
+            member = io.BytesIO()
+            np.lib.format.write_array(member, counts, allow_pickle=False)
+            archive.writestr(told, member.getbuffer())
     return file.getvalue()
