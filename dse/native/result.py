@@ -8,7 +8,6 @@ little-endian: the magic ``DSENATV1``, the number of actors (4 bytes), for each 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from dse.base.errors import Diagnostic, ExecutionError, OptionError
 from dse.base.source import NO_SPAN, Span
-from dse.model.rounds import Rounds
+from dse.model.rounds import Rounds, mean_rounds
 from dse.model.trace import Trace, make_trace
 from dse.program.network import Network
 from dse.run.diagnose import Deadlock, Wait
@@ -159,7 +158,7 @@ def _by_number(
     if not rounds and not any(entry["strays"] for entry in actors):
         return (), []
     known = list(zip(actors, tables(), strict=True))
-    loops = tuple(_mean_rounds(entry["rounds"], table) for entry, table in known)
+    loops = tuple(mean_rounds(table.loops, entry["rounds"]) for entry, table in known)
     return loops, [(*table.sites[site], int(count)) for entry, table in known for site, count in entry["strays"]]
 
 
@@ -236,11 +235,3 @@ def _deadlock(network: Network, entry: Document | None) -> Deadlock | None:
         capacity_tokens=int(entry["capacity_tokens"]),
         needed_tokens=int(entry["needed_tokens"]),
     )
-
-
-def _mean_rounds(counts: Sequence[int], tables: ActorTables) -> Rounds:
-    """Return the mean rounds of the counted loops that were entered; ``counts``: entries and rounds, alternating."""
-    if not counts:
-        return {}
-    pairs = zip(tables.loops, counts[::2], counts[1::2], strict=True)
-    return {loop: Fraction(turns, entries) for loop, entries, turns in pairs if entries}

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 
-from dse.model.rounds import Rounds
+from dse.model.rounds import mean_rounds
 from dse.model.trace import AccessTable, Topology, Trace, TraceAction, TraceActor, TraceBuffer, make_trace
 from dse.passes.analyses.uses import ActorFacts, gather_facts
 from dse.program.ir import Action, Actor
@@ -87,7 +86,9 @@ def record_trace(
         accesses=tuple(_access_table(a) for a in actors) if accesses else (),
         made_by=made_by,
     )
-    return replace(trace, rounds=tuple(map(_mean_rounds, actors))) if rounds else trace
+    return (
+        replace(trace, rounds=tuple(mean_rounds(a.compiled.loops, a.round_counts) for a in actors)) if rounds else trace
+    )
 
 
 def without_tail(trace: Trace, tail: Sequence[int]) -> Trace:
@@ -100,13 +101,6 @@ def without_tail(trace: Trace, tail: Sequence[int]) -> Trace:
     )
     shorter = make_trace(trace.topology, kept, accesses=accesses, made_by=trace.made_by)
     return replace(shorter, rounds=trace.rounds)
-
-
-def _mean_rounds(actor: RunningActor) -> Rounds:
-    """Return the mean rounds of the counted loops that were entered."""
-    counts = actor.round_counts
-    pairs = zip(actor.compiled.loops, counts[::2], counts[1::2], strict=True)
-    return {loop: Fraction(turns, entries) for loop, entries, turns in pairs if entries}
 
 
 def _access_table(actor: RunningActor) -> AccessTable:
