@@ -9,7 +9,7 @@ import numpy as np
 
 from dse.base.errors import OptionError
 from dse.flows.bench import Bench, BenchSettings, open_bench
-from dse.flows.measure_points import cannot_run
+from dse.flows.measure_points import cannot_run, written_point
 from dse.flows.profile_manifest import (
     IN_PLACE,
     MICRO_BENCHMARK,
@@ -19,10 +19,9 @@ from dse.flows.profile_manifest import (
     state_pairs,
 )
 from dse.flows.program import unheard
-from dse.formats.xcf_write import write_xcf
 from dse.measure.calibration_mappings import Owners, calibration_mappings
 from dse.measure.counter import CounterFacts
-from dse.measure.crossing import Calibration, crossing_costs, with_crossings
+from dse.measure.crossing import Calibration, crossing_costs, dearer, with_crossings
 from dse.measure.crossing_table import (
     CrossingLine,
     CrossingRow,
@@ -34,7 +33,7 @@ from dse.measure.crossing_table import (
 from dse.measure.machine import MachineMoment, RoundTrip, State, machine_moment, unsteady
 from dse.measure.platform import this_machine
 from dse.measure.profile import MOST_CLOSURE_ERROR, Closure, Profile
-from dse.measure.profile_weights import SIDES, exact, local_weights, transfer_key
+from dse.measure.profile_weights import SIDES, local_weights, transfer_key
 from dse.measure.profiling import Profiler, ProfileRuns
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import Platform
@@ -239,9 +238,7 @@ class _Journey:
         return tuple(crossing_rows(self._bench.probe, (cores[0], cores[1])))
 
     def _written(self, point: DesignPoint, name: str) -> Path:
-        path = self._bench.scratch / f"{name}.xcf"
-        write_xcf(point, self._bench.topology, str(path), platform=self.platform)
-        return path
+        return written_point(self._bench, self.platform, point, name)
 
 
 def _state_weights(
@@ -264,12 +261,7 @@ def _with_lines(local: WeightTable, topology: Topology, lines: Sequence[Crossing
         for side in SIDES:
             price = line.reading if side == "read" else line.writing
             key = transfer_key(topology, index, "cpu_cpu", side)
-            inside = local.transfers[key]
-            transfers[key] = replace(
-                inside,
-                mean_cycles=inside.mean_cycles + exact(price.fixed),
-                per_token_cycles=inside.per_token_cycles + exact(price.each),
-            )
+            transfers[key] = dearer(local.transfers[key], price)
     return replace(local, transfers=transfers)
 
 
@@ -285,13 +277,11 @@ def split_point(topology: Topology, owners: Owners, capacities: tuple[int, ...])
 
 
 def run_capacities(topology: Topology, fifo_tokens: int) -> tuple[int, ...]:
-    """Return the FIFO sizes of a run: those of the network, else ``fifo_tokens`` or what one firing needs."""
-    sizes = []
-    for b in topology.buffers:
-        most = [action.writes[b.source_port] for action in topology.actors[b.source].actions]
-        most += [action.reads[b.target_port] for action in topology.actors[b.target].actions]
-        sizes.append(b.capacity if b.capacity is not None else max(fifo_tokens, *most))
-    return tuple(sizes)
+    """Return the FIFO sizes to run mappings with: those of the network, else ``fifo_tokens`` or what a firing needs."""
+    return tuple(
+        b.capacity if b.capacity is not None else max(fifo_tokens, topology.largest_rate(k))
+        for k, b in enumerate(topology.buffers)
+    )
 
 
 def _doubts(found: ProfileRuns, left_out: int) -> list[str]:

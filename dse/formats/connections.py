@@ -44,16 +44,9 @@ class Buffers:
         Where the network says nothing it is 512 tokens, or as many as the largest rate of an action on the buffer.
         """
         return tuple(
-            sizes.get(i, default or buffer.capacity or max(DEFAULT_CAPACITY_TOKENS, self._largest_rate(i)))
+            sizes.get(i, default or buffer.capacity or max(DEFAULT_CAPACITY_TOKENS, self.topology.largest_rate(i)))
             for i, buffer in enumerate(self.topology.buffers)
         )
-
-    def _largest_rate(self, index: int) -> int:
-        """Return the most tokens that one firing writes to or reads from a buffer."""
-        buffer, actors = self.topology.buffers[index], self.topology.actors
-        writes = (action.writes[buffer.source_port] for action in actors[buffer.source].actions)
-        reads = (action.reads[buffer.target_port] for action in actors[buffer.target].actions)
-        return max((*writes, *reads), default=0)
 
 
 def _named_buffer(reader: XmlReader, element: etree._Element, names: list[str | None], buffers: Buffers) -> int | None:

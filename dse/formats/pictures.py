@@ -39,15 +39,10 @@ def rgb(picture: Picture) -> NDArray[np.uint8]:
 
 def png_bytes(picture: Picture) -> bytes:
     """Return a picture as a PNG file: 8-bit grey for one plane, RGB for three."""
-    return _png(picture.planes[0] if len(picture.planes) == 1 else rgb(picture))
+    return png_of_samples(picture.planes[0] if len(picture.planes) == 1 else rgb(picture))
 
 
-def rgb_png_bytes(samples: NDArray[np.uint8]) -> bytes:
-    """Return RGB samples, shape (height, width, 3), as a PNG file."""
-    return _png(samples)
-
-
-def _png(samples: NDArray[np.uint8]) -> bytes:
+def png_of_samples(samples: NDArray[np.uint8]) -> bytes:
     """Return samples as a PNG file: of shape (height, width) grey, of shape (height, width, 3) RGB."""
     height, width = samples.shape[:2]
     # Each line is preceded by its filter, 0 for none.

@@ -20,7 +20,7 @@ from dse.measure.profile_weights import SIDES, Side, exact, transfer_key
 from dse.measure.regression import split_durations
 from dse.measure.samples import Samples, visits_of_actor
 from dse.model.trace import FiringIds, Topology
-from dse.model.weights import WeightTable
+from dse.model.weights import Cost, WeightTable
 
 FloatArray = NDArray[np.float64]
 
@@ -196,10 +196,15 @@ def with_crossings(table: WeightTable, crossings: Crossings, topology: Topology)
         for side in SIDES:
             local = table.transfers[transfer_key(topology, index, "local", side)]
             crossing = crossings.of(side, index)
-            transfers[transfer_key(topology, index, "cpu_cpu", side)] = replace(
-                local,
-                mean_cycles=local.mean_cycles + exact(crossing.price.fixed),
-                per_token_cycles=local.per_token_cycles + exact(crossing.price.each),
-                count=crossing.transfers,
-            )
+            cost = replace(dearer(local, crossing.price), count=crossing.transfers)
+            transfers[transfer_key(topology, index, "cpu_cpu", side)] = cost
     return replace(table, transfers=transfers)
+
+
+def dearer(cost: Cost, price: PortPrice) -> Cost:
+    """Return a cost with the price of crossing on top."""
+    return replace(
+        cost,
+        mean_cycles=cost.mean_cycles + exact(price.fixed),
+        per_token_cycles=cost.per_token_cycles + exact(price.each),
+    )

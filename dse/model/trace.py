@@ -69,6 +69,13 @@ class Topology:
         s, t = self.actors[b.source], self.actors[b.target]
         return f"{s.name}.{s.outputs[b.source_port]}->{t.name}.{t.inputs[b.target_port]}"
 
+    def largest_rate(self, index: int) -> int:
+        """Return the most tokens that one firing writes to or reads from a buffer."""
+        b = self.buffers[index]
+        writes = (action.writes[b.source_port] for action in self.actors[b.source].actions)
+        reads = (action.reads[b.target_port] for action in self.actors[b.target].actions)
+        return max((*writes, *reads), default=0)
+
     def actor_index(self, name: str) -> int | None:
         """Return the index of the actor called ``name``, or None."""
         return next((i for i, a in enumerate(self.actors) if a.name == name), None)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.base.escaping import page_text
-from dse.formats.pictures import rgb_png_bytes
+from dse.formats.pictures import png_of_samples
 from dse.report.small_font import HEIGHT, dots
 from dse.report.svg import PALETTE, colour, picture, tag, text
 
@@ -127,7 +127,7 @@ def scatter_png(scatter: Scatter) -> bytes:
     for k, name in enumerate(scatter.groups):
         canvas.disc(low[0] + 14, high[1] + 14 + 16 * k, colour(0 if k == 0 else k + 1))
         canvas.text(name, low[0] + 24, high[1] + 11 + 16 * k)
-    return rgb_png_bytes(canvas.samples())
+    return png_of_samples(canvas.samples())
 
 
 class _Canvas:
