@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from dse.base.cores import usable_cores
 from dse.flows.execution import cpp_natives
 from dse.flows.program import unheard
 from dse.measure.counter import CounterFacts
 from dse.measure.native_runner import Apps, NativeRunner
-from dse.measure.platform import usable_cores
 from dse.measure.probe_program import Probe, build_probe
 from dse.measure.runs import Program
 from dse.model.trace import Topology

@@ -1,14 +1,13 @@
 """The journey of ``dse build``: a network as a C++ project in a folder, and the program that is built of it there."""
 
-import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dse.base.collector import collector_paused
+from dse.base.digests import file_digest
 from dse.base.errors import Diagnostic
-from dse.flows.manifest import file_digest
 from dse.flows.program import unheard
 from dse.frontend.network.elaborate import load_network
 from dse.native.build import BuildCounts, BuildOptions, build_program
@@ -97,7 +96,7 @@ def build_network(
     write_manifest(folder, facts)  # before the build, too: what is there is ours whatever happens
     counts = _build(emission, folder, compiler, request.options, stage)
     app = folder / APP
-    with_app = {**files, APP: hashlib.sha256(app.read_bytes()).hexdigest()}
+    with_app = {**files, APP: file_digest(app)}
     write_manifest(folder, replace(facts, files=with_app))
     return BuildReport(
         network=network,

@@ -1,26 +1,14 @@
 """Where a result came from: digests of the inputs, options, versions, host. Goes with every delivered result."""
 
-import hashlib
 import platform as host
-from pathlib import Path
 
 import dse
+from dse.base.digests import file_digest, text_digest
 from dse.base.escaping import encodable
 from dse.model.platform import Platform
 from dse.model.trace import Trace
 from dse.model.weights import WeightTable
 from dse.program.network import Network
-
-
-def text_digest(text: str) -> str:
-    """Return the sha256 (hex) of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def file_digest(path: str | Path) -> str:
-    """Return the sha256 (hex) of a file."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def weights_digest(table: WeightTable) -> str:

@@ -12,18 +12,18 @@ from functools import partial
 from pathlib import Path
 
 import dse
+from dse.base.cores import usable_cores
+from dse.base.digests import file_digest, text_digest
 from dse.base.errors import BuildError, DseError, ExecutionError, OptionError
 from dse.base.folders import results_folder
 from dse.codegen.cpp.no_native_form import NoNativeForm
 from dse.flows.kept_weights import WEIGHTS, KeptWeights, keep_weights, kept_weights, put_weights_aside
-from dse.flows.manifest import file_digest, text_digest
 from dse.flows.options import ExploreOptions, ProblemOptions
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
 from dse.flows.program import UNNAMED_OUTPUT, run_tokens
 from dse.flows.setting import MEASURING, REFINING, Basis, Measuring, RecordedProgram, Setting, given_basis
 from dse.measure.calibration_mappings import Owners
 from dse.measure.machine import cpu_model, trips_text
-from dse.measure.platform import usable_cores
 from dse.model.design_point import DesignPoint
 from dse.model.platform import Platform
 from dse.model.trace import Trace

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dse.base.cores import usable_cores
 from dse.base.errors import Diagnostic, ExecutionError
 from dse.base.files import write_whole
 from dse.flows.inputs import default_input, require_file, require_input, require_place
@@ -18,7 +19,6 @@ from dse.formats.weights_folder import MANIFEST, write_weights_folder
 from dse.formats.xcf import read_xcf
 from dse.frontend.network.elaborate import load_network
 from dse.measure.firing_costs import firing_costs
-from dse.measure.platform import usable_cores
 from dse.measure.session import STATES
 from dse.model.design_point import DesignPoint
 from dse.model.platform import Platform, Unit

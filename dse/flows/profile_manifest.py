@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import dse
+from dse.base.digests import file_digest
 from dse.base.escaping import encodable
 from dse.flows.bench import Bench
-from dse.flows.manifest import file_digest
 from dse.measure.action_costs import ActorCosts
 from dse.measure.machine import MachineMoment, State, cpu_model, trips_text
 from dse.measure.outliers import RULE

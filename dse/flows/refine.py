@@ -7,13 +7,13 @@ again, until the ranking stays as it is (figure 9 of the paper, ``004_fe729001a6
 
 from dataclasses import dataclass, replace
 
+from dse.base.cores import usable_cores
 from dse.base.errors import OptionError
 from dse.flows.explore import Explored, explore
 from dse.flows.measure_points import cannot_run
 from dse.flows.measured import IMPOSSIBLE, measured_again, measuring, why_not
 from dse.flows.options import ExploreOptions
 from dse.flows.search.plan import Watcher
-from dse.measure.platform import usable_cores
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import TickUnit
 from dse.report.quantities import time_text

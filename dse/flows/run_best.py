@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from dse.base.cores import usable_cores
 from dse.base.errors import OptionError
 from dse.flows.measure_points import MeasureSettings, cannot_run, measure_points
 from dse.flows.measured import IMPOSSIBLE, run_of, why_not
 from dse.flows.options import ExploreOptions, ProblemOptions
 from dse.flows.setting import Setting
 from dse.measure.machine import cpu_model
-from dse.measure.platform import usable_cores
 from dse.model.design_point import DesignPoint
 from dse.model.measurement import MeasuredPoint
 from dse.model.platform import Platform

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import dse
 from dse.analyse.dependencies import derive_dependencies
+from dse.base.digests import file_digest
 from dse.base.errors import Diagnostic, ExecutionError, FormatError, OptionError
 from dse.base.escaping import encodable
 from dse.base.source import file_span
 from dse.flows.execution import EXECUTIONS, UNHEARD, RunListeners
 from dse.flows.inputs import require_file
-from dse.flows.manifest import file_digest
 from dse.flows.run import run_file
 from dse.formats.token_counts import check_token_counts
 from dse.formats.trace_store import is_trace_store, read_trace

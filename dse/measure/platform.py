@@ -1,19 +1,11 @@
 """This machine as a platform: its cores, and the clock that measured weights are counted in."""
 
-import os
 from fractions import Fraction
 
 from dse.measure.counter import CounterFacts
 from dse.measure.machine import cpu_model
 from dse.measure.profile_weights import exact
 from dse.model.platform import Platform, Unit
-
-
-def usable_cores() -> tuple[int, ...]:
-    """Return the numbers of the cores that this process may use, sorted."""
-    if hasattr(os, "sched_getaffinity"):
-        return tuple(sorted(os.sched_getaffinity(0)))
-    return tuple(range(os.cpu_count() or 1))
 
 
 def this_machine(facts: CounterFacts, cores: int) -> Platform:

@@ -14,18 +14,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from dse.base.cores import usable_cores
 from dse.base.errors import BuildError
 from dse.base.files import whole_file, write_whole
 from dse.base.source import NO_SPAN, Span
 from dse.native.cache import FileCache, digest_of
-from dse.native.project import COLD, RUNTIME, Project, SourceUnit
+from dse.native.project import COLD, MEANING, RUNTIME, Project, SourceUnit
 from dse.native.toolchain import Compiler, RunningTools, call_tool
 
 SANITIZERS = ("address", "undefined", "thread")
 COMPILE_SECONDS = 1800.0
 """A compiler that takes longer for one file hangs."""
-_STANDARD = ("-std=c++20", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-fno-finite-loops", "-pthread")
-"""A network may have loops without end, and rounds as Python does, operation by operation."""
+_STANDARD = ("-std=c++20", "-Wall", "-Wextra", "-Werror", *MEANING, "-pthread")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _FIRST_ERROR = re.compile(
     r"^(?P<path>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.MULTILINE
@@ -194,7 +194,7 @@ class _Compilation:
         # The largest first: the last one to end should be short.
         todo = sorted((u for u in units if u.path not in objects), key=lambda u: -compiled_size(u, self._headers))
         done = len(objects)
-        jobs = self._options.jobs or usable_cores()
+        jobs = self._options.jobs or len(usable_cores())
         with ThreadPoolExecutor(max_workers=max(1, min(jobs, len(todo)))) as pool:
             try:
                 for unit, path in pool.map(lambda u: self._compile(u, keys[u.path]), todo):
@@ -293,8 +293,3 @@ def place_program(made: Path, app: Path) -> None:
         shutil.copyfileobj(source, target)
         os.fchmod(target.fileno(), _RUNNABLE)
     app.chmod(_RUNNABLE)  # one that was there before has kept its rights
-
-
-def usable_cores() -> int:
-    """Return on how many cores this process may run."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

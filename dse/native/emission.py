@@ -9,7 +9,6 @@ from dse.base.diagnostics import read_source
 from dse.base.errors import Diagnostic
 from dse.codegen.cpp.actor_unit import ActorUnit, actor_unit, unit_name
 from dse.codegen.cpp.network_unit import network_unit
-from dse.native.build import included_names
 from dse.native.natives import (
     Overrides,
     UserNative,
@@ -25,7 +24,7 @@ from dse.program.explicit import Wiring
 from dse.program.network import Network
 from dse.run.instance import wiring_of
 
-_SHARED = (
+SHARED_UNITS = (
     SourceUnit(path="src/main.cpp", text='#include "dse/main.hpp"\n', cold=True),
     SourceUnit(path="src/engine.cpp", text='#include "dse/engine_bodies.hpp"\n'),
     SourceUnit(path="src/natives.cpp", text='#include "dse/natives/bodies.hpp"\n'),
@@ -76,7 +75,7 @@ def emit(network: Network, options: EmissionOptions) -> Emission:
     sources = (
         SourceUnit(path="src/network.cpp", text=text),
         *(SourceUnit(path=f"src/actors/{u.name}.cpp", text=u.text, spans=u.spans) for u in units.values()),
-        *shared_units(),
+        *SHARED_UNITS,
         *user_units(options.overrides),
     )
     return Emission(
@@ -84,12 +83,6 @@ def emit(network: Network, options: EmissionOptions) -> Emission:
         tables=tuple(ActorTables(sites=u.sites, loops=u.loops) for u in of_instances),
         warnings=_warnings(network, options.overrides),
     )
-
-
-def shared_units() -> tuple[SourceUnit, ...]:
-    """Return the units of every project; the engine is one of its own where the runtime has it apart."""
-    known = dict(runtime_headers())
-    return tuple(unit for unit in _SHARED if all(name in known for name in included_names(unit.text)))
 
 
 def _source_lines() -> Callable[[str], Sequence[str]]:

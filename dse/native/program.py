@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dse.native.build import BuildOptions, build_program, compiled_size, missing_objects, usable_cores
+from dse.base.cores import usable_cores
+from dse.native.build import BuildOptions, build_program, compiled_size, missing_objects
 from dse.native.cache import FileCache, digest_of
 from dse.native.emission import Emission, EmissionOptions, emit, user_texts
 from dse.native.natives import UserNative
@@ -78,7 +79,7 @@ class NativeProgram:
         headers = dict(project.headers)
         missing = missing_objects(project, self.compiler, self.kind.build)
         work = [_compile_seconds(len(unit.text), compiled_size(unit, headers)) for unit in missing]
-        return max(sum(work) / usable_cores(), max(work, default=0.0)) + _LINK_SECONDS
+        return max(sum(work) / len(usable_cores()), max(work, default=0.0)) + _LINK_SECONDS
 
     def build(self, scratch: Path, *, tools: RunningTools | None = None, progress: Callable[[int, int], None]) -> Path:
         """Build the program in a folder ``scratch`` that nobody else uses; return where it is.

@@ -11,11 +11,11 @@ and only as long as they are as they were written.
 
 import contextlib
 import functools
-import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from dse.base.digests import file_digest, text_digest
 from dse.base.errors import OptionError
 from dse.base.files import write_whole
 from dse.base.source import Span
@@ -28,6 +28,9 @@ KIND = "native program of dse"
 RUNTIME = "runtime"
 COLD = "-O1"
 """How what is cold is optimized."""
+MEANING = ("-ffp-contract=off", "-fno-finite-loops")
+"""Flags that every build needs: a network rounds as Python does, operation by operation, and may have loops without
+end."""
 _RUNTIME_SOURCE = Path(__file__).parent / "runtime"
 
 
@@ -93,7 +96,7 @@ add_executable({APP}
 target_compile_features({APP} PRIVATE cxx_std_20)
 set_target_properties({APP} PROPERTIES CXX_EXTENSIONS OFF)
 target_include_directories({APP} PRIVATE {RUNTIME})
-target_compile_options({APP} PRIVATE -Wall -Wextra -ffp-contract=off -fno-finite-loops)
+target_compile_options({APP} PRIVATE -Wall -Wextra {" ".join(MEANING)})
 target_link_libraries({APP} PRIVATE Threads::Threads)
 {less}if(DSE_MARCH_NATIVE)
   target_compile_options({APP} PRIVATE -march=native)
@@ -109,11 +112,6 @@ def _cmake_name(name: str) -> str:
     """Return a name that CMake takes for a project, whatever the network is called."""
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in name)
     return f"network_{plain}" if not plain[:1].isalpha() else plain
-
-
-def text_digest(text: str) -> str:
-    """Return the sha256 (hex) of a text."""
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def check_folder(folder: Path) -> dict[str, str]:
@@ -138,7 +136,7 @@ def check_folder(folder: Path) -> dict[str, str]:
         if path == APP:  # built again at will, by CMake too
             continue
         with contextlib.suppress(OSError):
-            if hashlib.sha256((folder / path).read_bytes()).hexdigest() != digest:
+            if file_digest(folder / path) != digest:
                 raise OptionError(
                     f"'{folder / path}' was changed since dse wrote it",
                     expected="move it away to keep it, or name another folder with -o",

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from dse.base.errors import BuildError
 from dse.native.build import BuildCounts, BuildOptions, build_objects
-from dse.native.emission import shared_units
+from dse.native.emission import SHARED_UNITS
 from dse.native.project import Project, runtime_headers, write_sources
 from dse.native.toolchain import compiler_version, find_compiler
 
 
 def warm() -> BuildCounts | None:
     """Compile the shared files of a plain build; return what was done, None where that was not possible."""
-    project = Project(name="shared", units=shared_units(), headers=runtime_headers())
+    project = Project(name="shared", units=SHARED_UNITS, headers=runtime_headers())
     try:
         compiler = find_compiler()
         compiler_version(compiler)

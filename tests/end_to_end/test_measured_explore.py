@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from dse.base.cores import usable_cores
 from dse.base.errors import BuildError
 from dse.cli.main import main
-from dse.measure.platform import usable_cores
 from dse.native.toolchain import find_compiler
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from dse.base.digests import text_digest
 from dse.base.errors import OptionError
 from dse.explore.evaluator import Budget
 from dse.explore.objectives.front import MAKESPAN_ONLY
@@ -9,7 +10,7 @@ from dse.explore.search import BATCH
 from dse.explore.space.space import Space
 from dse.flows.clocks import clock_domains, domains_text
 from dse.flows.deliver import set_results_aside
-from dse.flows.manifest import platform_digest, text_digest, tool_manifest, trace_manifest, weights_digest
+from dse.flows.manifest import platform_digest, tool_manifest, trace_manifest, weights_digest
 from dse.flows.options import ExploreOptions
 from dse.flows.setting import Setting
 from dse.formats.study_file import StudyStore, create_study, move_aside, resume_study

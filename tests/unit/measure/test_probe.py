@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from dse.base.cores import usable_cores
 from dse.base.errors import BuildError, ExecutionError
 from dse.measure.crossing_table import (
     BLOCKS,
@@ -12,7 +13,7 @@ from dse.measure.crossing_table import (
     line_for,
     table_text,
 )
-from dse.measure.platform import this_machine, usable_cores
+from dse.measure.platform import this_machine
 from dse.measure.port_prices import PortPrice
 from dse.measure.probe_program import BlockCost, CrossingCase, Probe, build_probe
 from dse.native.toolchain import find_compiler
