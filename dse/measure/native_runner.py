@@ -1,6 +1,5 @@
 """Runs the native program of a network for measurements: bound to cores, with the state of the machine around it."""
 
-import hashlib
 import json
 import tempfile
 from collections.abc import Sequence
@@ -9,13 +8,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from dse.base.digests import text_digest
 from dse.base.errors import ExecutionError
 from dse.base.files import write_whole
 from dse.measure.machine import RoundTrip
 from dse.measure.runs import RunOrder, RunRecord
-from dse.native.execution import program_arguments, require_no_crash
-from dse.native.process import run_program
-from dse.native.result import failure_of, read_result
+from dse.native.execution import document_of_run, program_arguments
 from dse.program.network import Network
 from dse.run.options import RunOptions
 
@@ -72,29 +70,14 @@ class NativeRunner:
 
     def _document(self, order: RunOrder, folder: Path) -> tuple[dict[str, Any], str]:
         """Return what the program tells of its run, and what it prints."""
-        options = replace(self._options, input=order.input)
-        result = folder / "result.json"
+        hashed = self._options.hash_channels or order.hashed
+        options = replace(self._options, input=order.input, hash_channels=hashed)
         app = self._apps.timed if order.timed else self._apps.plain
-        command: list[str | Path] = [
-            app,
-            *program_arguments(self._network, options),
-            "--quiet",
-            "--pin",
-            "--result",
-            result,
-        ]
-        command += _own_arguments(order, folder)
-        if order.hashed and "--hashes" not in command:
-            command.append("--hashes")
+        command = [app, *program_arguments(self._network, options), "--pin", *_own_arguments(order, folder)]
         if self._pairs:
             command += ["--ping-pong", ",".join(str(core) for pair in self._pairs for core in pair)]
-        ended = run_program(command, time_limit_s=self._limit_s())
+        document, ended = document_of_run(command, folder, time_limit_s=self._limit_s())
         self._longest_s = max(self._longest_s, ended.seconds)
-        require_no_crash(ended, result)
-        document = read_result(result)
-        failure = failure_of(document)
-        if failure is not None:
-            raise failure
         return document, ended.output
 
     def _limit_s(self) -> float | None:
@@ -134,7 +117,7 @@ def _digest(document: dict[str, Any], printed: str) -> str:
     told = [document.get(key) for key in ("why", "exit_code", "frames", "comparison")]
     told += [[entry.get("actions") for entry in document.get("actors", ())]]
     told += [[(entry.get("tokens"), entry.get("hash")) for entry in document.get("channels", ())]]
-    return hashlib.sha256(f"{json.dumps(told)}\n{printed}".encode("utf-8", "surrogateescape")).hexdigest()
+    return text_digest(f"{json.dumps(told)}\n{printed}")
 
 
 def _trips(machine: dict[str, Any]) -> tuple[RoundTrip, ...]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from dse.base.errors import ExecutionError
 from dse.base.folders import results_folder
-from dse.native.process import Ended, Listeners, run_program
-from dse.native.result import ActorTables, failure_of, read_result, run_result, trace_of
+from dse.native.process import SILENT, Ended, Listeners, run_program
+from dse.native.result import ActorTables, Document, failure_of, read_result, run_result, trace_of
 from dse.program.network import Network
 from dse.run.execution import RunResult, check_run
 from dse.run.options import PLAIN_RUN, RunOptions
@@ -21,41 +21,59 @@ def run_native(
     options: RunOptions,
     tables: Callable[[], Sequence[ActorTables]],
     *,
+    mapping: Path | None = None,
     echo: Callable[[str], object] | None = None,
     progress: Callable[[int], None] | None = None,
     time_limit_s: float | None = None,
 ) -> RunResult:
     """Run the program ``app`` of a network as ``run_network`` runs the network in Python, with the same results.
 
-    ``tables``: of each instance; asked for only if the result needs them.
+    ``tables``: of each instance; asked for only if the result needs them. ``mapping``: an XCF that says which actor
+    runs where; None: all on one thread, in the order of Python.
 
     Raises:
         ExecutionError, OptionError: as ``run_network``; or the program crashes, or breaks the time limit.
     """
     check_run(network, options)
     with tempfile.TemporaryDirectory(prefix="dse-run-") as folder:
-        result, trace = Path(folder, "result.json"), Path(folder, "trace")
-        command: list[str | Path] = [
-            app,
-            *program_arguments(network, options),
-            "--quiet",
-            "--result",
-            result,
-            "--trace",
-            trace,
-        ]
-        ended = run_program(
-            command,
+        trace = Path(folder, "trace")
+        mapped = () if mapping is None else ("--mapping", mapping)
+        document, ended = document_of_run(
+            (app, *program_arguments(network, options), *mapped, "--trace", trace),
+            Path(folder),
             listeners=Listeners(output=echo, progress=progress),
             time_limit_s=time_limit_s,
             progress_option="--progress",
         )
-        require_no_crash(ended, result)
-        document = read_result(result)
-        failure = failure_of(document)
-        if failure is not None:
-            raise failure
         return run_result(network, options, document, trace_of(network, trace), ended.output, tables)
+
+
+def document_of_run(
+    command: Sequence[str | Path],
+    folder: Path,
+    *,
+    listeners: Listeners = SILENT,
+    time_limit_s: float | None = None,
+    progress_option: str | None = None,
+) -> tuple[Document, Ended]:
+    """Run a program to its end; return what it tells of its run, which lies in ``folder`` meanwhile, and how it ended.
+
+    Raises:
+        ExecutionError, OptionError: what the program says is wrong; or it crashes, or breaks the time limit.
+    """
+    result = folder / "result.json"
+    ended = run_program(
+        (*command, "--quiet", "--result", result),
+        listeners=listeners,
+        time_limit_s=time_limit_s,
+        progress_option=progress_option,
+    )
+    _require_no_crash(ended, result)
+    document = read_result(result)
+    failure = failure_of(document)
+    if failure is not None:
+        raise failure
+    return document, ended
 
 
 def program_arguments(network: Network, options: RunOptions) -> list[str]:
@@ -91,7 +109,7 @@ def program_arguments(network: Network, options: RunOptions) -> list[str]:
     return [*arguments, "--hashes"] if options.hash_channels else arguments
 
 
-def require_no_crash(ended: Ended, result: Path) -> None:
+def _require_no_crash(ended: Ended, result: Path) -> None:
     """Raise ``ExecutionError`` for a program that crashed, or ended without telling how."""
     said = "\n".join(f"  {line}" for line in ended.errors.strip().splitlines()[-_SAID_LINES:])
     if ended.crash is not None:

@@ -11,10 +11,8 @@ import numpy as np
 from dse.base.diagnostics import render
 from dse.base.errors import DseError
 from dse.native.build import BuildOptions
-from dse.native.execution import program_arguments, require_no_crash
-from dse.native.process import run_program
+from dse.native.execution import run_native
 from dse.native.program import NativeProgram, ProgramKind
-from dse.native.result import failure_of, read_result, run_result, trace_of
 from dse.native.toolchain import Compiler, find_compiler
 from dse.program.network import Network
 from dse.run.execution import RunResult, run_network
@@ -53,21 +51,16 @@ class Built:
 
     def run(self, options: RunOptions, mapping: Path | None = None) -> Outcome:
         """Return what the program gives; ``mapping``: an XCF that says which actor runs where."""
-        return outcome(lambda: self._run(options, () if mapping is None else ("--mapping", mapping)))
-
-    def _run(self, options: RunOptions, more: tuple[str | Path, ...]) -> RunResult:
-        with tempfile.TemporaryDirectory(prefix="dse-same-") as folder:
-            result, trace = Path(folder, "result.json"), Path(folder, "trace")
-            arguments = (*program_arguments(self.network, options), *more, "--quiet")
-            ended = run_program([self.app, *arguments, "--result", result, "--trace", trace], time_limit_s=TIME_LIMIT_S)
-            require_no_crash(ended, result)
-            document = read_result(result)
-            failure = failure_of(document)
-            if failure is not None:
-                raise failure
-            firings = trace_of(self.network, trace)
-            tables = self.program.emission.tables
-            return run_result(self.network, options, document, firings, ended.output, lambda: tables)
+        return outcome(
+            lambda: run_native(
+                self.network,
+                self.app,
+                options,
+                lambda: self.program.emission.tables,
+                mapping=mapping,
+                time_limit_s=TIME_LIMIT_S,
+            )
+        )
 
 
 def built(network: Network, build: BuildOptions = PLAIN, *, rounds: bool = False) -> Built:
