@@ -111,9 +111,14 @@ def merge_weights(*tables: WeightTable) -> WeightTable:
         simd=simd,
         has_scheduling=any(table.has_scheduling for table in tables),
         has_transfers=any(table.has_transfers for table in tables),
-        arrival=next((table.arrival for table in reversed(tables) if table.arrival is not None), None),
+        arrival=_last_arrival(tables),
         manifest=_joined_manifest(tables),
     )
+
+
+def _last_arrival(tables: tuple[WeightTable, ...]) -> Arrival | None:
+    given = [table.arrival for table in tables if table.arrival is not None]
+    return given[-1] if given else None
 
 
 def _joined_manifest(tables: tuple[WeightTable, ...]) -> tuple[tuple[str, str], ...]:

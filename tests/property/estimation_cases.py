@@ -88,6 +88,8 @@ def with_arrival(rng: random.Random, case: Case) -> Case:
     tables = (weights.compute, weights.scheduling, weights.transfers)
     clocks = [cost.frequency_mhz for table in tables for cost in table.values() if cost.frequency_mhz is not None]
     clocks += [cost.frequency_mhz for cost in weights.simd.values() if cost.frequency_mhz is not None]
+    if not clocks and case.problem.platform.links:
+        return case  # if nothing else costs anything, the links decide that time is in ps
     arrival = Arrival(
         cycles=rng.choice((Fraction(1, 10), Fraction(rng.randint(1, 9)), Fraction(rng.randint(1, 300)))),
         frequency_mhz=rng.choice(clocks) if clocks else None,
