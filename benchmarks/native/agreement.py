@@ -30,6 +30,11 @@ IMAGES += ((1920, 1080, 55), (1280, 720, 65), (640, 480, 80), (512, 512, 75))
 """Table 1 of the paper: width, height, quality."""
 PAIRS = ((150, 250), (150, 200), (100, 250), (100, 200))
 """Inputs of figure 14: lengths of query and reference."""
+PUBLIC = (
+    ("mpeg4-sp", "RVC/src/org/sc29/wg11/mpeg4/part2/sp/Top_mpeg4_part2_SP_decoder.xdf", "bits.bin", 50),
+    ("orc-jpeg", "JPEG/src/jpeg/decoder/Top_Decoder.xdf", "foreman_qcif_5f.mjpg", 100),
+)
+"""Networks of orc-apps: name, network, stream, times that it is read."""
 ONE_CORE = """<?xml version="1.0"?>
 <Configuration network="all"><Partitioning><Partition id="P0" scheduling="NON_PREEMPTIVE">
 {instances}
@@ -84,12 +89,20 @@ def jobs() -> list[Job]:
             buffers=(256, 1024),
         ),
     ]
-    corpora, streams = os.environ.get("DSE_CORPORA"), os.environ.get("DSE_REFERENCE_DATA", str(ROOT.parent / "shared"))
+    corpora = os.environ.get("DSE_CORPORA")
     if corpora is not None:
-        decoder = "orc-apps/RVC/src/org/sc29/wg11/mpeg4/part2/sp/Top_mpeg4_part2_SP_decoder.xdf"
-        network, stream = Path(corpora) / decoder, Path(streams) / "streams" / "bits.bin"
-        run = replace(PLAIN_RUN, loops=50)
-        found.append(Job(name="mpeg4-sp", network=network, files=(stream,), sample=60, buffers=(512,), run=run))
+        streams = Path(os.environ.get("DSE_REFERENCE_DATA", str(ROOT.parent / "shared"))) / "streams"
+        found += [
+            Job(
+                name=name,
+                network=Path(corpora) / "orc-apps" / network,
+                files=(streams / stream,),
+                sample=60,
+                buffers=(512,),
+                run=replace(PLAIN_RUN, loops=loops),
+            )
+            for name, network, stream, loops in PUBLIC
+        ]
     return [job for job in found if job.network.is_file() and all(file.is_file() for file in job.files)]
 
 
