@@ -126,7 +126,7 @@ def _observed(profile: Profile, actor: int, ports: Sequence[_Port], calibration:
     """Return what a calibration says of an actor, in the scale of the profile."""
     costs, ids = profile.actors[actor], calibration.firings[actor]
     visits = visits_of_actor(calibration.samples, actor, ids, len(costs.actions))
-    steps = np.maximum(visits.steps - profile.facts.cost, 0.0) * profile.closure.factor
+    steps = visits.taken(profile.facts.cost) * profile.closure.factor
     local = costs.visit + visits.counts @ costs.means()
     rates = np.array([port.rates for port in ports], dtype=np.float64).reshape(len(ports), len(costs.actions)).T
     owner = calibration.partition_of

@@ -5,7 +5,7 @@ timed run each, in random order, in which those are timed singly. Several cores:
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -83,7 +83,7 @@ class Profiler:
             heard(f"profiling: run {k + 1} of {runs}")
             for is_timed in rng.permutation([True, False]).tolist():
                 if is_timed:
-                    timed.append(self.timed_run(mapping, singly))
+                    timed.append(self.timed_run(mapping, singly, first.firings))
                 else:
                     plain.append(self._program.run(RunOrder(input=self._input, mapping=mapping)))
         _require_same(timed, plain)
@@ -102,15 +102,22 @@ class Profiler:
         pairs = zip(self._topology.actors, read_trace(trace), strict=True)
         return tuple(firing_ids(actor, ids) for actor, ids in pairs)
 
-    def timed_run(self, mapping: Path | None = None, singly: tuple[tuple[int, int], ...] = ()) -> TimedRun:
-        """Make one timed run. Raises ``ExecutionError`` where it fails."""
+    def timed_run(
+        self,
+        mapping: Path | None = None,
+        singly: tuple[tuple[int, int], ...] = (),
+        known: tuple[FiringIds, ...] | None = None,
+    ) -> TimedRun:
+        """Make one timed run. Raises ``ExecutionError`` where it fails.
+
+        ``known``: the firings of each actor, where they are the same as in an earlier run: writing them takes time.
+        """
         records, trace = self._folder / "records", self._folder / "trace"
+        order = RunOrder(input=self._input, mapping=mapping, timed=True, records=records, singly=singly)
         try:
-            record = self._program.run(
-                RunOrder(input=self._input, mapping=mapping, timed=True, records=records, trace=trace, singly=singly)
-            )
+            record = self._program.run(order if known is not None else replace(order, trace=trace))
             samples = read_samples(records, len(self._topology.actors))
-            firings = self._read_firings(trace)
+            firings = self._read_firings(trace) if known is None else known
         finally:
             # The records stay readable: they are mapped.
             records.unlink(missing_ok=True)
@@ -141,7 +148,8 @@ class Profiler:
         return found
 
     def _made(self, timed: Sequence[TimedRun], plain: Sequence[RunRecord]) -> Profile:
-        lengths = [float(record.run_ns) for record in plain]
+        alone = all(len(run.samples.threads) == 1 for run in timed)
+        lengths = [float(record.run_ns if record.cpu_ns is None or not alone else record.cpu_ns) for record in plain]
         try:
             samples = [run.samples for run in timed]
             return make_profile(samples, self._topology, timed[0].firings, lengths, self._facts)
