@@ -86,7 +86,7 @@ class Profiler:
                     timed.append(self.timed_run(mapping, singly, first.firings))
                 else:
                     plain.append(self._program.run(RunOrder(input=self._input, mapping=mapping)))
-        _require_same(timed, plain)
+        _require_same([first, *timed], plain)
         return ProfileRuns(profile=self._made(timed, plain), timed=tuple(timed), plain=tuple(plain), singly=singly)
 
     def firings(self, mapping: Path | None = None) -> tuple[FiringIds, ...]:

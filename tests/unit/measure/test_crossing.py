@@ -39,7 +39,7 @@ def calibration(
         if actor == split:
             took += costs["read"] + costs["taken"] * n * (64 if actor == 2 else 1)
         took += float(rng.normal()) * 3
-        rows[actor >= split].append((now, now + int(took), n, actor, 1))
+        rows[actor >= split].append((now, now + int(took), n, actor, 1, 0x80))  # each waits for the other
         now += int(took)
     data = (header(3, 2, span=(1000, now)), thread(rows[0], partition=0), thread(rows[1], partition=1))
     owner = tuple(int(actor >= split) for actor in range(3))
