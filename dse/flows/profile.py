@@ -15,10 +15,13 @@ from dse.flows.profile_manifest import (
     MICRO_BENCHMARK,
     NO_CROSSING,
     Pairs,
+    arrival_pairs,
     profile_manifest,
+    round_trip_pairs,
     state_pairs,
 )
 from dse.flows.program import unheard
+from dse.measure.arrival import Waits, arrival_steps, ping_pong_arrival, waited_arrival, waits_of
 from dse.measure.calibration_mappings import Owners, calibration_mappings
 from dse.measure.counter import CounterFacts
 from dse.measure.crossing import Calibration, crossing_costs, dearer, with_crossings
@@ -69,13 +72,14 @@ class StateWeights:
     """The weights for one state of the machine.
 
     ``calibrations``: the runs on several cores that they rest on; ``unexplained``: the share of their busy time that
-    no crossing explains.
+    no crossing explains. ``waits``: what arrivals took in them, None where too few were seen.
     """
 
     state: State
     table: WeightTable
     calibrations: int
     unexplained: float
+    waits: Waits | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,17 +148,17 @@ def profile_on_bench(
     owners = journey.owners(found.profile)
     states = journey.states(owners, found.profile, local)
     rows = journey.crossing_rows(needed=not states)
-    plain = _with_lines(local, bench.topology, crossing_lines(rows)) if rows else local
+    plain = _without_calibration(local, bench, found, rows)
     after, seconds = machine_moment(), time.monotonic() - started
     used = sum(state.calibrations for state in states)
     where = "on one core" if settings.mapping is None else "in one mapping on several cores"
     known = profile_manifest(bench, run, found, where, (before, after))
     without = MICRO_BENCHMARK if rows else NO_CROSSING if settings.mapping is None else IN_PLACE
     known = (*known, *journey.configuration())
-    states = tuple(_described(state, known, len(owners)) for state in states)
+    states = tuple(_described(state, known, len(owners), bench.facts) for state in states)
     return ProfiledNetwork(
         topology=bench.topology,
-        table=states[0].table if states else replace(plain, manifest=(*known, *without)),
+        table=states[0].table if states else replace(plain, manifest=(*known, *without, *round_trip_pairs(plain))),
         states=states,
         platform=journey.platform,
         facts=bench.facts,
@@ -171,8 +175,11 @@ def profile_on_bench(
     )
 
 
-def _described(state: StateWeights, known: Pairs, mappings: int) -> StateWeights:
-    pairs = state_pairs(state.state, state.calibrations, mappings, state.unexplained)
+def _described(state: StateWeights, known: Pairs, mappings: int, facts: CounterFacts) -> StateWeights:
+    pairs = (
+        *state_pairs(state.state, state.calibrations, mappings, state.unexplained),
+        *arrival_pairs(state.waits, facts),
+    )
     return replace(state, table=replace(state.table, manifest=(*known, *pairs)))
 
 
@@ -226,7 +233,7 @@ class _Journey:
             for k, (point, split) in enumerate(zip(points, owners, strict=True))
         ]
         found = self._profiler.calibrations(mappings, self._settings.runs, self._rng, self._stage) if mappings else {}
-        weighed = [_state_weights(state, local, profile, self._bench.topology, some) for state, some in found.items()]
+        weighed = [_state_weights(state, local, profile, topology, some) for state, some in found.items()]
         return tuple(sorted(weighed, key=lambda of_state: -of_state.calibrations))
 
     def crossing_rows(self, *, needed: bool) -> tuple[CrossingRow, ...]:
@@ -245,12 +252,25 @@ def _state_weights(
     state: State, local: WeightTable, profile: Profile, topology: Topology, calibrations: Sequence[Calibration]
 ) -> StateWeights:
     crossings = crossing_costs(profile, topology, calibrations)
+    waits = waits_of(arrival_steps(calibrations, topology))
+    arrival = None if waits is None else waited_arrival(waits, profile.facts)
     return StateWeights(
         state=state,
-        table=with_crossings(local, crossings, topology),
+        table=replace(with_crossings(local, crossings, topology), arrival=arrival),
+        waits=waits,
         calibrations=len(calibrations),
         unexplained=crossings.unexplained,
     )
+
+
+def _without_calibration(
+    local: WeightTable, bench: Bench, found: ProfileRuns, rows: Sequence[CrossingRow]
+) -> WeightTable:
+    """Return weights without calibration runs: by micro-benchmark and round trips, where they were made."""
+    if not rows:
+        return local
+    table = _with_lines(local, bench.topology, crossing_lines(rows))
+    return replace(table, arrival=ping_pong_arrival(found.trips, bench.facts))
 
 
 def _with_lines(local: WeightTable, topology: Topology, lines: Sequence[CrossingLine]) -> WeightTable:

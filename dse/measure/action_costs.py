@@ -1,9 +1,9 @@
 """What the actions of one actor cost, from its visits and from firings that were timed singly; in counts.
 
-A visit takes what finding, entering and leaving the actor takes, and what its firings take. Actions that are long against the
-counter are timed singly: their reading, computing and writing are known firing by firing, and only what is left, the
-choosing, comes from the split of visits. The cost of a short action comes from the split alone: a mean of everything
-that its firing does. What is said of its spread is then the spread of visits (``Spread.of_visits``).
+A visit takes what finding, entering and leaving the actor takes, and what its firings take. Actions that are long
+against the counter are timed singly: their reading, computing and writing are known firing by firing, and only what is
+left, the choosing, comes from the split of visits. The cost of a short action comes from the split alone: a mean of
+everything that its firing does. What is said of its spread is then the spread of visits (``Spread.of_visits``).
 """
 
 import math

@@ -8,13 +8,18 @@ firing of it needed.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.measure.counter import CounterFacts
 from dse.measure.crossing import Calibration
+from dse.measure.machine import RoundTrip
+from dse.measure.profile_weights import exact
 from dse.measure.samples import ActorVisits, Samples, visits_of_actor
 from dse.model.trace import Topology
+from dse.model.weights import Arrival
 
 TURN_FIRINGS = 64
 """Firings of a visit at most, after which its tokens are published: ``visit_firings`` of the runtime."""
@@ -22,6 +27,8 @@ _LACKED_TOKENS = 1
 """The end of a visit (``Visits.ending``) after which an actor waits for tokens, not for room."""
 _FEWEST_WAITS = 20
 """Of fewer waits no median is told."""
+_LEAST = Fraction(1, 100)
+"""Counts that an arrival takes at least: an estimate wants it above 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +48,27 @@ def waits_of(steps: NDArray[np.float64]) -> Waits | None:
     return Waits(median=median, quartiles=(low, high), count=len(steps))
 
 
+def waited_arrival(waits: Waits, facts: CounterFacts) -> Arrival:
+    """Return the arrival for estimates: the median of the waits."""
+    return _arrival(waits.median, facts)
+
+
+def ping_pong_arrival(trips: Sequence[RoundTrip], facts: CounterFacts) -> Arrival | None:
+    """Return the arrival by half of the least round trip of a cache line; None where none was measured."""
+    least = min((ns for trip in trips for ns in (trip.before_ns, trip.after_ns)), default=None)
+    return None if least is None else _arrival(least / 2 * facts.hz / 1e9, facts)
+
+
+def _arrival(steps: float, facts: CounterFacts) -> Arrival:
+    return Arrival(cycles=max(exact(steps), _LEAST), frequency_mhz=exact(facts.mhz), turn_firings=TURN_FIRINGS)
+
+
 def arrival_steps(calibrations: Sequence[Calibration], topology: Topology) -> NDArray[np.float64]:
     """Return how long each arrival took in some calibrations, in counts, shape (n_waits,).
 
     An arrival is from the end of the visit that published the last token which the first firing of another visit
-    needed, to the start of that one. It counts where the reader's thread waited and where its actor was short of tokens;
-    the moment must lie after the end of the visit before it on that thread. What was published during the visit already
+    needed, to the start of that one. It counts where the reader's thread waited and its actor was short of tokens; the
+    moment must lie after the end of the visit before it on that thread. What was published during the visit already
     takes 0.
 
     Raises ``ValueError`` where the records of one do not fit its firings.
@@ -74,7 +96,8 @@ def _of_actor(
     short = np.ones(len(mine.start), dtype=np.bool_)
     short[1:] = mine.ending[:-1] == _LACKED_TOKENS
     rows = waited & short & (published > before)
-    return np.maximum(mine.start.astype(np.int64) - published, 0)[rows].astype(np.float64)
+    steps = np.maximum(mine.start.astype(np.int64) - published, 0)
+    return np.asarray(steps[rows], dtype=np.float64)
 
 
 def _published(

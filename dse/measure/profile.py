@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from dse.measure.action_costs import ActorCosts, Outliers, actor_costs, singles_of_actor
 from dse.measure.counter import CounterFacts
 from dse.measure.samples import Samples, visits_of_actor
@@ -18,7 +16,10 @@ MOST_CLOSURE_ERROR = 0.02
 class Closure:
     """How the sum of all costs compares with a run that was not timed, in counts.
 
-    On several cores costs do not add up to the run: there ``summed`` is the length of the timed run.
+    ``summed`` rests on each visit's median over the timed runs, which leaves out what others do to the machine now and
+    then. So ``plain`` leaves it out too: it is the least time that a plain run had its core for, not the median of the
+    lengths, which is half as long again in bad minutes. On several cores costs do not add up to the run: there both are
+    the least lengths, of the timed runs and of the plain ones.
     """
 
     summed: float
@@ -71,7 +72,7 @@ def make_profile(
 ) -> Profile:
     """Return the profile of at least one timed run with the trace ``firings``, and at least one plain run.
 
-    ``plain_ns``: the lengths of runs of the program without timing; their median counts.
+    ``plain_ns``: what runs of the program without timing took; the least counts.
     Raises ``ValueError`` where the records do not fit the trace.
     """
     actors, in_vain = [], []
@@ -82,7 +83,7 @@ def make_profile(
         in_vain.append(_in_vain(runs, a, facts))
     plain = min(plain_ns) * facts.hz / 1e9
     alone = all(len(run.threads) == 1 for run in runs)
-    length = float(np.median([run.run_ns for run in runs])) * facts.hz / 1e9
+    length = float(min(run.run_ns for run in runs)) * facts.hz / 1e9
     closure = Closure(summed=sum(costs.total for costs in actors) if alone else length, plain=plain)
     return Profile(
         facts=facts,

@@ -128,7 +128,7 @@ def _visits(records: _Records) -> Visits:
         end=records["end"],
         firings=records["firings"],
         ending=records["ending"],
-        vain=records["between"] & _MOST_VAIN,
+        vain=(records["between"] & _MOST_VAIN).astype(np.uint8),
         apart=(records["between"] & _APART) != 0,
     )
 

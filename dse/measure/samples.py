@@ -4,13 +4,18 @@ Steps are those of the counter that the program read (``dse.measure.counter`` kn
 it, durations differences. Nothing here is corrected: what reading the counter costs is still inside.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.trace import FiringIds
+
+
+_Number = TypeVar("_Number", bound=np.generic)
 
 
 class CounterKind(IntEnum):
@@ -32,9 +37,9 @@ class Visits:
     """Visits of a scheduler to actors in which something fired, in order of time; all arrays of shape (n_visits,).
 
     The firings of the visits of an actor, one after the other over all threads, are its trace. ``ending``: 0 the budget
-    of firings was spent, 1 tokens were lacking, 2 room was, 3 anything else. ``vain``: visits of the same thread in which
-    nothing fired, between the visit before this one and this one, 127 where there were more. ``apart``: the thread waited
-    between the two, or the program made room for its records, so that the time between them is not the scheduler's.
+    of firings was spent, 1 tokens were lacking, 2 room was, 3 anything else. ``vain``: visits of the same thread in
+    which nothing fired since the one before, 127 where there were more. ``apart``: the thread waited since then, or the
+    program made room for its records, so that the time between the two is not the scheduler's.
     """
 
     actor: NDArray[np.uint16]
@@ -167,19 +172,23 @@ def visits_of_actor(samples: Samples, actor: int, ids: FiringIds, actions: int) 
     ]
     start = np.concatenate([visits.start[rows] for _, visits, rows in found])
     order = np.argsort(start, kind="stable")  # an actor is at work on one thread at a time
-    firings = np.concatenate([visits.firings[rows] for _, visits, rows in found])[order].astype(np.int64)
+
+    def column(of: Callable[[Visits], NDArray[_Number]]) -> NDArray[_Number]:
+        return np.concatenate([of(visits)[rows] for _, visits, rows in found])[order]
+
+    firings = column(lambda visits: visits.firings).astype(np.int64)
     if int(firings.sum()) != len(ids):
         raise ValueError(f"its visits have {int(firings.sum())} firings, its trace has {len(ids)}")
     first = np.cumsum(firings) - firings
     return ActorVisits(
         actor=actor,
-        steps=np.concatenate([visits.steps[rows] for _, visits, rows in found])[order],
-        readings=np.concatenate([visits.readings[rows] for _, visits, rows in found])[order],
-        ending=np.concatenate([visits.ending[rows] for _, visits, rows in found])[order],
+        steps=column(lambda visits: visits.steps),
+        readings=column(lambda visits: visits.readings),
+        ending=column(lambda visits: visits.ending),
         thread=np.concatenate([np.full(len(rows), t) for t, _, rows in found])[order],
         row=np.concatenate([rows for _, _, rows in found])[order],
         start=start[order],
-        end=np.concatenate([visits.end[rows] for _, visits, rows in found])[order],
+        end=column(lambda visits: visits.end),
         first=first,
         counts=_counts(ids, first, firings, actions),
     )

@@ -1,6 +1,7 @@
 """Arrivals, from two threads whose visits are made by hand."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,14 +20,12 @@ SHORT, FULL = 1, 2
 Visit = tuple[int, ...]
 
 
-def arrivals(path: Path, writer: list[Visit], reader: list[Visit]) -> list[float]:
+def arrivals(path: Path, writer: Sequence[Visit], reader: Sequence[Visit]) -> list[float]:
     """Return the arrivals where the source is on one core, filter and sink are on another; both filter only "even"."""
     sources, filters = (sum(v[2] for v in visits) for visits in (writer, reader))
     firings = (np.zeros(sources, dtype=np.uint8), np.ones(filters, dtype=np.uint8), np.zeros(0, dtype=np.uint8))
     parts = (header(3, 2), thread(writer, partition=0), thread(reader, partition=1))
-    calibration = Calibration(
-        partition_of=(0, 1, 1), samples=read_samples(write(path, *parts), 3), firings=firings
-    )
+    calibration = Calibration(partition_of=(0, 1, 1), samples=read_samples(write(path, *parts), 3), firings=firings)
     return arrival_steps([calibration], chain()).tolist()
 
 
@@ -69,7 +68,7 @@ def test_what_came_before_its_publication_took_no_time(tmp_path: Path) -> None:
 
 
 def test_nothing_arrives_inside_a_core(tmp_path: Path) -> None:
-    both = [(1000, 1100, 2, 0, FULL), (1150, 1300, 2, 1, SHORT), (2000, 2100, 1, 0, FULL)]
+    both: list[Visit] = [(1000, 1100, 2, 0, FULL), (1150, 1300, 2, 1, SHORT), (2000, 2100, 1, 0, FULL)]
     both.append((2150, 2200, 1, 1, SHORT, WAITED))
     firings = (np.zeros(3, dtype=np.uint8), np.ones(3, dtype=np.uint8), np.zeros(0, dtype=np.uint8))
     samples = read_samples(write(tmp_path / "raw", header(3, 1), thread(both)), 3)
