@@ -95,8 +95,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget",
         metavar="N|T|N,T",
-        help="evaluations, time, or both: 2000, 90s, 5m, 2000,90s; a time bounds all but the engine's compiling"
-        " and the report",
+        help="evaluations, time, or both: 2000, 90s, 5m, 2000,90s; a time bounds all but the engine's compiling,"
+        " the report, and what --measure and --refine run",
     )
     parser.add_argument("--seed", type=option_integer, default=1, help="seed of everything random (default: 1)")
     parser.add_argument(
@@ -124,14 +124,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--measure",
         metavar="N",
         type=option_integer,
-        help="run the best N mappings, and the one on one core, on this machine: measured times beside the estimates",
+        help="run the best N mappings, and the one on one core, on this machine: measured times beside the estimates;"
+        " takes up to about a minute on top of --budget",
     )
     parser.add_argument(
         "--refine",
         metavar="N",
         type=option_integer,
         default=0,
-        help="measure the best mapping in place and search again, at most N times, until the ranking is stable",
+        help="measure the best mapping in place and search again, at most N times, until the ranking is stable;"
+        " each search has the whole --budget",
     )
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK)")
     parser.add_argument("--resume", action="store_true", help="continue the search whose results are in the folder")

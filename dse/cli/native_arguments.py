@@ -5,15 +5,15 @@ import argparse
 from dse.base.errors import OptionError
 
 
-def add_native_binding(parser: argparse.ArgumentParser, *, python: bool) -> None:
-    """Add ``--native``; ``python``: whether a Python callable may stand for a native."""
+def add_native_binding(parser: argparse._ActionsContainer, *, python: bool, prefix: str = "") -> None:
+    """Add ``--native``; ``python``: whether a Python callable may stand for a native; ``prefix``: before the help."""
     target = "a Python callable (MODULE:CALLABLE) or to C++ (FILE.cpp:SYMBOL)" if python else "C++"
     parser.add_argument(
         "--native",
         action="append",
         default=[],
         metavar=f"UNIT.FUNCTION={'TARGET' if python else 'FILE.cpp:SYMBOL'}",
-        help=f"bind a native function to {target}, which may do what it likes; may be repeated",
+        help=f"{prefix}bind a native function to {target}, which may do what it likes; may be repeated",
     )
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from dse.base.diagnostics import render
 from dse.base.errors import Diagnostic
-from dse.cli.native_arguments import add_native_binding, native_binding
 from dse.cli.option_types import option_integer
 from dse.cli.progress import FiringLines, run_line
 from dse.cli.run_arguments import add_fifo_size, add_run_arguments, run_options
@@ -43,7 +42,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
     add_fifo_size(parser)
     parser.add_argument("--why", action="store_true", help="say what each actor waits for at the end")
-    add_native_binding(parser, python=True)
     parser.add_argument("--source-path", metavar="DIR", action="append", default=[], help="folder of classes")
     parser.add_argument("--strict", action="store_true", help="warnings about the network are errors")
 
@@ -58,7 +56,6 @@ def run(args: argparse.Namespace) -> int:
         reference=args.reference,
         tolerance=args.tolerance,
         fifo_tokens=args.fifo_size,
-        natives=tuple(native_binding(text) for text in args.native),
     )
     files = any((options.output, options.write, options.reference))
     try:

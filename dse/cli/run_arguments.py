@@ -1,8 +1,9 @@
-"""Arguments of all verbs that run a network: how long it goes on, and which files it may touch."""
+"""Arguments of all verbs that run a network: how long it goes on, and which files it may touch, what natives are."""
 
 import argparse
 
 from dse.base.errors import OptionError
+from dse.cli.native_arguments import add_native_binding, native_binding
 from dse.cli.option_types import option_integer
 from dse.flows.options import parse_memory
 from dse.run.options import EXECUTION_MODES, FIFO_TOKENS, RunOptions
@@ -45,6 +46,7 @@ def add_run_arguments(parser: argparse.ArgumentParser, *, prefix: str = "") -> N
         default=[],
         help=f"{prefix}folder below which the program may read and write any file; may be repeated",
     )
+    add_native_binding(group, python=True, prefix=prefix)
 
 
 def add_fifo_size(parser: argparse.ArgumentParser) -> None:
@@ -71,4 +73,5 @@ def run_options(args: argparse.Namespace) -> RunOptions:
         execution=args.execution,
         files=args.files_folder,
         allow_files=tuple(args.allow_files),
+        natives=tuple(native_binding(text) for text in args.native),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dse.base.cores import usable_cores
+from dse.base.errors import OptionError
 from dse.flows.execution import cpp_natives
 from dse.flows.program import unheard
 from dse.measure.counter import CounterFacts
@@ -59,7 +60,9 @@ def open_bench(
 
     Raises:
         BuildError: there is no compiler, or it fails. NoNativeForm: an actor has no C++ form. OSError: disk full.
+        OptionError: a native is bound to Python.
     """
+    _refuse_python(run)
     compiler = find_compiler(settings.compiler)
     version = compiler_version(compiler)
     with tempfile.TemporaryDirectory(prefix="dse-bench-") as folder:
@@ -82,6 +85,15 @@ def open_bench(
             version=version,
             flags=_build_options(settings, timed=False).flags,
             scratch=_made(scratch / "runs"),
+        )
+
+
+def _refuse_python(run: RunOptions) -> None:
+    """Raise ``OptionError`` for natives that a program cannot call."""
+    if len(cpp_natives(run.natives)) < len(dict(run.natives)):
+        raise OptionError(
+            "what is measured is a native program, which cannot call a native that is bound to Python",
+            expected="bind it to FILE.cpp:SYMBOL",
         )
 
 

@@ -22,7 +22,7 @@ from dse.flows.defaults import default_budget
 from dse.flows.deliver import Delivery, deliver
 from dse.flows.measured import measuring, output_folder
 from dse.flows.options import ExploreOptions
-from dse.flows.run_best import run_best
+from dse.flows.run_best import MEASURE_ON_TOP, run_best
 from dse.flows.search.method import check_options, choose, kept
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.space import reference_point, searched_space
@@ -144,7 +144,7 @@ def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit) -> _Ready
         reason=method.reason,
         budget=budget,
         assumed=(*setting.assumed, *searched.assumed),
-        notes=setting.notes,
+        notes=(*setting.notes, *_on_top(options, budget)),
         moved_aside=moved,
     )
     watch.planned(plan)
@@ -155,6 +155,16 @@ def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit) -> _Ready
         store=store,
         out=out,
     )
+
+
+def _on_top(options: ExploreOptions, budget: Budget) -> tuple[str, ...]:
+    """Return in words what comes on top of a budget in seconds."""
+    if budget.seconds is None or options.budget is None:
+        return ()
+    more = [MEASURE_ON_TOP] if options.measure is not None else []
+    searches = "one more search" if options.refine == 1 else f"up to {options.refine} more searches"
+    more += [f"--refine measures again and makes {searches} with the same budget"] if options.refine else []
+    return (f"on top of the budget of {budget.seconds:g} s: {'; '.join(more)}",) if more else ()
 
 
 def _default_budget(options: ExploreOptions, setting: Setting) -> Budget:

@@ -17,6 +17,7 @@ from dse.base.digests import file_digest, text_digest
 from dse.base.errors import BuildError, DseError, ExecutionError, OptionError
 from dse.base.folders import results_folder
 from dse.codegen.cpp.no_native_form import NoNativeForm
+from dse.flows.execution import cpp_natives
 from dse.flows.kept_weights import WEIGHTS, KeptWeights, keep_weights, kept_weights, put_weights_aside
 from dse.flows.options import ExploreOptions, ProblemOptions
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
@@ -70,7 +71,7 @@ def _measured_basis(options: ExploreOptions, recorded: RecordedProgram, stage: C
     kept = kept_weights(out)
     if options.resume:  # with what the study was begun with, whatever machine or compiler is here now
         return given_basis(options.problem) if kept is None else _basis(kept, options)
-    identity = _identity(network, recorded.trace, recorded.input)
+    identity = _identity(network, recorded.trace, recorded.input, options.problem.run.natives)
     if kept is not None and not kept.differences(identity):
         return _basis(kept, options)
     try:
@@ -99,7 +100,8 @@ def measured_again(
     stage(REFINING)
     profiled = _profiled(setting.network, run, stage, owners)
     out = output_folder(options, setting.trace.topology.name)
-    keep_weights(out, _described(profiled), profiled.table, _identity(setting.network, setting.trace, setting.input))
+    identity = _identity(setting.network, setting.trace, setting.input, options.problem.run.natives)
+    keep_weights(out, _described(profiled), profiled.table, identity)
 
 
 def _owners(point: DesignPoint) -> Owners:
@@ -127,13 +129,17 @@ def why_not(error: DseError) -> str:
     return line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 3]}..."
 
 
-def _identity(network: Network, trace: Trace, path: str | None) -> dict[str, str]:
-    """Return for what a set is measured now, as digests; ``path``: of the input. Without a compiler, that is absent."""
+def _identity(network: Network, trace: Trace, path: str | None, bound: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """Return for what a set is measured now, as digests. Without a compiler, that is absent.
+
+    ``path``: of the input. ``bound``: natives with their targets.
+    """
     read = [value for key, value in trace.made_by if key.startswith("read ")]
     given = [file_digest(path)] if path is not None and Path(path).is_file() else []
     inputs = [trace.digest, *read, *given]
+    natives = [(native.key, native.symbol, file_digest(native.file)) for native in cpp_natives(bound)]
     identity = {
-        "network": text_digest(repr((network.name, sorted(map(file_digest, network.sources))))),
+        "network": text_digest(repr((network.name, sorted(map(file_digest, network.sources)), *natives))),
         "input": text_digest(repr(inputs)),
         "machine": f"{cpu_model()}, {len(usable_cores())} cores",
     }

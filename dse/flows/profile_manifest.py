@@ -26,6 +26,8 @@ def profile_manifest(
         ("how", f"measured {where}, {len(found.timed)} timed and {len(found.plain)} plain runs merged"),
         *conditions(bench, run, (run.input,), moments),
         *_quality(found),
+        *_counted(found),
+        *_stolen(moments),
         *_not_told_apart(bench.topology, found),
     )
 
@@ -62,7 +64,8 @@ def _options_text(run: RunOptions) -> str:
         ("-s", run.fifo_tokens, PLAIN_RUN.fifo_tokens),
         ("--max-firings", run.max_firings, PLAIN_RUN.max_firings),
     )
-    return " ".join(f"{name} {value}" for name, value, usual in told if value != usual)
+    changed = [f"{name} {value}" for name, value, usual in told if value != usual]
+    return " ".join([*changed, *(f"--native {encodable(key)}={encodable(target)}" for key, target in run.natives)])
 
 
 def _moment_text(moment: MachineMoment) -> str:
@@ -87,6 +90,26 @@ def _quality(found: ProfileRuns) -> Iterator[tuple[str, str]]:
         yield "involuntary switches", f"{sum(switches) / len(switches):.1f} a run"
     if found.trips:
         yield "round trips", trips_text(found.trips)
+
+
+def _counted(found: ProfileRuns) -> Iterator[tuple[str, str]]:
+    """Yield what the processor counted in the plain runs, in the mean."""
+    counts = [record.counts for record in found.plain if record.counts is not None]
+    if not counts:
+        yield "cycles and instructions", "not allowed here: the system lets no program count them"
+        return
+    cycles, instructions = (sum(values) for values in zip(*((c.cycles, c.instructions) for c in counts), strict=True))
+    yield "cycles", f"{cycles / len(counts):,.0f} a plain run"
+    yield "instructions", f"{instructions / len(counts):,.0f} a plain run"
+    if instructions:
+        yield "cycles per instruction", f"{cycles / instructions:.3f}"
+
+
+def _stolen(moments: tuple[MachineMoment, MachineMoment]) -> Iterator[tuple[str, str]]:
+    """Yield the time that other virtual machines got meanwhile, where the system tells it."""
+    before, after = (moment.stolen_s for moment in moments)
+    if before is not None and after is not None:
+        yield "stolen time", f"{after - before:.2f} s of all cores together"
 
 
 def _not_told_apart(topology: Topology, found: ProfileRuns) -> Iterator[tuple[str, str]]:

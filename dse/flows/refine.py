@@ -66,7 +66,7 @@ def refine(options: ExploreOptions, watcher: Watcher | None = None) -> Refined:
             measured_again(options, explored.setting, tuple(tried), watch.stage)
         except IMPOSSIBLE as error:
             return Refined(explored=explored, rounds=tuple(rounds), ended=why_not(error))
-        again = explore(replace(options, resume=False), watch)
+        again = explore(replace(options, resume=False, refine=0), watch)
         rounds.append(_refinement(point, explored, again, options.best))
         explored = again
         if rounds[-1].stable:

@@ -20,6 +20,8 @@ from dse.report.measured import Measurements
 _ROUNDS = 15
 _SECONDS = 60.0
 """Mappings are run so often, unless it takes longer than this."""
+MEASURE_ON_TOP = f"--measure runs mappings for up to about {_SECONDS:.0f} s"
+"""What a search with a budget in seconds says before it begins."""
 _LOOKED_AT = 50
 """Among so many of the best, at least, those are looked for that this machine can run."""
 

@@ -12,7 +12,7 @@ from dse.base.digests import text_digest
 from dse.base.errors import ExecutionError
 from dse.base.files import write_whole
 from dse.measure.machine import RoundTrip
-from dse.measure.runs import RunOrder, RunRecord
+from dse.measure.runs import ProcessorCounts, RunOrder, RunRecord
 from dse.native.execution import document_of_run, program_arguments
 from dse.program.network import Network
 from dse.run.options import RunOptions
@@ -63,6 +63,7 @@ class NativeRunner:
             raise ExecutionError("the native program does not tell of the machine", expected="build it again")
         return RunRecord(
             run_ns=_run_ns(document),
+            counts=_counts(machine),
             result=_digest(document, printed),
             trips=_trips(machine),
             switches=_switches(machine),
@@ -118,6 +119,16 @@ def _digest(document: dict[str, Any], printed: str) -> str:
     told += [[entry.get("actions") for entry in document.get("actors", ())]]
     told += [[(entry.get("tokens"), entry.get("hash")) for entry in document.get("channels", ())]]
     return text_digest(f"{json.dumps(told)}\n{printed}")
+
+
+def _counts(machine: dict[str, Any]) -> ProcessorCounts | None:
+    """Return what the processor counted of all threads, None where one of them was not allowed to count."""
+    threads = machine.get("threads") or ()
+    counted = [[thread.get(key) for thread in threads] for key in ("cycles", "instructions")]
+    if not threads or any(value is None for values in counted for value in values):
+        return None
+    cycles, instructions = (sum(map(int, values)) for values in counted)
+    return ProcessorCounts(cycles=cycles, instructions=instructions)
 
 
 def _trips(machine: dict[str, Any]) -> tuple[RoundTrip, ...]:

@@ -26,6 +26,14 @@ class RunOrder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessorCounts:
+    """What the processor counted of all threads of a run, in the program itself and not in the system."""
+
+    cycles: int
+    instructions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
     """What a run was. ``run_ns``: first firing to last, without set-up; ``result``: a digest of what it computed.
 
@@ -34,6 +42,8 @@ class RunRecord:
     """
 
     run_ns: int
+    counts: ProcessorCounts | None = None
+    """None where the system does not allow to count."""
     result: str
     trips: tuple[RoundTrip, ...]
     switches: int | None = None

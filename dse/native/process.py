@@ -22,6 +22,11 @@ STOPPING_SECONDS = 3.0
 _CHUNK = 1 << 16
 _MOST_ERROR_BYTES = 1 << 20
 _CRASHED = re.compile(r"^crash: .*$", re.MULTILINE)
+_TELLING_SECONDS = 1.0
+"""So long a program has to say where it is."""
+_TELL_WORK = signal.SIGUSR1
+_AT_WORK = re.compile(r"^at work: (.*)\n", re.MULTILINE)
+_FIRINGS_BEFORE = re.compile(r" \((\d+) firings before\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +128,9 @@ class _Watch:
             self._listen()
             self._process.wait(self._seconds_left())
         except subprocess.TimeoutExpired as error:
+            where = self._work()
             self._stop(signal.SIGKILL)
-            raise self._endless() from error
+            raise self._endless(where) from error
         except BaseException as stop:
             self._stop(signal.SIGINT if isinstance(stop, KeyboardInterrupt) else signal.SIGTERM)
             if isinstance(stop, KeyboardInterrupt) and not hasattr(stop, "__notes__"):
@@ -191,11 +197,38 @@ class _Watch:
             if stream is not None:
                 stream.close()
 
-    def _endless(self) -> ExecutionError:
+    def _work(self) -> str:
+        """Ask the program which actors are at work; return that as a part of a sentence; empty: it does not tell."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(_TELL_WORK)
+        heard, until = b"", time.monotonic() + _TELLING_SECONDS
+        stream = self._process.stderr
+        with selectors.DefaultSelector() as selector:
+            assert stream is not None, "asked for as a pipe"
+            selector.register(stream, selectors.EVENT_READ)
+            while selector.select(max(0.0, until - time.monotonic())):
+                data = os.read(stream.fileno(), _CHUNK)
+                heard = (heard + data)[-_MOST_ERROR_BYTES:]
+                said = _AT_WORK.search(heard.decode("utf-8", "replace"))
+                if said is not None:
+                    return _work_text(said[1])
+                if not data:
+                    break
+        return ""
+
+    def _endless(self, where: str) -> ExecutionError:
         return ExecutionError(
-            f"the program has not ended after {self._limit_s:g} s, with {self._firings:,} firings at last",
+            f"the program has not ended after {self._limit_s:g} s, with {self._firings:,} firings at last{where}",
             expected="give it more time, or end it with --max-firings N",
         )
+
+
+def _work_text(said: str) -> str:
+    """Return in words what a program says of its actors at work (``dse_tell_work`` of ``work_report.hpp``)."""
+    if said == "no actor":
+        return "; no actor was at work"
+    firing = _FIRINGS_BEFORE.sub(lambda found: f" (its firing {int(found[1]) + 1:,} or one soon after)", said)
+    return f"; it was in {firing}"
 
 
 def _signal_name(number: int) -> str:

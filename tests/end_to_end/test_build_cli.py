@@ -8,8 +8,12 @@ from typing import Any
 
 import pytest
 
+from dse.base.errors import ExecutionError
 from dse.cli.main import main
+from dse.native.execution import run_native
+from dse.native.program import NativeProgram, ProgramKind
 from dse.native.toolchain import Compiler
+from dse.run.options import RunOptions
 from tests.unit.run.programs import network_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +25,13 @@ NATIVE = """actor A () ==> : int n := 0;
     @native procedure unknown_thing(int x) end
     go: action ==> guard n < 3 do n := n + 1; println(twice(n)); if n > 5 then unknown_thing(n); end end end"""
 DIVIDES = "actor D () ==> : int n := 3; go: action ==> do n := n - 1; println(6 / n); end end"
+HANGS = """actor Hangs () int(size=32) I ==> : int n := 0;
+    take: action I:[x] ==> do n := n + x; while n = 6 do n := 6; end end end"""
+THREE = "actor Three () ==> int(size=32) O : int n := 0; put: action ==> O:[n] guard n < 9 do n := n + 1; end end"
+RING = """actor Ring () int(size=32) I ==> int(size=32) O : bool begun := false;
+    launch: action ==> O:[1] guard not begun do begun := true; end
+    pass: action I:[x] ==> O:[x] guard begun end end"""
+RELAY = "actor Relay () int(size=32) I ==> int(size=32) O : pass: action I:[x] ==> O:[x] end end"
 
 
 def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
@@ -155,3 +166,30 @@ def test_a_crash_has_signal_and_actor(
     said = capsys.readouterr().err
     assert "error: the native program crashed: SIGFPE" in said
     assert "'a'" in said
+
+
+@pytest.mark.parametrize(
+    ("actors", "wiring", "place"),
+    [
+        ((THREE, HANGS), "a=Three b=Hangs a.O->b.I", r"; it was in 'b' \(its firing [1-4] or one soon after\)"),
+        (
+            (RING, RELAY),
+            "a=Ring b=Relay a.O->b.I b.O->a.I",
+            r"; (it was in '[ab]' \(its firing [\d,]+ or|no actor was at)",
+        ),
+    ],
+    ids=["in a firing", "in the schedule"],
+)
+def test_a_program_that_does_not_end_says_in_which_actor(
+    tmp_path: Path, native_compiler: Compiler, actors: tuple[str, ...], wiring: str, place: str
+) -> None:
+    network = network_of(tmp_path, actors, wiring)
+    app = NativeProgram(network, ProgramKind(), native_compiler).build(
+        tmp_path / "made", progress=lambda _done, _all: None
+    )
+    mapping = tmp_path / "two.xcf"
+    parts = "".join(f'<Partition id="p{k}" scheduling="ROUND_ROBIN"><Instance id="{k}"/></Partition>' for k in "ab")
+    mapping.write_text(f'<Configuration network="Top"><Partitioning>{parts}</Partitioning></Configuration>')
+    for where in (None, mapping):
+        with pytest.raises(ExecutionError, match=r"has not ended after 1 s, with [\d,]+ firings at last" + place):
+            run_native(network, app, RunOptions(), tuple, mapping=where, time_limit_s=1)

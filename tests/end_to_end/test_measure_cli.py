@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from dse.base.cores import usable_cores
 from dse.base.errors import BuildError
 from dse.cli.main import main
 from dse.formats.weights_folder import read_weights_folder
-from dse.native.toolchain import find_compiler
+from dse.native.toolchain import Compiler, find_compiler
+from tests.unit.run.programs import SINK, network_of
 
 ROOT = Path(__file__).resolve().parents[2]
 NETWORK = str(ROOT / "actors" / "matrix" / "matrix.xdf")
@@ -57,3 +59,33 @@ def test_mappings_beside_estimates(weights: Path, tmp_path: Path, capsys: pytest
     assert document["wrong"] == []
     assert len((out / "runs.tsv").read_text().splitlines()) == 7
     assert (out / "measured.json").is_file()
+
+
+BOUND = """actor S () ==> int O : @native function turned(int k) --> int end int n := 1;
+    action ==> O:[turned(n)] guard n < 900 do n := if turned(n) = -n then n + 1 else 9000 end; end end"""
+FORM = "#include <cstdint>\nstd::int64_t turned(std::int32_t k) { return -k; }\n"
+
+
+def test_natives_of_the_user_are_measured(
+    native_compiler: Compiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    network_of(tmp_path, (BOUND, SINK), "s=S k=Sink s.O->k.I")
+    (tmp_path / "mine.cpp").write_text(FORM)
+    bound = ["--native", "S.turned=mine.cpp:turned"]
+    assert main(["profile", "Top.xdf", "-o", "w", "--runs", "1", "--calibrate", "0", "--quiet", *bound]) == 0
+    assert "--native S.turned=mine.cpp:turned" in dict(read_weights_folder("w").manifest)["options"]
+    again = ["measure", "Top.xdf", "--sample", "1", "--runs", "1", "--weights", "w", "--quiet", *bound]
+    assert main(again) == 0
+    if len(usable_cores()) > 1:
+        assert "measured the weights in" in explored(bound, capsys)
+        assert "measured the weights in" not in explored(bound, capsys)
+        (tmp_path / "mine.cpp").write_text(FORM.replace("-k", "0 - k"))
+        assert "were measured for another network" in explored(bound, capsys)
+
+
+def explored(bound: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Search with weights that are measured; return what is printed."""
+    capsys.readouterr()
+    assert main(["explore", "Top.xdf", "--budget", "3", "--out", "out", *bound]) == 0
+    return capsys.readouterr().out

@@ -23,6 +23,9 @@ IDLE = """actor S () ==> int O : int n := 0; send: action ==> O:[n] guard n < 3 
     idle: action ==> guard n >= 3 end end"""
 FILTER = """actor S () ==> int O : @native function native_source_produce(int k) --> int end
     action ==> O:[native_source_produce(0)] end end"""
+BOUND = """actor S () ==> int O : @native function turned(int k) --> int end int n := 1;
+    action ==> O:[turned(n)] guard n < 4 do n := if turned(n) = -n then n + 1 else 9 end; end end"""
+COPIER = "actor Copier () int I ==> int(size=64) O : action I:[x] ==> O:[x] end end"
 WRITER = """actor W () int I ==> : @native procedure Writer_init() end
     @native procedure Writer_write(uint(size=8) b) end
     @native procedure Writer_close() end int n := 0; initialize ==> do Writer_init(); end
@@ -51,6 +54,33 @@ VERBS = [
 def arguments(verb: str, more: tuple[str, ...], path: str) -> list[str]:
     """Return the command line of a verb for a network."""
     return [verb, *(("predict",) if verb == "weights" else ()), path, *more]
+
+
+@pytest.mark.parametrize(("verb", "more"), VERBS)
+def test_every_verb_that_runs_a_network_binds_natives(
+    verb: str,
+    more: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    network_of(tmp_path, (BOUND, COPIER, SINK), "s=S c=Copier k=Sink s.O->c.I c.O->k.I")
+    path = str(tmp_path / "Top.xdf")
+    assert main([*arguments(verb, more, path), "--quiet"]) == 1
+    assert "'turned'" in capsys.readouterr().err
+    bound = ("--native", "S.turned=operator:neg", "--quiet")
+    assert main([*arguments(verb, more, path), *bound]) == 0, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [("profile", "-o", "w"), ("measure", "--sample", "2")])
+def test_what_is_measured_calls_no_python(
+    more: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = network(tmp_path, BOUND)
+    assert main([more[0], path, *more[1:], "--native", "S.turned=operator:neg"]) == 2
+    assert "cannot call a native that is bound to Python" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("verb", "more"), VERBS)

@@ -12,7 +12,7 @@ from dse.measure.counter import CounterFacts
 from dse.measure.machine import RoundTrip
 from dse.measure.platform import this_machine
 from dse.measure.probe_program import BlockCost, CrossingCase
-from dse.measure.runs import RunOrder, RunRecord
+from dse.measure.runs import ProcessorCounts, RunOrder, RunRecord
 from dse.model.trace import Trace
 from dse.native.result import MAGIC
 from dse.native.toolchain import Compiler, CompilerVersion
@@ -33,6 +33,7 @@ class MadeUpProgram:
     visits: list[tuple[int, int, int]]
     rng: np.random.Generator
     trip_ns: float = 90.0
+    counts: bool = True
     orders: list[RunOrder] = field(default_factory=list)
 
     def run(self, order: RunOrder) -> RunRecord:
@@ -48,7 +49,9 @@ class MadeUpProgram:
             write_trace(order.trace, self.trace)
         trip = RoundTrip(cores=(0, 1), before_ns=self.trip_ns, after_ns=self.trip_ns)
         noise = 1 + 0.001 * float(self.rng.normal())
-        return RunRecord(run_ns=int(max(loads) / 2 * noise), result="same", trips=(trip,), switches=2)
+        counts = ProcessorCounts(cycles=round(max(loads)), instructions=2 * round(max(loads))) if self.counts else None
+        run_ns = int(max(loads) / 2 * noise)
+        return RunRecord(run_ns=run_ns, result="same", trips=(trip,), switches=2, counts=counts)
 
     def _length(self, visit: tuple[int, int, int], owners: tuple[int, ...]) -> float:
         actor, first, n = visit

@@ -21,6 +21,7 @@ from dse.flows import measured as module
 from dse.flows.explore import explore
 from dse.flows.options import ExploreOptions, ProblemOptions
 from dse.flows.refine import refine
+from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.store import STORE_NAME
 from dse.formats.weights_folder import read_weights
 from dse.measure.machine import RoundTrip
@@ -331,6 +332,29 @@ def test_the_time_of_a_budget_bounds_the_profile(machine: Machine, tmp_path: Pat
         explore(options(tmp_path, budget=Budget(seconds=30.0)))
     assert "profiling took" in str(ended.value)
     assert not (tmp_path / STORE_NAME).exists()
+
+
+@pytest.mark.parametrize(
+    ("budget", "told"),
+    [(Budget(seconds=9.0), True), (Budget(evaluations=9), False), (None, False)],
+    ids=["seconds", "evaluations", "none"],
+)
+def test_what_comes_on_top_of_a_budget_is_said_once(
+    machine: Machine, tmp_path: Path, budget: Budget | None, told: bool
+) -> None:
+    plans: list[SearchPlan] = []
+    refine(options(tmp_path, budget=budget, measure=1, refine=2), Watcher(planned=plans.append))
+    notes = [note for note in plans[0].notes if note.startswith("on top of the budget")]
+    assert notes == (
+        [
+            "on top of the budget of 9 s: --measure runs mappings for up to about 60 s;"
+            " --refine measures again and makes up to 2 more searches with the same budget"
+        ]
+        if told
+        else []
+    )
+    assert len(plans) > 1
+    assert not any("--refine" in note for plan in plans[1:] for note in plan.notes)
 
 
 def test_wrong_options_are_refused_before_anything_is_measured(machine: Machine, tmp_path: Path) -> None:

@@ -41,6 +41,17 @@ def test_the_manifest_says_what_it_rests_on(tmp_path: Path) -> None:
     assert manifest["crossing"].startswith("calibrated by 2 runs of 1 mappings")
     assert manifest["round trips"] == "90 to 90 ns"
     assert manifest["involuntary switches"] == "2.0 a run"
+    assert manifest["cycles"].endswith(" a plain run")
+    assert manifest["cycles per instruction"] == "0.500"
+    assert float(manifest["stolen time"].split()[0]) >= 0
+
+
+def test_where_the_processor_may_not_be_asked_the_manifest_says_so(tmp_path: Path) -> None:
+    bench = made_up_bench(tmp_path)
+    bench.program.counts = False
+    manifest = dict(profile_on_bench(bench, RUN, ProfileSettings(runs=1, calibrate=0)).table.manifest)
+    assert manifest["cycles and instructions"].startswith("not allowed here")
+    assert "cycles" not in manifest
 
 
 def test_without_calibration_the_micro_benchmark_tells(tmp_path: Path) -> None:

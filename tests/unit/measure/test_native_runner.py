@@ -9,7 +9,7 @@ import pytest
 from dse.base.errors import ExecutionError
 from dse.measure import native_runner
 from dse.measure.native_runner import Apps, NativeRunner, core_pairs
-from dse.measure.runs import RunOrder
+from dse.measure.runs import ProcessorCounts, RunOrder
 from dse.program.network import Network
 from dse.run.options import RunOptions
 
@@ -60,6 +60,15 @@ def test_a_run_is_told(tmp_path: Path) -> None:
     asked = (tmp_path / "plain.asked").read_text()
     for words in ("-i in", "--mapping x.xcf", "--pin", "--ping-pong 0,1", "--quiet"):
         assert words in asked
+
+
+def test_what_the_processor_counted(tmp_path: Path) -> None:
+    assert runner(tmp_path, DOCUMENT).run(RunOrder()).counts is None
+    threads = [{"cycles": 5, "instructions": 7}, {"cycles": 10, "instructions": 20}]
+    counted = {**DOCUMENT, "machine": {"threads": threads, "ping_pong": []}}
+    assert runner(tmp_path, counted).run(RunOrder()).counts == ProcessorCounts(cycles=15, instructions=27)
+    threads[0]["instructions"] = None  # type: ignore[assignment]
+    assert runner(tmp_path, counted).run(RunOrder()).counts is None
 
 
 def test_the_timed_program_gets_its_files(tmp_path: Path) -> None:

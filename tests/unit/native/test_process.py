@@ -9,6 +9,7 @@ import time
 import pytest
 
 from dse.base.errors import ExecutionError
+from dse.native import process
 from dse.native.process import Listeners, run_program
 
 
@@ -59,6 +60,33 @@ def test_a_time_limit_ends_it() -> None:
 def test_a_time_limit_holds_when_the_streams_are_closed() -> None:
     with pytest.raises(ExecutionError, match=r"has not ended"):
         run_program(python("import os, time; os.close(1); os.close(2); time.sleep(60)"), time_limit_s=0.5)
+
+
+TELLS = "import os, signal, time\nsignal.signal(signal.SIGUSR1, lambda *_: os.write(2, b'wrong\\nat work: {}\\n'))\n"
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (
+            "'a' (1233 firings before), 'b ()' (0 firings before)",
+            "in 'a' (its firing 1,234 or one soon after), 'b ()' (its firing 1 or one soon after)",
+        ),
+        ("no actor", "; no actor was at work"),
+    ],
+)
+def test_a_program_that_is_ended_says_where_it_is(told: str, said: str) -> None:
+    code = TELLS.format(told.replace("'", "\\'")) + "print(1, flush=True)\nwhile True: time.sleep(0.01)"
+    with pytest.raises(ExecutionError, match=r"has not ended after 2 s, with 0 firings at last; ") as caught:
+        run_program(python(code), time_limit_s=2)
+    assert said in str(caught.value)
+
+
+def test_one_that_does_not_say_where_it_is_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_TELLING_SECONDS", 0.2)
+    code = "import signal, time\nsignal.signal(signal.SIGUSR1, signal.SIG_IGN)\ntime.sleep(60)"
+    with pytest.raises(ExecutionError, match=r"has not ended after 2 s, with 0 firings at last$"):
+        run_program(python(code), time_limit_s=2)
 
 
 def test_what_cannot_be_started() -> None:

@@ -28,6 +28,7 @@
 #include "dse/surroundings.hpp"
 #include "dse/trace_file.hpp"
 #include "dse/version.hpp"
+#include "dse/work_report.hpp"
 #include "dse/xcf.hpp"
 
 namespace dse {
@@ -338,6 +339,7 @@ int main(int argc, char** argv, const NetworkInfo& network) {
   ignore_broken_pipes();
   const CrashStack stack;
   watch_crashes([]() -> const char* { return actor_at_work == nullptr ? nullptr : actor_at_work->name; });
+  tell_work_when_asked();
   try {
     return detail::run_command(argc > 0 ? argv[0] : "app", {argv + (argc > 0 ? 1 : 0), argv + argc}, network);
   } catch (const ConfigError& error) {

@@ -72,7 +72,7 @@ Visited visit_actor(Instances& instances, std::size_t index, Work&& work) {
   Actor& actor = *instances.actors[index];
   actor.log.make_room();
   const std::int64_t before = actor.log.made();
-  const AtWork at_work(instances.info(index));
+  const AtWork at_work(instances.info(index), before);
   const std::conditional_t<timed, VisitNote, NoVisitNote> note(actor, before);
   try {
     work(actor);
