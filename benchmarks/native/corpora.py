@@ -171,6 +171,19 @@ def _cell(text: str) -> str:
     return plain if len(plain) <= 160 else plain[:157] + "..."
 
 
+def _rows(root: Path, only: str, firings: int, kept: Path | None) -> list[Row]:
+    """Run the networks whose path holds a text and that are not among the rows that are kept; return all of these."""
+    rows = _kept(kept)
+    for path in tops(root):
+        name = path.relative_to(root).as_posix()
+        if only in name and name not in rows:
+            row = row_of(path, root, firings)
+            print(row.path, row.firings, row.ended, row.equal or "-", sep=" | ", file=sys.stderr, flush=True)
+            rows[name] = row
+            _keep(kept, row)
+    return [rows[name] for name in sorted(rows) if only in name]
+
+
 def _kept(path: Path | None) -> dict[str, Row]:
     """Return the rows of an earlier run, by the path of their network."""
     lines = path.read_text(encoding="utf-8").splitlines() if path is not None and path.exists() else []
@@ -195,15 +208,7 @@ def main() -> int:
         print("there is no C++ compiler", file=sys.stderr)
         return 1
     root = Path(args.corpus) if args.corpus else corpus()
-    rows = _kept(args.rows)
-    for path in tops(root):
-        name = path.relative_to(root).as_posix()
-        if args.only in name and name not in rows:
-            row = row_of(path, root, args.firings)
-            print(row.path, row.firings, row.ended, row.equal or "-", sep=" | ", file=sys.stderr, flush=True)
-            rows[name] = row
-            _keep(args.rows, row)
-    found = [rows[name] for name in sorted(rows) if args.only in name]
+    found = _rows(root, args.only, args.firings, args.rows)
     text = table(found)
     if args.markdown:
         Path(args.markdown).write_text(text, encoding="utf-8")

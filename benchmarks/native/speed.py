@@ -193,25 +193,29 @@ def row(name: str, found: list[Rates]) -> str:
     return f"| {name} | {python:.2f} | {native:.1f} | {ratio:.0f} | {100 * tracing:.0f} % |"
 
 
+def large_row(rounds: int) -> str:
+    """Return a line about the large picture."""
+    found = estimated(4096, 2240, rounds)
+    seconds = statistics.median(e.seconds for e in found)
+    cpu_seconds = statistics.median(e.cpu_seconds for e in found)
+    peak_gb = max(e.peak_bytes for e in found) / 1e9
+    return f"\n4096x2240 traced and estimated: {seconds:.1f} s, {cpu_seconds:.1f} s of processor, {peak_gb:.2f} GB"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Native programs beside Python.")
     parser.add_argument("--rounds", type=int, default=5, metavar="N")
     parser.add_argument("--only", default="", metavar="TEXT", help="names that hold it; the picture is named 'large'")
     args = parser.parse_args()
-    lines = ["| network | Python, M firings/s | native | ratio | tracing |", "|---|---|---|---|---|"]
+    print("| network | Python, M firings/s | native | ratio | tracing |\n|---|---|---|---|---|", flush=True)
     for case in CASES:
         if args.only.lower() in case.name.lower():
             try:
-                lines.append(row(case.name, rates_of(case, args.rounds)))
+                print(row(case.name, rates_of(case, args.rounds)), flush=True)
             except Missing as missing:
                 print(f"{case.name} is left out: {missing}", file=sys.stderr)
-    print("\n".join(lines))
     if args.only.lower() in "large":
-        found = estimated(4096, 2240, args.rounds)
-        seconds, cpu, peak = (
-            statistics.median(getattr(e, key) for e in found) for key in ("seconds", "cpu_seconds", "peak_bytes")
-        )
-        print(f"\n4096x2240 traced and estimated: {seconds:.1f} s, {cpu:.1f} s of processor, {peak / 1e9:.2f} GB")
+        print(large_row(args.rounds))
 
 
 if __name__ == "__main__":
