@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from dse.model.trace import FiringIds
 
-
 _Number = TypeVar("_Number", bound=np.generic)
 
 
