@@ -24,7 +24,7 @@ from dse.formats.weights_folder import SUFFIXES, read_weights, write_weights_fol
 from dse.formats.weights_xml import FileRole, read_weight_file, role_of_name
 from dse.formats.weights_xml_write import write_communication, write_compute, write_scheduling
 from dse.frontend.network.elaborate import load_network
-from dse.model.weights import Cost, FifoKind, UnitKind, WeightTable, merge_weights
+from dse.model.weights import Arrival, Cost, FifoKind, UnitKind, WeightTable, merge_weights
 from dse.passes.analyses.nominal import nominal_weights
 from dse.run.options import PLAIN_RUN
 
@@ -229,6 +229,16 @@ def as_document(table: WeightTable) -> dict[str, object]:
         ]
         if table.has_transfers
         else None,
+        "arrival": None if table.arrival is None else _arrival(table.arrival),
+    }
+
+
+def _arrival(arrival: Arrival) -> dict[str, object]:
+    clock = arrival.frequency_mhz
+    return {
+        "cycles": _number(arrival.cycles),
+        "frequency_mhz": None if clock is None else _number(clock),
+        "turn_firings": arrival.turn_firings,
     }
 
 
@@ -260,7 +270,14 @@ def _origins(table: WeightTable) -> dict[str, int]:
 def _summary(table: WeightTable) -> str:
     scheduling = f"{len(table.scheduling)} scheduling" if table.has_scheduling else "no scheduling"
     transfers = f"{len(table.transfers)} communication" if table.has_transfers else "no communication"
-    return f"{table.name or 'unnamed'}: {len(table.compute)} compute, {scheduling}, {transfers} weights"
+    arrival = "" if table.arrival is None else f"; tokens arrive after {_arrival_text(table.arrival)}"
+    return f"{table.name or 'unnamed'}: {len(table.compute)} compute, {scheduling}, {transfers} weights{arrival}"
+
+
+def _arrival_text(arrival: Arrival) -> str:
+    clock, turn = arrival.frequency_mhz, arrival.turn_firings
+    time = f"{float(arrival.cycles):.6g} cycles" + ("" if clock is None else f" at {float(clock):.6g} MHz")
+    return f"{time} on another core, published each {turn} firings or at the end of a turn"
 
 
 def _show(table: WeightTable, *, quiet: bool) -> None:

@@ -78,7 +78,23 @@ again. Before time 0 all actors take their states; the instant 0 begins with the
 The largest occupancy of a buffer is the largest ``visible + in_flight`` at the end of a phase TRANSFERS, or at time
 0. (Leaving tokens of a round go before launched ones, whatever their order.)
 
-Makespan: the time of the last event, which is the last end of a firing; 0 if nothing ever fires.
+Makespan: the last end of a firing; 0 if nothing ever fires; in a deadlock the time of the last event.
+
+Arrival
+-------
+Weights may say how tokens get from one CPU core to another (``dse.model.weights.Arrival``): the *arrival*, in ticks of
+at least 1, and the firings of a *turn*. Without, nothing of this holds, and a reader sees all visible tokens. With it,
+the tokens of ``cpu_cpu`` buffers *travel*: at the end of their write they are visible, and hold their room as ever, but
+the reader does not see them yet. Where this page says what a reader has of such a buffer - BLOCKED_READING, ready, the
+size of a block - its *seen* tokens count. Initial tokens are seen.
+- What is written is *held* until its actor *publishes*. It does so behind the phase STARTS of a round in whose phase
+  ENDS a firing of it ended, if no other firing of it has begun in that phase (its turn is over), or if it has made the
+  firings of a turn since it published last (a block counts as its firings).
+- What is published sets out at once if no tokens of the buffer are on their way, all that is published and has not set
+  out together. Else it waits, and sets out when those have arrived: the other core sees how far the writer is, one
+  look after the other, and each look takes as long as an arrival.
+- Tokens arrive when the arrival has passed since they set out, in the phase TRANSFERS. Then the reader sees them.
+Tokens may arrive when no firing is left; that is no event for the makespan.
 
 Policies
 --------

@@ -15,7 +15,8 @@ def weights_digest(table: WeightTable) -> str:
     """Return the identity of a weight table: every number, whatever the order of the files; no provenance."""
     tables = (table.compute, table.scheduling, table.transfers, table.simd)
     entries = [sorted((key, repr(cost)) for key, cost in entries.items()) for entries in tables]
-    return text_digest(repr((entries, table.has_scheduling, table.has_transfers)))
+    identity: tuple[object, ...] = (entries, table.has_scheduling, table.has_transfers)
+    return text_digest(repr(identity if table.arrival is None else (*identity, table.arrival)))
 
 
 def platform_digest(platform: Platform) -> str:

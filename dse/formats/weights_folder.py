@@ -224,7 +224,7 @@ def _parts(table: WeightTable, keep: Path | None) -> Iterator[tuple[str, Callabl
         if any(key[3] == kind for key in table.scheduling) or (scheduling and kind == "cpu"):
             yield f"weights-{word}.sxdf", partial(write_scheduling, table, kind, keep=sxdf)
         own = {key[4] for key in table.transfers if key[5] == kind}
-        if own & set(fifos) or (transfers and kind == "cpu"):
+        if own & set(fifos) or (kind == "cpu" and (transfers or table.arrival is not None)):
             yield f"weights-{word}.cxdf", partial(write_communication, table, fifos, kind, keep=cxdf)
         if "host" in own:
             host = kept.get((".cxdf", True))

@@ -11,7 +11,9 @@ The project's own dialect adds
 * ``spread="visits"`` where minimum, maximum and variance are not of firings, but of visits to the actor;
 * for an action the cost of a SIMD block of k firings, ``<block size="k" clockcycles="..."/>``;
 * for a transfer ``fifo`` (local, cpu_cpu, cuda, host), ``unit`` (cpu, gpu: the side that pays),
-  ``latency-per-token``, ``latency-min``, ``latency-max``, ``latency-var`` and ``count``.
+  ``latency-per-token``, ``latency-min``, ``latency-max``, ``latency-var`` and ``count``;
+* ``<arrival latency="..." turn-firings="..."/>`` in the root of a .cxdf: how tokens get from one CPU core to another
+  (``dse.model.weights.Arrival``).
 
 The memory levels of TURNUS (``memory`` with ``read`` and ``write`` of type hit and miss and their share of the
 accesses) become one cost for each transfer, the sum of ``percentage * latency`` over all levels and types: that is what
@@ -36,6 +38,7 @@ from dse.base.source import Span
 from dse.formats.xml_reading import XmlReader, open_xml, raise_errors
 from dse.formats.xml_source import local_name
 from dse.model.weights import (
+    Arrival,
     ComputeKey,
     Cost,
     FifoKind,
@@ -121,6 +124,7 @@ class _Weights:
     scheduling: dict[SchedulingKey, Cost] = field(default_factory=dict)
     transfers: dict[TransferKey, Cost] = field(default_factory=dict)
     simd: dict[ComputeKey, SimdCost] = field(default_factory=dict)
+    arrival: Arrival | None = None
     places: dict[object, Span] = field(default_factory=dict)
     is_scheduling: bool = False
     is_communication: bool = False
@@ -137,6 +141,7 @@ class _Weights:
             simd=self.simd,
             has_scheduling=self.is_scheduling,
             has_transfers=self.is_communication,
+            arrival=self.arrival,
         )
 
     # Compute and scheduling
@@ -237,6 +242,19 @@ class _Weights:
             given = tuple(name for name in names if name is not None)
             if len(given) == 4:
                 self._read_buffer(given, accesses)
+        for arrival in reader.children(reader.root, "arrival"):
+            self._read_arrival(arrival)
+
+    def _read_arrival(self, entry: etree._Element) -> None:
+        """Read how tokens get from one CPU core to another."""
+        reader = self.reader
+        if reader.required(entry, "latency") is None:
+            return
+        cycles = reader.number(entry, "latency", positive=True)
+        turn = reader.integer(entry, "turn-firings", least=1)
+        if cycles is not None and self._is_new("arrival", entry, "the arrival"):
+            clock = self._frequency(entry, None)
+            self.arrival = Arrival(cycles=cycles, frequency_mhz=clock, turn_firings=1 if turn is None else turn)
 
     def _read_buffer(self, names: tuple[str, str, str, str], accesses: list[etree._Element]) -> None:
         """Add the costs of one buffer, one for each side, FIFO kind and paying unit."""
@@ -365,7 +383,7 @@ class _Weights:
     def _entry_origin(self, element: etree._Element) -> Origin:
         return cast(Origin, self.reader.choice(element, "origin", get_args(Origin)) or self.origin)
 
-    def _is_new(self, key: ComputeKey | SchedulingKey | TransferKey, element: etree._Element, what: str) -> bool:
+    def _is_new(self, key: ComputeKey | SchedulingKey | TransferKey | str, element: etree._Element, what: str) -> bool:
         """Record the place of an entry; a second one is an error."""
         span = self.reader.span(element)
         first = self.places.setdefault(key, span)

@@ -10,7 +10,7 @@ from dse.formats.decimals import format_decimal
 from dse.formats.weights_xml import canonical_name
 from dse.formats.xml_keep import ElementKind, keep_unknown
 from dse.formats.xml_reading import refuse_unwritable, write_xml
-from dse.model.weights import ComputeKey, Cost, FifoKind, SchedulingKey, SimdCost, UnitKind, WeightTable
+from dse.model.weights import Arrival, ComputeKey, Cost, FifoKind, SchedulingKey, SimdCost, UnitKind, WeightTable
 
 _Key = TypeVar("_Key", ComputeKey, SchedulingKey)
 _CYCLES = (
@@ -38,7 +38,8 @@ _BUFFER = ElementKind(
     identity=("source-actor", "source-port", "target-actor", "target-port"),
     children=(*_ACCESSES, ElementKind(tag="memory", identity=("level",), children=_ACCESSES)),
 )
-_COMMUNICATION = ElementKind(tag="communication", attributes=("network", *_CLOCK), children=(_BUFFER,))
+_ARRIVAL = ElementKind(tag="arrival", attributes=("latency", "turn-firings", *_CLOCK))
+_COMMUNICATION = ElementKind(tag="communication", attributes=("network", *_CLOCK), children=(_BUFFER, _ARRIVAL))
 
 
 def write_compute(table: WeightTable, kind: UnitKind, path: str, *, keep: str | None = None) -> None:
@@ -88,7 +89,16 @@ def write_communication(
         memory = etree.SubElement(etree.SubElement(root, "buffer", dict(attributes)), "memory", {"level": "all"})
         for side in ("read", "write"):
             _add_accesses(memory, side, {f: costs[side, f] for f in fifos if (side, f) in costs}, kind)
+    if table.arrival is not None and "cpu_cpu" in fifos:
+        _add_arrival(root, table.arrival)
     _finish(root, path, keep, _COMMUNICATION)
+
+
+def _add_arrival(root: etree._Element, arrival: Arrival) -> None:
+    attributes = {"latency": format_decimal(arrival.cycles), "turn-firings": str(arrival.turn_firings)}
+    if arrival.frequency_mhz is not None:
+        attributes["frequency"] = format_decimal(arrival.frequency_mhz)
+    etree.SubElement(root, "arrival", attributes)
 
 
 def _names(table: WeightTable) -> Iterator[str]:

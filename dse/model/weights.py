@@ -47,6 +47,19 @@ class SimdCost:
         return len(self.block_cycles)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """How tokens get from one CPU core to another where that is known: ``dse.estimate.semantics``, "Arrival".
+
+    ``cycles``: from the moment at which the writer publishes tokens to the one at which the reader sees them, above 0.
+    ``turn_firings``: an actor publishes at the end of its turn, and within it after so many firings; at least 1.
+    """
+
+    cycles: Fraction
+    frequency_mhz: Fraction | None = None
+    turn_firings: int = 1
+
+
 ComputeKey: TypeAlias = tuple[str, str, UnitKind]
 """(actor, action, unit kind)."""
 SchedulingKey: TypeAlias = tuple[str, str, str, UnitKind]
@@ -68,6 +81,8 @@ class WeightTable:
     """Whether a scheduling file was given at all; without one scheduling costs nothing and nothing is missing."""
     has_transfers: bool = True
     """The same for communication."""
+    arrival: Arrival | None = None
+    """Of ``cpu_cpu`` FIFOs; None: the reader sees tokens as soon as they are written."""
     manifest: tuple[tuple[str, str], ...] = ()
     """Provenance as (key, value) pairs."""
 
@@ -96,8 +111,14 @@ def merge_weights(*tables: WeightTable) -> WeightTable:
         simd=simd,
         has_scheduling=any(table.has_scheduling for table in tables),
         has_transfers=any(table.has_transfers for table in tables),
+        arrival=_last_arrival(tables),
         manifest=_joined_manifest(tables),
     )
+
+
+def _last_arrival(tables: tuple[WeightTable, ...]) -> Arrival | None:
+    given = [table.arrival for table in tables if table.arrival is not None]
+    return given[-1] if given else None
 
 
 def _joined_manifest(tables: tuple[WeightTable, ...]) -> tuple[tuple[str, str], ...]:

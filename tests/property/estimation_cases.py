@@ -20,7 +20,7 @@ from dse.model.design_point import DesignPoint, Partition, Policy
 from dse.model.platform import Link, Platform, Unit
 from dse.model.problem import Problem
 from dse.model.trace import Topology, Trace, TraceAction, TraceActor, TraceBuffer
-from dse.model.weights import Cost, FifoKind, SimdCost, UnitKind, WeightTable
+from dse.model.weights import Arrival, Cost, FifoKind, SimdCost, UnitKind, WeightTable
 
 CPU_POLICIES: tuple[Policy, ...] = (
     "NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL", "STATIC_ORDER",
@@ -77,7 +77,25 @@ def random_case(rng: random.Random, shape: Shape = Shape()) -> Case:
         problem = Problem(
             trace=trace, weights=_thinned(rng, problem.weights), platform=platform, missing_weights="zero"
         )
-    return Case(problem=problem, point=random_point(rng, problem, shape))
+    return with_arrival(rng, Case(problem=problem, point=random_point(rng, problem, shape)))
+
+
+def with_arrival(rng: random.Random, case: Case) -> Case:
+    """In a third of the cases, the case with tokens that take time between CPU cores."""
+    weights = case.problem.weights
+    if rng.random() < 2 / 3:
+        return case
+    tables = (weights.compute, weights.scheduling, weights.transfers)
+    clocks = [cost.frequency_mhz for table in tables for cost in table.values() if cost.frequency_mhz is not None]
+    clocks += [cost.frequency_mhz for cost in weights.simd.values() if cost.frequency_mhz is not None]
+    if not clocks and case.problem.platform.links:
+        return case  # if nothing else costs anything, the links decide that time is in ps
+    arrival = Arrival(
+        cycles=rng.choice((Fraction(1, 10), Fraction(rng.randint(1, 9)), Fraction(rng.randint(1, 300)))),
+        frequency_mhz=rng.choice(clocks) if clocks else None,
+        turn_firings=rng.choice((1, 2, 3, 8, 64)),
+    )
+    return replace(case, problem=replace(case.problem, weights=replace(weights, arrival=arrival)))
 
 
 def with_clocks(rng: random.Random, case: Case) -> Case:

@@ -56,6 +56,8 @@ def shared_links(problem: Problem, *, shared: bool) -> Problem:
 
 
 def with_room(case: Case) -> Case:
+    """The case with room in all buffers, and tokens that do not travel: no bound knows of arrivals."""
+    case = replace(case, problem=replace(case.problem, weights=replace(case.problem.weights, arrival=None)))
     return replace(case, point=replace(case.point, capacities=(100_000,) * len(case.point.capacities)))
 
 

@@ -76,10 +76,10 @@ def test_pipeline_and_shared_links_bound_some_makespans_best() -> None:
 
 
 def without_resources(case: Case) -> Case:
-    """The same case with a core for each actor, no contention on links, no SIMD and room for everything."""
+    """The case with a core for each actor, no contention on links, no SIMD, no arrivals and room for everything."""
     problem = Problem(
         trace=case.problem.trace,
-        weights=replace(case.problem.weights, simd={}),
+        weights=replace(case.problem.weights, simd={}, arrival=None),
         platform=replace(
             case.problem.platform, links=tuple(replace(link, shared=False) for link in case.problem.platform.links)
         ),

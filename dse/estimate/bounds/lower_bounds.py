@@ -8,7 +8,8 @@ For one design point, the first three for all of them too:
 - pipeline (of a point): the work of a partition begins when the first tokens can have come to one of its actors;
 - shared link (of a point): a link that serves one transfer at a time is busy for all of them.
 
-A firing in a SIMD block costs at least the least share, min over k of cost(k) / k.
+A firing in a SIMD block costs at least the least share, min over k of cost(k) / k. Arrivals between CPU cores are in no
+bound: where they make most of the time the bounds are loose.
 """
 
 from collections.abc import Sequence

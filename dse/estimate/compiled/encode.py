@@ -58,7 +58,7 @@ class PointEncoder:
         n_units = len(self._network[3])
         keys = n_units * n_units * 2 * (n_units + 1)
         small = keys * len(buffers) <= MOST_KNOWN
-        self._known: NDArray[np.int32] = np.zeros((keys if small else 0, len(buffers), 3), dtype=np.int32)
+        self._known: NDArray[np.int32] = np.zeros((keys if small else 0, len(buffers), 4), dtype=np.int32)
         self._capacities: tuple[tuple[int, ...], IntArray] = (), np.zeros(0, dtype=np.int64)
 
     def encode(self, point: DesignPoint) -> EncodedPoint:
@@ -68,7 +68,7 @@ class PointEncoder:
             return self.of(prepare(self._tables, point))
         parts, members = placed
         n_buffers = self._known.shape[1]
-        keys, choices = np.empty(n_buffers, dtype=np.int64), np.empty((n_buffers, 4), dtype=np.int64)
+        keys, choices = np.empty(n_buffers, dtype=np.int64), np.empty((n_buffers, 5), dtype=np.int64)
         found = choose(parts, members, self._capacities_of(point.capacities), self._network, self._known, keys, choices)
         if found == CHOSEN:
             return EncodedPoint(point=point, parts=parts, members=members, orders=_NO_ORDERS, choices=choices)
@@ -85,13 +85,14 @@ class PointEncoder:
             (POLICIES.index(p.policy), cores, len(p.actors), len(p.static_order), row, 0)
             for p, cores, row in zip(partitions, prepared.cores, rows, strict=True)
         ]
-        choices = (prepared.capacities, prepared.read_price, prepared.write_price, prepared.server_of)
+        travels = [int(kind == "cpu_cpu") for kind in prepared.fifo_kind]
+        choices = (prepared.capacities, prepared.read_price, prepared.write_price, prepared.server_of, travels)
         return EncodedPoint(
             point=prepared.point,
             parts=np.array(parts, dtype=np.int64).reshape(-1, PARTS_WIDTH),
             members=np.array([a for p in partitions for a in p.actors], dtype=np.int64),
             orders=np.array([a for p in partitions for a in p.static_order], dtype=np.int64),
-            choices=np.array(list(zip(*choices, strict=True)), dtype=np.int64).reshape(-1, 4),
+            choices=np.array(list(zip(*choices, strict=True)), dtype=np.int64).reshape(-1, 5),
         )
 
     def _placed(self, point: DesignPoint) -> tuple[IntArray, IntArray] | None:
@@ -122,6 +123,7 @@ class PointEncoder:
         buffers = np.arange(len(keys))
         self._known[keys, buffers, 1] = choices[:, 2]
         self._known[keys, buffers, 2] = choices[:, 3]
+        self._known[keys, buffers, 3] = choices[:, 4]
         self._known[keys, buffers, 0] = choices[:, 1] + 1
 
 

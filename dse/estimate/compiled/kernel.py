@@ -2,9 +2,10 @@
 
 Every actor has at most one firing under way, so an actor's next step is the whole event queue of that actor; the list
 of active actors is as long as there are busy cores, and one scan of it makes the steps that are due and finds the next
-time. ``m`` is the memory (``dse.estimate.compiled.layout``): actors ``a``, buffers ``b``, actions ``x``, transfers
-``e``, partitions ``p`` and link servers ``s`` are addresses in it. ``f`` are the action ids of all firings. The
-functions stand in the order of the semantics: waiting, transfers, links, steps of a firing, ends, starts, the loop.
+time. Tokens on their way to another core are in a list of their own. ``m`` is the memory, laid out as in
+``dse.estimate.compiled.layout``: actors ``a``, buffers ``b``, actions ``x``, transfers ``e``, partitions ``p`` and link
+servers ``s`` are addresses in it. ``f`` are the action ids of all firings. The functions stand in the order of the
+semantics: waiting, arrivals, transfers, links, steps of a firing, ends, starts, the loop.
 """
 
 import numpy as np
@@ -116,7 +117,7 @@ def ask_on(m, a, now):
     e, end = m[x + at.READ_FIRST] + asked * at.TRANSFER_FIELDS, m[x + at.READ_END]
     while e < end:
         b, tokens = m[e + at.BUFFER], m[e + at.TOKENS]
-        if m[b + at.VISIBLE] < tokens:
+        if m[b + at.VISIBLE] - m[b + at.UNSEEN] < tokens:
             m[b + at.WANTED_TOKENS] = tokens
             m[a + at.ASKED] = asked
             return
@@ -203,18 +204,94 @@ def launch(m, a, x):
 
 
 @_inlined
+def show(m, b, now):
+    """The reader of a buffer sees more tokens than before."""
+    wanted = m[b + at.WANTED_TOKENS]
+    if wanted != 0 and m[b + at.VISIBLE] - m[b + at.UNSEEN] >= wanted:
+        m[b + at.WANTED_TOKENS] = 0
+        answered(m, m[b + at.TARGET], now)
+
+
+@_inlined
 def deliver(m, a, e, now):
-    """Make the tokens of one write visible."""
+    """Make the tokens of one write visible; the reader sees them at once, or when they have arrived."""
     b = m[e + at.BUFFER]
     tokens = m[e + at.TOKENS] * m[a + at.SIZE]
     if m[b + at.VISIBLE] + m[b + at.IN_FLIGHT] > m[b + at.MAX_TOKENS]:
         sample_planned(m, b, m[a + at.LAUNCH_AT], now)
     m[b + at.IN_FLIGHT] = 0
     m[b + at.VISIBLE] += tokens
-    wanted = m[b + at.WANTED_TOKENS]
-    if wanted != 0 and m[b + at.VISIBLE] >= wanted:
-        m[b + at.WANTED_TOKENS] = 0
-        answered(m, m[b + at.TARGET], now)
+    if m[b + at.TRAVELS] == 1:
+        m[b + at.UNSEEN] += tokens
+        m[b + at.HELD] += tokens
+    else:
+        show(m, b, now)
+
+
+# Arrivals -------------------------------------------------------------------------------------------------------------
+
+
+@_inner
+def set_out(m, b, now):
+    """Let the published tokens of a buffer set out."""
+    m[b + at.ON_WAY] = m[b + at.PUBLISHED]
+    m[b + at.PUBLISHED] = 0
+    m[b + at.ARRIVES_AT] = now + m[at.ARRIVAL]
+
+
+@_inner
+def publish(m, a, now):
+    """Publish what an actor has written; it sets out at once, or behind what is on its way."""
+    m[a + at.TURN_MADE] = 0
+    for i in range(m[a + at.OUTPUTS], m[a + at.OUTPUTS_END]):
+        b = m[i]
+        if m[b + at.HELD] > 0:
+            m[b + at.PUBLISHED] += m[b + at.HELD]
+            m[b + at.HELD] = 0
+            if m[b + at.ON_WAY] == 0:
+                set_out(m, b, now)
+                m[m[at.ARRIVING_LIST] + m[at.N_ARRIVING]] = b
+                m[at.N_ARRIVING] += 1
+
+
+@_inner
+def publish_all(m, now):
+    """Behind the starts of a round: the turns of actors that ended a firing and began no other are over."""
+    first = m[at.ENDED_LIST]
+    for i in range(first, first + m[at.N_ENDED]):
+        a = m[i]
+        if m[a + at.STAGE] == at.WAITING or m[a + at.TURN_MADE] >= m[at.TURN_FIRINGS]:
+            publish(m, a, now)
+    m[at.N_ENDED] = 0
+
+
+@_inner
+def make_arrivals(m, now):
+    """Let the tokens arrive whose time has come; those that were published meanwhile set out together."""
+    i = m[at.ARRIVING_LIST]
+    while i < m[at.ARRIVING_LIST] + m[at.N_ARRIVING]:
+        b = m[i]
+        if m[b + at.ARRIVES_AT] != now:
+            i += 1
+            continue
+        m[b + at.UNSEEN] -= m[b + at.ON_WAY]
+        set_out(m, b, now)
+        if m[b + at.ON_WAY] > 0:
+            i += 1
+        else:
+            m[at.N_ARRIVING] -= 1
+            m[i] = m[m[at.ARRIVING_LIST] + m[at.N_ARRIVING]]
+        show(m, b, now)
+
+
+@_inner
+def next_arrival(m):
+    """Return when tokens arrive next."""
+    due = at.NEVER
+    first = m[at.ARRIVING_LIST]
+    for i in range(first, first + m[at.N_ARRIVING]):
+        due = min(due, m[m[i] + at.ARRIVES_AT])
+    return due
 
 
 # Transfers one by one: shared links and blocks ------------------------------------------------------------------------
@@ -596,6 +673,10 @@ def end_firing(m, f, times, a, now):
     m[a + at.POSITION] = position + size
     m[a + at.LAST_END] = now
     m[a + at.LAST_ACTION] = action
+    if m[a + at.PUBLISHES] == 1:
+        m[a + at.TURN_MADE] += size
+        m[m[at.ENDED_LIST] + m[at.N_ENDED]] = a
+        m[at.N_ENDED] += 1
     wait(m, f, a, now)
     if m[p + at.POLICY] == at.DATA_DEMAND_DRIVEN:
         hear_end(m, p, a)
@@ -700,7 +781,8 @@ def block_size(m, f, a, x, now):
     position = m[a + at.POSITION]
     size = min(m[x + at.BLOCK_WIDTH], m[a + at.FIRING_END] - position)
     for e in range(m[x + at.READ_FIRST], m[x + at.READ_END], at.TRANSFER_FIELDS):
-        size = min(size, m[m[e + at.BUFFER] + at.VISIBLE] // m[e + at.TOKENS])
+        b = m[e + at.BUFFER]
+        size = min(size, (m[b + at.VISIBLE] - m[b + at.UNSEEN]) // m[e + at.TOKENS])
     for e in range(m[x + at.WRITE_FIRST], m[x + at.WRITE_END], at.TRANSFER_FIELDS):
         b = m[e + at.BUFFER]
         if m[m[b + at.TARGET] + at.LEAVE_AT] <= now:
@@ -827,6 +909,9 @@ def hand_out(m):
         m[b + at.READ_PRICE] = m[c + at.CHOSEN_READ_PRICE]
         m[b + at.WRITE_PRICE] = m[c + at.CHOSEN_WRITE_PRICE]
         m[b + at.LINK_SERVER] = m[c + at.CHOSEN_SERVER]
+        if m[at.ARRIVAL] > 0 and m[c + at.CHOSEN_TRAVELS] == 1:
+            m[b + at.TRAVELS] = 1
+            m[m[b + at.SOURCE] + at.PUBLISHES] = 1
         c += at.CHOSEN_FIFO_FIELDS
     for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
         m[a + at.PARTITION] = m[c + at.CHOSEN_PARTITION]
@@ -912,7 +997,7 @@ def take_limit(m):
 
 @_inlined
 def earliest(m):
-    """Return when the next step of an active actor is due, and note whose it is."""
+    """Return when the next step of an active actor or the next arrival is due, and note whose step is the next."""
     first, n = m[at.ACTIVE], m[at.N_ACTIVE]
     due, number, only = at.NEVER, 0, 1
     for i in range(n):
@@ -922,12 +1007,14 @@ def earliest(m):
             due, number, only = time, i, 1
     m[at.SLOT_NUMBER] = number
     m[at.ONLY] = only
-    return due
+    return due if m[at.N_ARRIVING] == 0 else min(due, next_arrival(m))
 
 
 @_inlined
 def make_transfers(m, now):
-    """Phase TRANSFERS: make the steps that are due."""
+    """Phase TRANSFERS: make the arrivals and steps that are due."""
+    if m[at.N_ARRIVING] > 0:
+        make_arrivals(m, now)
     if m[at.LINKS] != m[at.LINKS_END]:
         for s in range(m[at.LINKS], m[at.LINKS_END], at.LINK_FIELDS):
             if m[s + at.CLIENT_END] == now:
@@ -966,6 +1053,24 @@ def close(m, f, now):
 
 
 @_inner
+def all_made(m):
+    """Return whether no actor has a firing left."""
+    for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
+        if m[a + at.POSITION] < m[a + at.FIRING_END]:
+            return False
+    return True
+
+
+@_inner
+def last_end(m):
+    """Return the end of the last firing, 0 where there is none."""
+    last = m[at.BEGIN]
+    for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
+        last = max(last, m[a + at.LAST_END])
+    return last
+
+
+@_inner
 def run(m, f, times):  # ways: the hot loop; one case for each phase and each way to end
     """Run until nothing is due any more; return the time of the last event."""
     settle(m)
@@ -981,6 +1086,8 @@ def run(m, f, times):  # ways: the hot loop; one case for each phase and each wa
             make_transfers(m, now)
             make_ends(m, f, times, now)
             start_all(m, f, times, now)
+            if m[at.N_ENDED] > 0:
+                publish_all(m, now)
             due = earliest(m)
             m[at.FIRST_ROUND] = 0
         if m[at.STOPPED] == 1:
@@ -991,13 +1098,16 @@ def run(m, f, times):  # ways: the hot loop; one case for each phase and each wa
                 continue
         if due == at.NEVER:
             break
-        if due > m[at.LIMIT]:
+        if due > m[at.LIMIT] and not all_made(m):
             m[at.STOPPED] = 1
             break
         now = due
         m[at.FIRST_ROUND] = 1
-    if m[at.STOPPED] == 0:
-        close(m, f, now)
+    if m[at.STOPPED] == 1:
+        return now
+    if m[at.ARRIVAL] > 0 and all_made(m):
+        now = last_end(m)  # tokens that nobody reads may have arrived later
+    close(m, f, now)
     return now
 
 

@@ -53,14 +53,26 @@ STOPPED: Final = 28
 """1: the run stopped for its limit, or another thread wants it to stop."""
 PARTITIONS: Final = 29
 PARTITIONS_END: Final = 30
-HEAD_FIELDS: Final = 32
+ARRIVAL: Final = 31
+"""Ticks from the publication of tokens that travel to their arrival; 0: none travel."""
+TURN_FIRINGS: Final = 32
+"""Firings after which an actor publishes though its turn goes on."""
+N_ARRIVING: Final = 33
+ARRIVING_LIST: Final = 34
+"""The buffers with tokens on their way."""
+N_ENDED: Final = 35
+ENDED_LIST: Final = 36
+"""The actors with an output that travels whose firing ended in this round."""
+HEAD_FIELDS: Final = 37
 
 # What a design point chooses for a buffer, and for an actor.
 CHOSEN_CAPACITY: Final = 0
 CHOSEN_READ_PRICE: Final = 1
 CHOSEN_WRITE_PRICE: Final = 2
 CHOSEN_SERVER: Final = 3
-CHOSEN_FIFO_FIELDS: Final = 4
+CHOSEN_TRAVELS: Final = 4
+"""1: it is a ``cpu_cpu`` FIFO."""
+CHOSEN_FIFO_FIELDS: Final = 5
 CHOSEN_PARTITION: Final = 0
 CHOSEN_PLACE: Final = 1
 CHOSEN_RANK: Final = 2
@@ -177,7 +189,11 @@ FIRING_BASE: Final = 37
 ACTIONS_END: Final = 38
 LAUNCH_AT: Final = 39
 """When the output tokens of a planned firing are launched; NEVER for others."""
-ACTOR_FIELDS: Final = 40
+TURN_MADE: Final = 40
+"""Firings since the actor published last, or its turn began."""
+PUBLISHES: Final = 41
+"""1: tokens of an output travel."""
+ACTOR_FIELDS: Final = 42
 
 # Stages of an actor.
 WAITING: Final = 0
@@ -208,7 +224,17 @@ READ_PRICE: Final = 12
 WRITE_PRICE: Final = 13
 LINK_SERVER: Final = 14
 """The shared link server that its transfers ask, or NONE."""
-FIFO_FIELDS: Final = 16
+TRAVELS: Final = 15
+"""1: its tokens are published and arrive; else they are seen when written."""
+UNSEEN: Final = 16
+"""Of the visible tokens those that the reader does not see yet: held, published and on their way."""
+HELD: Final = 17
+"""Written in a turn that goes on."""
+PUBLISHED: Final = 18
+"""Set out when those on their way have arrived."""
+ON_WAY: Final = 19
+ARRIVES_AT: Final = 20
+FIFO_FIELDS: Final = 21
 
 # Partition.
 POLICY: Final = 0

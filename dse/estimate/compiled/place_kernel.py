@@ -50,7 +50,8 @@ def choose(parts, members, capacities, network, known, keys, choices):  # ways: 
 
     ``network``: source, target and port (-1: its only buffer) of each buffer, its least capacity, whether an actor can
     be on the units of a row for sure, whether a unit is a GPU. ``known[key, buffer]``: read price + 1, write price,
-    server. ``keys``, ``choices``: receive the key of each buffer; its capacity, read and write price, server.
+    server, whether tokens travel. ``keys``, ``choices``: receive the key of each buffer; its capacity, read and write
+    price, server, whether tokens travel.
     """
     ends, least, fits, gpu = network
     owner = np.full(fits.shape[1], -1, dtype=np.int64)
@@ -74,7 +75,7 @@ def choose(parts, members, capacities, network, known, keys, choices):  # ways: 
         if known[key, b, 0] == 0:
             found = UNKNOWN
         choices[b, 0], choices[b, 1] = capacities[b], known[key, b, 0] - 1
-        choices[b, 2], choices[b, 3] = known[key, b, 1], known[key, b, 2]
+        choices[b, 2], choices[b, 3], choices[b, 4] = known[key, b, 1], known[key, b, 2], known[key, b, 3]
     return found
 
 
@@ -159,7 +160,7 @@ def fill(m, template, parts, members, orders, choices, costs, shared, modes):
     for b in range(len(choices)):
         server = choices[b, 3]
         m[c + at.CHOSEN_CAPACITY], m[c + at.CHOSEN_READ_PRICE] = choices[b, 0], choices[b, 1]
-        m[c + at.CHOSEN_WRITE_PRICE] = choices[b, 2]
+        m[c + at.CHOSEN_WRITE_PRICE], m[c + at.CHOSEN_TRAVELS] = choices[b, 2], choices[b, 4]
         m[c + at.CHOSEN_SERVER] = links + server * at.LINK_FIELDS if server >= 0 and shared[server] else at.NONE
         c += at.CHOSEN_FIFO_FIELDS
     owner = place(m, parts, members, orders, c, rows, places, order, queues)

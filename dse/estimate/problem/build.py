@@ -39,6 +39,7 @@ def build_tables(problem: Problem) -> ProblemTables:
     compute, blocks = _compute(problem, base, count, converter)
     first_scheduling, pair_scheduling = _scheduling(problem, base, count, pair_base, pair_count, converter)
     width = blocks.width.max(axis=0, initial=0)
+    arrival, turn_firings = _arrival(problem, converter)
     given = {side: _given_prices(problem, side, converter) for side in ("read", "write")}
     converter.check()
     if problem.clocks and converter.unit == "cycles":
@@ -65,6 +66,8 @@ def build_tables(problem: Problem) -> ProblemTables:
         actor_known=_actor_known(base, pair_base, compute, first_scheduling, pair_scheduling),
         reads=reads,
         writes=writes,
+        arrival=arrival,
+        turn_firings=turn_firings,
         least_capacity=_least_capacities(topology, count, reads, writes),
     )
     check_total(tables)
@@ -176,6 +179,18 @@ def _scheduling(
                 after = ticks(actor, names[q], names[x], row)
                 pairs[row.index, pair_base[a] + q * n + x] = first[row.index, base[a] + x] if after is None else after
     return first, pairs
+
+
+def _arrival(problem: Problem, converter: TickConverter) -> tuple[int, int]:
+    """Return the ticks that tokens take to another core, at least 1, and the firings of a turn.
+
+    Where weights know of no arrival both mean that tokens do not travel: (0, 1).
+    """
+    arrival = problem.weights.arrival
+    if arrival is None:
+        return 0, 1
+    ticks = converter.ticks("arrival between CPU cores", arrival.cycles, arrival.frequency_mhz)
+    return max(1, ticks), arrival.turn_firings
 
 
 def _actor_known(

@@ -92,6 +92,10 @@ class ProblemTables:
     """``actor_known[row][actor]``: whether no compute or scheduling weight that it could need is unknown."""
     reads: TransferTable
     writes: TransferTable
+    arrival: int
+    """Ticks from the publication of tokens for another core to their arrival; 0: they are seen when written."""
+    turn_firings: int
+    """Firings after which an actor publishes though its turn goes on."""
     least_capacity: tuple[int, ...]
     """The largest rate of a fired action on each buffer, and not below its initial tokens."""
 

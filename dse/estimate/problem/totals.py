@@ -1,7 +1,8 @@
 """The check that no sum of ticks can leave 64 bits, made once for a problem: engines add up without looking.
 
-At every instant before the end of a run some firing computes, is scheduled or transfers, or the run is deadlocked. So
-no run takes longer than all costs one after the other, each at its dearest price; and no account of time is longer,
+At every instant before the end of a run some firing computes, is scheduled or transfers, tokens are on their way, or
+the run is deadlocked. So no run takes longer than all costs one after the other, each at its dearest price, and an
+arrival for each write; and no account of time is longer,
 except those of links, where the transfers of all buffers may wait at once.
 """
 
@@ -45,6 +46,7 @@ def most_ticks_of_actions(tables: ProblemTables) -> _Reals:
         each[column] = max(each[column], float(tables.block_ticks[start : start + width].max()))
     for table in (tables.reads, tables.writes):
         each += _transfers(table, len(count))
+    each += tables.arrival * np.diff(tables.writes.first)
     worst: _Reals = count * each
     pairs = tables.pair_count * _dearest(tables.pair_scheduling)
     for actor, base in enumerate(tables.pair_base.tolist()):

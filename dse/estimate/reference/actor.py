@@ -51,6 +51,8 @@ class ActorModel:
         "_run_ends",
         "_since",
         "_stage",
+        "_turn_firings",
+        "_turn_made",
         "blocked_reading",
         "blocked_writing",
         "end_times",
@@ -67,6 +69,7 @@ class ActorModel:
         "reading",
         "scheduling",
         "start_times",
+        "travelling",
         "writing",
     )
 
@@ -81,6 +84,7 @@ class ActorModel:
         plans: Sequence[ActionPlan],
         release_early: bool,
         parallel: bool,
+        turn_firings: int,
         record_times: bool,
     ) -> None:
         self.index = index
@@ -92,7 +96,11 @@ class ActorModel:
         self._plans = plans
         self._release_early = release_early
         self._parallel = parallel
+        self._turn_firings = turn_firings
+        self._turn_made = 0
         self.n_firings = len(actions)
+        self.travelling: list[FifoModel] = []
+        """The outputs whose tokens travel; the coupled model sets them."""
         self.start_times: list[int] | None = [] if record_times else None
         self.end_times: list[int] = []
         self.position = 0
@@ -183,7 +191,7 @@ class ActorModel:
         """Return how many firings go into the SIMD block: tokens, space, width and run of the action allow them."""
         size = min(len(plan.blocks), self._run_ends[self.position] - self.position)
         for index, ask in enumerate(plan.asks):
-            available = ask.fifo.visible if index < plan.n_inputs else ask.fifo.space
+            available = ask.fifo.seen if index < plan.n_inputs else ask.fifo.space
             size = min(size, available // ask.tokens)
         return size
 
@@ -315,9 +323,17 @@ class ActorModel:
         self.last_end = now
         if self.start_times is not None:
             self.end_times += [now] * self._block.firings
+        self._turn_made += self._block.firings
         self.wait(now)
         lacks_input = not self.finished and self._asked < self._plan.n_inputs
         self.out.ended(self.place, action, lacks_input, now)
+
+    def starts_over(self, now: int) -> None:
+        """Input port: all starts behind an end of a firing are made. Publish if the turn is over, or long."""
+        if self._stage == WAITING or self._turn_made >= self._turn_firings:
+            self._turn_made = 0
+            for fifo in self.travelling:
+                fifo.publish(now)
 
 
 def _deliver(transfer: Transfer, now: int) -> None:

@@ -36,7 +36,12 @@ def couple(prepared: Prepared, firings: Sequence[Firings], *, record_times: bool
     """Return the coupled model of a design point, connected but for the ports to the simulator."""
     buffers = prepared.tables.topology.buffers
     fifos = tuple(
-        FifoModel(index=b, capacity=prepared.capacities[b], initial_tokens=buffer.initial_tokens)
+        FifoModel(
+            index=b,
+            capacity=prepared.capacities[b],
+            initial_tokens=buffer.initial_tokens,
+            arrival=prepared.tables.arrival if prepared.fifo_kind[b] == "cpu_cpu" else 0,
+        )
         for b, buffer in enumerate(buffers)
     )
     links = tuple(LinkModel(index=s) for s in range(len(prepared.servers)))
@@ -54,12 +59,15 @@ def couple(prepared: Prepared, firings: Sequence[Firings], *, record_times: bool
                 plans=planner.plans(a),
                 release_early=prepared.point.release == "reading",
                 parallel=prepared.point.transfers == "parallel",
+                turn_firings=prepared.tables.turn_firings,
                 record_times=record_times,
             )
         )
     for fifo, buffer in zip(fifos, buffers, strict=True):
         fifo.on_tokens = actors[buffer.target].answered
         fifo.on_space = actors[buffer.source].answered
+        if fifo.travels:
+            actors[buffer.source].travelling.append(fifo)
     partitions = tuple(_partition(prepared, p, actors) for p in range(len(prepared.point.partitions)))
     return Coupled(actors=tuple(actors), fifos=fifos, partitions=partitions, links=links)
 

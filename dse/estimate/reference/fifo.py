@@ -1,27 +1,46 @@
-"""The atomic model of a FIFO. It has no time of its own: it changes when something arrives, and replies at once."""
+"""The atomic model of a FIFO. It changes when something arrives on a port, and replies at once.
+
+Only one between two cores, whose weights know how long tokens take there, has time of its own: while tokens travel.
+"""
 
 from collections.abc import Callable
+
+from dse.estimate.reference.atomic import PASSIVE, Atomic
 
 
 def _unconnected(now: int) -> None:
     raise AssertionError(f"a FIFO answered at {now} before the coupled model connected it")
 
 
+def _undriven(model: Atomic, delay: int) -> None:
+    raise AssertionError(f"tokens of {model.key} set out for {delay} ticks before the simulator was there")
+
+
 class FifoModel:
     """State: tokens that are visible (those that a firing has reserved included), tokens in flight, and who waits.
 
-    An actor waits for one FIFO at a time; the FIFO then remembers how many tokens, or how much space, it wants.
+    An actor waits for one FIFO at a time; the FIFO then remembers how many tokens, or how much space, it wants. Where
+    tokens travel, some of the visible ones are unseen by the reader: held by a turn that goes on, published, on their
+    way.
     """
 
     __slots__ = (
+        "_arrival",
+        "_arrives_at",
+        "_held",
+        "_on_way",
+        "_published",
+        "_unseen",
         "_wanted_space",
         "_wanted_tokens",
         "capacity",
         "in_flight",
         "index",
+        "key",
         "max_tokens",
         "on_space",
         "on_tokens",
+        "out_time",
         "read_blocked",
         "read_blockings",
         "visible",
@@ -29,17 +48,34 @@ class FifoModel:
         "write_blockings",
     )
 
-    def __init__(self, *, index: int, capacity: int, initial_tokens: int) -> None:
+    def __init__(self, *, index: int, capacity: int, initial_tokens: int, arrival: int = 0) -> None:
+        """``arrival``: ticks that published tokens are on their way; 0: tokens do not travel."""
         self.index = index
+        self.key = (-1, index)
         self.capacity = capacity
         self.visible = initial_tokens
         self.in_flight = 0
         self.max_tokens = initial_tokens
         self._wanted_tokens = 0
         self._wanted_space = 0
+        self._arrival = arrival
+        self._arrives_at = PASSIVE
+        self._unseen = self._held = self._published = self._on_way = 0
+        self.out_time: Callable[[Atomic, int], None] = _undriven
+        """To the simulator: the time advance of a new state."""
         self.on_tokens: Callable[[int], None] = _unconnected
         self.on_space: Callable[[int], None] = _unconnected
         self.read_blocked = self.read_blockings = self.write_blocked = self.write_blockings = 0
+
+    @property
+    def travels(self) -> bool:
+        """Whether tokens take time to their reader."""
+        return self._arrival > 0
+
+    @property
+    def seen(self) -> int:
+        """Tokens that the reader knows of."""
+        return self.visible - self._unseen
 
     @property
     def space(self) -> int:
@@ -47,8 +83,8 @@ class FifoModel:
         return self.capacity - self.visible - self.in_flight
 
     def ask_tokens(self, tokens: int) -> bool:
-        """Reply whether ``tokens`` are visible; if not, send ``on_tokens`` once they are."""
-        if self.visible >= tokens:
+        """Reply whether the reader sees ``tokens``; if not, send ``on_tokens`` once it does."""
+        if self.seen >= tokens:
             return True
         self._wanted_tokens = tokens
         return False
@@ -72,12 +108,43 @@ class FifoModel:
         self.in_flight += tokens
 
     def deliver(self, tokens: int, now: int) -> None:
-        """The writer's tokens become visible, all together."""
+        """The writer's tokens become visible, all together; the reader sees them now, or when they have arrived."""
         self.in_flight -= tokens
         self.visible += tokens
-        if self._wanted_tokens and self.visible >= self._wanted_tokens:
+        if self.travels:
+            self._unseen += tokens
+            self._held += tokens
+        else:
+            self._show(now)
+
+    def _show(self, now: int) -> None:
+        if self._wanted_tokens and self.seen >= self._wanted_tokens:
             self._wanted_tokens = 0
             self.on_tokens(now)
+
+    def publish(self, now: int) -> None:
+        """The writer publishes what it holds: it sets out now, or when what is on its way has arrived."""
+        self._published += self._held
+        self._held = 0
+        if self._published and not self._on_way:
+            self._set_out(now)
+
+    def _set_out(self, now: int) -> None:
+        self._on_way, self._published = self._published, 0
+        self._arrives_at = now + self._arrival
+        self.out_time(self, self._arrival)
+
+    def time_advance(self, now: int) -> int:
+        """Return the ticks until the tokens on their way arrive, or ``PASSIVE``."""
+        return self._arrives_at - now if self._on_way else PASSIVE
+
+    def internal(self, now: int) -> None:
+        """The tokens on their way arrive; all that were published meanwhile set out together."""
+        self._unseen -= self._on_way
+        self._on_way = 0
+        if self._published:
+            self._set_out(now)
+        self._show(now)
 
     def sample(self) -> None:
         """Note the occupancy; at the end of a phase, when all that left in it has left."""

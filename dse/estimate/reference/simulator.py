@@ -29,12 +29,15 @@ class Simulator:
         self._ending: list[ActorModel] = []
         self._looking: list[PartitionModel] = []
         self._launched: list[FifoModel] = []
+        self._publishing: list[ActorModel] = []
         self.stopped = False
         """Another thread may set it: the run ends at its next round."""
         for actor in model.actors:
             actor.out.time = self._hold
             actor.out.ending = self._ending.append
             actor.out.launched = self._launched.append
+        for fifo in model.fifos:
+            fifo.out_time = self._hold
         for partition in model.partitions:
             partition.on_look = self._looking.append
 
@@ -63,7 +66,7 @@ class Simulator:
             env.step()
 
     def _transitions(self, now: int) -> None:
-        """Make one round: transfers end, firings end, partitions look."""
+        """Make one round: transfers end, firings end, partitions look, turns end."""
         imminent = self._imminent
         self._imminent = []
         if len(imminent) > 1:
@@ -78,9 +81,14 @@ class Simulator:
                 self._ending.sort(key=_BY_KEY)
             for actor in self._ending:
                 actor.end(now)
+                if actor.travelling:
+                    self._publishing.append(actor)
             self._ending.clear()
         if self._looking:
             self._starts(now)
+        for actor in self._publishing:
+            actor.starts_over(now)
+        self._publishing.clear()
 
     def _starts(self, now: int) -> None:
         looking = self._looking

@@ -12,7 +12,7 @@ from dse.base.diagnostics import render
 from dse.base.errors import FormatError
 from dse.formats.weights_xml import FileRole, read_weight_file, role_of_name
 from dse.formats.weights_xml_write import write_communication, write_compute, write_scheduling
-from dse.model.weights import Cost, SimdCost, WeightTable
+from dse.model.weights import Arrival, Cost, SimdCost, WeightTable
 from tests.unit.formats.strategies import weight_tables
 
 EXDF = """\
@@ -167,9 +167,28 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, table: WeightTable
         }
         for fifos, host in ((("local", "cpu_cpu") if kind == "cpu" else ("cuda",), False), (("host",), True)):
             write_communication(table, fifos, kind, path)
-            assert read_weight_file(path, FileRole(kind=kind, host=host)).transfers == {
-                k: c for k, c in table.transfers.items() if k[4] in fifos and k[5] == kind
-            }
+            read = read_weight_file(path, FileRole(kind=kind, host=host))
+            assert read.transfers == {k: c for k, c in table.transfers.items() if k[4] in fifos and k[5] == kind}
+            assert read.arrival == (table.arrival if "cpu_cpu" in fifos else None)
+
+
+def test_arrival(tmp_path: Path) -> None:
+    text = CXDF.replace("</communication>", '  <arrival latency="390.5" frequency="2600"/>\n</communication>')
+    table = read_weight_file(write(tmp_path, "w.cxdf", text))
+    assert table.arrival == Arrival(cycles=Fraction("390.5"), frequency_mhz=Fraction(2600), turn_firings=1)
+
+
+@pytest.mark.parametrize(
+    ("entries", "wrong"),
+    [
+        ('<arrival turn-firings="2"/>', [(2, "'arrival' has no 'latency'")]),
+        ('<arrival latency="0"/>', [(2, "latency of 'arrival' is '0'")]),
+        ('<arrival latency="3" turn-firings="0"/>', [(2, "turn-firings of 'arrival' is '0'")]),
+        ('<arrival latency="3"/>\n<arrival latency="4"/>', [(3, "the arrival is given twice")]),
+    ],
+)
+def test_wrong_arrivals(tmp_path: Path, entries: str, wrong: list[tuple[int, str]]) -> None:
+    assert errors(write(tmp_path, "w.cxdf", f"<communication>\n{entries}\n</communication>")) == wrong
 
 
 def test_equal_local_and_cpu_cpu_costs_are_one_plain_entry(tmp_path: Path) -> None:
