@@ -34,7 +34,7 @@ from dse.measure.machine import MachineMoment, RoundTrip, State, machine_moment,
 from dse.measure.platform import this_machine
 from dse.measure.profile import MOST_CLOSURE_ERROR, Closure, Profile
 from dse.measure.profile_weights import SIDES, local_weights, transfer_key
-from dse.measure.profiling import Profiler, ProfileRuns
+from dse.measure.profiling import CalibrationMapping, Profiler, ProfileRuns
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import Platform
 from dse.model.trace import Topology
@@ -48,7 +48,7 @@ from dse.run.options import RunOptions
 class ProfileSettings:
     """How to profile. ``runs``: timed runs that are merged; ``calibrate``: mappings on two cores that are run too.
 
-    ``also``: splits over the cores to calibrate with besides.
+    ``in_place``: mappings to calibrate with besides, just as they are: what crosses in them costs what it costs there.
     ``mapping``: profile in this very configuration, None: on one core. ``capacities``: tokens of each FIFO on one core
     and in calibrations, None: as in a run. ``crossing_table``: run the micro-benchmark of crossing even where
     calibration makes it needless. ``seed``: of the order of the runs.
@@ -58,7 +58,7 @@ class ProfileSettings:
     calibrate: int = 2
     mapping: DesignPoint | None = None
     capacities: tuple[int, ...] | None = None
-    also: tuple[Owners, ...] = ()
+    in_place: tuple[DesignPoint, ...] = ()
     crossing_table: bool = False
     seed: int = 1
     bench: BenchSettings = field(default_factory=BenchSettings)
@@ -141,8 +141,9 @@ def profile_on_bench(
     journey = _Journey(bench, run, settings, stage)
     found = journey.profiled()
     local = local_weights(found.profile, bench.topology, found.firings)
-    owners = journey.owners(found.profile)
-    states = journey.states(owners, found.profile, local)
+    splits = journey.splits(found.profile)
+    owners = (*splits, *map(owners_of, journey.in_place))
+    states = journey.states(splits, found.profile, local)
     rows = journey.crossing_rows(needed=not states)
     plain = _with_lines(local, bench.topology, crossing_lines(rows)) if rows else local
     after, seconds = machine_moment(), time.monotonic() - started
@@ -181,6 +182,7 @@ class _Journey:
 
     def __init__(self, bench: Bench, run: RunOptions, settings: ProfileSettings, stage: Callable[[str], None]) -> None:
         self.platform = this_machine(bench.facts, len(bench.cores))
+        self.in_place = settings.in_place if settings.mapping is None and len(bench.cores) > 1 else ()
         self._bench = bench
         self._run = run
         self._settings = settings
@@ -198,9 +200,11 @@ class _Journey:
         return self._profiler.profile(settings.runs, self._rng, mapping=mapping, heard=self._stage)
 
     def configuration(self) -> Pairs:
-        """Return the mapping that is profiled, as a pair of the manifest; nothing on one core."""
+        """Return the mapping that is profiled, or those that calibrate in place, as a pair of the manifest."""
         point, topology = self._settings.mapping, self._bench.topology
-        return () if point is None else (("mapping", mapping_text(point, topology, shown=len(topology.actors))),)
+        texts = [mapping_text(of, topology, shown=len(topology.actors)) for of in self.in_place]
+        pairs = (("measured in place", "; ".join(texts)),) if texts else ()
+        return pairs if point is None else (("mapping", mapping_text(point, topology, shown=len(topology.actors))),)
 
     def crowded(self) -> list[str]:
         """Return in words that the mapping which is profiled wants more of the machine than there is."""
@@ -208,22 +212,25 @@ class _Journey:
         why = "" if point is None else cannot_run(point, self.platform, len(self._bench.cores))
         return [f"the mapping is not run as it is estimated: {why}"] if why else []
 
-    def owners(self, profile: Profile) -> tuple[Owners, ...]:
-        """Return the splits to calibrate with."""
+    def splits(self, profile: Profile) -> tuple[Owners, ...]:
+        """Return the splits to calibrate with, beside the mappings that are measured in place."""
         if self._settings.mapping is not None or len(self._bench.cores) < 2:
             return ()
         loads = [costs.total for costs in profile.actors]
         chosen = calibration_mappings(self._bench.topology, loads, self._settings.calibrate)
-        return tuple(dict.fromkeys((*chosen, *self._settings.also)))
+        known = set(map(owners_of, self.in_place))
+        return tuple(split for split in chosen if split not in known)
 
-    def states(self, owners: Sequence[Owners], profile: Profile, local: WeightTable) -> tuple[StateWeights, ...]:
+    def states(self, splits: Sequence[Owners], profile: Profile, local: WeightTable) -> tuple[StateWeights, ...]:
         """Return the weights for each state that calibrations had, the one with the most first."""
         topology = self._bench.topology
         capacities = self._settings.capacities or run_capacities(topology, self._run.fifo_tokens)
-        points = [split_point(topology, split, capacities) for split in owners]
+        points = [*(split_point(topology, split, capacities) for split in splits), *self.in_place]
         mappings = [
-            (self._written(point, f"calibration-{k}"), split)
-            for k, (point, split) in enumerate(zip(points, owners, strict=True))
+            CalibrationMapping(
+                path=self._written(point, f"calibration-{k}"), owners=owners_of(point), in_place=k >= len(splits)
+            )
+            for k, point in enumerate(points)
         ]
         found = self._profiler.calibrations(mappings, self._settings.runs, self._rng, self._stage) if mappings else {}
         weighed = [_state_weights(state, local, profile, self._bench.topology, some) for state, some in found.items()]
@@ -263,6 +270,12 @@ def _with_lines(local: WeightTable, topology: Topology, lines: Sequence[Crossing
             key = transfer_key(topology, index, "cpu_cpu", side)
             transfers[key] = dearer(local.transfers[key], price)
     return replace(local, transfers=transfers)
+
+
+def owners_of(point: DesignPoint) -> Owners:
+    """Return the partition of each actor in a mapping, by its number."""
+    of = {actor: number for number, partition in enumerate(point.partitions) for actor in partition.actors}
+    return tuple(of[actor] for actor in range(len(of)))
 
 
 def split_point(topology: Topology, owners: Owners, capacities: tuple[int, ...]) -> DesignPoint:

@@ -56,6 +56,15 @@ class ProfileRuns:
         return tuple(trip for record in records for trip in record.trips)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationMapping:
+    """A mapping on several cores to run: its file, the partition of each actor, whether its own estimate is wanted."""
+
+    path: Path
+    owners: tuple[int, ...]
+    in_place: bool = False
+
+
 class Profiler:
     """Makes timed runs of one program on one input. ``folder``: for its files; each is deleted when it was read."""
 
@@ -119,24 +128,29 @@ class Profiler:
 
     def calibrations(
         self,
-        mappings: Sequence[tuple[Path, tuple[int, ...]]],
+        mappings: Sequence[CalibrationMapping],
         runs: int,
         rng: np.random.Generator,
         heard: Heard = lambda _: None,
     ) -> dict[State, list[Calibration]]:
         """Return timed runs on several cores by state of the machine; those in a changing state are left out.
 
-        ``mappings``: files, and the partition of each actor in them.
+        Raises ``ExecutionError`` where a run fails.
         """
         found: dict[State, list[Calibration]] = {}
         for k in range(runs):
             heard(f"calibrating: round {k + 1} of {runs}, {len(mappings)} mappings")
             for index in rng.permutation(len(mappings)).tolist():
-                path, owners = mappings[index]
-                run = self.timed_run(path)
+                mapping = mappings[index]
+                run = self.timed_run(mapping.path)
                 state = run.record.state
                 if state is not None:
-                    calibration = Calibration(partition_of=owners, samples=run.samples, firings=run.firings)
+                    calibration = Calibration(
+                        partition_of=mapping.owners,
+                        samples=run.samples,
+                        firings=run.firings,
+                        in_place=mapping.in_place,
+                    )
                     found.setdefault(state, []).append(calibration)
         return found
 

@@ -28,9 +28,9 @@ KIND = "native program of dse"
 RUNTIME = "runtime"
 COLD = "-Og"
 """How what is cold is optimized: it compiles a fifth sooner than with ``-O1``."""
-MEANING = ("-ffp-contract=off", "-fno-finite-loops")
+MEANING = ("-ffp-contract=off", "-fno-finite-loops", "-fno-tree-vectorize")
 """Flags that every build needs: a network rounds as Python does, operation by operation, and may have loops without
-end."""
+end. g++ 12 makes wrong code where it vectorizes loops (tests/native/same/test_sums.py), so nothing is vectorized."""
 _RUNTIME_SOURCE = Path(__file__).parent / "runtime"
 
 
