@@ -147,7 +147,6 @@ class Visit {
   }
 
   // A firing says what it has done so far: the choice is made, inputs are read, outputs computed, written.
-  void tested(int action) { static_cast<void>(action); }
   void chose(int action) { reached(action, 0); }
   void have_read(int action) { reached(action, 1); }
   void computed(int action) { reached(action, 2); }
