@@ -46,7 +46,6 @@ class Emission:
 class EmissionOptions:
     """What a program records besides its firings, and which C++ functions of the user stand for natives."""
 
-    accesses: bool = False
     rounds: bool = False
     overrides: Overrides = field(default_factory=dict)
 
@@ -61,7 +60,7 @@ def emit(network: Network, options: EmissionOptions) -> Emission:
     units: dict[tuple[int, Wiring], ActorUnit] = {}
     of_instances, names, source = [], set[str](), _source_lines()
     for index, instance in enumerate(network.instances):
-        wiring = wiring_of(network, index, accesses=options.accesses, rounds=options.rounds)
+        wiring = wiring_of(network, index, accesses=False, rounds=options.rounds)
         key = (id(instance.actor), wiring)
         if key not in units:
             units[key] = actor_unit(

@@ -63,6 +63,7 @@ class NativeProgram:
             _sources_digest(),
             self.compiler.identity,
             *self.kind.build.portable_flags(self.compiler),
+            *self.kind.build.target(self.compiler),
             *self.kind.build.flags,
             *self.kind.build.link_flags,
             repr(self.kind.rounds),

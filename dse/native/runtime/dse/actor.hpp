@@ -147,7 +147,6 @@ class Visit {
   }
 
   // A firing says what it has done so far: the choice is made, inputs are read, outputs computed, written.
-  void tested(int action) { static_cast<void>(action); }
   void chose(int action) { timer_.chose(action); }
   void have_read(int action) { timer_.have_read(action); }
   void computed(int action) { timer_.computed(action); }
