@@ -54,6 +54,16 @@ _NO_FORM = re.compile(r"has no (Python counterpart|C\+\+ form)(\n(?!  = ).*)*\n 
 """How each execution says that it lacks a native function; the hint below tells how to bind one in its language."""
 
 
+HEAD = """# The public corpora in both executions
+
+`python -m benchmarks.native.corpora --markdown docs/native-corpora.md` made this table from all networks of orc-apps
+that have no ports, at most 200 000 firings each. *Equal* means: traces, tokens of every channel, text, files, warnings,
+and how the run ended. A network that stops at a native function that neither execution has is equal when both stop
+there. Times were taken while the machine had other work.
+
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """What became of one network. ``why``: how the run ended, or why there was none."""
@@ -209,7 +219,7 @@ def main() -> int:
         return 1
     root = Path(args.corpus) if args.corpus else corpus()
     found = _rows(root, args.only, args.firings, args.rows)
-    text = table(found)
+    text = HEAD + table(found).replace(f"{root}/", "")
     if args.markdown:
         Path(args.markdown).write_text(text, encoding="utf-8")
     print(text, end="")
