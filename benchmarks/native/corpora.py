@@ -1,18 +1,21 @@
 """Every network of a corpus that runs, in both executions: a table of what they did and whether it was the same.
 
-usage: python -m benchmarks.native.corpora [DIR] [--only TEXT] [--firings N] [--markdown FILE]
+usage: python -m benchmarks.native.corpora [DIR] [--only TEXT] [--firings N] [--markdown FILE] [--rows FILE]
 
 DIR is the folder of orc-apps (default: DSE_CORPORA). Inputs are those of DSE_REFERENCE_DATA/streams, or of the
 applications themselves. A network that cannot run on its own is told with the reason. The traces, the tokens of every
-channel, what is printed and written, out-of-bounds accesses and how the run ended must be equal, firing by firing.
+channel, what is printed and written, out-of-bounds accesses and how the run ended must be equal, firing by firing. With
+--rows, rows are kept in a file as they are found, and a run that was ended goes on from there.
 """
 
 import argparse
+import json
+import re
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from dse.base.errors import DseError
@@ -47,6 +50,18 @@ _OWN_INPUTS = (
     ("ZigBee/", "ZigBee/lib/input_signals/tx_stream.in"),
 )
 """The same for inputs that the corpus itself has."""
+_NO_FORM = re.compile(r"has no (Python counterpart|C\+\+ form)(\n(?!  = ).*)*\n  = bind it with .*")
+"""How each execution says that it lacks a native function; the hint below tells how to bind one in its language."""
+
+
+HEAD = """# The public corpora in both executions
+
+`python -m benchmarks.native.corpora --markdown docs/native-corpora.md` made this table from all networks of orc-apps
+that have no ports, at most 200 000 firings each. *Equal* means: traces, tokens of every channel, text, files, warnings,
+and how the run ended. A network that stops at a native function that neither execution has is equal when both stop
+there. Times were taken while the machine had other work.
+
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,14 +137,16 @@ def _compared(row: Row, of: Built, options: RunOptions, python: RunResult | str,
     start = time.perf_counter()
     native = of.run(with_files(options, places[1]))
     seconds = time.perf_counter() - start
-    found = differences(_without_folder(python, places[0]), _without_folder(native, places[1]))
+    found = differences(_comparable(python, places[0]), _comparable(native, places[1]))
     found += written_alike(*places)
     return replace(row, native_s=seconds, equal=f"**no**: {found[0]}" if found else "yes")
 
 
-def _without_folder(result: RunResult | str, folder: Path) -> RunResult | str:
-    """Return an error without the name of the folder of its execution."""
-    return result.replace(str(folder), "OUT") if isinstance(result, str) else result
+def _comparable(result: RunResult | str, folder: Path) -> RunResult | str:
+    """Return an error without the name of the folder of its execution, and without the language of a missing native."""
+    if isinstance(result, RunResult):
+        return result
+    return _NO_FORM.sub("has no form", result.replace(str(folder), "OUT"))
 
 
 def _ran(row: Row, python: RunResult | str) -> Row:
@@ -164,28 +181,49 @@ def _cell(text: str) -> str:
     return plain if len(plain) <= 160 else plain[:157] + "..."
 
 
+def _rows(root: Path, only: str, firings: int, kept: Path | None) -> list[Row]:
+    """Run the networks whose path holds a text and that are not among the rows that are kept; return all of these."""
+    rows = _kept(kept)
+    for path in tops(root):
+        name = path.relative_to(root).as_posix()
+        if only in name and name not in rows:
+            row = row_of(path, root, firings)
+            print(row.path, row.firings, row.ended, row.equal or "-", sep=" | ", file=sys.stderr, flush=True)
+            rows[name] = row
+            _keep(kept, row)
+    return [rows[name] for name in sorted(rows) if only in name]
+
+
+def _kept(path: Path | None) -> dict[str, Row]:
+    """Return the rows of an earlier run, by the path of their network."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path is not None and path.exists() else []
+    return {row.path: row for row in (Row(**json.loads(line)) for line in lines)}
+
+
+def _keep(path: Path | None, row: Row) -> None:
+    if path is not None:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(row)) + "\n")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Run every network of a corpus in both executions.")
     parser.add_argument("corpus", metavar="DIR", nargs="?")
     parser.add_argument("--only", metavar="TEXT", default="", help="networks whose path holds it")
     parser.add_argument("--firings", metavar="N", type=int, default=FIRINGS, help="end each run after so many")
     parser.add_argument("--markdown", metavar="FILE", help="write the table to a file")
+    parser.add_argument("--rows", metavar="FILE", type=Path, help="keep the rows in a file, and begin with those in it")
     args = parser.parse_args()
     if compiler() is None:
         print("there is no C++ compiler", file=sys.stderr)
         return 1
     root = Path(args.corpus) if args.corpus else corpus()
-    rows = []
-    for path in tops(root):
-        if args.only in path.relative_to(root).as_posix():
-            row = row_of(path, root, args.firings)
-            print(row.path, row.firings, row.ended, row.equal or "-", sep=" | ", file=sys.stderr, flush=True)
-            rows.append(row)
-    text = table(rows)
+    found = _rows(root, args.only, args.firings, args.rows)
+    text = HEAD + table(found).replace(f"{root}/", "")
     if args.markdown:
         Path(args.markdown).write_text(text, encoding="utf-8")
     print(text, end="")
-    return 1 if any(r.equal.startswith("**no**") for r in rows) else 0
+    return 1 if any(r.equal.startswith("**no**") for r in found) else 0
 
 
 if __name__ == "__main__":

@@ -34,10 +34,8 @@ from dse.model.design_point import DesignPoint
 from dse.model.problem import Problem
 from dse.model.trace import Trace, make_trace
 from dse.model.weights import WeightTable
-from dse.passes.analyses.time_dependence import find_time_dependence
-from dse.program.network import Network
 from dse.report.ranking import mapping_text
-from dse.run.natives.effects import native_effects
+from dse.run.natives.effects import why_time_matters
 from dse.run.options import PLAIN_RUN, RunOptions
 
 _MOST_ESTIMATED = 20_000
@@ -183,7 +181,8 @@ class _Journey:
         lasted = [state for state in STATES if any(session.of(state))]
         predictions = {state: self._predictions(cases, entries, state) for state in lasted}
         profiles = tuple(case.profile for case in cases if case.profile is not None)
-        doubts = (*_other_states(entries, lasted), *_time_matters(self._bench.network, self._options.run))
+        differs = why_time_matters(self._bench.network, (key for key, _ in self._options.run.natives))
+        doubts = (*_other_states(entries, lasted), *filter(None, (differs,)))
         after, seconds = machine_moment(), time.monotonic() - started
         return Measured(
             network=self._bench.topology.name,
@@ -353,13 +352,6 @@ def _other_states(entries: Sequence[_Entry], lasted: Sequence[State]) -> Iterato
             if other != state:
                 said = f"while they were {other}" if other else "on no two cores"
                 yield f"cores {state}: the weights were calibrated {said}"
-
-
-def _time_matters(network: Network, run: RunOptions) -> Iterator[str]:
-    """Yield in words why the firings that are estimated may not be those that are run."""
-    found = find_time_dependence(network, native_effects(key for key, _ in run.natives))
-    if found:
-        yield f"what the network does may depend on time, and its runs may not be the one that is estimated: {found[0]}"
 
 
 def heaviest_load(point: DesignPoint, loads: Sequence[float]) -> float:

@@ -23,7 +23,6 @@ from dse.flows.options import ExploreOptions, ProblemOptions
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
 from dse.flows.program import UNNAMED_OUTPUT, run_tokens
 from dse.flows.setting import MEASURING, REFINING, Basis, Measuring, RecordedProgram, Setting, given_basis
-from dse.measure.calibration_mappings import Owners
 from dse.measure.machine import cpu_model, trips_text
 from dse.model.design_point import DesignPoint
 from dse.model.platform import Platform
@@ -88,32 +87,26 @@ def _measured_basis(options: ExploreOptions, recorded: RecordedProgram, stage: C
 
 
 def measured_again(
-    options: ExploreOptions, setting: Setting, also: tuple[DesignPoint, ...], stage: Callable[[str], None]
+    options: ExploreOptions, setting: Setting, in_place: tuple[DesignPoint, ...], stage: Callable[[str], None]
 ) -> None:
-    """Measure the weights of a search anew, with the mappings ``also`` among those that tell what crossing costs.
+    """Measure the weights of a search anew; what crosses in the mappings ``in_place`` costs what it costs there.
 
-    They take the place of those in the folder of the search.
+    The weights take the place of those in the folder of the search.
     Raises: what ``IMPOSSIBLE`` holds, and as ``keep_weights``.
     """
     assert setting.network is not None, "a trace cannot be run"
-    run, owners = run_of(setting.trace, setting.input, options.problem), tuple(map(_owners, also))
+    run = run_of(setting.trace, setting.input, options.problem)
     stage(REFINING)
-    profiled = _profiled(setting.network, run, stage, owners)
+    profiled = _profiled(setting.network, run, stage, in_place)
     out = output_folder(options, setting.trace.topology.name)
     identity = _identity(setting.network, setting.trace, setting.input, options.problem.run.natives)
     keep_weights(out, _described(profiled), profiled.table, identity)
 
 
-def _owners(point: DesignPoint) -> Owners:
-    """Return the partition of each actor in a mapping."""
-    of = {actor: number for number, partition in enumerate(point.partitions) for actor in partition.actors}
-    return tuple(of[actor] for actor in range(len(of)))
-
-
 def _profiled(
-    network: Network, run: RunOptions, stage: Callable[[str], None], also: tuple[Owners, ...] = ()
+    network: Network, run: RunOptions, stage: Callable[[str], None], in_place: tuple[DesignPoint, ...] = ()
 ) -> ProfiledNetwork:
-    return profile_program(network, run, ProfileSettings(also=also), stage)
+    return profile_program(network, run, ProfileSettings(in_place=in_place), stage)
 
 
 def _require_cores() -> None:

@@ -15,10 +15,13 @@ from dse.flows.profile_manifest import (
     MICRO_BENCHMARK,
     NO_CROSSING,
     Pairs,
+    arrival_pairs,
     profile_manifest,
+    round_trip_pairs,
     state_pairs,
 )
 from dse.flows.program import unheard
+from dse.measure.arrival import Waits, arrival_steps, ping_pong_arrival, waited_arrival, waits_of
 from dse.measure.calibration_mappings import Owners, calibration_mappings
 from dse.measure.counter import CounterFacts
 from dse.measure.crossing import Calibration, crossing_costs, dearer, with_crossings
@@ -34,7 +37,7 @@ from dse.measure.machine import MachineMoment, RoundTrip, State, machine_moment,
 from dse.measure.platform import this_machine
 from dse.measure.profile import MOST_CLOSURE_ERROR, Closure, Profile
 from dse.measure.profile_weights import SIDES, local_weights, transfer_key
-from dse.measure.profiling import Profiler, ProfileRuns
+from dse.measure.profiling import CalibrationMapping, Profiler, ProfileRuns
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import Platform
 from dse.model.trace import Topology
@@ -48,7 +51,7 @@ from dse.run.options import RunOptions
 class ProfileSettings:
     """How to profile. ``runs``: timed runs that are merged; ``calibrate``: mappings on two cores that are run too.
 
-    ``also``: splits over the cores to calibrate with besides.
+    ``in_place``: mappings to calibrate with besides, just as they are: what crosses in them costs what it costs there.
     ``mapping``: profile in this very configuration, None: on one core. ``capacities``: tokens of each FIFO on one core
     and in calibrations, None: as in a run. ``crossing_table``: run the micro-benchmark of crossing even where
     calibration makes it needless. ``seed``: of the order of the runs.
@@ -58,7 +61,7 @@ class ProfileSettings:
     calibrate: int = 2
     mapping: DesignPoint | None = None
     capacities: tuple[int, ...] | None = None
-    also: tuple[Owners, ...] = ()
+    in_place: tuple[DesignPoint, ...] = ()
     crossing_table: bool = False
     seed: int = 1
     bench: BenchSettings = field(default_factory=BenchSettings)
@@ -69,13 +72,14 @@ class StateWeights:
     """The weights for one state of the machine.
 
     ``calibrations``: the runs on several cores that they rest on; ``unexplained``: the share of their busy time that
-    no crossing explains.
+    no crossing explains. ``waits``: what arrivals took in them, None where too few were seen.
     """
 
     state: State
     table: WeightTable
     calibrations: int
     unexplained: float
+    waits: Waits | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,20 +145,21 @@ def profile_on_bench(
     journey = _Journey(bench, run, settings, stage)
     found = journey.profiled()
     local = local_weights(found.profile, bench.topology, found.firings)
-    owners = journey.owners(found.profile)
-    states = journey.states(owners, found.profile, local)
+    splits = journey.splits(found.profile)
+    owners = (*splits, *map(owners_of, journey.in_place))
+    states = journey.states(splits, found.profile, local)
     rows = journey.crossing_rows(needed=not states)
-    plain = _with_lines(local, bench.topology, crossing_lines(rows)) if rows else local
+    plain = _without_calibration(local, bench, found, rows)
     after, seconds = machine_moment(), time.monotonic() - started
     used = sum(state.calibrations for state in states)
     where = "on one core" if settings.mapping is None else "in one mapping on several cores"
     known = profile_manifest(bench, run, found, where, (before, after))
     without = MICRO_BENCHMARK if rows else NO_CROSSING if settings.mapping is None else IN_PLACE
     known = (*known, *journey.configuration())
-    states = tuple(_described(state, known, len(owners)) for state in states)
+    states = tuple(_described(state, known, len(owners), bench.facts) for state in states)
     return ProfiledNetwork(
         topology=bench.topology,
-        table=states[0].table if states else replace(plain, manifest=(*known, *without)),
+        table=states[0].table if states else replace(plain, manifest=(*known, *without, *round_trip_pairs(plain))),
         states=states,
         platform=journey.platform,
         facts=bench.facts,
@@ -171,8 +176,11 @@ def profile_on_bench(
     )
 
 
-def _described(state: StateWeights, known: Pairs, mappings: int) -> StateWeights:
-    pairs = state_pairs(state.state, state.calibrations, mappings, state.unexplained)
+def _described(state: StateWeights, known: Pairs, mappings: int, facts: CounterFacts) -> StateWeights:
+    pairs = (
+        *state_pairs(state.state, state.calibrations, mappings, state.unexplained),
+        *arrival_pairs(state.waits, facts),
+    )
     return replace(state, table=replace(state.table, manifest=(*known, *pairs)))
 
 
@@ -181,6 +189,7 @@ class _Journey:
 
     def __init__(self, bench: Bench, run: RunOptions, settings: ProfileSettings, stage: Callable[[str], None]) -> None:
         self.platform = this_machine(bench.facts, len(bench.cores))
+        self.in_place = settings.in_place if settings.mapping is None and len(bench.cores) > 1 else ()
         self._bench = bench
         self._run = run
         self._settings = settings
@@ -198,9 +207,11 @@ class _Journey:
         return self._profiler.profile(settings.runs, self._rng, mapping=mapping, heard=self._stage)
 
     def configuration(self) -> Pairs:
-        """Return the mapping that is profiled, as a pair of the manifest; nothing on one core."""
+        """Return the mapping that is profiled, or those that calibrate in place, as a pair of the manifest."""
         point, topology = self._settings.mapping, self._bench.topology
-        return () if point is None else (("mapping", mapping_text(point, topology, shown=len(topology.actors))),)
+        texts = [mapping_text(of, topology, shown=len(topology.actors)) for of in self.in_place]
+        pairs = (("measured in place", "; ".join(texts)),) if texts else ()
+        return pairs if point is None else (("mapping", mapping_text(point, topology, shown=len(topology.actors))),)
 
     def crowded(self) -> list[str]:
         """Return in words that the mapping which is profiled wants more of the machine than there is."""
@@ -208,25 +219,28 @@ class _Journey:
         why = "" if point is None else cannot_run(point, self.platform, len(self._bench.cores))
         return [f"the mapping is not run as it is estimated: {why}"] if why else []
 
-    def owners(self, profile: Profile) -> tuple[Owners, ...]:
-        """Return the splits to calibrate with."""
+    def splits(self, profile: Profile) -> tuple[Owners, ...]:
+        """Return the splits to calibrate with, beside the mappings that are measured in place."""
         if self._settings.mapping is not None or len(self._bench.cores) < 2:
             return ()
         loads = [costs.total for costs in profile.actors]
         chosen = calibration_mappings(self._bench.topology, loads, self._settings.calibrate)
-        return tuple(dict.fromkeys((*chosen, *self._settings.also)))
+        known = set(map(owners_of, self.in_place))
+        return tuple(split for split in chosen if split not in known)
 
-    def states(self, owners: Sequence[Owners], profile: Profile, local: WeightTable) -> tuple[StateWeights, ...]:
+    def states(self, splits: Sequence[Owners], profile: Profile, local: WeightTable) -> tuple[StateWeights, ...]:
         """Return the weights for each state that calibrations had, the one with the most first."""
         topology = self._bench.topology
         capacities = self._settings.capacities or run_capacities(topology, self._run.fifo_tokens)
-        points = [split_point(topology, split, capacities) for split in owners]
+        points = [*(split_point(topology, split, capacities) for split in splits), *self.in_place]
         mappings = [
-            (self._written(point, f"calibration-{k}"), split)
-            for k, (point, split) in enumerate(zip(points, owners, strict=True))
+            CalibrationMapping(
+                path=self._written(point, f"calibration-{k}"), owners=owners_of(point), in_place=k >= len(splits)
+            )
+            for k, point in enumerate(points)
         ]
         found = self._profiler.calibrations(mappings, self._settings.runs, self._rng, self._stage) if mappings else {}
-        weighed = [_state_weights(state, local, profile, self._bench.topology, some) for state, some in found.items()]
+        weighed = [_state_weights(state, local, profile, topology, some) for state, some in found.items()]
         return tuple(sorted(weighed, key=lambda of_state: -of_state.calibrations))
 
     def crossing_rows(self, *, needed: bool) -> tuple[CrossingRow, ...]:
@@ -245,12 +259,25 @@ def _state_weights(
     state: State, local: WeightTable, profile: Profile, topology: Topology, calibrations: Sequence[Calibration]
 ) -> StateWeights:
     crossings = crossing_costs(profile, topology, calibrations)
+    waits = waits_of(arrival_steps(calibrations, topology))
+    arrival = None if waits is None else waited_arrival(waits, profile.facts)
     return StateWeights(
         state=state,
-        table=with_crossings(local, crossings, topology),
+        table=replace(with_crossings(local, crossings, topology), arrival=arrival),
+        waits=waits,
         calibrations=len(calibrations),
         unexplained=crossings.unexplained,
     )
+
+
+def _without_calibration(
+    local: WeightTable, bench: Bench, found: ProfileRuns, rows: Sequence[CrossingRow]
+) -> WeightTable:
+    """Return weights without calibration runs: by micro-benchmark and round trips, where they were made."""
+    if not rows:
+        return local
+    table = _with_lines(local, bench.topology, crossing_lines(rows))
+    return replace(table, arrival=ping_pong_arrival(found.trips, bench.facts))
 
 
 def _with_lines(local: WeightTable, topology: Topology, lines: Sequence[CrossingLine]) -> WeightTable:
@@ -263,6 +290,12 @@ def _with_lines(local: WeightTable, topology: Topology, lines: Sequence[Crossing
             key = transfer_key(topology, index, "cpu_cpu", side)
             transfers[key] = dearer(local.transfers[key], price)
     return replace(local, transfers=transfers)
+
+
+def owners_of(point: DesignPoint) -> Owners:
+    """Return the partition of each actor in a mapping, by its number."""
+    of = {actor: number for number, partition in enumerate(point.partitions) for actor in partition.actors}
+    return tuple(of[actor] for actor in range(len(of)))
 
 
 def split_point(topology: Topology, owners: Owners, capacities: tuple[int, ...]) -> DesignPoint:

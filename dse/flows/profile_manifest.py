@@ -9,10 +9,13 @@ from dse.base.digests import file_digest
 from dse.base.escaping import encodable
 from dse.flows.bench import Bench
 from dse.measure.action_costs import ActorCosts
+from dse.measure.arrival import Waits
+from dse.measure.counter import CounterFacts
 from dse.measure.machine import MachineMoment, State, cpu_model, trips_text
 from dse.measure.outliers import RULE
 from dse.measure.profiling import ProfileRuns
 from dse.model.trace import Topology, TraceActor
+from dse.model.weights import WeightTable
 from dse.run.options import PLAIN_RUN, RunOptions
 
 Pairs = tuple[tuple[str, str], ...]
@@ -135,6 +138,22 @@ def state_pairs(state: State, runs: int, mappings: int, unexplained: float) -> P
         ("core distance", state),
         ("crossing", f"calibrated by {runs} runs of {mappings} mappings; {100 * unexplained:+.1f} % of busy time left"),
     )
+
+
+def arrival_pairs(waits: Waits | None, facts: CounterFacts) -> Pairs:
+    """Return the pair of the arrivals in calibration runs."""
+    if waits is None:
+        return (("arrival", "not known: too few waits in the calibration runs"),)
+    median, low, high = (1e9 * steps / facts.hz for steps in (waits.median, *waits.quartiles))
+    return (("arrival", f"{median:.0f} ns, quartiles {low:.0f} and {high:.0f}, of {waits.count} waits"),)
+
+
+def round_trip_pairs(table: WeightTable) -> Pairs:
+    """Return the pair of an arrival that no calibration has told; nothing where the table has none."""
+    arrival = table.arrival
+    if arrival is None or arrival.frequency_mhz is None:
+        return ()
+    return (("arrival", f"{float(1000 * arrival.cycles / arrival.frequency_mhz):.0f} ns, half the least round trip"),)
 
 
 MICRO_BENCHMARK = (("crossing", "by the micro-benchmark of the probe: no run on two cores has calibrated it"),)

@@ -1,9 +1,9 @@
 """What the actions of one actor cost, from its visits and from firings that were timed singly; in counts.
 
-A visit takes what entering and leaving the actor takes, and what its firings take. Actions that are long against the
-counter are timed singly: their reading, computing and writing are known firing by firing, and only what is left, the
-choosing, comes from the split of visits. The cost of a short action comes from the split alone: a mean of everything
-that its firing does. What is said of its spread is then the spread of visits (``Spread.of_visits``).
+A visit takes what finding, entering and leaving the actor takes, and what its firings take. Actions that are long
+against the counter are timed singly: their reading, computing and writing are known firing by firing, and only what is
+left, the choosing, comes from the split of visits. The cost of a short action comes from the split alone: a mean of
+everything that its firing does. What is said of its spread is then the spread of visits (``Spread.of_visits``).
 """
 
 import math
@@ -177,7 +177,7 @@ class MergedVisits:
 
 def merged_visits(runs: Sequence[ActorVisits], singles: SingleFirings, facts: CounterFacts) -> MergedVisits:
     """Return the visits of at least one run merged."""
-    steps = [np.maximum(visits.steps - facts.cost, 0.0) for visits in runs]
+    steps = [visits.taken(facts.cost) for visits in runs]
     rests = [
         np.maximum(of_run - _timed_singly(visits, singles, run, facts.cost), 0.0)
         for run, (visits, of_run) in enumerate(zip(runs, steps, strict=True))

@@ -4,8 +4,9 @@ Calibration runs put actors on several cores. A visit there is compared with wha
 rest is split over the buffers that cross, for each by the visits that moved tokens on it (the indices and the first
 cache line travel once) and by the tokens. An estimate pays for each transfer of a firing, so what a visit pays once is
 spread over the transfers of the longest visit that was seen: an end that makes short visits waits for the other one,
-and has time for what it pays more. Buffers that crossed in no calibration get the means of those that did, by side and
-bytes.
+and has time for what it pays more. Where a mapping was measured in place, since its own estimate is wanted, what
+crosses in it costs what it cost there, whatever it cost elsewhere. Buffers that crossed in no calibration get the means
+of those that did, by side and bytes.
 """
 
 from collections.abc import Sequence
@@ -27,11 +28,15 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Calibration:
-    """A timed run on several cores: the partition of each actor, the records, the firings of each actor in it."""
+    """A timed run on several cores: the partition of each actor, the records, the firings of each actor in it.
+
+    ``in_place``: it is of a mapping whose own estimate is wanted.
+    """
 
     partition_of: tuple[int, ...]
     samples: Samples
     firings: tuple[FiringIds, ...]
+    in_place: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,10 +102,16 @@ def crossing_costs(profile: Profile, topology: Topology, calibrations: Sequence[
     busy, left = 0.0, 0.0
     for a in range(len(topology.actors)):
         ports = _ports(topology, a)
-        fitted = _fitted(ports, [_observed(profile, a, ports, calibration) for calibration in calibrations])
-        found |= fitted.crossings
-        busy += fitted.busy
-        left += fitted.left
+        observed = [_observed(profile, a, ports, calibration) for calibration in calibrations]
+        everywhere = _fitted(ports, observed)
+        if everywhere is None:
+            continue
+        in_place = _fitted(ports, [some for some, of in zip(observed, calibrations, strict=True) if of.in_place])
+        prices = everywhere.crossings | (in_place.crossings if in_place is not None else {})
+        found |= prices
+        more, paid = _more(observed), _paid(ports, observed, prices)
+        busy += float((_local(observed) + more)[everywhere.kept].sum())
+        left += float((more - paid)[everywhere.kept].sum())
     return Crossings(
         reads=_completed("read", found, topology),
         writes=_completed("write", found, topology),
@@ -126,7 +137,7 @@ def _observed(profile: Profile, actor: int, ports: Sequence[_Port], calibration:
     """Return what a calibration says of an actor, in the scale of the profile."""
     costs, ids = profile.actors[actor], calibration.firings[actor]
     visits = visits_of_actor(calibration.samples, actor, ids, len(costs.actions))
-    steps = np.maximum(visits.steps - profile.facts.cost, 0.0) * profile.closure.factor
+    steps = visits.taken(profile.facts.cost) * profile.closure.factor
     local = costs.visit + visits.counts @ costs.means()
     rates = np.array([port.rates for port in ports], dtype=np.float64).reshape(len(ports), len(costs.actions)).T
     owner = calibration.partition_of
@@ -142,37 +153,52 @@ def _observed(profile: Profile, actor: int, ports: Sequence[_Port], calibration:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Fitted:
-    """The crossing costs of one actor; its busy time in all calibrations, and what of it was not explained."""
+    """The crossing costs of one actor. ``kept``: shape (n,), the visits of all calibrations that are no outliers."""
 
     crossings: dict[tuple[Side, int], Crossing]
-    busy: float
-    left: float
+    kept: NDArray[np.bool_]
 
 
-def _fitted(ports: Sequence[_Port], observed: Sequence[_Observed]) -> _Fitted:
-    """Return the crossing costs of the ports of one actor; those of ports that never cross are left out."""
+def _fitted(ports: Sequence[_Port], observed: Sequence[_Observed]) -> _Fitted | None:
+    """Return the crossing costs of the ports of one actor that cross; None where none does."""
     n = len(ports)
+    if not any(some.tokens.any() for some in observed):
+        return None
     columns = np.concatenate([np.column_stack([some.active, some.tokens]) for some in observed])
-    if not columns.any():
-        return _Fitted(crossings={}, busy=0.0, left=0.0)
-    more = np.concatenate([some.more for some in observed])
-    split = split_durations(more, columns, optional=tuple(range(n)))
+    split = split_durations(_more(observed), columns, optional=tuple(range(n)))
     costs = np.nan_to_num(split.costs)
-    transfers = np.concatenate([some.transfers for some in observed])
+    transfers = _transfers(observed)
     fixed = costs[:n] / np.maximum(transfers.max(axis=0), 1.0)
-    paid = transfers @ fixed + columns[:, n:] @ costs[n:]
     crossings = {}
     for p in np.flatnonzero(transfers.any(axis=0)).tolist():
         price = PortPrice(fixed=float(fixed[p]), each=float(costs[n + p]))
         crossings[ports[p].side, ports[p].buffer] = Crossing(price=price, transfers=int(transfers[:, p].sum()))
-    local = np.concatenate([some.local for some in observed])
-    return _Fitted(
-        crossings=crossings,
-        busy=float((local + more)[split.kept].sum()),
-        left=float((more - paid)[split.kept].sum()),
-    )
+    return _Fitted(crossings=crossings, kept=split.kept)
+
+
+def _paid(
+    ports: Sequence[_Port], observed: Sequence[_Observed], prices: dict[tuple[Side, int], Crossing]
+) -> FloatArray:
+    """Return what each visit pays for crossing by the prices, shape (n,)."""
+    of_ports = [prices.get((port.side, port.buffer)) for port in ports]
+    fixed = np.array([0.0 if of is None else of.price.fixed for of in of_ports])
+    each = np.array([0.0 if of is None else of.price.each for of in of_ports])
+    paid: FloatArray = _transfers(observed) @ fixed + np.concatenate([some.tokens for some in observed]) @ each
+    return paid
+
+
+def _more(observed: Sequence[_Observed]) -> FloatArray:
+    return np.concatenate([some.more for some in observed])
+
+
+def _local(observed: Sequence[_Observed]) -> FloatArray:
+    return np.concatenate([some.local for some in observed])
+
+
+def _transfers(observed: Sequence[_Observed]) -> FloatArray:
+    return np.concatenate([some.transfers for some in observed])
 
 
 def _completed(side: Side, found: dict[tuple[Side, int], Crossing], topology: Topology) -> tuple[Crossing, ...]:

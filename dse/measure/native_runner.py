@@ -67,6 +67,7 @@ class NativeRunner:
             result=_digest(document, printed),
             trips=_trips(machine),
             switches=_switches(machine),
+            cpu_ns=_cpu_ns(machine),
         )
 
     def _document(self, order: RunOrder, folder: Path) -> tuple[dict[str, Any], str]:
@@ -146,3 +147,9 @@ def _switches(machine: dict[str, Any]) -> int | None:
     """Return the involuntary switches of all threads, None where they are not told."""
     threads = machine.get("threads")
     return sum(int(thread.get("involuntary_switches", 0)) for thread in threads) if threads else None
+
+
+def _cpu_ns(machine: dict[str, Any]) -> int | None:
+    """Return how long all threads together had a core, None where it is not told."""
+    times = [thread.get("cpu_ns") for thread in machine.get("threads", ())]
+    return sum(times) if times and None not in times else None

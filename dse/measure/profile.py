@@ -1,9 +1,7 @@
 """A profile: what every actor costs on one core, scaled to a run of the program that was not timed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-
-import numpy as np
+from dataclasses import dataclass
 
 from dse.measure.action_costs import ActorCosts, Outliers, actor_costs, singles_of_actor
 from dse.measure.counter import CounterFacts
@@ -18,7 +16,10 @@ MOST_CLOSURE_ERROR = 0.02
 class Closure:
     """How the sum of all costs compares with a run that was not timed, in counts.
 
-    On several cores costs do not add up to the run: there ``summed`` is the length of the timed run.
+    ``summed`` rests on each visit's median over the timed runs, which leaves out what others do to the machine now and
+    then. So ``plain`` leaves it out too: it is the least time that a plain run had its core for, not the median of the
+    lengths, which is half as long again in bad minutes. On several cores costs do not add up to the run: there both are
+    the least lengths, of the timed runs and of the plain ones.
     """
 
     summed: float
@@ -47,7 +48,7 @@ class InVain:
 class Profile:
     """What the actors of a network cost, in counts of a counter, after scaling. One entry of each an actor.
 
-    What visits in vain take is a part of the cost of a visit.
+    What visits in vain take is a part of the cost of the visit that came next.
     """
 
     facts: CounterFacts
@@ -71,20 +72,18 @@ def make_profile(
 ) -> Profile:
     """Return the profile of at least one timed run with the trace ``firings``, and at least one plain run.
 
-    ``plain_ns``: the lengths of runs of the program without timing; their median counts.
+    ``plain_ns``: what runs of the program without timing took; the least counts.
     Raises ``ValueError`` where the records do not fit the trace.
     """
     actors, in_vain = [], []
     for a, (actor, ids) in enumerate(zip(topology.actors, firings, strict=True)):
         visits = [visits_of_actor(samples, a, ids, len(actor.actions)) for samples in runs]
         singles = singles_of_actor([[thread.singles for thread in run.threads] for run in runs], a, facts.cost)
-        vain = _in_vain(runs, a, facts)
-        costs = actor_costs(a, visits, singles, facts)
-        actors.append(_with_vain(costs, vain))
-        in_vain.append(vain)
-    plain = float(np.median(np.asarray(plain_ns))) * facts.hz / 1e9
+        actors.append(actor_costs(a, visits, singles, facts))
+        in_vain.append(_in_vain(runs, a, facts))
+    plain = min(plain_ns) * facts.hz / 1e9
     alone = all(len(run.threads) == 1 for run in runs)
-    length = float(np.median([run.run_ns for run in runs])) * facts.hz / 1e9
+    length = float(min(run.run_ns for run in runs)) * facts.hz / 1e9
     closure = Closure(summed=sum(costs.total for costs in actors) if alone else length, plain=plain)
     return Profile(
         facts=facts,
@@ -101,11 +100,3 @@ def _in_vain(runs: Sequence[Samples], actor: int, facts: CounterFacts) -> InVain
     visits = sum(float(f.visits[f.actor == actor].sum()) for f in rows)
     steps = sum(float(f.steps[f.actor == actor].sum()) for f in rows)
     return InVain(visits=visits / len(runs), steps=max(steps / visits - facts.cost, 0.0) if visits else 0.0)
-
-
-def _with_vain(costs: ActorCosts, vain: InVain) -> ActorCosts:
-    """Return the costs with visits in vain as a part of the visits that were not."""
-    if not costs.visits:
-        return costs
-    extra = vain.visits * vain.steps
-    return replace(costs, visit=costs.visit + extra / costs.visits, total=costs.total + extra)

@@ -5,7 +5,7 @@ timed run each, in random order, in which those are timed singly. Several cores:
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +56,15 @@ class ProfileRuns:
         return tuple(trip for record in records for trip in record.trips)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationMapping:
+    """A mapping on several cores to run: its file, the partition of each actor, whether its own estimate is wanted."""
+
+    path: Path
+    owners: tuple[int, ...]
+    in_place: bool = False
+
+
 class Profiler:
     """Makes timed runs of one program on one input. ``folder``: for its files; each is deleted when it was read."""
 
@@ -83,10 +92,10 @@ class Profiler:
             heard(f"profiling: run {k + 1} of {runs}")
             for is_timed in rng.permutation([True, False]).tolist():
                 if is_timed:
-                    timed.append(self.timed_run(mapping, singly))
+                    timed.append(self.timed_run(mapping, singly, first.firings))
                 else:
                     plain.append(self._program.run(RunOrder(input=self._input, mapping=mapping)))
-        _require_same(timed, plain)
+        _require_same([first, *timed], plain)
         return ProfileRuns(profile=self._made(timed, plain), timed=tuple(timed), plain=tuple(plain), singly=singly)
 
     def firings(self, mapping: Path | None = None) -> tuple[FiringIds, ...]:
@@ -102,15 +111,22 @@ class Profiler:
         pairs = zip(self._topology.actors, read_trace(trace), strict=True)
         return tuple(firing_ids(actor, ids) for actor, ids in pairs)
 
-    def timed_run(self, mapping: Path | None = None, singly: tuple[tuple[int, int], ...] = ()) -> TimedRun:
-        """Make one timed run. Raises ``ExecutionError`` where it fails."""
+    def timed_run(
+        self,
+        mapping: Path | None = None,
+        singly: tuple[tuple[int, int], ...] = (),
+        known: tuple[FiringIds, ...] | None = None,
+    ) -> TimedRun:
+        """Make one timed run. Raises ``ExecutionError`` where it fails.
+
+        ``known``: the firings of each actor, where they are the same as in an earlier run: writing them takes time.
+        """
         records, trace = self._folder / "records", self._folder / "trace"
+        order = RunOrder(input=self._input, mapping=mapping, timed=True, records=records, singly=singly)
         try:
-            record = self._program.run(
-                RunOrder(input=self._input, mapping=mapping, timed=True, records=records, trace=trace, singly=singly)
-            )
+            record = self._program.run(order if known is not None else replace(order, trace=trace))
             samples = read_samples(records, len(self._topology.actors))
-            firings = self._read_firings(trace)
+            firings = self._read_firings(trace) if known is None else known
         finally:
             # The records stay readable: they are mapped.
             records.unlink(missing_ok=True)
@@ -119,29 +135,35 @@ class Profiler:
 
     def calibrations(
         self,
-        mappings: Sequence[tuple[Path, tuple[int, ...]]],
+        mappings: Sequence[CalibrationMapping],
         runs: int,
         rng: np.random.Generator,
         heard: Heard = lambda _: None,
     ) -> dict[State, list[Calibration]]:
         """Return timed runs on several cores by state of the machine; those in a changing state are left out.
 
-        ``mappings``: files, and the partition of each actor in them.
+        Raises ``ExecutionError`` where a run fails.
         """
         found: dict[State, list[Calibration]] = {}
         for k in range(runs):
             heard(f"calibrating: round {k + 1} of {runs}, {len(mappings)} mappings")
             for index in rng.permutation(len(mappings)).tolist():
-                path, owners = mappings[index]
-                run = self.timed_run(path)
+                mapping = mappings[index]
+                run = self.timed_run(mapping.path)
                 state = run.record.state
                 if state is not None:
-                    calibration = Calibration(partition_of=owners, samples=run.samples, firings=run.firings)
+                    calibration = Calibration(
+                        partition_of=mapping.owners,
+                        samples=run.samples,
+                        firings=run.firings,
+                        in_place=mapping.in_place,
+                    )
                     found.setdefault(state, []).append(calibration)
         return found
 
     def _made(self, timed: Sequence[TimedRun], plain: Sequence[RunRecord]) -> Profile:
-        lengths = [float(record.run_ns) for record in plain]
+        alone = all(len(run.samples.threads) == 1 for run in timed)
+        lengths = [float(record.run_ns if record.cpu_ns is None or not alone else record.cpu_ns) for record in plain]
         try:
             samples = [run.samples for run in timed]
             return make_profile(samples, self._topology, timed[0].firings, lengths, self._facts)

@@ -19,7 +19,7 @@ from dse.measure.samples import CounterKind, Fruitless, Samples, Singles, Thread
 
 MAGIC = b"DSERAW01"
 VISIT = np.dtype(
-    [("start", "<u8"), ("end", "<u8"), ("firings", "<u4"), ("actor", "<u2"), ("ending", "u1"), ("reserved", "u1")]
+    [("start", "<u8"), ("end", "<u8"), ("firings", "<u4"), ("actor", "<u2"), ("ending", "u1"), ("between", "u1")]
 )
 SINGLE = np.dtype(
     [
@@ -36,6 +36,8 @@ SINGLE = np.dtype(
 FRUITLESS = np.dtype(
     [("actor", "<u4"), ("reserved", "<u4"), ("visits", "<u8"), ("steps", "<u8"), ("least", "<u8"), ("most", "<u8")]
 )
+_MOST_VAIN, _APART = 0x7F, 0x80
+"""The parts of ``between``: visits in vain since the visit before, and whether the time since then does not count."""
 _HEADER = struct.Struct("<8s4I4Q")
 _THREAD = struct.Struct("<Ii3Q")
 _Records = NDArray[np.void]
@@ -126,6 +128,8 @@ def _visits(records: _Records) -> Visits:
         end=records["end"],
         firings=records["firings"],
         ending=records["ending"],
+        vain=(records["between"] & _MOST_VAIN).astype(np.uint8),
+        apart=(records["between"] & _APART) != 0,
     )
 
 

@@ -37,8 +37,9 @@ class ProcessorCounts:
 class RunRecord:
     """What a run was. ``run_ns``: first firing to last, without set-up; ``result``: a digest of what it computed.
 
-    ``switches``: involuntary ones of all threads, None where the system does not tell; ``trips``: of all pairs of
-    cores that it was bound to.
+    ``cpu_ns``: how long its threads had a core, all together, None where the system does not tell: what else runs on
+    the machine makes ``run_ns`` longer, this hardly. ``switches``: involuntary ones of all threads, None where the
+    system does not tell; ``trips``: of all pairs of cores that it was bound to.
     """
 
     run_ns: int
@@ -47,6 +48,7 @@ class RunRecord:
     result: str
     trips: tuple[RoundTrip, ...]
     switches: int | None = None
+    cpu_ns: int | None = None
 
     @property
     def state(self) -> State | None:

@@ -4,13 +4,17 @@ Steps are those of the counter that the program read (``dse.measure.counter`` kn
 it, durations differences. Nothing here is corrected: what reading the counter costs is still inside.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.trace import FiringIds
+
+_Number = TypeVar("_Number", bound=np.generic)
 
 
 class CounterKind(IntEnum):
@@ -32,7 +36,9 @@ class Visits:
     """Visits of a scheduler to actors in which something fired, in order of time; all arrays of shape (n_visits,).
 
     The firings of the visits of an actor, one after the other over all threads, are its trace. ``ending``: 0 the budget
-    of firings was spent, 1 tokens were lacking, 2 room was, 3 anything else.
+    of firings was spent, 1 tokens were lacking, 2 room was, 3 anything else. ``vain``: visits of the same thread in
+    which nothing fired since the one before, 127 where there were more. ``apart``: the thread waited since then, or the
+    program made room for its records, so that the time between the two is not the scheduler's.
     """
 
     actor: NDArray[np.uint16]
@@ -40,11 +46,30 @@ class Visits:
     end: NDArray[np.uint64]
     firings: NDArray[np.uint32]
     ending: NDArray[np.uint8]
+    vain: NDArray[np.uint8]
+    apart: NDArray[np.bool_]
+
+    @property
+    def behind(self) -> NDArray[np.bool_]:
+        """Whether each visit follows the one before it at once, shape (n_visits,)."""
+        found = ~self.apart
+        found[:1] = False
+        return found
 
     @property
     def steps(self) -> NDArray[np.float64]:
-        """How long each visit took, in counter steps, shape (n_visits,)."""
-        return (self.end - self.start).astype(np.float64)
+        """How long each visit took, in counter steps, shape (n_visits,): from the end of the one before it.
+
+        The time between two visits is that of the scheduler, which found its way to the second one; what visits in
+        vain took is inside. Where the thread waited, a visit is from its own start.
+        """
+        since = np.where(self.behind, np.roll(self.end, 1), self.start)
+        return (self.end - since).astype(np.float64)
+
+    @property
+    def readings(self) -> NDArray[np.int64]:
+        """How many readings of the counter are inside ``steps``, shape (n_visits,); each visit in vain made two."""
+        return np.where(self.behind, 2 + 2 * self.vain.astype(np.int64), 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -106,17 +131,28 @@ class Samples:
 class ActorVisits:
     """The visits of one actor with what they fired, in the order of its trace; n visits, k actions.
 
-    ``steps``, ``ending``, ``thread``: shape (n,); ``first``: shape (n,), the position in the trace of the first firing;
-    ``counts``: shape (n, k), int32, how often each action fired.
+    ``steps``, ``readings``, ``ending``, ``thread``, ``start``, ``end``: shape (n,), as in ``Visits``, ``start`` is when
+    the actor was called; ``row``: shape (n,), the place among the visits of the thread; ``first``: shape (n,), the
+    position in the trace of the first firing; ``counts``: shape (n, k), int32, how often each action fired.
     """
 
     actor: int
     steps: NDArray[np.float64]
+    readings: NDArray[np.int64]
     ending: NDArray[np.uint8]
     thread: NDArray[np.int64]
+    row: NDArray[np.int64]
     start: NDArray[np.uint64]
+    end: NDArray[np.uint64]
     first: NDArray[np.int64]
     counts: NDArray[np.int32]
+
+    def taken(self, reading: float) -> NDArray[np.float64]:
+        """Return how long each visit took without the readings of the counter, shape (n,), in counter steps.
+
+        ``reading``: what one takes.
+        """
+        return np.maximum(self.steps - reading * self.readings, 0.0)
 
     @property
     def firings(self) -> NDArray[np.int64]:
@@ -135,16 +171,23 @@ def visits_of_actor(samples: Samples, actor: int, ids: FiringIds, actions: int) 
     ]
     start = np.concatenate([visits.start[rows] for _, visits, rows in found])
     order = np.argsort(start, kind="stable")  # an actor is at work on one thread at a time
-    firings = np.concatenate([visits.firings[rows] for _, visits, rows in found])[order].astype(np.int64)
+
+    def column(of: Callable[[Visits], NDArray[_Number]]) -> NDArray[_Number]:
+        return np.concatenate([of(visits)[rows] for _, visits, rows in found])[order]
+
+    firings = column(lambda visits: visits.firings).astype(np.int64)
     if int(firings.sum()) != len(ids):
         raise ValueError(f"its visits have {int(firings.sum())} firings, its trace has {len(ids)}")
     first = np.cumsum(firings) - firings
     return ActorVisits(
         actor=actor,
-        steps=np.concatenate([visits.steps[rows] for _, visits, rows in found])[order],
-        ending=np.concatenate([visits.ending[rows] for _, visits, rows in found])[order],
+        steps=column(lambda visits: visits.steps),
+        readings=column(lambda visits: visits.readings),
+        ending=column(lambda visits: visits.ending),
         thread=np.concatenate([np.full(len(rows), t) for t, _, rows in found])[order],
+        row=np.concatenate([rows for _, _, rows in found])[order],
         start=start[order],
+        end=column(lambda visits: visits.end),
         first=first,
         counts=_counts(ids, first, firings, actions),
     )

@@ -20,7 +20,7 @@ from dse.base.files import whole_file, write_whole
 from dse.base.source import NO_SPAN, Span
 from dse.native.cache import FileCache, digest_of
 from dse.native.project import COLD, MEANING, RUNTIME, Project, SourceUnit
-from dse.native.toolchain import Compiler, RunningTools, call_tool
+from dse.native.toolchain import Compiler, RunningTools, call_tool, native_target
 
 SANITIZERS = ("address", "undefined", "thread")
 COMPILE_SECONDS = 1800.0
@@ -51,6 +51,14 @@ class BuildOptions:
     def portable_flags(self, compiler: Compiler) -> tuple[str, ...]:
         """Return the flags of all calls with which a compiler makes portable code: that of zig does not by itself."""
         return ("-mcpu=baseline",) if compiler.zig and not self.march_native else ()
+
+    def target(self, compiler: Compiler) -> tuple[str, ...]:
+        """Return what, besides flags, the instructions depend on: a cache may move to another machine.
+
+        Raises:
+            BuildError: the compiler does not tell.
+        """
+        return (native_target(compiler),) if self.march_native else ()
 
     def flags_of(self, unit: SourceUnit) -> tuple[str, ...]:
         """Return the flags with which a unit is compiled."""
@@ -90,7 +98,7 @@ class BuildCounts:
 def object_key(unit: SourceUnit, headers: dict[str, str], compiler: Compiler, options: BuildOptions) -> str:
     """Return the digest of all that the object of a unit depends on."""
     used = included_headers(unit.text, headers)
-    flags = (*options.portable_flags(compiler), *options.flags_of(unit))
+    flags = (*options.portable_flags(compiler), *options.target(compiler), *options.flags_of(unit))
     return digest_of(compiler.identity, *flags, unit.path, unit.text, *(part for h in used for part in (h, headers[h])))
 
 

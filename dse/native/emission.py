@@ -23,6 +23,7 @@ from dse.native.result import ActorTables
 from dse.program.explicit import Wiring
 from dse.program.network import Network
 from dse.run.instance import wiring_of
+from dse.run.natives.effects import why_time_matters
 
 SHARED_UNITS = (
     SourceUnit(path="src/main.cpp", text='#include "dse/main.hpp"\n', cold=True),
@@ -45,7 +46,6 @@ class Emission:
 class EmissionOptions:
     """What a program records besides its firings, and which C++ functions of the user stand for natives."""
 
-    accesses: bool = False
     rounds: bool = False
     overrides: Overrides = field(default_factory=dict)
 
@@ -60,7 +60,7 @@ def emit(network: Network, options: EmissionOptions) -> Emission:
     units: dict[tuple[int, Wiring], ActorUnit] = {}
     of_instances, names, source = [], set[str](), _source_lines()
     for index, instance in enumerate(network.instances):
-        wiring = wiring_of(network, index, accesses=options.accesses, rounds=options.rounds)
+        wiring = wiring_of(network, index, accesses=False, rounds=options.rounds)
         key = (id(instance.actor), wiring)
         if key not in units:
             units[key] = actor_unit(
@@ -71,7 +71,9 @@ def emit(network: Network, options: EmissionOptions) -> Emission:
                 source=source,
             )
         of_instances.append(units[key])
-    text = network_unit(network, of_instances, compares_itself=compares_itself(network, options.overrides))
+    own = compares_itself(network, options.overrides)
+    differs = why_time_matters(network, options.overrides)
+    text = network_unit(network, of_instances, compares_itself=own, time_matters=differs)
     sources = (
         SourceUnit(path="src/network.cpp", text=text),
         *(SourceUnit(path=f"src/actors/{u.name}.cpp", text=u.text, spans=u.spans) for u in units.values()),

@@ -20,7 +20,7 @@ from dse.native.toolchain import Compiler, RunningTools, compiler_version
 from dse.program.network import Network
 
 _PACKAGE = Path(__file__).parents[1]
-_EMITTING = ("codegen", "native", "passes", "program")
+_EMITTING = ("codegen", "native", "passes", "program", "run")
 """The packages whose sources decide what a network becomes in C++."""
 _UNIT_SECONDS = 0.9
 _CHARACTER_SECONDS = 1.8e-5
@@ -63,6 +63,7 @@ class NativeProgram:
             _sources_digest(),
             self.compiler.identity,
             *self.kind.build.portable_flags(self.compiler),
+            *self.kind.build.target(self.compiler),
             *self.kind.build.flags,
             *self.kind.build.link_flags,
             repr(self.kind.rounds),

@@ -6,6 +6,7 @@ this is the only place that starts other programs.
 """
 
 import contextlib
+import functools
 import importlib.util
 import os
 import re
@@ -133,6 +134,25 @@ def compiler_version(compiler: Compiler) -> CompilerVersion:
         )
     said = call_tool((*compiler.command, "--version"), time_limit_s=_ASKING_SECONDS)
     return CompilerVersion(family=family, major=major, text=next(iter(said.text.strip().splitlines()), ""))
+
+
+def native_target(compiler: Compiler) -> str:
+    """Return what ``-march=native`` means to a compiler on this machine: the macros that it then predefines.
+
+    Raises:
+        BuildError: it cannot be started, or does not know the flag.
+    """
+    return _native_macros(compiler, compiler.identity)
+
+
+@functools.cache
+def _native_macros(compiler: Compiler, _identity: str) -> str:
+    told = call_tool(
+        (*compiler.command, "-march=native", "-dM", "-E", "-x", "c++", os.devnull), time_limit_s=_ASKING_SECONDS
+    )
+    if told.code != 0:
+        raise BuildError(f"'{compiler.name}' does not take -march=native", expected="build without --march-native")
+    return "\n".join(sorted(line for line in told.text.splitlines() if line.startswith("#define ")))
 
 
 class RunningTools:

@@ -13,6 +13,7 @@ from dse.cli.main import main
 from dse.native.execution import run_native
 from dse.native.program import NativeProgram, ProgramKind
 from dse.native.toolchain import Compiler
+from dse.run.natives.effects import why_time_matters
 from dse.run.options import RunOptions
 from tests.unit.run.programs import network_of
 
@@ -193,3 +194,25 @@ def test_a_program_that_does_not_end_says_in_which_actor(
     for where in (None, mapping):
         with pytest.raises(ExecutionError, match=r"has not ended after 1 s, with [\d,]+ firings at last" + place):
             run_native(network, app, RunOptions(), tuple, mapping=where, time_limit_s=1)
+
+
+MERGES = """actor Merges () int(size=32) I, int(size=32) J ==> :
+    x: action I:[a] ==> do println(a); end y: action J:[b] ==> do println(-b); end end"""
+
+
+def test_a_run_on_threads_that_may_differ_is_warned_of(tmp_path: Path, native_compiler: Compiler) -> None:
+    network = network_of(tmp_path, (THREE, MERGES), "a=Three b=Merges c=Three a.O->b.I c.O->b.J")
+    app = NativeProgram(network, ProgramKind(), native_compiler).build(
+        tmp_path / "made", progress=lambda _done, _all: None
+    )
+    parts = "".join(f'<Partition id="p{k}" scheduling="ROUND_ROBIN"><Instance id="{k}"/></Partition>' for k in "abc")
+    mapping = tmp_path / "three.xcf"
+    mapping.write_text(f'<Configuration network="Top"><Partitioning>{parts}</Partitioning></Configuration>')
+    said = [
+        subprocess.run([app, *words], capture_output=True, text=True, check=True).stderr
+        for words in (["--mapping", mapping], ["--mapping", mapping, "--quiet"], [])
+    ]
+    assert said[0].startswith(f"warning: {why_time_matters(network)}\n")
+    assert said[0].count("warning") == 1
+    assert said[1] == ""
+    assert "warning" not in said[2]

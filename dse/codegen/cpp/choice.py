@@ -25,14 +25,13 @@ from dse.program.explicit import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceNames:
-    """The names that the text of a choice refers to. ``guarded``: whether tests of guards are told."""
+    """The names that the text of a choice refers to."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     actions: tuple[str, ...]
     guards: Mapping[int, str]
     states: tuple[str, ...]
-    guarded: bool
 
 
 class ChoiceWriter:
@@ -81,11 +80,9 @@ class ChoiceWriter:
             return
         tests = list(self._tests(when))
         inner = when.then
-        while not self.names.guarded and (chained := _only_test(inner)) is not None:
+        while (chained := _only_test(inner)) is not None:
             tests += self._tests(chained)
             inner = chained.then
-        if isinstance(when.condition, Guard) and self.names.guarded:
-            self.lines.add(f"visit.tested({when.condition.action});")
         self._block(f"if ({' && '.join(tests)}) {{", inner, when)
 
     def _tests(self, when: When) -> Iterator[str]:

@@ -16,11 +16,13 @@ from dse.program.network import Connection, Network
 from dse.program.types import scalar_of
 
 
-def network_unit(network: Network, units: Sequence[ActorUnit], *, compares_itself: bool = False) -> str:
+def network_unit(
+    network: Network, units: Sequence[ActorUnit], *, compares_itself: bool = False, time_matters: str = ""
+) -> str:
     """Return the text of ``network.cpp``.
 
     ``units``: that of each instance, in the order of the network. ``compares_itself``: an actor compares the pictures
-    by a native of its own.
+    by a native of its own. ``time_matters``: why its runs on several threads may differ, empty if they do not.
     """
     lines = Lines(CPP.indent)
     add = lines.add
@@ -47,7 +49,8 @@ def network_unit(network: Network, units: Sequence[ActorUnit], *, compares_itsel
     )
     _table(lines, "dse::ConnectionInfo", "CONNECTIONS", (_connection_text(network, c) for c in network.connections))
     tables = f"{quoted(network.name)}, ACTORS, {_span(network.connections, 'CONNECTIONS')}"
-    add(f"const dse::NetworkInfo NETWORK = {{{tables}, {_flag(compares_itself)}}};")
+    known = f"{_flag(compares_itself)}, {quoted(time_matters)}" if time_matters else _flag(compares_itself)
+    add(f"const dse::NetworkInfo NETWORK = {{{tables}, {known}}};")
     add("")
     add("}  // namespace")
     add("")

@@ -116,7 +116,6 @@ def scope_of(
         actions=tuple(names.of(f"{k} action", a.name) for k, a in enumerate(actor.actions)),
         guards={k: names.of(f"{k} guard", f"can_{actor.actions[k].name}") for k in guards},
         states=tuple(states.of(str(k), state) for k, state in enumerate(actor.states)),
-        guarded=wiring.accesses,
     )
     inputs, outputs = _used_ports(actor, wiring)
     return ActorScope(

@@ -53,21 +53,26 @@ int tell_counter() {
   const double hz = static_cast<double>(end - start) * 1e9 / static_cast<double>(end_ns - start_ns);
 
   // Step: the least difference of two readings that differ and that is no rarity, as when an interruption moves the
-  // counter against its steps. Cost: readings one after the other, the best of many rows.
+  // counter against its steps.
   constexpr int rows = 200;
   constexpr int readings = 1000;
   constexpr int seldom = rows * readings / 1000;
   std::array<int, 4096> seen{};
+  Count last = dse::counter_now();
+  for (int k = 0; k != rows * readings; ++k) {
+    const Count now = dse::counter_now();
+    ++seen[std::min<Count>(now - last, seen.size() - 1)];
+    last = now;
+  }
+
+  // Cost: readings one after the other, with nothing between them that could wait, the best of many rows.
   double cost = std::numeric_limits<double>::max();
   for (int row = 0; row != rows; ++row) {
     const Count first = dse::counter_now();
-    Count last = first;
-    for (int k = 0; k != readings; ++k) {
-      const Count now = dse::counter_now();
-      ++seen[std::min<Count>(now - last, seen.size() - 1)];
-      last = now;
+    for (int k = 1; k != readings; ++k) {
+      static_cast<void>(dse::counter_now());
     }
-    cost = std::min(cost, static_cast<double>(last - first) / readings);
+    cost = std::min(cost, static_cast<double>(dse::counter_now() - first) / readings);
   }
   const auto often = std::find_if(seen.begin() + 1, seen.end(), [](int times) { return times > seldom; });
   const auto step = static_cast<Count>(often == seen.end() ? 1 : often - seen.begin());

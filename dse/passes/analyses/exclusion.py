@@ -2,7 +2,8 @@
 
 A guard becomes cases, each of them a conjunction of atoms about terms: variables, tokens by their place at the port,
 and whatever is computed from them. Two guards exclude each other when every case of the one contradicts every case of
-the other. Nothing is assumed of a term but that it has one value: what cannot be decided counts as possible.
+the other. Nothing is assumed of a term but that it has one value: what cannot be decided counts as possible. A call of
+a function without parameters and statements is true when its result is.
 """
 
 import itertools
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from dse.program.ir import Action, Binary, Call, Const, Expr, Index, Load, Unary
+from dse.program.ir import Action, Binary, Call, Const, Expr, Index, InputPattern, Load, Routine, Unary
 from dse.program.types import BOOL, IntType, ListType, Type
 from dse.program.walk import operands_of
 
@@ -30,6 +31,7 @@ _HOLDS: Mapping[str, frozenset[Order]] = {
 }
 _TURNED: Mapping[Order, Order] = {"<": ">", "=": "=", ">": "<", "?": "?"}
 _MOST_CASES = 64
+_MOST_CASES_OF_CALL = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,12 @@ class Condition:
     cases: tuple[Case, ...] | None
 
 
-def condition_of(action: Action, constants: Mapping[str, Const]) -> Condition:
-    """Return the guards of an action. ``constants``: the variables of the actor that are literals."""
-    terms = _Terms(action, constants)
+def condition_of(action: Action, constants: Mapping[str, Const], routines: Iterable[Routine] = ()) -> Condition:
+    """Return the guards of an action.
+
+    ``constants``: the variables of the actor that are literals; ``routines``: of the actor.
+    """
+    terms = _Terms(action.inputs, constants, plain_results(routines))
     cases: tuple[Case, ...] | None = ((),)
     for guard in action.guards:
         cases = _both(cases, terms.cases(guard, holds=True))
@@ -75,11 +80,14 @@ def exclude_each_other(first: Condition, second: Condition) -> bool:
 class _Terms:
     """The keys of one action's expressions: tokens are named by port and place, whatever the action calls them."""
 
-    def __init__(self, action: Action, constants: Mapping[str, Const]) -> None:
+    def __init__(
+        self, inputs: Iterable[InputPattern], constants: Mapping[str, Const], results: Mapping[str, Expr]
+    ) -> None:
         self._constants = constants
+        self._results = results
         self._tokens: dict[str, tuple[int, int, int, int]] = {}
         """Port, place of the first token, distance of the others, and how many there are."""
-        for pattern in action.inputs:
+        for pattern in inputs:
             for offset, variable in enumerate(pattern.variables):
                 stride, count = len(pattern.variables), max(1, pattern.repeat)
                 self._tokens[variable.name] = (pattern.port, offset, stride, count)
@@ -96,8 +104,19 @@ class _Terms:
                 return _both(*sides) if (expr.op == "and") == holds else _either(*sides)
             case Binary() if expr.op in _HOLDS:
                 return self._comparison(expr, holds=holds)
+            case Call() if expr.routine in self._results:
+                return self._call(expr, holds=holds)
             case _:
                 return ((self._truth(expr, holds=holds),),)
+
+    def _call(self, expr: Call, *, holds: bool) -> tuple[Case, ...] | None:
+        """Return the cases of a call: what its result says, and that it has one value."""
+        value = (self._truth(expr, holds=holds),)
+        others = {name: of for name, of in self._results.items() if name != expr.routine}  # no function for ever
+        cases = _Terms((), self._constants, others).cases(self._results[expr.routine], holds=holds)
+        if cases is None or len(cases) > _MOST_CASES_OF_CALL:
+            return (value,)
+        return tuple((*case, *value) for case in cases)
 
     def _comparison(self, expr: Binary, *, holds: bool) -> tuple[Case, ...] | None:
         """Return the cases of a comparison; one with a literal bool is what it says of the other side."""
@@ -151,6 +170,17 @@ class _Terms:
                 return ("token", port, offset + place * stride, 1)
             case _:
                 return ("tokens", port, offset, stride, count, indices)
+
+
+def plain_results(routines: Iterable[Routine]) -> dict[str, Expr]:
+    """Return the results of the functions that are true or false, by name, if they are all that the functions do."""
+    return {
+        routine.name: routine.result
+        for routine in routines
+        if routine.result is not None
+        and routine.result_type == BOOL
+        and not (routine.parameters or routine.declarations or routine.body)
+    }
 
 
 def constants_of(variables: Iterable[tuple[str, Type, Expr | None]], assigned: frozenset[str]) -> dict[str, Const]:

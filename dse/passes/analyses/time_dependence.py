@@ -198,7 +198,7 @@ class _View:
         self.leaving = {c.source_port for c in network.connections if c.source == index}
         literals = ((v.name, v.type, v.initial) for v in self.actor.variables)
         constants = constants_of(literals, natives.facts.mutated)
-        self.conditions = [condition_of(a, constants) for a in self.actor.actions]
+        self.conditions = [condition_of(a, constants, self.actor.routines) for a in self.actor.actions]
         self.live = self._live({c.target_port for c in network.connections if c.target == index})
 
     def _live(self, entering: set[int]) -> list[int]:

@@ -8,8 +8,9 @@ asks for that cuts the run off.
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from dse.passes.analyses.time_dependence import Effects, NativeEffects
+from dse.passes.analyses.time_dependence import Effects, NativeEffects, find_time_dependence
 from dse.program.ir import Native
+from dse.program.network import Network
 
 
 def _reads(state: str, *names: str) -> dict[str, NativeEffects]:
@@ -98,6 +99,17 @@ _BY_NAME: Mapping[str, NativeEffects] = MappingProxyType(
         "report_fail": NativeEffects(fails=True),
     }
 )
+
+
+def why_time_matters(network: Network, bound: Iterable[str] = ()) -> str:
+    """Return in a sentence why a run on several threads may not be the one on one thread; empty if it is.
+
+    ``bound``: as for ``native_effects``.
+    """
+    found = find_time_dependence(network, native_effects(bound))
+    if not found:
+        return ""
+    return f"what the network does may depend on time, and its runs may not be the one that is estimated: {found[0]}"
 
 
 def native_effects(bound: Iterable[str] = ()) -> Effects:

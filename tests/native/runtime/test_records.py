@@ -6,10 +6,22 @@ import numpy as np
 import pytest
 
 from dse.measure.raw_records import read_samples
+from dse.measure.samples import ThreadSamples
 from tests.native.runtime.programs import built, output_of
 
 MAPPINGS = {"-": 1, "1:1:0,1/0:1:2,3": 2, "3:1:0,1,2,3": 4, "0:2:0,1,2,3": 2}
 SINK, FOUR = 3, 0
+
+
+def check_what_lies_between(thread: ThreadSamples, *, alone: bool) -> None:
+    """Check what is noted of the time between visits: alone nobody waits, and each visit in vain is before another."""
+    visits = thread.visits
+    assert visits.apart[:1].all(), "nothing lies before the first visit"
+    vain = int(visits.vain.sum())
+    assert vain <= int(thread.fruitless.visits.sum())
+    if alone:
+        assert not visits.apart[1:].any()
+        assert visits.steps.sum() == visits.end[-1] - visits.start[0], "the visits cover the run"
 
 
 @pytest.mark.parametrize("variant", ["plain", "thread", "address"])
@@ -27,6 +39,7 @@ def test_records_of_a_run(tmp_path: Path, variant: str, mapping: str) -> None:
         assert (thread.visits.start[1:] >= thread.visits.end[:-1]).all()
         assert (thread.fruitless.least <= thread.fruitless.most).all()
         assert (thread.fruitless.visits > 0).all()
+        check_what_lies_between(thread, alone=len(samples.threads) == 1)
     assert firings.tolist() == [sum(map(int, x.split()[1:])) for x in lines if x.startswith("actions")]
     ids = np.array([x.split()[1:] for x in lines if x.startswith("trace")][SINK], dtype=int)
     timed = np.sort(np.concatenate([t.singles.firing for t in samples.threads]))

@@ -10,11 +10,11 @@ import pytest
 from dse.frontend.network.elaborate import load_network
 from dse.native.build import BuildOptions
 from dse.program.network import Network
-from dse.run.execution import RunResult
+from dse.run.execution import RunResult, run_network
 from dse.run.options import RunOptions
 from tests.golden.acceptance import NETWORKS, Acceptance, Missing, corpus, run_case
 from tests.native.same.batches import CASES
-from tests.native.same.comparing import ADDRESS, PLAIN, built, compared, compiler, sanitizes
+from tests.native.same.comparing import ADDRESS, PLAIN, built, compared, compiler, differences, sanitizes
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="there is no C++ compiler")
 ACTORS = Path(__file__).parents[3] / "actors"
@@ -45,8 +45,10 @@ def test_a_golden_network_gives_its_record_natively(case: Acceptance, build: Bui
         pytest.skip("this compiler has no sanitizers")
 
     def natively(network: Network, options: RunOptions) -> RunResult:
+        python = run_network(network, options)
         result = built(network, build).run(options)
         assert isinstance(result, RunResult), result
+        assert differences(python, result) == []
         return result
 
     try:

@@ -63,7 +63,7 @@ class Machine:
         unit = Unit(name="cpu", kind="cpu", cores=len(self.cores), clock_mhz=clock, source=source)
         platform = Platform(name="this machine", units=(unit,))
         return SimpleNamespace(
-            table=self.table(network, platform, len(settings.also)),
+            table=self.table(network, platform, len(settings.in_place)),
             platform=platform,
             trips=(RoundTrip(cores=(0, 1), before_ns=300.0, after_ns=310.0),),
             closure=SimpleNamespace(error=0.004),
@@ -447,12 +447,12 @@ def test_refining_measures_the_best_in_place_until_the_ranking_is_stable(machine
     explored_first = explore(options(tmp_path / "first", budget=None))
     machine.profiles.clear()
     refined = refine(options(tmp_path, refine=5, budget=None))
-    also = [settings.also for _, settings in machine.profiles]
+    also = [settings.in_place for _, settings in machine.profiles]
     assert also[0] == ()
     assert [len(points) for points in also] == list(range(len(also)))
     first = refined.rounds[0]
     best = explored_first.study.ranking[0].point
-    assert (first.digest, len(set(also[1][0]))) == (best.digest(), len(best.partitions))
+    assert (first.digest, also[1][0]) == (best.digest(), best)
     assert refined.ended
     assert refined.rounds[-1].stable or "already" in refined.ended
     assert len(refined.rounds) < 5

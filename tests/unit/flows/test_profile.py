@@ -79,6 +79,25 @@ def test_in_place_the_crossings_are_in_the_actions(tmp_path: Path) -> None:
     assert "in one mapping" in dict(found.table.manifest)["how"]
 
 
+def test_mappings_in_place_are_run_just_as_they_are(tmp_path: Path) -> None:
+    bench = made_up_bench(tmp_path)
+    point = split_point(bench.topology, (0, 0, 1), (777, 512))
+    sizes = []
+    original = bench.program.run
+
+    def run(order):
+        if order.mapping is not None:
+            sizes.append("777" in order.mapping.read_text())
+        return original(order)
+
+    bench.program.run = run
+    found = profile_on_bench(bench, RUN, ProfileSettings(runs=2, calibrate=1, in_place=(point,)))
+    assert sum(sizes) == 2
+    assert found.owners[-1] == (0, 0, 1)
+    assert found.states[0].calibrations == 2 * len(found.owners)
+    assert "sink" in dict(found.table.manifest)["measured in place"]
+
+
 def test_runs_in_a_changing_state_do_not_calibrate(tmp_path: Path) -> None:
     bench = made_up_bench(tmp_path)
     bench.program.trip_ns = 195.0

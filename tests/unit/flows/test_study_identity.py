@@ -23,7 +23,7 @@ from dse.flows.search.store import STORE_NAME
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import ClockScaling, Link, Platform, Unit
 from dse.model.trace import Topology, TraceAction, TraceActor, TraceBuffer, trace_digest
-from dse.model.weights import Cost, SimdCost, WeightTable
+from dse.model.weights import Arrival, Cost, SimdCost, WeightTable
 from tests.unit.run.programs import network_of
 
 SOURCE = "actor S () ==> int O : int n := 0; action ==> O:[n] guard n < {n} do n := n + 1; end end"
@@ -223,7 +223,7 @@ BLOCKS = {"block_cycles": (Fraction(5), Fraction(6)), "frequency_mhz": CLOCK}
 WEIGHTS = WeightTable(name="w", compute={KEY: COST})  # type: ignore[dict-item]
 TABLES = {
     "compute": {("a", "y", "cpu"): COST}, "scheduling": {("a", "", "x", "cpu"): COST}, "transfers": {ENDS: COST},
-    "simd": {KEY: BLOCK}, "has_scheduling": False, "has_transfers": False,
+    "simd": {KEY: BLOCK}, "has_scheduling": False, "has_transfers": False, "arrival": Arrival(cycles=Fraction(9)),
 }  # fmt: skip
 ACTION = TraceAction(name="x", reads=(1,), writes=(1,))
 ACTIONS = {"name": "y", "reads": (2,), "writes": (2,), "initializer": True}

@@ -22,9 +22,12 @@ def thread(
     partition: int = 0,
     core: int = -1,
 ) -> bytes:
-    """Return the part of a thread; the tuples are the fields of the records in their order, without the reserved."""
+    """Return the part of a thread; the tuples are the fields of the records in their order, without the reserved.
+
+    What lies between a visit and the one before it may be left out: then it followed at once.
+    """
     parts = [
-        np.array([(*v, 0) for v in visits], dtype=VISIT),
+        np.array([(*v, *(0,) * (6 - len(v))) for v in visits], dtype=VISIT),
         np.array(list(singles), dtype=SINGLE),
         np.array([(f[0], 0, *f[1:]) for f in fruitless], dtype=FRUITLESS),
     ]

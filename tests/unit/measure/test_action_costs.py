@@ -18,9 +18,12 @@ def visits_of(counts: np.ndarray, steps: np.ndarray) -> ActorVisits:
     return ActorVisits(
         actor=0,
         steps=steps,
+        readings=np.ones(n, dtype=np.int64),
         ending=np.ones(n, dtype=np.uint8),
         thread=np.zeros(n, dtype=np.int64),
+        row=np.arange(n),
         start=np.arange(n, dtype=np.uint64),
+        end=np.arange(n, dtype=np.uint64),
         first=np.cumsum(firings) - firings,
         counts=counts.astype(np.int32),
     )

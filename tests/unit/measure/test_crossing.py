@@ -1,5 +1,6 @@
 """Crossing costs, from synthetic calibration runs whose costs are known."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,7 @@ def calibration(
         if actor == split:
             took += costs["read"] + costs["taken"] * n * (64 if actor == 2 else 1)
         took += float(rng.normal()) * 3
-        rows[actor >= split].append((now, now + int(took), n, actor, 1))
+        rows[actor >= split].append((now, now + int(took), n, actor, 1, 0x80))  # each waits for the other
         now += int(took)
     data = (header(3, 2, span=(1000, now)), thread(rows[0], partition=0), thread(rows[1], partition=1))
     owner = tuple(int(actor >= split) for actor in range(3))
@@ -101,3 +102,20 @@ def test_without_crossings_there_are_no_costs(tmp_path: Path) -> None:
     alone = calibration(tmp_path / "c", trace, visits, 3, costs)
     found = crossing_costs(profile, chain(), [alone])
     assert all(c.price.of(10) == 0 and c.transfers == 0 for c in (*found.reads, *found.writes))
+
+
+def test_what_crosses_in_place_costs_what_it_costs_there(tmp_path: Path) -> None:
+    rng = np.random.default_rng(25)
+    trace, visits, profile = profiled(tmp_path, rng)
+    elsewhere = {"write": 0.0, "written": 20.0, "read": 0.0, "taken": 10.0}
+    there = {"write": 0.0, "written": 60.0, "read": 0.0, "taken": 30.0}
+    others = [calibration(tmp_path / f"c{split}", trace, visits, split, elsewhere) for split in (1, 2)]
+    one = calibration(tmp_path / "in-place", trace, visits, 1, there)
+    found = crossing_costs(profile, chain(), [*others, replace(one, in_place=True)])
+    assert found.of("write", 0).price.each == pytest.approx(60.0, rel=0.05)
+    assert found.of("read", 0).price.each == pytest.approx(30.0, rel=0.05)
+    assert found.of("write", 1).price.each == pytest.approx(20.0, rel=0.05)
+    assert found.unexplained < -0.05, "what is paid is too much for the other run"
+    together = crossing_costs(profile, chain(), [*others, one])
+    assert together.of("write", 0).price.each == pytest.approx(40.0, rel=0.1)
+    assert together.unexplained == pytest.approx(0.0, abs=0.03)

@@ -46,7 +46,8 @@ def _halves(first, second, half: int):
     (a,), (b,) = first.threads, second.threads
     end = np.concatenate([a.visits.start[:half], b.visits.start[half:]])
     length = np.concatenate([(a.visits.end - a.visits.start)[:half], (b.visits.end - b.visits.start)[half:]])
-    visits = replace(a.visits, start=end, end=end + length)
+    apart = np.arange(len(end)) == half  # the two runs do not follow each other
+    visits = replace(a.visits, start=end, end=end + length, apart=apart)
     border = int(a.visits.start[half])
     later = b.singles.chosen >= b.visits.start[half]
     earlier = a.singles.chosen < border

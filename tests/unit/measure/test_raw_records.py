@@ -13,13 +13,13 @@ from tests.unit.measure.records import header, thread, write
 
 def two_threads(path: Path) -> Path:
     first = thread(
-        [(1000, 1100, 3, 0, 1), (1500, 1600, 2, 0, 0)],
+        [(1000, 1100, 3, 0, 1), (1500, 1600, 2, 0, 0, 0x80 | 3), (1640, 1700, 1, 1, 0, 2)],
         [(1010, 0, 0, 1, 5, 6, 7, 8)],
         [(1, 4, 200, 40, 60)],
         partition=0,
         core=0,
     )
-    second = thread([(1200, 1450, 2, 0, 2), (1300, 1400, 5, 1, 1)], partition=1)
+    second = thread([(1200, 1450, 2, 0, 2), (1450, 1550, 4, 1, 1)], partition=1)
     return write(path, header(2, 2), first, second)
 
 
@@ -29,7 +29,9 @@ def test_reads_what_was_written(tmp_path: Path) -> None:
     assert samples.steps_per_ns == pytest.approx(2.0)
     one, two = samples.threads
     assert (one.core, two.core, two.partition) == (0, None, 1)
-    assert one.visits.steps.tolist() == [100.0, 100.0]
+    # from the end of the visit before, where the thread did not wait; with the readings of two visits in vain
+    assert one.visits.steps.tolist() == [100.0, 100.0, 100.0]
+    assert one.visits.readings.tolist() == [1, 1, 6]
     assert one.singles.computing.tolist() == [7]
     assert one.fruitless.steps.tolist() == [200]
 

@@ -8,7 +8,8 @@ import pytest
 
 from dse.base.errors import BuildError
 from dse.base.source import Span
-from dse.native.build import BuildOptions, build_program, included_headers, missing_objects
+from dse.native import build
+from dse.native.build import BuildOptions, build_program, included_headers, missing_objects, object_key
 from dse.native.project import Project, SourceUnit, check_folder, write_sources
 from dse.native.toolchain import Compiler, RunningTools, find_compiler
 
@@ -128,3 +129,14 @@ def test_headers_of_headers() -> None:
     headers = {"dse/a.hpp": '#include "dse/b.hpp"', "dse/b.hpp": '#include "dse/a.hpp"', "dse/c.hpp": ""}
     assert included_headers('#include "dse/a.hpp"\n#include <vector>\n', headers) == ["dse/a.hpp", "dse/b.hpp"]
     assert check_folder(Path("no such folder")) == {}
+
+
+def test_native_code_of_another_machine_is_not_reused(compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, native = project(), BuildOptions(jobs=1, march_native=True)
+
+    def keys(options: BuildOptions, target: str) -> list[str]:
+        monkeypatch.setattr(build, "native_target", lambda _compiler: target)
+        return [object_key(unit, dict(made.headers), compiler, options) for unit in made.units]
+
+    assert set(keys(native, "avx")).isdisjoint(keys(native, "sse"))
+    assert keys(PLAIN, "avx") == keys(PLAIN, "sse")

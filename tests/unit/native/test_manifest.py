@@ -58,7 +58,7 @@ def test_portable_code_is_asked_of_a_compiler_that_makes_other() -> None:
 def test_units_of_others_and_those_that_run_seldom() -> None:
     options = BuildOptions()
     assert options.flags_of(SourceUnit(path="a.cpp", text="")) == options.flags
-    assert options.flags_of(SourceUnit(path="a.cpp", text="", cold=True))[-1] == "-O1"
+    assert options.flags_of(SourceUnit(path="a.cpp", text="", cold=True))[-1] == "-Og"
     assert options.flags_of(SourceUnit(path="a.cpp", text="", foreign=True))[-1] == "-Wno-error"
 
 

@@ -1,6 +1,8 @@
 """Putting a project into a folder: what is written, what is left alone, and what is never touched."""
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -92,6 +94,25 @@ def test_cmake_gets_a_name_that_it_takes(name: str) -> None:
     assert word.isascii()
     assert word.replace("_", "").replace("-", "").isalnum()
     assert word[0].isalpha()
+
+
+HOSTILE = 'src/natives/0_a b;c${X}$ENV{Y}"d\\e.cpp'
+
+
+def test_cmake_gets_paths_as_they_are() -> None:
+    units = (SourceUnit(path=HOSTILE, text=""), SourceUnit(path="src/a b;.cpp", text="", cold=True))
+    text = cmake_text(Project(name="net", units=units, headers=()))
+    assert '\n  "src/natives/0_a b;c\\${X}\\$ENV{Y}\\"d\\\\e.cpp"\n' in text
+    assert 'set_source_files_properties("src/a b;.cpp" PROPERTIES' in text
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="there is no cmake")
+def test_cmake_reads_a_path_back(tmp_path: Path) -> None:
+    text = cmake_text(Project(name="net", units=(SourceUnit(path=HOSTILE, text=""),), headers=()))
+    word = next(line for line in text.splitlines() if "0_a" in line)
+    (tmp_path / "show.cmake").write_text(f"set(X 1)\nfile(WRITE shown {word})\n")
+    subprocess.run(["cmake", "-P", "show.cmake"], cwd=tmp_path, check=True)
+    assert (tmp_path / "shown").read_text() == HOSTILE
 
 
 def test_the_runtime_is_part_of_the_package() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from dse.base.errors import BuildError
 from dse.native import toolchain
-from dse.native.toolchain import Compiler, RunningTools, call_tool, compiler_version, find_compiler
+from dse.native.toolchain import Compiler, RunningTools, call_tool, compiler_version, find_compiler, native_target
 
 
 @pytest.fixture
@@ -103,6 +103,16 @@ def test_a_replaced_compiler_is_another_one(tools: Path) -> None:
     assert compiler.identity == first
     put(tools, "g++", GCC, "# newer")
     assert compiler.identity != first
+
+
+def test_a_compiler_tells_what_native_means(tools: Path) -> None:
+    put(tools, "g++", "import sys; print('#define __AVX__ 1' if '-march=native' in sys.argv else '')", "print('noise')")
+    assert native_target(Compiler(command=("g++",))) == "#define __AVX__ 1"
+    put(tools, "g++", "import sys", "print('#define __SSE__ 1')", "# the compiler of another machine")
+    assert native_target(Compiler(command=("g++",))) == "#define __SSE__ 1"
+    put(tools, "g++", "raise SystemExit(1)")
+    with pytest.raises(BuildError, match="does not take -march=native"):
+        native_target(Compiler(command=("g++",)))
 
 
 def test_all_are_ended_at_once(tools: Path) -> None:

@@ -46,6 +46,13 @@ INDEPENDENT = {
         y: action I:[c], J:[d] ==> guard c = 3 end""",
     "a function of state": """function f (int k) --> bool : n = k end
         x: action I:[a] ==> guard f(2) end y: action J:[c] ==> guard not f(2) end""",
+    "a function and what it says": """function f () --> bool : n < 3 and b end
+        x: action I:[a] ==> guard f() do n := a; b := a = 2; end y: action J:[c] ==> guard n >= 3 end""",
+    "a function of functions": """function f () --> bool : not g() end function g () --> bool : n = 2 or b end
+        x: action I:[a] ==> guard f() do n := a; b := a = 2; end y: action J:[c] ==> guard b end""",
+    "a function with many cases and its opposite": """int m := 0; function f () --> bool :
+            (n = 1 or n = 2 or n = 3) and (m = 1 or m = 2 or m = 3) and (n != m or n > 7 or m > 8) end
+        x: action I:[a] ==> guard f() do n := a; m := n; end y: action J:[c] ==> guard not f() end""",
     "alternatives": """x: action I:[a] ==> guard n = 1 or n = 2 end
         y: action J:[c] ==> guard n != 1 and n != 2 end""",
     "a narrow range": """x: action I:[a] ==> guard n > 1, n < 4 end
@@ -71,6 +78,16 @@ DEPENDENT = {
     ),
     "guards that may both hold": (
         "x: action I:[a] ==> guard n < 3 do n := a; end y: action J:[c] ==> guard n > 1 end",
+        ["'a': 'y' may fire while 'x', which is tried first, waits for tokens on 'I'"],
+    ),
+    "a function that may be true beside": (
+        """function f () --> bool : n < 3 or b end
+        x: action I:[a] ==> guard f() do n := a; b := a = 2; end y: action J:[c] ==> guard n >= 3 end""",
+        ["'a': 'y' may fire while 'x', which is tried first, waits for tokens on 'I'"],
+    ),
+    "a variable of a function that is named as a token": (
+        """int k := 0; function f () --> bool : k = 1 end
+        x: action I:[a] ==> guard f() do k := a; end y: action J:[k] ==> guard k != 1 end""",
         ["'a': 'y' may fire while 'x', which is tried first, waits for tokens on 'I'"],
     ),
     "other tokens": (

@@ -132,7 +132,7 @@ class Visit {
         self_(self),
         home_(home),
         next_(self.log.next<Id>()),
-        timer_(self.pulse->records, self.singled, self.log.actor()) {
+        timer_(self.pulse->records, self.singled, self.log.made()) {
     ports.each([](auto& port) { port.refresh(); });
     while (self.needs_steady && !steady()) {
     }
@@ -147,13 +147,12 @@ class Visit {
   }
 
   // A firing says what it has done so far: the choice is made, inputs are read, outputs computed, written.
-  void tested(int action) { static_cast<void>(action); }
-  void chose(int action) { timer_.chose(action); }
-  void have_read(int action) { timer_.have_read(action); }
-  void computed(int action) { timer_.computed(action); }
+  void chose(int action) { reached(action, 0); }
+  void have_read(int action) { reached(action, 1); }
+  void computed(int action) { reached(action, 2); }
   void fired(int action) {
-    if constexpr (timed) {
-      timer_.fired(action, self_.log.made() + (next_ - self_.log.next<Id>()));
+    if (timer_.times(action)) {
+      timer_.fired(self_.log.actor(), action, self_.log.made() + (next_ - self_.log.next<Id>()));
     }
     *next_++ = static_cast<Id>(action);
   }
@@ -162,6 +161,12 @@ class Visit {
   Condition outcome = Condition::waits;
 
  private:
+  void reached(int action, int phase) {
+    if (timer_.times(action)) {
+      timer_.reached(phase);
+    }
+  }
+
   /// Return whether no level has changed since it was read, so that all were seen at one moment. As the actor reads
   /// nothing meanwhile, its writers fill their FIFOs at last, and this comes true.
   bool steady() {

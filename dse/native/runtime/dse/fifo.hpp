@@ -20,8 +20,8 @@
 #include <string>
 #include <type_traits>
 
-#include "dse/parking.hpp"
 #include "dse/run_types.hpp"
+#include "dse/sleepers.hpp"
 
 namespace dse {
 
@@ -101,8 +101,8 @@ class Channel {
   std::int64_t writer_refill = always_refill;  // not ask the other one for more
   std::int64_t write_block = 1;  // of a crossing one: so many tokens are published at the end of a visit, fewer later
   std::int64_t read_block = 1;
-  Parking* reader_parking = nullptr;  // of a crossing one: where the threads of that end sleep
-  Parking* writer_parking = nullptr;
+  Sleepers* reader_parking = nullptr;  // of a crossing one: where the threads of that end sleep
+  Sleepers* writer_parking = nullptr;
   std::int64_t reader_wakes_at = 0;              // tokens that wake a sleeping reader before the writer waits itself
   std::int64_t writer_wakes_at = always_refill;  // tokens left that wake a sleeping writer
 

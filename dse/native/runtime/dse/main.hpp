@@ -181,6 +181,7 @@ class Program {
     if (options_.result) {
       result_.emplace(*options_.result);
     }
+    warn_of_time();
     memory_wall().raise_to(options_.run.max_memory_bytes);
     const int code = guarded_run();
     memory_wall().lift();
@@ -190,6 +191,14 @@ class Program {
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  /// Say before a run on several threads that it may do something else than one on one thread.
+  void warn_of_time() const {
+    const char* why = report_.network.time_matters;
+    if (why != nullptr && !options_.quiet && needs_threads(options_.run.mapping)) {
+      tell(render({why, {}, "", true}));
+    }
+  }
 
   /// Run, and turn what is thrown into the error of the report and an exit code.
   int guarded_run() {

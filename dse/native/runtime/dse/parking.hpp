@@ -7,15 +7,15 @@
 #include <cstdint>
 #include <mutex>
 
+#include "dse/sleepers.hpp"
+
 namespace dse {
 
 /// The threads of one partition sleep here. Who publishes to them only reads `has_sleepers`, which nobody writes while
 /// they work. There is no fence between publishing and that look, since it would cost each publication a trip to the
 /// other core: a wake-up may so be missed, and a sleeper looks by itself after a while.
-class Parking {
+class Parking final : public Sleepers {
  public:
-  bool has_sleepers() const { return sleepers_.load(std::memory_order_relaxed) != 0; }
-
   /// Say that the thread is about to sleep. It must look once more for work, then `sleep` or `leave`.
   std::uint32_t announce() {
     sleepers_.fetch_add(1);
@@ -35,7 +35,7 @@ class Parking {
     leave();
   }
 
-  void wake() {
+  void wake() override {
     {
       const std::lock_guard lock(mutex_);
       tickets_.fetch_add(1);
@@ -44,7 +44,6 @@ class Parking {
   }
 
  private:
-  std::atomic<std::uint32_t> sleepers_{0};
   std::atomic<std::uint32_t> tickets_{0};
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,4 +1,4 @@
-// The file of --raw: what the profiler's program noted. dse/measure/raw.py reads it.
+// The file of --raw: what the profiler's program noted. dse/measure/raw_records.py reads it.
 //
 //   8 bytes "DSERAW01", u32 kind of the counter, u32 actors, u32 threads, u32 0, u64 counter at the start and at the end
 //   of the run, u64 nanoseconds of the monotonic clock at the same moments; for each thread u32 partition, i32 core (-1:

@@ -23,6 +23,11 @@ inline constexpr bool timed = DSE_TIMED != 0;
 /// Why a visit ended.
 enum class VisitEnd : std::uint8_t { budget_spent, lacks_tokens, lacks_room, other };
 
+/// What lies between a visit and the one before it on the same thread, in the byte `between`: the number of visits in vain,
+/// and whether the time is not to be counted, since the thread waited or these notes grew.
+inline constexpr std::uint8_t most_vain = 0x7F;
+inline constexpr std::uint8_t apart = 0x80;
+
 /// One call of an actor that made firings; times are those of the counter. As in the file of --raw.
 struct VisitRecord {
   std::uint64_t start;
@@ -30,7 +35,7 @@ struct VisitRecord {
   std::uint32_t firings;
   std::uint16_t actor;
   VisitEnd why;
-  std::uint8_t reserved;
+  std::uint8_t between;
 };
 static_assert(sizeof(VisitRecord) == 24);
 
@@ -64,11 +69,13 @@ class Chunks {
  public:
   Chunks() { grow(); }
 
-  /// Make sure that the next record finds memory. Throws std::bad_alloc.
-  void make_room() {
-    if (used_ == chunk_records) {
+  /// Make sure that the next record finds memory; return whether that took time. Throws std::bad_alloc.
+  bool make_room() {
+    const bool full = used_ == chunk_records;
+    if (full) {
       grow();
     }
+    return full;
   }
 
   void add(const Record& record) {
@@ -98,6 +105,17 @@ class Chunks {
   std::size_t used_ = 0;
 };
 
+/// Which actions of an actor are timed singly: a byte for each, or nothing where none is.
+using Singled = std::vector<std::uint8_t>;
+
+/// The firing that is timed singly and goes on, of one thread.
+struct SingleTiming {
+  const Singled* singled = nullptr;  // of the actor that is visited
+  std::uint64_t behind = 0;          // start of the visit, or end of the last firing that was timed
+  std::int64_t next = 0;             // the number of the firing that began then
+  std::uint64_t times[3] = {};       // ends of the phases
+};
+
 /// What one thread notes.
 struct ThreadRecords {
   explicit ThreadRecords(std::size_t actors) : fruitless(actors) {
@@ -111,6 +129,17 @@ struct ThreadRecords {
     }
   }
 
+  /// Note that a visit begins. Throws std::bad_alloc; the end of a visit does not.
+  void begin_visit() {
+    if (visits.make_room()) {
+      between |= apart;
+    }
+    visit_start = counter_now();
+  }
+
+  /// Note that the thread found nothing to do: the time before its next visit is not that of a scheduler at work.
+  void waits() { between |= apart; }
+
   /// Note the visit of an actor that began at `visit_start` and ends now.
   void end_visit(std::size_t actor, std::int64_t firings, VisitEnd why) {
     const std::uint64_t end = counter_now();
@@ -120,8 +149,12 @@ struct ThreadRecords {
                   .firings = static_cast<std::uint32_t>(firings),
                   .actor = static_cast<std::uint16_t>(actor),
                   .why = why,
-                  .reserved = 0});
+                  .between = between});
+      between = 0;
       return;
+    }
+    if ((between & most_vain) != most_vain) {
+      ++between;
     }
     FruitlessRecord& sum = fruitless[actor];
     const std::uint64_t steps = end - visit_start;
@@ -131,82 +164,83 @@ struct ThreadRecords {
     sum.most = std::max(sum.most, steps);
   }
 
-  std::uint64_t visit_start = 0;  // of the visit that goes on
-  Chunks<VisitRecord> visits;
-  Chunks<SingleRecord> singles;
-  std::vector<FruitlessRecord> fruitless;  // by actor
-};
-
-/// Which actions of an actor are timed singly: a byte for each, or nothing where none is.
-using Singled = std::vector<std::uint8_t>;
-
-/// Times the firings of the marked actions within one visit. The plain program has none.
-class FiringTimer {
- public:
-  FiringTimer(ThreadRecords* records, const Singled& singled, std::size_t actor)
-      : records_(records),
-        marks_(records == nullptr || singled.empty() ? nullptr : singled.data()),
-        actor_(static_cast<std::uint16_t>(actor)),
-        behind_(marks_ == nullptr ? 0 : records->visit_start) {}
-
-  void chose(int action) {
-    if (marked(action)) {
-      times_[0] = counter_now();
-    }
-  }
-  void have_read(int action) {
-    if (marked(action)) {
-      times_[1] = counter_now();
-    }
-  }
-  void computed(int action) {
-    if (marked(action)) {
-      times_[2] = counter_now();
-    }
+  /// Note that an actor with actions that are timed singly is visited; `made`: its firings before.
+  void begin_singles(const Singled& singled, std::int64_t made) {
+    single.singled = &singled;
+    single.behind = visit_start;
+    single.next = made;
   }
 
-  /// `firing`: the number of the firing in the trace of the actor.
-  void fired(int action, std::int64_t firing) {
-    if (!marked(action)) {
-      behind_ = 0;
+  [[gnu::noinline]] void end_phase(int phase) { single.times[phase] = counter_now(); }
+
+  /// Note the firing of an action, if it is one that is timed. `firing`: its number in the trace of the actor.
+  [[gnu::noinline]] void end_single(std::size_t actor, int action, std::int64_t firing) {
+    if ((*single.singled)[static_cast<std::size_t>(action)] == 0) {
       return;
     }
     const std::uint64_t end = counter_now();
-    records_->singles.add({.chosen = times_[0],
-                           .firing = static_cast<std::uint32_t>(firing),
-                           .actor = actor_,
-                           .action = static_cast<std::uint16_t>(action),
-                           .choosing = behind_ == 0 ? unknown : steps(behind_, times_[0]),
-                           .reading = steps(times_[0], times_[1]),
-                           .computing = steps(times_[1], times_[2]),
-                           .writing = steps(times_[2], end)});
-    behind_ = end;
+    const std::uint64_t(&times)[3] = single.times;
+    singles.add({.chosen = times[0],
+                 .firing = static_cast<std::uint32_t>(firing),
+                 .actor = static_cast<std::uint16_t>(actor),
+                 .action = static_cast<std::uint16_t>(action),
+                 .choosing = firing == single.next ? steps(single.behind, times[0]) : unknown,
+                 .reading = steps(times[0], times[1]),
+                 .computing = steps(times[1], times[2]),
+                 .writing = steps(times[2], end)});
+    single.behind = end;
+    single.next = firing + 1;
   }
 
- private:
   static constexpr std::uint32_t unknown = 0xFFFFFFFF;
-
-  bool marked(int action) const { return marks_ != nullptr && marks_[action] != 0; }
 
   static std::uint32_t steps(std::uint64_t from, std::uint64_t to) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(to - from, unknown - 1));
   }
 
+  std::uint64_t visit_start = 0;  // of the visit that goes on
+  SingleTiming single;
+  std::uint8_t between = apart;   // since the last visit that is noted
+  Chunks<VisitRecord> visits;
+  Chunks<SingleRecord> singles;
+  std::vector<FruitlessRecord> fruitless;  // by actor
+};
+
+/// Times the firings of the marked actions within one visit. The plain program has none. Visits with other firings are to
+/// take as long as in the plain program: these pay for one test in each phase, all else is kept out of their code.
+class FiringTimer {
+ public:
+  /// `made`: firings of the actor before the visit.
+  FiringTimer(ThreadRecords* records, const Singled& singled, std::int64_t made) : records_(records) {
+    if (records != nullptr && !singled.empty()) {
+      for (std::size_t k = 0; k != singled.size(); ++k) {
+        maybe_ |= static_cast<std::uint64_t>(singled[k] != 0) << (k % 64);
+      }
+      records->begin_singles(singled, made);
+    }
+  }
+
+  /// Whether the firings of an action may be timed.
+  bool times(int action) const { return (maybe_ >> (action % 64) & 1) != 0; }
+
+  /// A firing has come to the end of a phase: 0 chosen, 1 read, 2 computed.
+  void reached(int phase) { records_->end_phase(phase); }
+
+  /// `firing`: the number of the firing in the trace of the actor.
+  void fired(std::size_t actor, int action, std::int64_t firing) { records_->end_single(actor, action, firing); }
+
+ private:
   ThreadRecords* records_;
-  const std::uint8_t* marks_;
-  std::uint16_t actor_;
-  std::uint64_t behind_;  // start of the visit, or end of the firing before; 0 where that was not timed
-  std::uint64_t times_[3] = {};
+  std::uint64_t maybe_ = 0;  // bit k: of the actions k, k + 64 and so on, one is timed
 };
 
 /// Stands for `FiringTimer` in the plain program.
 class NoTimer {
  public:
-  NoTimer(ThreadRecords*, const Singled&, std::size_t) {}
-  void chose(int) {}
-  void have_read(int) {}
-  void computed(int) {}
-  void fired(int, std::int64_t) {}
+  NoTimer(ThreadRecords*, const Singled&, std::int64_t) {}
+  static constexpr bool times(int) { return false; }
+  void reached(int) {}
+  void fired(std::size_t, int, std::int64_t) {}
 };
 
 }  // namespace dse

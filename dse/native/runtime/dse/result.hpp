@@ -146,6 +146,7 @@ class ResultWriter {
       json_.key("involuntary_switches").value(thread.involuntary_switches);
       json_.key("minor_faults").value(thread.minor_faults).key("major_faults").value(thread.major_faults);
       json_.key("waits").value(thread.spins).key("yields").value(thread.yields).key("sleeps").value(thread.sleeps);
+      figure("cpu_ns", thread.cpu_ns);
       figure("cycles", thread.cycles);
       figure("instructions", thread.instructions);
       figure("cache_misses", thread.cache_misses);
@@ -160,7 +161,8 @@ class ResultWriter {
   }
 
   /// Write a figure that the system may not give.
-  void figure(std::string_view name, const std::optional<std::uint64_t>& value) {
+  template <class Number>
+  void figure(std::string_view name, const std::optional<Number>& value) {
     json_.key(name);
     value ? json_.value(*value) : json_.null();
   }

@@ -161,6 +161,7 @@ struct ThreadReport {
   std::int64_t spins = 0;  // of the idle loop
   std::int64_t yields = 0;
   std::int64_t sleeps = 0;
+  std::optional<std::int64_t> cpu_ns = {};  // time that it had a core
   std::optional<std::uint64_t> cycles = {};
   std::optional<std::uint64_t> instructions = {};
   std::optional<std::uint64_t> cache_misses = {};

@@ -55,6 +55,7 @@ struct NetworkInfo {
   std::span<const ActorInfo> actors;
   std::span<const ConnectionInfo> connections;
   bool compares_itself = false;  // an actor compares the pictures by a native of its own
+  const char* time_matters = nullptr;  // why a run on several threads may not be that on one; null: it is
 };
 
 }  // namespace dse

@@ -1,6 +1,8 @@
 // What a thread of a run cost the system: switches, faults, cycles, and the core that it was on.
 #pragma once
 
+#include <time.h>
+
 #include <cstdint>
 #include <optional>
 
@@ -16,6 +18,17 @@
 #endif
 
 namespace dse {
+
+/// Return the time that the calling thread has had a core, in nanoseconds.
+inline std::optional<std::int64_t> thread_cpu_ns() {
+#if defined(CLOCK_THREAD_CPUTIME_ID)
+  timespec time = {};
+  if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0) {
+    return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::int64_t>(time.tv_nsec);
+  }
+#endif
+  return std::nullopt;
+}
 
 #if defined(__linux__)
 
@@ -61,10 +74,14 @@ class ThreadWatch {
     report_.core = pinned_core;
     report_.core_at_start = core_now();
     add_usage(-1);
+    cpu_at_start_ = thread_cpu_ns();
   }
 
   /// Return what the thread has done. To be called once, on that thread.
   ThreadReport report() {
+    if (const std::optional<std::int64_t> now = thread_cpu_ns(); now && cpu_at_start_) {
+      report_.cpu_ns = *now - *cpu_at_start_;
+    }
     add_usage(1);
     report_.core_at_end = core_now();
 #if defined(__linux__)
@@ -90,6 +107,7 @@ class ThreadWatch {
   }
 
   ThreadReport report_;
+  std::optional<std::int64_t> cpu_at_start_;
 #if defined(__linux__)
   ThreadCounter cycles_{PERF_COUNT_HW_CPU_CYCLES};
   ThreadCounter instructions_{PERF_COUNT_HW_INSTRUCTIONS};

@@ -43,8 +43,7 @@ class VisitNote {
   /// `made`: firings of the actor before the visit.
   VisitNote(const Actor& actor, std::int64_t made) : actor_(actor), made_(made), records_(actor.pulse->records) {
     if (records_ != nullptr) {
-      records_->visits.make_room();  // the end of the visit must not fail
-      records_->visit_start = counter_now();
+      records_->begin_visit();
     }
   }
   VisitNote(const VisitNote&) = delete;

@@ -46,6 +46,7 @@ class Worker final : public Visitor {
 
   /// Work until the run is over.
   void run() {
+    note_wait();  // before the first visit there was none, or one of an initializer
     first_work_ = last_work_ = Moment::now();
     try {
       while (!together_.halt.asked()) {
@@ -90,6 +91,7 @@ class Worker final : public Visitor {
       if (together_.halt.asked()) {
         return 0;
       }
+      note_wait();
       std::this_thread::yield();
     }
     return visit_claimed(member, budget);
@@ -190,9 +192,19 @@ class Worker final : public Visitor {
       together_.halt.stop(Why::budget);
     }
     if (made == 0) {
+      note_wait();
       patience_.wait();
     } else {
       patience_.reset();
+    }
+  }
+
+  /// Note in the profiler's program that this thread waits.
+  void note_wait() {
+    if constexpr (timed) {
+      if (pulse_.records != nullptr) {
+        pulse_.records->waits();
+      }
     }
   }
 

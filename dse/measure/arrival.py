@@ -1,0 +1,141 @@
+"""Arrival: how long it takes until another core, which waits for tokens, is at work with them.
+
+Tokens are published when the visit that wrote them ends. A core that has nothing to do asks again and again whether
+some have come; the line with the indices has to travel to it, and its scheduler has to find the actor. What that takes
+together is seen in calibration runs, wherever a thread was waiting when the last token was published that the next
+firing of it needed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.measure.counter import CounterFacts
+from dse.measure.crossing import Calibration
+from dse.measure.machine import RoundTrip
+from dse.measure.profile_weights import exact
+from dse.measure.samples import ActorVisits, Samples, visits_of_actor
+from dse.model.trace import Topology
+from dse.model.weights import Arrival
+
+TURN_FIRINGS = 64
+"""Firings of a visit at most, after which its tokens are published: ``visit_firings`` of the runtime."""
+_LACKED_TOKENS = 1
+"""The end of a visit (``Visits.ending``) after which an actor waits for tokens, not for room."""
+_FEWEST_WAITS = 20
+"""Of fewer waits no median is told."""
+_LEAST = Fraction(1, 100)
+"""Counts that an arrival takes at least: an estimate wants it above 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    """How long arrivals took, in counts: the median and the quartiles of ``count`` waits."""
+
+    median: float
+    quartiles: tuple[float, float]
+    count: int
+
+
+def waits_of(steps: NDArray[np.float64]) -> Waits | None:
+    """Return what arrivals took, shape (n,), in one; None where too few were seen."""
+    if len(steps) < _FEWEST_WAITS:
+        return None
+    low, median, high = np.percentile(steps, [25, 50, 75]).tolist()
+    return Waits(median=median, quartiles=(low, high), count=len(steps))
+
+
+def waited_arrival(waits: Waits, facts: CounterFacts) -> Arrival:
+    """Return the arrival for estimates: the median of the waits."""
+    return _arrival(waits.median, facts)
+
+
+def ping_pong_arrival(trips: Sequence[RoundTrip], facts: CounterFacts) -> Arrival | None:
+    """Return the arrival by half of the least round trip of a cache line; None where none was measured."""
+    least = min((ns for trip in trips for ns in (trip.before_ns, trip.after_ns)), default=None)
+    return None if least is None else _arrival(least / 2 * facts.hz / 1e9, facts)
+
+
+def _arrival(steps: float, facts: CounterFacts) -> Arrival:
+    return Arrival(cycles=max(exact(steps), _LEAST), frequency_mhz=exact(facts.mhz), turn_firings=TURN_FIRINGS)
+
+
+def arrival_steps(calibrations: Sequence[Calibration], topology: Topology) -> NDArray[np.float64]:
+    """Return how long each arrival took in some calibrations, in counts, shape (n_waits,).
+
+    An arrival is from the end of the visit that published the last token which the first firing of another visit
+    needed, to the start of that one. It counts where the reader's thread waited and its actor was short of tokens; the
+    moment must lie after the end of the visit before it on that thread. What was published during the visit already
+    takes 0.
+
+    Raises ``ValueError`` where the records of one do not fit its firings.
+    """
+    found = [_of_calibration(calibration, topology) for calibration in calibrations]
+    return np.concatenate([np.zeros(0), *found])
+
+
+def _of_calibration(calibration: Calibration, topology: Topology) -> NDArray[np.float64]:
+    visits = [
+        visits_of_actor(calibration.samples, a, calibration.firings[a], len(actor.actions))
+        for a, actor in enumerate(topology.actors)
+    ]
+    found = [_of_actor(calibration, topology, visits, a) for a in range(len(topology.actors))]
+    return np.concatenate([np.zeros(0), *found])
+
+
+def _of_actor(
+    calibration: Calibration, topology: Topology, visits: Sequence[ActorVisits], actor: int
+) -> NDArray[np.float64]:
+    """Return the arrivals at one actor, shape (n_waits,)."""
+    mine = visits[actor]
+    published = _published(calibration, topology, visits, actor)
+    before, waited = _before(calibration.samples, mine)
+    short = np.ones(len(mine.start), dtype=np.bool_)
+    short[1:] = mine.ending[:-1] == _LACKED_TOKENS
+    rows = waited & short & (published > before)
+    steps = np.maximum(mine.start.astype(np.int64) - published, 0)
+    return np.asarray(steps[rows], dtype=np.float64)
+
+
+def _published(
+    calibration: Calibration, topology: Topology, visits: Sequence[ActorVisits], actor: int
+) -> NDArray[np.int64]:
+    """Return when the last token from another core was published that each visit needed, shape (n,).
+
+    0 where the first firing of a visit needed none.
+    """
+    mine, owner = visits[actor], calibration.partition_of
+    action = calibration.firings[actor][mine.first]
+    last = np.zeros(len(mine.first), dtype=np.int64)
+    for buffer in topology.buffers:
+        if buffer.target != actor or owner[buffer.source] == owner[actor]:
+            continue
+        reads = np.array([one.reads[buffer.target_port] for one in topology.actors[actor].actions], dtype=np.int64)
+        writes = np.array(
+            [one.writes[buffer.source_port] for one in topology.actors[buffer.source].actions], dtype=np.int64
+        )
+        taken = mine.counts @ reads
+        needed = np.cumsum(taken) - taken + reads[action]
+        written = buffer.initial_tokens + np.append(0, np.cumsum(visits[buffer.source].counts @ writes))
+        ends = np.append(0, visits[buffer.source].end.astype(np.int64))  # initial tokens are there from the start
+        moment = ends[np.minimum(np.searchsorted(written, needed), len(ends) - 1)]
+        last = np.maximum(last, np.where(reads[action] > 0, moment, 0))
+    return last
+
+
+def _before(samples: Samples, visits: ActorVisits) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the end of the visit before each one on its thread, and whether the thread waited since; shape (n,) both.
+
+    A thread has not waited before its first visit: it had not begun.
+    """
+    ends = np.zeros(len(visits.row), dtype=np.int64)
+    waited = np.zeros(len(visits.row), dtype=np.bool_)
+    for number, thread in enumerate(samples.threads):
+        here = (visits.thread == number) & (visits.row > 0)
+        rows = visits.row[here]
+        ends[here] = thread.visits.end[rows - 1].astype(np.int64)
+        waited[here] = thread.visits.apart[rows]
+    return ends, waited

@@ -1,0 +1,90 @@
+"""Arrivals, from two threads whose visits are made by hand."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dse.measure.arrival import TURN_FIRINGS, arrival_steps, waits_of
+from dse.measure.crossing import Calibration
+from dse.measure.raw_records import read_samples
+from dse.native.project import runtime_headers
+from tests.unit.measure.networks import chain
+from tests.unit.measure.records import header, thread, write
+
+WAITED = 0x80
+SHORT, FULL = 1, 2
+"""Why visits end: tokens are lacking, room is."""
+Visit = tuple[int, ...]
+
+
+def arrivals(path: Path, writer: Sequence[Visit], reader: Sequence[Visit]) -> list[float]:
+    """Return the arrivals where the source is on one core, filter and sink are on another; both filter only "even"."""
+    sources, filters = (sum(v[2] for v in visits) for visits in (writer, reader))
+    firings = (np.zeros(sources, dtype=np.uint8), np.ones(filters, dtype=np.uint8), np.zeros(0, dtype=np.uint8))
+    parts = (header(3, 2), thread(writer, partition=0), thread(reader, partition=1))
+    calibration = Calibration(partition_of=(0, 1, 1), samples=read_samples(write(path, *parts), 3), firings=firings)
+    return arrival_steps([calibration], chain()).tolist()
+
+
+def test_an_arrival_is_from_the_end_of_the_writer_to_the_start_of_who_waited(tmp_path: Path) -> None:
+    writer = [(1000, 1100, 2, 0, FULL), (2000, 2100, 3, 0, FULL), (3000, 3100, 1, 0, FULL)]
+    reader = [(1150, 1300, 2, 1, SHORT, WAITED), (2170, 2400, 3, 1, SHORT, WAITED), (3230, 3300, 1, 1, SHORT, WAITED)]
+    # the first visit of the thread tells nothing: it may not have begun when the tokens came
+    assert arrivals(tmp_path / "raw", writer, reader) == [70.0, 130.0]
+
+
+def test_the_last_token_counts_that_the_first_firing_needs(tmp_path: Path) -> None:
+    writer = [(1000, 1100, 2, 0, FULL), (2000, 2100, 1, 0, FULL), (2110, 2190, 5, 0, FULL)]
+    reader = [(1150, 1300, 2, 1, SHORT, WAITED), (2200, 2400, 6, 1, SHORT, WAITED)]
+    assert arrivals(tmp_path / "raw", writer, reader) == [100.0]
+
+
+@pytest.mark.parametrize(
+    ("second", "first_ended", "why"),
+    [
+        ((2170, 2400, 3, 1, SHORT), SHORT, "the thread was at work"),
+        ((2170, 2400, 3, 1, SHORT, WAITED), FULL, "it waited for room"),
+    ],
+)
+def test_who_did_not_wait_for_tokens_says_nothing(tmp_path: Path, second: Visit, first_ended: int, why: str) -> None:
+    writer = [(1000, 1100, 2, 0, FULL), (2000, 2100, 3, 0, FULL)]
+    reader = [(1150, 1300, 2, 1, first_ended), second]
+    assert arrivals(tmp_path / "raw", writer, reader) == [], why
+
+
+def test_tokens_that_lay_there_say_nothing(tmp_path: Path) -> None:
+    writer = [(1000, 1100, 5, 0, FULL)]
+    reader = [(1150, 1300, 2, 1, SHORT), (2170, 2400, 3, 1, SHORT, WAITED)]
+    assert arrivals(tmp_path / "raw", writer, reader) == []
+
+
+def test_what_came_before_its_publication_took_no_time(tmp_path: Path) -> None:
+    writer = [(1000, 1100, 2, 0, FULL), (2000, 2180, 3, 0, FULL)]
+    reader = [(1150, 1300, 2, 1, SHORT), (2170, 2400, 3, 1, SHORT, WAITED)]
+    assert arrivals(tmp_path / "raw", writer, reader) == [0.0]
+
+
+def test_nothing_arrives_inside_a_core(tmp_path: Path) -> None:
+    both: list[Visit] = [(1000, 1100, 2, 0, FULL), (1150, 1300, 2, 1, SHORT), (2000, 2100, 1, 0, FULL)]
+    both.append((2150, 2200, 1, 1, SHORT, WAITED))
+    firings = (np.zeros(3, dtype=np.uint8), np.ones(3, dtype=np.uint8), np.zeros(0, dtype=np.uint8))
+    samples = read_samples(write(tmp_path / "raw", header(3, 1), thread(both)), 3)
+    alone = Calibration(partition_of=(0, 0, 0), samples=samples, firings=firings)
+    assert arrival_steps([alone], chain()).tolist() == []
+
+
+def test_waits_are_told_by_median_and_quartiles() -> None:
+    waits = waits_of(np.arange(101.0))
+    assert waits is not None
+    assert (waits.median, waits.quartiles, waits.count) == (50.0, (25.0, 75.0), 101)
+    assert waits_of(np.arange(3.0)) is None
+
+
+def test_the_firings_of_a_turn_are_those_of_the_runtime() -> None:
+    text = next(text for name, text in runtime_headers() if name.endswith("teams.hpp"))
+    stated = re.search(r"visit_firings = (\d+);", text)
+    assert stated is not None
+    assert int(stated[1]) == TURN_FIRINGS
