@@ -259,7 +259,7 @@ def _state_weights(
     state: State, local: WeightTable, profile: Profile, topology: Topology, calibrations: Sequence[Calibration]
 ) -> StateWeights:
     crossings = crossing_costs(profile, topology, calibrations)
-    waits = waits_of(arrival_steps(calibrations, topology))
+    waits = waits_of(arrival_steps(calibrations, topology, profile.facts.cost))
     arrival = None if waits is None else waited_arrival(waits, profile.facts)
     return StateWeights(
         state=state,

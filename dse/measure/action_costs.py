@@ -164,7 +164,7 @@ class MergedVisits:
     """The visits of an actor over all runs, without what reading the counter costs.
 
     ``rest``: what the singly timed firings leave of each visit, shape (n,). ``repeated``: the runs had the same visits,
-    and each entry is the median over the runs; else the visits of all runs stand one after the other.
+    and each entry is the mean over the runs without outliers; else the visits of all runs stand one after the other.
     """
 
     counts: NDArray[np.int32]
@@ -192,28 +192,40 @@ def merged_visits(runs: Sequence[ActorVisits], singles: SingleFirings, facts: Co
             runs=len(runs),
             outliers=Outliers(),
         )
+    kept = _uninterrupted(np.stack(steps), np.sqrt(1.0 + runs[0].counts.sum(axis=1)))
     return MergedVisits(
         counts=runs[0].counts,
-        steps=np.median(np.stack(steps), axis=0),
-        rest=np.median(np.stack(rests), axis=0),
+        steps=_means(np.stack(steps), kept),
+        rest=_means(np.stack(rests), kept),
         repeated=True,
         runs=len(runs),
-        outliers=_interruptions(np.stack(steps), np.sqrt(1.0 + runs[0].counts.sum(axis=1))),
+        outliers=Outliers(left_out=int((~kept).sum()), samples=kept.size),
     )
 
 
-def _interruptions(steps: FloatArray, scale: FloatArray) -> Outliers:
-    """Return how many visits took so much longer in one run than in the middle one that they are outliers.
+def _means(values: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:
+    """Return the mean over the runs of what was kept, shape (n_visits,); both have shape (n_runs, n_visits).
 
-    ``steps``: shape (n_runs, n_visits). The middle run itself says nothing of the spread, and what is below it is taken
-    to be spread as what is above it would be without interruptions.
+    A mean and no median: the counter goes in steps, and a visit that is shorter than a few of them reads as the step
+    below or the one above, each the more often the nearer it is.
+    """
+    return np.asarray((values * kept).sum(axis=0) / kept.sum(axis=0), dtype=np.float64)
+
+
+def _uninterrupted(steps: FloatArray, scale: FloatArray) -> NDArray[np.bool_]:
+    """Return which visits did not take so much longer than in the middle run that they are outliers.
+
+    ``steps``: shape (n_runs, n_visits), as the result. The middle run itself says nothing of the spread, and what is
+    below it is taken to be spread as what is above it would be without interruptions.
     """
     ordered = np.sort(steps, axis=0)
     middle = np.median(steps, axis=0)
     above = ((ordered[len(steps) // 2 + 1 :] - middle) / scale).ravel()
     below = ((middle - ordered[: (len(steps) - 1) // 2]) / scale).ravel()
-    kept = ordinary(np.concatenate([above, -below]))
-    return Outliers(left_out=int((~kept).sum()), samples=steps.size)
+    spread = np.concatenate([above, -below])
+    kept = spread[ordinary(spread)]
+    farthest = max(float(kept.max(initial=0.0)), 0.0)
+    return np.asarray((steps - middle) / scale <= farthest, dtype=np.bool_)
 
 
 def _timed_singly(visits: ActorVisits, singles: SingleFirings, run: int, cost: float) -> FloatArray:
@@ -275,8 +287,8 @@ def _action(
 def _merged_phases(action: int, singles: SingleFirings, runs: int) -> tuple[list[FloatArray], Outliers]:
     """Return reading, computing and writing of the firings of an action, and how many samples are outliers.
 
-    Where all of enough runs timed the same firings, each is the median over the runs: a firing that takes long in every
-    run is none that was interrupted. Else all samples stand side by side without the outliers.
+    Where all of enough runs timed the same firings, each is the mean over the runs in which it was not interrupted: a
+    firing that takes long in every run is none that was. Else all samples stand side by side without the outliers.
     """
     mine = np.flatnonzero(singles.action == action)
     mine = mine[np.lexsort((singles.run[mine], singles.firing[mine]))]
@@ -290,10 +302,11 @@ def _merged_phases(action: int, singles: SingleFirings, runs: int) -> tuple[list
     ):
         by_firing = [phase.reshape(rows, runs) for phase in phases]
         total = np.sum(by_firing, axis=0)
-        outliers = _interruptions(total.T, np.sqrt(1.0 + np.median(total, axis=1)))
-        return [np.median(phase, axis=1) for phase in by_firing], outliers
-    kept = ordinary(np.sum(phases, axis=0))
-    return [phase[kept] for phase in phases], Outliers(left_out=int((~kept).sum()), samples=len(kept))
+        kept = _uninterrupted(total.T, np.sqrt(1.0 + np.median(total, axis=1)))
+        outliers = Outliers(left_out=int((~kept).sum()), samples=kept.size)
+        return [_means(phase.T, kept) for phase in by_firing], outliers
+    usual = ordinary(np.sum(phases, axis=0))
+    return [phase[usual] for phase in phases], Outliers(left_out=int((~usual).sum()), samples=len(usual))
 
 
 def _spread_of_visits(action: int, cost: float, visits: MergedVisits, split: Split, firings: int) -> Spread:

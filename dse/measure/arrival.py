@@ -17,7 +17,7 @@ from dse.measure.counter import CounterFacts
 from dse.measure.crossing import Calibration
 from dse.measure.machine import RoundTrip
 from dse.measure.profile_weights import exact
-from dse.measure.samples import ActorVisits, Samples, visits_of_actor
+from dse.measure.samples import MOST_VAIN, ActorVisits, Samples, visits_of_actor
 from dse.model.trace import Topology
 from dse.model.weights import Arrival
 
@@ -63,41 +63,45 @@ def _arrival(steps: float, facts: CounterFacts) -> Arrival:
     return Arrival(cycles=max(exact(steps), _LEAST), frequency_mhz=exact(facts.mhz), turn_firings=TURN_FIRINGS)
 
 
-def arrival_steps(calibrations: Sequence[Calibration], topology: Topology) -> NDArray[np.float64]:
+def arrival_steps(calibrations: Sequence[Calibration], topology: Topology, reading: float = 0.0) -> NDArray[np.float64]:
     """Return how long each arrival took in some calibrations, in counts, shape (n_waits,).
 
     An arrival is from the end of the visit that published the last token which the first firing of another visit
     needed, to the start of that one. It counts where the reader's thread waited and its actor was short of tokens; the
     moment must lie after the end of the visit before it on that thread. What was published during the visit already
-    takes 0.
+    takes 0. ``reading``: what a reading of the counter takes; a thread that waits makes two for each actor that it asks
+    in vain, and their share of the waiting is taken out.
 
     Raises ``ValueError`` where the records of one do not fit its firings.
     """
-    found = [_of_calibration(calibration, topology) for calibration in calibrations]
+    found = [_of_calibration(calibration, topology, reading) for calibration in calibrations]
     return np.concatenate([np.zeros(0), *found])
 
 
-def _of_calibration(calibration: Calibration, topology: Topology) -> NDArray[np.float64]:
+def _of_calibration(calibration: Calibration, topology: Topology, reading: float) -> NDArray[np.float64]:
     visits = [
         visits_of_actor(calibration.samples, a, calibration.firings[a], len(actor.actions))
         for a, actor in enumerate(topology.actors)
     ]
-    found = [_of_actor(calibration, topology, visits, a) for a in range(len(topology.actors))]
+    found = [_of_actor(calibration, topology, visits, a, reading) for a in range(len(topology.actors))]
     return np.concatenate([np.zeros(0), *found])
 
 
 def _of_actor(
-    calibration: Calibration, topology: Topology, visits: Sequence[ActorVisits], actor: int
+    calibration: Calibration, topology: Topology, visits: Sequence[ActorVisits], actor: int, reading: float
 ) -> NDArray[np.float64]:
     """Return the arrivals at one actor, shape (n_waits,)."""
     mine = visits[actor]
     published = _published(calibration, topology, visits, actor)
-    before, waited = _before(calibration.samples, mine)
+    before, waited, vain = _before(calibration.samples, mine)
     short = np.ones(len(mine.start), dtype=np.bool_)
     short[1:] = mine.ending[:-1] == _LACKED_TOKENS
     rows = waited & short & (published > before)
     steps = np.maximum(mine.start.astype(np.int64) - published, 0)
-    return np.asarray(steps[rows], dtype=np.float64)
+    told = rows & (vain < MOST_VAIN)
+    waiting = float((mine.start.astype(np.int64) - before)[told].sum())
+    share = min(2.0 * reading * float(vain[told].sum()) / waiting, 1.0) if waiting else 0.0
+    return np.asarray(steps[rows] * (1.0 - share), dtype=np.float64)
 
 
 def _published(
@@ -126,16 +130,19 @@ def _published(
     return last
 
 
-def _before(samples: Samples, visits: ActorVisits) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the end of the visit before each one on its thread, and whether the thread waited since; shape (n,) both.
+def _before(samples: Samples, visits: ActorVisits) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
+    """Return the end of the visit before each one on its thread, whether the thread waited since, and the visits in
+    vain since; shape (n,) each.
 
     A thread has not waited before its first visit: it had not begun.
     """
     ends = np.zeros(len(visits.row), dtype=np.int64)
     waited = np.zeros(len(visits.row), dtype=np.bool_)
+    vain = np.zeros(len(visits.row), dtype=np.int64)
     for number, thread in enumerate(samples.threads):
         here = (visits.thread == number) & (visits.row > 0)
         rows = visits.row[here]
         ends[here] = thread.visits.end[rows - 1].astype(np.int64)
         waited[here] = thread.visits.apart[rows]
-    return ends, waited
+        vain[here] = thread.visits.vain[rows]
+    return ends, waited, vain

@@ -16,7 +16,7 @@ MOST_CLOSURE_ERROR = 0.02
 class Closure:
     """How the sum of all costs compares with a run that was not timed, in counts.
 
-    ``summed`` rests on each visit's median over the timed runs, which leaves out what others do to the machine now and
+    ``summed`` rests on what each visit takes where it is not interrupted, which leaves out what others do now and
     then. So ``plain`` leaves it out too: it is the least time that a plain run had its core for, not the median of the
     lengths, which is half as long again in bad minutes. On several cores costs do not add up to the run: there both are
     the least lengths, of the timed runs and of the plain ones.

@@ -31,6 +31,10 @@ SATURATED_STEPS = 0xFFFFFFFE
 """A duration of this length or more."""
 
 
+MOST_VAIN = 127
+"""So many visits in vain, or more."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Visits:
     """Visits of a scheduler to actors in which something fired, in order of time; all arrays of shape (n_visits,).
