@@ -149,12 +149,7 @@ class TeamBuilder {
       channel.writer_wakes_at = channel.capacity / 2;
       target.incoming.push_back(&channel);
     }
-    const std::int64_t share = std::clamp<std::int64_t>(channel.capacity / (4 * std::max<std::int64_t>(
-                                                            info.least_tokens, 1)), 1, visit_firings);
-    for (Member* end : {&member(info.source), &member(info.target)}) {
-      end->polled = true;
-      end->longest_visit = end->longest_visit == 1 ? share : std::min(end->longest_visit, share);
-    }
+    member(info.source).polled = member(info.target).polled = true;
   }
 
   /// An output asks all its readers or none: it does so for the most demanding of them.
@@ -177,7 +172,7 @@ class TeamBuilder {
       Actor& actor = *instances_.actors[one.index];
       const bool crosses = one.polled;
       one.polled = crosses || team.shared() || instances_.info(one.index).guards_call;
-      one.longest_visit = crosses ? one.longest_visit : burst_firings;
+      one.longest_visit = crosses ? visit_firings : burst_firings;
       const auto crossing = std::count_if(one.inputs.begin(), one.inputs.end(),
                                           [](const Channel* channel) { return channel->crossing; });
       actor.needs_steady = crossing > 1;
