@@ -124,7 +124,7 @@ def test_runs_that_differ_are_refused(tmp_path: Path) -> None:
         return replace(original(order), result=str(len(made)))
 
     bench.program.run = run
-    with pytest.raises(ExecutionError, match="4 runs of the program had 4 different results"):
+    with pytest.raises(ExecutionError, match="5 runs of the program had 5 different results"):
         profile_on_bench(bench, RUN, ProfileSettings(runs=2))
 
 
