@@ -15,7 +15,7 @@ from tests.unit.explore.random_problems import BOX, problem_of
 @pytest.fixture(scope="module")
 def case() -> tuple[Problem, DesignPoint, Estimate]:
     """A tree of actors on two cores: the last one alone on the second."""
-    problem = problem_of(11, clock=500, given_host=True)
+    problem = problem_of(11, clock=500, given_host=True, n_actors=4, n_firings=9)
     topology = problem.trace.topology
     *others, last = range(len(topology.actors))
     cpu = BOX.units[0].name
