@@ -18,6 +18,7 @@ from dse.flows.trace import execution_of
 from dse.formats.study_file import clock_json
 from dse.model.estimate import Deadlock, DeadlockRow
 from dse.model.trace import Topology
+from dse.report.accounts import accounts_json, accounts_text
 from dse.report.quantities import percent_text, time_text, wrapped
 from dse.report.ranking import mapping_text, render
 from dse.report.tables import NamesTable
@@ -44,6 +45,8 @@ def run(args: argparse.Namespace) -> int:
         print_json([as_document(m, estimated) for m in estimated.mappings])
     else:
         _print(estimated, args.quiet)
+        if args.accounts:
+            _print_accounts(estimated)
     return DEADLOCK if estimated.all_deadlock else 0
 
 
@@ -88,6 +91,7 @@ def as_document(mapping: MappingEstimate, estimated: Estimated) -> dict[str, obj
             }
             for p, point in zip(mapping.reasons.partitions, mapping.point.partitions, strict=True)
         ],
+        **accounts_json(mapping.accounts),
         "waits": [] if dead is None else [_wait(row, topology) for row in dead.rows],
         "remedy_tokens": None if dead is None else _remedy(dead, mapping.point.capacities, topology),
         "assumed": list(estimated.assumed),
@@ -109,6 +113,15 @@ def _print(estimated: Estimated, quiet: bool) -> None:
         only = estimated.mappings[0]
         print(f"\nmapping: {mapping_text(only.point, estimated.setting.trace.topology)}")
         print("\n".join(map(wrapped, reason_lines(only.reasons, only.estimate))))
+
+
+def _print_accounts(estimated: Estimated) -> None:
+    """Print the times of actors and FIFOs of each mapping."""
+    for mapping in estimated.mappings:
+        print()
+        if len(estimated.mappings) > 1:
+            say(f"{mapping.mapping}{' until its deadlock' if mapping.deadlock else ''}:")
+        print(accounts_text(mapping.accounts))
 
 
 def _table(mappings: Sequence[MappingEstimate]) -> Table:

@@ -30,3 +30,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--transfers", choices=("sequential", "parallel"), help="how the transfers of a firing go")
     parser.add_argument("--release", choices=("reading", "processing"), help="when input space becomes free")
+    parser.add_argument(
+        "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
+    )
