@@ -2,24 +2,18 @@
 
 import argparse
 
-from dse.cli.arguments.problem import add_problem_arguments
+from dse.cli.arguments.problem import add_mapping_argument, add_problem_arguments
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``dse estimate``."""
     parser.epilog = (
-        "example: dse estimate actors/jpeg/jpeg.xdf --mapping dse-out/jpeg/best-01.xcf\n\n"
+        "examples: dse estimate actors/jpeg/jpeg.xdf --mapping dse-out/jpeg/best-01.xcf\n"
+        '          dse estimate actors/pingpong/pingpong.xdf --mapping "P0:PingPong P1:*"\n\n'
         "exit code 3 when every mapping deadlocks"
     )
     add_problem_arguments(parser, program="TRACE|NETWORK.xdf")
-    parser.add_argument(
-        "--mapping",
-        metavar="X.xcf",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="mapping files (default: all actors on one core)",
-    )
+    add_mapping_argument(parser, many=True, default="all actors on one core")
     parser.add_argument("--buffers", metavar="N|X.bxdf", help="FIFO capacities in tokens, over those of the mapping")
     parser.add_argument(
         "--clocks",
