@@ -13,7 +13,7 @@ from dse.cli.profile import add_bench_arguments, bench_settings
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import add_run_arguments, run_options
 from dse.cli.streams import print_json, say
-from dse.flows.inputs import require_place
+from dse.flows.inputs import is_folder, require_place
 from dse.flows.measure import Measured, MeasureOptions, measure_mappings
 from dse.flows.measure_files import measured_document, write_measured
 from dse.flows.measure_points import MeasureSettings
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``dse measure``."""
     parser.epilog = (
         "examples: dse measure actors/jpeg/jpeg.xdf --sample 32\n"
-        "          dse measure actors/jpeg/jpeg.xdf --mappings dse-out/jpeg --buffers 512 --buffers 1024"
+        "          dse measure actors/jpeg/jpeg.xdf --mapping dse-out/jpeg --buffers 512 --buffers 1024"
     )
     parser.add_argument("program", metavar="NETWORK.xdf", help="the network")
     parser.add_argument(
@@ -42,7 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="input (default: what input.default beside it names); may be repeated: each is measured",
     )
     which = parser.add_argument_group("the mappings (one of these)")
-    which.add_argument("--mappings", metavar="X", nargs="+", default=[], help="mapping files, or folders with some")
+    help_text = 'mappings: .xcf files, folders with some, a .csv file of many, or texts "P0:a,b P1:c"'
+    names = ("--mapping", "--map", "--mappings")
+    which.add_argument(*names, dest="mappings", metavar="M", nargs="+", action="extend", default=[], help=help_text)
     which.add_argument("--top", type=option_integer, metavar="N", help="the N best by estimate")
     which.add_argument("--sample", type=option_integer, metavar="N", help="N drawn from all mappings on this machine")
     parser.add_argument(
@@ -119,10 +121,10 @@ def _options(args: argparse.Namespace) -> MeasureOptions:
 
 
 def mapping_files(given: list[str]) -> list[str]:
-    """Return mapping files, and those in folders, sorted. Raises ``OptionError`` for a folder without any."""
+    """Return mappings as given, and the files in folders, sorted. Raises ``OptionError`` for a folder without any."""
     found = []
     for name in given:
-        files = sorted(str(path) for path in Path(name).glob("*.xcf")) if Path(name).is_dir() else [name]
+        files = sorted(str(path) for path in Path(name).glob("*.xcf")) if is_folder(name) else [name]
         if not files:
             raise OptionError(f"the folder '{name}' holds no mapping", expected="files that end in .xcf")
         found += files

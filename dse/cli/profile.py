@@ -5,7 +5,7 @@ from typing import Any
 
 from dse.base.errors import OptionError
 from dse.cli.option_types import option_integer, option_real
-from dse.cli.problem_arguments import print_warnings, refuse_empty
+from dse.cli.problem_arguments import add_mapping_argument, print_warnings, refuse_empty
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import add_fifo_size, add_run_arguments, run_options
 from dse.cli.streams import print_json, say
@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", metavar="NETWORK.xdf", help="the network")
     parser.add_argument("-i", "--input", metavar="FILE", help="input (default: what input.default beside it names)")
     parser.add_argument("-o", "--output", metavar="W", required=True, help="weight folder to write")
-    parser.add_argument("--mapping", metavar="X.xcf", help="profile in this configuration (default: on one core)")
+    add_mapping_argument(parser, default="all on one core; with it, the weights are of this configuration")
     parser.add_argument(
         "--calibrate",
         type=option_integer,

@@ -97,7 +97,7 @@ def reasons_of(
         waiting_actors=_top(actors),
         blocking_fifos=_top(fifos),
         lower_bounds=lower_bounds,
-        verdict=_verdict(estimate, busiest, lower_bounds),
+        verdict=_verdict(estimate, busiest, lower_bounds, _alone(topology, point, partitions, busiest)),
     )
 
 
@@ -111,15 +111,35 @@ def _top(waits: list[Waiting]) -> tuple[Waiting, ...]:
     return tuple(sorted(found, key=lambda w: -(w.by_tokens + w.by_space))[:TOP])
 
 
-def _verdict(estimate: Estimate, busiest: Busiest | None, bounds: Sequence[LowerBound]) -> str:
-    """Return what limits the mapping: its load, the space of the FIFOs, or the order in which tokens come."""
+def _alone(topology: Topology, point: DesignPoint, partitions: Sequence[PartitionTime], busiest: Busiest | None) -> str:
+    """Return what a faster actor would give where the busiest partition is that actor alone; else nothing."""
+    of_busiest = [p for p in point.partitions if busiest is not None and p.name == busiest.partition]
+    if busiest is None or not of_busiest or len(of_busiest[0].actors) != 1:
+        return ""
+    name = topology.actors[of_busiest[0].actors[0]].name
+    share = 100 * busiest.busy / busiest.core_time
+    others = [p for p in partitions if p.name != busiest.partition and p.core_time > p.ticks[-1]]
+    text = f"{name} alone keeps {busiest.partition} {share:.0f} % busy: no mapping helps but on a faster unit; "
+    if not others:
+        return f"{text}as much as {name} is faster, so is the whole"
+    following = max(others, key=lambda p: (p.core_time - p.ticks[-1]) / p.core_time)
+    busy = following.core_time - following.ticks[-1]
+    gain = following.core_time / busy
+    return f"{text}a faster {name} gives up to {gain:.2f}x, until {following.name} limits it ({100 / gain:.0f} % busy)"
+
+
+def _verdict(estimate: Estimate, busiest: Busiest | None, bounds: Sequence[LowerBound], alone: str) -> str:
+    """Return what limits the mapping: its load, the space of the FIFOs, or the order in which tokens come.
+
+    ``alone``: what a faster actor would give where the busiest partition is one actor; else empty.
+    """
     if busiest is None or estimate.makespan == 0:
         return "nothing takes any time: are the weights all zero?"
     if bounds and estimate.makespan == bounds[0].makespan:
         return f"it meets a proven lower bound ({bounds[0].reason}): no mapping of this space is faster"
     share = busiest.busy / busiest.core_time
     if share >= 0.9:
-        return (
+        return alone or (
             f"the load of {busiest.partition} limits it ({100 * share:.0f} % busy): "
             "only taking work off that partition helps"
         )

@@ -99,6 +99,25 @@ def test_long_names_wrap_within_the_width() -> None:
     assert mapping_text(point, topology).endswith("+36")
 
 
+def test_one_busy_actor_is_told_what_it_would_give_to_be_faster(case: tuple[Problem, Study, Estimate]) -> None:
+    problem, study, _ = case
+    topology, engine = problem.trace.topology, make_engine("reference", problem)
+    alone = []
+    for evaluation in study.ranking:
+        estimate = engine.estimate(evaluation.point)
+        reasons = reasons_of(topology, evaluation.point, estimate, ())
+        if "alone keeps" in reasons.verdict:
+            assert reasons.busiest is not None
+            owner = next(p for p in evaluation.point.partitions if p.name == reasons.busiest.partition)
+            assert reasons.verdict.startswith(f"{topology.actors[owner.actors[0]].name} alone keeps {owner.name} ")
+            others = [p for p in reasons.partitions if p.name != owner.name]
+            gain = min(p.core_time / (p.core_time - p.ticks[-1]) for p in others)
+            assert f" gives up to {gain:.2f}x, until " in reasons.verdict
+            alone.append(len(owner.actors))
+    assert alone
+    assert set(alone) == {1}
+
+
 def test_busiest_is_by_share_of_core_time() -> None:
     def account(busy: int, free: int) -> PartitionAccount:
         return PartitionAccount(
