@@ -113,19 +113,22 @@ def _top(waits: list[Waiting]) -> tuple[Waiting, ...]:
 
 def _alone(topology: Topology, point: DesignPoint, partitions: Sequence[PartitionTime], busiest: Busiest | None) -> str:
     """Return what a faster actor would give where the busiest partition is that actor alone; else nothing."""
-    of_busiest = [p for p in point.partitions if busiest is not None and p.name == busiest.partition]
-    if busiest is None or not of_busiest or len(of_busiest[0].actors) != 1:
+    own = [p.actors for p in point.partitions if busiest is not None and p.name == busiest.partition]
+    if busiest is None or [len(actors) for actors in own] != [1]:
         return ""
-    name = topology.actors[of_busiest[0].actors[0]].name
-    share = 100 * busiest.busy / busiest.core_time
-    others = [p for p in partitions if p.name != busiest.partition and p.core_time > p.ticks[-1]]
+    name, share = topology.actors[own[0][0]].name, 100 * busiest.busy / busiest.core_time
     text = f"{name} alone keeps {busiest.partition} {share:.0f} % busy: no mapping helps but on a faster unit; "
-    if not others:
+    following = max((p for p in partitions if p.name != busiest.partition), key=_load, default=None)
+    if following is None or _load(following) == 0:
         return f"{text}as much as {name} is faster, so is the whole"
-    following = max(others, key=lambda p: (p.core_time - p.ticks[-1]) / p.core_time)
-    busy = following.core_time - following.ticks[-1]
-    gain = following.core_time / busy
-    return f"{text}a faster {name} gives up to {gain:.2f}x, until {following.name} limits it ({100 / gain:.0f} % busy)"
+    load = _load(following)
+    gain = f"a faster {name} gives up to {1 / load:.2f}x"
+    return f"{text}{gain}, until {following.name} limits it ({100 * load:.0f} % busy)"
+
+
+def _load(partition: PartitionTime) -> float:
+    """Return the share of the core time of a partition in which it is busy."""
+    return 1 - partition.ticks[-1] / partition.core_time if partition.core_time else 0.0
 
 
 def _verdict(estimate: Estimate, busiest: Busiest | None, bounds: Sequence[LowerBound], alone: str) -> str:
