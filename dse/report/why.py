@@ -90,6 +90,7 @@ def reasons_of(
     ]
     fifos = [_fifo(topology, b, account) for b, account in enumerate(estimate.buffers)]
     busiest = busiest_partition(point, estimate.partitions)
+    alone = "" if busiest is None else _alone(topology, point, partitions, busiest)
     return Reasons(
         makespan=estimate.makespan,
         partitions=partitions,
@@ -97,7 +98,7 @@ def reasons_of(
         waiting_actors=_top(actors),
         blocking_fifos=_top(fifos),
         lower_bounds=lower_bounds,
-        verdict=_verdict(estimate, busiest, lower_bounds, _alone(topology, point, partitions, busiest)),
+        verdict=_verdict(estimate, busiest, lower_bounds, alone),
     )
 
 
@@ -111,12 +112,12 @@ def _top(waits: list[Waiting]) -> tuple[Waiting, ...]:
     return tuple(sorted(found, key=lambda w: -(w.by_tokens + w.by_space))[:TOP])
 
 
-def _alone(topology: Topology, point: DesignPoint, partitions: Sequence[PartitionTime], busiest: Busiest | None) -> str:
+def _alone(topology: Topology, point: DesignPoint, partitions: Sequence[PartitionTime], busiest: Busiest) -> str:
     """Return what a faster actor would give where the busiest partition is that actor alone; else nothing."""
-    own = [p.actors for p in point.partitions if busiest is not None and p.name == busiest.partition]
-    if busiest is None or [len(actors) for actors in own] != [1]:
+    own = next(p.actors for p in point.partitions if p.name == busiest.partition)
+    if len(own) != 1:
         return ""
-    name, share = topology.actors[own[0][0]].name, 100 * busiest.busy / busiest.core_time
+    name, share = topology.actors[own[0]].name, 100 * busiest.busy / busiest.core_time
     text = f"{name} alone keeps {busiest.partition} {share:.0f} % busy: no mapping helps but on a faster unit; "
     following = max((p for p in partitions if p.name != busiest.partition), key=_load, default=None)
     if following is None or _load(following) == 0:

@@ -110,7 +110,7 @@ def test_one_busy_actor_is_told_what_it_would_give_to_be_faster() -> None:
 
     assert verdict(point) == (
         "a1 alone keeps P1 99 % busy: no mapping helps but on a faster unit; "
-        "a faster a1 gives up to 2.01x, until P2 limits it (50 % busy)"
+        "a faster a1 gives up to 2.03x, until P2 limits it (49 % busy)"
     )
     joined = (Partition(name="P0", actors=(0, 1), unit="cpu"), point.partitions[2])
     assert verdict(dataclasses.replace(point, partitions=joined)).endswith("only taking work off that partition helps")
