@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from dse.cli.problem_arguments import (
+    add_mapping_argument,
     add_problem_arguments,
     compiling_notice,
     print_warnings,
@@ -31,18 +32,12 @@ DEADLOCK = 3
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``dse estimate``."""
     parser.epilog = (
-        "example: dse estimate actors/jpeg/jpeg.xdf --mapping dse-out/jpeg/best-01.xcf\n\n"
+        "examples: dse estimate actors/jpeg/jpeg.xdf --mapping dse-out/jpeg/best-01.xcf\n"
+        '          dse estimate actors/pingpong/pingpong.xdf --mapping "P0:PingPong P1:*"\n\n'
         "exit code 3 when every mapping deadlocks"
     )
     add_problem_arguments(parser, program="TRACE|NETWORK.xdf")
-    parser.add_argument(
-        "--mapping",
-        metavar="X.xcf",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="mapping files (default: all actors on one core)",
-    )
+    add_mapping_argument(parser, many=True, default="all actors on one core")
     parser.add_argument("--buffers", metavar="N|X.bxdf", help="FIFO capacities in tokens, over those of the mapping")
     parser.add_argument(
         "--clocks",

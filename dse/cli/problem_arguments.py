@@ -52,6 +52,16 @@ def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> N
     add_run_arguments(parser)
 
 
+def add_mapping_argument(parser: argparse.ArgumentParser, *, default: str, many: bool = False) -> None:
+    """Add ``--mapping``; ``default``: what happens without it, in words."""
+    if many:
+        help_text = f'mappings: .xcf files, a .csv file of many, or texts "P0:a,b P1:c" (default: {default})'
+        parser.add_argument("--mapping", "--map", metavar="M", nargs="+", action="extend", default=[], help=help_text)
+    else:
+        help_text = f'an .xcf file, or a text "P0:a,b P1:c" (default: {default})'
+        parser.add_argument("--mapping", "--map", metavar="M", help=help_text)
+
+
 def problem_options(args: argparse.Namespace) -> ProblemOptions:
     """Return the options that the arguments give. Raises ``OptionError`` for an empty one, as of an unset variable."""
     for name in ("program", "input", "platform"):
