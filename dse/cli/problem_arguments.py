@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 
 from dse.base.diagnostics import render
 from dse.base.errors import Diagnostic, OptionError
+from dse.cli.option_types import option_integer
 from dse.cli.progress import RunLine
 from dse.cli.run_arguments import add_run_arguments, run_options
 from dse.cli.streams import say
 from dse.flows.execution import EXECUTIONS
-from dse.flows.options import NOMINAL, ProblemOptions
+from dse.flows.options import NOMINAL, GraphOptions, ProblemOptions, parse_processor
 from dse.flows.setting import SLOW_STAGES
 from dse.flows.trace import execution_of
 from dse.model.trace import Trace
@@ -50,6 +51,30 @@ def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> N
         help="folder that holds the package tree of the classes; may be repeated",
     )
     add_run_arguments(parser)
+    add_graph_arguments(parser)
+
+
+def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add how a static graph of another tool becomes a program."""
+    graphs = parser.add_argument_group("graphs of other tools (SDF3; docs/other-tools.md)")
+    graphs.add_argument(
+        "--iterations",
+        metavar="N",
+        type=option_integer,
+        help="iterations of the graph (default: 100, or about 10,000 firings)",
+    )
+    graphs.add_argument(
+        "--processor",
+        metavar="[KIND=]TYPE",
+        action="append",
+        default=[],
+        help="type of processor whose times the CPU cores have; gpu=TYPE: the GPU (default: the file's default)",
+    )
+
+
+def graph_options(args: argparse.Namespace) -> GraphOptions:
+    """Return the options of graphs that the arguments give. Raises ``OptionError``."""
+    return GraphOptions(iterations=args.iterations, processors=tuple(parse_processor(text) for text in args.processor))
 
 
 def problem_options(args: argparse.Namespace) -> ProblemOptions:
@@ -65,6 +90,7 @@ def problem_options(args: argparse.Namespace) -> ProblemOptions:
         platform=args.platform,
         engine=args.engine,
         run=run_options(args),
+        graph=graph_options(args),
     )
 
 

@@ -9,12 +9,25 @@ import numpy as np
 
 from dse.base.diagnostics import render
 from dse.base.errors import OptionError
+from dse.cli.problem_arguments import add_graph_arguments, graph_options
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import add_fifo_size, add_run_arguments, run_options
 from dse.cli.streams import print_json, say
 from dse.flows.execution import RunListeners
+from dse.flows.graphs import refuse_graph_options
 from dse.flows.program import UNNAMED_OUTPUT, told_firings
-from dse.flows.trace import Exported, Recorded, execution_of, export_trace, import_trace, left_out, open_trace, record
+from dse.flows.trace import (
+    Exported,
+    Recorded,
+    execution_of,
+    export,
+    import_any,
+    is_graph_file,
+    left_out,
+    open_recorded,
+    record,
+    write_graph_weights,
+)
 from dse.formats.trace_store import is_trace_store, write_trace
 from dse.model.trace import Trace
 
@@ -27,9 +40,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "examples: dse trace actors/jpeg/jpeg.xdf -i actors/jpeg/input.jpg -o jpeg.trace\n"
         "          dse trace --info jpeg.trace\n"
         "          dse trace --import turnus.tracez --net turnus.net -o jpeg.trace\n"
-        "          dse trace --export turnus.tracez jpeg.trace"
+        "          dse trace --export turnus.tracez jpeg.trace\n"
+        "          dse trace --export jpeg.dot jpeg.trace"
     )
-    parser.add_argument("program", nargs="?", metavar="NETWORK.xdf|T", help="network to run, or a trace")
+    parser.add_argument(
+        "program", nargs="?", metavar="NETWORK.xdf|T", help="network to run, a trace, or a graph of another tool"
+    )
     parser.add_argument(
         "-i",
         "--input",
@@ -40,11 +56,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--accesses", action="store_true", help="record accesses of state variables and guards too")
     other = parser.add_argument_group("other traces")
     other.add_argument("--info", metavar="T", help="say what is in a trace")
-    other.add_argument("--import", dest="import_", metavar="F.trace[z]", help="read a trace of TURNUS")
-    other.add_argument("--export", metavar="F.trace[z]", help="write the trace for TURNUS, its .net file beside it")
+    other.add_argument(
+        "--import", dest="import_", metavar="F", help="read a trace of TURNUS, or a graph of another tool"
+    )
+    other.add_argument(
+        "--export",
+        metavar="F",
+        help="write the trace for TURNUS, its .net file beside it; F.xml: as a graph of SDF3, F.dot: for Graphviz",
+    )
+    other.add_argument(
+        "--weights",
+        metavar="W",
+        action="append",
+        default=[],
+        help="execution times for --export F.xml; may be repeated",
+    )
+    other.add_argument("--write-weights", metavar="DIR", help="write the execution times of a graph as weights")
     other.add_argument("--net", metavar="F.net", help="network model of --import or --export (default: beside it)")
     other.add_argument("--no-dependencies", action="store_true", help="export the steps only")
     add_run_arguments(parser)
+    add_graph_arguments(parser)
     add_fifo_size(parser)
     parser.add_argument(
         "--source-path", metavar="DIR", action="append", default=[], help="folder of classes; may be repeated"
@@ -59,7 +90,10 @@ def run(args: argparse.Namespace) -> int:
     exported = None
     if args.export:
         net, steps_only = (args.net if not args.import_ else None), args.no_dependencies
-        exported = export_trace(recorded.trace, args.export, net, with_dependencies=not steps_only)
+        times = tuple(args.weights)
+        exported = export(recorded, args.export, net, with_dependencies=not steps_only, weights=times)
+    if args.write_weights:
+        write_graph_weights(recorded, args.write_weights)
     if args.json:
         print_json(as_document(recorded.trace, size or _stored_size(args, recorded.trace), exported))
     else:
@@ -96,13 +130,14 @@ def _check(args: argparse.Namespace) -> None:
 def _source(args: argparse.Namespace) -> Recorded:
     """Return the trace that the arguments name: recorded now, imported, or read."""
     if args.import_:
-        return Recorded(trace=import_trace(args.import_, args.net))
+        return import_any(args.import_, args.net, graph_options(args))
     if args.info:
-        return Recorded(trace=open_trace(args.info))
-    if is_trace_store(args.program):
+        return open_recorded(args.info, graph=graph_options(args))
+    if is_trace_store(args.program) or is_graph_file(args.program):
         if args.input:
             raise OptionError("a trace takes no input: it is the record of a run", expected="leave out -i")
-        return Recorded(trace=open_trace(args.program))
+        return open_recorded(args.program, graph=graph_options(args))
+    refuse_graph_options(graph_options(args))
     if not (args.output or args.export):
         raise OptionError("the trace would be lost", expected="say where to write it: -o T, or --export F.trace")
     options = replace(
@@ -161,13 +196,20 @@ def _print(recorded: Recorded, args: argparse.Namespace, size: int | None, expor
     if size is not None:
         say(f"wrote {args.output}: {size} bytes, {size / max(1, trace.n_firings):.2f} a firing")
     if exported is not None:
-        say(f"wrote {exported.files[0]} and {exported.files[1]}")
-        if exported.dependencies is not None:
-            found = ", ".join(f"{n} {kind}" for kind, n in exported.dependencies.items() if n)
-            print(f"dependencies: {found or 'none'}")
+        _print_exported(exported)
     if size is None and exported is None:
         _print_info(trace, _stored_size(args, trace))
     print(f"digest {trace.digest}")
+
+
+def _print_exported(exported: Exported) -> None:
+    """Print which files were written for other tools, and what they lack."""
+    say(f"wrote {' and '.join(exported.files)}")
+    for note in exported.notes:
+        say(f"left out: {note}")
+    if exported.dependencies is not None:
+        found = ", ".join(f"{n} {kind}" for kind, n in exported.dependencies.items() if n)
+        print(f"dependencies: {found or 'none'}")
 
 
 def _print_info(trace: Trace, n_bytes: int) -> None:

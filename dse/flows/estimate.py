@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import Diagnostic, InfeasibleDesign
 from dse.estimate.engine import make_engine
-from dse.flows.capacities import read_capacities
+from dse.flows.capacities import read_capacities, search_capacities
 from dse.flows.clocks import clock_domains, clocked_setting, clocks_of_points, fixed_clocks
+from dse.flows.graphs import GRAPH
 from dse.flows.options import EstimateOptions
 from dse.flows.program import unheard
 from dse.flows.setting import Setting, load_setting
@@ -124,7 +125,8 @@ def _of_files(options: EstimateOptions, setting: Setting) -> _Given:
 
 def _of_one_core(options: EstimateOptions, setting: Setting) -> _Given:
     """Return the mapping that stands in where no file is given."""
-    capacities = read_capacities("", setting)
+    of_graph = GRAPH in dict(setting.trace.made_by)  # it never ran, so nobody knows yet which sizes do
+    capacities = search_capacities(setting) if of_graph and not options.buffers else read_capacities("", setting)
     assumed = (f"{ONE_CORE} (no --mapping)", *(() if options.buffers else capacities.assumed))
     return _Given(points=((ONE_CORE, one_core(setting, capacities.tokens)),), assumed=assumed)
 
