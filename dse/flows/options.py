@@ -10,8 +10,8 @@ from dse.base.errors import OptionError
 from dse.base.numbers import MOST_COUNTED, MOST_MHZ, integer_from, parse_decimal, shortened
 from dse.base.registry import nearest_names
 from dse.estimate.problem.prices import UNIT_KINDS
+from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget
-from dse.explore.search import BATCH
 from dse.formats.decimals import format_decimal
 from dse.model.design_point import POLICIES, Policy, ReleaseMode, TransferMode
 from dse.model.weights import UnitKind

@@ -19,6 +19,7 @@ LAYERS = [
     ["explore", "sizing"],
     ["analyse", "report"],
     ["flows"],
+    ["lsp"],
     ["cli"],
 ]
 ORDERED = (LAYERS[1], LAYERS[2], LAYERS[3], LAYERS[4])
@@ -39,6 +40,8 @@ CONFINED = {
     "mtkahypar": ["explore/methods/constructive/hypergraph"],
     "pymoo": ["explore/methods/sampling/nsga2"],
     "highspy": ["explore/methods/exact/integer_program"],
+    "pygls": ["lsp"],
+    "lsprotocol": ["lsp"],
     "distributed": ["explore/distribution/cluster"],
     "dask": ["explore/distribution/cluster"],
 }
@@ -115,7 +118,7 @@ def test_every_package_is_in_a_layer() -> None:
     assert packages <= set(RANK)
 
 
-# numba's cache looks at the file of the compiled function only: what it calls has to stand in the same file.
+# The hot loop and what numba inlines into it.
 LONG_FOR_A_REASON = {"estimate/compiled/kernel.py"}
 
 
