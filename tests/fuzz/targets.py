@@ -116,6 +116,16 @@ FILES: tuple[FileTarget, ...] = (
         ),
     ),
     FileTarget(
+        name="tgff",
+        file="robot.tgff",
+        mutations=_TEXT,
+        commands=(
+            "trace robot.tgff --export out.xml --iterations 2",
+            "estimate robot.tgff --iterations 3 --engine reference",
+            "estimate robot.tgff --graph 1 --engine reference",
+        ),
+    ),
+    FileTarget(
         name="turnus-trace",
         file="turnus.trace",
         mutations=_XML,
@@ -308,7 +318,10 @@ _OPTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("estimate net.trace --weights w", ("--buffers", "--clocks", "--mapping", "--release", "--platform", "--engine")),
-    ("estimate camera.xml --engine reference", ("--iterations", "--processor", "--weights", "--missing-weights")),
+    (
+        "estimate camera.xml --engine reference",
+        ("--iterations", "--processor", "--graph", "--weights", "--missing-weights"),
+    ),
     ("buffers net.trace --weights w", ("--method", "--tolerance", "--mapping")),
     (_RUN, ("--loops", "--frames", "--fifo-size", "--max-firings", "--tolerance", "--native", "--source-path")),
     ("trace net.xdf -o out.trace --quiet", ("--loops", "--frames", "--fifo-size", "--max-firings")),
