@@ -63,7 +63,7 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
     for name, point in given.points:
         stage(f"estimating {name}")
         estimate = engine.estimate(point)
-        found.append(_mapping_estimate(name, point, estimate, setting))
+        found.append(mapping_estimate(name, point, estimate, setting))
     return Estimated(
         setting=setting,
         mappings=tuple(found),
@@ -72,7 +72,8 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
     )
 
 
-def _mapping_estimate(name: str, point: DesignPoint, estimate: Estimate, setting: Setting) -> MappingEstimate:
+def mapping_estimate(name: str, point: DesignPoint, estimate: Estimate, setting: Setting) -> MappingEstimate:
+    """Return the estimate of a point with the reasons for it."""
     topology = setting.trace.topology
     return MappingEstimate(
         mapping=name,

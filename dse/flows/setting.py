@@ -83,22 +83,23 @@ def load_setting(
     stage: Callable[[str], None] = unheard,
     limit: TimeLimit | None = None,
     measuring: Measuring | None = None,
+    given: GivenProgram | None = None,
 ) -> Setting:
     """Load, run and gather what ``options`` ask for; ``stage`` is told what goes on.
 
     ``limit``: of the time, to which the compiling of the engine does not count. ``measuring``: where platform and
-    weights come from instead of the options.
+    weights come from instead of the options. ``given``: the program of the options where that is loaded already.
 
     Raises:
         SourceError, FormatError, OptionError, ExecutionError: an input is wrong; the message says which and where.
     """
     stage("reading the program")
-    program = load_program(options.program, options.source_paths)
-    given = given_basis(options)
-    predicts = given.platform.predicted_gpu is not None
+    program = given or load_program(options.program, options.source_paths)
+    named = given_basis(options)
+    predicts = named.platform.predicted_gpu is not None
     trace, input_path = record_trace(program, options.input, run=options.run, count_rounds=predicts, stage=stage)
     recorded = RecordedProgram(program=program, trace=trace, input=input_path)
-    basis = given if measuring is None else measuring(recorded, stage)
+    basis = named if measuring is None else measuring(recorded, stage)
     stage("weighing the firings")
     platform = basis.platform
     weights, weights_assumed = choose_weights(program, trace, platform, basis.weights, options.missing_weights, stage)

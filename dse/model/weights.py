@@ -86,6 +86,11 @@ class WeightTable:
     manifest: tuple[tuple[str, str], ...] = ()
     """Provenance as (key, value) pairs."""
 
+    def __repr__(self) -> str:
+        of = {"actions": self.compute, "blocks": self.simd, "scheduling": self.scheduling, "transfers": self.transfers}
+        counts = ", ".join(f"{len(table)} {what}" for what, table in of.items() if table)
+        return f"<WeightTable {self.name or 'unnamed'}: {counts or 'empty'}>"
+
 
 def merge_weights(*tables: WeightTable) -> WeightTable:
     """Return the union of weight tables; where two know an entry the later one wins. The name is the first's.
