@@ -54,6 +54,16 @@ class RecordedProgram:
     input: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtHand:
+    """What of a problem is at hand as an object, None: it is what the options name."""
+
+    program: GivenProgram | None = None
+    platform: Platform | None = None
+    weights: WeightTable | None = None
+
+
+NOTHING = AtHand()
 Measuring: TypeAlias = Callable[[RecordedProgram, Callable[[str], None]], Basis]
 """Measures on what a program is estimated; the second argument is told what goes on."""
 
@@ -83,19 +93,19 @@ def load_setting(
     stage: Callable[[str], None] = unheard,
     limit: TimeLimit | None = None,
     measuring: Measuring | None = None,
-    given: GivenProgram | None = None,
+    at_hand: AtHand = NOTHING,
 ) -> Setting:
     """Load, run and gather what ``options`` ask for; ``stage`` is told what goes on.
 
     ``limit``: of the time, to which the compiling of the engine does not count. ``measuring``: where platform and
-    weights come from instead of the options. ``given``: the program of the options where that is loaded already.
+    weights come from instead of the options. ``at_hand``: objects that stand for what the options name.
 
     Raises:
         SourceError, FormatError, OptionError, ExecutionError: an input is wrong; the message says which and where.
     """
     stage("reading the program")
-    program = given or load_program(options.program, options.source_paths)
-    named = given_basis(options)
+    program = at_hand.program or load_program(options.program, options.source_paths)
+    named = given_basis(options, at_hand)
     predicts = named.platform.predicted_gpu is not None
     trace, input_path = record_trace(program, options.input, run=options.run, count_rounds=predicts, stage=stage)
     recorded = RecordedProgram(program=program, trace=trace, input=input_path)
@@ -111,7 +121,7 @@ def load_setting(
     )
     outside = outside_actors(program.network)
     assumed = [*_of_run(trace), *basis.assumed, *weights_assumed, *derived_costs(trace, weights, platform, outside)]
-    if options.platform is None:
+    if options.platform is None and at_hand.platform is None:
         assumed.append(f"platform {_platform_text(platform)}")
     if options.input is None and input_path is not None:
         assumed.append(f"input {input_path} (from {DEFAULT_INPUT})")
@@ -139,16 +149,20 @@ def load_setting(
     )
 
 
-def given_basis(options: ProblemOptions) -> Basis:
+def given_basis(options: ProblemOptions, at_hand: AtHand = NOTHING) -> Basis:
     """Return the platform and the weights that options name, or the default platform and weights to be counted.
+
+    ``at_hand``: objects that stand for what the options name.
 
     Raises:
         FormatError: a file is missing or wrong.
     """
-    return Basis(
-        platform=load_platform(options.platform) if options.platform else load_platform(),
-        weights=read_weights(options.weights) if options.weights not in ((), (NOMINAL,)) else None,
-    )
+    platform, weights = at_hand.platform, at_hand.weights
+    if platform is None:
+        platform = load_platform(options.platform) if options.platform else load_platform()
+    if weights is None and options.weights not in ((), (NOMINAL,)):
+        weights = read_weights(options.weights)
+    return Basis(platform=platform, weights=weights)
 
 
 def _of_run(trace: Trace) -> list[str]:

@@ -19,7 +19,7 @@ LAYERS = [
     ["explore", "sizing"],
     ["analyse", "report"],
     ["flows"],
-    ["cli"],
+    ["cli", "api"],
 ]
 ORDERED = (LAYERS[1], LAYERS[2], LAYERS[3], LAYERS[4])
 RANK = {name: (depth, position) for depth, group in enumerate(LAYERS) for position, name in enumerate(group)}
@@ -41,6 +41,7 @@ CONFINED = {
     "highspy": ["explore/methods/exact/integer_program"],
     "distributed": ["explore/distribution/cluster"],
     "dask": ["explore/distribution/cluster"],
+    "pandas": ["api/frames"],
 }
 
 
