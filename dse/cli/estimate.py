@@ -19,6 +19,7 @@ from dse.flows.trace import execution_of
 from dse.formats.study_file import clock_json
 from dse.model.estimate import Deadlock, DeadlockRow
 from dse.model.trace import Topology
+from dse.report.accounts import accounts_json, accounts_text
 from dse.report.quantities import percent_text, time_text, wrapped
 from dse.report.ranking import mapping_text, render
 from dse.report.tables import NamesTable
@@ -52,6 +53,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--transfers", choices=("sequential", "parallel"), help="how the transfers of a firing go")
     parser.add_argument("--release", choices=("reading", "processing"), help="when input space becomes free")
+    parser.add_argument(
+        "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
         print_json([as_document(m, estimated) for m in estimated.mappings])
     else:
         _print(estimated, args.quiet)
+        if args.accounts:
+            _print_accounts(estimated)
     return DEADLOCK if estimated.all_deadlock else 0
 
 
@@ -116,6 +122,7 @@ def as_document(mapping: MappingEstimate, estimated: Estimated) -> dict[str, obj
             }
             for p, point in zip(mapping.reasons.partitions, mapping.point.partitions, strict=True)
         ],
+        **accounts_json(mapping.accounts),
         "waits": [] if dead is None else [_wait(row, topology) for row in dead.rows],
         "remedy_tokens": None if dead is None else _remedy(dead, mapping.point.capacities, topology),
         "assumed": list(estimated.assumed),
@@ -137,6 +144,15 @@ def _print(estimated: Estimated, quiet: bool) -> None:
         only = estimated.mappings[0]
         print(f"\nmapping: {mapping_text(only.point, estimated.setting.trace.topology)}")
         print("\n".join(map(wrapped, reason_lines(only.reasons, only.estimate))))
+
+
+def _print_accounts(estimated: Estimated) -> None:
+    """Print the times of actors and FIFOs of each mapping."""
+    for mapping in estimated.mappings:
+        print()
+        if len(estimated.mappings) > 1:
+            say(f"{mapping.mapping}{' until its deadlock' if mapping.deadlock else ''}:")
+        print(accounts_text(mapping.accounts))
 
 
 def _table(mappings: Sequence[MappingEstimate]) -> Table:

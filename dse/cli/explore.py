@@ -184,7 +184,7 @@ def run(args: argparse.Namespace) -> int:
         print_warnings(explored.setting.warnings)
     if args.json:
         rows, topology = explored.delivery.rows, explored.setting.trace.topology
-        document = ranking_document(explored.study, rows, topology, explored.measured)
+        document = ranking_document(explored.study, rows, topology, explored.measured, explored.accounts)
         document["execution"] = execution_of(explored.setting.trace)
         document["seconds"] = round(explored.study.seconds, 3)
         document["notes"] = _notes(refined)

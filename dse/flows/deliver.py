@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 from pathlib import Path
 
 from dse.base.errors import ExecutionError, FormatError, OptionError
@@ -16,6 +17,7 @@ from dse.model.design_point import DesignPoint
 from dse.model.platform import Platform
 from dse.model.study import Front, Study
 from dse.model.trace import Topology
+from dse.report.accounts import NamedAccounts, accounts_json
 from dse.report.front import values_json
 from dse.report.html import ReportInputs, report_page
 from dse.report.measured import Measurements, measured_json
@@ -61,7 +63,7 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -
                 _write_mapping(evaluation.point, study.network, topology, platform, stage / path.name)
             write_whole(stage / delivery.report.name, page)
             write_whole(stage / delivery.manifest.name, json_text(dict(inputs.manifest)) + "\n")
-            document = json_text(ranking_document(study, inputs.rows, topology, inputs.measured))
+            document = json_text(ranking_document(study, inputs.rows, topology, inputs.measured, inputs.accounts))
             write_whole(stage / delivery.ranking.name, document + "\n")
             _exchange(stage, out, delivery.ranking.name)
     except OSError as cause:
@@ -115,15 +117,21 @@ def set_results_aside(out: Path, study: Path | None) -> Path | None:
 
 
 def ranking_document(
-    study: Study, rows: Sequence[RankedRow], topology: Topology, measured: Measurements | None = None
+    study: Study,
+    rows: Sequence[RankedRow],
+    topology: Topology,
+    measured: Measurements | None = None,
+    accounts: Sequence[NamedAccounts] = (),
 ) -> dict[str, object]:
     """Return the JSON of a study: the same for the same inputs and seed, on every machine and at every time.
 
-    Only what was ``measured`` differs from time to time.
+    Only what was ``measured`` differs from time to time. ``accounts``: of the first rows, of none where it is empty.
     """
     listed = [
-        {**row_json(row), "design_point": point_to_json(evaluation.point, topology)}
-        for row, evaluation in zip(rows, study.ranking, strict=False)
+        {**row_json(row), "design_point": point_to_json(evaluation.point, topology), **times}
+        for row, evaluation, times in zip(
+            rows, study.ranking, chain(map(accounts_json, accounts), repeat({})), strict=False
+        )
     ]
     front = {} if study.front is None else front_json(study.front, topology)
     one_core = None if measured is None else measured.one_core

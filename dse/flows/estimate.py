@@ -15,6 +15,7 @@ from dse.formats.xcf import read_xcf, states_sizes
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import Estimate
 from dse.model.platform import Platform
+from dse.report.accounts import NamedAccounts, named_accounts
 from dse.report.why import Reasons, deadlock_lines, reasons_of
 
 ONE_CORE = "all on one core"
@@ -22,12 +23,16 @@ ONE_CORE = "all on one core"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MappingEstimate:
-    """The estimate of one mapping. ``deadlock``: in words, who waits for what; empty without one."""
+    """The estimate of one mapping, with the times of actors and FIFOs by name.
+
+    ``deadlock``: in words, who waits for what; empty without one.
+    """
 
     mapping: str
     point: DesignPoint
     estimate: Estimate
     reasons: Reasons
+    accounts: NamedAccounts
     deadlock: tuple[str, ...]
 
 
@@ -80,6 +85,7 @@ def mapping_estimate(name: str, point: DesignPoint, estimate: Estimate, setting:
         point=point,
         estimate=estimate,
         reasons=reasons_of(topology, point, estimate, ()),
+        accounts=named_accounts(setting.trace, point, estimate),
         deadlock=()
         if estimate.deadlock is None
         else tuple(deadlock_lines(topology, estimate.deadlock, point.capacities)),

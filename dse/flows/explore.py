@@ -32,6 +32,7 @@ from dse.flows.setting import Setting, load_setting
 from dse.formats.study_file import StudyStore
 from dse.model.estimate import Estimate
 from dse.model.study import Evaluation, Study
+from dse.report.accounts import NamedAccounts, named_accounts
 from dse.report.html import ReportInputs
 from dse.report.measured import Measurements
 from dse.report.ranking import ranked_rows
@@ -40,7 +41,7 @@ from dse.report.why import Reasons, reasons_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explored:
-    """The outcome of ``explore``. ``estimate`` and ``reasons`` are of the best mapping.
+    """The outcome of ``explore``. ``estimate`` and ``reasons`` are of the best mapping, ``accounts`` of the first ones.
 
     ``measured``: of the best mappings, None where nothing was to be run, or could; ``notes`` say why, in words.
     """
@@ -50,6 +51,7 @@ class Explored:
     space: Space
     estimate: Estimate
     reasons: Reasons
+    accounts: tuple[NamedAccounts, ...]
     delivery: Delivery
     measured: Measurements | None
     notes: tuple[str, ...]
@@ -61,7 +63,7 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None, given: Sett
     ``given``: the setting of ``options.problem`` where that is loaded already.
 
     A budget in seconds counts from here, and bounds everything until the last evaluation (``dse.base.time_limit``);
-    only the compiling of the engine is not counted. The report comes after it, with one more estimate of the best.
+    only the compiling of the engine is not counted. The report comes after it, with one more estimate of the first.
 
     Raises:
         DeadlockError: every mapping that was evaluated deadlocks.
@@ -94,6 +96,7 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None, given: Sett
         space=ready.search.space,
         estimate=inputs.estimate,
         reasons=inputs.reasons,
+        accounts=inputs.accounts,
         delivery=delivery,
         measured=best.found,
         notes=best.notes,
@@ -213,4 +216,20 @@ def _report_inputs(
         reasons=reasons_of(topology, best, estimate, study.lower_bounds),
         manifest=search_manifest(options, setting, budget),
         measured=measured,
+        accounts=_first_accounts(setting, study, engine, estimate),
     )
+
+
+ACCOUNTED = 5
+"""Of so many rows of the ranking the times of actors and FIFOs are told,"""
+ACCOUNTED_FIRINGS = 4_000_000
+"""as long as estimating them once more simulates no more firings than this; of the first one always."""
+
+
+def _first_accounts(setting: Setting, study: Study, engine: Engine, best: Estimate) -> tuple[NamedAccounts, ...]:
+    """Return the accounts of the first rows, which studies do not keep: these points are estimated once more."""
+    count = min(ACCOUNTED, max(1, ACCOUNTED_FIRINGS // setting.trace.n_firings))
+    points = [evaluation.point for evaluation in study.ranking[:count]]
+    estimates = [best, *(engine.estimate(point) for point in points[1:])]
+    pairs = zip(points, estimates, strict=True)
+    return tuple(named_accounts(setting.trace, point, estimate) for point, estimate in pairs)

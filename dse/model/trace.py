@@ -155,3 +155,18 @@ def make_trace(
     """Return a trace with action ids of the smallest type and its digest; ``firings`` has one entry an actor."""
     ids = tuple(firing_ids(actor, of_actor) for actor, of_actor in zip(topology.actors, firings, strict=True))
     return Trace(topology=topology, firings=ids, digest=trace_digest(topology, ids), accesses=accesses, made_by=made_by)
+
+
+def tokens_of_buffers(trace: Trace) -> tuple[int, ...]:
+    """Return the tokens that each buffer carries in the whole trace."""
+    counts = [
+        np.bincount(firings, minlength=len(actor.actions)).tolist()
+        for actor, firings in zip(trace.topology.actors, trace.firings, strict=True)
+    ]
+    return tuple(
+        sum(
+            times * action.writes[b.source_port]
+            for times, action in zip(counts[b.source], trace.topology.actors[b.source].actions, strict=True)
+        )
+        for b in trace.topology.buffers
+    )

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from dse.base.escaping import page_text
 from dse.model.estimate import Estimate
 from dse.model.study import Study
-from dse.model.trace import Trace
+from dse.model.trace import Trace, tokens_of_buffers
+from dse.report.accounts import NamedAccounts
 from dse.report.front import front_text
 from dse.report.front_picture import front_pictures
 from dse.report.gantt import gantt_picture, occupancy_picture, steady_window
@@ -49,21 +48,8 @@ class ReportInputs:
     reasons: Reasons
     manifest: tuple[tuple[str, str], ...]
     measured: Measurements | None = None
-
-
-def tokens_of_buffers(trace: Trace) -> tuple[int, ...]:
-    """Return the tokens that each buffer carries in the whole trace."""
-    counts = [
-        np.bincount(firings, minlength=len(actor.actions)).tolist()
-        for actor, firings in zip(trace.topology.actors, trace.firings, strict=True)
-    ]
-    return tuple(
-        sum(
-            times * action.writes[b.source_port]
-            for times, action in zip(counts[b.source], trace.topology.actors[b.source].actions, strict=True)
-        )
-        for b in trace.topology.buffers
-    )
+    accounts: tuple[NamedAccounts, ...] = ()
+    """Those of the first rows, as many as were estimated once more."""
 
 
 def report_page(inputs: ReportInputs) -> str:

@@ -116,7 +116,7 @@ def test_every_package_is_in_a_layer() -> None:
     assert packages <= set(RANK)
 
 
-# numba's cache looks at the file of the compiled function only: what it calls has to stand in the same file.
+# The hot loop and what numba inlines into it.
 LONG_FOR_A_REASON = {"estimate/compiled/kernel.py"}
 
 

@@ -43,6 +43,8 @@ def test_everything_is_delivered(explored: Path) -> None:
     makespans = [row["makespan"] for row in ranking["ranking"]]
     assert makespans == sorted(makespans)
     assert ranking["best"] == ranking["ranking"][0]
+    assert ["actors" in row for row in ranking["ranking"]] == [True] * 5 + [False] * 5
+    assert sum(actor["firings"] for actor in ranking["best"]["actors"]) > 0
     assert ranking["lower_bound"] <= makespans[0] <= ranking["one_core_makespan"]
     assert ranking["complete"] is True
     assert ranking["evaluations"] + ranking["excluded_by_bound"] == ranking["space"] == 51
@@ -84,11 +86,16 @@ def test_the_delivered_mappings_give_the_ranked_makespans(explored: Path, capsys
     rows = run_json(capsys, "estimate", PINGPONG, "--mapping", *paths)
     assert [row["mapping"] for row in rows] == paths
     assert [row["makespan"] for row in rows] == [row["makespan"] for row in ranking[:5]]
+    for key in ("actors", "fifos"):
+        assert [row[key] for row in rows] == [row[key] for row in ranking[:5]]
     for row in rows:
         assert {"mapping", "makespan", "unit", "deadlock", "bottleneck"} <= set(row)
         for partition in row["partitions"]:
             times = ("scheduling", "reading", "processing", "writing", "link_waiting", "unoccupied")
             assert sum(partition[t] for t in times) == row["makespan"] * partition["cores"]
+            actors = [actor for actor in row["actors"] if actor["partition"] == partition["name"]]
+            assert [actor["name"] for actor in actors] == partition["actors"]
+            assert sum(actor["busy"] for actor in actors) == sum(partition[t] for t in times[:-1])
 
 
 def test_estimate_without_a_mapping_is_one_core(explored: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -168,8 +175,10 @@ def test_a_deadlock_names_who_waits_and_what_would_do(tmp_path: Path, capsys: py
         ("first", "late.B->first.B", "tokens"),
     }
     assert row["remedy_tokens"] == {"late.A->first.A": 8}
-    assert main(["estimate", network, "--buffers", "3"]) == 3
-    assert "late.A->first.A 3 -> 8" in capsys.readouterr().err
+    assert main(["estimate", network, "--buffers", "3", "--accounts"]) == 3
+    shown = capsys.readouterr()
+    assert "late.A->first.A 3 -> 8" in shown.err
+    assert "where the time of the actors went" in shown.out
     assert main(["estimate", network, "--buffers", "8"]) == 0
 
 

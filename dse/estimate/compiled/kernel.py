@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
+from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled import layout as at
 
 
@@ -1112,6 +1113,7 @@ def run(m, f, times):  # ways: the hot loop; one case for each phase and each wa
 
 
 @njit(["void(int64[::1], int64[::1], uint16[::1], int64[:, ::1])"], cache=True, nogil=True)
+@kept_by_sources
 def simulate(addresses, ends, firings, firing_times):
     """Run each memory until nothing is due any more, or its limit is passed; all accounts are in it.
 

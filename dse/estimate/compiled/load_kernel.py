@@ -8,6 +8,8 @@ import math
 import numpy as np
 from numba import njit
 
+from dse.base.kept_code import kept_by_sources
+
 _inner = njit(error_model="numpy")
 
 
@@ -97,6 +99,7 @@ _C = "int64[:, :, ::1]"
     nogil=True,
     error_model="numpy",
 )
+@kept_by_sources
 def sweep(order, slots, loads, model, units, reach, ends, costs):
     """Settle each actor of ``order`` in turn, in ``slots`` and ``loads``; return how many moved."""
     used = np.zeros(len(loads), dtype=np.int64)
@@ -207,6 +210,7 @@ def drawn(draw, movable, slots, ends, n_slots):
     nogil=True,
     error_model="numpy",
 )
+@kept_by_sources
 def anneal(movable, slots, draws, model, stages, units, allowed, ends, costs):
     """Anneal the mapping ``slots``, a step for each row of ``draws``; leaves the best one on the way in ``slots``.
 

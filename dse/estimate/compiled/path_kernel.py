@@ -7,6 +7,7 @@ of actions, of entries of the transfer tables and of firings run through all act
 import numpy as np
 from numba import njit
 
+from dse.base.kept_code import kept_by_sources
 from dse.estimate.problem.prices import ACROSS, APART, CLASS_OF_ENDS, TOGETHER
 
 _inner = njit(error_model="numpy")
@@ -109,6 +110,7 @@ _FIVE = f"UniTuple({_I}, 5)"
     nogil=True,
     error_model="numpy",
 )
+@kept_by_sources
 def longest_path(trace, reads, writes, buffers, times, found, counts):  # ways: a compiled loop over state it shares
     """Return the length of the longest path; add to ``counts`` what its firings are."""
     base = trace[1]
@@ -157,6 +159,7 @@ def classify(slots, slot_unit, unit_kind, unit_side, buffers, crossing, read_cla
 
 
 @njit([f"void({_I}, {_THREE}, {_THREE}, int64, {_I}, {_I})"], cache=True, nogil=True, error_model="numpy")
+@kept_by_sources
 def classes_of(slots, units, buffers, n_ports, read_class, write_class):
     """``classify`` for one mapping."""
     slot_unit, unit_kind, unit_side = units
@@ -259,6 +262,7 @@ _C = "int64[:, :, ::1]"
     nogil=True,
     error_model="numpy",
 )
+@kept_by_sources
 def bounds_of(slots, rows, side_by_side, units, buffers, n_ports, actor_loads, loads, links, paths, parallel, bounds):
     """Put a bound of each mapping into ``bounds``; ``slots`` and ``rows`` of the tables: (n_mappings, n_actors)."""
     slot_unit, unit_kind, unit_side = units

@@ -7,6 +7,7 @@ other, ``orders`` their static orders. Memories are as in ``dse.estimate.compile
 import numpy as np
 from numba import njit
 
+from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled import layout as at
 
 PART_POLICY = 0
@@ -45,6 +46,7 @@ def cross(owner, parts, ends, gpu, crossing):
     cache=True,
     error_model="numpy",
 )
+@kept_by_sources
 def choose(parts, members, capacities, network, known, keys, choices):  # ways: one compiled loop with its checks
     """Choose prices and server of every buffer; return ``CHOSEN``, ``UNKNOWN`` (the keys are right) or ``DOUBTFUL``.
 
@@ -137,6 +139,7 @@ def carry(m, x, choices, shared, links, carried):
     cache=True,
     error_model="numpy",
 )
+@kept_by_sources
 def fill(m, template, parts, members, orders, choices, costs, shared, modes):
     """Fill the memory of a run: the template, and behind it what the design point chooses; zeros where lists begin.
 
@@ -183,6 +186,7 @@ def fill(m, template, parts, members, orders, choices, costs, shared, modes):
 
 
 @njit([f"boolean({_I}, {_M}, {_I}, int64, {_M}, {_M})"], cache=True, error_model="numpy")
+@kept_by_sources
 def account(m, parts, members, makespan, of_actors, of_partitions):
     """Read the accounts of a run that is over; return whether all firings were made.
 

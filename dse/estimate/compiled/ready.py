@@ -7,6 +7,8 @@ import struct
 import sys
 from pathlib import Path
 
+from dse.base.kept_code import kept_name
+
 _COMPILED = (
     ("kernel", "simulate"),
     ("path_kernel", "bounds_of"),
@@ -22,6 +24,7 @@ def is_compiled() -> bool:
 
     An index of such a cache begins with the version of numba and a mark of the source: the sha256 of the file, in older
     versions the time of its last change. With another of either numba compiles again, whatever the age of the index.
+    Its name holds a digest of the source and of what that imports (``dse/base/kept_code.py``).
     """
     version = importlib.metadata.version("numba").encode()
     return all(_is_cached(module, function, version) for module, function in _COMPILED)
@@ -30,7 +33,8 @@ def is_compiled() -> bool:
 def _is_cached(module: str, function: str, version: bytes) -> bool:
     source = (Path(__file__).parent / f"{module}.py").resolve()
     marks = (hashlib.sha256(source.read_bytes()).digest(), struct.pack(">d", source.stat().st_mtime))
-    name = f"{source.stem}.{function}-*.py{sys.version_info.major}{sys.version_info.minor}.nbi"
+    kept = kept_name(function, source, Path(__file__).parents[2])
+    name = f"{source.stem}.{kept}-*.py{sys.version_info.major}{sys.version_info.minor}.nbi"
     asked = os.environ.get("NUMBA_CACHE_DIR")
     places = (
         [(Path(asked), f"*/{name}")] if asked else [(source.parent / "__pycache__", name), (_of_user(), f"*/{name}")]

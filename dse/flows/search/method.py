@@ -14,7 +14,7 @@ from dse.explore.objectives.front import ByGoals, Goals, check_method_for, choos
 from dse.explore.space.space import Space
 from dse.flows.options import ExploreOptions
 from dse.flows.setting import Setting
-from dse.report.html import tokens_of_buffers
+from dse.model.trace import tokens_of_buffers
 
 KEPT = 10
 """So many of the best are exact and shown: no bound excludes a mapping that could be among them."""

@@ -12,12 +12,14 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
+from dse.base.kept_code import kept_by_sources
+
 F = TypeVar("F", bound=Callable[..., object])
 
 
 def compiled(function: F) -> F:
     """Compile a function with numba and keep the machine code beside the module."""
-    return cast(F, njit(cache=True)(function))
+    return cast(F, njit(cache=True)(kept_by_sources(function)))
 
 
 def compilable(function: F) -> F:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import dse.estimate.compiled.ready as ready
+from dse.base.kept_code import kept_name
 from dse.cli.main import main
 from dse.estimate.compiled.warm import warm
 from dse.estimate.engine import needs_compiling
@@ -54,7 +55,8 @@ def test_a_cache_of_another_kernel_or_compiler_does_not_count(
             text, time = (text + b"#", time + 1) if changed == "source" else (text, time)
             version = "0.1.0" if changed == "version" else version
         mark = hashlib.sha256(text).digest() if stamp == "sha256" else struct.pack(">d", time)
-        index = folder / f"{source.stem}.{function}-900.py{sys.version_info.major}{sys.version_info.minor}.nbi"
+        kept = kept_name(function, source, Path(ready.__file__).parents[2])
+        index = folder / f"{source.stem}.{kept}-900.py{sys.version_info.major}{sys.version_info.minor}.nbi"
         index.write_bytes(b"\x80\x05" + version.encode() + b"..." + mark + b"...")
     assert ready.is_compiled() == (changed == "nothing")
 

@@ -15,9 +15,9 @@ from dse.model.design_point import DesignPoint
 from dse.model.estimate import Deadlock, DeadlockRow, Estimate, FiringTimes, PartitionAccount
 from dse.model.problem import Problem
 from dse.model.study import Evaluation, LowerBound, Study
-from dse.model.trace import Topology, Trace, TraceActor, TraceBuffer
+from dse.model.trace import Topology, Trace, TraceActor, TraceBuffer, tokens_of_buffers
 from dse.report.gantt import gantt_picture, occupancy, steady_window
-from dse.report.html import ReportInputs, report_page, tokens_of_buffers
+from dse.report.html import ReportInputs, report_page
 from dse.report.network_picture import network_picture, place
 from dse.report.quantities import percent_text, time_text
 from dse.report.ranking import busiest_partition, mapping_text, ranked_rows, ranking_table, render, row_json
