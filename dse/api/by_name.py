@@ -1,4 +1,4 @@
-"""The accounts of an estimate by name: ``found.actors["idct"].blocked_reading``, as a table for pandas or a notebook."""
+"""Accounts of an estimate by name: ``found.actors["idct"].blocked_reading``; as tables for pandas and notebooks."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

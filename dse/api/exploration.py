@@ -192,7 +192,7 @@ class Exploration:
         return Picture(history_picture(found, study.evaluations, self.bound.makespan, unit))
 
     def plot_front(self) -> Picture:
-        """Return a picture of the trade-offs, by the first two objectives. Raises ``OptionError`` where there is one."""
+        """Return a picture of the trade-offs of the first two objectives. ``OptionError`` where there is only one."""
         if self.front is None or len(self.front.axes) < 2:
             raise OptionError(
                 "there is no trade-off: the search had one objective",

@@ -123,6 +123,6 @@ def _measuring(options: ProblemOptions, platform: AnyPath | Platform | None, out
     if measure is None:
         raise OptionError(
             "measured weights are of this machine, and complete",
-            expected="leave out platform and missing_weights, or give the folder of weights that were measured elsewhere",
+            expected="leave out platform and missing_weights, or give a folder of weights that were measured elsewhere",
         )
     return measure

@@ -240,7 +240,9 @@ class Program:
             yield Path(path_text(out, "folder of results"))
             return
         if resume:
-            raise OptionError("nothing was kept that could be resumed", expected="name the folder of the study: out=...")
+            raise OptionError(
+                "nothing was kept that could be resumed", expected="name the folder of the study: out=..."
+            )
         with tempfile.TemporaryDirectory(prefix="dse-study-") as folder:
             yield Path(folder)
 

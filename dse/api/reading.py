@@ -2,7 +2,7 @@
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -60,9 +60,7 @@ class Changes:
             capacities=tuple(capacities),
             release=self.release or point.release,
             transfers=self.transfers or point.transfers,
-            partitions=tuple(
-                replace(p, clock_mhz=self.clocks.get(p.unit, p.clock_mhz)) for p in point.partitions
-            ),
+            partitions=tuple(replace(p, clock_mhz=self.clocks.get(p.unit, p.clock_mhz)) for p in point.partitions),
         )
 
 
@@ -87,10 +85,10 @@ class MappingReader:
         """Return what the options of a call ask for. Raises ``OptionError``, and ``FormatError`` for a wrong file."""
         _check_mode("release", release, ("reading", "processing"))
         _check_mode("transfers", transfers, ("sequential", "parallel"))
-        named = isinstance(buffers, Mapping)
+        some = buffers if isinstance(buffers, Mapping) else {}
         return Changes(
             tokens=None if buffers is None or isinstance(buffers, Mapping) else self._sizes(size_text(buffers)),
-            some=self._some(buffers) if isinstance(buffers, Mapping) else (),
+            some=self._some(some),
             clocks=fixed_clocks(clock_domains(clocks_of(clocks), self._setting.platform)),
             release=release,
             transfers=transfers,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from dse.base.rendering import render
 from dse.base.source import NO_SPAN, Span
 
 Severity = Literal["error", "warning"]
@@ -14,12 +15,16 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
-    """One finding about one place. ``expected`` says what was expected or what to do; it may be empty."""
+    """One finding about one place. ``expected`` says what was expected or what to do; it may be empty.
+
+    ``excerpt``: the line of the span where it stands in no file, as a text of the command line; None: the file has it.
+    """
 
     message: str
     span: Span = NO_SPAN
     severity: Severity = "error"
     expected: str = ""
+    excerpt: str | None = None
 
 
 class DseError(Exception):
@@ -30,6 +35,13 @@ class DseError(Exception):
     def __init__(self, message: str, *, span: Span = NO_SPAN, expected: str = "") -> None:
         super().__init__(message)
         self.diagnostics: tuple[Diagnostic, ...] = (Diagnostic(message=message, span=span, expected=expected),)
+
+    def __str__(self) -> str:
+        return "\n".join(map(render, self.diagnostics))
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that IPython shows in place of a traceback: of what a user did, the place is in the text."""
+        return str(self).splitlines()
 
 
 class SourceError(DseError):

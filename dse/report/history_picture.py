@@ -103,6 +103,12 @@ def _bound(axes: _Axes, bound: int, unit: TickUnit) -> list[str]:
     if not bound:
         return []
     y = axes.up(bound)
-    place = [("x1", _LEFT), ("y1", y), ("x2", _WIDTH - 20), ("y2", y), ("stroke", PALETTE[2])]
+    place: list[tuple[str, str | float]] = [
+        ("x1", _LEFT),
+        ("y1", y),
+        ("x2", _WIDTH - 20),
+        ("y2", y),
+        ("stroke", PALETTE[2]),
+    ]
     dashed = tag("line", [*place, ("stroke-dasharray", "5 4")])
     return [dashed, text(_WIDTH - 24, y - 4, f"lower bound {time_text(bound, unit)}", anchor="end", size=10)]
