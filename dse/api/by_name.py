@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from dse.api.frames import Row, TimeUnit, check_time_unit, frame, in_unit
+from dse.api.frames import DataFrame, Row, TimeUnit, check_time_unit, frame, in_unit
 from dse.api.markup import block, table
 from dse.base.errors import OptionError
 from dse.base.registry import nearest_names
@@ -12,9 +12,6 @@ from dse.model.estimate import TickUnit
 from dse.report.accounts import ActorTimes, FifoTimes, NamedAccounts, actor_json, fifo_json
 from dse.report.quantities import time_text
 from dse.report.why import CORE_CATEGORIES, PartitionTime
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 _Account = TypeVar("_Account")
 SHOWN = 40
@@ -62,7 +59,7 @@ class AccountsByName(Mapping[str, _Account]):
         more = ", ..." if len(names) > 3 else ""
         return f"<{len(names)} {self._columns.kind}s by name: {', '.join(names[:3])}{more}>"
 
-    def to_frame(self, unit: TimeUnit = "ticks") -> "DataFrame":
+    def to_frame(self, unit: TimeUnit = "ticks") -> DataFrame:
         """Return a table of pandas, a line for each name. Raises ``OptionError`` without pandas.
 
         Times are ticks, or floating-point numbers with ``unit="seconds"``; that is an ``OptionError`` where ticks are

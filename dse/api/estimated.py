@@ -5,16 +5,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args, overload
+from typing import Literal, TypeAlias, get_args, overload
 
 from dse.api.by_name import AccountsByName, actors_by_name, fifos_by_name, partitions_by_name
-from dse.api.frames import Row, frame, seconds_of
+from dse.api.frames import DataFrame, Row, frame, seconds_of
 from dse.api.markup import block, line, note, table
 from dse.api.picture import Picture
 from dse.base.errors import DeadlockError, OptionError
 from dse.base.registry import nearest_names
 from dse.flows.estimate import MappingEstimate
 from dse.flows.setting import Setting
+from dse.formats.mapping_text import mapping_text as exact_text
 from dse.formats.xcf_write import XcfDialect, write_xcf
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Estimate, TickUnit
@@ -27,9 +28,6 @@ from dse.report.quantities import percent_text, time_text
 from dse.report.ranking import mapping_text
 from dse.report.svg import Bar, stacked_bars
 from dse.report.why import CORE_CATEGORIES, PartitionTime, Reasons, reason_lines
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 PictureKind: TypeAlias = Literal["network", "partitions", "occupancy", "timeline"]
 """What ``EstimatedMapping.plot`` draws."""
@@ -49,13 +47,15 @@ class EstimatedMapping:
     """What it was estimated with: trace, weights, platform."""
     timed: Callable[[DesignPoint], Estimate]
     """Estimates a point once more, with the time of every firing."""
+    usual: tuple[int, ...]
+    """The sizes of FIFOs, in tokens, that a mapping as text need not say."""
     assumed: tuple[str, ...]
     """What was assumed, in words."""
 
     @property
     def mapping(self) -> str:
-        """The mapping as text, in one line."""
-        return mapping_text(self.point, self.setting.trace.topology, shown=len(self.setting.trace.topology.actors))
+        """The mapping as text, in one line: ``Program.estimate`` and ``--mapping`` read the same one from it."""
+        return exact_text(self.point, self.setting.trace.topology, self.setting.platform, capacities=self.usual)
 
     @property
     def point(self) -> DesignPoint:
@@ -145,7 +145,7 @@ class EstimatedMapping:
         write_xcf(named, trace.topology, str(place), platform=self.setting.platform, dialect=dialect)
         return place
 
-    def to_frame(self) -> "DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table of pandas with one line; those of the parts are ``actors.to_frame()`` and so on."""
         return frame([self.row()], "mapping")
 
@@ -224,7 +224,7 @@ class EstimatedMappings(Sequence[EstimatedMapping]):
         """Return a picture: a bar for each mapping, as long as it takes, with the shares of what its cores did."""
         return Picture(comparison_picture([_compared(m) for m in self._mappings]))
 
-    def to_frame(self) -> "DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table of pandas, a line for each mapping."""
         return frame([m.row() for m in self._mappings], "mapping")
 

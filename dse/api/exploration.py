@@ -4,14 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 from dse.api.estimated import PICTURE_ACTORS, EstimatedMapping
-from dse.api.frames import Row, frame, seconds_of
+from dse.api.frames import DataFrame, Row, frame, seconds_of
 from dse.api.markup import block, line, note, table
 from dse.api.picture import Picture
 from dse.base.errors import OptionError
 from dse.flows.explore import Explored
+from dse.formats.mapping_text import mapping_text as exact_text
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import TickUnit
 from dse.model.study import Front, LowerBound, StopReason, Study
@@ -19,9 +20,6 @@ from dse.report.front_picture import front_scatter
 from dse.report.history_picture import Found, history_picture
 from dse.report.quantities import time_text
 from dse.report.ranking import RankedRow, mapping_text, ranked_rows, ranking_table, render
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 SHOWN = 10
 """So many of the best mappings are shown; ``to_frame`` has all."""
@@ -34,7 +32,7 @@ class RankedMapping:
     rank: int
     point: DesignPoint
     mapping: str
-    """The mapping as text, in one line."""
+    """The mapping as text, in one line: ``Program.estimate`` and ``--mapping`` read the same one from it."""
     makespan: int
     """In ticks of ``tick_unit``."""
     tick_unit: TickUnit
@@ -74,8 +72,8 @@ class RankedMapping:
 class Ranking(Sequence[RankedMapping]):
     """The mappings that a search found, the best first; those that deadlock, and cut simulations, are not in it."""
 
-    def __init__(self, found: Explored) -> None:
-        self._found = found
+    def __init__(self, found: Explored, usual: tuple[int, ...]) -> None:
+        self._found, self._usual = found, usual
 
     def __len__(self) -> int:
         return len(self._found.study.ranking)
@@ -96,7 +94,7 @@ class Ranking(Sequence[RankedMapping]):
         return RankedMapping(
             rank=index + 1,
             point=evaluation.point,
-            mapping=mapping_text(evaluation.point, topology, shown=len(topology.actors)),
+            mapping=exact_text(evaluation.point, topology, self._found.setting.platform, capacities=self._usual),
             makespan=evaluation.makespan,
             tick_unit=evaluation.tick_unit,
             speedup=None if alone is None or not evaluation.makespan else alone / evaluation.makespan,
@@ -123,6 +121,8 @@ class Exploration:
     """The study, its space, the estimate of the best, as the flows have them."""
     estimated: Callable[[DesignPoint, str], EstimatedMapping]
     """Estimates a point, with the name that it gets."""
+    usual: tuple[int, ...]
+    """The sizes of FIFOs, in tokens, that a mapping as text need not say."""
     folder: Path | None
     """Where mapping files, ranking, report and study are kept; None where nothing is."""
 
@@ -134,7 +134,7 @@ class Exploration:
     @property
     def ranking(self) -> Ranking:
         """The mappings that were found, the best first."""
-        return Ranking(self.found)
+        return Ranking(self.found, self.usual)
 
     @cached_property
     def best(self) -> EstimatedMapping:
@@ -200,7 +200,7 @@ class Exploration:
             )
         return Picture(front_scatter(self.front))
 
-    def to_frame(self, most: int | None = None) -> "DataFrame":
+    def to_frame(self, most: int | None = None) -> DataFrame:
         """Return a table of pandas, a line for each mapping of the ranking, or for the first ``most``."""
         return frame([ranked.row() for ranked in self.ranking[:most]], "rank")
 

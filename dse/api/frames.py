@@ -1,15 +1,14 @@
 """Tables for pandas, which only those need who ask for one: ``pip install 'dse[pandas]'``."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from dse.base.errors import OptionError
 from dse.base.extras import import_extra
 from dse.model.estimate import TickUnit
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
+DataFrame: TypeAlias = Any
+"""A ``pandas.DataFrame``: not named as such, since pandas need not be there."""
 TimeUnit: TypeAlias = Literal["ticks", "seconds"]
 Cell: TypeAlias = str | int | float | bool | None
 Row: TypeAlias = Mapping[str, Cell]
@@ -23,11 +22,10 @@ def seconds_of(ticks: int, unit: TickUnit) -> float | None:
     return ticks / PS_PER_S if unit == "ps" else None
 
 
-def frame(rows: Sequence[Row], index: str) -> "DataFrame":
+def frame(rows: Sequence[Row], index: str) -> DataFrame:
     """Return rows as a table of pandas whose index is one of the columns. Raises ``OptionError`` without pandas."""
     pandas = import_extra("pandas", "to_frame", extra="pandas")
-    found: DataFrame = pandas.DataFrame.from_records([dict(row) for row in rows]).set_index(index)
-    return found
+    return pandas.DataFrame.from_records([dict(row) for row in rows]).set_index(index)
 
 
 def check_time_unit(wanted: TimeUnit, unit: TickUnit) -> None:

@@ -73,22 +73,40 @@ def load(
             natives=tuple((natives or {}).items()),
             fifo_tokens=_at_least_one("fifo_tokens", fifo_tokens),
             loops=_at_least_one("loops", loops),
-            frames=None if frames is None else _at_least_one("frames", frames),
-            max_firings=None if max_firings is None else _at_least_one("max_firings", max_firings),
+            frames=_optional_number("frames", frames),
+            max_firings=_optional_number("max_firings", max_firings),
             execution=execution,
         ),
     )
-    at_hand = AtHand(
-        program=GivenProgram(path=options.program, network=None, trace=program) if isinstance(program, Trace) else None,
-        platform=platform if isinstance(platform, Platform) else None,
-        weights=weights if isinstance(weights, WeightTable) else None,
-    )
-    kept = None if out is None else Path(path_text(out, "folder of results"))
-    measure = _measuring(options, platform, kept) if measured else None
+    measure = _measuring(options, platform, optional_path(out, "folder of results")) if measured else None
     with told(progress) as telling:
+        at_hand = _at_hand(program, platform, weights)
         setting = load_setting(options, telling.stage, measuring=measure, at_hand=at_hand)
     warn(setting.warnings)
     return Program(setting, options)
+
+
+def _at_hand(program: object, platform: object, weights: object) -> AtHand:
+    """Return what of a problem is given as an object."""
+    return AtHand(
+        program=_of_trace(program) if isinstance(program, Trace) else None,
+        platform=platform if isinstance(platform, Platform) else None,
+        weights=weights if isinstance(weights, WeightTable) else None,
+    )
+
+
+def _of_trace(trace: Trace) -> GivenProgram:
+    return GivenProgram(path=trace.topology.name, network=None, trace=trace)
+
+
+def _results_in(options: ProblemOptions, out: str | None) -> ExploreOptions:
+    """Return the options of a search whose results are kept in a folder."""
+    return ExploreOptions(problem=options, out=None if out is None else Path(out))
+
+
+def _optional_number(what: str, value: int | None) -> int | None:
+    """Return a number of 1 or more, or None. Raises ``OptionError``."""
+    return None if value is None else _at_least_one(what, value)
 
 
 def _check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
@@ -117,9 +135,9 @@ def _weights(given: AnyPath | Sequence[AnyPath] | WeightTable | None) -> tuple[t
     return ((), True) if alone == MEASURED else (paths, False)
 
 
-def _measuring(options: ProblemOptions, platform: AnyPath | Platform | None, out: Path | None) -> Measuring:
+def _measuring(options: ProblemOptions, platform: AnyPath | Platform | None, out: str | None) -> Measuring:
     """Return what measures the weights on this machine. Raises ``OptionError`` where they are to be for another."""
-    measure = None if platform is not None else measuring(ExploreOptions(problem=options, out=out))
+    measure = None if platform is not None else measuring(_results_in(options, out))
     if measure is None:
         raise OptionError(
             "measured weights are of this machine, and complete",

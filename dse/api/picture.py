@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dse.base.errors import OptionError
+from dse.base.files import write_whole
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -23,7 +24,7 @@ class Picture:
         """Write the picture to a file and return its path. Raises ``OptionError`` where it cannot be written."""
         place = Path(path)
         try:
-            place.write_text(self.svg, encoding="utf-8")
+            write_whole(place, self.svg)
         except OSError as cause:
             raise OptionError(
                 f"cannot write the picture '{place}': {cause.strerror or cause}", expected="choose another place"

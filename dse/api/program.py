@@ -230,6 +230,7 @@ class Program:
         return Exploration(
             found=found,
             estimated=lambda point, name: self._estimated(point, name, found.study.assumed),
+            usual=self._reader.usual_tokens,
             folder=None if out is None else folder,
         )
 
@@ -255,6 +256,7 @@ class Program:
             found=mapping_estimate(name, point, estimate, clocked.setting),
             setting=clocked.setting,
             timed=lambda one: clocked.engine.estimate(one, firing_times=True),
+            usual=self._reader.usual_tokens,
             assumed=tuple(dict.fromkeys((*clocked.setting.assumed, *assumed))),
         )
 

@@ -75,6 +75,11 @@ class MappingReader:
         """The sizes of FIFOs of which a text says nothing."""
         return search_capacities(self._setting)
 
+    @property
+    def usual_tokens(self) -> tuple[int, ...]:
+        """The sizes of FIFOs of which a text says nothing."""
+        return self._usual.tokens
+
     def changes(
         self,
         buffers: GivenBuffers | None,

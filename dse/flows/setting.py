@@ -121,8 +121,8 @@ def load_setting(
     )
     outside = outside_actors(program.network)
     assumed = [*_of_run(trace), *basis.assumed, *weights_assumed, *derived_costs(trace, weights, platform, outside)]
-    if options.platform is None and at_hand.platform is None:
-        assumed.append(f"platform {_platform_text(platform)}")
+    if at_hand.platform is None:
+        assumed += _unnamed_platform(options, platform)
     if options.input is None and input_path is not None:
         assumed.append(f"input {input_path} (from {DEFAULT_INPUT})")
     if needs_compiling(options.engine):
@@ -178,6 +178,11 @@ def _of_run(trace: Trace) -> list[str]:
 def _input_file(path: str | None) -> str | None:
     """Return the input if it is one file; of a folder the trace knows what was read."""
     return path if path is not None and Path(path).is_file() else None
+
+
+def _unnamed_platform(options: ProblemOptions, platform: Platform) -> tuple[str, ...]:
+    """Return in words which platform is taken where the options name none."""
+    return () if options.platform is not None else (f"platform {_platform_text(platform)}",)
 
 
 def _platform_text(platform: Platform) -> str:

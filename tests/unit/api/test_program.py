@@ -1,7 +1,6 @@
 """The Python API on a small network: load, estimate, compare, explore; what results show; what is refused."""
 
 import dataclasses
-import warnings
 import xml.etree.ElementTree as ET
 from fractions import Fraction
 from pathlib import Path
@@ -115,10 +114,42 @@ def test_sizes_of_fifos(p: dse.Program) -> None:
             p.estimate(buffers=bad)
 
 
-def test_a_deadlock_is_a_result_not_an_error(small: dse.Program) -> None:
-    found = dse.load(JPEG).estimate(buffers="x.bxdf") if False else small.estimate()
-    assert not found.deadlock
-    assert found.time.endswith("s")
+def test_a_mapping_can_be_pasted(p: dse.Program) -> None:
+    """The text says all that is not usual: sizes, modes, policies."""
+    told = p.estimate({"P0/round-robin": list(p.actors)}, buffers={p.fifos[0]: 4096}, transfers="parallel")
+    assert p.point(told.mapping).digest() == told.point.digest()
+    assert "buffers=" in told.mapping
+
+
+def loop(tokens: int) -> dse.Trace:
+    """A source that writes three tokens into one FIFO before it writes one into another, which is read first."""
+    write = [dse.TraceAction(name=n, reads=(), writes=w) for n, w in (("a", (1, 0)), ("b", (0, 1)))]
+    read = [dse.TraceAction(name=n, reads=r, writes=()) for n, r in (("a", (1, 0)), ("b", (0, 1)))]
+    actors = (
+        dse.TraceActor(name="s", class_name="S", inputs=(), outputs=("A", "B"), actions=tuple(write)),
+        dse.TraceActor(name="t", class_name="T", inputs=("A", "B"), outputs=(), actions=tuple(read)),
+    )
+    fifos = [
+        dse.TraceBuffer(source=0, source_port=k, target=1, target_port=k, token_bytes=1, token_bits=8, capacity=tokens)
+        for k in range(2)
+    ]
+    topology = dse.Topology(name="loop", actors=actors, buffers=tuple(fifos))
+    return dse.make_trace(topology, [[0, 0, 0, 1], [1, 0, 0, 0]])
+
+
+def test_a_deadlock_is_a_result_not_an_error() -> None:
+    p = dse.load(loop(8), missing_weights="zero")
+    found = p.compare([{"P0": ["s"], "P1": ["t"]}], buffers=2)[0]
+    assert found.time == "deadlock"
+    assert any("s.A->t.A" in line for line in found.deadlock)
+    assert found.row()["makespan"] is None
+    assert "deadlock" in repr(found)
+    assert "deadlock" in found._repr_html_()
+    with pytest.raises(dse.DeadlockError):
+        found.plot("timeline")
+    assert not p.estimate({"P0": ["s"], "P1": ["t"]}).deadlock
+    with pytest.raises(dse.DeadlockError, match="every mapping deadlocks"):
+        p.explore(buffers=2)
 
 
 def test_modes_and_clocks(small: dse.Program) -> None:
@@ -265,14 +296,19 @@ def test_errors_name_the_place_and_the_remedy(tmp_path: Path, p: dse.Program) ->
         dse.load(PINGPONG, weights="measured", platform="default")
 
 
+NETWORK = """<XDF name="top"><Instance id="s"><Class name="Source"/></Instance></XDF>"""
+SOURCE = """actor Source () ==> int OUT :
+  int n := 0;
+  go: action ==> OUT:[n] guard n < 3 do n := n + 1; end
+end
+"""
+
+
 def test_warnings_are_those_of_python(tmp_path: Path) -> None:
-    """A port that leads nowhere is a warning of the network."""
-    folder = tmp_path / "pingpong"
-    folder.mkdir()
-    for file in PINGPONG.parent.iterdir():
-        if file.is_file():
-            (folder / file.name).write_bytes(file.read_bytes())
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        dse.load(PINGPONG)
-    assert not [w for w in found if issubclass(w.category, dse.DseWarning)]
+    """An output that leads nowhere."""
+    (tmp_path / "top.xdf").write_text(NETWORK)
+    (tmp_path / "Source.cal").write_text(SOURCE)
+    with pytest.warns(dse.DseWarning, match="OUT") as found:
+        dse.load(tmp_path / "top.xdf")
+    assert str(tmp_path) in str(found[0].message)
+    assert found[0].filename == __file__
