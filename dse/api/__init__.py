@@ -1,4 +1,4 @@
-"""Layer 8: the Python API, all of which ``import dse`` has; see docs/python.md.
+"""Layer 9: the Python API, all of which ``import dse`` has; see docs/python.md.
 
     p = dse.load("network.xdf", input="picture.jpg")
     p.estimate("P0:a,b P1:c", buffers=512)

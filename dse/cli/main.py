@@ -24,6 +24,7 @@ VERBS: dict[str, str] = {
     "gpu": "predict the cost of C kernels on GPUs, and choose an accelerator",
     "profile": "measure the weights of a network on this machine",
     "measure": "run mappings on this machine, beside their estimates",
+    "lsp": "serve an editor: diagnostics, definitions, hovers and outlines of CAL and XDF",
     "weights": "show, convert and merge weight sets; predict those of a GPU",
 }
 """Verb -> one line of help.

@@ -20,6 +20,14 @@ def require_input(path: str) -> None:
         require_file(path, "give the file that the network reads")
 
 
+def is_folder(text: str) -> bool:
+    """Return whether a text is the path of a folder; none where it cannot be one, as it is too long or holds NUL."""
+    try:
+        return Path(text).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def require_file(path: str, expected: str) -> None:
     """Do nothing if a file is at ``path``. Raises ``FormatError``, with what was expected, if not."""
     if Path(path).is_dir():

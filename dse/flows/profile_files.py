@@ -13,10 +13,10 @@ from dse.base.cores import usable_cores
 from dse.base.errors import Diagnostic, ExecutionError
 from dse.base.files import write_whole
 from dse.flows.inputs import default_input, require_file, require_input, require_place
+from dse.flows.mappings import read_mapping
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
 from dse.flows.program import UNNAMED_OUTPUT, unheard
 from dse.formats.weights_folder import MANIFEST, write_weights_folder
-from dse.formats.xcf import read_xcf
 from dse.frontend.network.elaborate import load_network
 from dse.measure.firing_costs import firing_costs
 from dse.measure.session import STATES
@@ -34,7 +34,7 @@ SAMPLES = "samples.npz"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileOptions:
-    """What to profile. ``output``: the folder of the weights; ``mapping``: a file, None: one core.
+    """What to profile. ``output``: the folder of the weights; ``mapping``: a file or a text, None: one core.
 
     ``samples``: keep the cost of every firing. ``fifo_tokens``: size of FIFOs for which the network says nothing.
     """
@@ -81,11 +81,10 @@ def profile_file(options: ProfileOptions, stage: Callable[[str], None] = unheard
     return ProfiledFiles(profiled=profiled, written=_written(profiled, options), diagnostics=loaded.warnings)
 
 
-def _mapping(path: str, network: Network) -> DesignPoint:
-    """Return the mapping of a file for the CPUs of this machine."""
-    require_file(path, "a mapping (.xcf)")
+def _mapping(given: str, network: Network) -> DesignPoint:
+    """Return a mapping, a file or a text, for the CPUs of this machine."""
     here = Platform(name="this machine", units=(Unit(name="cpu", kind="cpu", cores=len(usable_cores())),))
-    return read_xcf(path, topology_of(network), here)
+    return read_mapping(given, topology_of(network), here).point
 
 
 def _written(profiled: ProfiledNetwork, options: ProfileOptions) -> tuple[str, ...]:

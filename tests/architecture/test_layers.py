@@ -19,6 +19,7 @@ LAYERS = [
     ["explore", "sizing"],
     ["analyse", "report"],
     ["flows"],
+    ["lsp"],
     ["cli", "api"],
 ]
 ORDERED = (LAYERS[1], LAYERS[2], LAYERS[3], LAYERS[4])
@@ -39,6 +40,8 @@ CONFINED = {
     "mtkahypar": ["explore/methods/constructive/hypergraph"],
     "pymoo": ["explore/methods/sampling/nsga2"],
     "highspy": ["explore/methods/exact/integer_program"],
+    "pygls": ["lsp"],
+    "lsprotocol": ["lsp"],
     "distributed": ["explore/distribution/cluster"],
     "dask": ["explore/distribution/cluster"],
     "pandas": ["api/frames"],
