@@ -312,3 +312,12 @@ def test_warnings_are_those_of_python(tmp_path: Path) -> None:
         dse.load(tmp_path / "top.xdf")
     assert str(tmp_path) in str(found[0].message)
     assert found[0].filename == __file__
+
+
+def test_a_warning_of_a_mapping_names_who_gave_it(p: dse.Program, tmp_path: Path) -> None:
+    """The file was changed by hand and is no longer what its digest says."""
+    saved = p.estimate(two_parts(p)).save(tmp_path / "m.xcf")
+    saved.write_text(saved.read_text().replace('scheduling="NON_PREEMPTIVE"', 'scheduling="ROUND_ROBIN"', 1))
+    with pytest.warns(dse.DseWarning, match="digest") as found:
+        p.estimate(saved)
+    assert found[0].filename == __file__
