@@ -1,16 +1,18 @@
 """``dse estimate`` as a function: the makespans of given mappings, and where the time goes in each."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import Diagnostic, InfeasibleDesign
 from dse.estimate.engine import make_engine
+from dse.estimate.problem.build import build_tables
 from dse.flows.capacities import read_capacities, search_capacities
 from dse.flows.clocks import clock_domains, clocked_setting, clocks_of_points, fixed_clocks
 from dse.flows.mappings import read_mappings
 from dse.flows.options import EstimateOptions
+from dse.flows.own_costs import deviations
 from dse.flows.program import unheard
 from dse.flows.setting import Setting, load_setting
 from dse.model.design_point import DesignPoint, Partition
@@ -60,6 +62,7 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
 
     Raises:
         FormatError: a mapping does not fit the network or the platform, or another file is wrong.
+        OptionError: samples are asked for that the weights do not have.
         InfeasibleDesign: a mapping can never run, whatever its timing.
     """
     setting = load_setting(options.problem, stage)
@@ -67,6 +70,8 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
     used = {partition.unit for _, point in given.points for partition in point.partitions}
     chosen = clocks_of_points((point for _, point in given.points), setting.platform)
     setting = clocked_setting(setting, chosen, used=used)
+    if options.samples:
+        setting = _with_samples(setting, options.problem.weights)
     engine = make_engine(options.problem.engine, setting.problem)
     found = []
     for name, point in given.points:
@@ -81,6 +86,14 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
         assumed=(*setting.assumed, *given.assumed),
         warnings=(*setting.warnings, *given.warnings),
     )
+
+
+def _with_samples(setting: Setting, weights: Sequence[str]) -> Setting:
+    """Return the setting with each firing's own cost. Raises: as ``deviations``, and ``FormatError`` with clocks."""
+    own = deviations(weights, setting.trace, setting.problem.weights)
+    problem = replace(setting.problem, deviations=own)
+    note = f"each firing of {sum(len(of) > 0 for of in own)} of {len(own)} actors at its own cost, as it was profiled"
+    return replace(setting, problem=problem, tables=build_tables(problem), assumed=(*setting.assumed, note))
 
 
 def _mapping_estimate(name: str, point: DesignPoint, estimate: Estimate, setting: Setting) -> MappingEstimate:

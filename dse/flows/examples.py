@@ -139,7 +139,7 @@ def _inside(folder: Path) -> list[Path]:
 def _write(contents: dict[Path, bytes], networks: tuple[str, ...]) -> Copied:
     """Write files that are not there. Raises ``OptionError``, and writes nothing, if one is there and is another."""
     there = [path for path in contents if os.path.lexists(path)]
-    others = [path for path in there if not path.is_file() or path.read_bytes() != contents[path]]
+    others = [path for path in there if not _holds(path, contents[path])]
     if others:
         more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
         raise OptionError(
@@ -151,6 +151,11 @@ def _write(contents: dict[Path, bytes], networks: tuple[str, ...]) -> Copied:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, contents[path])
     return Copied(networks=networks, written=tuple(map(str, written)), kept=tuple(map(str, there)))
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Return whether a file is there and holds the data."""
+    return path.is_file() and path.read_bytes() == data
 
 
 def _first_sentence(readme: str) -> str:

@@ -85,7 +85,10 @@ class ExploreOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EstimateOptions:
-    """What to estimate: mapping files (none: all actors on one core). None: what the file says, else the default."""
+    """What to estimate: mapping files (none: all actors on one core). None: what the file says, else the default.
+
+    ``samples``: each firing costs what a profile in the weights has kept of it.
+    """
 
     problem: ProblemOptions
     mappings: tuple[str, ...] = ()
@@ -93,6 +96,7 @@ class EstimateOptions:
     clocks: tuple[ClockRequest, ...] = ()
     release: ReleaseMode | None = None
     transfers: TransferMode | None = None
+    samples: bool = False
 
 
 _FORM = "UNIT=MHZ[,MHZ], such as cpu=1200,2000,2900; units with one clock in common: big+little=1200,2000"
