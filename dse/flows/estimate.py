@@ -10,6 +10,7 @@ from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.flows.capacities import read_capacities, search_capacities
 from dse.flows.clocks import clock_domains, clocked_setting, clocks_of_points, fixed_clocks
+from dse.flows.graphs import GRAPH
 from dse.flows.mappings import read_mappings
 from dse.flows.options import EstimateOptions
 from dse.flows.own_costs import deviations
@@ -158,7 +159,8 @@ def _of_mappings(options: EstimateOptions, setting: Setting) -> _Given:
 
 def _of_one_core(options: EstimateOptions, setting: Setting) -> _Given:
     """Return the mapping that stands in where no file is given."""
-    capacities = read_capacities("", setting)
+    of_graph = GRAPH in dict(setting.trace.made_by)  # it never ran, so nobody knows yet which sizes do
+    capacities = search_capacities(setting) if of_graph and not options.buffers else read_capacities("", setting)
     assumed = (f"{ONE_CORE} (no --mapping)", *(() if options.buffers else capacities.assumed))
     return _Given(points=((ONE_CORE, one_core(setting, capacities.tokens)),), assumed=assumed)
 

@@ -93,7 +93,7 @@ def load_setting(
         SourceError, FormatError, OptionError, ExecutionError: an input is wrong; the message says which and where.
     """
     stage("reading the program")
-    program = load_program(options.program, options.source_paths)
+    program = load_program(options.program, options.source_paths, options.graph)
     given = given_basis(options)
     predicts = given.platform.predicted_gpu is not None
     trace, input_path = record_trace(program, options.input, run=options.run, count_rounds=predicts, stage=stage)
@@ -101,7 +101,8 @@ def load_setting(
     basis = given if measuring is None else measuring(recorded, stage)
     stage("weighing the firings")
     platform = basis.platform
-    weights, weights_assumed = choose_weights(program, trace, platform, basis.weights, options.missing_weights, stage)
+    given_weights, of_graph = _given_weights(options, program, basis)
+    weights, weights_assumed = choose_weights(program, trace, platform, given_weights, options.missing_weights, stage)
     problem = Problem(
         trace=trace,
         weights=weights,
@@ -109,7 +110,8 @@ def load_setting(
         missing_weights="zero" if options.missing_weights == "zero" else "error",
     )
     outside = outside_actors(program.network)
-    assumed = [*_of_run(trace), *basis.assumed, *weights_assumed, *derived_costs(trace, weights, platform, outside)]
+    of_weights = (*of_graph, *weights_assumed, *derived_costs(trace, weights, platform, outside))
+    assumed = [*_of_run(trace), *program.assumed, *basis.assumed, *of_weights]
     if options.platform is None:
         assumed.append(f"platform {_platform_text(platform)}")
     if options.input is None and input_path is not None:
@@ -136,6 +138,15 @@ def load_setting(
         warnings=program.warnings,
         notes=basis.notes,
     )
+
+
+def _given_weights(
+    options: ProblemOptions, program: GivenProgram, basis: Basis
+) -> tuple[WeightTable | None, tuple[str, ...]]:
+    """Return the weights to begin with and what is assumed in them: a graph brings its own, where none are named."""
+    if program.weights is None or basis.weights is not None or options.weights:
+        return basis.weights, ()
+    return program.weights.table, program.weights.words
 
 
 def given_basis(options: ProblemOptions) -> Basis:

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2] / "dse"
 LAYERS = [
     ["base"],
     ["program", "model"],
-    ["formats", "passes", "frontend", "codegen", "run", "gpu", "estimate"],
+    ["formats", "sdf", "passes", "frontend", "codegen", "run", "gpu", "estimate"],
     ["native", "measure"],
     ["explore", "sizing"],
     ["analyse", "report"],
