@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.fuzz import native_calls, native_files, native_program, trace_files
+from tests.fuzz import editor, native_calls, native_files, native_program, trace_files
 from tests.fuzz.behaviour import fault_of
 from tests.fuzz.harness import Attack
 from tests.fuzz.hostile import NAMES, NUMBERS
@@ -383,6 +383,7 @@ def arguments_at_random(rng: random.Random, folder: Path) -> str | None:
 
 TARGETS: dict[str, Attack] = {
     **{target.name: target.attack for target in FILES},
+    "editor": editor.attack,
     "study-values": study_values,
     "trace-contents": trace_files.attack,
     "native-files": native_files.attack,
