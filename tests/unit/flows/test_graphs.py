@@ -67,7 +67,7 @@ def test_weights_that_are_given_stand_instead_of_the_times(tmp_path: Path) -> No
     table = read_weights((folder,))
     assert table.compute["filter", "phase2", "cpu"].mean_cycles == 3
     given = ProblemOptions(program=CAMERA, weights=(folder,), engine="reference")
-    with pytest.raises(Exception, match=r"no compute weight of action sensor.fire on cpu \(and 2 more\)"):
+    with pytest.raises(Exception, match=r"no compute weight of action sensor\.fire on cpu"):
         estimate_mappings(EstimateOptions(problem=given))
     stored = ProblemOptions(program=str(tmp_path / "r.trace"), weights=(folder,), engine="reference")
     made = estimate_mappings(EstimateOptions(problem=stored)).mappings[0].estimate.makespan
