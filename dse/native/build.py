@@ -20,7 +20,7 @@ from dse.base.files import whole_file, write_whole
 from dse.base.source import NO_SPAN, Span
 from dse.native.cache import FileCache, digest_of
 from dse.native.project import COLD, MEANING, RUNTIME, Project, SourceUnit
-from dse.native.toolchain import Compiler, RunningTools, call_tool, native_target
+from dse.native.toolchain import Compiler, RunningTools, call_tool, native_target, quick_flags
 
 SANITIZERS = ("address", "undefined", "thread")
 COMPILE_SECONDS = 1800.0
@@ -193,6 +193,7 @@ class _Compilation:
         self._headers = dict(project.headers)
         self._lock = threading.Lock()
         self._failure: BuildError | None = None
+        self._quick: tuple[str, ...] = ()
 
     def compile_all(self, progress: Callable[[int, int], None]) -> tuple[list[Path], BuildCounts]:
         """Return the objects in the order of the units."""
@@ -202,6 +203,7 @@ class _Compilation:
         # The largest first: the last one to end should be short.
         todo = sorted((u for u in units if u.path not in objects), key=lambda u: -compiled_size(u, self._headers))
         done = len(objects)
+        self._quick = quick_flags(self._compiler) if todo else ()
         jobs = self._options.jobs or len(usable_cores())
         with ThreadPoolExecutor(max_workers=max(1, min(jobs, len(todo)))) as pool:
             try:
@@ -226,7 +228,8 @@ class _Compilation:
 
     def _compile(self, unit: SourceUnit, key: str) -> tuple[SourceUnit, Path]:
         made = self._work / f"{key}.o"
-        arguments = (*self._options.flags_of(unit), "-I", RUNTIME, "-c", unit.path, "-o", str(made))
+        flags = (*self._options.flags_of(unit), *self._quick)
+        arguments = (*flags, "-I", RUNTIME, "-c", unit.path, "-o", str(made))
         self._call(arguments, unit)
         self._cache.put(key, made)
         return unit, made

@@ -10,7 +10,15 @@ import pytest
 
 from dse.base.errors import BuildError
 from dse.native import toolchain
-from dse.native.toolchain import Compiler, RunningTools, call_tool, compiler_version, find_compiler, native_target
+from dse.native.toolchain import (
+    Compiler,
+    RunningTools,
+    call_tool,
+    compiler_version,
+    find_compiler,
+    native_target,
+    quick_flags,
+)
 
 
 @pytest.fixture
@@ -87,6 +95,13 @@ def test_too_old_or_none_at_all(tools: Path) -> None:
     (tools / "broken").chmod(0o755)
     with pytest.raises(BuildError, match="cannot be started"):
         compiler_version(Compiler(command=("broken",)))
+
+
+def test_only_gcc_gets_the_flags_of_gcc(tools: Path) -> None:
+    assert quick_flags(Compiler(command=("false",))) == ()
+    for macros, has_flags in (("#define __GNUC__ 12", True), ("#define __GNUC__ 4\n#define __clang_major__ 14", False)):
+        put(tools, "g++", says(macros, "version " + macros))  # on some systems g++ is clang
+        assert bool(quick_flags(Compiler(command=("g++",)))) is has_flags
 
 
 def test_one_that_hangs(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:

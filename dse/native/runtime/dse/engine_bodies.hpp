@@ -14,10 +14,14 @@
 #include "dse/observing.hpp"
 #include "dse/parallel.hpp"
 #include "dse/ping_pong.hpp"
-#include "dse/raw_file.hpp"
 #include "dse/run_types.hpp"
 #include "dse/sequential.hpp"
 #include "dse/thread_watch.hpp"
+#include "dse/timing.hpp"
+
+#if DSE_TIMED
+#include "dse/raw_file.hpp"
+#endif
 
 namespace dse {
 
@@ -50,12 +54,14 @@ inline void gather_actors(const Instances& instances, RunResult& result) {
   }
 }
 
-/// Write what the threads noted, where it is asked for.
-inline void write_records(const RunOptions& options, const RunResult& result, std::size_t actors,
-                          const Records& records) {
+/// Write what the threads noted, where it is asked for. The plain program notes nothing.
+inline void write_records([[maybe_unused]] const RunOptions& options, [[maybe_unused]] const RunResult& result,
+                          [[maybe_unused]] std::size_t actors, [[maybe_unused]] const Records& records) {
+#if DSE_TIMED
   if (!records.empty()) {
     RawFile(*options.raw).write(result, actors, records);
   }
+#endif
 }
 
 /// Run on the calling thread.
