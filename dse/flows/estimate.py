@@ -78,7 +78,7 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
     for name, point in given.points:
         stage(f"estimating {name}")
         estimate = engine.estimate(point)
-        found.append(_mapping_estimate(name, point, estimate, setting))
+        found.append(mapping_estimate(name, point, estimate, setting))
     if given.listed:
         found.sort(key=lambda m: (bool(m.deadlock), m.estimate.makespan))
     return Estimated(
@@ -97,7 +97,8 @@ def _with_samples(setting: Setting, weights: Sequence[str]) -> Setting:
     return replace(setting, problem=problem, tables=build_tables(problem), assumed=(*setting.assumed, note))
 
 
-def _mapping_estimate(name: str, point: DesignPoint, estimate: Estimate, setting: Setting) -> MappingEstimate:
+def mapping_estimate(name: str, point: DesignPoint, estimate: Estimate, setting: Setting) -> MappingEstimate:
+    """Return the estimate of a point with the reasons for it."""
     topology = setting.trace.topology
     return MappingEstimate(
         mapping=name,

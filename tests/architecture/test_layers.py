@@ -20,7 +20,7 @@ LAYERS = [
     ["analyse", "report"],
     ["flows"],
     ["lsp"],
-    ["cli"],
+    ["cli", "api"],
 ]
 ORDERED = (LAYERS[1], LAYERS[2], LAYERS[3], LAYERS[4])
 RANK = {name: (depth, position) for depth, group in enumerate(LAYERS) for position, name in enumerate(group)}
@@ -44,6 +44,7 @@ CONFINED = {
     "lsprotocol": ["lsp"],
     "distributed": ["explore/distribution/cluster"],
     "dask": ["explore/distribution/cluster"],
+    "pandas": ["api/frames"],
 }
 
 

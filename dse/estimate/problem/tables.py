@@ -102,6 +102,9 @@ class ProblemTables:
     least_capacity: tuple[int, ...]
     """The largest rate of a fired action on each buffer, and not below its initial tokens."""
 
+    def __repr__(self) -> str:
+        return f"<ProblemTables of {self.topology.name}: {len(self.rows)} rows, ticks in {self.tick_unit}>"
+
     @property
     def topology(self) -> Topology:
         """Actors and buffers of the problem."""
