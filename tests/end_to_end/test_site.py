@@ -51,4 +51,4 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     page = (tmp_path / "site" / "docs" / "tutorial.html").read_text()
     assert '<span class="kt">' in page, "CAL is not coloured"
     assert (tmp_path / "site" / "index.html").exists()
-    assert "dse.model.platform.Platform" in (tmp_path / "site" / "docs" / "api.html").read_text()
+    assert "dse.load" in (tmp_path / "site" / "docs" / "api.html").read_text()
