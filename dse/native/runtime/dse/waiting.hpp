@@ -32,12 +32,13 @@ class Patience {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `crowded`: there are more threads than cores, so that spinning takes a core from who has work.
+  /// `crowded`: there are more threads than cores, so that spinning takes a core from who has work. Yielding gives it to
+  /// them, and what is waited for often comes meanwhile: to be waked from sleep takes longer than many short visits.
   Patience(Parking& parking, const Halt& halt, bool crowded)
       : parking_(parking),
         halt_(halt),
         spinning_(crowded ? std::chrono::microseconds(0) : std::chrono::microseconds(50)),
-        yielding_(crowded ? std::chrono::microseconds(0) : std::chrono::microseconds(200)) {}
+        yielding_(crowded ? std::chrono::microseconds(50) : std::chrono::microseconds(200)) {}
 
   void reset() {
     if (waits_ != 0) {
