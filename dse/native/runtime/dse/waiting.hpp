@@ -30,12 +30,13 @@ struct WaitCounts {
 /// The waiting of one thread. Call `wait` after each pass in vain, `reset` after one that was not.
 class Patience {
  public:
-  /// `crowded`: there are more threads than cores, so that spinning takes a core from who has work.
+  /// `crowded`: there are more threads than cores, so that spinning takes a core from who has work. Yielding gives it to
+  /// them, and what is waited for often comes meanwhile: to be waked from sleep takes longer than many short visits.
   Patience(Parking& parking, const Halt& halt, bool crowded)
       : parking_(parking),
         halt_(halt),
         spinning_ns_(crowded ? 0 : 50'000),
-        yielding_ns_(crowded ? 0 : 200'000) {}
+        yielding_ns_(crowded ? 50'000 : 200'000) {}
 
   void reset() {
     if (waits_ != 0) {
