@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.fuzz import editor, native_calls, native_files, native_program, trace_files
+from tests.fuzz import editor, native_bindings, native_calls, native_files, native_program, trace_files
 from tests.fuzz.behaviour import fault_of
 from tests.fuzz.harness import Attack
 from tests.fuzz.hostile import NAMES, NUMBERS
@@ -388,6 +388,7 @@ TARGETS: dict[str, Attack] = {
     "trace-contents": trace_files.attack,
     "native-files": native_files.attack,
     "native-calls": native_calls.attack,
+    "native-bindings": native_bindings.attack,
     "program-documents": native_program.documents,
     "program-mappings": native_program.mappings,
     "program-options": native_program.options,

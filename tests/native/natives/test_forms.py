@@ -68,6 +68,12 @@ def test_a_native_of_the_user_is_declared_and_called(network: Network, tmp_path:
     assert "[](const auto&... a) { return ::mine::deep::own(a...); }" in form.call
 
 
+def test_a_file_that_cannot_be_is_told() -> None:
+    for name in ("no.cpp", "x" * 300 + ".cpp", "a.cpp/b.cpp"):
+        with pytest.raises(OptionError, match="there is no file"):
+            user_natives([f"A.own={name}:own"])
+
+
 def test_what_cannot_be_bound_is_told(network: Network, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"declares no native 'A\.onw'") as caught:
         check_user_natives(network, bound(tmp_path, "A.onw"))
