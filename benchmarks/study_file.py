@@ -17,7 +17,8 @@ from dse.estimate.engine import make_engine
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, EvaluationStore, Evaluator
 from dse.explore.method import SearchContext
-from dse.explore.methods.registry import METHODS, choose_method
+from dse.explore.methods.choose import choose_method
+from dse.explore.methods.registry import METHODS
 from dse.explore.search import run_search
 from dse.flows.program import unheard
 from dse.formats.study_file import StudyStore, create_study, resume_study

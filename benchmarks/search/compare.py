@@ -25,11 +25,12 @@ from benchmarks.search.networks import RECIPES, Case, case_of
 from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
+from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.mapping_bound import MappingBound, fastest_rows
 from dse.explore.method import SearchContext, SearchMethod, Traffic
-from dse.explore.methods.registry import METHODS, choose_method
-from dse.explore.search import BATCH
+from dse.explore.methods.choose import choose_method
+from dse.explore.methods.registry import METHODS
 from dse.explore.space.build import build_space
 from dse.explore.space.merged import merged_space
 from dse.explore.space.space import SpaceOptions

@@ -76,21 +76,25 @@ def render(diagnostic: Diagnostic) -> str:
     place = shown(span.path if span.line == 0 else str(span))
     lines = [f"{place}: {head}"]
     if span.line > 0:
-        lines += _excerpt(span)
+        lines += _excerpt(span, diagnostic.excerpt)
     if diagnostic.expected:
         lines.append(expected)
     return "\n".join(lines)
 
 
-def _excerpt(span: Span) -> list[str]:
-    """Return the source line of a span and the caret line below it; nothing when the file cannot be read."""
+def _line_of_file(span: Span) -> str:
+    """Return the source line of a span; empty when the file cannot be read."""
     try:
         source_lines = read_source(span.path).split("\n")
     except (OSError, ValueError):  # a name with a zero byte is no file name
-        return []
-    if span.line > len(source_lines):
-        return []
-    text = "\t".join(map(shown, source_lines[span.line - 1].rstrip("\r").split("\t")))
+        return ""
+    return source_lines[span.line - 1] if span.line <= len(source_lines) else ""
+
+
+def _excerpt(span: Span, line: str | None) -> list[str]:
+    """Return the source line of a span, or ``line`` where one is given, and the caret line below it; or nothing."""
+    source_line = _line_of_file(span) if line is None else line
+    text = "\t".join(map(shown, source_line.rstrip("\r").split("\t")))
     if not text.strip():
         return []
     width = span.end_column - span.column if span.end_line == span.line else len(text) - span.column + 1

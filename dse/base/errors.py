@@ -14,12 +14,16 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
-    """One finding about one place. ``expected`` says what was expected or what to do; it may be empty."""
+    """One finding about one place. ``expected`` says what was expected or what to do; it may be empty.
+
+    ``excerpt``: the line of the span where it stands in no file, as a text of the command line; None: the file has it.
+    """
 
     message: str
     span: Span = NO_SPAN
     severity: Severity = "error"
     expected: str = ""
+    excerpt: str | None = None
 
 
 class DseError(Exception):

@@ -5,7 +5,6 @@ import argparse
 from rich.table import Table
 
 from dse.cli.problem_arguments import (
-    add_problem_arguments,
     compiling_notice,
     print_warnings,
     problem_options,
@@ -17,26 +16,10 @@ from dse.flows.trace import execution_of
 from dse.report.quantities import time_text, wrapped
 from dse.report.ranking import render
 from dse.report.tables import NamesTable
-from dse.sizing.buffers import SIZING_METHODS, BufferSizing, Sizing
+from dse.sizing.buffers import BufferSizing, Sizing
 
 CURVE_SHOWN = 12
 """At most so many points of the trade-off are printed, spread over it; ``--json`` has all."""
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``dse buffers``."""
-    parser.epilog = (
-        "example: dse buffers actors/jpeg/jpeg.xdf --mapping dse-out/jpeg/best-01.xcf -o jpeg.bxdf\n\n"
-        "minimal: what runs without deadlock. maximal: what is ever used. critical, heavy, top-down: as little as\n"
-        "keeps the makespan within --tolerance of the maximal one. docs/objectives.md says how."
-    )
-    add_problem_arguments(parser, program="NETWORK.xdf|TRACE")
-    parser.add_argument("--mapping", metavar="X.xcf", help="mapping file (default: each actor on a core of its own)")
-    parser.add_argument("--method", default="critical", help=f"{', '.join(SIZING_METHODS)} (default: critical)")
-    parser.add_argument(
-        "--tolerance", metavar="T", default="1%", help="how much slower than with maximal sizes is fine (default: 1%%)"
-    )
-    parser.add_argument("-o", "--out", metavar="X.bxdf", help="write the sizes to a file for --buffers")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from dse.cli.problem_arguments import (
-    add_problem_arguments,
     compiling_notice,
     print_warnings,
     problem_options,
@@ -26,36 +25,6 @@ from dse.report.tables import NamesTable
 from dse.report.why import CORE_CATEGORIES, reason_lines
 
 DEADLOCK = 3
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``dse estimate``."""
-    parser.epilog = (
-        "example: dse estimate actors/jpeg/jpeg.xdf --mapping dse-out/jpeg/best-01.xcf\n\n"
-        "exit code 3 when every mapping deadlocks"
-    )
-    add_problem_arguments(parser, program="TRACE|NETWORK.xdf")
-    parser.add_argument(
-        "--mapping",
-        metavar="X.xcf",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="mapping files (default: all actors on one core)",
-    )
-    parser.add_argument("--buffers", metavar="N|X.bxdf", help="FIFO capacities in tokens, over those of the mapping")
-    parser.add_argument(
-        "--clocks",
-        metavar="UNIT=MHZ",
-        action="append",
-        default=[],
-        help="the clock of a unit (or of each of a kind), over that of the mapping and the weights; may be repeated",
-    )
-    parser.add_argument("--transfers", choices=("sequential", "parallel"), help="how the transfers of a firing go")
-    parser.add_argument("--release", choices=("reading", "processing"), help="when input space becomes free")
-    parser.add_argument(
-        "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
-    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -8,10 +8,8 @@ from pathlib import Path
 from dse.base.errors import OptionError
 from dse.base.escaping import shown
 from dse.cli.kernel_documents import choice_document, hand_document, prediction_document
-from dse.cli.option_types import option_integer, option_real
 from dse.cli.streams import print_json, say
 from dse.flows.gpu import (
-    DEFAULT_DEVICE,
     ChooseOptions,
     KernelOptions,
     ModelOptions,
@@ -42,90 +40,6 @@ _OPTIONS_OF_WORDS = ("define", "parallel", "tile", "devices")
 _GREATEST = 1e15
 """No time in milliseconds and no number of requests is above this, or below one over it."""
 _C_SUFFIXES = (".c", ".h", ".cu", ".cl")
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-verbs of ``dse gpu``."""
-    parser.epilog = (
-        "examples: dse gpu predict gemm.c --define N=1024\n"
-        "          dse gpu predict gemm.c --device gtx1660s --block 16x16 --json\n"
-        "          dse gpu predict --model memory_pipeline --device tesla-m2050 \\\n"
-        "                  --requests 5 --transactions 1 --warps 6054 --launches 1000\n"
-        "          dse gpu choose gemm.c --devices jetson-tk1 h200 --fpga-ms 1180"
-    )
-    verbs = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    _configure_predict(verbs.add_parser("predict", help="the time of every kernel of a C file, and why"))
-    _configure_choose(verbs.add_parser("choose", help="GPUs, and given FPGA and CPU times, against each other"))
-
-
-def _configure_predict(parser: argparse.ArgumentParser) -> None:
-    _add_kernel_arguments(parser)
-    parser.add_argument(
-        "--device",
-        default=DEFAULT_DEVICE,
-        metavar="D",
-        help=f"device file, or the name of a built-in one (default: {DEFAULT_DEVICE})",
-    )
-    parser.add_argument("--no-advice", action="store_true", help="leave out what changes would give")
-    parser.add_argument("--sensitivity", action="store_true", help="also at half and a quarter of every size")
-    hand = parser.add_argument_group("memory_pipeline by hand, instead of a kernel")
-    hand.add_argument("--requests", type=option_real, metavar="X", help="global memory requests a warp (m_inst)")
-    hand.add_argument("--transactions", type=option_real, metavar="X", help="transactions a request (tpr)")
-    hand.add_argument("--warps", type=option_real, metavar="X", help="warps launched (w)")
-
-
-def _configure_choose(parser: argparse.ArgumentParser) -> None:
-    _add_kernel_arguments(parser)
-    parser.add_argument(
-        "--devices", nargs="+", default=[DEFAULT_DEVICE], metavar="D", help="device files or names of built-in ones"
-    )
-    parser.add_argument("--fpga-ms", type=option_real, metavar="X", help="time on an FPGA, in milliseconds")
-    parser.add_argument("--cpu-ms", type=option_real, metavar="X", help="time on a CPU, in milliseconds")
-    parser.add_argument(
-        "--with-host", action="store_true", help="count kernel starts and copies between host and device, too"
-    )
-
-
-def _add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kernel", metavar="KERNEL.c", nargs="?", help="the C file")
-    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON document")
-    parser.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help="print results only")
-    parser.add_argument("--limit", metavar="NAME=N", action="append", default=argparse.SUPPRESS, help="raise a limit")
-    parser.add_argument("--function", metavar="F", help="only the kernels of this function")
-    parser.add_argument(
-        "--define", metavar="N=1024", nargs="+", action="extend", default=[], help="macros; they win over the file's"
-    )
-    parser.add_argument("--block", metavar="32x32", help="threads in a block (default: 32x32, 256x1 for one loop)")
-    parser.add_argument(
-        "--trace-size",
-        type=option_integer,
-        metavar="T",
-        help="size at which the memory trace is taken (default: 128, 1024)",
-    )
-    parser.add_argument(
-        "--no-promotion", action="store_true", help="accumulators stay in memory instead of in registers"
-    )
-    parser.add_argument(
-        "--parallel",
-        metavar="LOOP",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="loops whose iterations are threads, by their variables, outermost first (default: found)",
-    )
-    parser.add_argument(
-        "--tile", metavar="ARRAY", nargs="+", action="extend", default=[], help="arrays that are shared memory tiles"
-    )
-    parser.add_argument("--model", default="cgpredict", help="cgpredict (default) or memory_pipeline")
-    parser.add_argument(
-        "--read-cycle",
-        choices=("timing", "measured"),
-        default="timing",
-        help="memory_pipeline: the DRAM read cycle from its timing (default) or as measured",
-    )
-    parser.add_argument(
-        "--launches", type=option_integer, default=1, metavar="N", help="memory_pipeline: times it is started"
-    )
 
 
 def run(args: argparse.Namespace) -> int:

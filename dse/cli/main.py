@@ -27,7 +27,11 @@ VERBS: dict[str, str] = {
     "measure": "run mappings on this machine, beside their estimates",
     "weights": "show, convert and merge weight sets; predict those of a GPU",
 }
-"""Verb -> one line of help. Its module is ``dse.cli.<verb>`` with ``configure(parser)`` and ``run(args) -> int``."""
+"""Verb -> one line of help.
+
+Its arguments are in ``dse.cli.arguments.<verb>``, ``configure(parser)``, which imports nothing heavy so that ``--help``
+is quick; what it does in ``dse.cli.<verb>``, ``run(args) -> int``.
+"""
 
 _LIMIT_HELP = "raise a limit on what small files may grow to (actors, fifos, c-tokens, step-bytes); may be repeated"
 
@@ -48,7 +52,7 @@ def build_parser(verb: str | None) -> argparse.ArgumentParser:
         sub.add_argument("--quiet", action="store_true", help="print results only, no progress")
         sub.add_argument("--limit", metavar="NAME=N", action="append", default=[], help=_LIMIT_HELP)
         if name == verb:
-            importlib.import_module(f"dse.cli.{name}").configure(sub)
+            importlib.import_module(f"dse.cli.arguments.{name}").configure(sub)
     return parser
 
 

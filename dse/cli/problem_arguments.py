@@ -7,49 +7,13 @@ from collections.abc import Callable, Iterable
 from dse.base.diagnostics import render
 from dse.base.errors import Diagnostic, OptionError
 from dse.cli.progress import RunLine
-from dse.cli.run_arguments import add_run_arguments, run_options
+from dse.cli.run_arguments import run_options
 from dse.cli.streams import say
 from dse.flows.execution import EXECUTIONS
 from dse.flows.options import NOMINAL, ProblemOptions
 from dse.flows.setting import SLOW_STAGES
 from dse.flows.trace import execution_of
 from dse.model.trace import Trace
-
-
-def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> None:
-    """Add the arguments; ``program`` says what the first one may be."""
-    parser.add_argument("program", metavar=program, help="the program")
-    parser.add_argument(
-        "-i",
-        "--input",
-        metavar="FILE",
-        help="input, or a folder of inputs (default: what input.default beside it names)",
-    )
-    parser.add_argument(
-        "--weights",
-        metavar="W",
-        action="append",
-        default=[],
-        help="weight folder or file; may be repeated; or nominal: counted from the program",
-    )
-    parser.add_argument(
-        "--missing-weights",
-        choices=("error", "zero", "nominal"),
-        default="error",
-        help="what an absent weight means (default: an error that names all of them)",
-    )
-    parser.add_argument(
-        "--platform", metavar="P", help="platform file, or the name of a built-in one (default: default)"
-    )
-    parser.add_argument("--engine", default="compiled", help="compiled (default) or reference: equal numbers")
-    parser.add_argument(
-        "--source-path",
-        metavar="DIR",
-        action="append",
-        default=[],
-        help="folder that holds the package tree of the classes; may be repeated",
-    )
-    add_run_arguments(parser)
 
 
 def problem_options(args: argparse.Namespace) -> ProblemOptions:

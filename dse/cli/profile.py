@@ -4,58 +4,13 @@ import argparse
 from typing import Any
 
 from dse.base.errors import OptionError
-from dse.cli.option_types import option_integer, option_real
 from dse.cli.problem_arguments import print_warnings, refuse_empty
 from dse.cli.progress import run_line
-from dse.cli.run_arguments import add_fifo_size, add_run_arguments, run_options
+from dse.cli.run_arguments import run_options
 from dse.cli.streams import print_json, say
 from dse.flows.bench import BenchSettings
 from dse.flows.profile import ProfileSettings
 from dse.flows.profile_files import ProfiledFiles, ProfileOptions, profile_file
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``dse profile``."""
-    parser.epilog = (
-        "examples: dse profile actors/jpeg/jpeg.xdf -o weights/jpeg/here\n"
-        "          dse profile actors/jpeg/jpeg.xdf --mapping best-01.xcf -o weights/jpeg/in-place"
-    )
-    parser.add_argument("program", metavar="NETWORK.xdf", help="the network")
-    parser.add_argument("-i", "--input", metavar="FILE", help="input (default: what input.default beside it names)")
-    parser.add_argument("-o", "--output", metavar="W", required=True, help="weight folder to write")
-    parser.add_argument("--mapping", metavar="X.xcf", help="profile in this configuration (default: on one core)")
-    parser.add_argument(
-        "--calibrate",
-        type=option_integer,
-        default=2,
-        metavar="N",
-        help="mappings on two cores that tell what crossing costs (default 2; 0: a micro-benchmark tells)",
-    )
-    parser.add_argument("--runs", type=option_integer, default=5, metavar="N", help="runs that are merged (default 5)")
-    parser.add_argument(
-        "--samples", action="store_true", help="keep the cost of every firing, by its place in the trace"
-    )
-    parser.add_argument(
-        "--seed", type=option_integer, default=1, metavar="N", help="of the order of the runs (default 1)"
-    )
-    add_bench_arguments(parser)
-    add_fifo_size(parser)
-    add_run_arguments(parser)
-
-
-def add_bench_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of verbs that build a program to measure it."""
-    parser.add_argument("--compiler", metavar="CXX", help="C++ compiler (default: $CXX, g++, clang++, zig)")
-    parser.add_argument("--march-native", action="store_true", help="use all instructions of this machine")
-    parser.add_argument(
-        "--time-limit",
-        type=option_real,
-        metavar="S",
-        help="end a run of the program after S seconds (default: at least a minute, 100 times the runs before it)",
-    )
-    parser.add_argument(
-        "--source-path", metavar="DIR", action="append", default=[], help="folder of classes; may be repeated"
-    )
 
 
 def bench_settings(args: argparse.Namespace) -> BenchSettings:

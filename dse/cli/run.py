@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from dse.base.diagnostics import render
 from dse.base.errors import Diagnostic
-from dse.cli.option_types import option_integer
 from dse.cli.progress import FiringLines, run_line
-from dse.cli.run_arguments import add_fifo_size, add_run_arguments, run_options
+from dse.cli.run_arguments import run_options
 from dse.cli.streams import READER_GONE, ReaderGone, print_json, program_output, say
 from dse.flows.execution import EXECUTIONS, RunListeners
 from dse.flows.run import RunReport, run_file
@@ -23,27 +22,6 @@ _ENDINGS = {
     "exit": "the program ended itself",
     "frames": "all pictures asked for were shown",
 }
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``dse run``."""
-    parser.epilog = "example: dse run actors/jpeg/jpeg.xdf -i actors/jpeg/input.jpg -o picture.png"
-    parser.add_argument("network", help="network (.xdf)")
-    files = parser.add_argument_group("files")
-    files.add_argument(
-        "-i", "--input", metavar="FILE", help="input, or a folder of inputs; default: the one that input.default names"
-    )
-    files.add_argument("-o", "--output", metavar="FILE", help="pictures (.yuv .png .pgm .ppm), or what a sink writes")
-    files.add_argument("-w", "--write", metavar="FILE", help="what a writer writes (default: as -o)")
-    files.add_argument("-y", "--reference", metavar="FILE", help="planar pictures or bytes that the output must equal")
-    files.add_argument(
-        "--tolerance", type=option_integer, default=0, metavar="N", help="difference of a sample that is accepted"
-    )
-    add_run_arguments(parser)
-    add_fifo_size(parser)
-    parser.add_argument("--why", action="store_true", help="say what each actor waits for at the end")
-    parser.add_argument("--source-path", metavar="DIR", action="append", default=[], help="folder of classes")
-    parser.add_argument("--strict", action="store_true", help="warnings about the network are errors")
 
 
 def run(args: argparse.Namespace) -> int:

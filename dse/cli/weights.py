@@ -13,7 +13,7 @@ from dse.base.errors import OptionError
 from dse.base.escaping import shown
 from dse.cli.predicted_documents import prediction_document, prediction_lines
 from dse.cli.progress import run_line
-from dse.cli.run_arguments import add_run_arguments, run_options
+from dse.cli.run_arguments import run_options
 from dse.cli.streams import filtered, print_json, say, unfiltered
 from dse.flows.execution import EXECUTIONS
 from dse.flows.predict import parse_shape
@@ -27,50 +27,6 @@ from dse.frontend.network.elaborate import load_network
 from dse.model.weights import Arrival, Cost, FifoKind, UnitKind, WeightTable, merge_weights
 from dse.passes.analyses.nominal import nominal_weights
 from dse.run.options import PLAIN_RUN
-
-_ACTIONS = ("show", "convert", "merge", "nominal", "predict")
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``dse weights``."""
-    parser.epilog = (
-        "examples: dse weights show weights/jpeg/desktop\n"
-        "          dse weights convert old.exdf -o weights-CPU.exdf\n"
-        "          dse weights merge predicted measured -o merged     (the later one wins)\n"
-        "          dse weights nominal actors/jpeg/jpeg.xdf -o nominal\n"
-        "          dse weights predict actors/jpeg/jpeg.xdf --device gtx1660s -o weights/jpeg/gtx1660s"
-    )
-    parser.add_argument("action", choices=_ACTIONS, help="what to do")
-    parser.add_argument(
-        "files", nargs="+", metavar="W", help="weight folders or files (.exdf .sxdf .cxdf); nominal, predict: a network"
-    )
-    parser.add_argument("-o", "--output", metavar="W", help="weight folder, or file, to write")
-    parser.add_argument(
-        "--unit", choices=("cpu", "gpu"), help="unit kind of a single file (default: what its name tells)"
-    )
-    parser.add_argument(
-        "--platform",
-        metavar="P",
-        help="nominal: platform whose unit kinds and clocks to use; predict: of the CPU's side of host FIFOs",
-    )
-    parser.add_argument(
-        "--source-path",
-        metavar="DIR",
-        action="append",
-        default=[],
-        help="nominal, predict: folder of classes; may be repeated",
-    )
-    parser.add_argument(
-        "-i",
-        "--input",
-        metavar="FILE",
-        help="predict: input, or a folder of inputs (default: what input.default names)",
-    )
-    parser.add_argument("--device", metavar="D", help="predict: a device file, or the name of a built-in one")
-    parser.add_argument(
-        "--threads", metavar="THxBL", help="predict: blocks x threads of an actor (default: what the device holds)"
-    )
-    add_run_arguments(parser, prefix="predict: ")
 
 
 def _check_output(args: argparse.Namespace) -> None:

@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass
 
+from dse.explore.batch import BATCH
 from dse.explore.evaluator import Evaluator
 from dse.explore.method import SearchMethod
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation, StopReason
-
-BATCH = 8
-"""Points asked for at a time, unless the user says otherwise. Results depend on it, never on the number of workers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

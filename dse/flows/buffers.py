@@ -20,7 +20,8 @@ from dse.flows.setting import Setting, load_setting
 from dse.formats.bxdf import write_bxdf
 from dse.formats.xcf import read_xcf
 from dse.model.design_point import DesignPoint, Partition
-from dse.sizing.buffers import DEFAULT_TOLERANCE, SIZING_METHODS, BufferSizing, SizingMethod, size_buffers
+from dse.sizing.buffers import DEFAULT_TOLERANCE, BufferSizing, size_buffers
+from dse.sizing.methods import SIZING_METHODS, SizingMethod
 
 _QUOTIENT = re.compile(r"-?[0-9]{1,18}/0*[1-9][0-9]{0,17}", re.ASCII)
 

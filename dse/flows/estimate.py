@@ -1,17 +1,18 @@
 """``dse estimate`` as a function: the makespans of given mappings, and where the time goes in each."""
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import Diagnostic, InfeasibleDesign
 from dse.estimate.engine import make_engine
-from dse.flows.capacities import read_capacities
+from dse.flows.capacities import read_capacities, search_capacities
 from dse.flows.clocks import clock_domains, clocked_setting, clocks_of_points, fixed_clocks
+from dse.flows.mappings import read_mappings
 from dse.flows.options import EstimateOptions
 from dse.flows.program import unheard
 from dse.flows.setting import Setting, load_setting
-from dse.formats.xcf import read_xcf, states_sizes
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import Estimate
 from dse.model.platform import Platform
@@ -38,7 +39,10 @@ class MappingEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimated:
-    """The outcome of ``estimate_mappings``, in the order in which the mappings were given."""
+    """The outcome of ``estimate_mappings``, in the order in which the mappings were given.
+
+    Where some came from a list of many, they are in the order of their makespans, deadlocks last.
+    """
 
     setting: Setting
     mappings: tuple[MappingEstimate, ...]
@@ -69,6 +73,8 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
         stage(f"estimating {name}")
         estimate = engine.estimate(point)
         found.append(_mapping_estimate(name, point, estimate, setting))
+    if given.listed:
+        found.sort(key=lambda m: (bool(m.deadlock), m.estimate.makespan))
     return Estimated(
         setting=setting,
         mappings=tuple(found),
@@ -93,16 +99,20 @@ def _mapping_estimate(name: str, point: DesignPoint, estimate: Estimate, setting
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Given:
-    """The points to estimate by name, what is assumed in them, and warnings of their files."""
+    """The points to estimate by name, what is assumed in them, and warnings of their files.
+
+    ``listed``: some are of a list of many.
+    """
 
     points: tuple[tuple[str, DesignPoint], ...]
     assumed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...] = ()
+    listed: bool = False
 
 
 def _given(options: EstimateOptions, setting: Setting) -> _Given:
     """Return the points to estimate, as the options change them."""
-    given = _of_files(options, setting) if options.mappings else _of_one_core(options, setting)
+    given = _of_mappings(options, setting) if options.mappings else _of_one_core(options, setting)
     tokens = read_capacities(options.buffers, setting).tokens if options.buffers else None
     clocks = fixed_clocks(clock_domains(options.clocks, setting.platform))
 
@@ -118,14 +128,19 @@ def _given(options: EstimateOptions, setting: Setting) -> _Given:
     return replace(given, points=tuple((name, changed(point)) for name, point in given.points))
 
 
-def _of_files(options: EstimateOptions, setting: Setting) -> _Given:
-    """Return the points of the mapping files."""
+def _of_mappings(options: EstimateOptions, setting: Setting) -> _Given:
+    """Return the points of the mappings that are given."""
     gather = Gatherer()
-    topology, paths = setting.trace.topology, options.mappings
-    points = tuple((path, read_xcf(path, topology, setting.platform, gather)) for path in paths)
-    sized = options.buffers or all(states_sizes(path) for path in paths)
-    assumed = () if sized else ("FIFO capacities that a mapping does not give: those of the network, else 512 tokens",)
-    return _Given(points=points, assumed=assumed, warnings=tuple(gather.warnings))
+    usual = functools.cache(lambda: search_capacities(setting))
+    given = read_mappings(
+        options.mappings, setting.trace.topology, setting.platform, usual=lambda: usual().tokens, gather=gather
+    )
+    unsized = [mapping for mapping in given.mappings if not mapping.sized and not options.buffers]
+    assumed = usual().assumed if any(mapping.text for mapping in unsized) else ()
+    if any(not mapping.text for mapping in unsized):
+        assumed = (*assumed, "FIFO capacities that a mapping does not give: those of the network, else 512 tokens")
+    points = tuple((mapping.name, mapping.point) for mapping in given.mappings)
+    return _Given(points=points, assumed=assumed, warnings=tuple(gather.warnings), listed=given.listed)
 
 
 def _of_one_core(options: EstimateOptions, setting: Setting) -> _Given:

@@ -14,7 +14,7 @@ from dse.estimate.problem.prepare import prepare
 from dse.explore.distribution.cluster import ClusterEstimator
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget
-from dse.explore.methods.registry import size_text
+from dse.explore.methods.choose import size_text
 from dse.explore.objectives.front import make_goals
 from dse.explore.space.space import Space
 from dse.flows.clocks import clock_domains, clocked_setting, clocks_of_domains

@@ -9,14 +9,13 @@ from dse.flows.kernels import Block, KernelSource, default_trace_size
 from dse.formats.device_yaml import load_device
 from dse.gpu.advise.advice import Advice, Subject, advise
 from dse.gpu.advise.choose import Accelerator, Choice, choose, host_seconds
+from dse.gpu.default_device import DEFAULT_DEVICE
 from dse.gpu.models import KERNEL_COST_MODELS
 from dse.gpu.models.memory_pipeline import MemoryPipeline, PipelineInputs, PipelineTime, ReadCycle, pipeline_time
 from dse.gpu.models.seam import KernelCostModel
 from dse.model.device import ConstantOrigin, Device
 from dse.model.kernel import Kernel, KernelFeatures
 from dse.model.kernel_cost import KernelCost
-
-DEFAULT_DEVICE = "jetson-tk1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

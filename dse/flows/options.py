@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 from dse.base.errors import OptionError
 from dse.base.numbers import MOST_COUNTED, MOST_MHZ, integer_from, parse_decimal, shortened
 from dse.base.registry import nearest_names
+from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget
-from dse.explore.search import BATCH
 from dse.formats.decimals import format_decimal
 from dse.model.design_point import POLICIES, Policy, ReleaseMode, TransferMode
 from dse.run.options import PLAIN_RUN, RunOptions

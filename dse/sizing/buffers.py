@@ -21,7 +21,7 @@ within the tolerance always; their sizes are local optima: buffer sizing for thr
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from dse.base.errors import DeadlockError, OptionError
 from dse.estimate.deadlock import parks_capacities
@@ -30,10 +30,9 @@ from dse.estimate.problem.prepare import prepare
 from dse.estimate.problem.tables import ProblemTables, TransferTable
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Deadlock, DeadlockRow, Estimate, TickUnit
+from dse.sizing.methods import SizingMethod
 from dse.sizing.write_blocking import WriteBlocking
 
-SizingMethod: TypeAlias = Literal["minimal", "maximal", "critical", "heavy", "top-down"]
-SIZING_METHODS: tuple[SizingMethod, ...] = ("minimal", "maximal", "critical", "heavy", "top-down")
 Capacities: TypeAlias = tuple[int, ...]
 DEFAULT_TOLERANCE = Fraction(1, 100)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dse.cli.main import main
-from dse.sizing.buffers import SIZING_METHODS
+from dse.sizing.methods import SIZING_METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
 PINGPONG = str(ROOT / "actors" / "pingpong" / "pingpong.xdf")

@@ -151,6 +151,18 @@ FILES: tuple[FileTarget, ...] = (
         ),
     ),
     FileTarget(
+        name="mapping-csv",
+        file="many.csv",
+        mutations=_TEXT,
+        commands=("estimate net.trace --mapping many.csv --weights w",),
+    ),
+    FileTarget(
+        name="mapping-text",
+        file="map.txt",
+        mutations=_TEXT,
+        commands=("estimate net.trace --mapping map.txt --weights w",),
+    ),
+    FileTarget(
         name="buffer-sizes",
         file="sizes.bxdf",
         mutations=_XML,

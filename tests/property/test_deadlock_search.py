@@ -20,7 +20,8 @@ from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import DeadlockRow
-from dse.sizing.buffers import SIZING_METHODS, BufferSizing, size_buffers
+from dse.sizing.buffers import BufferSizing, size_buffers
+from dse.sizing.methods import SIZING_METHODS
 from tests.property.estimation_cases import Case, Shape, random_case
 from tests.unit.estimate.networks import alone, network, point, problem, weights
 

@@ -1,7 +1,6 @@
-"""The names of the search methods, and which of them ``auto`` is."""
+"""The names of the search methods."""
 
 from dse.base.registry import Registry
-from dse.explore.space.space import Space
 
 METHODS = Registry(
     "search method",
@@ -36,28 +35,3 @@ METHODS = Registry(
     },
 )
 """Name -> class. ``auto`` is not a method: ``choose_method`` turns it into one of these."""
-EXHAUSTIVE_POINTS = 200_000
-"""Up to this many points ``exhaustive`` sorts by their bound (a few seconds) and ``auto`` prefers it.
-
-Sorted, the points most likely to be good come first and few are left to estimate: of the 175 275 mappings of
-``smith_waterman`` on four cores 237 had to be, in 1 s; local search took 5000 estimations to find no better one.
-"""
-
-
-def choose_method(space: Space) -> tuple[str, str]:
-    """Return the method that ``auto`` stands for, and why in words."""
-    if space.size <= EXHAUSTIVE_POINTS:
-        return "exhaustive", "the likely best first, until a bound excludes the rest"
-    return "portfolio", f"{size_text(space)} are too many to cover: searches in turns, and branch and bound for a proof"
-
-
-def size_text(space: Space) -> str:
-    """Return the size of a space in words."""
-    if space.size == space.mappings:
-        return f"{_short(space.size)} mappings"
-    return f"{_short(space.size)} points ({_short(space.mappings)} mappings)"
-
-
-def _short(number: int) -> str:
-    """Return a number in full, or by its power of ten when it is long."""
-    return f"{number:,}" if number < 10**9 else f"about 10^{len(str(number)) - 1}"

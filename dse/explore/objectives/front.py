@@ -8,8 +8,9 @@ from dse.base.errors import OptionError
 from dse.estimate.problem.tables import ProblemTables
 from dse.explore.evaluator import Budget
 from dse.explore.method import SearchContext, SearchMethod
-from dse.explore.objectives.objectives import MAKESPAN, Objective, make_objective
+from dse.explore.objectives.objectives import Objective, make_objective
 from dse.explore.objectives.pareto import Costs, ParetoArchive, hypervolume
+from dse.explore.objectives.registry import MAKESPAN
 from dse.explore.space.placement import Placement
 from dse.explore.space.space import Space
 from dse.model.design_point import DesignPoint

@@ -12,28 +12,14 @@ from typing import Protocol
 import numpy as np
 
 from dse.base.errors import OptionError
-from dse.base.registry import Registry, nearest_names
+from dse.base.registry import nearest_names
 from dse.base.units import PS_PER_S, round_half_up
 from dse.estimate.problem.tables import ProblemTables
+from dse.explore.objectives.registry import MAKESPAN, OBJECTIVES
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import PartitionAccount
 from dse.model.platform import Platform
 from dse.model.trace import Trace
-
-MAKESPAN = "makespan"
-OBJECTIVES = Registry(
-    "objective",
-    {
-        MAKESPAN: "dse.explore.objectives.objectives:Makespan",
-        "throughput": "dse.explore.objectives.objectives:Throughput",
-        "memory": "dse.explore.objectives.objectives:Memory",
-        "traffic": "dse.explore.objectives.objectives:CrossTraffic",
-        "partitions": "dse.explore.objectives.objectives:Partitions",
-        "units": "dse.explore.objectives.objectives:Units",
-        "energy": "dse.explore.objectives.objectives:Energy",
-    },
-)
-"""Name to a class whose constructor takes the tables of the problem and the text behind a colon, if there is one."""
 
 
 class Outcome(Protocol):

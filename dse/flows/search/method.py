@@ -9,7 +9,8 @@ from dse.estimate.engine import ENGINES
 from dse.explore.evaluator import Budget
 from dse.explore.mapping_bound import MappingBound
 from dse.explore.method import SearchContext, SearchMethod, Traffic
-from dse.explore.methods.registry import METHODS, choose_method
+from dse.explore.methods.choose import choose_method
+from dse.explore.methods.registry import METHODS
 from dse.explore.objectives.front import ByGoals, Goals, check_method_for, choose_method_for, unbounded
 from dse.explore.space.space import Space
 from dse.flows.options import ExploreOptions

@@ -14,7 +14,7 @@ from dse.flows.defaults import cpu_only_actors
 from dse.flows.options import ExploreOptions
 from dse.flows.setting import Setting
 from dse.model.design_point import DesignPoint
-from dse.sizing.buffers import SIZING_METHODS
+from dse.sizing.methods import SIZING_METHODS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from dse.base.digests import text_digest
 from dse.base.errors import OptionError
+from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget
 from dse.explore.objectives.front import MAKESPAN_ONLY
-from dse.explore.search import BATCH
 from dse.explore.space.space import Space
 from dse.flows.clocks import clock_domains, domains_text
 from dse.flows.deliver import set_results_aside

@@ -17,7 +17,8 @@ from dse.model.platform import Platform, Unit
 from dse.model.problem import Problem
 from dse.model.trace import Topology, TraceAction, TraceActor, TraceBuffer, make_trace
 from dse.model.weights import Cost, WeightTable
-from dse.sizing.buffers import SIZING_METHODS, BufferSizing, SizingMethod, size_buffers
+from dse.sizing.buffers import BufferSizing, size_buffers
+from dse.sizing.methods import SIZING_METHODS, SizingMethod
 from dse.sizing.write_blocking import WriteBlocking
 from tests.property.estimation_cases import Case, Shape, estimation_cases, random_case
 

@@ -9,7 +9,8 @@ from dse.base.errors import OptionError
 from dse.estimate.compiled.engine import CompiledEngine
 from dse.estimate.problem.build import build_tables
 from dse.explore.objectives.front import make_goals
-from dse.explore.objectives.objectives import OBJECTIVES, make_objective
+from dse.explore.objectives.objectives import make_objective
+from dse.explore.objectives.registry import OBJECTIVES
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import ClockScaling, Platform, Unit
 from dse.model.problem import Problem

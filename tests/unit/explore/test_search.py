@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from dse.base.errors import ExecutionError, FormatError, OptionError
+from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget, Evaluator, Progress
-from dse.explore.methods.registry import METHODS, choose_method, size_text
-from dse.explore.search import BATCH, SearchOutcome, ranked, run_search
+from dse.explore.methods.choose import choose_method, size_text
+from dse.explore.methods.registry import METHODS
+from dse.explore.search import SearchOutcome, ranked, run_search
 from dse.explore.space.space import Space
 from dse.formats.study_file import create_study, move_aside, point_to_json, resume_study
 from dse.model.design_point import DesignPoint

@@ -19,8 +19,9 @@ from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.mapping_bound import MappingBound
 from dse.explore.method import Traffic
+from dse.explore.methods.choose import choose_method
 from dse.explore.methods.improving.iterated_search import IteratedSearch
-from dse.explore.methods.registry import METHODS, choose_method
+from dse.explore.methods.registry import METHODS
 from dse.explore.moves.load_model import LoadAnnealer, LoadModel, by_start
 from dse.explore.moves.moves import (
     Position,

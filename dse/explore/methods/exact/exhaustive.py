@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from dse.explore.method import SearchContext
-from dse.explore.methods.registry import EXHAUSTIVE_POINTS
+from dse.explore.methods.choose import EXHAUSTIVE_POINTS
 from dse.explore.space.space import Candidate
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation

@@ -1,0 +1,1 @@
+"""The arguments of each verb, without what the verb needs to run: ``--help`` imports nothing else."""

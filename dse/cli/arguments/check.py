@@ -1,0 +1,42 @@
+"""The arguments of ``dse check``."""
+
+import argparse
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``dse check``."""
+    parser.epilog = (
+        "example: dse check actors/jpeg/jpeg.xdf\n"
+        "         dse check --all actors --json\n"
+        "         dse check --print-ir Idct2d actors/jpeg/jpeg.xdf"
+    )
+    parser.add_argument("file", nargs="?", help="network (.xdf) or actor (.cal)")
+    parser.add_argument("--all", metavar="DIR", dest="folder", help="check every .cal and .xdf file below DIR")
+    parser.add_argument(
+        "--source-path",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="folder that holds the package tree of the classes; may be repeated; searched first",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="unconnected ports, unknown arguments and missing arguments are errors",
+    )
+    parser.add_argument(
+        "--partial",
+        action="store_true",
+        help="leave out instances of missing classes and broken connections with a warning",
+    )
+    parser.add_argument(
+        "--print-ir",
+        metavar="ACTOR",
+        help="print the typed IR of an actor: an instance or a class of the network, or the actor of the .cal file",
+    )
+    parser.add_argument(
+        "--explicit",
+        action="store_true",
+        help="with --print-ir: as the backends see the actor, every conversion, check, copy and choice written out",
+    )
+    parser.set_defaults(parser_error=parser.error)

@@ -1,0 +1,53 @@
+"""The arguments of ``dse measure``."""
+
+import argparse
+
+from dse.cli.arguments.bench import add_bench_arguments
+from dse.cli.arguments.running import add_run_arguments
+from dse.cli.option_types import option_integer, option_real
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``dse measure``."""
+    parser.epilog = (
+        "examples: dse measure actors/jpeg/jpeg.xdf --sample 32\n"
+        "          dse measure actors/jpeg/jpeg.xdf --mappings dse-out/jpeg --buffers 512 --buffers 1024"
+    )
+    parser.add_argument("program", metavar="NETWORK.xdf", help="the network")
+    parser.add_argument(
+        "-i",
+        "--input",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="input (default: what input.default beside it names); may be repeated: each is measured",
+    )
+    which = parser.add_argument_group("the mappings (one of these)")
+    which.add_argument("--mappings", metavar="X", nargs="+", default=[], help="mapping files, or folders with some")
+    which.add_argument("--top", type=option_integer, metavar="N", help="the N best by estimate")
+    which.add_argument("--sample", type=option_integer, metavar="N", help="N drawn from all mappings on this machine")
+    parser.add_argument(
+        "--buffers",
+        metavar="N",
+        type=option_integer,
+        action="append",
+        default=[],
+        help="FIFO capacity in tokens (default: those of the mappings); may be repeated: each mapping with each",
+    )
+    parser.add_argument(
+        "--weights", metavar="W", action="append", default=[], help="weights (default: they are measured first)"
+    )
+    parser.add_argument(
+        "--calibrate",
+        type=option_integer,
+        default=3,
+        metavar="N",
+        help="mappings that tell what crossing costs; they are not scored (default 3)",
+    )
+    parser.add_argument("--runs", type=option_integer, default=7, metavar="N", help="runs of each mapping (default 7)")
+    parser.add_argument("--seconds", type=option_real, metavar="S", help="start no further round of runs after S")
+    parser.add_argument("--seed", type=option_integer, default=1, metavar="N", help="of sample and order (default 1)")
+    parser.add_argument("--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK/measured)")
+    parser.add_argument("--engine", default="compiled", help="compiled (default) or reference: equal numbers")
+    add_bench_arguments(parser)
+    add_run_arguments(parser)

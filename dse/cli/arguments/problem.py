@@ -1,0 +1,51 @@
+"""Arguments that verbs share which set up a problem: program, input, weights, platform, engine."""
+
+import argparse
+
+from dse.cli.arguments.running import add_run_arguments
+
+
+def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> None:
+    """Add the arguments; ``program`` says what the first one may be."""
+    parser.add_argument("program", metavar=program, help="the program")
+    parser.add_argument(
+        "-i",
+        "--input",
+        metavar="FILE",
+        help="input, or a folder of inputs (default: what input.default beside it names)",
+    )
+    parser.add_argument(
+        "--weights",
+        metavar="W",
+        action="append",
+        default=[],
+        help="weight folder or file; may be repeated; or nominal: counted from the program",
+    )
+    parser.add_argument(
+        "--missing-weights",
+        choices=("error", "zero", "nominal"),
+        default="error",
+        help="what an absent weight means (default: an error that names all of them)",
+    )
+    parser.add_argument(
+        "--platform", metavar="P", help="platform file, or the name of a built-in one (default: default)"
+    )
+    parser.add_argument("--engine", default="compiled", help="compiled (default) or reference: equal numbers")
+    parser.add_argument(
+        "--source-path",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="folder that holds the package tree of the classes; may be repeated",
+    )
+    add_run_arguments(parser)
+
+
+def add_mapping_argument(parser: argparse.ArgumentParser, *, default: str, many: bool = False) -> None:
+    """Add ``--mapping``; ``default``: what happens without it, in words."""
+    if many:
+        help_text = f'mappings: .xcf files, a .csv file of many, or texts "P0:a,b P1:c" (default: {default})'
+        parser.add_argument("--mapping", "--map", metavar="M", nargs="+", action="extend", default=[], help=help_text)
+    else:
+        help_text = f'an .xcf file, or a text "P0:a,b P1:c" (default: {default})'
+        parser.add_argument("--mapping", "--map", metavar="M", help=help_text)

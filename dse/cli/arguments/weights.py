@@ -1,0 +1,49 @@
+"""The arguments of ``dse weights``."""
+
+import argparse
+
+from dse.cli.arguments.running import add_run_arguments
+
+_ACTIONS = ("show", "convert", "merge", "nominal", "predict")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``dse weights``."""
+    parser.epilog = (
+        "examples: dse weights show weights/jpeg/desktop\n"
+        "          dse weights convert old.exdf -o weights-CPU.exdf\n"
+        "          dse weights merge predicted measured -o merged     (the later one wins)\n"
+        "          dse weights nominal actors/jpeg/jpeg.xdf -o nominal\n"
+        "          dse weights predict actors/jpeg/jpeg.xdf --device gtx1660s -o weights/jpeg/gtx1660s"
+    )
+    parser.add_argument("action", choices=_ACTIONS, help="what to do")
+    parser.add_argument(
+        "files", nargs="+", metavar="W", help="weight folders or files (.exdf .sxdf .cxdf); nominal, predict: a network"
+    )
+    parser.add_argument("-o", "--output", metavar="W", help="weight folder, or file, to write")
+    parser.add_argument(
+        "--unit", choices=("cpu", "gpu"), help="unit kind of a single file (default: what its name tells)"
+    )
+    parser.add_argument(
+        "--platform",
+        metavar="P",
+        help="nominal: platform whose unit kinds and clocks to use; predict: of the CPU's side of host FIFOs",
+    )
+    parser.add_argument(
+        "--source-path",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="nominal, predict: folder of classes; may be repeated",
+    )
+    parser.add_argument(
+        "-i",
+        "--input",
+        metavar="FILE",
+        help="predict: input, or a folder of inputs (default: what input.default names)",
+    )
+    parser.add_argument("--device", metavar="D", help="predict: a device file, or the name of a built-in one")
+    parser.add_argument(
+        "--threads", metavar="THxBL", help="predict: blocks x threads of an actor (default: what the device holds)"
+    )
+    add_run_arguments(parser, prefix="predict: ")

@@ -1,0 +1,18 @@
+"""The names of the objectives."""
+
+from dse.base.registry import Registry
+
+MAKESPAN = "makespan"
+OBJECTIVES = Registry(
+    "objective",
+    {
+        MAKESPAN: "dse.explore.objectives.objectives:Makespan",
+        "throughput": "dse.explore.objectives.objectives:Throughput",
+        "memory": "dse.explore.objectives.objectives:Memory",
+        "traffic": "dse.explore.objectives.objectives:CrossTraffic",
+        "partitions": "dse.explore.objectives.objectives:Partitions",
+        "units": "dse.explore.objectives.objectives:Units",
+        "energy": "dse.explore.objectives.objectives:Energy",
+    },
+)
+"""Name to a class whose constructor takes the tables of the problem and the text behind a colon, if there is one."""

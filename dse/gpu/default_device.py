@@ -1,0 +1,3 @@
+"""The GPU that is meant where none is named."""
+
+DEFAULT_DEVICE = "jetson-tk1"

@@ -1,0 +1,6 @@
+"""The names of the ways to size FIFOs (``dse/sizing/buffers.py``)."""
+
+from typing import Literal, TypeAlias
+
+SizingMethod: TypeAlias = Literal["minimal", "maximal", "critical", "heavy", "top-down"]
+SIZING_METHODS: tuple[SizingMethod, ...] = ("minimal", "maximal", "critical", "heavy", "top-down")
