@@ -34,7 +34,7 @@ from dse.formats.yaml_source import Entries, YamlSource, format_error, parse_yam
 from dse.model.design_point import Policy, ReleaseMode, TransferMode
 from dse.native.natives import is_user_native
 from dse.run.options import EXECUTION_MODES, PLAIN_RUN, ExecutionMode, RunOptions
-from dse.sizing.buffers import SIZING_METHODS
+from dse.sizing.methods import SIZING_METHODS
 
 STUDY_FILE = "study.yaml"
 """What the study file is called that a search writes into the folder of its results."""
@@ -425,20 +425,22 @@ class _Writer:
         if problem.platform is not None:
             given = Path(problem.platform).exists()
             yield f"platform: {self._path(problem.platform) if given else quoted(problem.platform)}"
-        if self._notes.measured:
-            yield "weights: {measured: .}"
-        elif problem.weights in ((), (NOMINAL,)):
-            if problem.weights or self._notes.counted:
-                yield f"weights: {NOMINAL}"
-        else:
-            paths = [self._path(text) for text in problem.weights]
-            yield f"weights: {paths[0] if len(paths) == 1 else _items(paths)}"
+        yield from self._weights(problem.weights)
         if problem.missing_weights != "error":
             yield f"missing_weights: {problem.missing_weights}"
         if problem.engine != _USUAL.problem.engine:
             yield f"engine: {quoted(problem.engine)}"
 
-    def _space(self) -> Iterator[str]:
+    def _weights(self, given: tuple[str, ...]) -> Iterator[str]:
+        if self._notes.measured:
+            yield "weights: {measured: .}"
+        elif given not in ((), (NOMINAL,)):
+            paths = [self._path(text) for text in given]
+            yield f"weights: {paths[0] if len(paths) == 1 else _items(paths)}"
+        elif given or self._notes.counted:
+            yield f"weights: {NOMINAL}"
+
+    def _space(self) -> Iterator[str]:  # ways: one for each key that may be left out
         options = self._options
         if options.partitions is not None:
             yield f"partitions: [{options.partitions[0]}, {options.partitions[1]}]"

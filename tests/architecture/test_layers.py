@@ -39,6 +39,7 @@ CONFINED = {
     "mtkahypar": ["explore/methods/constructive/hypergraph"],
     "pymoo": ["explore/methods/sampling/nsga2"],
     "highspy": ["explore/methods/exact/integer_program"],
+    "pyarrow": ["formats/tables"],
     "distributed": ["explore/distribution/cluster"],
     "dask": ["explore/distribution/cluster"],
 }
