@@ -61,10 +61,21 @@ def as_document(sized: SizedBuffers) -> dict[str, object]:
         "capacities_tokens": dict(zip(sized.names, sizing.chosen.capacities, strict=True)),
         "minimal": figures(sizing.minimal),
         "maximal": figures(sizing.maximal),
+        "mapping": None if sizing.own is None else _own(sized, sizing.own),
         "curve": [figures(one) for one in sizing.curve],
         "estimations": sizing.estimations,
         "assumed": list(sized.assumed),
         "execution": execution_of(sized.setting.trace),
+    }
+
+
+def _own(sized: SizedBuffers, own: Sizing) -> dict[str, object]:
+    """Return the JSON of the sizes that the mapping came with."""
+    return {
+        "memory_bytes": own.memory_bytes,
+        "makespan": None if own.deadlock else own.makespan,
+        "deadlock": own.deadlock,
+        "capacities_tokens": dict(zip(sized.names, own.capacities, strict=True)),
     }
 
 
@@ -79,7 +90,7 @@ def _print(sized: SizedBuffers, quiet: bool) -> None:
     print("\nmemory against makespan, of everything that was tried:")
     print(render(_curve_table(sized)))
     print(f"\n{sizing.estimations} sizes estimated")
-    if note := minimal_note(sizing):
+    for note in filter(None, (minimal_note(sizing), slower_note(sizing))):
         print(wrapped(note))
 
 
@@ -92,10 +103,25 @@ def minimal_note(sizing: BufferSizing) -> str:
     return f"{promise}; other sizes together may need less" if sizing.method == "minimal" else ""
 
 
+def slower_note(sizing: BufferSizing) -> str:
+    """Return that larger FIFOs are slower, where some smaller ones that were tried are quicker; else nothing."""
+    best, largest, own = sizing.curve[-1], sizing.maximal, sizing.own
+    if best.makespan >= largest.makespan:
+        return ""
+    which = "the mapping's own sizes" if own is not None and best.capacities == own.capacities else "smaller sizes"
+    text = time_text(best.makespan, sizing.tick_unit)
+    return (
+        f"larger FIFOs are slower here: {which} ({best.memory_bytes:,} B) take {text}, the maximal ones "
+        f"{100 * (largest.makespan / best.makespan - 1):.1f} % longer; room changes which firing comes first on a core"
+    )
+
+
 def _fifo_table(sized: SizedBuffers) -> Table:
-    """Return one row a FIFO with its minimal, chosen and maximal tokens, and the totals."""
+    """Return one row a FIFO with its minimal, chosen and maximal tokens, those of the mapping, and the totals."""
     sizing = sized.sizing
     columns: dict[str, Sizing] = {"minimal": sizing.minimal, sizing.method: sizing.chosen, "maximal": sizing.maximal}
+    if sizing.own is not None:
+        columns["mapping"] = sizing.own
     table = NamesTable()
     table.add_column("FIFO", overflow="fold")
     for name in columns:
@@ -104,15 +130,20 @@ def _fifo_table(sized: SizedBuffers) -> Table:
         table.add_row(name, *(f"{column.capacities[b]:,}" for column in columns.values()))
     table.add_section()
     table.add_row("memory", *(f"{column.memory_bytes:,} B" for column in columns.values()))
-    table.add_row("makespan", *(time_text(column.makespan, sizing.tick_unit) for column in columns.values()))
+    table.add_row("makespan", *(_makespan(column, sizing) for column in columns.values()))
     return table
+
+
+def _makespan(one: Sizing, sizing: BufferSizing) -> str:
+    return "deadlock" if one.deadlock else time_text(one.makespan, sizing.tick_unit)
 
 
 def _curve_table(sized: SizedBuffers) -> Table:
     table = NamesTable()
-    for name in ("memory", "makespan", "to maximal sizes"):
+    curve, quickest = sized.sizing.curve, sized.sizing.quickest_known
+    known, whole = "maximal sizes" if quickest is sized.sizing.maximal else "the mapping", quickest.makespan
+    for name in ("memory", "makespan", f"to {known}"):
         table.add_column(name, justify="right", no_wrap=True)
-    curve, whole = sized.sizing.curve, sized.sizing.maximal.makespan
     step = max(1, -(-len(curve) // CURVE_SHOWN))
     for one in (*curve[:-1:step], *curve[-1:]):
         gap = "" if whole == 0 else f"{100 * (one.makespan / whole - 1):+.1f} %"

@@ -12,7 +12,7 @@ from dse.cli.profile import bench_settings
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import run_options
 from dse.cli.streams import print_json, say
-from dse.flows.inputs import require_place
+from dse.flows.inputs import is_folder, require_place
 from dse.flows.measure import Measured, MeasureOptions, measure_mappings
 from dse.flows.measure_files import measured_document, write_measured
 from dse.flows.measure_points import MeasureSettings
@@ -72,10 +72,10 @@ def _options(args: argparse.Namespace) -> MeasureOptions:
 
 
 def mapping_files(given: list[str]) -> list[str]:
-    """Return mapping files, and those in folders, sorted. Raises ``OptionError`` for a folder without any."""
+    """Return mappings as given, and the files in folders, sorted. Raises ``OptionError`` for a folder without any."""
     found = []
     for name in given:
-        files = sorted(str(path) for path in Path(name).glob("*.xcf")) if Path(name).is_dir() else [name]
+        files = sorted(str(path) for path in Path(name).glob("*.xcf")) if is_folder(name) else [name]
         if not files:
             raise OptionError(f"the folder '{name}' holds no mapping", expected="files that end in .xcf")
         found += files
@@ -136,6 +136,8 @@ def _agreement_table(comparison: Comparison) -> Table:
         ("estimate", comparison.estimated),
         ("heaviest load", comparison.by_load),
         ("noise: half of the runs", comparison.noise),
+        ("estimate, fastest runs", comparison.least),
+        ("noise, fastest runs", comparison.least_noise),
     ]
     for name, agreement in rows:
         if agreement is not None:

@@ -11,24 +11,25 @@ from dse.base.errors import Diagnostic, OptionError
 from dse.base.numbers import ANY_NUMBER, parse_decimal, shortened
 from dse.base.registry import nearest_names
 from dse.estimate.engine import make_engine
-from dse.flows.capacities import Capacities
+from dse.flows.capacities import Capacities, search_capacities
 from dse.flows.clocks import clocked_setting, clocks_of_points
 from dse.flows.estimate import no_cpu
+from dse.flows.mappings import read_mapping
 from dse.flows.options import ProblemOptions
 from dse.flows.program import unheard
 from dse.flows.setting import Setting, load_setting
 from dse.formats.bxdf import write_bxdf
-from dse.formats.xcf import read_xcf
 from dse.model.design_point import DesignPoint, Partition
 from dse.sizing.buffers import DEFAULT_TOLERANCE, BufferSizing, size_buffers
 from dse.sizing.methods import SIZING_METHODS, SizingMethod
 
+UNSIZED = "the mapping says no FIFO sizes: its own are those of the network, else 512 tokens"
 _QUOTIENT = re.compile(r"-?[0-9]{1,18}/0*[1-9][0-9]{0,17}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BufferOptions:
-    """What to size: a mapping file (None: each actor on a core of its own), how, and where to write the sizes."""
+    """What to size: a mapping, a file or a text (None: each actor on a core of its own), how, and where to write."""
 
     problem: ProblemOptions
     mapping: str | None = None
@@ -63,12 +64,16 @@ def size_fifos(options: BufferOptions, stage: Callable[[str], None] = unheard) -
         warnings: tuple[Diagnostic, ...] = ()
     else:
         gather = Gatherer()
-        point, assumed = read_xcf(options.mapping, topology, setting.platform, gather), ()
+        given = read_mapping(
+            options.mapping, topology, setting.platform, usual=lambda: search_capacities(setting).tokens, gather=gather
+        )
+        point, assumed = given.point, () if given.sized else (UNSIZED,)
         setting = clocked_setting(setting, clocks_of_points((point,), setting.platform))
         warnings = tuple(gather.warnings)
     stage("sizing the FIFOs")
     engine = make_engine(options.problem.engine, setting.problem)
-    sizing = size_buffers(setting.tables, engine, point, options.method, options.tolerance)
+    with_own = options.mapping is not None
+    sizing = size_buffers(setting.tables, engine, point, options.method, options.tolerance, with_own=with_own)
     if options.out is not None:
         _write(sizing, setting, options.out)
     return SizedBuffers(

@@ -59,8 +59,10 @@ class Explored:
     notes: tuple[str, ...]
 
 
-def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored:
+def explore(options: ExploreOptions, watcher: Watcher | None = None, given: Setting | None = None) -> Explored:
     """Search the mappings of a network, rank them and deliver the best with a report.
+
+    ``given``: the setting of ``options.problem`` where that is loaded already.
 
     A budget in seconds counts from here, and bounds everything until the last evaluation (``dse.base.time_limit``);
     only the compiling of the engine is not counted. The report comes after it, with one more estimate of the first.
@@ -74,7 +76,7 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
     watch = _timed(watcher or Watcher(), limit)
     try:
         with limit.enforced():
-            ready = _set_up(options, watch, limit)
+            ready = _set_up(options, watch, limit, given)
     except TimeSpent:
         raise too_early(limit) from None
     setting, engine = ready.search.setting, ready.engine
@@ -88,7 +90,7 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
         watch.stage("writing the report")
         inputs = _report_inputs(options, setting, study, engine, ready.search.plan.budget, best.found)
         ready.store.commit()  # it and its folder are still where they were
-        described = _described(options, study, ready.out)
+        described = _described(options, study, setting, ready.out)
         delivery = deliver(inputs, setting.platform, out=ready.out, best=options.best, described=described)
         ready.store.finish()
     return Explored(
@@ -125,10 +127,10 @@ class _Ready:
     out: Path
 
 
-def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit) -> _Ready:
+def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit, given: Setting | None) -> _Ready:
     """Return a search that is ready to run; it is shown to those who watch."""
     check_options(options)
-    plain = load_setting(options.problem, watch.stage, limit, measuring(options))
+    plain = given or load_setting(options.problem, watch.stage, limit, measuring(options))
     domains = clock_domains(options.clocks, plain.platform)
     setting = clocked_setting(plain, clocks_of_domains(domains))
     watch.stage("gathering the mappings")
@@ -187,11 +189,11 @@ def _threads(options: ExploreOptions, setting: Setting, engine: Engine) -> Threa
     return ThreadEstimator(engine, options.workers, setting.trace.n_firings)
 
 
-def _described(options: ExploreOptions, study: Study, out: Path) -> str | None:
+def _described(options: ExploreOptions, study: Study, setting: Setting, out: Path) -> str | None:
     """Return the study file of a search, None where the one that it is from lies in its folder."""
     if is_study_file(out / STUDY_FILE, options.study_file):
         return None
-    own = measuring(options) is not None
+    own = measuring(options) is not None and setting.network is not None
     kept = own and kept_weights(out) is not None
     ended = study.evaluations if study.stop == "seconds" else None
     return study_text(options, out, StudyNotes(measured=kept, counted=own and not kept, ended_after=ended))

@@ -16,13 +16,13 @@ from dse.explore.space.space import Candidate as SpaceCandidate
 from dse.explore.space.space import Space, SpaceOptions
 from dse.flows.bench import Bench, open_bench
 from dse.flows.inputs import default_input, require_file, require_input
+from dse.flows.mappings import GivenMapping, read_mappings
 from dse.flows.measure_points import MeasureSettings, UsualResults, cannot_run, usual_results, why_wrong, written_point
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, check_settings, profile_on_bench, run_capacities
 from dse.flows.profile_manifest import Pairs, conditions
 from dse.flows.program import UNNAMED_OUTPUT, unheard
 from dse.flows.setting import COMPILING
 from dse.formats.weights_folder import read_weights
-from dse.formats.xcf import read_xcf, states_sizes
 from dse.frontend.network.elaborate import load_network
 from dse.measure.comparison import Comparison, Prediction, compare
 from dse.measure.machine import State, machine_moment, unsteady
@@ -44,7 +44,7 @@ _MOST_ESTIMATED = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureOptions:
-    """What to measure. ``mappings``: files; else the ``top`` best by estimate, or a ``sample`` of all mappings.
+    """What to measure. ``mappings``: files or texts; else the ``top`` best by estimate, or a ``sample`` of all.
 
     ``inputs``: each is profiled and measured; empty: the default one. ``buffers``: FIFO sizes in tokens, each mapping
     with each; empty: those of the network. ``weights``: of these folders and files; empty: they are measured first.
@@ -167,7 +167,7 @@ class _Journey:
         self._stage = stage
         self._platform = this_machine(bench.facts, len(bench.cores))
         self._rng = np.random.default_rng(options.settings.seed)
-        self._of_files = {path: read_xcf(path, bench.topology, self._platform) for path in options.mappings}
+        self._given = read_mappings(options.mappings, bench.topology, self._platform).mappings
 
     def measured(self) -> Measured:
         """Return the outcome of all stages."""
@@ -249,7 +249,7 @@ class _Journey:
         """Return the mappings that are asked for; of ``top``, those that are best in this case."""
         options, topology = self._options, self._bench.topology
         if options.mappings:
-            return [self._of_file(path, case) for path in options.mappings]
+            return [self._of_given(mapping, case) for mapping in self._given]
         space = build_space(topology, self._platform, SpaceOptions(capacities=(case.capacities,)))
         rng = np.random.default_rng(options.settings.seed)
         if options.sample is not None:
@@ -259,10 +259,10 @@ class _Journey:
         best = sorted(range(len(points)), key=lambda k: (times[k] is None, times[k] or 0.0))
         return [points[k] for k in best[: options.top]]
 
-    def _of_file(self, path: str, case: _Case) -> DesignPoint:
-        point = replace(self._of_files[path], name=Path(path).stem)
-        keeps = case.tokens is None and states_sizes(path)
-        return point if keeps else replace(point, capacities=case.capacities)
+    def _of_given(self, mapping: GivenMapping, case: _Case) -> DesignPoint:
+        name = mapping.name if mapping.text else Path(mapping.name).stem
+        keeps = case.tokens is None and mapping.sized
+        return replace(mapping.point, name=name, capacities=mapping.point.capacities if keeps else case.capacities)
 
     def _runnable(
         self, entries: Sequence[_Entry], usual: Mapping[str | None, UsualResults]

@@ -1,22 +1,19 @@
 """``dse profile`` as a function: loads the network, profiles it, writes the weight set and what belongs to it."""
 
 import contextlib
-import io
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-
-import numpy as np
 
 from dse.base.cores import usable_cores
 from dse.base.errors import Diagnostic, ExecutionError
 from dse.base.files import write_whole
 from dse.flows.inputs import default_input, require_file, require_input, require_place
+from dse.flows.mappings import read_mapping
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
 from dse.flows.program import UNNAMED_OUTPUT, unheard
+from dse.formats.samples_file import SAMPLES, samples_bytes
 from dse.formats.weights_folder import MANIFEST, write_weights_folder
-from dse.formats.xcf import read_xcf
 from dse.frontend.network.elaborate import load_network
 from dse.measure.firing_costs import firing_costs
 from dse.measure.session import STATES
@@ -28,13 +25,11 @@ from dse.run.record import topology_of
 
 CROSSINGS = "crossings.tsv"
 """File of a measured set with the table of the micro-benchmark."""
-SAMPLES = "samples.npz"
-"""File of a measured set with the cost of every firing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileOptions:
-    """What to profile. ``output``: the folder of the weights; ``mapping``: a file, None: one core.
+    """What to profile. ``output``: the folder of the weights; ``mapping``: a file or a text, None: one core.
 
     ``samples``: keep the cost of every firing. ``fifo_tokens``: size of FIFOs for which the network says nothing.
     """
@@ -81,11 +76,10 @@ def profile_file(options: ProfileOptions, stage: Callable[[str], None] = unheard
     return ProfiledFiles(profiled=profiled, written=_written(profiled, options), diagnostics=loaded.warnings)
 
 
-def _mapping(path: str, network: Network) -> DesignPoint:
-    """Return the mapping of a file for the CPUs of this machine."""
-    require_file(path, "a mapping (.xcf)")
+def _mapping(given: str, network: Network) -> DesignPoint:
+    """Return a mapping, a file or a text, for the CPUs of this machine."""
     here = Platform(name="this machine", units=(Unit(name="cpu", kind="cpu", cores=len(usable_cores())),))
-    return read_xcf(path, topology_of(network), here)
+    return read_mapping(given, topology_of(network), here).point
 
 
 def _written(profiled: ProfiledNetwork, options: ProfileOptions) -> tuple[str, ...]:
@@ -98,7 +92,7 @@ def _written(profiled: ProfiledNetwork, options: ProfileOptions) -> tuple[str, .
         names += [f"{state.state}/{name}" for name in below]
     more: dict[str, bytes | str] = {CROSSINGS: profiled.crossings} if profiled.crossings else {}
     if options.samples:
-        more[SAMPLES] = samples_bytes(profiled)
+        more[SAMPLES] = samples_of(profiled)
     try:
         for name, data in more.items():
             write_whole(folder / name, data)
@@ -132,19 +126,8 @@ def _is_of_profile(manifest: Path) -> bool:
         return False
 
 
-def samples_bytes(profiled: ProfiledNetwork) -> bytes:
-    """Return an npz file: for each actor, by its name, what each firing cost, float32, in counts of the counter."""
+def samples_of(profiled: ProfiledNetwork) -> bytes:
+    """Return the file with what each firing cost."""
     runs = profiled.runs
-    arrays = {
-        costs.name: costs.counts
-        for costs in firing_costs(runs.profile, [run.samples for run in runs.timed], profiled.topology, runs.firings)
-    }
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:  # as savez, whose parameters some names are
-        for name, counts in arrays.items():
-            told = zipfile.ZipInfo(f"{name}.npy")
-            told.compress_type = zipfile.ZIP_DEFLATED
-            member = io.BytesIO()
-            np.lib.format.write_array(member, counts, allow_pickle=False)
-            archive.writestr(told, member.getbuffer())
-    return file.getvalue()
+    costs = firing_costs(runs.profile, [run.samples for run in runs.timed], profiled.topology, runs.firings)
+    return samples_bytes({of_actor.name: of_actor.counts for of_actor in costs})

@@ -23,6 +23,7 @@ from dse.flows.options import (
     NOMINAL,
     ClockRequest,
     ExploreOptions,
+    GraphOptions,
     MissingMode,
     ProblemOptions,
     parse_clocks,
@@ -32,6 +33,7 @@ from dse.formats.builtin import builtin_names
 from dse.formats.decimals import format_decimal
 from dse.formats.yaml_source import Entries, YamlSource, format_error, parse_yaml, quoted, yaml_document
 from dse.model.design_point import Policy, ReleaseMode, TransferMode
+from dse.model.weights import UnitKind
 from dse.native.natives import is_user_native
 from dse.run.options import EXECUTION_MODES, PLAIN_RUN, ExecutionMode, RunOptions
 from dse.sizing.methods import SIZING_METHODS
@@ -43,6 +45,7 @@ _KEYS = (
     "input",
     "source_paths",
     "run",
+    "graph",
     "platform",
     "weights",
     "missing_weights",
@@ -57,6 +60,7 @@ _KEYS = (
     "measure",
     "refine",
 )
+_GRAPH_KEYS = ("iterations", "processors")
 _RUN_KEYS = ("loops", "frames", "max_firings", "max_memory_bytes", "execution", "allow_files", "natives")
 _SPACE_KEYS = (
     "partitions",
@@ -203,6 +207,7 @@ class _Reader:
             platform=self._platform(keys.text("platform")),
             engine=engine or "compiled",
             run=self._run(keys.inner("run", _RUN_KEYS)),
+            graph=self._graph(keys.inner("graph", _GRAPH_KEYS)),
             gpu_capable=None if auto else _Keys(self._source, space, "space").texts("gpu_capable"),
         )
 
@@ -248,6 +253,12 @@ class _Reader:
             allow_files=tuple(map(self._path, keys.texts("allow_files"))),
             natives=tuple(self._natives(keys.inner("natives", None))),
         )
+
+    def _graph(self, keys: _Keys) -> GraphOptions:
+        types = keys.inner("processors", get_args(UnitKind))
+        named = ((cast(UnitKind, kind), types.text(kind)) for kind in types.entries)
+        processors = tuple((kind, name) for kind, name in named if name is not None)
+        return GraphOptions(iterations=keys.integer("iterations"), processors=processors)
 
     def _natives(self, keys: _Keys) -> Iterator[tuple[str, str]]:
         for key in keys.entries:
@@ -395,6 +406,7 @@ class _Writer:
         if problem.source_paths:
             yield f"source_paths: {_items(map(self._path, problem.source_paths))}"
         yield from self._run(problem.run)
+        yield from _section("graph", self._graph(problem.graph))
         yield from self._costs(problem)
         yield from _section("space", self._space())
         yield f"objectives: {_items(map(quoted, options.objectives))}"
@@ -419,6 +431,12 @@ class _Writer:
                 yield f"natives: {_pairs((key, quoted(target)) for key, target in targets)}"
 
         return _section("run", lines())
+
+    def _graph(self, graph: GraphOptions) -> Iterator[str]:
+        if graph.iterations is not None:
+            yield f"iterations: {graph.iterations}"
+        if graph.processors:
+            yield f"processors: {_pairs((kind, quoted(name)) for kind, name in graph.processors)}"
 
     def _costs(self, problem: ProblemOptions) -> Iterator[str]:
         """Yield platform, weights and engine."""

@@ -47,9 +47,12 @@ _REAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]
 _EXPR_KINDS = ("Literal", "Var", "UnaryOp", "BinOpSeq", "BinOp", "List")
 
 
-def parse_xdf(path: str, gather: Gatherer) -> XdfNetwork | None:
-    """Return the network of an XDF file, or None with every error of the file in ``gather``."""
-    source = parse_xml(path, gather)
+def parse_xdf(path: str, gather: Gatherer, text: str | None = None) -> XdfNetwork | None:
+    """Return the network of an XDF file, or None with every error of the file in ``gather``.
+
+    ``text`` stands for the content of the file where an editor holds it.
+    """
+    source = parse_xml(path, gather, text)
     if source is None:
         return None
     try:

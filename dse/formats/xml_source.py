@@ -100,21 +100,22 @@ def _why_unreadable(error: OSError | ValueError) -> str:
             return "this is not a file name"
 
 
-def parse_xml(path: str, gather: Gatherer) -> XmlSource | None:
-    """Return the parsed document, or None with every syntax error of it in ``gather``."""
-    try:
-        data = read_bytes(path)
-    except DseError as error:
-        gather.extend(error.diagnostics)
-        return None
-    if not data.strip():
-        gather.error("the file is empty", file_span(path, 0), "expected an XML document")
-        return None
-    if b"\0" in data and not data.startswith(_UTF16_MARKS):
-        gather.error("this is a binary file", file_span(path, 0), "expected an XML document")
+def parse_xml(path: str, gather: Gatherer, text: str | None = None) -> XmlSource | None:
+    """Return the parsed document, or None with every syntax error of it in ``gather``.
+
+    ``text`` stands for the content of the file where an editor holds it; the encoding that it declares does not count.
+    """
+    data = _content(path, gather, text)
+    if data is None:
         return None
     parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, recover=True, huge_tree=False
+        encoding=None if text is None else "utf-8",
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        dtd_validation=False,
+        recover=True,
+        huge_tree=False,
     )
     try:
         root = etree.fromstring(data, parser)
@@ -125,7 +126,23 @@ def parse_xml(path: str, gather: Gatherer) -> XmlSource | None:
     if root is None:
         gather.error("this is not an XML document", file_span(path, 1), "expected a start tag such as '<XDF ...>'")
         return None
-    return XmlSource(path, root, _decode(data, root))
+    return XmlSource(path, root, _decode(data, root) if text is None else text)
+
+
+def _content(path: str, gather: Gatherer, text: str | None) -> bytes | None:
+    """Return what is to be parsed, or None with the reason why there is nothing in ``gather``."""
+    try:
+        data = read_bytes(path) if text is None else text.encode("utf-8", "replace")
+    except DseError as error:
+        gather.extend(error.diagnostics)
+        return None
+    if not data.strip():
+        gather.error("the file is empty", file_span(path, 0), "expected an XML document")
+        return None
+    if b"\0" in data and not data.startswith(_UTF16_MARKS):
+        gather.error("this is a binary file", file_span(path, 0), "expected an XML document")
+        return None
+    return data
 
 
 def _report_syntax_errors(path: str, data: bytes, parser: etree.XMLParser, gather: Gatherer) -> bool:

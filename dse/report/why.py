@@ -90,6 +90,7 @@ def reasons_of(
     ]
     fifos = [_fifo(topology, b, account) for b, account in enumerate(estimate.buffers)]
     busiest = busiest_partition(point, estimate.partitions)
+    alone = "" if busiest is None else _alone(topology, point, partitions, busiest)
     return Reasons(
         makespan=estimate.makespan,
         partitions=partitions,
@@ -97,7 +98,7 @@ def reasons_of(
         waiting_actors=_top(actors),
         blocking_fifos=_top(fifos),
         lower_bounds=lower_bounds,
-        verdict=_verdict(estimate, busiest, lower_bounds),
+        verdict=_verdict(estimate, busiest, lower_bounds, alone),
     )
 
 
@@ -111,15 +112,38 @@ def _top(waits: list[Waiting]) -> tuple[Waiting, ...]:
     return tuple(sorted(found, key=lambda w: -(w.by_tokens + w.by_space))[:TOP])
 
 
-def _verdict(estimate: Estimate, busiest: Busiest | None, bounds: Sequence[LowerBound]) -> str:
-    """Return what limits the mapping: its load, the space of the FIFOs, or the order in which tokens come."""
+def _alone(topology: Topology, point: DesignPoint, partitions: Sequence[PartitionTime], busiest: Busiest) -> str:
+    """Return what a faster actor would give where the busiest partition is that actor alone; else nothing."""
+    own = next(p.actors for p in point.partitions if p.name == busiest.partition)
+    if len(own) != 1:
+        return ""
+    name, share = topology.actors[own[0]].name, 100 * busiest.busy / busiest.core_time
+    text = f"{name} alone keeps {busiest.partition} {share:.0f} % busy: no mapping helps but on a faster unit; "
+    following = max((p for p in partitions if p.name != busiest.partition), key=_load, default=None)
+    if following is None or _load(following) == 0:
+        return f"{text}as much as {name} is faster, so is the whole"
+    load = _load(following)
+    gain = f"a faster {name} gives up to {1 / load:.2f}x"
+    return f"{text}{gain}, until {following.name} limits it ({100 * load:.0f} % busy)"
+
+
+def _load(partition: PartitionTime) -> float:
+    """Return the share of the core time of a partition in which it is busy."""
+    return 1 - partition.ticks[-1] / partition.core_time if partition.core_time else 0.0
+
+
+def _verdict(estimate: Estimate, busiest: Busiest | None, bounds: Sequence[LowerBound], alone: str) -> str:
+    """Return what limits the mapping: its load, the space of the FIFOs, or the order in which tokens come.
+
+    ``alone``: what a faster actor would give where the busiest partition is one actor; else empty.
+    """
     if busiest is None or estimate.makespan == 0:
         return "nothing takes any time: are the weights all zero?"
     if bounds and estimate.makespan == bounds[0].makespan:
         return f"it meets a proven lower bound ({bounds[0].reason}): no mapping of this space is faster"
     share = busiest.busy / busiest.core_time
     if share >= 0.9:
-        return (
+        return alone or (
             f"the load of {busiest.partition} limits it ({100 * share:.0f} % busy): "
             "only taking work off that partition helps"
         )

@@ -13,6 +13,10 @@ Methods (``size_buffers``):
 - ``top-down``: from maximal, buffers are lowered, the largest in bytes first, while the makespan stays within the
   tolerance.
 
+The tolerance counts from the makespan of the maximal sizes, or of the mapping's own sizes where those are quicker: room
+lets a firing start earlier and come before another one on its core, so that larger sizes may be slower. The last three
+methods then begin with the mapping's own sizes where they find nothing else that is quick enough.
+
 The five ways follow what TURNUS's manual describes of its buffer heuristics (close-to-minimal, maximal, bottom-up by
 critical or heavy blocking, top-down); steps, order and guarantees are our own. The makespan of the last three is
 within the tolerance always; their sizes are local optima: buffer sizing for throughput is NP-hard (Stuijk et al. 2008).
@@ -39,11 +43,15 @@ DEFAULT_TOLERANCE = Fraction(1, 100)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizing:
-    """Capacities in tokens of all buffers, the memory of their tokens in bytes, and the makespan in ticks."""
+    """Capacities in tokens of all buffers, the memory of their tokens in bytes, and the makespan in ticks.
+
+    ``deadlock``: the run does not complete with them; the makespan then means nothing.
+    """
 
     capacities: Capacities
     memory_bytes: int
     makespan: int
+    deadlock: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +59,8 @@ class BufferSizing:
     """The outcome of ``size_buffers``.
 
     ``curve``: of all sizes that were tried those that no other beats in both memory and makespan, by rising memory.
-    ``estimations``: how many runs were simulated.
+    ``estimations``: how many runs were simulated. ``own``: the sizes that the mapping came with, None where those do
+    not count.
     """
 
     method: SizingMethod
@@ -62,6 +71,12 @@ class BufferSizing:
     maximal: Sizing
     curve: tuple[Sizing, ...]
     estimations: int
+    own: Sizing | None = None
+
+    @property
+    def quickest_known(self) -> Sizing:
+        """The maximal sizes, or the mapping's own where those are quicker: what the tolerance counts from."""
+        return _quicker(self.maximal, self.own)
 
 
 def size_buffers(
@@ -70,8 +85,10 @@ def size_buffers(
     point: DesignPoint,
     method: SizingMethod,
     tolerance: Fraction = DEFAULT_TOLERANCE,
+    *,
+    with_own: bool = False,
 ) -> BufferSizing:
-    """Return buffer sizes for the mapping of ``point``, whose own capacities are not looked at.
+    """Return buffer sizes for the mapping of ``point``; its own capacities count only ``with_own``.
 
     Raises:
         DeadlockError: the run cannot complete whatever the sizes.
@@ -82,7 +99,9 @@ def size_buffers(
     runs = _Runs(tables, engine, point)
     minimal = runs.sizing(_minimal(tables, runs))
     maximal = runs.sizing(_maximal(tables, runs, minimal.capacities))
-    limit = int(maximal.makespan * (1 + tolerance))
+    own = runs.sizing(point.capacities) if with_own else None
+    quickest = _quicker(maximal, own)
+    limit = int(quickest.makespan * (1 + tolerance))
     match method:
         case "minimal":
             chosen = minimal.capacities
@@ -91,12 +110,12 @@ def size_buffers(
         case "critical":
             blocking = WriteBlocking(tables.problem.trace)
             grown = _grown(runs, minimal, maximal, limit, lambda c: runs.critical_blocking(c, blocking))
-            chosen = _shrunk(runs, grown, minimal.capacities, limit)
+            chosen = _shrunk(runs, _fitting(runs, grown, quickest, limit), minimal.capacities, limit)
         case "heavy":
             grown = _grown(runs, minimal, maximal, limit, runs.total_blocking)
-            chosen = _shrunk(runs, grown, minimal.capacities, limit)
+            chosen = _shrunk(runs, _fitting(runs, grown, quickest, limit), minimal.capacities, limit)
         case "top-down":
-            chosen = _shrunk(runs, maximal.capacities, runs.least, limit)
+            chosen = _shrunk(runs, _fitting(runs, maximal.capacities, quickest, limit), runs.least, limit)
         case _:
             assert_never(method)
     return BufferSizing(
@@ -108,7 +127,18 @@ def size_buffers(
         maximal=maximal,
         curve=runs.curve(),
         estimations=runs.estimations,
+        own=own,
     )
+
+
+def _quicker(maximal: Sizing, own: Sizing | None) -> Sizing:
+    """Return the maximal sizes, or a mapping's own where those are quicker."""
+    return maximal if own is None or own.deadlock or own.makespan >= maximal.makespan else own
+
+
+def _fitting(runs: "_Runs", capacities: Capacities, quickest: Sizing, limit: int) -> Capacities:
+    """Return the capacities if they are quick enough, else the quickest that are known."""
+    return capacities if runs.within(capacities, limit) else quickest.capacities
 
 
 class _Runs:
@@ -165,10 +195,12 @@ class _Runs:
 
     def sizing(self, capacities: Capacities) -> Sizing:
         """Return capacities with what they cost."""
+        estimate = self.estimate(capacities)
         return Sizing(
             capacities=capacities,
             memory_bytes=self.memory_bytes(capacities),
-            makespan=self.estimate(capacities).makespan,
+            makespan=estimate.makespan,
+            deadlock=estimate.deadlock is not None,
         )
 
     def curve(self) -> tuple[Sizing, ...]:

@@ -51,3 +51,15 @@ def test_the_table_shows_minimal_chosen_and_maximal(mapping: str, capsys: pytest
     text = capsys.readouterr().out
     assert {"minimal", "top-down", "maximal", "makespan"} <= set(text.split())
     assert all(len(line) <= 100 for line in text.splitlines() if not line.startswith("assumed"))
+
+
+def test_the_sizes_of_the_mapping_stand_beside(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "P0:Merger P1:PingPong,Prod P2:* buffers=2"
+    document = run_json(capsys, "buffers", PINGPONG, "--map", text)
+    own = document["mapping"]
+    assert set(own["capacities_tokens"].values()) == {2}
+    (row,) = run_json(capsys, "estimate", PINGPONG, "--map", text)
+    assert row["makespan"] == own["makespan"]
+    assert main(["buffers", PINGPONG, "--map", text]) == 0
+    assert "mapping" in capsys.readouterr().out.split()
+    assert run_json(capsys, "buffers", PINGPONG)["mapping"] is None

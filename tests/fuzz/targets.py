@@ -105,6 +105,17 @@ FILES: tuple[FileTarget, ...] = (
         commands=("trace --info net.trace", "estimate net.trace --weights w"),
     ),
     FileTarget(
+        name="sdf3",
+        file="camera.xml",
+        mutations=_XML,
+        commands=(
+            "trace --info camera.xml --iterations 3",
+            "trace camera.xml --export out.xml --iterations 2",
+            "estimate camera.xml --iterations 3 --engine reference",
+            "explore camera.xml --iterations 5 --quiet --budget 4 --workers 1 --best 1 --method random --out out",
+        ),
+    ),
+    FileTarget(
         name="turnus-trace",
         file="turnus.trace",
         mutations=_XML,
@@ -315,6 +326,7 @@ _OPTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("estimate net.trace --weights w", ("--buffers", "--clocks", "--mapping", "--release", "--platform", "--engine")),
+    ("estimate camera.xml --engine reference", ("--iterations", "--processor", "--weights", "--missing-weights")),
     ("buffers net.trace --weights w", ("--method", "--tolerance", "--mapping")),
     (_RUN, ("--loops", "--frames", "--fifo-size", "--max-firings", "--tolerance", "--native", "--source-path")),
     ("trace net.xdf -o out.trace --quiet", ("--loops", "--frames", "--fifo-size", "--max-firings")),

@@ -2,7 +2,7 @@
 
 import argparse
 
-from dse.cli.arguments.problem import add_problem_arguments
+from dse.cli.arguments.problem import add_mapping_argument, add_problem_arguments
 from dse.sizing.methods import SIZING_METHODS
 
 
@@ -11,12 +11,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "example: dse buffers actors/jpeg/jpeg.xdf --mapping dse-out/jpeg/best-01.xcf -o jpeg.bxdf\n\n"
         "minimal: what runs without deadlock. maximal: what is ever used. critical, heavy, top-down: as little as\n"
-        "keeps the makespan within --tolerance of the maximal one. docs/objectives.md says how."
+        "keeps the makespan within --tolerance. docs/objectives.md says how."
     )
     add_problem_arguments(parser, program="NETWORK.xdf|TRACE")
-    parser.add_argument("--mapping", metavar="X.xcf", help="mapping file (default: each actor on a core of its own)")
+    add_mapping_argument(parser, default="each actor on a core of its own")
     parser.add_argument("--method", default="critical", help=f"{', '.join(SIZING_METHODS)} (default: critical)")
     parser.add_argument(
-        "--tolerance", metavar="T", default="1%", help="how much slower than with maximal sizes is fine (default: 1%%)"
+        "--tolerance",
+        metavar="T",
+        default="1%",
+        help="how much slower is fine than the quicker of maximal sizes and the mapping's own (default: 1%%)",
     )
     parser.add_argument("-o", "--out", metavar="X.bxdf", help="write the sizes to a file for --buffers")

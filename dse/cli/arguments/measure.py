@@ -11,7 +11,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``dse measure``."""
     parser.epilog = (
         "examples: dse measure actors/jpeg/jpeg.xdf --sample 32\n"
-        "          dse measure actors/jpeg/jpeg.xdf --mappings dse-out/jpeg --buffers 512 --buffers 1024"
+        "          dse measure actors/jpeg/jpeg.xdf --mapping dse-out/jpeg --buffers 512 --buffers 1024"
     )
     parser.add_argument("program", metavar="NETWORK.xdf", help="the network")
     parser.add_argument(
@@ -23,7 +23,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="input (default: what input.default beside it names); may be repeated: each is measured",
     )
     which = parser.add_argument_group("the mappings (one of these)")
-    which.add_argument("--mappings", metavar="X", nargs="+", default=[], help="mapping files, or folders with some")
+    help_text = 'mappings: .xcf files, folders with some, a .csv file of many, or texts "P0:a,b P1:c"'
+    names = ("--mapping", "--map", "--mappings")
+    which.add_argument(*names, dest="mappings", metavar="M", nargs="+", action="extend", default=[], help=help_text)
     which.add_argument("--top", type=option_integer, metavar="N", help="the N best by estimate")
     which.add_argument("--sample", type=option_integer, metavar="N", help="N drawn from all mappings on this machine")
     parser.add_argument(

@@ -3,6 +3,7 @@
 import argparse
 
 from dse.cli.arguments.bench import add_bench_arguments
+from dse.cli.arguments.problem import add_mapping_argument
 from dse.cli.arguments.running import add_fifo_size, add_run_arguments
 from dse.cli.option_types import option_integer
 
@@ -16,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", metavar="NETWORK.xdf", help="the network")
     parser.add_argument("-i", "--input", metavar="FILE", help="input (default: what input.default beside it names)")
     parser.add_argument("-o", "--output", metavar="W", required=True, help="weight folder to write")
-    parser.add_argument("--mapping", metavar="X.xcf", help="profile in this configuration (default: on one core)")
+    add_mapping_argument(parser, default="all on one core; with it, the weights are of this configuration")
     parser.add_argument(
         "--calibrate",
         type=option_integer,

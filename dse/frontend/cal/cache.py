@@ -36,8 +36,7 @@ def load_cal(path: str, gather: Gatherer) -> CalFile | None:
     except ValueError:
         gather.error(f"{path!r} cannot be the path of a file", file_span(path, 0, 0))
         return None
-    if "\0" in text:
-        gather.error("this is a binary file, not CAL source", file_span(path, 0, 0))
+    if _is_binary(path, text, gather):
         return None
     digest = _digest(path, text)
     held = _memory.get(path)
@@ -48,6 +47,21 @@ def load_cal(path: str, gather: Gatherer) -> CalFile | None:
     tree, diagnostics = held[1]
     gather.extend(diagnostics)
     return tree
+
+
+def parse_edited(path: str, text: str, gather: Gatherer) -> CalFile | None:
+    """Return, as ``load_cal``, the tree of a text that an editor holds for the file at ``path``; nothing is kept."""
+    if _is_binary(path, text, gather):
+        return None
+    with collector_paused():
+        return parse_cal(path, text, gather)
+
+
+def _is_binary(path: str, text: str, gather: Gatherer) -> bool:
+    """Return whether a text is none, reported."""
+    if "\0" in text:
+        gather.error("this is a binary file, not CAL source", file_span(path, 0, 0))
+    return "\0" in text
 
 
 def forget() -> None:

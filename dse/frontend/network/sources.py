@@ -4,7 +4,7 @@ One ``SourceFiles`` serves a whole run; a ``Library`` looks classes up in the so
 are kept with what they belong to, so that each network that uses a broken file reports it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from dse.base.registry import nearest_names
 from dse.base.source import Span
 from dse.formats.xdf import parse_xdf
 from dse.frontend.cal.ast import ActorDecl, CalFile, UnitDecl
-from dse.frontend.cal.cache import load_cal
+from dse.frontend.cal.cache import load_cal, parse_edited
 from dse.frontend.cal.consteval import Value
 from dse.frontend.cal.lower_actor import check_actor, check_unit, lower_actor
 from dse.frontend.network.projects import SourceRoots, join
@@ -24,6 +24,19 @@ from dse.program.ir import Actor
 
 Arguments = tuple[tuple[str, Value], ...]
 """The arguments of an actor in the order of its parameters."""
+
+
+Stamp = tuple[int, int] | None
+"""When a file was changed last, in ns, and its size in bytes; None where there is none."""
+
+
+def stamp_of(path: str) -> Stamp:
+    """Return the state of a file on disk."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +50,24 @@ class _Lowered:
     diagnostics: tuple[Diagnostic, ...]
     units: dict[str, str | None]
 
+    def depends_on(self, path: str) -> bool:
+        """Return whether a unit is in the file at ``path``, or an instance in it whose arguments are reported."""
+        return path in self.units.values() or any(d.span.path == path for d in self.diagnostics)
+
 
 class SourceFiles:
     """Caches of parsed files and lowered actors, by path.
 
-    ``partial``: missing classes and broken connections are warnings, and left out.
+    ``partial``: missing classes and broken connections are warnings, and left out. ``edited``: texts that an editor
+    holds, by path, in place of what the files hold; who changes one calls ``forget``.
     """
 
-    def __init__(self, *, partial: bool = False) -> None:
+    def __init__(self, *, partial: bool = False, edited: Mapping[str, str] | None = None) -> None:
         self.partial = partial
+        self.edited: Mapping[str, str] = {} if edited is None else edited
         self._cal: dict[str, tuple[CalFile | None, tuple[Diagnostic, ...]]] = {}
         self._xdf: dict[str, tuple[XdfNetwork | None, tuple[Diagnostic, ...]]] = {}
+        self._stamps: dict[str, Stamp] = {}
         self.lowered: dict[tuple[str, Arguments], list[_Lowered]] = {}
 
     def broken(self, gather: Gatherer) -> Report:
@@ -56,19 +76,49 @@ class SourceFiles:
 
     def cal(self, path: str, gather: Gatherer) -> CalFile | None:
         """Return a CAL file without syntax errors, or None; its diagnostics go to ``gather`` each time."""
+        file, diagnostics = self._parsed(path)
+        gather.extend(diagnostics)
+        return None if any(d.severity == "error" for d in diagnostics) else file
+
+    def recovered(self, path: str) -> CalFile | None:
+        """Return what is left of a CAL file without the constructs that have syntax errors; None if it is nothing."""
+        return self._parsed(path)[0]
+
+    def _parsed(self, path: str) -> tuple[CalFile | None, tuple[Diagnostic, ...]]:
         if path not in self._cal:
             own = Gatherer()
-            tree = load_cal(path, own)
-            self._cal[path] = (None if own.errors else tree, tuple(own.diagnostics))
-        file, diagnostics = self._cal[path]
-        gather.extend(diagnostics)
-        return file
+            text = self._text(path)
+            tree = load_cal(path, own) if text is None else parse_edited(path, text, own)
+            self._cal[path] = (tree, tuple(own.diagnostics))
+        return self._cal[path]
+
+    def _text(self, path: str) -> str | None:
+        """Return the text of a file that is being edited; of any other None, with its state noted before it is read."""
+        text = self.edited.get(path)
+        if text is None:
+            self._stamps[path] = stamp_of(path)
+        return text
+
+    def changed_on_disk(self) -> tuple[str, ...]:
+        """Return the files that have changed since they were read from disk."""
+        return tuple(path for path, stamp in self._stamps.items() if stamp != stamp_of(path))
+
+    def forget(self, path: str) -> None:
+        """Drop all that came from a file: it has changed."""
+        self._stamps.pop(path, None)
+        self._cal.pop(path, None)
+        self._xdf.pop(path, None)
+        for key, known in list(self.lowered.items()):
+            if key[0] == path:
+                del self.lowered[key]
+            else:
+                known[:] = [entry for entry in known if not entry.depends_on(path)]
 
     def xdf(self, path: str, gather: Gatherer) -> XdfNetwork | None:
         """Return a parsed and validated XDF file, or None; its diagnostics go to ``gather`` each time."""
         if path not in self._xdf:
             own = Gatherer()
-            network = parse_xdf(path, own)
+            network = parse_xdf(path, own, self._text(path))
             if network is not None:
                 validate_xdf(network, own, self.broken(own))
             self._xdf[path] = (network, tuple(own.diagnostics))

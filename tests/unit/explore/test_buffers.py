@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from dse.base.errors import DeadlockError, OptionError
-from dse.cli.buffers import minimal_note
+from dse.cli.buffers import minimal_note, slower_note
 from dse.estimate.compiled.engine import CompiledEngine
 from dse.estimate.problem.build import build_tables
 from dse.model.design_point import DesignPoint, Partition
@@ -123,6 +123,38 @@ def test_other_sizes_may_need_less_than_minimal_ones_and_it_is_told() -> None:
     assert minimal_note(minimal).endswith("; other sizes together may need less")
     assert minimal_note(less).endswith(": those of top-down need 4 B less")
     assert minimal_note(sized(case, "critical")) == ""
+
+
+@pytest.mark.parametrize("method", ["critical", "heavy", "top-down"])
+def test_the_tolerance_counts_from_the_quicker_of_own_and_maximal(method: SizingMethod) -> None:
+    """A case in which larger FIFOs are slower: 349 ticks with minimal sizes, 311 with maximal ones, 296 between."""
+    case = random_case(random.Random(73), SMALL)
+    tables, engine = build_tables(case.problem), CompiledEngine(case.problem)
+    without = size_buffers(tables, engine, case.point, "critical", Fraction(0))
+    best = without.curve[-1]
+    assert (without.own, best.makespan, without.maximal.makespan) == (None, 296, 311)
+    point = replace(case.point, capacities=best.capacities)
+    found = size_buffers(tables, engine, point, method, Fraction(0), with_own=True)
+    assert found.own == found.quickest_known == best
+    assert found.chosen.makespan <= 296
+    assert found.maximal == without.maximal
+    assert slower_note(found).startswith("larger FIFOs are slower here: ")
+    assert method == "heavy" or "the mapping's own sizes (88 B) take 296 cycles" in slower_note(found)
+    assert method == "heavy" or "the maximal ones 5.1 % longer" in slower_note(found)
+    slow = size_buffers(tables, engine, replace(point, capacities=without.minimal.capacities), method, with_own=True)
+    assert slow.quickest_known == slow.maximal
+
+
+def test_own_sizes_that_deadlock_do_not_count() -> None:
+    case = random_case(random.Random(111), SMALL)
+    tables, engine = build_tables(case.problem), CompiledEngine(case.problem)
+    least = tuple(max(1, n) for n in tables.least_capacity)
+    point = replace(case.point, capacities=least)
+    assert engine.estimate(point).deadlock is not None
+    found = size_buffers(tables, engine, point, "critical", with_own=True)
+    assert found.own is not None
+    assert found.own.deadlock
+    assert found.quickest_known == found.maximal
 
 
 def test_the_cases_hold_something_to_size() -> None:

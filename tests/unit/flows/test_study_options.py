@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dse.base.errors import FormatError
 from dse.explore.evaluator import Budget
-from dse.flows.options import ClockRequest, ExploreOptions, ProblemOptions
+from dse.flows.options import ClockRequest, ExploreOptions, GraphOptions, ProblemOptions
 from dse.flows.study_options import StudyNotes, is_study_file, read_study_options, study_text
 from dse.model.design_point import POLICIES
 from dse.run.options import RunOptions
@@ -43,6 +43,9 @@ def all_options(draw: st.DrawFn) -> ExploreOptions:
         platform=draw(st.none() | st.just("big-little")),
         engine=draw(st.sampled_from(("compiled", "reference"))),
         gpu_capable=draw(st.none() | st.lists(NAMES, max_size=2).map(tuple)),
+        graph=GraphOptions(
+            iterations=draw(maybe_count), processors=draw(st.just(()) | st.just((("cpu", "arm: big"), ("gpu", "p"))))
+        ),
         run=RunOptions(
             loops=draw(st.integers(1, 9)),
             frames=draw(maybe_count),

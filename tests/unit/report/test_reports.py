@@ -11,7 +11,7 @@ import pytest
 from dse.estimate.engine import make_engine
 from dse.explore.space.build import build_space
 from dse.explore.space.space import Space, SpaceOptions
-from dse.model.design_point import DesignPoint
+from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import Deadlock, DeadlockRow, Estimate, FiringTimes, PartitionAccount
 from dse.model.problem import Problem
 from dse.model.study import Evaluation, LowerBound, Study
@@ -24,6 +24,7 @@ from dse.report.ranking import busiest_partition, mapping_text, ranked_rows, ran
 from dse.report.svg import Bar, stacked_bars
 from dse.report.why import CORE_CATEGORIES, deadlock_lines, partition_table, reason_lines, reasons_of
 from tests.unit.explore.random_problems import BOX, problem_of
+from tests.unit.explore.test_buffers import pipeline, spread
 
 
 def space_of(problem: Problem) -> Space:
@@ -97,6 +98,27 @@ def test_long_names_wrap_within_the_width() -> None:
     space = build_space(topology, BOX, SpaceOptions(capacities=((),)))
     point = space.to_point(next(space.candidates()))
     assert mapping_text(point, topology).endswith("+36")
+
+
+def test_one_busy_actor_is_told_what_it_would_give_to_be_faster() -> None:
+    problem = pipeline((3, 60, 30))
+    point = spread(problem, (8, 8))
+    topology, engine = problem.trace.topology, make_engine("reference", problem)
+
+    def verdict(point: DesignPoint) -> str:
+        return reasons_of(topology, point, engine.estimate(point), ()).verdict
+
+    assert verdict(point) == (
+        "a1 alone keeps P1 99 % busy: no mapping helps but on a faster unit; "
+        "a faster a1 gives up to 2.03x, until P2 limits it (49 % busy)"
+    )
+    joined = (Partition(name="P0", actors=(0, 1), unit="cpu"), point.partitions[2])
+    assert verdict(dataclasses.replace(point, partitions=joined)).endswith("only taking work off that partition helps")
+    single = pipeline((5,))
+    reasons = reasons_of(
+        single.trace.topology, spread(single, ()), make_engine("reference", single).estimate(spread(single, ())), ()
+    )
+    assert reasons.verdict.endswith("as much as a0 is faster, so is the whole")
 
 
 def test_busiest_is_by_share_of_core_time() -> None:

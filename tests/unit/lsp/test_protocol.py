@@ -1,0 +1,95 @@
+"""The server as an editor meets it: one process, the real protocol over its pipes."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.unit.lsp.client import Client
+from tests.unit.lsp.scene import ACTOR, NETWORK, Scene
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, Scene]]:
+    scene = Scene(tmp_path_factory.mktemp("workspace"))
+    client = Client(scene.folder)
+    capabilities = client.initialize(scene.folder)["capabilities"]
+    assert capabilities["hoverProvider"]
+    yield client, scene
+    assert client.end() == 0
+    assert client.errors == b""
+    client.kill()
+
+
+def place(text: str, marked: str) -> tuple[int, int]:
+    """Line and character, as an editor counts, of the ``|`` in a marked place."""
+    before = text[: text.index(marked.replace("|", "")) + marked.index("|")]
+    return before.count("\n"), len(before.rpartition("\n")[2].encode("utf-16-le")) // 2
+
+
+def test_diagnostics_of_unsaved_text_and_of_the_network_that_uses_it(served: tuple[Client, Scene]) -> None:
+    client, scene = served
+    client.open(scene.actor)
+    broken = ACTOR.replace("b[1]", "c[1]").replace("/*\n", "/* 😀\n")
+    client.change(scene.actor, broken)
+    (found,) = client.diagnostics(scene.actor, "unknown variable 'c'")
+    line, character = place(broken, "+ |c[1]")
+    assert found["range"]["start"] == {"line": line, "character": character}
+    assert found["range"]["end"] == {"line": line, "character": character + 1}
+    assert found["severity"] == 1
+    client.change(scene.actor, ACTOR.replace("int Out", "int Sum").replace("Out:", "Sum:"), 3)
+    client.diagnostics(scene.actor)
+    client.diagnostics(scene.network, "has no output port 'Out'")
+    client.change(scene.actor, ACTOR, 4)
+    client.wait(lambda m: m.get("method") == "textDocument/publishDiagnostics" and m["params"]["uri"].endswith("xdf"))
+    assert scene.actor.read_text() == ACTOR
+
+
+def test_requests(served: tuple[Client, Scene]) -> None:
+    client, scene = served
+    client.open(scene.network)
+    line, character = place(NETWORK, 'src-port="Ou|t"')
+    (target,) = client.ask("definition", scene.network, line, character)
+    assert target["uri"] == scene.actor.as_uri()
+    start = place(ACTOR, "==> int |Out:")
+    assert (target["range"]["start"]["line"], target["range"]["start"]["character"]) == start
+    hover = client.ask("hover", scene.network, line, character)
+    assert "1 by `add.none`; 2 by `add.pair`" in hover["contents"]["value"]
+    offered = client.ask("completion", scene.network, line, character)
+    assert [item["label"] for item in offered] == ["Out"]
+    symbols = client.request("textDocument/documentSymbol", {"textDocument": {"uri": scene.actor.as_uri()}})
+    names = [symbol["name"] for symbol in symbols[0]["children"]]
+    assert names[:3] == ["gain", "In", "Out"]
+    assert client.ask("hover", scene.network, 0, 0) is None
+
+
+def test_a_text_in_no_file(served: tuple[Client, Scene]) -> None:
+    client, _ = served
+    uri = "untitled:Untitled-1"
+    document = {"uri": uri, "languageId": "cal", "version": 1, "text": "actor A () ==> int O: action ==> O:[x] end end"}
+    client.notify("textDocument/didOpen", {"textDocument": document})
+    found = client.wait(lambda m: m.get("method") == "textDocument/publishDiagnostics" and m["params"]["uri"] == uri)
+    assert "unknown variable 'x'" in found["params"]["diagnostics"][0]["message"]
+    client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+
+
+def test_a_closed_file_has_no_diagnostics(served: tuple[Client, Scene]) -> None:
+    client, scene = served
+    client.open(scene.unit, "unit Tools: int COUNT = ; end")
+    client.diagnostics(scene.unit, "expected an expression")
+    client.notify("textDocument/didClose", {"textDocument": {"uri": scene.unit.as_uri()}})
+    client.diagnostics(scene.unit)
+
+
+def test_a_file_changed_by_another_program(served: tuple[Client, Scene]) -> None:
+    client, scene = served
+    client.open(scene.actor)
+    before = scene.unit.read_text()
+    scene.unit.write_text(before.replace("COUNT", "MANY"))
+    change = {"uri": scene.unit.as_uri(), "type": 2}
+    client.notify("workspace/didChangeWatchedFiles", {"changes": [change]})
+    client.diagnostics(scene.actor, "unknown variable 'COUNT'")
+    scene.unit.write_text(before)
+    os.utime(scene.unit, (1, 1))
+    client.notify("workspace/didChangeWatchedFiles", {"changes": [change]})
+    client.diagnostics(scene.actor)
