@@ -32,6 +32,8 @@ class GraphOptions:
 
     iterations: int | None = None
     processors: tuple[tuple[UnitKind, str], ...] = ()
+    graph: str | None = None
+    """Which of the graphs of a file with several; None: all of them."""
 
 
 PLAIN_GRAPH = GraphOptions()
