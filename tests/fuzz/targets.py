@@ -116,6 +116,16 @@ FILES: tuple[FileTarget, ...] = (
         ),
     ),
     FileTarget(
+        name="tgff",
+        file="robot.tgff",
+        mutations=_TEXT,
+        commands=(
+            "trace robot.tgff --export out.xml --iterations 2",
+            "estimate robot.tgff --iterations 3 --engine reference",
+            "estimate robot.tgff --graph 1 --engine reference",
+        ),
+    ),
+    FileTarget(
         name="turnus-trace",
         file="turnus.trace",
         mutations=_XML,
@@ -208,6 +218,24 @@ FILES: tuple[FileTarget, ...] = (
         file="study/study.sqlite",
         mutations=(mutate_bytes,),
         commands=(_RESUME,),
+    ),
+    FileTarget(
+        name="results",
+        file="study/study.sqlite",
+        mutations=(mutate_bytes,),
+        commands=("study show study", "study export study", "study compare study study/study.sqlite"),
+    ),
+    FileTarget(
+        name="ranking",
+        file="study/ranking.json",
+        mutations=_TEXT,
+        commands=("study show study --json", "study compare study study"),
+    ),
+    FileTarget(
+        name="study-file",
+        file="study/study.yaml",
+        mutations=_YAML,
+        commands=("study run study/study.yaml --out out --workers 1 --quiet",),
     ),
     FileTarget(
         name="picture",
@@ -308,7 +336,10 @@ _OPTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("estimate net.trace --weights w", ("--buffers", "--clocks", "--mapping", "--release", "--platform", "--engine")),
-    ("estimate camera.xml --engine reference", ("--iterations", "--processor", "--weights", "--missing-weights")),
+    (
+        "estimate camera.xml --engine reference",
+        ("--iterations", "--processor", "--graph", "--weights", "--missing-weights"),
+    ),
     ("buffers net.trace --weights w", ("--method", "--tolerance", "--mapping")),
     (_RUN, ("--loops", "--frames", "--fifo-size", "--max-firings", "--tolerance", "--native", "--source-path")),
     ("trace net.xdf -o out.trace --quiet", ("--loops", "--frames", "--fifo-size", "--max-firings")),
