@@ -1,6 +1,7 @@
 """Everything that is fixed before mappings are looked at: program, trace, weights, platform and their tick tables."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -116,9 +117,8 @@ def load_setting(
         assumed.append(f"input {input_path} (from {DEFAULT_INPUT})")
     if needs_compiling(options.engine):
         stage(COMPILING)
-        if limit is not None and limit.seconds is not None:
-            with limit.uncounted():
-                compile_engine()
+        with limit.uncounted() if limit is not None and limit.seconds is not None else nullcontext():
+            compile_engine()  # all of it, also what this problem may not need: else the next command would say so again
         stage("gathering the costs")
     return Setting(
         network=program.network,
