@@ -233,6 +233,24 @@ FILES: tuple[FileTarget, ...] = (
         commands=(_RESUME,),
     ),
     FileTarget(
+        name="results",
+        file="study/study.sqlite",
+        mutations=(mutate_bytes,),
+        commands=("study show study", "study export study", "study compare study study/study.sqlite"),
+    ),
+    FileTarget(
+        name="ranking",
+        file="study/ranking.json",
+        mutations=_TEXT,
+        commands=("study show study --json", "study compare study study"),
+    ),
+    FileTarget(
+        name="study-file",
+        file="study/study.yaml",
+        mutations=_YAML,
+        commands=("study run study/study.yaml --out out --workers 1 --quiet",),
+    ),
+    FileTarget(
         name="picture",
         file="picture.jpg",
         mutations=(mutate_bytes,),
