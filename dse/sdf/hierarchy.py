@@ -365,13 +365,18 @@ def _parameters(graph: PiGraph, given: _Values, scenario: PiScenario | None) -> 
     stated = {} if scenario is None else scenario.parameters
     own = [node for node in graph.nodes if node.kind == "param"]
     waiting = [(node, stated.get((graph.name, node.name), node.expr)) for node in own]
+    _evaluate_all(graph, waiting, values)
+    return values
+
+
+def _evaluate_all(graph: PiGraph, waiting: list[tuple[PiNode, str]], values: _Values) -> None:
+    """Put the values of parameters into ``values``, whatever their order; circles are an error."""
     while waiting:
         left = [(node, text, why) for node, text in waiting if (why := _without_value(node, text, values)) is not None]
         if len(left) == len(waiting):
             node, text, why = left[0]
             _fail(graph, f"parameter '{node.name}' = '{text[:40]}' has no value: {why}", "an expression", node.span)
         waiting = [(node, text) for node, text, _ in left]
-    return values
 
 
 def _without_value(node: PiNode, text: str, values: _Values) -> str | None:
