@@ -365,6 +365,7 @@ def random_weights(rng: random.Random, topology: Topology, platform: Platform, s
                     if not (derive and fifo == "host" and rng.random() < 0.5):
                         transfers[*ends, fifo, kind, side] = moves.cost(per_token=True)
     has_scheduling, has_transfers = rng.random() < 0.7, rng.random() < 0.8
+    has_transfers = has_transfers or platform.has_gpu  # what crosses to a GPU is never free
     weights = WeightTable(
         name="random",
         compute=compute,

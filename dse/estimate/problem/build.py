@@ -28,8 +28,8 @@ def build_tables(problem: Problem) -> ProblemTables:
     """Return the tick tables of ``problem``.
 
     Raises:
-        FormatError: the problem contradicts itself, weights with and without a clock are mixed, a weight is negative or has a clock of 0, or costs
-            are so large that their sum would not fit 64 bits.
+        FormatError: the problem contradicts itself, weights with and without a clock are mixed, a weight is negative or
+            has a clock of 0, or costs are so large that their sum would not fit 64 bits.
     """
     check_problem(problem)
     converter = TickConverter()
