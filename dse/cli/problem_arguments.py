@@ -18,7 +18,8 @@ from dse.model.trace import Trace
 
 def graph_options(args: argparse.Namespace) -> GraphOptions:
     """Return the options of graphs that the arguments give. Raises ``OptionError``."""
-    return GraphOptions(iterations=args.iterations, processors=tuple(parse_processor(text) for text in args.processor))
+    processors = tuple(parse_processor(text) for text in args.processor)
+    return GraphOptions(iterations=args.iterations, processors=processors, graph=args.graph)
 
 
 def problem_options(args: argparse.Namespace) -> ProblemOptions:

@@ -11,6 +11,7 @@ from dse.base.errors import OptionError
 from dse.base.escaping import encodable
 from dse.flows.options import PLAIN_GRAPH, GraphOptions
 from dse.formats.sdf3 import is_sdf3, read_sdf3
+from dse.formats.tgff import is_tgff, read_tgff
 from dse.formats.token_counts import check_token_counts
 from dse.model.dataflow_graph import DataflowGraph
 from dse.model.trace import Trace
@@ -19,9 +20,12 @@ from dse.sdf.liveness import require_live
 from dse.sdf.unfold import graph_trace, usual_iterations
 from dse.sdf.weights import GraphWeights, graph_weights
 
-_Reader: TypeAlias = Callable[[str], DataflowGraph]
-_READERS: tuple[tuple[Callable[[bytes], bool], _Reader], ...] = ((is_sdf3, read_sdf3),)
-"""How the beginning of a file tells what it is, and who reads it."""
+_Reader: TypeAlias = Callable[[str, str | None], DataflowGraph]
+_READERS: tuple[tuple[Callable[[bytes], bool], _Reader], ...] = (
+    (is_sdf3, lambda path, name: _only(read_sdf3(path), name)),
+    (is_tgff, read_tgff),
+)
+"""How the beginning of a file tells what it is, and who reads it: the graph of a name, or all that there is."""
 GRAPH = "graph"
 """Key in ``Trace.made_by`` of the file with the static graph that was unfolded."""
 _BEGINNING = 4096
@@ -50,18 +54,29 @@ def is_graph(path: str) -> bool:
     return any(tells(beginning) for tells, _ in _READERS)
 
 
-def read_graph(path: str) -> DataflowGraph:
-    """Return the static graph of a file for which ``is_graph`` holds. Raises ``FormatError``."""
+def _only(graph: DataflowGraph, name: str | None) -> DataflowGraph:
+    """Return the one graph of a file. Raises ``OptionError`` where another name is given."""
+    if name not in (None, graph.name):
+        raise OptionError(f"'{graph.path}' has no graph '{name}'", expected=f"it has one: leave out --graph {name}")
+    return graph
+
+
+def read_graph(path: str, name: str | None = None) -> DataflowGraph:
+    """Return the static graph of a file for which ``is_graph`` holds; ``name``: one of several, None: all of them.
+
+    Raises:
+        FormatError: the file is wrong. OptionError: it has no graph of that name.
+    """
     with Path(path).open("rb") as file:
         beginning = file.read(_BEGINNING)
-    return next(read for tells, read in _READERS if tells(beginning))(path)
+    return next(read for tells, read in _READERS if tells(beginning))(path, name)
 
 
 def refuse_graph_options(options: GraphOptions) -> None:
     """Raise ``OptionError`` for options of graphs where there is none."""
     if options != PLAIN_GRAPH:
         raise OptionError(
-            "--iterations and --processor are for static graphs of other tools, such as SDF3",
+            "--iterations, --processor and --graph are for static graphs of other tools, such as SDF3",
             expected="leave them out: how often a network fires, its input says",
         )
 
@@ -75,7 +90,7 @@ def unfold_graph(path: str, options: GraphOptions = PLAIN_GRAPH) -> UnfoldedGrap
     """
     if options.iterations is not None and options.iterations < 1:
         raise OptionError(f"{options.iterations} iterations of a graph are none", expected="--iterations of 1 or more")
-    graph = read_graph(path)
+    graph = read_graph(path, options.graph)
     firings = repetition_vector(graph)
     require_live(graph, firings)
     iterations = options.iterations or usual_iterations(firings)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.fuzz import native_calls, native_files, native_program, trace_files
+from tests.fuzz import editor, native_calls, native_files, native_program, trace_files
 from tests.fuzz.behaviour import fault_of
 from tests.fuzz.harness import Attack
 from tests.fuzz.hostile import NAMES, NUMBERS
@@ -116,6 +116,16 @@ FILES: tuple[FileTarget, ...] = (
         ),
     ),
     FileTarget(
+        name="tgff",
+        file="robot.tgff",
+        mutations=_TEXT,
+        commands=(
+            "trace robot.tgff --export out.xml --iterations 2",
+            "estimate robot.tgff --iterations 3 --engine reference",
+            "estimate robot.tgff --graph 1 --engine reference",
+        ),
+    ),
+    FileTarget(
         name="turnus-trace",
         file="turnus.trace",
         mutations=_XML,
@@ -208,6 +218,24 @@ FILES: tuple[FileTarget, ...] = (
         file="study/study.sqlite",
         mutations=(mutate_bytes,),
         commands=(_RESUME,),
+    ),
+    FileTarget(
+        name="results",
+        file="study/study.sqlite",
+        mutations=(mutate_bytes,),
+        commands=("study show study", "study export study", "study compare study study/study.sqlite"),
+    ),
+    FileTarget(
+        name="ranking",
+        file="study/ranking.json",
+        mutations=_TEXT,
+        commands=("study show study --json", "study compare study study"),
+    ),
+    FileTarget(
+        name="study-file",
+        file="study/study.yaml",
+        mutations=_YAML,
+        commands=("study run study/study.yaml --out out --workers 1 --quiet",),
     ),
     FileTarget(
         name="picture",
@@ -308,7 +336,10 @@ _OPTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("estimate net.trace --weights w", ("--buffers", "--clocks", "--mapping", "--release", "--platform", "--engine")),
-    ("estimate camera.xml --engine reference", ("--iterations", "--processor", "--weights", "--missing-weights")),
+    (
+        "estimate camera.xml --engine reference",
+        ("--iterations", "--processor", "--graph", "--weights", "--missing-weights"),
+    ),
     ("buffers net.trace --weights w", ("--method", "--tolerance", "--mapping")),
     (_RUN, ("--loops", "--frames", "--fifo-size", "--max-firings", "--tolerance", "--native", "--source-path")),
     ("trace net.xdf -o out.trace --quiet", ("--loops", "--frames", "--fifo-size", "--max-firings")),
@@ -370,6 +401,7 @@ def arguments_at_random(rng: random.Random, folder: Path) -> str | None:
 
 TARGETS: dict[str, Attack] = {
     **{target.name: target.attack for target in FILES},
+    "editor": editor.attack,
     "study-values": study_values,
     "trace-contents": trace_files.attack,
     "native-files": native_files.attack,

@@ -45,13 +45,14 @@ def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> N
 
 def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
     """Add how a static graph of another tool becomes a program."""
-    graphs = parser.add_argument_group("graphs of other tools (SDF3; docs/other-tools.md)")
+    graphs = parser.add_argument_group("graphs of other tools (SDF3, TGFF; docs/other-tools.md)")
     graphs.add_argument(
         "--iterations",
         metavar="N",
         type=option_integer,
         help="iterations of the graph (default: 100, or about 10,000 firings)",
     )
+    graphs.add_argument("--graph", metavar="NAME", help="one of several graphs in a file (default: all of them)")
     graphs.add_argument(
         "--processor",
         metavar="[KIND=]TYPE",

@@ -55,7 +55,7 @@ def test_sizes_that_a_graph_does_not_give_are_large_enough(tmp_path: Path) -> No
 
 def test_options_of_graphs_are_for_graphs(tmp_path: Path) -> None:
     jpeg = str(Path(__file__).parents[3] / "actors" / "jpeg" / "jpeg.xdf")
-    with pytest.raises(OptionError, match="--iterations and --processor are for static graphs"):
+    with pytest.raises(OptionError, match="--iterations, --processor and --graph are for static graphs"):
         load_program(jpeg, graph=GraphOptions(iterations=3))
     with pytest.raises(OptionError, match="0 iterations of a graph are none"):
         load_program(CAMERA, graph=GraphOptions(iterations=0))
@@ -67,7 +67,7 @@ def test_weights_that_are_given_stand_instead_of_the_times(tmp_path: Path) -> No
     table = read_weights((folder,))
     assert table.compute["filter", "phase2", "cpu"].mean_cycles == 3
     given = ProblemOptions(program=CAMERA, weights=(folder,), engine="reference")
-    with pytest.raises(Exception, match=r"no compute weight of action sensor.fire on cpu \(and 2 more\)"):
+    with pytest.raises(Exception, match=r"no compute weight of action sensor\.fire on cpu"):
         estimate_mappings(EstimateOptions(problem=given))
     stored = ProblemOptions(program=str(tmp_path / "r.trace"), weights=(folder,), engine="reference")
     made = estimate_mappings(EstimateOptions(problem=stored)).mappings[0].estimate.makespan
