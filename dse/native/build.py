@@ -193,7 +193,6 @@ class _Compilation:
         self._headers = dict(project.headers)
         self._lock = threading.Lock()
         self._failure: BuildError | None = None
-        self._quick: tuple[str, ...] = ()
 
     def compile_all(self, progress: Callable[[int, int], None]) -> tuple[list[Path], BuildCounts]:
         """Return the objects in the order of the units."""
@@ -203,7 +202,6 @@ class _Compilation:
         # The largest first: the last one to end should be short.
         todo = sorted((u for u in units if u.path not in objects), key=lambda u: -compiled_size(u, self._headers))
         done = len(objects)
-        self._quick = quick_flags(self._compiler) if todo else ()
         jobs = self._options.jobs or len(usable_cores())
         with ThreadPoolExecutor(max_workers=max(1, min(jobs, len(todo)))) as pool:
             try:
@@ -228,7 +226,7 @@ class _Compilation:
 
     def _compile(self, unit: SourceUnit, key: str) -> tuple[SourceUnit, Path]:
         made = self._work / f"{key}.o"
-        flags = (*self._options.flags_of(unit), *self._quick)
+        flags = (*self._options.flags_of(unit), *quick_flags(self._compiler))
         arguments = (*flags, "-I", RUNTIME, "-c", unit.path, "-o", str(made))
         self._call(arguments, unit)
         self._cache.put(key, made)
