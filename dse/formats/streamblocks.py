@@ -1,9 +1,8 @@
 """Software profiles of StreamBlocks: what its multicore programs write with ``--with-complexity --generate=F.xml``.
 
-The file is a configuration whose ``<instance id="..." complexity="..."/>`` say how many ticks of the processor's counter
-each actor took, all its firings together. Bandwidths and sizes of connections are left out here; as a mapping the file is
-read by ``dse.formats.xcf``. Bezati, Emami, Janneck and Larus, "StreamBlocks: A compiler for heterogeneous dataflow
-computing", 2021.
+The file is a configuration whose ``<instance id="..." complexity="..."/>`` say how many ticks of the processor's
+counter each actor took, all its firings together. Bandwidths and sizes of connections are left out. Bezati, Emami,
+Janneck and Larus, "StreamBlocks: A compiler for heterogeneous dataflow computing", 2021.
 """
 
 from lxml import etree
@@ -19,7 +18,7 @@ def read_profile(path: str, topology: Topology) -> tuple[int, ...]:
     """Return the ticks of each actor of a network; shape (n_actors,). Slashes in names may be underscores in the file.
 
     Raises:
-        FormatError: with everything that is wrong: an actor that is missing, unknown or there twice, or no ticks at all.
+        FormatError: with everything that is wrong: an actor that is missing, unknown or there twice, or no ticks.
     """
     gather = Gatherer()
     reader = open_xml(path, gather)
