@@ -125,6 +125,19 @@ FILES: tuple[FileTarget, ...] = (
             "estimate robot.tgff --graph 1 --engine reference",
         ),
     ),
+    *(
+        FileTarget(
+            name=f"preesm-{name}",
+            file=f"bakery/{file}",
+            mutations=_XML,
+            commands=("estimate bakery/Scenarios/bakery.scenario --iterations 2 --engine reference",),
+        )
+        for name, file in (
+            ("graph", "Algo/bakery.pi"),
+            ("inner", "Algo/oven.pi"),
+            ("scenario", "Scenarios/bakery.scenario"),
+        )
+    ),
     FileTarget(
         name="turnus-trace",
         file="turnus.trace",
