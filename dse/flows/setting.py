@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -132,9 +133,8 @@ def load_setting(
         assumed.append(f"input {name} (from {DEFAULT_INPUT})")
     if needs_compiling(options.engine):
         stage(COMPILING)
-        if limit is not None and limit.seconds is not None:
-            with limit.uncounted():
-                compile_engine()
+        with limit.uncounted() if limit is not None and limit.seconds is not None else nullcontext():
+            compile_engine()  # all of it, also what this problem may not need: else the next command would say so again
         stage("gathering the costs")
     return Setting(
         network=program.network,
