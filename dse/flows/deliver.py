@@ -10,6 +10,7 @@ from dse.base.errors import ExecutionError, FormatError, OptionError
 from dse.base.escaping import json_text
 from dse.base.files import write_whole
 from dse.base.staging import check_places, put_in_place, staged
+from dse.formats.mapping_text import MappingTexts
 from dse.formats.study_file import point_to_json
 from dse.formats.study_place import made_aside
 from dse.formats.xcf_write import write_xcf
@@ -21,7 +22,7 @@ from dse.report.accounts import NamedAccounts, accounts_json
 from dse.report.front import values_json
 from dse.report.html import ReportInputs, report_page
 from dse.report.measured import Measurements, measured_json
-from dse.report.ranking import RankedRow, mapping_text, row_json
+from dse.report.ranking import RankedRow, row_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,7 @@ class Delivery:
     report: Path
     manifest: Path
     rows: tuple[RankedRow, ...]
+    texts: MappingTexts
 
 
 _RESULT = re.compile(r"(best|pareto)-[0-9]{2,}\.xcf|ranking\.json|report\.html|manifest\.json")
@@ -54,6 +56,7 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -
         report=out / "report.html",
         manifest=out / "manifest.json",
         rows=inputs.rows,
+        texts=inputs.texts,
     )
     page = report_page(inputs)
     try:
@@ -63,7 +66,7 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -
                 _write_mapping(evaluation.point, study.network, topology, platform, stage / path.name)
             write_whole(stage / delivery.report.name, page)
             write_whole(stage / delivery.manifest.name, json_text(dict(inputs.manifest)) + "\n")
-            document = json_text(ranking_document(study, inputs.rows, topology, inputs.measured, inputs.accounts))
+            document = json_text(ranking_document(study, inputs.rows, inputs.texts, inputs.measured, inputs.accounts))
             write_whole(stage / delivery.ranking.name, document + "\n")
             _exchange(stage, out, delivery.ranking.name)
     except OSError as cause:
@@ -119,7 +122,7 @@ def set_results_aside(out: Path, study: Path | None) -> Path | None:
 def ranking_document(
     study: Study,
     rows: Sequence[RankedRow],
-    topology: Topology,
+    texts: MappingTexts,
     measured: Measurements | None = None,
     accounts: Sequence[NamedAccounts] = (),
 ) -> dict[str, object]:
@@ -128,12 +131,12 @@ def ranking_document(
     Only what was ``measured`` differs from time to time. ``accounts``: of the first rows, of none where it is empty.
     """
     listed = [
-        {**row_json(row), "design_point": point_to_json(evaluation.point, topology), **times}
+        {**row_json(row), "design_point": point_to_json(evaluation.point, texts.topology), **times}
         for row, evaluation, times in zip(
             rows, study.ranking, chain(map(accounts_json, accounts), repeat({})), strict=False
         )
     ]
-    front = {} if study.front is None else front_json(study.front, topology)
+    front = {} if study.front is None else front_json(study.front, texts)
     one_core = None if measured is None else measured.one_core
     return {
         "network": study.network,
@@ -181,7 +184,7 @@ def _write_mapping(point: DesignPoint, network: str, topology: Topology, platfor
         raise
 
 
-def front_json(front: Front, topology: Topology) -> dict[str, object]:
+def front_json(front: Front, texts: MappingTexts) -> dict[str, object]:
     """Return the keys that a front adds to the ranking document."""
     return {
         "objectives": [{"name": a.name, "unit": a.unit, "maximise": a.maximise} for a in front.axes],
@@ -189,9 +192,9 @@ def front_json(front: Front, topology: Topology) -> dict[str, object]:
             {
                 "values": values_json(front, point.values),
                 "evaluation": point.evaluation.ordinal,
-                "mapping": mapping_text(point.evaluation.point, topology),
+                "mapping": texts.of(point.evaluation.point),
                 "digest": point.evaluation.digest,
-                "design_point": point_to_json(point.evaluation.point, topology),
+                "design_point": point_to_json(point.evaluation.point, texts.topology),
             }
             for point in front.points
         ],

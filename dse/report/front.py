@@ -2,17 +2,16 @@
 
 from rich.table import Table
 
+from dse.formats.mapping_text import MappingTexts
 from dse.model.study import Front
-from dse.model.trace import Topology
 from dse.report.quantities import value_text
-from dse.report.ranking import mapping_text
 from dse.report.tables import NamesTable
 
 SHOWN = 20
 """At most so many points of a front are printed, spread over it."""
 
 
-def front_table(front: Front, topology: Topology) -> Table:
+def front_table(front: Front, texts: MappingTexts) -> Table:
     """Return the points of a front, one row each, by the first objective."""
     table = NamesTable()
     for axis in front.axes:
@@ -21,7 +20,7 @@ def front_table(front: Front, topology: Topology) -> Table:
     step = max(1, -(-len(front.points) // SHOWN))
     for point in front.points[::step]:
         values = (value_text(value, axis.unit) for value, axis in zip(point.values, front.axes, strict=True))
-        table.add_row(*values, mapping_text(point.evaluation.point, topology))
+        table.add_row(*values, texts.of(point.evaluation.point))
     return table
 
 
