@@ -8,7 +8,7 @@ JOBS ?= 2
 SECONDS ?= 600
 FIRST ?= 1000
 
-.PHONY: setup setup-search explore test test-quick test-full fuzz lint bench coverage lock clean
+.PHONY: setup setup-search explore test test-quick test-full fuzz lint bench coverage lock docs clean
 
 setup: .venv/ready-run
 
@@ -40,13 +40,17 @@ COMPILER := $(shell command -v g++ || command -v clang++)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
 	@touch $@
 
+.venv/ready-docs: .venv/ready-test requirements-docs.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.lock
+	@touch $@
+
 explore: .venv/ready-run
 	$(BIN)/dse explore $(NETWORK) --measure 3
 
 # Bytecode is kept even where the environment says otherwise: each process would compile all modules and tests again.
 test test-quick test-full coverage: export PYTHONDONTWRITEBYTECODE =
 
-test: .venv/ready-test lint
+test: .venv/ready-docs lint
 	$(BIN)/pytest -q -n $(JOBS) --dist worksteal
 
 test-quick: .venv/ready-test
@@ -55,6 +59,7 @@ test-quick: .venv/ready-test
 test-full: .venv/ready-test
 	DSE_CASES=20000 $(BIN)/pytest -q -n $(JOBS) --dist worksteal tests/property/test_engines_agree.py
 	DSE_NATIVE_CASES=200 $(BIN)/pytest -q -n $(JOBS) --dist worksteal tests/native/same
+	DSE_MEASURED_STORIES=1 $(BIN)/pytest -q tests/end_to_end/test_stories.py
 
 lint: .venv/ready-test
 	$(BIN)/ruff check dse tests benchmarks
@@ -69,6 +74,10 @@ fuzz: .venv/ready-test
 
 bench: .venv/ready-test
 	$(BIN)/python -m benchmarks.engine
+
+# The site, of the Markdown files where they stand: build/site/index.html. What leads nowhere is an error.
+docs: .venv/ready-docs
+	$(BIN)/sphinx-build -q --fail-on-warning --keep-going -c docs/site . build/site
 
 lock: .venv/ready-test
 	@$(BIN)/python -m pip freeze --exclude-editable

@@ -1,4 +1,4 @@
-"""Puts the files of ``configs/`` into the package when it is built; ``pyproject.toml`` holds everything else."""
+"""Puts ``configs/`` and ``actors/`` into the package when it is built; ``pyproject.toml`` holds everything else."""
 
 import shutil
 from pathlib import Path
@@ -7,15 +7,17 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 
-class BuildWithConfigs(build_py):
-    """Copies ``configs`` to ``dse/configs``; an editable install reads them where they are."""
+class BuildWithData(build_py):
+    """Copies ``configs`` and ``actors`` into ``dse``; an editable install reads them where they are."""
 
     def run(self) -> None:
         """Build the package, then copy the files."""
         super().run()
         if not self.editable_mode:
-            target = Path(self.build_lib) / "dse" / "configs"
-            shutil.copytree(Path(__file__).parent / "configs", target, dirs_exist_ok=True)
+            for name in ("configs", "actors"):
+                target = Path(self.build_lib) / "dse" / name
+                unwanted = shutil.ignore_patterns("__pycache__", "*.pyc", "dse-out")
+                shutil.copytree(Path(__file__).parent / name, target, dirs_exist_ok=True, ignore=unwanted)
 
 
-setup(cmdclass={"build_py": BuildWithConfigs})
+setup(cmdclass={"build_py": BuildWithData})

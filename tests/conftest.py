@@ -38,7 +38,7 @@ def _native_cache(tmp_path_factory: pytest.TempPathFactory) -> tuple[Compiler, P
         compiler = find_compiler()
         compiler_version(compiler)
     except BuildError as missing:
-        pytest.skip(str(missing))
+        pytest.skip(missing.diagnostics[0].message)
     folder = _shared_by_workers(tmp_path_factory) / "native-cache"
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:

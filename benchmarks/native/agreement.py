@@ -144,7 +144,7 @@ def rows(name: str, document: dict[str, Any]) -> Iterable[str]:
         first = state["by_first"] if name.endswith(("images", "inputs")) else None
         mean = state["mean_divergence"] if first is None else first["mean"]
         most = state["max_divergence"] if first is None else first["max"]
-        noise = state["noise"] or {}
+        noise, least, still = state["noise"] or {}, state["least_of_runs"], state["least_of_runs_noise"] or {}
         cells = (
             name,
             state["state"],
@@ -156,6 +156,9 @@ def rows(name: str, document: dict[str, Any]) -> Iterable[str]:
             f"{_percent(state['relative_error']['mean'])}, {_percent(state['relative_error']['max'])}",
             f"{_number(noise.get('spearman'))}; {_percent(noise.get('max_divergence'))}",
             f"{_number(state['heaviest_load']['spearman'])}; {_percent(state['heaviest_load']['regret'])}",
+            f"{_number(least['spearman'])} ({_number(still.get('spearman'))})",
+            f"{_percent(least['regret'])}, {_percent(least['regret_of_ten'])}",
+            f"{_percent(least['mean_divergence'])}, {_percent(least['max_divergence'])}",
         )
         yield f"| {' | '.join(cells)} |"
 
@@ -170,7 +173,7 @@ def _percent(value: float | None) -> str:
 
 HEAD = (
     "| job | cores | scored | Spearman | Kendall | regret, of ten | divergence mean, max | error mean, max"
-    " | noise | heaviest load |"
+    " | noise | heaviest load | fastest runs: Spearman (noise) | regret, of ten | divergence mean, max |"
 )
 
 
@@ -181,7 +184,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=7)
     args = parser.parse_args()
     wanted = [job for job in jobs() if not args.only or job.name in args.only.split(",")]
-    lines = [HEAD, "|" + "---|" * 10]
+    lines = [HEAD, "|" + "---|" * 13]
     for job in wanted:
         started = time.monotonic()
         document = measure(job, args.out, args.runs)

@@ -1,14 +1,11 @@
-"""Rendering of diagnostics with the source line and a caret, and gathering of several before failing."""
+"""Gathering of several diagnostics before failing; ``dse.base.rendering`` makes text of them."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from dse.base.errors import Diagnostic, SourceError
-from dse.base.escaping import cells, shown, shown_message
-from dse.base.source import NO_SPAN, Span
-
-_EXCERPT_CHARACTERS = 240
-"""Of a longer source line only so much is shown."""
+from dse.base.rendering import read_source as read_source
+from dse.base.rendering import render as render
+from dse.base.source import Span
 
 
 class Gatherer:
@@ -52,67 +49,3 @@ def in_reading_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...
     for diagnostic in found:
         files.setdefault(diagnostic.span.path, len(files))
     return tuple(sorted(found, key=lambda d: (files[d.span.path], d.span.line, d.span.column)))
-
-
-def read_source(path: str) -> str:
-    """Return the text of a source file: UTF-8, or Latin-1 where it is not (cal.md 1.2: a few corpus files are)."""
-    data = Path(path).read_bytes()
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
-
-
-def render(diagnostic: Diagnostic) -> str:
-    """Return the text of one diagnostic: place, message, what was expected, source line and caret.
-
-    What does not print is replaced in all of them. Further lines of a message are those that are indented.
-    """
-    head = f"{diagnostic.severity}: {shown_message(diagnostic.message)}"
-    expected = f"  = {shown_message(diagnostic.expected)}"
-    span = diagnostic.span
-    if span is NO_SPAN or span.path == NO_SPAN.path:
-        return head + (f"\n{expected}" if diagnostic.expected else "")
-    place = shown(span.path if span.line == 0 else str(span))
-    lines = [f"{place}: {head}"]
-    if span.line > 0:
-        lines += _excerpt(span, diagnostic.excerpt)
-    if diagnostic.expected:
-        lines.append(expected)
-    return "\n".join(lines)
-
-
-def _line_of_file(span: Span) -> str:
-    """Return the source line of a span; empty when the file cannot be read."""
-    try:
-        source_lines = read_source(span.path).split("\n")
-    except (OSError, ValueError):  # a name with a zero byte is no file name
-        return ""
-    return source_lines[span.line - 1] if span.line <= len(source_lines) else ""
-
-
-def _excerpt(span: Span, line: str | None) -> list[str]:
-    """Return the source line of a span, or ``line`` where one is given, and the caret line below it; or nothing."""
-    source_line = _line_of_file(span) if line is None else line
-    text = "\t".join(map(shown, source_line.rstrip("\r").split("\t")))
-    if not text.strip():
-        return []
-    width = span.end_column - span.column if span.end_line == span.line else len(text) - span.column + 1
-    text, column, width = _window(text, span.column - 1, max(1, width))
-    margin = "\t".join(" " * cells(part) for part in text[:column].split("\t"))
-    marked = text[column : column + width]
-    carets = "^" * max(1, width - len(marked) + cells(marked))
-    return [f"    {text}", f"    {margin}{carets}"]
-
-
-def _window(text: str, column: int, width: int) -> tuple[str, int, int]:
-    """Return a line as shown, cut around the marked part if it is long (machine-written files may be one line).
-
-    ``column`` counts from 0; returned are the text, and column and width of the mark in it.
-    """
-    if len(text) <= _EXCERPT_CHARACTERS:
-        return text, column, width
-    first = max(0, min(column - _EXCERPT_CHARACTERS // 4, len(text) - _EXCERPT_CHARACTERS))
-    last = min(len(text), first + _EXCERPT_CHARACTERS)
-    left, right = ("..." if first else ""), ("..." if last < len(text) else "")
-    return f"{left}{text[first:last]}{right}", column - first + len(left), max(1, min(width, last - column))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from dse.base.rendering import render
 from dse.base.source import NO_SPAN, Span
 
 Severity = Literal["error", "warning"]
@@ -34,6 +35,13 @@ class DseError(Exception):
     def __init__(self, message: str, *, span: Span = NO_SPAN, expected: str = "") -> None:
         super().__init__(message)
         self.diagnostics: tuple[Diagnostic, ...] = (Diagnostic(message=message, span=span, expected=expected),)
+
+    def __str__(self) -> str:
+        return "\n".join(map(render, self.diagnostics))
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that IPython shows in place of a traceback: of what a user did, the place is in the text."""
+        return str(self).splitlines()
 
 
 class SourceError(DseError):

@@ -37,6 +37,7 @@ def run(args: argparse.Namespace) -> int:
         clocks=tuple(parse_clocks(text) for text in args.clocks),
         release=args.release,
         transfers=args.transfers,
+        samples=args.samples,
     )
     estimated = estimate_mappings(options, compiling_notice(quiet=args.quiet))
     if not args.quiet:

@@ -14,6 +14,8 @@ from dse.cli.signals import KEPT, Terminated, watched_signals
 from dse.cli.streams import final_code, unfailing
 
 VERBS: dict[str, str] = {
+    "example": "list the applications that come with dse, and copy them to start from",
+    "new": "make a small program of your own that runs, explores and has a test",
     "check": "parse, elaborate and type-check a network or a tree of files",
     "build": "write a network as C++ and build a native program of it",
     "run": "execute a network on an input",
@@ -80,7 +82,10 @@ def _main(argv: list[str] | None) -> int:
     parser = build_parser(verb if verb in VERBS else None)
     if verb is not None and verb not in VERBS:
         parser.error(_no_such_verb(verb))
-    return _run_verb(parser.parse_args(arguments))
+    code = _run_verb(parser.parse_args(arguments))
+    if code in (1, 2):
+        _hint_at_example(arguments)
+    return code
 
 
 def _no_such_verb(verb: str) -> str:
@@ -111,6 +116,14 @@ def _run_verb(args: argparse.Namespace) -> int:
         print("error: there is not enough memory for this\n  = give smaller sizes, or a shorter trace", file=sys.stderr)
         return 1
     return code
+
+
+def _hint_at_example(arguments: list[str]) -> None:
+    """Where the paths of the documents are not there, say what makes them: they are those of the examples."""
+    from dse.flows.examples import example_of  # imported late: --help must not pay for it
+
+    for name in dict.fromkeys(filter(None, map(example_of, arguments))):
+        print(f"  = `dse example {name}` copies it here: it comes with dse", file=sys.stderr)
 
 
 def _print_refusal(error: OSError) -> None:

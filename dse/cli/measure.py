@@ -136,6 +136,8 @@ def _agreement_table(comparison: Comparison) -> Table:
         ("estimate", comparison.estimated),
         ("heaviest load", comparison.by_load),
         ("noise: half of the runs", comparison.noise),
+        ("estimate, fastest runs", comparison.least),
+        ("noise, fastest runs", comparison.least_noise),
     ]
     for name, agreement in rows:
         if agreement is not None:

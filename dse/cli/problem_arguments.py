@@ -10,10 +10,16 @@ from dse.cli.progress import RunLine
 from dse.cli.run_arguments import run_options
 from dse.cli.streams import say
 from dse.flows.execution import EXECUTIONS
-from dse.flows.options import NOMINAL, ProblemOptions
+from dse.flows.options import NOMINAL, GraphOptions, ProblemOptions, parse_processor
 from dse.flows.setting import SLOW_STAGES
 from dse.flows.trace import execution_of
 from dse.model.trace import Trace
+
+
+def graph_options(args: argparse.Namespace) -> GraphOptions:
+    """Return the options of graphs that the arguments give. Raises ``OptionError``."""
+    processors = tuple(parse_processor(text) for text in args.processor)
+    return GraphOptions(iterations=args.iterations, processors=processors, graph=args.graph)
 
 
 def problem_options(args: argparse.Namespace) -> ProblemOptions:
@@ -29,6 +35,7 @@ def problem_options(args: argparse.Namespace) -> ProblemOptions:
         platform=args.platform,
         engine=args.engine,
         run=run_options(args),
+        graph=graph_options(args),
     )
 
 

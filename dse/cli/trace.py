@@ -9,12 +9,25 @@ import numpy as np
 
 from dse.base.diagnostics import render
 from dse.base.errors import OptionError
+from dse.cli.problem_arguments import graph_options
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import run_options
 from dse.cli.streams import print_json, say
 from dse.flows.execution import RunListeners
+from dse.flows.graphs import refuse_graph_options
 from dse.flows.program import UNNAMED_OUTPUT, told_firings
-from dse.flows.trace import Exported, Recorded, execution_of, export_trace, import_trace, left_out, open_trace, record
+from dse.flows.trace import (
+    Exported,
+    Recorded,
+    execution_of,
+    export,
+    import_any,
+    is_graph_file,
+    left_out,
+    open_recorded,
+    record,
+    write_graph_weights,
+)
 from dse.formats.trace_store import is_trace_store, write_trace
 from dse.model.trace import Trace
 
@@ -29,7 +42,10 @@ def run(args: argparse.Namespace) -> int:
     exported = None
     if args.export:
         net, steps_only = (args.net if not args.import_ else None), args.no_dependencies
-        exported = export_trace(recorded.trace, args.export, net, with_dependencies=not steps_only)
+        times = tuple(args.weights)
+        exported = export(recorded, args.export, net, with_dependencies=not steps_only, weights=times)
+    if args.write_weights:
+        write_graph_weights(recorded, args.write_weights)
     if args.json:
         print_json(as_document(recorded.trace, size or _stored_size(args, recorded.trace), exported))
     else:
@@ -66,13 +82,14 @@ def _check(args: argparse.Namespace) -> None:
 def _source(args: argparse.Namespace) -> Recorded:
     """Return the trace that the arguments name: recorded now, imported, or read."""
     if args.import_:
-        return Recorded(trace=import_trace(args.import_, args.net))
+        return import_any(args.import_, args.net, graph_options(args))
     if args.info:
-        return Recorded(trace=open_trace(args.info))
-    if is_trace_store(args.program):
+        return open_recorded(args.info, graph=graph_options(args))
+    if is_trace_store(args.program) or is_graph_file(args.program):
         if args.input:
             raise OptionError("a trace takes no input: it is the record of a run", expected="leave out -i")
-        return Recorded(trace=open_trace(args.program))
+        return open_recorded(args.program, graph=graph_options(args))
+    refuse_graph_options(graph_options(args))
     if not (args.output or args.export):
         raise OptionError("the trace would be lost", expected="say where to write it: -o T, or --export F.trace")
     options = replace(
@@ -131,13 +148,20 @@ def _print(recorded: Recorded, args: argparse.Namespace, size: int | None, expor
     if size is not None:
         say(f"wrote {args.output}: {size} bytes, {size / max(1, trace.n_firings):.2f} a firing")
     if exported is not None:
-        say(f"wrote {exported.files[0]} and {exported.files[1]}")
-        if exported.dependencies is not None:
-            found = ", ".join(f"{n} {kind}" for kind, n in exported.dependencies.items() if n)
-            print(f"dependencies: {found or 'none'}")
+        _print_exported(exported)
     if size is None and exported is None:
         _print_info(trace, _stored_size(args, trace))
     print(f"digest {trace.digest}")
+
+
+def _print_exported(exported: Exported) -> None:
+    """Print which files were written for other tools, and what they lack."""
+    say(f"wrote {' and '.join(exported.files)}")
+    for note in exported.notes:
+        say(f"left out: {note}")
+    if exported.dependencies is not None:
+        found = ", ".join(f"{n} {kind}" for kind, n in exported.dependencies.items() if n)
+        print(f"dependencies: {found or 'none'}")
 
 
 def _print_info(trace: Trace, n_bytes: int) -> None:

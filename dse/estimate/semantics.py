@@ -57,6 +57,10 @@ A firing (or SIMD block) of action x of actor a that starts at t:
 
 A transfer that asks a shared link begins when the link grants it (below); the others begin at once.
 
+A problem may know what single firings compute: ``deviations``, the ticks that the processing of a firing takes more,
+or less, than ``compute`` says when its actor is on a CPU, for an action without a block table there. No processing is
+shorter than 0. Without them every firing of an action takes the same.
+
 Instants, rounds and phases
 ---------------------------
 At one instant (a time at which something is due) rounds are made until nothing is due any more. A round has the

@@ -1,16 +1,19 @@
 """``dse estimate`` as a function: the makespans of given mappings, and where the time goes in each."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import Diagnostic, InfeasibleDesign
 from dse.estimate.engine import make_engine
+from dse.estimate.problem.build import build_tables
 from dse.flows.capacities import read_capacities, search_capacities
 from dse.flows.clocks import clock_domains, clocked_setting, clocks_of_points, fixed_clocks
+from dse.flows.graphs import GRAPH
 from dse.flows.mappings import read_mappings
 from dse.flows.options import EstimateOptions
+from dse.flows.own_costs import deviations
 from dse.flows.program import unheard
 from dse.flows.setting import Setting, load_setting
 from dse.model.design_point import DesignPoint, Partition
@@ -60,6 +63,7 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
 
     Raises:
         FormatError: a mapping does not fit the network or the platform, or another file is wrong.
+        OptionError: samples are asked for that the weights do not have.
         InfeasibleDesign: a mapping can never run, whatever its timing.
     """
     setting = load_setting(options.problem, stage)
@@ -67,12 +71,14 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
     used = {partition.unit for _, point in given.points for partition in point.partitions}
     chosen = clocks_of_points((point for _, point in given.points), setting.platform)
     setting = clocked_setting(setting, chosen, used=used)
+    if options.samples:
+        setting = _with_samples(setting, options.problem.weights)
     engine = make_engine(options.problem.engine, setting.problem)
     found = []
     for name, point in given.points:
         stage(f"estimating {name}")
         estimate = engine.estimate(point)
-        found.append(_mapping_estimate(name, point, estimate, setting))
+        found.append(mapping_estimate(name, point, estimate, setting))
     if given.listed:
         found.sort(key=lambda m: (bool(m.deadlock), m.estimate.makespan))
     return Estimated(
@@ -83,7 +89,16 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
     )
 
 
-def _mapping_estimate(name: str, point: DesignPoint, estimate: Estimate, setting: Setting) -> MappingEstimate:
+def _with_samples(setting: Setting, weights: Sequence[str]) -> Setting:
+    """Return the setting with each firing's own cost. Raises: as ``deviations``, and ``FormatError`` with clocks."""
+    own = deviations(weights, setting.trace, setting.problem.weights)
+    problem = replace(setting.problem, deviations=own)
+    note = f"each firing of {sum(len(of) > 0 for of in own)} of {len(own)} actors at its own cost, as it was profiled"
+    return replace(setting, problem=problem, tables=build_tables(problem), assumed=(*setting.assumed, note))
+
+
+def mapping_estimate(name: str, point: DesignPoint, estimate: Estimate, setting: Setting) -> MappingEstimate:
+    """Return the estimate of a point with the reasons for it."""
     topology = setting.trace.topology
     return MappingEstimate(
         mapping=name,
@@ -145,7 +160,8 @@ def _of_mappings(options: EstimateOptions, setting: Setting) -> _Given:
 
 def _of_one_core(options: EstimateOptions, setting: Setting) -> _Given:
     """Return the mapping that stands in where no file is given."""
-    capacities = read_capacities("", setting)
+    of_graph = GRAPH in dict(setting.trace.made_by)  # it never ran, so nobody knows yet which sizes do
+    capacities = search_capacities(setting) if of_graph and not options.buffers else read_capacities("", setting)
     assumed = (f"{ONE_CORE} (no --mapping)", *(() if options.buffers else capacities.assumed))
     return _Given(points=((ONE_CORE, one_core(setting, capacities.tokens)),), assumed=assumed)
 

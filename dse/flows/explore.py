@@ -59,8 +59,10 @@ class Explored:
     notes: tuple[str, ...]
 
 
-def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored:
+def explore(options: ExploreOptions, watcher: Watcher | None = None, given: Setting | None = None) -> Explored:
     """Search the mappings of a network, rank them and deliver the best with a report.
+
+    ``given``: the setting of ``options.problem`` where that is loaded already.
 
     A budget in seconds counts from here, and bounds everything until the last evaluation (``dse.base.time_limit``);
     only the compiling of the engine is not counted. The report comes after it, with one more estimate of the first.
@@ -74,7 +76,7 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None) -> Explored
     watch = _timed(watcher or Watcher(), limit)
     try:
         with limit.enforced():
-            ready = _set_up(options, watch, limit)
+            ready = _set_up(options, watch, limit, given)
     except TimeSpent:
         raise too_early(limit) from None
     setting, engine = ready.search.setting, ready.engine
@@ -124,10 +126,10 @@ class _Ready:
     out: Path
 
 
-def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit) -> _Ready:
+def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit, given: Setting | None) -> _Ready:
     """Return a search that is ready to run; it is shown to those who watch."""
     check_options(options)
-    plain = load_setting(options.problem, watch.stage, limit, measuring(options))
+    plain = given or load_setting(options.problem, watch.stage, limit, measuring(options))
     domains = clock_domains(options.clocks, plain.platform)
     setting = clocked_setting(plain, clocks_of_domains(domains))
     watch.stage("gathering the mappings")

@@ -63,7 +63,8 @@ def default_input(network_path: str) -> str | None:
     if not pointer.is_file():
         return None
     if not _lies_below(pointer, pointer.parent):
-        raise _wrong_default(pointer, "'input.default' is a link that leads out of the folder of the network")
+        what = "'input.default' is a link that leads out of the folder of the network"
+        raise _wrong_default(pointer, what, line=0)  # no line of what it leads to is shown
     with pointer.open("rb") as file:
         name = file.read(_LONGEST_NAME + 1).decode("utf-8", "surrogateescape").strip()
     path = pointer.parent / name
@@ -76,10 +77,10 @@ def default_input(network_path: str) -> str | None:
     return str(path)
 
 
-def _wrong_default(pointer: Path, message: str) -> FormatError:
+def _wrong_default(pointer: Path, message: str, line: int = 1) -> FormatError:
     return FormatError(
         message,
-        span=file_span(str(pointer)),
+        span=file_span(str(pointer), line),
         expected="name a file beside the network, or give the input with -i",
     )
 

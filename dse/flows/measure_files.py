@@ -44,6 +44,8 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "random_pick": {"regret": comparison.random_first, "regret_of_ten": comparison.random_ten},
         "noise": None if comparison.noise is None else agreement_document(comparison.noise),
         "within_noise": comparison.noisy,
+        "least_of_runs": agreement_document(comparison.least),
+        "least_of_runs_noise": None if comparison.least_noise is None else agreement_document(comparison.least_noise),
         "left_out": comparison.left_out,
     }
 
@@ -78,6 +80,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
         "heaviest_load_ns": pair.prediction.load_ns,
         "scored": pair.prediction.scored,
         "median_ns": pair.measured.median,
+        "least_ns": pair.least,
         "lower_quartile_ns": pair.measured.lower,
         "upper_quartile_ns": pair.measured.upper,
         "runs": pair.measured.count,

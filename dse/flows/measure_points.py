@@ -130,7 +130,7 @@ def why_wrong(bench: Bench, order: RunOrder, usual: UsualResults) -> str:
     try:
         result = bench.program.run(replace(order, hashed=True)).result
     except (ExecutionError, DeadlockError, OptionError) as error:
-        return str(error)
+        return error.diagnostics[0].message
     return "" if result == usual.hashed else _WRONG
 
 

@@ -9,10 +9,12 @@ from typing import Literal, TypeAlias
 from dse.base.errors import OptionError
 from dse.base.numbers import MOST_COUNTED, MOST_MHZ, integer_from, parse_decimal, shortened
 from dse.base.registry import nearest_names
+from dse.estimate.problem.prices import UNIT_KINDS
 from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget
 from dse.formats.decimals import format_decimal
 from dse.model.design_point import POLICIES, Policy, ReleaseMode, TransferMode
+from dse.model.weights import UnitKind
 from dse.run.options import PLAIN_RUN, RunOptions
 
 MissingMode: TypeAlias = Literal["error", "zero", "nominal"]
@@ -22,12 +24,28 @@ NOMINAL = "nominal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GraphOptions:
+    """How a static graph of another tool becomes a trace with weights. ``iterations`` None: about 10,000 firings.
+
+    ``processors``: the type of processor whose execution times stand for a kind of unit.
+    """
+
+    iterations: int | None = None
+    processors: tuple[tuple[UnitKind, str], ...] = ()
+    graph: str | None = None
+    """Which of the graphs of a file with several; None: all of them."""
+
+
+PLAIN_GRAPH = GraphOptions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemOptions:
     """What makes a problem. Paths as the user wrote them; None and empty mean the embedded default.
 
-    ``program``: an XDF network, or a trace. ``buffers``: a capacity in tokens for all buffers, or the path of a
-    ``.bxdf`` file. ``release`` and ``transfers`` None: what a mapping file says, else the defaults. ``weights``:
-    folders and files, or ``NOMINAL`` alone.
+    ``program``: an XDF network, a trace, or a static graph of another tool. ``buffers``: a capacity in tokens for all
+    buffers, or the path of a ``.bxdf`` file. ``release`` and ``transfers`` None: what a mapping file says, else the
+    defaults. ``weights``: folders and files, or ``NOMINAL`` alone.
     """
 
     program: str
@@ -39,6 +57,8 @@ class ProblemOptions:
     engine: str = "compiled"
     run: RunOptions = PLAIN_RUN
     """How the network is run; its input is ``input``."""
+    graph: GraphOptions = PLAIN_GRAPH
+    """Where the program is a static graph of another tool: how it becomes a trace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +105,10 @@ class ExploreOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EstimateOptions:
-    """What to estimate: mapping files (none: all actors on one core). None: what the file says, else the default."""
+    """What to estimate: mapping files (none: all actors on one core). None: what the file says, else the default.
+
+    ``samples``: each firing costs what a profile in the weights has kept of it.
+    """
 
     problem: ProblemOptions
     mappings: tuple[str, ...] = ()
@@ -93,6 +116,7 @@ class EstimateOptions:
     clocks: tuple[ClockRequest, ...] = ()
     release: ReleaseMode | None = None
     transfers: TransferMode | None = None
+    samples: bool = False
 
 
 _FORM = "UNIT=MHZ[,MHZ], such as cpu=1200,2000,2900; units with one clock in common: big+little=1200,2000"
@@ -122,6 +146,18 @@ def parse_budget(text: str) -> Budget:
                 expected="a number of evaluations, a time, or both: 2000, 90s, 5m, 1h, 2000,90s",
             )
     return Budget(evaluations=evaluations, seconds=seconds)
+
+
+def parse_processor(text: str) -> tuple[UnitKind, str]:
+    """Return what ``arm``, ``cpu=arm`` or ``gpu=dsp`` names: a kind of unit and a type. Raises ``OptionError``."""
+    kind, equals, name = text.partition("=")
+    if not equals:
+        kind, name = "cpu", text
+    known = next((k for k in UNIT_KINDS if k == kind.strip().lower()), None)
+    if known is None or not name.strip():
+        expected = "the name of a type, or cpu=TYPE, gpu=TYPE"
+        raise OptionError(f"processor '{shortened(text)}' is not understood", expected=expected)
+    return known, name.strip()
 
 
 def parse_partitions(text: str) -> tuple[int, int]:

@@ -1,13 +1,9 @@
 """``dse profile`` as a function: loads the network, profiles it, writes the weight set and what belongs to it."""
 
 import contextlib
-import io
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-
-import numpy as np
 
 from dse.base.cores import usable_cores
 from dse.base.errors import Diagnostic, ExecutionError
@@ -16,6 +12,7 @@ from dse.flows.inputs import default_input, require_file, require_input, require
 from dse.flows.mappings import read_mapping
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
 from dse.flows.program import UNNAMED_OUTPUT, unheard
+from dse.formats.samples_file import SAMPLES, samples_bytes
 from dse.formats.weights_folder import MANIFEST, write_weights_folder
 from dse.frontend.network.elaborate import load_network
 from dse.measure.firing_costs import firing_costs
@@ -28,8 +25,6 @@ from dse.run.record import topology_of
 
 CROSSINGS = "crossings.tsv"
 """File of a measured set with the table of the micro-benchmark."""
-SAMPLES = "samples.npz"
-"""File of a measured set with the cost of every firing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +92,7 @@ def _written(profiled: ProfiledNetwork, options: ProfileOptions) -> tuple[str, .
         names += [f"{state.state}/{name}" for name in below]
     more: dict[str, bytes | str] = {CROSSINGS: profiled.crossings} if profiled.crossings else {}
     if options.samples:
-        more[SAMPLES] = samples_bytes(profiled)
+        more[SAMPLES] = samples_of(profiled)
     try:
         for name, data in more.items():
             write_whole(folder / name, data)
@@ -131,19 +126,8 @@ def _is_of_profile(manifest: Path) -> bool:
         return False
 
 
-def samples_bytes(profiled: ProfiledNetwork) -> bytes:
-    """Return an npz file: for each actor, by its name, what each firing cost, float32, in counts of the counter."""
+def samples_of(profiled: ProfiledNetwork) -> bytes:
+    """Return the file with what each firing cost."""
     runs = profiled.runs
-    arrays = {
-        costs.name: costs.counts
-        for costs in firing_costs(runs.profile, [run.samples for run in runs.timed], profiled.topology, runs.firings)
-    }
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:  # as savez, whose parameters some names are
-        for name, counts in arrays.items():
-            told = zipfile.ZipInfo(f"{name}.npy")
-            told.compress_type = zipfile.ZIP_DEFLATED
-            member = io.BytesIO()
-            np.lib.format.write_array(member, counts, allow_pickle=False)
-            archive.writestr(told, member.getbuffer())
-    return file.getvalue()
+    costs = firing_costs(runs.profile, [run.samples for run in runs.timed], profiled.topology, runs.firings)
+    return samples_bytes({of_actor.name: of_actor.counts for of_actor in costs})

@@ -8,7 +8,9 @@ from dse.base.collector import collector_paused
 from dse.base.errors import DeadlockError, Diagnostic, ExecutionError, OptionError
 from dse.base.source import file_span
 from dse.flows.execution import RunListeners, execute
+from dse.flows.graphs import is_graph, refuse_graph_options, unfold_graph
 from dse.flows.inputs import default_input, require_file, require_input
+from dse.flows.options import PLAIN_GRAPH, GraphOptions
 from dse.flows.trace import open_trace, settled_trace
 from dse.formats.trace_store import is_trace_store
 from dse.formats.turnus_trace import is_turnus_trace
@@ -17,6 +19,7 @@ from dse.model.trace import Trace
 from dse.program.network import Network
 from dse.run.execution import RunResult
 from dse.run.options import PLAIN_RUN, RunOptions
+from dse.sdf.weights import GraphWeights
 
 _RUN_FIFOS = "fifo_tokens enlarged to"
 """Key in ``Trace.made_by`` of the default FIFO capacity of a run that deadlocks with the usual one."""
@@ -35,12 +38,17 @@ def unheard(what: object) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenProgram:
-    """A network, or the trace of one whose source is not at hand."""
+    """A network, or the trace of one whose source is not at hand, or of a static graph of another tool.
+
+    ``weights``: the execution times of a graph. ``assumed``: in words, how a graph became a trace.
+    """
 
     path: str
     network: Network | None
     trace: Trace | None
     warnings: tuple[Diagnostic, ...] = ()
+    weights: GraphWeights | None = None
+    assumed: tuple[str, ...] = ()
 
 
 def run_tokens(trace: Trace) -> str | None:
@@ -48,9 +56,13 @@ def run_tokens(trace: Trace) -> str | None:
     return dict(trace.made_by).get(_RUN_FIFOS)
 
 
-def load_program(path: str, source_paths: tuple[str, ...] = ()) -> GivenProgram:
-    """Return the network of an XDF file, or the trace of a trace file; told apart by what is in the file."""
-    require_file(path, "a network (.xdf) or a trace")
+def load_program(path: str, source_paths: tuple[str, ...] = (), graph: GraphOptions = PLAIN_GRAPH) -> GivenProgram:
+    """Return the network of an XDF file, or the trace of a trace or a graph; told apart by what is in the file."""
+    require_file(path, "a network (.xdf), a trace, or a graph of another tool")
+    if is_graph(path):
+        found = unfold_graph(path, graph)
+        return GivenProgram(path=path, network=None, trace=found.trace, weights=found.weights, assumed=found.assumed)
+    refuse_graph_options(graph)
     if is_trace_store(path) or is_turnus_trace(path):
         return GivenProgram(path=path, network=None, trace=open_trace(path))
     with collector_paused():

@@ -54,6 +54,16 @@ class RecordedProgram:
     input: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtHand:
+    """What of a problem is at hand as an object, None: it is what the options name."""
+
+    program: GivenProgram | None = None
+    platform: Platform | None = None
+    weights: WeightTable | None = None
+
+
+NOTHING = AtHand()
 Measuring: TypeAlias = Callable[[RecordedProgram, Callable[[str], None]], Basis]
 """Measures on what a program is estimated; the second argument is told what goes on."""
 
@@ -83,25 +93,27 @@ def load_setting(
     stage: Callable[[str], None] = unheard,
     limit: TimeLimit | None = None,
     measuring: Measuring | None = None,
+    at_hand: AtHand = NOTHING,
 ) -> Setting:
     """Load, run and gather what ``options`` ask for; ``stage`` is told what goes on.
 
     ``limit``: of the time, to which the compiling of the engine does not count. ``measuring``: where platform and
-    weights come from instead of the options.
+    weights come from instead of the options. ``at_hand``: objects that stand for what the options name.
 
     Raises:
         SourceError, FormatError, OptionError, ExecutionError: an input is wrong; the message says which and where.
     """
     stage("reading the program")
-    program = load_program(options.program, options.source_paths)
-    given = given_basis(options)
-    predicts = given.platform.predicted_gpu is not None
+    program = at_hand.program or load_program(options.program, options.source_paths, options.graph)
+    named = given_basis(options, at_hand)
+    predicts = named.platform.predicted_gpu is not None
     trace, input_path = record_trace(program, options.input, run=options.run, count_rounds=predicts, stage=stage)
     recorded = RecordedProgram(program=program, trace=trace, input=input_path)
-    basis = given if measuring is None else measuring(recorded, stage)
+    basis = named if measuring is None else measuring(recorded, stage)
     stage("weighing the firings")
     platform = basis.platform
-    weights, weights_assumed = choose_weights(program, trace, platform, basis.weights, options.missing_weights, stage)
+    given_weights, of_graph = _given_weights(options, program, basis)
+    weights, weights_assumed = choose_weights(program, trace, platform, given_weights, options.missing_weights, stage)
     problem = Problem(
         trace=trace,
         weights=weights,
@@ -109,9 +121,10 @@ def load_setting(
         missing_weights="zero" if options.missing_weights == "zero" else "error",
     )
     outside = outside_actors(program.network)
-    assumed = [*_of_run(trace), *basis.assumed, *weights_assumed, *derived_costs(trace, weights, platform, outside)]
-    if options.platform is None:
-        assumed.append(f"platform {_platform_text(platform)}")
+    of_weights = (*of_graph, *weights_assumed, *derived_costs(trace, weights, platform, outside))
+    assumed = [*_of_run(trace), *program.assumed, *basis.assumed, *of_weights]
+    if at_hand.platform is None:
+        assumed += _unnamed_platform(options, platform)
     if options.input is None and input_path is not None:
         assumed.append(f"input {input_path} (from {DEFAULT_INPUT})")
     if needs_compiling(options.engine):
@@ -138,16 +151,29 @@ def load_setting(
     )
 
 
-def given_basis(options: ProblemOptions) -> Basis:
+def _given_weights(
+    options: ProblemOptions, program: GivenProgram, basis: Basis
+) -> tuple[WeightTable | None, tuple[str, ...]]:
+    """Return the weights to begin with and what is assumed in them: a graph brings its own, where none are named."""
+    if program.weights is None or basis.weights is not None or options.weights:
+        return basis.weights, ()
+    return program.weights.table, program.weights.words
+
+
+def given_basis(options: ProblemOptions, at_hand: AtHand = NOTHING) -> Basis:
     """Return the platform and the weights that options name, or the default platform and weights to be counted.
+
+    ``at_hand``: objects that stand for what the options name.
 
     Raises:
         FormatError: a file is missing or wrong.
     """
-    return Basis(
-        platform=load_platform(options.platform) if options.platform else load_platform(),
-        weights=read_weights(options.weights) if options.weights not in ((), (NOMINAL,)) else None,
-    )
+    platform, weights = at_hand.platform, at_hand.weights
+    if platform is None:
+        platform = load_platform(options.platform) if options.platform else load_platform()
+    if weights is None and options.weights not in ((), (NOMINAL,)):
+        weights = read_weights(options.weights)
+    return Basis(platform=platform, weights=weights)
 
 
 def _of_run(trace: Trace) -> list[str]:
@@ -163,6 +189,11 @@ def _of_run(trace: Trace) -> list[str]:
 def _input_file(path: str | None) -> str | None:
     """Return the input if it is one file; of a folder the trace knows what was read."""
     return path if path is not None and Path(path).is_file() else None
+
+
+def _unnamed_platform(options: ProblemOptions, platform: Platform) -> tuple[str, ...]:
+    """Return in words which platform is taken where the options name none."""
+    return () if options.platform is not None else (f"platform {_platform_text(platform)}",)
 
 
 def _platform_text(platform: Platform) -> str:

@@ -10,17 +10,27 @@ from dse.base.errors import Diagnostic, ExecutionError, FormatError, OptionError
 from dse.base.escaping import encodable
 from dse.base.source import file_span
 from dse.flows.execution import EXECUTIONS, UNHEARD, RunListeners
+from dse.flows.graphs import UnfoldedGraph, is_graph, refuse_graph_options, unfold_graph
 from dse.flows.inputs import require_file
+from dse.flows.options import PLAIN_GRAPH, GraphOptions
 from dse.flows.run import run_file
+from dse.formats.graphviz import write_dot
+from dse.formats.sdf3_write import write_sdf3
 from dse.formats.token_counts import check_token_counts
 from dse.formats.trace_store import is_trace_store, read_trace
 from dse.formats.turnus_net import read_net, write_net
 from dse.formats.turnus_trace import is_turnus_trace, read_turnus_trace, write_turnus_trace
+from dse.formats.weights_folder import read_weights, write_weights_folder
+from dse.model.dataflow_graph import DataflowGraph
 from dse.model.dependencies import DependencyKind
 from dse.model.trace import Trace
 from dse.run.execution import Execution, RunOptions, RunResult
 from dse.run.options import PLAIN_RUN
+from dse.sdf.fold import trace_graph
 
+SDF3 = (".xml", ".sdf3")
+"""Names of files that ``export`` writes for SDF3 end so."""
+GRAPHVIZ = (".dot", ".gv")
 _TOLD_OPTIONS = ("loops", "frames", "fifo_tokens", "max_firings")
 EXECUTION = "execution"
 """Key in ``Trace.made_by`` of what ran the network: native or python; the trace is the same."""
@@ -35,6 +45,8 @@ class Recorded:
     trace: Trace
     warnings: tuple[Diagnostic, ...] = ()
     exit_code: int = 0
+    unfolded: UnfoldedGraph | None = None
+    """The static graph of another tool that it was made of."""
 
 
 def record(
@@ -114,12 +126,56 @@ def open_trace(path: str, net: str | None = None) -> Trace:
     Raises:
         FormatError: the file is no trace or is wrong. OptionError: a TURNUS trace without network model.
     """
+    return open_recorded(path, net).trace
+
+
+def open_recorded(path: str, net: str | None = None, graph: GraphOptions = PLAIN_GRAPH) -> Recorded:
+    """Return as ``open_trace``, or the trace of a static graph of another tool.
+
+    Raises:
+        FormatError, OptionError, DeadlockError: as ``open_trace`` and ``unfold_graph``.
+    """
+    if is_graph_file(path):
+        unfolded = unfold_graph(path, graph)
+        return Recorded(trace=unfolded.trace, unfolded=unfolded)
+    refuse_graph_options(graph)
     if is_trace_store(path):
         trace = read_trace(path)
         check_token_counts(trace, path)
-        return trace
+        return Recorded(trace=trace)
     require_file(path, "a trace")
-    return import_trace(path, net)
+    return Recorded(trace=import_trace(path, net))
+
+
+def is_graph_file(path: str) -> bool:
+    """Return whether a path is that of a file with a static graph of another tool."""
+    return Path(path).is_file() and is_graph(path)
+
+
+def import_any(path: str, net: str | None = None, graph: GraphOptions = PLAIN_GRAPH) -> Recorded:
+    """Return the trace of another tool's file: a static graph, or as ``import_trace``.
+
+    Raises:
+        FormatError, OptionError, DeadlockError: as ``unfold_graph`` and ``import_trace``.
+    """
+    if not is_graph_file(path):
+        refuse_graph_options(graph)
+        return Recorded(trace=import_trace(path, net))
+    if net is not None:
+        raise OptionError(f"'{path}' is a graph, which has no network model beside it", expected="leave out --net")
+    return open_recorded(path, graph=graph)
+
+
+def write_graph_weights(recorded: Recorded, folder: str) -> None:
+    """Write the execution times of a static graph as a folder of weights.
+
+    Raises:
+        OptionError: there is no such graph, or it has no times. FormatError: as ``write_weights_folder``.
+    """
+    unfolded = recorded.unfolded
+    if unfolded is None or unfolded.weights is None:
+        raise OptionError("there are no execution times to write", expected="--write-weights goes with a graph of SDF3")
+    write_weights_folder(unfolded.weights.table, folder)
 
 
 def _require_turnus_trace(path: str) -> None:
@@ -136,7 +192,7 @@ def _require_turnus_trace(path: str) -> None:
     raise FormatError(
         "this is no trace",
         span=file_span(path, 0),
-        expected="a file that 'dse trace NETWORK.xdf -o FILE' wrote, or a .trace or .tracez of TURNUS",
+        expected="a file that 'dse trace NETWORK.xdf -o FILE' wrote, a .trace or .tracez of TURNUS, or a graph of SDF3",
     )
 
 
@@ -168,10 +224,61 @@ def import_trace(path: str, net: str | None = None) -> Trace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """What an export wrote; ``dependencies`` of each kind, None where they were left out."""
+    """What an export wrote; ``dependencies`` of each kind, None where they were left out.
 
-    files: tuple[str, str]
-    dependencies: dict[DependencyKind, int] | None
+    ``notes``: what the form that was written cannot hold, in words.
+    """
+
+    files: tuple[str, ...]
+    dependencies: dict[DependencyKind, int] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def export(
+    recorded: Recorded,
+    path: str,
+    net: str | None = None,
+    *,
+    with_dependencies: bool = True,
+    weights: tuple[str, ...] = (),
+) -> Exported:
+    """Write a trace in the form that the name of the file asks for: ``.xml`` SDF3, ``.dot`` or ``.gv`` Graphviz.
+
+    All others are of TURNUS. ``weights``: folders and files with the execution times of an SDF3 graph.
+
+    Raises:
+        FormatError: a file is wrong, or cannot be written, or no static graph does what the trace does.
+        OptionError: an option means nothing to the form.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix in (*SDF3, *GRAPHVIZ) and net is not None:
+        raise OptionError(f"a '{suffix}' file has no network model beside it", expected="leave out --net")
+    if suffix not in SDF3 and weights:
+        raise OptionError(f"no weights go into '{path}'", expected="--weights goes with --export F.xml, for SDF3")
+    if suffix in SDF3:
+        return _export_sdf3(recorded, path, weights)
+    if suffix in GRAPHVIZ:
+        write_dot(recorded.trace, path)
+        return Exported(files=(path,))
+    return export_trace(recorded.trace, path, net, with_dependencies=with_dependencies)
+
+
+def _export_sdf3(recorded: Recorded, path: str, weights: tuple[str, ...]) -> Exported:
+    """Write a static graph: the one that was read as it is, or that of the trace."""
+    if recorded.unfolded is not None and not weights:
+        graph = recorded.unfolded.graph
+    else:
+        graph = trace_graph(recorded.trace, read_weights(weights) if weights else None, path)
+    write_sdf3(graph, path)
+    return Exported(files=(path,), notes=(*graph.notes, *_times_left_out(graph)))
+
+
+def _times_left_out(graph: DataflowGraph) -> tuple[str, ...]:
+    """Return in words what of the execution times of a graph is not in an SDF3 file of it."""
+    times = [value for actor in graph.actors for time in actor.times for value in time.times]
+    if not times:
+        return ("execution times (--weights W gives them)",)
+    return ("fractions of execution times: SDF3 has whole numbers",) if any(t.denominator > 1 for t in times) else ()
 
 
 def export_trace(trace: Trace, path: str, net: str | None = None, *, with_dependencies: bool = True) -> Exported:

@@ -1,4 +1,4 @@
-"""The configuration files that come with the program: those of ``configs/``, named without folder and suffix."""
+"""What comes with the program: the configuration files of ``configs/`` and the applications of ``actors/``."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,18 +9,23 @@ from pathlib import Path
 
 def builtin_names(folder: str) -> tuple[str, ...]:
     """Return the names of the YAML files in a folder of ``configs``, sorted."""
-    entries = (entry.name for entry in _configs().joinpath(folder).iterdir())
+    entries = (entry.name for entry in _folder("configs").joinpath(folder).iterdir())
     return tuple(sorted(name.removesuffix(".yaml") for name in entries if name.endswith(".yaml")))
 
 
 @contextmanager
 def builtin_file(folder: str, name: str) -> Iterator[str]:
     """Yield the path of a file; it may be a temporary one, if the package is not installed as files."""
-    with resources.as_file(_configs().joinpath(folder).joinpath(f"{name}.yaml")) as path:
+    with resources.as_file(_folder("configs").joinpath(folder).joinpath(f"{name}.yaml")) as path:
         yield str(path)
 
 
-def _configs() -> Traversable:
-    """Return the folder: inside the package where that is installed, beside it in a checkout."""
-    installed = resources.files("dse").joinpath("configs")
-    return installed if installed.is_dir() else Path(__file__).resolve().parents[2] / "configs"
+def builtin_actors() -> Path:
+    """Return the folder of the applications, each a package of its own in it; installed as files, as by pip."""
+    return Path(str(_folder("actors")))
+
+
+def _folder(name: str) -> Traversable:
+    """Return a folder: inside the package where that is installed, beside it in a checkout."""
+    installed = resources.files("dse").joinpath(name)
+    return installed if installed.is_dir() else Path(__file__).resolve().parents[2] / name

@@ -61,7 +61,7 @@ def read_text(path: str) -> str:
     try:
         data = read_bytes(path)
     except DseError as error:
-        raise FormatError(str(error), span=file_span(path, 0), expected=_EXAMPLE) from error
+        raise FormatError(error.diagnostics[0].message, span=file_span(path, 0), expected=_EXAMPLE) from error
     if b"\0" in data:
         raise FormatError("this is a binary file", span=file_span(path, 0), expected=_EXAMPLE)
     try:

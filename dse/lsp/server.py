@@ -54,6 +54,8 @@ class Desk:
     def open(self, uri: str, text: str, language: str) -> None:
         """Take over a text, and check it at once."""
         path = protocol.path_of(uri, language)
+        if language_of(path) is None:
+            return  # an editor may take all XML for ours
         self._uris[path] = uri
         self._texts[path] = text
         self.check(path, slow=True)
@@ -61,6 +63,8 @@ class Desk:
     def change(self, uri: str, text: str) -> None:
         """Take over a text, and check it when nothing more comes."""
         path = self.path(uri)
+        if path not in self._texts:
+            return
         self._texts[path] = text
         self._cancel(path)
         loop = asyncio.get_running_loop()
@@ -98,6 +102,8 @@ class Desk:
     def place(self, uri: str, position: types.Position) -> tuple[str, SourceText, int] | None:
         """Return path, text and offset of a position in the texts as they are now."""
         path = self.path(uri)
+        if path not in self._texts:
+            return None
         self.session.sync(self._texts)
         source = self.session.source(path)
         return None if source is None else (path, source, protocol.offset_of(source, position, self.encoding))

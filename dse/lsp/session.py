@@ -15,7 +15,7 @@ from dse.lsp.cal_questions import CalQuestions
 from dse.lsp.cal_view import CalView
 from dse.lsp.facts import ActorFacts, facts_of
 from dse.lsp.source_text import SourceText
-from dse.lsp.workspace import XDF, Workspace
+from dse.lsp.workspace import CAL, XDF, Workspace
 from dse.lsp.xdf_questions import XdfQuestions
 from dse.lsp.xdf_view import XdfView
 
@@ -25,9 +25,10 @@ SLOW_SECONDS = 2.0
 """A network that takes longer is checked when a file is opened or saved, not while one types."""
 
 
-def language_of(path: str) -> Language:
-    """Return how a file is read: as a network by its suffix, else as CAL."""
-    return "xdf" if path.lower().endswith(XDF) else "cal"
+def language_of(path: str) -> Language | None:
+    """Return how a file is read, by its suffix; None for one that is neither CAL nor XDF."""
+    lower = path.lower()
+    return "xdf" if lower.endswith(XDF) else "cal" if lower.endswith(CAL) else None
 
 
 class Session:

@@ -209,7 +209,7 @@ def _name_place(tag: Tag, attribute: str) -> tuple[int, int]:
 def _outlined(tag: Tag, attribute: str, detail: str, children: tuple[Outlined, ...] = ()) -> Outlined:
     start, end = _name_place(tag, attribute)
     return Outlined(
-        name=shown(text_of(tag.value(attribute))) or tag.name,
+        name=shown(text_of(tag.value(attribute))).strip() or tag.name,
         detail=shown(detail),
         kind=tag.name,
         start=tag.start,

@@ -6,8 +6,9 @@ and measurements are each divided by a number of their own; the absolute differe
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -147,14 +148,16 @@ def spread_of(values: Sequence[float]) -> Spread:
     return Spread(median=float(median), lower=float(lower), upper=float(upper), count=len(values))
 
 
-def noise_floor(repeats: Sequence[Sequence[float]]) -> Agreement | None:
+def noise_floor(
+    repeats: Sequence[Sequence[float]], time_of: Callable[[Sequence[float]], float] = median
+) -> Agreement | None:
     """Return how well one half of the runs agrees with the other: what no estimate can be better than.
 
     ``repeats``: the runs of each candidate in the order of their making; every second one belongs to the other half.
-    None where no candidate has two runs.
+    None where no candidate has two runs. ``time_of``: makes one time of several runs.
     """
     twice = [runs for runs in repeats if len(runs) > 1]
     if not twice:
         return None
-    halves = [[float(np.median(runs[half::2])) for runs in twice] for half in (0, 1)]
+    halves = [[time_of(runs[half::2]) for runs in twice] for half in (0, 1)]
     return agreement(halves[0], halves[1])

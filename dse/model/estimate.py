@@ -160,3 +160,7 @@ class Estimate:
     links: tuple[LinkAccount, ...]
     deadlock: Deadlock | None
     firing_times: tuple[FiringTimes, ...] | None = None
+
+    def __repr__(self) -> str:
+        ended = "deadlock after" if self.deadlock is not None else "makespan"
+        return f"<Estimate: {ended} {self.makespan:,} {self.tick_unit}, {len(self.partitions)} partitions>"

@@ -40,6 +40,11 @@ class Evaluation:
     cut: bool = False
     """The simulation was stopped: the point takes at least ``makespan`` ticks, or deadlocks. It has no accounts."""
 
+    def __repr__(self) -> str:
+        least = "at least " if self.cut else ""
+        found = "deadlock" if self.deadlock else f"{least}{self.makespan:,} {self.tick_unit}"
+        return f"<Evaluation {self.ordinal}: {found}, {self.n_partitions} partitions, digest {self.digest[:12]}>"
+
     @classmethod
     def of(
         cls,
@@ -204,3 +209,7 @@ class Study:
     """None where the makespan is the only objective."""
     values: tuple[tuple[float, ...], ...] = ()
     """Of each point of the ranking its values on the axes of the front; empty where there is no front."""
+
+    def __repr__(self) -> str:
+        best = f"{self.ranking[0].makespan:,} {self.ranking[0].tick_unit}" if self.ranking else "none"
+        return f"<Study of {self.network}: {self.evaluations:,} evaluations by {self.method}, best makespan {best}>"

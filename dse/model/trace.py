@@ -63,6 +63,9 @@ class Topology:
     actors: tuple[TraceActor, ...]
     buffers: tuple[TraceBuffer, ...]
 
+    def __repr__(self) -> str:
+        return f"<Topology {self.name}: {len(self.actors)} actors, {len(self.buffers)} FIFOs>"
+
     def buffer_name(self, index: int) -> str:
         """Return ``source.port->target.port`` of a buffer."""
         b = self.buffers[index]
@@ -110,6 +113,10 @@ class Trace:
     """Provenance as (key, value) pairs: tool version, network, inputs with their digests, options."""
     rounds: tuple[Rounds, ...] = field(default=(), compare=False)
     """Mean rounds of loops whose ends depend on data, for each actor; empty unless counted. Files do not keep them."""
+
+    def __repr__(self) -> str:
+        actors, digest = len(self.topology.actors), self.digest[:12]
+        return f"<Trace of {self.topology.name}: {self.n_firings:,} firings of {actors} actors, digest {digest}>"
 
     @property
     def n_firings(self) -> int:

@@ -3,6 +3,7 @@
 Keys are names, not indices: weights live in files and outlast a trace. ``formats.md``, section Weights.
 """
 
+from collections.abc import Sized
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, TypeAlias
@@ -85,6 +86,16 @@ class WeightTable:
     """Of ``cpu_cpu`` FIFOs; None: the reader sees tokens as soon as they are written."""
     manifest: tuple[tuple[str, str], ...] = ()
     """Provenance as (key, value) pairs."""
+
+    def __repr__(self) -> str:
+        of: dict[str, Sized] = {
+            "actions": self.compute,
+            "blocks": self.simd,
+            "scheduling": self.scheduling,
+            "transfers": self.transfers,
+        }
+        counts = ", ".join(f"{len(table)} {what}" for what, table in of.items() if table)
+        return f"<WeightTable {self.name or 'unnamed'}: {counts or 'empty'}>"
 
 
 def merge_weights(*tables: WeightTable) -> WeightTable:

@@ -67,7 +67,7 @@ class BuildOptions:
     @property
     def flags(self) -> tuple[str, ...]:
         """The flags of every compilation."""
-        careful = ("-O1", "-g", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
+        careful = (COLD, "-g1", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
         optimize = careful if self.sanitize else ("-O2", "-g0")
         return (
             *_STANDARD,

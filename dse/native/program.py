@@ -59,7 +59,7 @@ class NativeProgram:
     def key(self) -> str:
         """The key under which the program is kept."""
         return digest_of(
-            repr(self.network),
+            self.network.text,
             _sources_digest(),
             self.compiler.identity,
             *self.kind.build.portable_flags(self.compiler),

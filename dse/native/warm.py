@@ -12,16 +12,18 @@ from dse.native.emission import SHARED_UNITS
 from dse.native.project import Project, runtime_headers, write_sources
 from dse.native.toolchain import compiler_version, find_compiler
 
+PLAIN = BuildOptions()
 
-def warm() -> BuildCounts | None:
-    """Compile the shared files of a plain build; return what was done, None where that was not possible."""
+
+def warm(options: BuildOptions = PLAIN) -> BuildCounts | None:
+    """Compile the shared files of a kind of build; return what was done, None where that was not possible."""
     project = Project(name="shared", units=SHARED_UNITS, headers=runtime_headers())
     try:
         compiler = find_compiler()
         compiler_version(compiler)
         with tempfile.TemporaryDirectory(prefix="dse-warm-") as folder:
             write_sources(project, Path(folder), {})
-            return build_objects(project, Path(folder), compiler, BuildOptions())
+            return build_objects(project, Path(folder), compiler, options)
     except (BuildError, OSError):
         return None
 

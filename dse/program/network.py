@@ -41,6 +41,14 @@ class Network:
     sources: tuple[str, ...] = ()
     """All files that were read, for digests."""
 
+    def __repr__(self) -> str:
+        return f"<Network {self.name}: {len(self.instances)} actors, {len(self.connections)} FIFOs>"
+
+    @property
+    def text(self) -> str:
+        """Everything that there is to a network, as text: equal for equal networks, and for no others."""
+        return repr((self.name, self.path, self.instances, self.connections, self.sources))
+
     def connection_name(self, connection: Connection) -> str:
         """Return ``path/source.port->path/target.port``, the channel name of golden records and reports."""
         source, target = self.instances[connection.source], self.instances[connection.target]

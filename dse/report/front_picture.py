@@ -16,11 +16,12 @@ def front_pictures(front: Front) -> str:
     """Return both pictures; the first one only where there are two objectives and more than one point."""
     parts = [_growth(front)] if len(front.history) > 1 else []
     if len(front.axes) > 1 and len(front.points) > 1:
-        parts.insert(0, _scatter(front))
+        parts.insert(0, front_scatter(front))
     return "".join(parts)
 
 
-def _scatter(front: Front) -> str:
+def front_scatter(front: Front) -> str:
+    """Return the points of a front of several objectives, by the first two."""
     across, up = front.axes[:2]
     points = [point.values[:2] for point in front.points]
     xs, ys = (

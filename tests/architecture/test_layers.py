@@ -14,13 +14,13 @@ ROOT = Path(__file__).resolve().parents[2] / "dse"
 LAYERS = [
     ["base"],
     ["program", "model"],
-    ["formats", "passes", "frontend", "codegen", "run", "gpu", "estimate"],
+    ["formats", "sdf", "passes", "frontend", "codegen", "run", "gpu", "estimate"],
     ["native", "measure"],
     ["explore", "sizing"],
     ["analyse", "report"],
     ["flows"],
     ["lsp"],
-    ["cli"],
+    ["cli", "api"],
 ]
 ORDERED = (LAYERS[1], LAYERS[2], LAYERS[3], LAYERS[4])
 RANK = {name: (depth, position) for depth, group in enumerate(LAYERS) for position, name in enumerate(group)}
@@ -44,6 +44,7 @@ CONFINED = {
     "lsprotocol": ["lsp"],
     "distributed": ["explore/distribution/cluster"],
     "dask": ["explore/distribution/cluster"],
+    "pandas": ["api/frames"],
 }
 
 

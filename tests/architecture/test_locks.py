@@ -12,6 +12,7 @@ GROUPS = {
     "requirements.lock": PROJECT["dependencies"],
     "requirements-search.lock": PROJECT["optional-dependencies"]["search"],
     "requirements-native.lock": PROJECT["optional-dependencies"]["native"],
+    "requirements-docs.lock": PROJECT["optional-dependencies"]["docs"],
     "requirements-dev.lock": [
         *PROJECT["optional-dependencies"]["dev"],
         *PROJECT["optional-dependencies"]["cluster"],
@@ -48,8 +49,10 @@ def test_what_is_optional_is_so_in_both(lock: str) -> None:
 def test_nothing_is_pinned_twice() -> None:
     assert pinned("requirements.lock").isdisjoint(pinned("requirements-search.lock"))
     assert with_base("requirements-search.lock").isdisjoint(pinned("requirements-dev.lock"))
+    assert with_base("requirements-dev.lock").isdisjoint(pinned("requirements-docs.lock"))
 
 
 def test_each_lock_says_which_one_it_builds_on() -> None:
     assert with_base("requirements-native.lock") > with_base("requirements.lock")
+    assert with_base("requirements-docs.lock") > with_base("requirements-dev.lock")
     assert with_base("requirements-dev.lock") > with_base("requirements-search.lock") > with_base("requirements.lock")

@@ -3,7 +3,8 @@
 A quoted command is a line ``$ command`` in a fenced ``console`` block. Lines below it, up to the next command, are its
 output: they must appear in the real output, in order, with numbers of seconds masked; ``...`` stands for what is left
 out, lines or, inside of a line, characters. Of a command that measures the machine all numbers are masked, and nothing
-is compared where there is no compiler to measure with.
+is compared where there is no compiler to measure with. Pages whose commands build on each other are tested as a whole,
+see ``stories``.
 """
 
 import contextlib
@@ -20,6 +21,7 @@ import pytest
 from dse.base.errors import BuildError
 from dse.cli.main import main
 from dse.native.toolchain import find_compiler
+from tests.end_to_end.stories import is_story
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / n for n in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
@@ -32,6 +34,8 @@ TIMES = re.compile(r"\d+(\.\d+)? ?(s|ms|seconds)\b|\d+(\.\d+)? ?[kM]?firings/s|\
 def quoted_commands() -> Iterator[tuple[str, str, list[str]]]:
     """(document, command, expected output lines) in document order."""
     for document in DOCUMENTS:
+        if is_story(document):
+            continue
         for block in re.findall(r"^```console\n(.*?)^```", document.read_text(), re.M | re.S):
             command, output = "", list[str]()
             for line in block.splitlines():
@@ -51,7 +55,11 @@ COMMANDS = list(quoted_commands())
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that looks like a checkout, in which commands may write."""
-    folder = tmp_path_factory.mktemp("checkout")
+    return make_checkout(tmp_path_factory.mktemp("checkout"))
+
+
+def make_checkout(folder: Path) -> Path:
+    """Link what a checkout has into a folder."""
     for name in NEEDED_FOLDERS:
         if (ROOT / name).exists():
             (folder / name).symlink_to(ROOT / name)

@@ -49,6 +49,19 @@ def test_they_estimate_the_network(weights: Path, capsys: pytest.CaptureFixture[
     assert found["makespan"] > 0
 
 
+def test_each_firing_may_cost_what_it_cost_then(weights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def spans(*more: str) -> list[int]:
+        mappings = ["--mapping", "P0:*", "--mapping", "P0:first P1:*"]
+        assert main(["estimate", NETWORK, "--weights", str(weights), "--json", *mappings, *more]) == 0
+        return [found["makespan"] for found in json.loads(capsys.readouterr().out)]
+
+    (one, two), (own_one, own_two) = spans(), spans("--samples")
+    assert own_one == pytest.approx(one, rel=1e-6)  # all firings together take what they took
+    assert own_two != two
+    assert main(["estimate", NETWORK, "--weights", "nominal", "--samples"]) == 2
+    assert "dse profile NETWORK.xdf --samples" in capsys.readouterr().err
+
+
 def test_mappings_beside_estimates(weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     arguments = ["measure", NETWORK, "--sample", "3", "--runs", "2", "--weights", str(weights), "--out", str(out)]

@@ -29,6 +29,8 @@ def make_scene(folder: Path) -> None:
     shutil.copy(CONFIGS / "desktop-gtx1660s.yaml", folder / "board.yaml")
     shutil.copy(CONFIGS / "devices" / "gtx1660s.yaml", folder / "card.yaml")
     shutil.copy(ROOT / "actors" / "jpeg" / "input.jpg", folder / "picture.jpg")
+    for name in ("camera.xml", "robot.tgff"):
+        shutil.copy(ROOT / "tests" / "graphs" / name, folder / name)
     shutil.copy(ROOT / "actors" / "smith_waterman" / "input.txt", folder / "dna.txt")
     for command in _MADE_BY:
         with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):

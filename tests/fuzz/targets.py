@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.fuzz import native_calls, native_files, native_program, trace_files
+from tests.fuzz import editor, native_calls, native_files, native_program, trace_files
 from tests.fuzz.behaviour import fault_of
 from tests.fuzz.harness import Attack
 from tests.fuzz.hostile import NAMES, NUMBERS
@@ -103,6 +103,27 @@ FILES: tuple[FileTarget, ...] = (
         file="net.trace",
         mutations=(mutate_bytes,),
         commands=("trace --info net.trace", "estimate net.trace --weights w"),
+    ),
+    FileTarget(
+        name="sdf3",
+        file="camera.xml",
+        mutations=_XML,
+        commands=(
+            "trace --info camera.xml --iterations 3",
+            "trace camera.xml --export out.xml --iterations 2",
+            "estimate camera.xml --iterations 3 --engine reference",
+            "explore camera.xml --iterations 5 --quiet --budget 4 --workers 1 --best 1 --method random --out out",
+        ),
+    ),
+    FileTarget(
+        name="tgff",
+        file="robot.tgff",
+        mutations=_TEXT,
+        commands=(
+            "trace robot.tgff --export out.xml --iterations 2",
+            "estimate robot.tgff --iterations 3 --engine reference",
+            "estimate robot.tgff --graph 1 --engine reference",
+        ),
     ),
     FileTarget(
         name="turnus-trace",
@@ -297,6 +318,10 @@ _OPTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("estimate net.trace --weights w", ("--buffers", "--clocks", "--mapping", "--release", "--platform", "--engine")),
+    (
+        "estimate camera.xml --engine reference",
+        ("--iterations", "--processor", "--graph", "--weights", "--missing-weights"),
+    ),
     ("buffers net.trace --weights w", ("--method", "--tolerance", "--mapping")),
     (_RUN, ("--loops", "--frames", "--fifo-size", "--max-firings", "--tolerance", "--native", "--source-path")),
     ("trace net.xdf -o out.trace --quiet", ("--loops", "--frames", "--fifo-size", "--max-firings")),
@@ -358,6 +383,7 @@ def arguments_at_random(rng: random.Random, folder: Path) -> str | None:
 
 TARGETS: dict[str, Attack] = {
     **{target.name: target.attack for target in FILES},
+    "editor": editor.attack,
     "study-values": study_values,
     "trace-contents": trace_files.attack,
     "native-files": native_files.attack,

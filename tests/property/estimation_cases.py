@@ -98,6 +98,18 @@ def with_arrival(rng: random.Random, case: Case) -> Case:
     return replace(case, problem=replace(case.problem, weights=replace(weights, arrival=arrival)))
 
 
+def with_deviations(rng: random.Random, case: Case) -> Case:
+    """The case with firings of most actors that compute longer or shorter than their actions say."""
+    scale = rng.choice((3, 100, 20_000))
+    arrays = tuple(
+        np.array([rng.choice((0, 0, rng.randint(-scale, scale))) for _ in ids], dtype=np.int64)
+        if rng.random() < 0.8
+        else np.zeros(0, dtype=np.int64)
+        for ids in case.problem.trace.firings
+    )
+    return replace(case, problem=replace(case.problem, deviations=arrays))
+
+
 def with_clocks(rng: random.Random, case: Case) -> Case:
     """The case with clocks to choose from and a choice for some units; the case itself where weights have no clock."""
     weights = case.problem.weights

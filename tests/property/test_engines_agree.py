@@ -13,7 +13,7 @@ import pytest
 from dse.base.errors import DseError
 from dse.estimate.engine import ENGINES, make_engine
 from dse.model.estimate import Estimate
-from tests.property.estimation_cases import Case, Shape, random_case, with_clocks
+from tests.property.estimation_cases import Case, Shape, random_case, with_clocks, with_deviations
 
 N_CASES = int(os.environ.get("DSE_CASES", "2000"))
 N_CHUNKS = 8
@@ -88,6 +88,18 @@ def test_engine_equals_reference_under_chosen_clocks(engine: str) -> None:
             clocked += 1
             assert outcome(engine, case) == outcome("reference", case), f"seed {seed}"
     assert clocked > N_CASES // 20
+
+
+@pytest.mark.parametrize("engine", [name for name in ENGINES.names() if name != "reference"])
+def test_engine_equals_reference_where_firings_have_their_own_costs(engine: str) -> None:
+    moved = 0
+    for seed in range(N_CASES // 5):
+        plain = random_case(random.Random(seed), (*SHAPES, *FLOWING)[seed % 6])
+        case = with_deviations(random.Random(seed), plain)
+        expected = outcome("reference", case)
+        assert outcome(engine, case) == expected, f"seed {seed}"
+        moved += expected != outcome("reference", plain)
+    assert moved > N_CASES // 10
 
 
 def test_without_times_the_rest_is_the_same() -> None:

@@ -63,6 +63,10 @@ def commands(world: World) -> dict[str, tuple[str, ...]]:
         "trace-info": ("trace", "--info", f"{o}.trace"),
         "trace-json": ("trace", "--json", "--info", f"{o}.trace"),
         "trace-export": ("trace", f"{o}.trace", "--export", f"{o}e.trace"),
+        "trace-picture": ("trace", f"{o}.trace", "--export", f"{o}.dot"),
+        "trace-graph": ("trace", f"{o}.trace", "--export", f"{o}e.xml"),
+        "graph-info": ("trace", "--info", f"{o}e.xml"),
+        "graph-estimate": ("estimate", f"{o}e.xml", "--missing-weights", "zero", "--engine", "reference"),
         "trace-import": ("trace", "--import", f"{o}e.trace", "--net", f"{o}e.net", "-o", f"{o}i.trace"),
         "explore": (*explore, "--objectives", "makespan,partitions", "--out", o),
         "explore-json": (*explore, "--out", f"{o}2", "--json"),
@@ -130,7 +134,7 @@ def test_what_is_live_would_be_found() -> None:
     assert unprintable("a\x1b[31m\u202e\x9b\x7f\n") == {"\x1b", "\u202e", "\x9b", "\x7f"}
 
 
-@pytest.mark.parametrize("suffix", [".xcf", ".bxdf", ".exdf", ".sxdf", ".cxdf", ".net", "e.trace"])
+@pytest.mark.parametrize("suffix", [".xcf", ".bxdf", ".exdf", ".sxdf", ".cxdf", ".net", "e.trace", "e.xml"])
 def test_xml_holds_names_as_values_only(worlds: Worlds, suffix: str) -> None:
     hostile, harmless, _ = worlds
     found, plain = files(hostile, suffix), files(harmless, suffix)

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <vector>
 
 #include "dse/actor.hpp"
@@ -120,8 +119,8 @@ class Stage final : public dse::Actor {
 };
 
 template <bool reads, bool writes>
-std::unique_ptr<dse::Actor> make(const dse::Wires& wires) {
-  return std::make_unique<Stage<reads, writes>>(wires);
+dse::Actor* make(const dse::Wires& wires) {
+  return new Stage<reads, writes>(wires);
 }
 
 constexpr const char* port_names[] = {"port"};

@@ -14,6 +14,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_problem_arguments(parser, program="TRACE|NETWORK.xdf")
     add_mapping_argument(parser, many=True, default="all actors on one core")
+    parser.add_argument(
+        "--samples",
+        action="store_true",
+        help="each firing at its own cost, as dse profile --samples kept it in the folder of --weights",
+    )
     parser.add_argument("--buffers", metavar="N|X.bxdf", help="FIFO capacities in tokens, over those of the mapping")
     parser.add_argument(
         "--clocks",

@@ -3,6 +3,7 @@
 import argparse
 
 from dse.cli.arguments.running import add_run_arguments
+from dse.cli.option_types import option_integer
 
 
 def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> None:
@@ -39,6 +40,26 @@ def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> N
         help="folder that holds the package tree of the classes; may be repeated",
     )
     add_run_arguments(parser)
+    add_graph_arguments(parser)
+
+
+def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add how a static graph of another tool becomes a program."""
+    graphs = parser.add_argument_group("graphs of other tools (SDF3, TGFF; docs/other-tools.md)")
+    graphs.add_argument(
+        "--iterations",
+        metavar="N",
+        type=option_integer,
+        help="iterations of the graph (default: 100, or about 10,000 firings)",
+    )
+    graphs.add_argument("--graph", metavar="NAME", help="one of several graphs in a file (default: all of them)")
+    graphs.add_argument(
+        "--processor",
+        metavar="[KIND=]TYPE",
+        action="append",
+        default=[],
+        help="type of processor whose times the CPU cores have; gpu=TYPE: the GPU (default: the file's default)",
+    )
 
 
 def add_mapping_argument(parser: argparse.ArgumentParser, *, default: str, many: bool = False) -> None:

@@ -10,11 +10,11 @@ _ACTIONS = ("show", "convert", "merge", "nominal", "predict")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``dse weights``."""
     parser.epilog = (
-        "examples: dse weights show weights/jpeg/desktop\n"
-        "          dse weights convert old.exdf -o weights-CPU.exdf\n"
-        "          dse weights merge predicted measured -o merged     (the later one wins)\n"
-        "          dse weights nominal actors/jpeg/jpeg.xdf -o nominal\n"
-        "          dse weights predict actors/jpeg/jpeg.xdf --device gtx1660s -o weights/jpeg/gtx1660s"
+        "examples: dse weights nominal actors/jpeg/jpeg.xdf -o nominal\n"
+        "          dse weights predict actors/jpeg/jpeg.xdf --device gtx1660s -o predicted\n"
+        "          dse weights merge nominal predicted -o merged     (the later one wins)\n"
+        "          dse weights show merged\n"
+        "          dse weights convert nominal/weights-CPU.exdf -o weights-CPU.exdf\n"
     )
     parser.add_argument("action", choices=_ACTIONS, help="what to do")
     parser.add_argument(

@@ -31,7 +31,6 @@ _MOST_BRACKETS = 200
 """Brackets inside each other that every compiler takes: clang has a bound of 256."""
 _HEAD = """\
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -70,9 +69,9 @@ _END = """\
 
 }}  // namespace
 
-std::unique_ptr<dse::Actor> make_{name}(const dse::Wires& wires);
-std::unique_ptr<dse::Actor> make_{name}(const dse::Wires& wires) {{
-  return std::make_unique<{name}>(wires);
+dse::Actor* make_{name}(const dse::Wires& wires);
+dse::Actor* make_{name}(const dse::Wires& wires) {{
+  return new {name}(wires);
 }}
 
 }}  // namespace actors"""

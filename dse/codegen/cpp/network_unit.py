@@ -33,7 +33,7 @@ def network_unit(
     add("namespace actors {")
     add("")
     for name in distinct:
-        add(f"std::unique_ptr<dse::Actor> make_{name}(const dse::Wires& wires);")
+        add(f"dse::Actor* make_{name}(const dse::Wires& wires);")
     add("")
     add("}  // namespace actors")
     add("")

@@ -19,7 +19,7 @@ from math import ceil
 
 import numpy as np
 
-from dse.base.errors import InfeasibleDesign
+from dse.base.errors import FormatError, InfeasibleDesign
 from dse.estimate.bounds.least_costs import claimed, least_for_payer, least_share
 from dse.estimate.bounds.token_paths import PathTimes, TokenPaths
 from dse.estimate.problem.prepare import NO_SERVER, Prepared
@@ -52,6 +52,11 @@ class Bounds:
     """Bounds for one problem; the dependencies between the firings are found once, when they are first needed."""
 
     def __init__(self, tables: ProblemTables) -> None:
+        if len(tables.deviations):
+            raise FormatError(
+                "there are costs of single firings, and bounds only know those of actions",
+                expected="estimate given mappings with them, search without",
+            )
         self._tables = tables
         self._paths: TokenPaths | None = None
 

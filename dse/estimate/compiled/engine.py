@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dse.base.apart import apart
 from dse.estimate.accounts import core_time
 from dse.estimate.compiled import layout as at
 from dse.estimate.compiled.encode import EncodedPoint, PointEncoder
 from dse.estimate.compiled.kernel import simulate
-from dse.estimate.compiled.pack import Ints, pack_point, pack_problem
+from dse.estimate.compiled.pack import Ints, Packed, pack_point, pack_problem
 from dse.estimate.compiled.place_kernel import PART_CORES, account
 from dse.estimate.deadlock import FinalState, diagnose
 from dse.estimate.problem.build import build_tables
@@ -33,11 +32,11 @@ class _Run:
     memories: list[Ints]
     stopped: bool = False
 
-    def make(self, firings: NDArray[np.uint16], times: Ints) -> list[int]:
+    def make(self, packed: Packed, times: Ints) -> list[int]:
         """Return the time of the last event of each. The kernel has only their addresses: this object keeps them."""
         ends = np.empty(len(self.memories), dtype=np.int64)
         addresses = np.array([memory.ctypes.data for memory in self.memories], dtype=np.int64)
-        simulate(addresses, ends, firings, times)
+        simulate(addresses, ends, packed.firings, times, packed.tables.deviations)
         makespans: list[int] = ends.tolist()
         return makespans
 
@@ -101,9 +100,9 @@ class CompiledEngine:
         self._running[id(run)] = run
         try:
             if len(memories) * len(self.packed.firings) < _APART_FIRINGS:
-                makespans = run.make(self.packed.firings, times)
+                makespans = run.make(self.packed, times)
             else:
-                makespans = apart(lambda: run.make(self.packed.firings, times), run.stop)
+                makespans = apart(lambda: run.make(self.packed, times), run.stop)
         finally:
             del self._running[id(run)]
         if run.stopped:

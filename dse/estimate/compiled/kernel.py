@@ -435,7 +435,7 @@ def phase_over(m, a, now):
 def compute_ticks(m, a, x):
     """Return the computation of the firing or block under way."""
     if m[x + at.BLOCK_WIDTH] == 0:
-        return m[x + at.COMPUTE]
+        return m[x + at.COMPUTE] + m[a + at.DEVIATION]
     return m[m[x + at.BLOCK_COSTS] + m[a + at.SIZE] - 1]
 
 
@@ -589,7 +589,7 @@ def process(m, a, x, now):
         m[m[a + at.SLOT]] = m[a + at.BASE] + m[x + at.FIRST_TICKS] - m[x + at.LAUNCH_TICKS]
     else:
         m[a + at.STAGE] = at.PROCESS
-        m[m[a + at.SLOT]] = now + m[x + at.COMPUTE]
+        m[m[a + at.SLOT]] = now + m[x + at.COMPUTE] + m[a + at.DEVIATION]
 
 
 @_inner
@@ -826,8 +826,15 @@ def start_block(m, f, a, x, now):
     carry(m, a, x)
 
 
+@_inner
+def deviate(m, deviations, a, x):
+    """Take what a firing that starts computes more than its action says; blocks have costs of their own."""
+    m[a + at.DEVIATION] = deviations[m[a + at.POSITION]] if m[x + at.BLOCK_WIDTH] == 0 else m[at.BEGIN]
+    m[a + at.PROCESSING] += m[a + at.DEVIATION]
+
+
 @_inlined
-def start_firing(m, f, times, p, a, now):  # ways: the hot loop; a call costs more than a branch
+def start_firing(m, f, times, deviations, p, a, now):  # ways: the hot loop; a call costs more than a branch
     """Fire an actor that is ready."""
     charge(m, a, now)
     x = m[a + at.COLUMN]
@@ -837,6 +844,8 @@ def start_firing(m, f, times, p, a, now):  # ways: the hot loop; a call costs mo
     m[a + at.SIZE] = 1
     if m[x + at.BLOCK_WIDTH] > 0 or m[x + at.CARRIED_FIRST] != m[x + at.CARRIED_END]:
         start_block(m, f, a, x, now)
+    if m[a + at.DEVIATES] == 1:
+        deviate(m, deviations, a, x)
     ticks = scheduling_ticks(m, p, a, x)
     m[a + at.SCHEDULING] += ticks
     if m[at.LIMIT] != at.NEVER and m[p + at.CORES] == 1:
@@ -857,7 +866,7 @@ def start_firing(m, f, times, p, a, now):  # ways: the hot loop; a call costs mo
             m[a + at.STAGE] = at.READ
         else:
             m[a + at.STAGE] = at.PROCESS
-            due += m[x + at.COMPUTE]
+            due += m[x + at.COMPUTE] + m[a + at.DEVIATION]
     n = m[at.N_ACTIVE]
     m[m[at.ACTIVE] + n] = due
     m[m[at.ACTIVE_ACTORS] + n] = a
@@ -879,7 +888,7 @@ def sort_looking(m):
 
 
 @_inlined
-def start_all(m, f, times, now):
+def start_all(m, f, times, deviations, now):
     """Phase STARTS: every partition that looks starts all it can, by index."""
     n = m[at.N_LOOKING]
     if n == 0:
@@ -895,7 +904,7 @@ def start_all(m, f, times, now):
             a = choose(m, p)
             if a == at.NONE:
                 break
-            start_firing(m, f, times, p, a, now)
+            start_firing(m, f, times, deviations, p, a, now)
 
 
 # The design point -----------------------------------------------------------------------------------------------------
@@ -976,7 +985,7 @@ def settle(m):
             order_writes(m, x)
             if first != end:
                 m[x + at.FIRST_TICKS] += m[first + at.OFFSET]
-            m[x + at.PLANNED] = m[x + at.READ_GENERAL] + m[x + at.WRITE_GENERAL] == 0
+            m[x + at.PLANNED] = m[x + at.READ_GENERAL] + m[x + at.WRITE_GENERAL] + m[a + at.DEVIATES] == 0
 
 
 @_inner
@@ -1072,7 +1081,7 @@ def last_end(m):
 
 
 @_inner
-def run(m, f, times):  # ways: the hot loop; one case for each phase and each way to end
+def run(m, f, times, deviations):  # ways: the hot loop; one case for each phase and each way to end
     """Run until nothing is due any more; return the time of the last event."""
     settle(m)
     now = m[at.BEGIN]
@@ -1080,13 +1089,13 @@ def run(m, f, times):  # ways: the hot loop; one case for each phase and each wa
         take_limit(m)
     for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
         wait(m, f, a, now)
-    start_all(m, f, times, now)
+    start_all(m, f, times, deviations, now)
     due = earliest(m)
     while True:
         while due == now and m[at.STOPPED] == 0:  # another thread may set it
             make_transfers(m, now)
             make_ends(m, f, times, now)
-            start_all(m, f, times, now)
+            start_all(m, f, times, deviations, now)
             if m[at.N_ENDED] > 0:
                 publish_all(m, now)
             due = earliest(m)
@@ -1112,17 +1121,18 @@ def run(m, f, times):  # ways: the hot loop; one case for each phase and each wa
     return now
 
 
-@njit(["void(int64[::1], int64[::1], uint16[::1], int64[:, ::1])"], cache=True, nogil=True)
+@njit(["void(int64[::1], int64[::1], uint16[::1], int64[:, ::1], int64[::1])"], cache=True, nogil=True)
 @kept_by_sources
-def simulate(addresses, ends, firings, firing_times):
+def simulate(addresses, ends, firings, firing_times, deviations):
     """Run each memory until nothing is due any more, or its limit is passed; all accounts are in it.
 
     ``addresses``: of the first words of the memories. ``ends``: receives the time of the last event of each.
     ``firing_times``: shape (2, n_firings), start and end of every firing, or (2, 0) where they are not wanted.
+    ``deviations``: as in ``ProblemTables``.
     """
     f = uint16_pointer(firings.ctypes.data)
-    times = int64_pointer(firing_times.ctypes.data)
+    times, more = int64_pointer(firing_times.ctypes.data), int64_pointer(deviations.ctypes.data)
     for i in range(len(addresses)):
         m = int64_pointer(addresses[i])
         m[at.N_TIMES] = firing_times.shape[1]
-        ends[i] = run(m, f, times)
+        ends[i] = run(m, f, times, more)

@@ -63,7 +63,9 @@ ARRIVING_LIST: Final = 34
 N_ENDED: Final = 35
 ENDED_LIST: Final = 36
 """The actors with an output that travels whose firing ended in this round."""
-HEAD_FIELDS: Final = 37
+DEVIATIONS: Final = 37
+"""Number of all firings if some compute longer or shorter than their actions say, else 0."""
+HEAD_FIELDS: Final = 38
 
 # What a design point chooses for a buffer, and for an actor.
 CHOSEN_CAPACITY: Final = 0
@@ -193,7 +195,11 @@ TURN_MADE: Final = 40
 """Firings since the actor published last, or its turn began."""
 PUBLISHES: Final = 41
 """1: tokens of an output travel."""
-ACTOR_FIELDS: Final = 42
+DEVIATION: Final = 42
+"""What the firing under way computes more than its action says."""
+DEVIATES: Final = 43
+"""1: on the unit of the actor firings may."""
+ACTOR_FIELDS: Final = 44
 
 # Stages of an actor.
 WAITING: Final = 0

@@ -147,6 +147,7 @@ def _fill_head(packed: Packed, lists: list[Region]) -> None:
     head[at.READ_COSTS], head[at.READ_COSTS_WIDTH] = packed.read_costs.first, packed.read_costs.width
     head[at.WRITE_COSTS], head[at.WRITE_COSTS_WIDTH] = packed.write_costs.first, packed.write_costs.width
     head[at.ARRIVAL], head[at.TURN_FIRINGS] = packed.tables.arrival, packed.tables.turn_firings
+    head[at.DEVIATIONS] = len(packed.tables.deviations)
     fields: tuple[int, ...] = (at.ACTIVE, at.ENDING_LIST, at.LOOKING_LIST, at.LAUNCHED_LIST, at.ACTIVE_ACTORS)
     fields += (at.ARRIVING_LIST, at.ENDED_LIST)
     for field, region in zip(fields, lists, strict=True):

@@ -175,6 +175,7 @@ def fill(m, template, parts, members, orders, choices, costs, shared, modes):
     column = 0
     for a in range(n):
         row = parts[owner[a], PART_ROW]
+        m[m[at.ACTORS] + a * at.ACTOR_FIELDS + at.DEVIATES] = m[at.DEVIATIONS] > 0 and row == 0
         while x < m[m[at.ACTORS] + a * at.ACTOR_FIELDS + at.ACTIONS_END]:
             words = costs[row, column]
             m[x + at.SCHED_FIRST], m[x + at.SCHED_PAIRS], m[x + at.COMPUTE] = words[0], words[1], words[2]

@@ -68,6 +68,7 @@ def build_tables(problem: Problem) -> ProblemTables:
         writes=writes,
         arrival=arrival,
         turn_firings=turn_firings,
+        deviations=_deviations(problem, base, compute),
         least_capacity=_least_capacities(topology, count, reads, writes),
     )
     check_total(tables)
@@ -191,6 +192,35 @@ def _arrival(problem: Problem, converter: TickConverter) -> tuple[int, int]:
         return 0, 1
     ticks = converter.ticks("arrival between CPU cores", arrival.cycles, arrival.frequency_mhz)
     return max(1, ticks), arrival.turn_firings
+
+
+def _deviations(problem: Problem, base: IntArray, compute: IntArray) -> IntArray:
+    """Return the deviations of all firings, none of which makes a computation shorter than 0.
+
+    Raises:
+        FormatError: they do not fit the trace, or clocks are chosen too.
+    """
+    if not any(len(of_actor) for of_actor in problem.deviations):
+        return np.zeros(0, dtype=np.int64)
+    if problem.clocks:
+        raise FormatError("clocks are chosen, but firings have costs of their own", expected="one of the two")
+    actors, firings = problem.trace.topology.actors, problem.trace.firings
+    if len(problem.deviations) != len(actors):
+        raise FormatError(
+            f"there are costs of single firings for {len(problem.deviations)} actors, but the trace has {len(actors)}",
+            expected="one array an actor",
+        )
+    of_cpu = np.maximum(compute[UNIT_KINDS.index("cpu")], 0)
+    found = []
+    for a, (actor, ids, given) in enumerate(zip(actors, firings, problem.deviations, strict=True)):
+        if len(given) not in (0, len(ids)):
+            raise FormatError(
+                f"actor '{actor.name}' has costs of {len(given)} single firings, but {len(ids)} firings",
+                expected="costs of the firings of this very trace",
+            )
+        least = -of_cpu[base[a] + ids.astype(np.int64)]
+        found.append(np.clip(given, least, MOST_TICKS) if len(given) else np.zeros_like(least))
+    return np.concatenate(found)
 
 
 def _actor_known(

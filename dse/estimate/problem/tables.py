@@ -96,8 +96,14 @@ class ProblemTables:
     """Ticks from the publication of tokens for another core to their arrival; 0: they are seen when written."""
     turn_firings: int
     """Firings after which an actor publishes though its turn goes on."""
+    deviations: IntArray
+    """shape (n_firings,), actor after actor: what the computation of each firing on a CPU takes more than ``compute``
+    (or less); shape (0,) where none does."""
     least_capacity: tuple[int, ...]
     """The largest rate of a fired action on each buffer, and not below its initial tokens."""
+
+    def __repr__(self) -> str:
+        return f"<ProblemTables of {self.topology.name}: {len(self.rows)} rows, ticks in {self.tick_unit}>"
 
     @property
     def topology(self) -> Topology:

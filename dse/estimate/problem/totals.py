@@ -47,13 +47,24 @@ def most_ticks_of_actions(tables: ProblemTables) -> _Reals:
     for table in (tables.reads, tables.writes):
         each += _transfers(table, len(count))
     each += tables.arrival * np.diff(tables.writes.first)
-    worst: _Reals = count * each
+    worst: _Reals = count * each + _longer(tables)
     pairs = tables.pair_count * _dearest(tables.pair_scheduling)
     for actor, base in enumerate(tables.pair_base.tolist()):
         n = tables.action_count(actor)
         first = int(tables.action_base[actor])
         worst[first : first + n] += pairs[base : base + n * n].reshape(n, n).sum(axis=0)
     return worst
+
+
+def _longer(tables: ProblemTables) -> _Reals:
+    """Return what the firings of each action take more than the action says, those that do."""
+    if not len(tables.deviations):
+        return np.zeros(len(tables.count))
+    ids = zip(tables.action_base[:-1].tolist(), tables.problem.trace.firings, strict=True)
+    column = np.concatenate([base + firings.astype(np.int64) for base, firings in ids])
+    longer = np.maximum(tables.deviations, 0).astype(np.float64)
+    found: _Reals = np.bincount(column, weights=longer, minlength=len(tables.count)).astype(np.float64)
+    return found
 
 
 def _dearest(ticks: NDArray[np.int64]) -> _Reals:

@@ -39,7 +39,9 @@ class ActorModel:
         "_actions",
         "_asked",
         "_block",
+        "_compute",
         "_cursor",
+        "_deviations",
         "_due",
         "_held",
         "_link_phase",
@@ -85,6 +87,7 @@ class ActorModel:
         release_early: bool,
         parallel: bool,
         turn_firings: int,
+        deviations: Sequence[int],
         record_times: bool,
     ) -> None:
         self.index = index
@@ -97,6 +100,8 @@ class ActorModel:
         self._release_early = release_early
         self._parallel = parallel
         self._turn_firings = turn_firings
+        self._deviations = deviations
+        """What each firing computes more than its action says; empty where none does."""
         self._turn_made = 0
         self.n_firings = len(actions)
         self.travelling: list[FifoModel] = []
@@ -106,7 +111,7 @@ class ActorModel:
         self.position = 0
         self._stage = WAITING
         self._due = self._held = PASSIVE
-        self._asked = self._since = self._cursor = self._phase_begin = 0
+        self._asked = self._since = self._cursor = self._phase_begin = self._compute = 0
         self._plan: ActionPlan
         self._block: BlockPlan
         self._link_phase: LinkPhase
@@ -173,6 +178,9 @@ class ActorModel:
         plan = self._plan
         block = plan.blocks[0] if len(plan.blocks) == 1 else plan.blocks[self._block_size(plan) - 1]
         self._block = block
+        self._compute = block.compute
+        if self._deviations and not plan.simd:
+            self._compute += self._deviations[self.position]
         scheduling = plan.first_scheduling if previous < 0 else plan.pair_scheduling[previous]
         self.scheduling += scheduling
         if self.start_times is not None:
@@ -225,7 +233,7 @@ class ActorModel:
                         self._after_link_step(now)
                     else:
                         self._release(now)
-                        self._process_until(now + self._block.compute)
+                        self._process_until(now + self._compute)
                 case 3:  # PROCESSING
                     self._processed(now)
                 case 4:  # WRITING
@@ -249,10 +257,10 @@ class ActorModel:
             self._stage = READING
             self._due = end
         else:
-            self._process_until(end + self._block.compute)
+            self._process_until(end + self._compute)
 
     def _process_until(self, end: int) -> None:
-        self.processing += self._block.compute
+        self.processing += self._compute
         self._stage = PROCESSING
         self._due = end
 
@@ -308,7 +316,7 @@ class ActorModel:
             self.reading += phase.moving
             if self._release_early:
                 self._release(now)
-            self._process_until(now + self._block.compute)
+            self._process_until(now + self._compute)
         else:
             self.writing += phase.moving
             self._stage = ENDING

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from dse.estimate.policies import policy_state
 from dse.estimate.problem.prepare import NO_SERVER, Prepared
+from dse.estimate.problem.prices import UNIT_KINDS
 from dse.estimate.problem.tables import TransferTable
 from dse.estimate.reference.actor import ActorModel
 from dse.estimate.reference.fifo import FifoModel
@@ -60,6 +61,7 @@ def couple(prepared: Prepared, firings: Sequence[Firings], *, record_times: bool
                 release_early=prepared.point.release == "reading",
                 parallel=prepared.point.transfers == "parallel",
                 turn_firings=prepared.tables.turn_firings,
+                deviations=_deviations(prepared, a),
                 record_times=record_times,
             )
         )
@@ -90,6 +92,16 @@ def _partition(prepared: Prepared, index: int, actors: Sequence[ActorModel]) -> 
         actors[a].out.ready = partition.actor_ready
         actors[a].out.ended = partition.firing_ended
     return partition
+
+
+def _deviations(prepared: Prepared, actor: int) -> Sequence[int]:
+    """Return what each firing of an actor computes more than its action says; only CPUs know of it."""
+    if not len(prepared.tables.deviations) or UNIT_KINDS[prepared.unit_kind[actor]] != "cpu":
+        return ()
+    firings = prepared.tables.problem.trace.firings
+    first = sum(len(of_actor) for of_actor in firings[:actor])
+    found: list[int] = prepared.tables.deviations[first : first + len(firings[actor])].tolist()
+    return found
 
 
 def _finished(here: Sequence[int], actors: Sequence[ActorModel]) -> Callable[[int], bool]:
@@ -130,6 +142,7 @@ class _Planner:
             first_scheduling=int(tables.first_scheduling[row, column]),
             pair_scheduling=tuple(tables.pair_scheduling[row, pairs + action : pairs + n * n : n].tolist()),
             blocks=blocks,
+            simd=width > 0,
         )
 
     def _block(self, column: int, firings: int, compute: int) -> BlockPlan:

@@ -63,6 +63,8 @@ class ActionPlan:
     """Scheduling ticks by the previous action of the actor."""
     blocks: tuple[BlockPlan, ...]
     """Plans of 1, 2, ... firings at once; only the first unless the action is marked for SIMD."""
+    simd: bool
+    """Whether it is."""
 
 
 def plan_transfers(transfers: tuple[Transfer, ...], *, parallel: bool) -> TransferPlan:

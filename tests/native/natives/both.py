@@ -25,7 +25,7 @@ from dse.run.schedule import _fault_text
 from tests.native.natives.declared import CALLS, ELEMENTS, Call
 
 RUNTIME = Path(__file__).parents[3] / "dse" / "native" / "runtime"
-FLAGS = ("-std=c++20", "-O1", "-g1", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pthread", "-ffp-contract=off")
+FLAGS = ("-std=c++20", "-Og", "-g1", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pthread", "-ffp-contract=off")
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 _OPTIONS = ("input", "output", "write", "reference", "tolerance", "loops", "frames")
 

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 
 #include "dse/actor.hpp"
 
@@ -280,13 +279,13 @@ class Sink final : public dse::Actor {
 };
 
 template <class Kind>
-std::unique_ptr<dse::Actor> make(const dse::Wires& wires) {
-  return std::make_unique<Kind>(wires);
+dse::Actor* make(const dse::Wires& wires) {
+  return new Kind(wires);
 }
 
 template <bool idles>
-std::unique_ptr<dse::Actor> make_sink(const dse::Wires& wires) {
-  return std::make_unique<Sink>(wires, idles);
+dse::Actor* make_sink(const dse::Wires& wires) {
+  return new Sink(wires, idles);
 }
 
 inline constexpr const char* in_name[] = {"In", "Back"};

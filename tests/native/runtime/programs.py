@@ -15,8 +15,8 @@ RUNTIME = HERE.parents[2] / "dse" / "native" / "runtime"
 FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror", "-pthread")
 VARIANTS = {
     "plain": ("-O2",),
-    "thread": ("-O1", "-g", "-fsanitize=thread"),
-    "address": ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+    "thread": ("-Og", "-g1", "-fsanitize=thread"),
+    "address": ("-Og", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
 }
 
 

@@ -311,43 +311,43 @@ void fail_at(std::int64_t made, std::int64_t last, const std::function<void()>& 
   }
 }
 
-std::unique_ptr<dse::Actor> failing(const Wires& wires, const std::function<void()>& fail) {
-  return std::make_unique<Feeder>(wires, without_end, [fail](std::int64_t made) { fail_at(made, 5000, fail); });
+dse::Actor* failing(const Wires& wires, const std::function<void()>& fail) {
+  return new Feeder(wires, without_end, [fail](std::int64_t made) { fail_at(made, 5000, fail); });
 }
 
-using Maker = std::unique_ptr<dse::Actor> (*)(const Wires&);
+using Maker = dse::Actor* (*)(const Wires&);
 
 const std::map<std::string, std::pair<Maker, Maker>> cases = {
-    {"race", {[](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<GatedFeeder>(w); },
-              [](const Wires& w) -> std::unique_ptr<dse::Actor> {
-                return std::make_unique<Picker>(w, false, let_the_writer_write);
+    {"race", {[](const Wires& w) -> dse::Actor* { return new GatedFeeder(w); },
+              [](const Wires& w) -> dse::Actor* {
+                return new Picker(w, false, let_the_writer_write);
               }}},
-    {"race_looking_again", {[](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<GatedFeeder>(w); },
-                            [](const Wires& w) -> std::unique_ptr<dse::Actor> {
-                              return std::make_unique<Picker>(w, true, let_the_writer_write);
+    {"race_looking_again", {[](const Wires& w) -> dse::Actor* { return new GatedFeeder(w); },
+                            [](const Wires& w) -> dse::Actor* {
+                              return new Picker(w, true, let_the_writer_write);
                             }}},
-    {"stream", {[](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Feeder>(w, 300000); },
-                [](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Picker>(w, false); }}},
-    {"deadlock", {[](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<InTurn>(w); },
-                  [](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Joiner>(w); }}},
+    {"stream", {[](const Wires& w) -> dse::Actor* { return new Feeder(w, 300000); },
+                [](const Wires& w) -> dse::Actor* { return new Picker(w, false); }}},
+    {"deadlock", {[](const Wires& w) -> dse::Actor* { return new InTurn(w); },
+                  [](const Wires& w) -> dse::Actor* { return new Joiner(w); }}},
     {"fault", {[](const Wires& w) { return failing(w, [] { throw dse::Fault("division by zero"); }); },
-               [](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Joiner>(w); }}},
+               [](const Wires& w) -> dse::Actor* { return new Joiner(w); }}},
     {"exit", {[](const Wires& w) { return failing(w, [] { throw dse::ProgramExit{7, false}; }); },
-              [](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Joiner>(w); }}},
+              [](const Wires& w) -> dse::Actor* { return new Joiner(w); }}},
     {"source", {[](const Wires& w) { return failing(w, [] { throw dse::SourceExhausted(); }); },
-                [](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Joiner>(w); }}},
+                [](const Wires& w) -> dse::Actor* { return new Joiner(w); }}},
     {"memory", {[](const Wires& w) { return failing(w, [] { throw std::bad_alloc(); }); },
-                [](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Joiner>(w); }}},
-    {"late", {[](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Late>(w); },
-              [](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Joiner>(w, true); }}},
-    {"quitter", {[](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Feeder>(w, 5); },
-                 [](const Wires& w) -> std::unique_ptr<dse::Actor> {
-                   return std::make_unique<Joiner>(w, false, [] { throw dse::ProgramExit{7, false}; });
+                [](const Wires& w) -> dse::Actor* { return new Joiner(w); }}},
+    {"late", {[](const Wires& w) -> dse::Actor* { return new Late(w); },
+              [](const Wires& w) -> dse::Actor* { return new Joiner(w, true); }}},
+    {"quitter", {[](const Wires& w) -> dse::Actor* { return new Feeder(w, 5); },
+                 [](const Wires& w) -> dse::Actor* {
+                   return new Joiner(w, false, [] { throw dse::ProgramExit{7, false}; });
                  }}},
-    {"endless", {[](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Feeder>(w, without_end); },
-                 [](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Joiner>(w); }}},
-    {"initial", {[](const Wires&) -> std::unique_ptr<dse::Actor> { throw dse::Fault("division by zero", 0); },
-                 [](const Wires& w) -> std::unique_ptr<dse::Actor> { return std::make_unique<Joiner>(w); }}},
+    {"endless", {[](const Wires& w) -> dse::Actor* { return new Feeder(w, without_end); },
+                 [](const Wires& w) -> dse::Actor* { return new Joiner(w); }}},
+    {"initial", {[](const Wires&) -> dse::Actor* { throw dse::Fault("division by zero", 0); },
+                 [](const Wires& w) -> dse::Actor* { return new Joiner(w); }}},
 };
 
 constexpr const char* port_names[] = {"A", "B"};

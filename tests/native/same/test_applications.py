@@ -1,40 +1,71 @@
 """Our applications and the golden networks in both executions, built with sanitizers too.
 
-All but one run in ``make test-full`` (DSE_NATIVE_CASES) only: building them takes minutes.
+Our applications are always built with both kinds of sanitizers. The rest runs in ``make test-full`` (DSE_NATIVE_CASES)
+only: building it takes minutes.
 """
 
 from pathlib import Path
 
 import pytest
 
+from dse.formats.xcf_write import write_xcf
 from dse.frontend.network.elaborate import load_network
+from dse.model.design_point import DesignPoint, Partition
 from dse.native.build import BuildOptions
 from dse.program.network import Network
 from dse.run.execution import RunResult, run_network
+from dse.run.instance import capacities
 from dse.run.options import RunOptions
+from dse.run.record import topology_of
+from dse.run.replay import replay_run
 from tests.golden.acceptance import NETWORKS, Acceptance, Missing, corpus, run_case
 from tests.native.same.batches import CASES
-from tests.native.same.comparing import ADDRESS, PLAIN, built, compared, compiler, differences, sanitizes
+from tests.native.same.comparing import ADDRESS, PLAIN, THREAD, built, compared, compiler, differences, sanitizes
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="there is no C++ compiler")
 ACTORS = Path(__file__).parents[3] / "actors"
-FIRST = [pytest.param("matrix", ADDRESS, id="matrix-sanitized")]
-MORE = [
-    pytest.param(name, build, id=f"{name}-{'sanitized' if build.sanitize else 'plain'}")
-    for name in ("pingpong", "matrix", "smith_waterman", "jpeg")
-    for build in (PLAIN, ADDRESS)
-]
+NAMES = ("pingpong", "matrix", "smith_waterman", "jpeg")
+ALONE = [pytest.param(name, ADDRESS, id=f"{name}-sanitized") for name in NAMES]
+MORE = [pytest.param(name, PLAIN, id=f"{name}-plain") for name in NAMES]
 BUILDS = [pytest.param(PLAIN, id="plain"), pytest.param(ADDRESS, id="sanitized")]
 
 
-@pytest.mark.parametrize(("name", "build"), MORE if CASES else FIRST)
+@pytest.mark.parametrize(("name", "build"), [*ALONE, *(MORE if CASES else [])])
 def test_an_application_does_the_same(name: str, build: BuildOptions, tmp_path: Path) -> None:
     if not sanitizes(build):
         pytest.skip("this compiler has no sanitizers")
+    options = RunOptions(input=input_of(name), output="out.yuv", hash_channels=True)
+    assert compared(built(application(name), build), options, tmp_path) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_application_on_two_threads_does_what_is_legal(name: str, tmp_path: Path) -> None:
+    if not sanitizes(THREAD):
+        pytest.skip("this compiler has no sanitizers")
+    network = application(name)
+    options = RunOptions(input=input_of(name), output=str(tmp_path / "out.yuv"), hash_channels=True)
+    native = built(network, THREAD).run(options, neighbours_apart(network, tmp_path / "two.xcf"))
+    assert isinstance(native, RunResult), native
+    replay = replay_run(network, native.trace.firings, options)
+    assert [str(i) for i in replay.illegal] == []
+    assert replay.channels == native.channels
+
+
+def application(name: str) -> Network:
+    return load_network(str(ACTORS / name / f"{name}.xdf")).network
+
+
+def input_of(name: str) -> str | None:
     named = ACTORS / name / "input.default"
-    source = str(ACTORS / name / named.read_text().split()[0]) if named.is_file() else None
-    of = built(load_network(str(ACTORS / name / f"{name}.xdf")).network, build)
-    assert compared(of, RunOptions(input=source, output="out.yuv", hash_channels=True), tmp_path) == []
+    return str(ACTORS / name / named.read_text().split()[0]) if named.is_file() else None
+
+
+def neighbours_apart(network: Network, path: Path) -> Path:
+    """Write a mapping on two threads, of which neighbours in the list of actors are on different ones."""
+    actors = tuple(range(len(network.instances)))
+    parts = tuple(Partition(name=f"p{k}", actors=actors[k::2], unit=f"p{k}") for k in range(2))
+    write_xcf(DesignPoint(partitions=parts, capacities=capacities(network, 512)), topology_of(network), str(path))
+    return path
 
 
 @pytest.mark.skipif(not CASES, reason="golden networks are built in make test-full (DSE_NATIVE_CASES)")

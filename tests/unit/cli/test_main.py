@@ -10,7 +10,7 @@ from dse.cli.main import VERBS, main
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"), [("chekc", "did you mean 'check'?"), ("zzz", "choose from check, build, run")]
+    ("typed", "said"), [("chekc", "did you mean 'check'?"), ("zzz", "choose from example, new, check")]
 )
 def test_a_wrong_verb_is_answered_with_the_nearest_one(
     typed: str, said: str, capsys: pytest.CaptureFixture[str]

@@ -290,7 +290,7 @@ def test_whatever_prevents_measuring_is_said_and_the_search_goes_on(
     machine.refusal = error
     explored = explore(options(tmp_path))
     (note,) = explored.setting.notes
-    assert note == f"not measured: {' '.join(str(error).split())}"
+    assert note == f"not measured: {' '.join(error.diagnostics[0].message.split())}"
     assert any("nominal" in text for text in explored.study.assumed)
 
 

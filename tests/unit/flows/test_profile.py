@@ -8,7 +8,7 @@ import pytest
 
 from dse.base.errors import ExecutionError, OptionError
 from dse.flows.profile import ProfileSettings, profile_on_bench, split_point
-from dse.flows.profile_files import ProfileOptions, profile_file, samples_bytes
+from dse.flows.profile_files import ProfileOptions, profile_file, samples_of
 from dse.run.options import RunOptions
 from tests.unit.flows.made_up_bench import CROSSING_READ, CROSSING_WRITE, made_up_bench
 from tests.unit.measure.networks import chain
@@ -136,7 +136,7 @@ def test_impossible_numbers_are_refused(tmp_path: Path) -> None:
 def test_samples_hold_every_firing(tmp_path: Path) -> None:
     bench = made_up_bench(tmp_path)
     found = profile_on_bench(bench, RUN, ProfileSettings(runs=1, calibrate=0))
-    (tmp_path / "samples.npz").write_bytes(samples_bytes(found))
+    (tmp_path / "samples.npz").write_bytes(samples_of(found))
     with np.load(tmp_path / "samples.npz") as arrays:
         assert sorted(arrays) == ["filter", "sink", "source"]
         assert len(arrays["filter"]) == len(found.runs.firings[1])
@@ -148,10 +148,10 @@ def test_samples_of_actors_that_are_called_as_parameters_of_numpy(tmp_path: Path
     names = ("file", "allow_pickle", "a/b")
     actors = tuple(replace(actor, name=name) for actor, name in zip(found.topology.actors, names, strict=True))
     renamed = replace(found, topology=replace(found.topology, actors=actors))
-    (tmp_path / "samples.npz").write_bytes(samples_bytes(renamed))
+    (tmp_path / "samples.npz").write_bytes(samples_of(renamed))
     with np.load(tmp_path / "samples.npz") as arrays:
         assert sorted(arrays) == sorted(names)
-    assert samples_bytes(renamed) == samples_bytes(renamed)
+    assert samples_of(renamed) == samples_of(renamed)
 
 
 def test_the_manifest_names_the_options_of_the_run(tmp_path: Path) -> None:

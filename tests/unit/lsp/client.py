@@ -89,6 +89,10 @@ class Client:
         found: list[dict[str, Any]] = self.wait(fits)["params"]["diagnostics"]
         return found
 
+    def kept(self, method: str, path: Path) -> list[dict[str, Any]]:
+        """The messages about a file that came and that nobody waited for."""
+        return [m for m in self._kept if m.get("method") == method and m["params"].get("uri") == path.as_uri()]
+
     def initialize(self, folder: Path, **general: object) -> Any:
         result = self.request(
             "initialize",

@@ -93,3 +93,16 @@ def test_a_file_changed_by_another_program(served: tuple[Client, Scene]) -> None
     os.utime(scene.unit, (1, 1))
     client.notify("workspace/didChangeWatchedFiles", {"changes": [change]})
     client.diagnostics(scene.actor)
+
+
+def test_other_xml_is_none_of_ours(served: tuple[Client, Scene]) -> None:
+    client, scene = served
+    other = scene.folder / "pom.xml"
+    client.open(other, "<project")
+    assert client.ask("hover", other, 0, 2) is None
+    assert client.request("textDocument/documentSymbol", {"textDocument": {"uri": other.as_uri()}}) == []
+    client.change(other, "<projects")
+    client.open(scene.unit, "unit Tools: int COUNT = ; end")
+    client.diagnostics(scene.unit, "expected an expression")
+    assert not client.kept("textDocument/publishDiagnostics", other)
+    client.notify("textDocument/didClose", {"textDocument": {"uri": scene.unit.as_uri()}})

@@ -50,3 +50,18 @@ def test_differences_within_the_noise_are_called_noise() -> None:
     found = compare("near", [prediction(n, 100, 100) for n in "abc"], runs)
     assert found is not None
     assert found.noisy
+
+
+def test_the_fastest_runs_hide_what_others_did() -> None:
+    disturbed = [[100.0, 180.0, 101.0, 190.0], [130.0, 131.0, 132.0, 133.0], [140.0, 141.0, 142.0, 143.0]]
+    predictions = [prediction(n, t, t) for n, t in zip("abc", (100, 130, 140), strict=True)]
+    found = compare("near", predictions, disturbed)
+    assert found is not None
+    assert found.estimated.spearman < 1.0
+    assert found.least.spearman == pytest.approx(1.0)
+    assert found.least.relative.maximum == 0.0
+    assert [pair.least for pair in found.pairs] == [100.0, 130.0, 140.0]
+    assert found.noise is not None
+    assert found.least_noise is not None
+    assert found.noise.relative.maximum > 0.4  # every second run of the first was disturbed
+    assert found.least_noise.relative.maximum == pytest.approx(1 - 100 / 180)

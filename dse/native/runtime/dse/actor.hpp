@@ -2,15 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <type_traits>
 #include <vector>
 
 #include "dse/fifo.hpp"
 #include "dse/log.hpp"
-#include "dse/records.hpp"
-#include "dse/run_types.hpp"
 #include "dse/tables.hpp"
+#include "dse/timing.hpp"
+#include "dse/wait.hpp"
+
+#if DSE_TIMED
+#include "dse/records.hpp"
+#endif
 
 namespace dse {
 
@@ -178,7 +180,11 @@ class Visit {
   Actor& self_;
   Ports& home_;
   Id* next_;
-  [[no_unique_address]] std::conditional_t<timed, FiringTimer, NoTimer> timer_;
+#if DSE_TIMED
+  FiringTimer timer_;
+#else
+  [[no_unique_address]] NoTimer timer_;
+#endif
 };
 
 }  // namespace dse

@@ -16,11 +16,10 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <string>
 #include <type_traits>
 
-#include "dse/run_types.hpp"
+#include "dse/elements.hpp"
 #include "dse/sleepers.hpp"
 
 namespace dse {
@@ -124,7 +123,7 @@ class Fifo final : public Channel {
   explicit Fifo(std::int64_t capacity)
       : Channel(capacity),
         size(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(capacity, 1)))),
-        tokens(std::make_unique_for_overwrite<T[]>(size)) {}
+        tokens(raw_elements<T>(size)) {}
 
   void hash_to(std::int64_t last) override {
     for (; hashed != last; ++hashed) {
@@ -133,12 +132,13 @@ class Fifo final : public Channel {
   }
 
   const std::uint64_t size;
-  const std::unique_ptr<T[]> tokens;
+  const Elements<T> tokens;
 };
 
+/// Return a FIFO that the caller owns. Throws std::bad_alloc.
 template <class T>
-std::unique_ptr<Channel> make_fifo(std::int64_t capacity) {
-  return std::make_unique<Fifo<T>>(capacity);
+Channel* make_fifo(std::int64_t capacity) {
+  return new Fifo<T>(capacity);
 }
 
 /// The reading end of a FIFO during a visit: a small value that lives in registers.

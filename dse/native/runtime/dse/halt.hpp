@@ -2,8 +2,8 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <utility>
@@ -11,6 +11,7 @@
 
 #include "dse/parking.hpp"
 #include "dse/run_types.hpp"
+#include "dse/system_time.hpp"
 
 namespace dse {
 
@@ -48,10 +49,10 @@ class Halt {
   }
 
   /// Wait until the run is over or some time has passed; return whether it is over.
-  bool wait_for(std::chrono::milliseconds longest) {
+  bool wait_for(std::int64_t longest_ns) {
     std::unique_lock lock(mutex_);
     if (!asked()) {
-      changed_.wait_until(lock, std::chrono::system_clock::now() + longest);
+      changed_.wait_until(lock, system_time_in(longest_ns));
     }
     return asked();
   }

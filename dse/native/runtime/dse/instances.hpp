@@ -11,6 +11,7 @@
 
 #include "dse/actor.hpp"
 #include "dse/faults.hpp"
+#include "dse/log_bodies.hpp"
 #include "dse/run_types.hpp"
 #include "dse/tables.hpp"
 
@@ -60,7 +61,7 @@ struct Instances {
       const ConnectionInfo& info = network.connections[k];
       const std::int64_t capacity = capacity_of(network, k, options);
       try {
-        channels.push_back(info.make(capacity));
+        channels.emplace_back(info.make(capacity));
       } catch (const std::bad_alloc&) {
         throw RunError("the FIFO '" + std::string(info.name) + "' of " + std::to_string(capacity) +
                            " tokens needs more memory than there is",
@@ -101,7 +102,7 @@ struct Instances {
   std::unique_ptr<Actor> make_actor(std::size_t actor, const Wires& wires) const {
     const std::string name = info(actor).name;
     try {
-      return info(actor).make(wires);
+      return std::unique_ptr<Actor>(info(actor).make(wires));
     } catch (const Fault& fault) {
       throw RunError("the initial values of '" + name + "' cannot be computed: " + fault.what(), info(actor).place, "");
     } catch (const std::bad_alloc&) {

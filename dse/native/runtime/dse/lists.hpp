@@ -7,12 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <new>
 #include <type_traits>
 #include <utility>
 
+#include "dse/elements.hpp"
 #include "dse/numbers.hpp"
 
 namespace dse {
@@ -61,21 +59,6 @@ struct View {
     requires(!std::is_const_v<T>)
   {
     return {data, sizes};
-  }
-};
-
-/// Zeros from the system, owned.
-template <class T>
-struct Pages {
-  struct Free {
-    void operator()(T* items) const { std::free(items); }
-  };
-  std::unique_ptr<T[], Free> items;
-
-  explicit Pages(std::size_t count) : items(static_cast<T*>(std::calloc(count, sizeof(T)))) {
-    if (items == nullptr) {
-      throw std::bad_alloc();
-    }
   }
 };
 
@@ -137,12 +120,12 @@ class List {
     const T* data() const { return items.data(); }
   };
   struct OnPages {
-    Pages<T> pages{static_cast<std::size_t>(elements)};
-    T* data() { return pages.items.get(); }
-    const T* data() const { return pages.items.get(); }
+    Elements<T, FreeElements> items = zero_pages<T>(static_cast<std::size_t>(elements));
+    T* data() { return items.get(); }
+    const T* data() const { return items.get(); }
   };
   struct OnHeap {
-    std::unique_ptr<T[]> items = std::make_unique<T[]>(static_cast<std::size_t>(elements));
+    Elements<T> items = zero_elements<T>(static_cast<std::size_t>(elements));
     T* data() { return items.get(); }
     const T* data() const { return items.get(); }
   };
@@ -290,8 +273,10 @@ class Grown {
   void add(const T& element) {
     if (size_ == room_) {
       room_ = 2 * room_ + 8;
-      auto larger = std::make_unique<T[]>(static_cast<std::size_t>(room_));
-      std::move(items_.get(), items_.get() + size_, larger.get());
+      Elements<T> larger = zero_elements<T>(static_cast<std::size_t>(room_));
+      for (std::int64_t k = 0; k != size_; ++k) {
+        larger[static_cast<std::size_t>(k)] = std::move(items_[static_cast<std::size_t>(k)]);
+      }
       items_ = std::move(larger);
     }
     items_[static_cast<std::size_t>(size_++)] = element;
@@ -301,7 +286,7 @@ class Grown {
   View<T, 1> view() const { return {items_.get(), {size_}}; }
 
  private:
-  std::unique_ptr<T[]> items_;
+  Elements<T> items_;
   std::int64_t size_ = 0;
   std::int64_t room_ = 0;
 };

@@ -1,4 +1,4 @@
-// The action ids of one actor, in the order of its firings.
+// The action ids of one actor, in the order of its firings. What only the engine calls is in log_bodies.hpp.
 #pragma once
 
 #include <cstdint>
@@ -30,18 +30,7 @@ class TraceSink {
 class Log {
  public:
   /// `room`: the largest budget of a visit, in firings.
-  void open(int actor, std::span<const ActionInfo> actions, std::int64_t room, TraceSink* sink) {
-    actor_ = actor;
-    actions_ = actions;
-    sink_ = sink;
-    counts_.assign(actions.size(), 0);
-    const auto capacity = static_cast<std::size_t>(room + kept_ids);
-    if (actions.size() <= most_narrow_actions) {
-      narrow_.resize(capacity);
-    } else {
-      wide_.resize(capacity);
-    }
-  }
+  void open(int actor, std::span<const ActionInfo> actions, std::int64_t room, TraceSink* sink);
 
   /// The index of the actor.
   std::size_t actor() const { return static_cast<std::size_t>(actor_); }
@@ -57,26 +46,13 @@ class Log {
   }
 
   /// Count the ids held here, and hand them on.
-  void drain() {
-    if (!wide_.empty()) {
-      drain_from(wide_);
-    } else {
-      drain_from(narrow_);
-    }
-  }
+  void drain();
 
   /// Return how often each action fired. The log must be drained.
   const std::vector<std::int64_t>& counts() const { return counts_; }
 
   /// Return the number after the last firing that moved a token, if that is one after the first `first`; else `first`.
-  std::int64_t end_of_moves(std::int64_t first) {
-    if (!wide_.empty()) {
-      find_moves(wide_);
-    } else {
-      find_moves(narrow_);
-    }
-    return moves_end_ > first ? moves_end_ : first;
-  }
+  std::int64_t end_of_moves(std::int64_t first);
 
   /// The place of the next id; `Visit` writes there and says by `wrote` how far it came.
   template <class Id>
@@ -97,30 +73,10 @@ class Log {
   static constexpr std::int64_t kept_ids = 1 << 13;
 
   template <class Id>
-  void drain_from(std::vector<Id>& ids) {
-    find_moves(ids);
-    const std::span<const Id> taken(ids.data(), static_cast<std::size_t>(used_));
-    for (const Id id : taken) {
-      ++counts_[id];
-    }
-    if (sink_ != nullptr && !taken.empty()) {
-      sink_->take(actor_, taken);
-    }
-    drained_ += used_;
-    used_ = 0;
-    searched_ = drained_;
-  }
+  void drain_from(std::vector<Id>& ids);
 
   template <class Id>
-  void find_moves(const std::vector<Id>& ids) {
-    for (std::int64_t k = made(); k > searched_; --k) {
-      if (actions_[ids[static_cast<std::size_t>(k - 1 - drained_)]].moves) {
-        moves_end_ = k;
-        break;
-      }
-    }
-    searched_ = made();
-  }
+  void find_moves(const std::vector<Id>& ids);
 
   int actor_ = 0;
   std::span<const ActionInfo> actions_;

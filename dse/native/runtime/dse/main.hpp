@@ -3,7 +3,6 @@
 
 #include <sys/stat.h>
 
-#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "dse/bxdf.hpp"
+#include "dse/counter.hpp"
 #include "dse/crash.hpp"
 #include "dse/engine.hpp"
 #include "dse/files.hpp"
@@ -128,11 +128,11 @@ class ProgressTeller {
   ProgressTeller(std::optional<int> file, ProgramOutput& output) : file_(file), output_(output) {}
 
   void operator()(std::int64_t firings) {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(250)) {
+    const std::int64_t now_ns = nanoseconds_now();
+    if (now_ns - last_ns_ < 250'000'000) {
       return;
     }
-    last_ = now;
+    last_ns_ = now_ns;
     output_.flush();
     if (file_) {
       static_cast<void>(write_all(*file_, std::to_string(firings) + "\n"));
@@ -142,7 +142,7 @@ class ProgressTeller {
  private:
   std::optional<int> file_;
   ProgramOutput& output_;
-  std::chrono::steady_clock::time_point last_ = {};
+  std::int64_t last_ns_ = 0;
 };
 
 /// Write to standard output; return the exit code.
@@ -190,8 +190,6 @@ class Program {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   /// Say before a run on several threads that it may do something else than one on one thread.
   void warn_of_time() const {
     const char* why = report_.network.time_matters;
@@ -245,7 +243,7 @@ class Program {
 
   /// Run in a world that is closed at the end, also after an error, which is then the one that counts.
   int closed_run() {
-    const auto start = Clock::now();
+    const std::int64_t start_ns = nanoseconds_now();
     const std::unique_ptr<Context> context =
         make_context(options_, report_.network, [this](std::string_view text) { output_.write(text); });
     RunResult result;
@@ -262,8 +260,7 @@ class Program {
       throw;
     }
     context->close();
-    const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-    report_.setup_ns = std::max<std::int64_t>(0, passed - result.run_ns);
+    report_.setup_ns = std::max<std::int64_t>(0, nanoseconds_now() - start_ns - result.run_ns);
     note_effects(*context);
     context->check_input();
     if (trace_) {

@@ -15,7 +15,7 @@
 #include <type_traits>
 
 #include "dse/big.hpp"
-#include "dse/run_types.hpp"
+#include "dse/thrown.hpp"
 
 namespace dse {
 

@@ -7,13 +7,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <string>
 #include <string_view>
 
+#include "dse/counter.hpp"
 #include "dse/errors.hpp"
 #include "dse/terminal.hpp"
 
@@ -70,9 +71,9 @@ class ProgramOutput {
     const std::lock_guard<std::mutex> guard(mutex_);
     count_ += text.size();
     waiting_ += text;
-    const auto now = std::chrono::steady_clock::now();
-    if (terminal_ || waiting_.size() >= most_waiting || now - last_ >= longest_wait) {
-      last_ = now;
+    const std::int64_t now_ns = nanoseconds_now();
+    if (terminal_ || waiting_.size() >= most_waiting || now_ns - last_ns_ >= longest_wait_ns) {
+      last_ns_ = now_ns;
       send();
       if (failure_ != 0 && !needed_) {
         throw ReaderGone{};
@@ -94,7 +95,7 @@ class ProgramOutput {
 
  private:
   static constexpr std::size_t most_waiting = std::size_t{1} << 16;
-  static constexpr std::chrono::milliseconds longest_wait{50};
+  static constexpr std::int64_t longest_wait_ns = 50'000'000;
 
   void send() {
     if (failure_ == 0 && !waiting_.empty()) {
@@ -108,7 +109,7 @@ class ProgramOutput {
   std::mutex mutex_;
   std::string waiting_;
   std::size_t count_ = 0;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::int64_t last_ns_ = nanoseconds_now();
   int failure_ = 0;
 };
 

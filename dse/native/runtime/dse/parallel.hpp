@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -201,7 +200,7 @@ class Parallel {
 
   /// Until the run is over: look for signals, and tell how far it is.
   void watch() {
-    while (!together_.halt.wait_for(std::chrono::milliseconds(50))) {
+    while (!together_.halt.wait_for(look_every_ns)) {
       const int signal = interrupt_signal.load(std::memory_order_relaxed);
       if (signal != 0) {
         together_.halt.fail(std::make_exception_ptr(
@@ -229,6 +228,8 @@ class Parallel {
     }
     return sum;
   }
+
+  static constexpr std::int64_t look_every_ns = 50'000'000;
 
   Instances& instances_;
   std::vector<std::unique_ptr<Team>> teams_;

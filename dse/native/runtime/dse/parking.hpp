@@ -2,12 +2,12 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
 
 #include "dse/sleepers.hpp"
+#include "dse/system_time.hpp"
 
 namespace dse {
 
@@ -26,10 +26,9 @@ class Parking final : public Sleepers {
   void leave() { sleepers_.fetch_sub(1); }
 
   /// Sleep until somebody wakes the threads after `announce` returned `ticket`, or for a while.
-  void sleep(std::uint32_t ticket, std::chrono::microseconds longest) {
+  void sleep(std::uint32_t ticket, std::int64_t longest_ns) {
     std::unique_lock lock(mutex_);
-    // The system's clock, since the thread sanitizer of some compilers does not know of waits by the steady one.
-    const auto until = std::chrono::system_clock::now() + longest;
+    const SystemTime until = system_time_in(longest_ns);
     while (tickets_.load() == ticket && changed_.wait_until(lock, until) == std::cv_status::no_timeout) {
     }
     leave();

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <thread>
 
+#include "dse/counter.hpp"
 #include "dse/fifo.hpp"
 #include "dse/machine.hpp"
 #include "dse/waiting.hpp"
@@ -30,24 +30,23 @@ class PingPongGame {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
   static constexpr std::uint64_t block_trips = 200;
-  static constexpr std::chrono::microseconds budget{2000};
-  static constexpr std::chrono::milliseconds patience{200};  // for the other thread to start, on a busy machine
+  static constexpr std::int64_t budget_ns = 2'000'000;
+  static constexpr std::int64_t patience_ns = 200'000'000;  // for the other thread to start, on a busy machine
 
   double ask(int core) {
     const bool pinned = pin_to(core);
     double best = pinned && start() ? std::numeric_limits<double>::infinity() : 0;
     std::uint64_t number = 1;
-    const auto until = Clock::now() + budget;
-    while (best != 0 && Clock::now() < until) {
-      const auto start_of_block = Clock::now();
+    const std::int64_t until_ns = nanoseconds_now() + budget_ns;
+    while (best != 0 && nanoseconds_now() < until_ns) {
+      const std::int64_t start_of_block_ns = nanoseconds_now();
       for (std::uint64_t k = 0; k != block_trips; ++k) {
         trip(++number);
       }
-      const std::chrono::duration<double, std::nano> passed = Clock::now() - start_of_block;
-      best = std::min(best, passed.count() / static_cast<double>(block_trips));
+      const auto passed_ns = static_cast<double>(nanoseconds_now() - start_of_block_ns);
+      best = std::min(best, passed_ns / static_cast<double>(block_trips));
     }
     ping_.store(last, std::memory_order_release);
     return best;
@@ -55,8 +54,8 @@ class PingPongGame {
 
   /// Wait for the other thread; return whether it is on its core.
   bool start() {
-    const auto until = Clock::now() + patience;
-    while (ready_.load(std::memory_order_acquire) == 0 && Clock::now() < until) {
+    const std::int64_t until_ns = nanoseconds_now() + patience_ns;
+    while (ready_.load(std::memory_order_acquire) == 0 && nanoseconds_now() < until_ns) {
       std::this_thread::yield();
     }
     return ready_.load(std::memory_order_acquire) == 1;

@@ -1,5 +1,5 @@
-// What the profiler's program notes while it runs: every visit, and single firings of chosen actions. All of this is
-// compiled only with DSE_TIMED; the plain program has empty classes in its place.
+// What the profiler's program notes while it runs: every visit, and single firings of chosen actions. The plain program
+// notes nothing.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,9 @@
 #include <vector>
 
 #include "dse/counter.hpp"
-
-#ifndef DSE_TIMED
-#define DSE_TIMED 0
-#endif
+#include "dse/timing.hpp"
 
 namespace dse {
-
-/// Whether this is the profiler's program.
-inline constexpr bool timed = DSE_TIMED != 0;
 
 /// Why a visit ended.
 enum class VisitEnd : std::uint8_t { budget_spent, lacks_tokens, lacks_room, other };
@@ -104,9 +98,6 @@ class Chunks {
   std::vector<std::unique_ptr<Record[]>> chunks_;
   std::size_t used_ = 0;
 };
-
-/// Which actions of an actor are timed singly: a byte for each, or nothing where none is.
-using Singled = std::vector<std::uint8_t>;
 
 /// The firing that is timed singly and goes on, of one thread.
 struct SingleTiming {
@@ -232,15 +223,6 @@ class FiringTimer {
  private:
   ThreadRecords* records_;
   std::uint64_t maybe_ = 0;  // bit k: of the actions k, k + 64 and so on, one is timed
-};
-
-/// Stands for `FiringTimer` in the plain program.
-class NoTimer {
- public:
-  NoTimer(ThreadRecords*, const Singled&, std::int64_t) {}
-  static constexpr bool times(int) { return false; }
-  void reached(int) {}
-  void fired(std::size_t, int, std::int64_t) {}
 };
 
 }  // namespace dse

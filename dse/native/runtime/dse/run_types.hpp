@@ -1,4 +1,4 @@
-// Plain types of a run: places, faults, options, the mapping to threads, and what a run gives back.
+// Plain types of a run: options, the mapping to threads, and what a run gives back.
 #pragma once
 
 #include <array>
@@ -9,43 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "dse/thrown.hpp"
+#include "dse/wait.hpp"
+
 namespace dse {
-
-/// A range of characters in a source file; lines and columns count from 1, line 0 stands for no place. `name` is the
-/// list that is accessed there, or "".
-struct Site {
-  const char* path = "<none>";
-  int line = 0;
-  int column = 0;
-  int end_line = 0;
-  int end_column = 0;
-  const char* name = "";
-};
-
-/// What was wrong with an operation of the program, as a division by zero. `site` is an index into the sites of the
-/// actor; -1 is the last one that the actor passed to `Actor::at`.
-struct Fault : std::runtime_error {
-  explicit Fault(const std::string& message, int site = -1, std::string expected = "")
-      : std::runtime_error(message), site(site), expected(std::move(expected)) {}
-  int site;
-  std::string expected;  // what to do about it, or ""
-};
-
-/// A native source has no more samples: the actor that called it ends, the others run on.
-struct SourceExhausted {};
-
-/// A native ends the program; `frames`: because enough pictures were shown.
-struct ProgramExit {
-  int exit_code = 0;
-  bool frames = false;
-};
-
-/// The program says what is wrong with its input: the place is in the input, not in the program.
-struct InputRefused : std::runtime_error {
-  explicit InputRefused(const std::string& message, std::string expected = "")
-      : std::runtime_error(message), expected(std::move(expected)) {}
-  std::string expected;  // what to do about it, or ""
-};
 
 /// A run that failed. `place.line` is 0 where no place of the program is to blame.
 struct RunError : std::runtime_error {
@@ -117,20 +84,6 @@ constexpr const char* why_text(Why why) {
   constexpr std::array<const char*, 5> names = {"quiescent", "livelock", "budget", "exit", "frames"};
   return names[static_cast<std::size_t>(why)];
 }
-
-enum class WaitKind { tokens, guard, room, unconnected };
-
-/// What one candidate action of an actor waits for. `have` and `need` count tokens, or room for tokens. An actor's
-/// `explain` leaves `actor` and `peers` to the runtime.
-struct Wait {
-  int action = 0;
-  WaitKind kind = WaitKind::guard;
-  int port = -1;  // of an input for tokens and unconnected, of an output for room
-  std::int64_t have = 0;
-  std::int64_t need = 0;
-  int actor = -1;
-  std::vector<int> peers = {};  // the writer of the input, or the readers whose FIFOs are full
-};
 
 /// Actors that wait for each other, at least one of them for room in `connection`.
 struct Deadlock {

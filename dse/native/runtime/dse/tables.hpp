@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 
-#include "dse/run_types.hpp"
+#include "dse/thrown.hpp"
 
 namespace dse {
 
@@ -28,7 +27,7 @@ struct OwnerInfo {
 struct ActorInfo {
   const char* name;
   const char* class_name;
-  std::unique_ptr<Actor> (*make)(const Wires& wires);
+  Actor* (*make)(const Wires& wires);  // the caller owns it
   std::span<const ActionInfo> actions;
   std::span<const char* const> inputs;
   std::span<const char* const> outputs;
@@ -45,9 +44,9 @@ struct ConnectionInfo {
   int source_port;
   int target;
   int target_port;
-  std::unique_ptr<Channel> (*make)(std::int64_t capacity);  // &make_fifo<TYPE>
-  std::int64_t declared_tokens;                             // capacity in the network's file, or 0
-  std::int64_t least_tokens;                                // most tokens that a firing of either end moves
+  Channel* (*make)(std::int64_t capacity);  // &make_fifo<TYPE>; the caller owns it
+  std::int64_t declared_tokens;             // capacity in the network's file, or 0
+  std::int64_t least_tokens;                // most tokens that a firing of either end moves
 };
 
 struct NetworkInfo {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <thread>
 
+#include "dse/counter.hpp"
 #include "dse/halt.hpp"
 #include "dse/parking.hpp"
 
@@ -30,14 +30,13 @@ struct WaitCounts {
 /// The waiting of one thread. Call `wait` after each pass in vain, `reset` after one that was not.
 class Patience {
  public:
-  using Clock = std::chrono::steady_clock;
-
-  /// `crowded`: there are more threads than cores, so that spinning takes a core from who has work.
+  /// `crowded`: there are more threads than cores, so that spinning takes a core from who has work. Yielding gives it to
+  /// them, and what is waited for often comes meanwhile: to be waked from sleep takes longer than many short visits.
   Patience(Parking& parking, const Halt& halt, bool crowded)
       : parking_(parking),
         halt_(halt),
-        spinning_(crowded ? std::chrono::microseconds(0) : std::chrono::microseconds(50)),
-        yielding_(crowded ? std::chrono::microseconds(0) : std::chrono::microseconds(200)) {}
+        spinning_ns_(crowded ? 0 : 50'000),
+        yielding_ns_(crowded ? 50'000 : 200'000) {}
 
   void reset() {
     if (waits_ != 0) {
@@ -49,14 +48,14 @@ class Patience {
   /// Wait a little, longer each time. A wait that comes before sleeping only announces it.
   void wait() {
     if (waits_++ == 0) {
-      since_ = Clock::now();
+      since_ns_ = nanoseconds_now();
       pauses_ = 1;
-      longest_ = shortest_sleep;
+      longest_ns_ = shortest_sleep_ns;
     }
-    const auto passed = Clock::now() - since_;
-    if (passed < spinning_) {
+    const std::int64_t passed_ns = nanoseconds_now() - since_ns_;
+    if (passed_ns < spinning_ns_) {
       spin();
-    } else if (passed < spinning_ + yielding_) {
+    } else if (passed_ns < spinning_ns_ + yielding_ns_) {
       ++counts.yields;
       std::this_thread::yield();
     } else if (!announced_) {
@@ -78,8 +77,8 @@ class Patience {
   WaitCounts counts;
 
  private:
-  static constexpr std::chrono::microseconds shortest_sleep{1000};
-  static constexpr std::chrono::microseconds longest_sleep{16000};
+  static constexpr std::int64_t shortest_sleep_ns = 1'000'000;
+  static constexpr std::int64_t longest_sleep_ns = 16'000'000;
   static constexpr int most_pauses = 64;
 
   void spin() {
@@ -97,20 +96,20 @@ class Patience {
       parking_.leave();
       return;
     }
-    parking_.sleep(ticket_, longest_);
-    longest_ = std::min(2 * longest_, longest_sleep);
+    parking_.sleep(ticket_, longest_ns_);
+    longest_ns_ = std::min(2 * longest_ns_, longest_sleep_ns);
   }
 
   Parking& parking_;
   const Halt& halt_;
-  const std::chrono::microseconds spinning_;
-  const std::chrono::microseconds yielding_;
+  const std::int64_t spinning_ns_;
+  const std::int64_t yielding_ns_;
   std::int64_t waits_ = 0;
-  Clock::time_point since_;
+  std::int64_t since_ns_ = 0;
   int pauses_ = 1;
   bool announced_ = false;
   std::uint32_t ticket_ = 0;
-  std::chrono::microseconds longest_ = shortest_sleep;
+  std::int64_t longest_ns_ = shortest_sleep_ns;
 };
 
 }  // namespace dse

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "dse/run_types.hpp"
+#include "dse/thrown.hpp"
 
 namespace dse::natives {
 

@@ -1,0 +1,51 @@
+"""The names that users import from ``dse``; ``__init__.py`` loads each when it is first asked for."""
+
+from dse.api.by_name import AccountsByName as AccountsByName
+from dse.api.by_name import UnknownName as UnknownName
+from dse.api.estimated import EstimatedMapping as EstimatedMapping
+from dse.api.estimated import EstimatedMappings as EstimatedMappings
+from dse.api.exploration import Exploration as Exploration
+from dse.api.exploration import RankedMapping as RankedMapping
+from dse.api.exploration import Ranking as Ranking
+from dse.api.load import load as load
+from dse.api.picture import Picture as Picture
+from dse.api.program import Program as Program
+from dse.api.progress import ProgressReport as ProgressReport
+from dse.api.readers import load_platform as load_platform
+from dse.api.readers import load_trace as load_trace
+from dse.api.readers import load_weights as load_weights
+from dse.api.warned import DseWarning as DseWarning
+from dse.base.errors import BuildError as BuildError
+from dse.base.errors import DeadlockError as DeadlockError
+from dse.base.errors import Diagnostic as Diagnostic
+from dse.base.errors import DseError as DseError
+from dse.base.errors import ExecutionError as ExecutionError
+from dse.base.errors import FormatError as FormatError
+from dse.base.errors import InfeasibleDesign as InfeasibleDesign
+from dse.base.errors import ModelNotApplicable as ModelNotApplicable
+from dse.base.errors import OptionError as OptionError
+from dse.base.errors import SourceError as SourceError
+from dse.explore.evaluator import Budget as Budget
+from dse.model.design_point import DesignPoint as DesignPoint
+from dse.model.design_point import Partition as Partition
+from dse.model.estimate import Estimate as Estimate
+from dse.model.platform import ClockScaling as ClockScaling
+from dse.model.platform import Link as Link
+from dse.model.platform import Platform as Platform
+from dse.model.platform import Unit as Unit
+from dse.model.study import LowerBound as LowerBound
+from dse.model.study import Study as Study
+from dse.model.trace import Topology as Topology
+from dse.model.trace import Trace as Trace
+from dse.model.trace import TraceAction as TraceAction
+from dse.model.trace import TraceActor as TraceActor
+from dse.model.trace import TraceBuffer as TraceBuffer
+from dse.model.trace import make_trace as make_trace
+from dse.model.weights import Cost as Cost
+from dse.model.weights import WeightTable as WeightTable
+from dse.report.accounts import ActorTimes as ActorTimes
+from dse.report.accounts import FifoTimes as FifoTimes
+from dse.report.why import PartitionTime as PartitionTime
+from dse.report.why import Reasons as Reasons
+
+__version__: str

@@ -1,0 +1,112 @@
+"""What a user gives, as options of the flows: paths of either kind, numbers, names, texts of the command line."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from dse.base.errors import OptionError
+from dse.explore.evaluator import Budget
+from dse.flows.options import ClockRequest, parse_budget, parse_clocks, parse_partitions, parse_policies
+from dse.formats.mapping_words import quoted_name
+from dse.model.design_point import DesignPoint, Policy
+
+AnyPath: TypeAlias = str | os.PathLike[str]
+
+
+@runtime_checkable
+class HasPoint(Protocol):
+    """A mapping that a result holds: ``EstimatedMapping``, ``RankedMapping``."""
+
+    @property
+    def point(self) -> DesignPoint:
+        """The design point."""
+
+
+GivenMapping: TypeAlias = AnyPath | DesignPoint | HasPoint | Mapping[str, Sequence[str]]
+"""A mapping: a text (``"P0:a,b P1:c"``), the path of a file, partitions with the names of their actors, a result."""
+GivenBuffers: TypeAlias = int | AnyPath | Mapping[str, int]
+"""Sizes of FIFOs in tokens: one for all, a ``.bxdf`` file, or by name (``source.port->target.port``)."""
+GivenClocks: TypeAlias = Mapping[str, float | Sequence[float]] | str
+"""Clocks in MHz by unit or kind, one or several to choose from; or the text that ``--clocks`` takes."""
+
+
+def path_text(path: AnyPath, what: str) -> str:
+    """Return a path as text. Raises ``OptionError`` for what is none, or is empty."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise OptionError(
+            f"the {what} is neither a path nor a text but {type(path).__name__}", expected="a str or a pathlib.Path"
+        )
+    text = os.fspath(path)
+    if not isinstance(text, str) or not text.strip():
+        raise OptionError(f"the {what} that is given is empty", expected="give a name, or leave it out")
+    return text
+
+
+def optional_path(path: AnyPath | None, what: str) -> str | None:
+    """Return a path as text, or None."""
+    return None if path is None else path_text(path, what)
+
+
+def paths_of(given: AnyPath | Sequence[AnyPath], what: str) -> tuple[str, ...]:
+    """Return one path or several as texts."""
+    if isinstance(given, (str, os.PathLike)):
+        return (path_text(given, what),)
+    return tuple(path_text(path, what) for path in given)
+
+
+def partitions_text(partitions: Mapping[str, Sequence[str]]) -> str:
+    """Return partitions with the names of their actors as the text of a mapping. Raises ``OptionError``."""
+    groups = []
+    for head, actors in partitions.items():
+        if isinstance(actors, str) or not all(isinstance(actor, str) for actor in actors):
+            raise OptionError(
+                f"the actors of partition '{head}' are no list of names", expected="such as {'P0': ['a', 'b']}"
+            )
+        groups.append(f"{head}:{','.join(map(quoted_name, actors))}")
+    return " ".join(groups)
+
+
+def budget_of(budget: int | str | Budget | None) -> Budget | None:
+    """Return a budget: a number of evaluations, ``"30s"``, ``"2000,30s"``. Raises ``OptionError``."""
+    if isinstance(budget, int):
+        return Budget(evaluations=budget)
+    return parse_budget(budget) if isinstance(budget, str) else budget
+
+
+def partitions_of(partitions: int | str | tuple[int, int] | None) -> tuple[int, int] | None:
+    """Return at most how many partitions, or from and to. Raises ``OptionError``."""
+    if isinstance(partitions, (int, str)):
+        return parse_partitions(str(partitions))
+    return partitions
+
+
+def policies_of(policies: str | Sequence[str]) -> tuple[Policy, ...]:
+    """Return scheduling policies by name. Raises ``OptionError``."""
+    return parse_policies(policies if isinstance(policies, str) else ",".join(policies))
+
+
+def sizes_texts(buffers: int | AnyPath | Sequence[int | AnyPath] | None) -> tuple[str, ...]:
+    """Return one size for all FIFOs, or several to choose from, as texts: tokens, files, methods. ``OptionError``."""
+    if buffers is None:
+        return ()
+    if isinstance(buffers, (int, str, os.PathLike)):
+        return (size_text(buffers),)
+    return tuple(size_text(size) for size in buffers)
+
+
+def size_text(size: int | AnyPath) -> str:
+    """Return one size of all FIFOs as text: tokens, a file, a method. Raises ``OptionError``."""
+    return str(size) if isinstance(size, int) else path_text(size, "size of FIFOs")
+
+
+def clocks_of(clocks: GivenClocks | None) -> tuple[ClockRequest, ...]:
+    """Return the clocks of units. Raises ``OptionError``."""
+    if clocks is None:
+        return ()
+    if isinstance(clocks, str):
+        return tuple(parse_clocks(text) for text in clocks.split())
+    return tuple(parse_clocks(f"{unit}={_numbers(mhz)}") for unit, mhz in clocks.items())
+
+
+def _numbers(given: float | Sequence[float]) -> str:
+    return ",".join(f"{mhz:.12g}" for mhz in ([given] if isinstance(given, (int, float)) else given))

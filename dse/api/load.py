@@ -1,0 +1,146 @@
+"""``dse.load``: from files to a program whose mappings can be estimated."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dse.api.given import AnyPath, optional_path, path_text, paths_of
+from dse.api.program import Program
+from dse.api.progress import ProgressChoice, told
+from dse.api.warned import warn
+from dse.base.errors import OptionError
+from dse.base.registry import nearest_names
+from dse.flows.measured import measuring
+from dse.flows.options import NOMINAL, ExploreOptions, MissingMode, ProblemOptions
+from dse.flows.program import GivenProgram
+from dse.flows.setting import AtHand, Measuring, load_setting
+from dse.model.platform import Platform
+from dse.model.trace import Trace
+from dse.model.weights import WeightTable
+from dse.run.options import EXECUTION_MODES, FIFO_TOKENS, ExecutionMode, RunOptions
+
+MEASURED = "measured"
+"""As weights: they are measured on this machine."""
+_MISSING: tuple[MissingMode, ...] = ("error", "zero", "nominal")
+
+
+def load(
+    program: AnyPath | Trace,
+    *,
+    input: AnyPath | None = None,  # noqa: A002  # what it is called everywhere else
+    weights: AnyPath | Sequence[AnyPath] | WeightTable | None = None,
+    platform: AnyPath | Platform | None = None,
+    missing_weights: MissingMode = "error",
+    source_paths: AnyPath | Sequence[AnyPath] = (),
+    natives: Mapping[str, str] | None = None,
+    fifo_tokens: int = FIFO_TOKENS,
+    loops: int = 1,
+    frames: int | None = None,
+    max_firings: int | None = None,
+    execution: ExecutionMode = "auto",
+    engine: str = "compiled",
+    out: AnyPath | None = None,
+    progress: ProgressChoice = None,
+) -> Program:
+    """Run a network once and return it with the weights and the platform that its mappings are estimated with.
+
+    ``program``: an XDF network, a trace file, or a ``Trace``. ``input``: the file or folder that the network reads;
+    None: what ``input.default`` beside it names. ``weights``: a folder, files, or a ``WeightTable``; ``"measured"``: on
+    this machine, once for a folder of results (``out``, else ``dse-out/NAME``); None or ``"nominal"``: counted from the
+    program, good for a first ranking and not for milliseconds. ``platform``: a file, the name of one that comes with
+    dse, or a ``Platform``; None: the default one. ``missing_weights``: what an absent weight means: ``"error"``,
+    ``"zero"``, ``"nominal"``. ``source_paths``: folders that hold the packages of the classes. ``natives``: targets of
+    native functions by ``unit.function``. ``fifo_tokens``, ``loops``, ``frames``, ``max_firings``, ``execution``: of
+    the run. ``engine``: ``"compiled"`` or ``"reference"``. ``progress``: see ``dse.api.progress``.
+
+    Warnings are ``DseWarning``; what was assumed is in ``Program.assumed``.
+
+    Raises:
+        SourceError, FormatError, ExecutionError, OptionError: an input is wrong; the message says which, where, and
+            what to do. DeadlockError: the network deadlocks when it runs.
+    """
+    _check_choice("missing_weights", missing_weights, _MISSING)
+    _check_choice("execution", execution, EXECUTION_MODES)
+    given, measured = _weights(weights)
+    options = ProblemOptions(
+        program=program.topology.name if isinstance(program, Trace) else path_text(program, "program"),
+        input=optional_path(input, "input"),
+        source_paths=paths_of(source_paths, "source path"),
+        weights=given,
+        missing_weights=missing_weights,
+        platform=None if isinstance(platform, Platform) else optional_path(platform, "platform"),
+        engine=engine,
+        run=RunOptions(
+            natives=tuple((natives or {}).items()),
+            fifo_tokens=_at_least_one("fifo_tokens", fifo_tokens),
+            loops=_at_least_one("loops", loops),
+            frames=_optional_number("frames", frames),
+            max_firings=_optional_number("max_firings", max_firings),
+            execution=execution,
+        ),
+    )
+    measure = _measuring(options, platform, optional_path(out, "folder of results")) if measured else None
+    with told(progress) as telling:
+        at_hand = _at_hand(program, platform, weights)
+        setting = load_setting(options, telling.stage, measuring=measure, at_hand=at_hand)
+    warn(setting.warnings)
+    return Program(setting, options)
+
+
+def _at_hand(program: object, platform: object, weights: object) -> AtHand:
+    """Return what of a problem is given as an object."""
+    return AtHand(
+        program=_of_trace(program) if isinstance(program, Trace) else None,
+        platform=platform if isinstance(platform, Platform) else None,
+        weights=weights if isinstance(weights, WeightTable) else None,
+    )
+
+
+def _of_trace(trace: Trace) -> GivenProgram:
+    return GivenProgram(path=trace.topology.name, network=None, trace=trace)
+
+
+def _results_in(options: ProblemOptions, out: str | None) -> ExploreOptions:
+    """Return the options of a search whose results are kept in a folder."""
+    return ExploreOptions(problem=options, out=None if out is None else Path(out))
+
+
+def _optional_number(what: str, value: int | None) -> int | None:
+    """Return a number of 1 or more, or None. Raises ``OptionError``."""
+    return None if value is None else _at_least_one(what, value)
+
+
+def _check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
+    """Raise ``OptionError`` for a choice that there is not."""
+    if value not in known:
+        raise OptionError(f"unknown {what} '{value}'", expected=nearest_names(str(value), known))
+
+
+def _at_least_one(what: str, value: int) -> int:
+    """Return a number of 1 or more. Raises ``OptionError``."""
+    if not isinstance(value, int) or value < 1:
+        raise OptionError(f"{what} is {value!r}", expected="a whole number of 1 or more")
+    return value
+
+
+def _weights(given: AnyPath | Sequence[AnyPath] | WeightTable | None) -> tuple[tuple[str, ...], bool]:
+    """Return the paths of weights, and whether they are to be measured instead. Raises ``OptionError``."""
+    if given is None or isinstance(given, WeightTable):
+        return (), False
+    paths = paths_of(given, "weights")
+    alone = next((word for word in (NOMINAL, MEASURED) if word in paths), None)
+    if alone is not None and len(paths) > 1:
+        raise OptionError(
+            f"{alone} weights stand alone", expected=f"leave out the others; a folder of this name is ./{alone}"
+        )
+    return ((), True) if alone == MEASURED else (paths, False)
+
+
+def _measuring(options: ProblemOptions, platform: AnyPath | Platform | None, out: str | None) -> Measuring:
+    """Return what measures the weights on this machine. Raises ``OptionError`` where they are to be for another."""
+    measure = None if platform is not None else measuring(_results_in(options, out))
+    if measure is None:
+        raise OptionError(
+            "measured weights are of this machine, and complete",
+            expected="leave out platform and missing_weights, or give a folder of weights that were measured elsewhere",
+        )
+    return measure
