@@ -67,6 +67,7 @@ def _options(args: argparse.Namespace) -> ExploreOptions:
         cluster=args.cluster,
         batch=args.batch,
         best=args.best,
+        dialect=args.dialect,
         out=Path(args.out) if args.out is not None else None,
         resume=args.resume,
         measure=args.measure,
@@ -183,7 +184,7 @@ def _print(refined: Refined, quiet: bool) -> None:
     print(render(partition_table(explored.reasons)))
     print("\n" + "\n".join(map(wrapped, reason_lines(explored.reasons, explored.estimate))))
     if study.front is not None:
-        print(f"\n{render(front_table(study.front, delivery.texts))}")
+        print(f"\n{render(front_table(study.front, delivery.texts, width), console=plain_console(width))}")
         print(wrapped(front_text(study.front)))
     count = len(delivery.mappings)
     files = delivery.mappings[0].name if count == 1 else f"{delivery.mappings[0].name} to {delivery.mappings[-1].name}"

@@ -13,11 +13,9 @@ from dse.base.staging import check_places, put_in_place, staged
 from dse.formats.mapping_text import MappingTexts
 from dse.formats.study_file import point_to_json
 from dse.formats.study_place import made_aside
-from dse.formats.xcf_write import write_xcf
+from dse.formats.xcf_write import XcfDialect, write_xcf
 from dse.model.design_point import DesignPoint
-from dse.model.platform import Platform
 from dse.model.study import Front, Study
-from dse.model.trace import Topology
 from dse.report.accounts import NamedAccounts, accounts_json
 from dse.report.front import values_json
 from dse.report.html import ReportInputs, report_page
@@ -41,14 +39,14 @@ class Delivery:
 _RESULT = re.compile(r"(best|pareto)-[0-9]{2,}\.xcf|ranking\.json|report\.html|manifest\.json")
 
 
-def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -> Delivery:
-    """Write everything into ``out`` and return what was written.
+def deliver(inputs: ReportInputs, *, out: Path, best: int, dialect: XcfDialect = "exelixi") -> Delivery:
+    """Write everything into ``out`` and return what was written; ``dialect``: of the mapping files.
 
     All files are written aside, and only then take the place of those of an earlier ranking: ``ranking.json`` goes
     first and comes last, so that whoever finds one finds all files that belong to it, and no others.
     Raises ``ExecutionError`` where they cannot be written.
     """
-    study, topology = inputs.study, inputs.trace.topology
+    study, texts = inputs.study, inputs.texts
     delivery = Delivery(
         folder=out,
         mappings=tuple(out / f"best-{rank:02d}.xcf" for rank in range(1, min(best, len(study.ranking)) + 1)),
@@ -61,9 +59,9 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -
     page = report_page(inputs)
     try:
         with staged(out) as stage:
-            write_front(study.front, study.network, topology, platform, stage)
+            write_front(study.front, study.network, texts, dialect, stage)
             for path, evaluation in zip(delivery.mappings, study.ranking, strict=False):
-                _write_mapping(evaluation.point, study.network, topology, platform, stage / path.name)
+                _write_mapping(evaluation.point, study.network, texts, dialect, stage / path.name)
             write_whole(stage / delivery.report.name, page)
             write_whole(stage / delivery.manifest.name, json_text(dict(inputs.manifest)) + "\n")
             document = json_text(ranking_document(study, inputs.rows, inputs.texts, inputs.measured, inputs.accounts))
@@ -167,17 +165,18 @@ FRONT_FILES = 50
 """At most so many points of a front get a mapping file."""
 
 
-def write_front(front: Front | None, network: str, topology: Topology, platform: Platform, out: Path) -> None:
+def write_front(front: Front | None, network: str, texts: MappingTexts, dialect: XcfDialect, out: Path) -> None:
     """Write ``pareto-NN.xcf`` for the points of a front in its order."""
     for number, point in enumerate(() if front is None else front.points[:FRONT_FILES], start=1):
         path = out / f"pareto-{number:02d}.xcf"
-        _write_mapping(point.evaluation.point, network, topology, platform, path)
+        _write_mapping(point.evaluation.point, network, texts, dialect, path)
 
 
-def _write_mapping(point: DesignPoint, network: str, topology: Topology, platform: Platform, path: Path) -> None:
+def _write_mapping(point: DesignPoint, network: str, texts: MappingTexts, dialect: XcfDialect, path: Path) -> None:
     """Write a mapping file. Raises ``OSError`` where the system does not let it be written."""
     try:
-        write_xcf(replace(point, name=f"{network} {path.stem}"), topology, str(path), platform=platform)
+        named = replace(point, name=f"{network} {path.stem}")
+        write_xcf(named, texts.topology, str(path), platform=texts.platform, dialect=dialect)
     except FormatError as error:
         if isinstance(error.__cause__, OSError):  # what is wrong with a file that has not got its name yet
             raise error.__cause__ from None

@@ -90,7 +90,7 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None, given: Sett
         watch.stage("writing the report")
         inputs = _report_inputs(options, setting, study, engine, ready.search.plan.budget, best.found)
         ready.store.commit()  # it and its folder are still where they were
-        delivery = deliver(inputs, setting.platform, out=ready.out, best=options.best)
+        delivery = deliver(inputs, out=ready.out, best=options.best, dialect=options.dialect)
         ready.store.finish()
     return Explored(
         study=study,

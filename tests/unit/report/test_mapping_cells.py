@@ -112,7 +112,7 @@ def test_near_ties_stand_together() -> None:
     """Rows that tell nothing apart: two of them are shown, by how much longer they take."""
     ties = [(f"P0:{x} P1:*", 100_000 + k) for k, x in enumerate(("a", "b", "c", "d", "a,b", "a,c"))]
     lines, note = shown_rows(study_of(*ties, ("P0:*", 200_000)))
-    assert [line.split("   ")[-1] for line in lines] == [
+    assert [line.split("   ")[-1].strip() for line in lines] == [
         "P0:a P1:b,c,d",
         "P0:b P1:a,c,d",
         "P0:c P1:a,b,d",
