@@ -10,6 +10,7 @@ from dse.base.errors import ExecutionError, FormatError, OptionError
 from dse.base.escaping import json_text
 from dse.base.files import write_whole
 from dse.base.staging import check_places, put_in_place, staged
+from dse.flows.study_options import STUDY_FILE
 from dse.formats.mapping_text import MappingTexts
 from dse.formats.study_file import point_to_json
 from dse.formats.study_place import made_aside
@@ -32,6 +33,7 @@ class Delivery:
     ranking: Path
     report: Path
     manifest: Path
+    study: Path
     rows: tuple[RankedRow, ...]
     texts: MappingTexts
 
@@ -39,8 +41,12 @@ class Delivery:
 _RESULT = re.compile(r"(best|pareto)-[0-9]{2,}\.xcf|ranking\.json|report\.html|manifest\.json")
 
 
-def deliver(inputs: ReportInputs, *, out: Path, best: int, dialect: XcfDialect = "exelixi") -> Delivery:
+def deliver(
+    inputs: ReportInputs, *, out: Path, best: int, described: str | None, dialect: XcfDialect = "exelixi"
+) -> Delivery:
     """Write everything into ``out`` and return what was written; ``dialect``: of the mapping files.
+
+    ``described``: the text of the study file, None where the one that lies there is to stay.
 
     All files are written aside, and only then take the place of those of an earlier ranking: ``ranking.json`` goes
     first and comes last, so that whoever finds one finds all files that belong to it, and no others.
@@ -53,6 +59,7 @@ def deliver(inputs: ReportInputs, *, out: Path, best: int, dialect: XcfDialect =
         ranking=out / "ranking.json",
         report=out / "report.html",
         manifest=out / "manifest.json",
+        study=out / STUDY_FILE,
         rows=inputs.rows,
         texts=inputs.texts,
     )
@@ -64,6 +71,8 @@ def deliver(inputs: ReportInputs, *, out: Path, best: int, dialect: XcfDialect =
                 _write_mapping(evaluation.point, study.network, texts, dialect, stage / path.name)
             write_whole(stage / delivery.report.name, page)
             write_whole(stage / delivery.manifest.name, json_text(dict(inputs.manifest)) + "\n")
+            if described is not None:
+                write_whole(stage / delivery.study.name, described)
             document = json_text(ranking_document(study, inputs.rows, inputs.texts, inputs.measured, inputs.accounts))
             write_whole(stage / delivery.ranking.name, document + "\n")
             _exchange(stage, out, delivery.ranking.name)
