@@ -13,6 +13,7 @@ from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import PartitionAccount, TickUnit
 from dse.model.measurement import MeasuredPoint
 from dse.model.study import Evaluation, ObjectiveAxis, Study
+from dse.model.trace import Topology
 from dse.report.mapping_cells import ShownMappings, wide_note
 from dse.report.measured import Measurements, main_state, measured_json, measured_text
 from dse.report.quantities import percent_text, ratio, time_text, value_text
@@ -87,6 +88,23 @@ def busiest_partition(point: DesignPoint, accounts: Sequence[PartitionAccount]) 
         if core_time and (found is None or account.busy * found.core_time > found.busy * core_time):
             found = Busiest(partition=partition.name, busy=account.busy, core_time=core_time)
     return found
+
+
+NAMES_SHOWN = 5
+"""Of a partition, at most this many actors are named where the platform is not known."""
+
+
+def mapping_text(point: DesignPoint, topology: Topology, *, shown: int = NAMES_SHOWN) -> str:
+    """Return a mapping in short, ``P0:a,b P1:c,d,+3``, where the platform is not known; ``MappingTexts`` is exact."""
+    groups = (f"{p.name}:{_names([topology.actors[a].name for a in p.actors], shown)}" for p in point.partitions)
+    clocks = dict.fromkeys(unit_text(p) for p in point.partitions if p.clock_mhz is not None)
+    return " ".join((*groups, *clocks))
+
+
+def _names(names: Sequence[str], shown: int) -> str:
+    if len(names) <= shown:
+        return ",".join(names)
+    return ",".join([*names[: shown - 1], f"+{len(names) - shown + 1}"])
 
 
 def unit_text(partition: Partition) -> str:
