@@ -29,6 +29,7 @@ VERBS: dict[str, str] = {
     "measure": "run mappings on this machine, beside their estimates",
     "lsp": "serve an editor: diagnostics, definitions, hovers and outlines of CAL and XDF",
     "weights": "show, convert and merge weight sets; predict those of a GPU",
+    "completion": "print a script by which a shell completes verbs, options and their values",
 }
 """Verb -> one line of help.
 
