@@ -17,6 +17,8 @@ from dse.cli.problem_arguments import (
     refuse_empty,
     tell_execution,
 )
+from dse.cli.progress import noted
+from dse.cli.search_progress import SearchLines, progress_text
 from dse.cli.signals import KEPT, note_kept
 from dse.cli.streams import filtered, print_json, say, terminal_width, unfiltered
 from dse.explore.evaluator import Progress as SearchProgress
@@ -84,11 +86,11 @@ def run(args: argparse.Namespace) -> int:
 def search(options: ExploreOptions, *, quiet: bool, json: bool) -> int:
     """Search, print the ranking and what was written, or one JSON document; return the exit code."""
     watched = not quiet and sys.stderr.isatty()
-    with _progress(watched) as bar:
+    with _progress(watched, quiet=quiet) as bar:
         watcher = Watcher(
             planned=lambda plan: _planned(plan, bar, quiet=quiet or json),
             progress=bar.evaluated,
-            stage=bar.stage if watched else compiling_notice(quiet=quiet),
+            stage=noted(bar.stage if watched else compiling_notice(quiet=quiet)),
         )
         refined = refine(options, watcher)
     explored = refined.explored
@@ -114,31 +116,38 @@ def search(options: ExploreOptions, *, quiet: bool, json: bool) -> int:
 
 
 class _Bar:
-    """The progress bar on standard error, or nothing."""
+    """The progress on standard error: a bar, or a line now and then, or nothing."""
 
-    def __init__(self, progress: Progress | None) -> None:
+    def __init__(self, progress: Progress | None, lines: SearchLines | None = None) -> None:
         self._progress = progress
+        self._lines = lines
+        self._plan: SearchPlan | None = None
         self._task: TaskID | None = None if progress is None else progress.add_task("starting", total=None, note="")
 
     def stage(self, what: str) -> None:
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, description=shown(what))
 
-    def start(self, total: int) -> None:
+    def start(self, plan: SearchPlan) -> None:
+        self._plan = plan
+        limit = plan.budget.evaluations
+        total = plan.points if limit is None else min(limit, plan.points)
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, description="searching", total=total)
 
     def evaluated(self, progress: SearchProgress) -> None:
+        assert self._plan is not None, "a search is planned before it begins"
+        note = progress_text(progress, self._plan.budget, self._plan.points)
         if self._progress is not None and self._task is not None:
-            rate = progress.evaluations / progress.seconds if progress.seconds > 0 else 0.0
-            note = f"{progress.evaluations:,} mappings, {rate:.1f}/s"
             self._progress.update(self._task, completed=progress.evaluations, note=note)
+        elif self._lines is not None:
+            self._lines.show(note)
 
 
 @contextmanager
-def _progress(watched: bool) -> Iterator[_Bar]:
+def _progress(watched: bool, *, quiet: bool) -> Iterator[_Bar]:
     if not watched:
-        yield _Bar(None)
+        yield _Bar(None, None if quiet else SearchLines())
         return
     what, note = (TextColumn(text, markup=False) for text in ("{task.description}", "{task.fields[note]}"))
     columns = (what, BarColumn(), note, TimeElapsedColumn())
@@ -152,8 +161,7 @@ def _progress(watched: bool) -> Iterator[_Bar]:
 def _planned(plan: SearchPlan, bar: _Bar, *, quiet: bool) -> None:
     """Say what is about to happen and what it assumes, one line each."""
     note_kept(f"{KEPT}, --resume continues")
-    limit = plan.budget.evaluations
-    bar.start(plan.points if limit is None else min(limit, plan.points))
+    bar.start(plan)
     if quiet:
         return
     say(f"{plan.network}: {plan.firings:,} firings, {plan.space}")
