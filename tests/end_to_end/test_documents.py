@@ -199,3 +199,9 @@ def test_no_private_words() -> None:
             with contextlib.suppress(UnicodeDecodeError):
                 found += [name for line in path.read_text().splitlines() if words.search(line)]
     assert sorted(set(found)) == []
+
+
+def test_the_changelog_has_one_line_for_each_thing() -> None:
+    lines = (ROOT / "CHANGELOG.md").read_text().split("\n## ", 1)[1].splitlines()[1:]
+    assert [line for line in lines if line and not line.startswith(("- ", "#"))] == []
+    assert [line for line in lines if len(line) > 130] == []
