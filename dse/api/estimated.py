@@ -12,6 +12,7 @@ from dse.api.frames import DataFrame, Row, frame, seconds_of
 from dse.api.markup import block, line, note, table
 from dse.api.picture import Picture
 from dse.base.errors import DeadlockError, OptionError
+from dse.base.escaping import shown
 from dse.base.registry import nearest_names
 from dse.flows.estimate import MappingEstimate
 from dse.flows.setting import Setting
@@ -25,7 +26,6 @@ from dse.report.comparison_picture import ComparedMapping, comparison_picture
 from dse.report.gantt import gantt_picture, occupancy_picture, steady_window
 from dse.report.network_picture import network_picture
 from dse.report.quantities import percent_text, time_text
-from dse.report.ranking import mapping_text
 from dse.report.svg import Bar, stacked_bars
 from dse.report.why import CORE_CATEGORIES, PartitionTime, Reasons, reason_lines
 
@@ -170,16 +170,15 @@ class EstimatedMapping:
         return "deadlock" if self.deadlock else time_text(self.makespan, self.tick_unit)
 
     def __repr__(self) -> str:
-        shown = mapping_text(self.point, self.setting.trace.topology)
-        return f"<EstimatedMapping: {self.time}, {_cut(shown)}>"
+        return f"<EstimatedMapping: {self.time}, {_cut(shown(self.mapping))}>"
 
     def __str__(self) -> str:
         lines = [f"{self.time}: {self.mapping}"]
         lines += self.deadlock or reason_lines(self.reasons, self.found.estimate)
-        return "\n".join(lines)
+        return "\n".join(map(shown, lines))
 
     def _repr_html_(self) -> str:
-        parts = [line(mapping_text(self.point, self.setting.trace.topology), strong=self.time)]
+        parts = [line(self.mapping, strong=self.time)]
         parts += [line(text) for text in self.deadlock or (f"what limits it: {self.reasons.verdict}",)]
         if len(self.setting.trace.topology.actors) <= PICTURE_ACTORS:
             parts.append(self.plot("network").svg)
@@ -234,7 +233,7 @@ class EstimatedMappings(Sequence[EstimatedMapping]):
         return f"<{len(self)} estimated mappings{best}>"
 
     def __str__(self) -> str:
-        return "\n".join(f"{m.time:>12}  {m.name}" for m in self._mappings)
+        return "\n".join(shown(f"{m.time:>12}  {m.name}") for m in self._mappings)
 
     def _repr_html_(self) -> str:
         rows = (

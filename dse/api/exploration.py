@@ -11,6 +11,7 @@ from dse.api.frames import DataFrame, Row, frame, seconds_of
 from dse.api.markup import block, line, note, table
 from dse.api.picture import Picture
 from dse.base.errors import OptionError
+from dse.base.escaping import shown
 from dse.flows.explore import Explored
 from dse.formats.mapping_text import mapping_text as exact_text
 from dse.model.design_point import DesignPoint
@@ -19,7 +20,7 @@ from dse.model.study import Front, LowerBound, StopReason, Study
 from dse.report.front_picture import front_scatter
 from dse.report.history_picture import Found, history_picture
 from dse.report.quantities import time_text
-from dse.report.ranking import RankedRow, mapping_text, ranked_rows, ranking_table, render
+from dse.report.ranking import RankedRow, ranked_rows, ranking_table, render
 
 SHOWN = 10
 """So many of the best mappings are shown; ``to_frame`` has all."""
@@ -66,7 +67,7 @@ class RankedMapping:
 
     def __repr__(self) -> str:
         time = time_text(self.makespan, self.tick_unit)
-        return f"<RankedMapping {self.rank}: {time}, {self.mapping[:100]}>"
+        return f"<RankedMapping {self.rank}: {time}, {shown(self.mapping[:100])}>"
 
 
 class Ranking(Sequence[RankedMapping]):
@@ -104,7 +105,7 @@ class Ranking(Sequence[RankedMapping]):
         )
 
     def __repr__(self) -> str:
-        return f"<Ranking of {len(self):,} mappings of {self._found.study.network}>"
+        return f"<Ranking of {len(self):,} mappings of {shown(self._found.study.network)}>"
 
 
 def _values(study: Study, index: int) -> tuple[tuple[str, float], ...]:
@@ -206,17 +207,17 @@ class Exploration:
 
     def rows(self, most: int = SHOWN) -> tuple[RankedRow, ...]:
         """Return the first lines of the ranking, as the command line prints them."""
-        return ranked_rows(self.study, self.found.setting.trace.topology, most, self.found.measured)
+        return ranked_rows(self.study, self.found.delivery.texts, most, self.found.measured)
 
     def __repr__(self) -> str:
         best = self.ranking[0]
         faster = "" if best.speedup is None else f", {best.speedup:.2f}x one core"
         gap = "" if best.gap is None else f", {100 * best.gap:.1f} % above the bound"
         time = time_text(best.makespan, best.tick_unit)
-        return f"<Exploration of {self.study.network}: best {time}{faster}{gap}; {self.outcome}>"
+        return f"<Exploration of {shown(self.study.network)}: best {time}{faster}{gap}; {self.outcome}>"
 
     def __str__(self) -> str:
-        return f"{render(ranking_table(self.rows()))}\n\n{self.outcome}"
+        return f"{render(ranking_table(self.rows(), self.found.delivery.texts)[0])}\n\n{self.outcome}"
 
     def _repr_html_(self) -> str:
         rows = (
@@ -225,7 +226,7 @@ class Exploration:
                 time_text(m.makespan, m.tick_unit),
                 "" if m.speedup is None else f"{m.speedup:.2f}x",
                 "" if m.gap is None else f"+{100 * m.gap:.1f} %",
-                mapping_text(m.point, self.found.setting.trace.topology),
+                m.mapping,
             )
             for m in self.ranking[:SHOWN]
         )

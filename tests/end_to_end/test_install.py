@@ -119,3 +119,25 @@ def test_the_version_stands_in_one_place() -> None:
     assert 'attr = "dse.__version__"' in project
     assert re.fullmatch(r"\d+\.\d+\.\d+", dse.__version__)
     assert dse.__version__ not in (ROOT / "setup.py").read_text() + project
+
+
+CONTAINER = ["apt-get ", "pip install .", "python -m dse.estimate.compiled.warm"]
+"""What the Dockerfile runs: packages of the system; what the tests above do; what ``make setup`` does."""
+
+
+def test_the_dockerfile_runs_only_what_is_tested() -> None:
+    text = (ROOT / "Dockerfile").read_text()
+    commands = re.findall(r"^RUN (.*)$", text, re.M)
+    assert [c for c, known in zip(commands, CONTAINER, strict=True) if not c.startswith(known)] == []
+    assert CONTAINER[2] in (ROOT / "Makefile").read_text().replace("$(BIN)/", "")
+    assert 'ENTRYPOINT ["dse"]' in text
+
+
+@pytest.mark.slow
+def test_the_dockerfile_builds_where_docker_is() -> None:
+    base = re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.M)[0]
+    docker = shutil.which("docker")
+    if docker is None or subprocess.run([docker, "pull", "-q", base], capture_output=True).returncode != 0:
+        pytest.skip("there is no docker, or it cannot get what the image begins with")
+    name = succeeds(docker, "build", "--quiet", ".", folder=ROOT).strip()
+    assert succeeds(docker, "run", "--rm", name, "--version", folder=ROOT) == f"dse {dse.__version__}\n"

@@ -205,6 +205,9 @@ def test_a_search(small: dse.Program, tmp_path: Path) -> None:
     assert x.best.makespan == x.ranking[0].makespan
     assert x.bound.makespan <= x.best.makespan
     assert [m.rank for m in x.ranking[:3]] == [1, 2, 3]
+    second, alone = x.ranking[1], small.estimate()
+    assert second.gap == second.makespan / x.bound.makespan - 1
+    assert second.speedup == alone.makespan / second.makespan
     assert x.ranking[-1].rank == len(x.ranking)
     assert small.estimate(x.ranking[1]).makespan == x.ranking[1].makespan
     table = x.to_frame()
@@ -321,3 +324,12 @@ def test_a_warning_of_a_mapping_names_who_gave_it(p: dse.Program, tmp_path: Path
     with pytest.warns(dse.DseWarning, match="digest") as found:
         p.estimate(saved)
     assert found[0].filename == __file__
+
+
+def test_graphs_of_other_tools_are_programs() -> None:
+    graph = ROOT / "tests" / "graphs" / "camera.xml"
+    once, ten = dse.load(graph, iterations=1), dse.load(graph, iterations=10)
+    assert ten.trace.n_firings == 10 * once.trace.n_firings
+    assert ten.estimate().makespan > once.estimate().makespan
+    with pytest.raises(dse.OptionError, match="iterations is 0"):
+        dse.load(graph, iterations=0)
