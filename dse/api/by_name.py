@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 from dse.api.frames import DataFrame, Row, TimeUnit, check_time_unit, frame, in_unit
 from dse.api.markup import block, table
 from dse.base.errors import OptionError
+from dse.base.escaping import shown
 from dse.base.registry import nearest_names
 from dse.model.estimate import TickUnit
 from dse.report.accounts import ActorTimes, FifoTimes, NamedAccounts, actor_json, fifo_json
@@ -55,7 +56,7 @@ class AccountsByName(Mapping[str, _Account]):
         return len(self._accounts)
 
     def __repr__(self) -> str:
-        names = list(self._accounts)
+        names = [shown(name) for name in self._accounts]
         more = ", ..." if len(names) > 3 else ""
         return f"<{len(names)} {self._columns.kind}s by name: {', '.join(names[:3])}{more}>"
 

@@ -12,6 +12,7 @@ from dse.api.frames import DataFrame, Row, frame, seconds_of
 from dse.api.markup import block, line, note, table
 from dse.api.picture import Picture
 from dse.base.errors import DeadlockError, OptionError
+from dse.base.escaping import shown
 from dse.base.registry import nearest_names
 from dse.flows.estimate import MappingEstimate
 from dse.flows.setting import Setting
@@ -170,13 +171,12 @@ class EstimatedMapping:
         return "deadlock" if self.deadlock else time_text(self.makespan, self.tick_unit)
 
     def __repr__(self) -> str:
-        shown = mapping_text(self.point, self.setting.trace.topology)
-        return f"<EstimatedMapping: {self.time}, {_cut(shown)}>"
+        return f"<EstimatedMapping: {self.time}, {_cut(shown(mapping_text(self.point, self.setting.trace.topology)))}>"
 
     def __str__(self) -> str:
         lines = [f"{self.time}: {self.mapping}"]
         lines += self.deadlock or reason_lines(self.reasons, self.found.estimate)
-        return "\n".join(lines)
+        return "\n".join(map(shown, lines))
 
     def _repr_html_(self) -> str:
         parts = [line(mapping_text(self.point, self.setting.trace.topology), strong=self.time)]
@@ -234,7 +234,7 @@ class EstimatedMappings(Sequence[EstimatedMapping]):
         return f"<{len(self)} estimated mappings{best}>"
 
     def __str__(self) -> str:
-        return "\n".join(f"{m.time:>12}  {m.name}" for m in self._mappings)
+        return "\n".join(shown(f"{m.time:>12}  {m.name}") for m in self._mappings)
 
     def _repr_html_(self) -> str:
         rows = (

@@ -11,6 +11,7 @@ from dse.api.frames import DataFrame, Row, frame, seconds_of
 from dse.api.markup import block, line, note, table
 from dse.api.picture import Picture
 from dse.base.errors import OptionError
+from dse.base.escaping import shown
 from dse.flows.explore import Explored
 from dse.formats.mapping_text import mapping_text as exact_text
 from dse.model.design_point import DesignPoint
@@ -66,7 +67,7 @@ class RankedMapping:
 
     def __repr__(self) -> str:
         time = time_text(self.makespan, self.tick_unit)
-        return f"<RankedMapping {self.rank}: {time}, {self.mapping[:100]}>"
+        return f"<RankedMapping {self.rank}: {time}, {shown(self.mapping[:100])}>"
 
 
 class Ranking(Sequence[RankedMapping]):
@@ -104,7 +105,7 @@ class Ranking(Sequence[RankedMapping]):
         )
 
     def __repr__(self) -> str:
-        return f"<Ranking of {len(self):,} mappings of {self._found.study.network}>"
+        return f"<Ranking of {len(self):,} mappings of {shown(self._found.study.network)}>"
 
 
 def _values(study: Study, index: int) -> tuple[tuple[str, float], ...]:
@@ -213,7 +214,7 @@ class Exploration:
         faster = "" if best.speedup is None else f", {best.speedup:.2f}x one core"
         gap = "" if best.gap is None else f", {100 * best.gap:.1f} % above the bound"
         time = time_text(best.makespan, best.tick_unit)
-        return f"<Exploration of {self.study.network}: best {time}{faster}{gap}; {self.outcome}>"
+        return f"<Exploration of {shown(self.study.network)}: best {time}{faster}{gap}; {self.outcome}>"
 
     def __str__(self) -> str:
         return f"{render(ranking_table(self.rows()))}\n\n{self.outcome}"

@@ -27,6 +27,7 @@ from dse.api.progress import ProgressChoice, told
 from dse.api.reading import MappingReader, as_paths
 from dse.base.cores import usable_cores
 from dse.base.errors import OptionError
+from dse.base.escaping import shown
 from dse.estimate.engine import Engine, make_engine
 from dse.explore.evaluator import Budget
 from dse.flows.clocks import clocked_setting, clocks_of_points
@@ -275,7 +276,7 @@ class Program:
     def __repr__(self) -> str:
         topology = self.trace.topology
         size = f"{len(topology.actors)} actors, {len(topology.buffers)} FIFOs, {self.trace.n_firings:,} firings"
-        return f"<Program {self.name}: {size}, on {self.platform.name}>"
+        return shown(f"<Program {self.name}: {size}, on {self.platform.name}>")
 
     def _repr_html_(self) -> str:
         return block(line(repr(self)[1:-1]), note(self.assumed))

@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+from collections.abc import Iterable
 from typing import Any
 
 from dse.base.errors import OptionError
@@ -40,11 +41,21 @@ class Registry:
         return getattr(importlib.import_module(module), attribute)
 
 
+def near_names(name: str, known: tuple[str, ...]) -> list[str]:
+    """Return the known names that are like ``name``, at most three, the nearest first."""
+    return difflib.get_close_matches(name, known, n=3, cutoff=0.6) if len(name) <= LONGEST_NAME else []
+
+
+def did_you_mean(near: Iterable[str]) -> str:
+    """Return the question whether one of some names is meant."""
+    return "did you mean " + " or ".join(f"'{n}'" for n in near) + "?"
+
+
 def nearest_names(name: str, known: tuple[str, ...]) -> str:
     """Return a sentence that names the known names nearest to ``name``, or all of them when none is near."""
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.6) if len(name) <= LONGEST_NAME else []
+    near = near_names(name, known)
     if near:
-        return "did you mean " + " or ".join(f"'{n}'" for n in near) + "?"
+        return did_you_mean(near)
     if len(known) > MOST_SHOWN:
         return "known: " + ", ".join(known[:MOST_SHOWN]) + f" and {len(known) - MOST_SHOWN} more"
     return "known: " + ", ".join(known) if known else "none is known"

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dse.base.diagnostics import render
 from dse.base.errors import Diagnostic
 from dse.base.source import NO_SPAN
+from dse.cli.native_arguments import native_binding
 from dse.cli.streams import print_json, progress_line, say
 from dse.flows.check import check_file, check_tree
 from dse.flows.check_report import CheckOptions, CheckReport, FileCheck
@@ -21,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
         args.parser_error("--print-ir takes an actor of one file, not of --all DIR")
     if args.explicit and args.print_ir is None:
         args.parser_error("--explicit goes with --print-ir ACTOR")
-    options = CheckOptions(source_paths=tuple(args.source_path), strict=args.strict, partial=args.partial)
+    options = _options(args)
     if args.folder is not None:
         report = _check_tree(args, options)
         show = _print_tree
@@ -35,6 +36,15 @@ def run(args: argparse.Namespace) -> int:
     else:
         show(report, args.quiet)
     return 1 if report.errors else 0
+
+
+def _options(args: argparse.Namespace) -> CheckOptions:
+    return CheckOptions(
+        source_paths=tuple(args.source_path),
+        strict=args.strict,
+        partial=args.partial,
+        natives=tuple(native_binding(text)[0] for text in args.native),
+    )
 
 
 def _check_tree(args: argparse.Namespace, options: CheckOptions) -> CheckReport:

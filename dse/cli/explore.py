@@ -75,20 +75,24 @@ def _options(args: argparse.Namespace) -> ExploreOptions:
 def run(args: argparse.Namespace) -> int:
     """Search, print the ranking and what was written."""
     refuse_empty("folder of results", args.out)
-    options = _options(args)
-    watched = not args.quiet and sys.stderr.isatty()
+    return search(_options(args), quiet=args.quiet, json=args.json)
+
+
+def search(options: ExploreOptions, *, quiet: bool, json: bool) -> int:
+    """Search, print the ranking and what was written, or one JSON document; return the exit code."""
+    watched = not quiet and sys.stderr.isatty()
     with _progress(watched) as bar:
         watcher = Watcher(
-            planned=lambda plan: _planned(plan, bar, quiet=args.quiet or args.json),
+            planned=lambda plan: _planned(plan, bar, quiet=quiet or json),
             progress=bar.evaluated,
-            stage=bar.stage if watched else compiling_notice(quiet=args.quiet),
+            stage=bar.stage if watched else compiling_notice(quiet=quiet),
         )
         refined = refine(options, watcher)
     explored = refined.explored
-    if not args.quiet:
+    if not quiet:
         tell_execution(explored.setting.trace)
         print_warnings(explored.setting.warnings)
-    if args.json:
+    if json:
         rows, topology = explored.delivery.rows, explored.setting.trace.topology
         document = ranking_document(explored.study, rows, topology, explored.measured, explored.accounts)
         document["execution"] = execution_of(explored.setting.trace)
@@ -99,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
         document["out"] = str(explored.delivery.folder)
         print_json(document)
     else:
-        _print(refined, args.quiet)
+        _print(refined, quiet)
     if explored.study.stop == "interrupted":
         print("interrupted; everything reported is kept, --resume continues", file=sys.stderr)
         return INTERRUPTED
@@ -186,7 +190,7 @@ def _print(refined: Refined, quiet: bool) -> None:
     if study.front is not None:
         files += ", pareto-*.xcf"
     print()
-    say(f"written to {delivery.folder}: {files}, ranking.json, report.html, study.sqlite")
+    say(f"written to {delivery.folder}: {files}, ranking.json, report.html, study.sqlite, study.yaml")
 
 
 def _ran(row: RankedRow) -> bool:

@@ -22,12 +22,14 @@ VERBS: dict[str, str] = {
     "trace": "execute a network and record its trace; inspect, import and export traces",
     "estimate": "estimate the makespan of given mappings",
     "explore": "search for the best mappings, rank them, write their configuration files",
+    "study": "run a study file; show, compare and export the results of searches",
     "buffers": "size the FIFOs of a mapping: minimal, maximal, or as little as costs no time",
     "gpu": "predict the cost of C kernels on GPUs, and choose an accelerator",
     "profile": "measure the weights of a network on this machine",
     "measure": "run mappings on this machine, beside their estimates",
     "lsp": "serve an editor: diagnostics, definitions, hovers and outlines of CAL and XDF",
     "weights": "show, convert and merge weight sets; predict those of a GPU",
+    "completion": "print a script by which a shell completes verbs, options and their values",
 }
 """Verb -> one line of help.
 

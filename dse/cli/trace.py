@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         times = tuple(args.weights)
         exported = export(recorded, args.export, net, with_dependencies=not steps_only, weights=times)
     if args.write_weights:
-        write_graph_weights(recorded, args.write_weights)
+        write_graph_weights(recorded, args.write_weights, args.profile)
     if args.json:
         print_json(as_document(recorded.trace, size or _stored_size(args, recorded.trace), exported))
     else:
@@ -70,13 +70,20 @@ def _check(args: argparse.Namespace) -> None:
         problem = "no trace is named" if not sources else "more than one trace is named"
         expected = "give a network or a trace, or one of --info T and --import F.trace"
         raise OptionError(problem, expected=expected)
-    if args.net and not (args.import_ or args.export):
-        raise OptionError("--net has no effect alone", expected="--net goes with --import or --export")
+    _check_pairs(args)
     _check_folder(args.output, "-o")
     _check_folder(args.export, "--export")
     if args.output and Path(args.output).suffix.lower() == ".tracez":
         expected = f"--export {args.output} writes a trace of TURNUS"
         raise OptionError("-o writes the project's own format, which is not compressed", expected=expected)
+
+
+def _check_pairs(args: argparse.Namespace) -> None:
+    """Refuse options that have no effect without another one."""
+    if args.profile and not args.write_weights:
+        raise OptionError("--profile has no effect alone", expected="say where its weights go: --write-weights DIR")
+    if args.net and not (args.import_ or args.export):
+        raise OptionError("--net has no effect alone", expected="--net goes with --import or --export")
 
 
 def _source(args: argparse.Namespace) -> Recorded:

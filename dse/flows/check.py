@@ -10,6 +10,7 @@ from pathlib import Path
 from dse.base.collector import collector_paused
 from dse.base.diagnostics import Gatherer, in_reading_order
 from dse.base.errors import Diagnostic, OptionError
+from dse.base.registry import nearest_names
 from dse.base.source import file_span
 from dse.flows.check_report import DEFAULT_OPTIONS, CheckOptions, CheckReport, FileCheck, FileKind
 from dse.flows.check_store import CheckStore
@@ -17,6 +18,7 @@ from dse.frontend.cal.ast import UnitDecl
 from dse.frontend.network.elaborate import elaborate
 from dse.frontend.network.projects import SourceRoots, find_source_roots
 from dse.frontend.network.sources import Library, SourceFiles
+from dse.native.natives import declared_natives, key_of, unbound_natives
 from dse.program.network import Network
 
 Progress = Callable[[int, int, str], None]
@@ -134,7 +136,23 @@ class _Checker:
         network: Network | None = None
         if written is not None and (elaborate_always or kind == "top"):
             network = elaborate(path, self._library(path, gather), gather, strict=self.options.strict)
+        if network is not None and elaborate_always:
+            _warn_of_unbound(network, self.options.natives, gather)
         return _finished(path, kind, gather, network)
+
+
+def _warn_of_unbound(network: Network, bound: tuple[str, ...], gather: Gatherer) -> None:
+    """Warn of each native that nothing stands for. Raises ``OptionError`` if one is bound that is not declared."""
+    declared = declared_natives(network)
+    for key in bound:
+        if key not in declared:
+            raise OptionError(f"the network declares no native '{key}'", expected=nearest_names(key, declared))
+    for native in unbound_natives(network, bound):
+        gather.warning(
+            f"nothing is bound to the native '{native.source_name}' of {native.declared_in}: a run that calls it fails",
+            native.span,
+            f"bind it with --native {key_of(native)}=MODULE:CALLABLE, or =FILE.cpp:SYMBOL",
+        )
 
 
 def _is_xml(path: str) -> bool:

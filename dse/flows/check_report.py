@@ -15,6 +15,8 @@ class CheckOptions:
     source_paths: tuple[str, ...] = ()
     strict: bool = False
     partial: bool = False
+    natives: tuple[str, ...] = ()
+    """Natives that a run will bind, by ``UNIT.FUNCTION``: of the others ``check_file`` warns that dse does not know."""
 
 
 DEFAULT_OPTIONS = CheckOptions()

@@ -10,6 +10,7 @@ from dse.base.errors import ExecutionError, FormatError, OptionError
 from dse.base.escaping import json_text
 from dse.base.files import write_whole
 from dse.base.staging import check_places, put_in_place, staged
+from dse.flows.study_options import STUDY_FILE
 from dse.formats.study_file import point_to_json
 from dse.formats.study_place import made_aside
 from dse.formats.xcf_write import write_xcf
@@ -33,14 +34,17 @@ class Delivery:
     ranking: Path
     report: Path
     manifest: Path
+    study: Path
     rows: tuple[RankedRow, ...]
 
 
 _RESULT = re.compile(r"(best|pareto)-[0-9]{2,}\.xcf|ranking\.json|report\.html|manifest\.json")
 
 
-def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -> Delivery:
+def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int, described: str | None) -> Delivery:
     """Write everything into ``out`` and return what was written.
+
+    ``described``: the text of the study file, None where the one that lies there is to stay.
 
     All files are written aside, and only then take the place of those of an earlier ranking: ``ranking.json`` goes
     first and comes last, so that whoever finds one finds all files that belong to it, and no others.
@@ -53,6 +57,7 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -
         ranking=out / "ranking.json",
         report=out / "report.html",
         manifest=out / "manifest.json",
+        study=out / STUDY_FILE,
         rows=inputs.rows,
     )
     page = report_page(inputs)
@@ -63,6 +68,8 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int) -
                 _write_mapping(evaluation.point, study.network, topology, platform, stage / path.name)
             write_whole(stage / delivery.report.name, page)
             write_whole(stage / delivery.manifest.name, json_text(dict(inputs.manifest)) + "\n")
+            if described is not None:
+                write_whole(stage / delivery.study.name, described)
             document = json_text(ranking_document(study, inputs.rows, topology, inputs.measured, inputs.accounts))
             write_whole(stage / delivery.ranking.name, document + "\n")
             _exchange(stage, out, delivery.ranking.name)

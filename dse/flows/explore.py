@@ -20,6 +20,7 @@ from dse.explore.space.space import Space
 from dse.flows.clocks import clock_domains, clocked_setting, clocks_of_domains
 from dse.flows.defaults import default_budget
 from dse.flows.deliver import Delivery, deliver
+from dse.flows.kept_weights import kept_weights
 from dse.flows.measured import measuring, output_folder
 from dse.flows.options import ExploreOptions
 from dse.flows.run_best import MEASURE_ON_TOP, run_best
@@ -29,6 +30,7 @@ from dse.flows.search.space import reference_point, searched_space
 from dse.flows.search.store import open_store, search_manifest
 from dse.flows.search.study import Search, nothing_found, run_study, too_early
 from dse.flows.setting import Setting, load_setting
+from dse.flows.study_options import STUDY_FILE, StudyNotes, is_study_file, study_text
 from dse.formats.study_file import StudyStore
 from dse.model.estimate import Estimate
 from dse.model.study import Evaluation, Study
@@ -88,7 +90,8 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None, given: Sett
         watch.stage("writing the report")
         inputs = _report_inputs(options, setting, study, engine, ready.search.plan.budget, best.found)
         ready.store.commit()  # it and its folder are still where they were
-        delivery = deliver(inputs, setting.platform, out=ready.out, best=options.best)
+        described = _described(options, study, setting, ready.out)
+        delivery = deliver(inputs, setting.platform, out=ready.out, best=options.best, described=described)
         ready.store.finish()
     return Explored(
         study=study,
@@ -184,6 +187,16 @@ def _cluster(options: ExploreOptions, setting: Setting) -> ClusterEstimator | No
 
 def _threads(options: ExploreOptions, setting: Setting, engine: Engine) -> ThreadEstimator:
     return ThreadEstimator(engine, options.workers, setting.trace.n_firings)
+
+
+def _described(options: ExploreOptions, study: Study, setting: Setting, out: Path) -> str | None:
+    """Return the study file of a search, None where the one that it is from lies in its folder."""
+    if is_study_file(out / STUDY_FILE, options.study_file):
+        return None
+    own = measuring(options) is not None and setting.network is not None
+    kept = own and kept_weights(out) is not None
+    ended = study.evaluations if study.stop == "seconds" else None
+    return study_text(options, out, StudyNotes(measured=kept, counted=own and not kept, ended_after=ended))
 
 
 def _compare(best: Evaluation, estimate: Estimate) -> None:

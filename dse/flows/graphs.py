@@ -7,15 +7,20 @@ from typing import TypeAlias
 
 import dse
 from dse.base.digests import file_digest
-from dse.base.errors import OptionError
+from dse.base.errors import FormatError, OptionError
 from dse.base.escaping import encodable
+from dse.base.numbers import shortened
+from dse.base.source import file_span
 from dse.flows.options import PLAIN_GRAPH, GraphOptions
+from dse.formats.preesm import find_in_project, is_preesm, is_scenario, read_pi, read_scenario
 from dse.formats.sdf3 import is_sdf3, read_sdf3
 from dse.formats.tgff import is_tgff, read_tgff
 from dse.formats.token_counts import check_token_counts
 from dse.model.dataflow_graph import DataflowGraph
+from dse.model.pi_graph import PiGraph
 from dse.model.trace import Trace
 from dse.sdf.balance import repetition_vector
+from dse.sdf.hierarchy import flatten
 from dse.sdf.liveness import require_live
 from dse.sdf.unfold import graph_trace, usual_iterations
 from dse.sdf.weights import GraphWeights, graph_weights
@@ -24,6 +29,7 @@ _Reader: TypeAlias = Callable[[str, str | None], DataflowGraph]
 _READERS: tuple[tuple[Callable[[bytes], bool], _Reader], ...] = (
     (is_sdf3, lambda path, name: _only(read_sdf3(path), name)),
     (is_tgff, read_tgff),
+    (is_preesm, lambda path, name: _only(_read_preesm(path), name)),
 )
 """How the beginning of a file tells what it is, and who reads it: the graph of a name, or all that there is."""
 GRAPH = "graph"
@@ -59,6 +65,26 @@ def _only(graph: DataflowGraph, name: str | None) -> DataflowGraph:
     if name not in (None, graph.name):
         raise OptionError(f"'{graph.path}' has no graph '{name}'", expected=f"it has one: leave out --graph {name}")
     return graph
+
+
+def _read_preesm(path: str) -> DataflowGraph:
+    """Return the flat graph of a scenario, or of a graph without one, which has no times then.
+
+    Raises:
+        FormatError: a file is missing or wrong, or the graph is not static.
+    """
+    scenario = read_scenario(path) if is_scenario(path) else None
+    top = path if scenario is None else find_in_project(scenario.algorithm, path)
+    if top is None or (scenario is not None and not scenario.algorithm):
+        what = f"there is no file '{shortened(scenario.algorithm if scenario else path)}', which the scenario names"
+        raise FormatError(what, span=file_span(path, 0), expected="/PROJECT/Algo/x.pi, the project above the scenario")
+    return flatten(read_pi(top), _load_pi, scenario)
+
+
+def _load_pi(url: str, beside: str) -> PiGraph | None:
+    """Return the graph of a file in the project of another one; None where there is none."""
+    found = find_in_project(url, beside)
+    return None if found is None else read_pi(found)
 
 
 def read_graph(path: str, name: str | None = None) -> DataflowGraph:

@@ -34,6 +34,12 @@ class KeptWeights:
     table: WeightTable
     identity: dict[str, str]
 
+    @property
+    def plain_table(self) -> WeightTable:
+        """The weights without what their manifest says of what they were measured for."""
+        pairs = tuple(pair for pair in self.table.manifest if not pair[0].startswith(_KEY))
+        return replace(self.table, manifest=pairs)
+
     def differences(self, wanted: Mapping[str, str]) -> tuple[str, ...]:
         """Return the names of what is not as it is ``wanted``."""
         return tuple(name for name, value in wanted.items() if self.identity.get(name) != value)

@@ -68,6 +68,8 @@ def _measured_basis(options: ExploreOptions, recorded: RecordedProgram, stage: C
     if network is None:
         return given_basis(options.problem)
     kept = kept_weights(out)
+    if options.measured_in is not None and not (options.resume and kept is not None):
+        return _basis(_taken(options.measured_in, out), options)
     if options.resume:  # with what the study was begun with, whatever machine or compiler is here now
         return given_basis(options.problem) if kept is None else _basis(kept, options)
     identity = _identity(network, recorded.trace, recorded.input, options.problem.run.natives)
@@ -84,6 +86,23 @@ def _measured_basis(options: ExploreOptions, recorded: RecordedProgram, stage: C
     aside = put_weights_aside(out)
     made = keep_weights(out, _described(profiled), profiled.table, identity)
     return _basis(made, options, (*_changes(kept, identity, aside), *_quality(profiled)))
+
+
+def _taken(folder: Path, out: Path) -> KeptWeights:
+    """Return the set that an earlier search keeps in a folder; it is copied to that of this search.
+
+    Raises:
+        OptionError: there is none. FormatError, OptionError: as ``kept_weights`` and ``keep_weights``.
+    """
+    kept = kept_weights(folder)
+    if kept is None:
+        raise OptionError(
+            f"no measured weights are kept in '{folder}'",
+            expected=f"'weights: {{measured: DIR}}' names a folder of results with {WEIGHTS}; leave it out to measure",
+        )
+    if out.exists() and out.samefile(folder):
+        return kept
+    return keep_weights(out, kept.platform, kept.plain_table, kept.identity)
 
 
 def measured_again(

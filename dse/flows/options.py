@@ -57,6 +57,8 @@ class ProblemOptions:
     engine: str = "compiled"
     run: RunOptions = PLAIN_RUN
     """How the network is run; its input is ``input``."""
+    gpu_capable: tuple[str, ...] | None = None
+    """The actors that may run on the GPU, over what the platform says; None: as it says."""
     graph: GraphOptions = PLAIN_GRAPH
     """Where the program is a static graph of another tool: how it becomes a trace."""
 
@@ -101,6 +103,10 @@ class ExploreOptions:
     """So many of the best mappings, and the one on one core, are run on this machine; None: nothing is."""
     refine: int = 0
     """So often, at most, the best mapping is measured in place and the search repeated with what that tells."""
+    measured_in: Path | None = None
+    """The folder of an earlier search whose measured weights and platform are taken; nothing is measured then."""
+    study_file: Path | None = None
+    """The study file that these options are from: a search in the folder where it lies leaves it as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,14 @@
 """Everything that is fixed before mappings are looked at: program, trace, weights, platform and their tick tables."""
 
+import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from dse.base.errors import Diagnostic
+from dse.base.errors import Diagnostic, OptionError
+from dse.base.registry import nearest_names
 from dse.base.time_limit import TimeLimit
 from dse.estimate.engine import compile_engine, needs_compiling
 from dse.estimate.problem.build import build_tables
@@ -111,7 +114,7 @@ def load_setting(
     recorded = RecordedProgram(program=program, trace=trace, input=input_path)
     basis = named if measuring is None else measuring(recorded, stage)
     stage("weighing the firings")
-    platform = basis.platform
+    platform = _gpu_capable(basis.platform, options, trace)
     given_weights, of_graph = _given_weights(options, program, basis)
     weights, weights_assumed = choose_weights(program, trace, platform, given_weights, options.missing_weights, stage)
     problem = Problem(
@@ -126,12 +129,12 @@ def load_setting(
     if at_hand.platform is None:
         assumed += _unnamed_platform(options, platform)
     if options.input is None and input_path is not None:
-        assumed.append(f"input {input_path} (from {DEFAULT_INPUT})")
+        name = os.path.relpath(input_path, Path(options.program).parent)  # the same from wherever it is started
+        assumed.append(f"input {name} (from {DEFAULT_INPUT})")
     if needs_compiling(options.engine):
         stage(COMPILING)
-        if limit is not None and limit.seconds is not None:
-            with limit.uncounted():
-                compile_engine()
+        with limit.uncounted() if limit is not None and limit.seconds is not None else nullcontext():
+            compile_engine()  # all of it, also what this problem may not need: else the next command would say so again
         stage("gathering the costs")
     return Setting(
         network=program.network,
@@ -149,6 +152,17 @@ def load_setting(
         warnings=program.warnings,
         notes=basis.notes,
     )
+
+
+def _gpu_capable(platform: Platform, options: ProblemOptions, trace: Trace) -> Platform:
+    """Return the platform with the actors that ``options`` let run on the GPU. Raises ``OptionError`` for others."""
+    if options.gpu_capable is None:
+        return platform
+    names = tuple(actor.name for actor in trace.topology.actors)
+    unknown = next((name for name in options.gpu_capable if name not in names), None)
+    if unknown is not None:
+        raise OptionError(f"gpu_capable: there is no actor '{unknown}'", expected=nearest_names(unknown, names))
+    return replace(platform, gpu_capable=options.gpu_capable)
 
 
 def _given_weights(

@@ -1,6 +1,7 @@
 """The journeys of ``dse trace``: record, read, import and export traces, each said in one function."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 
 import dse
@@ -16,6 +17,7 @@ from dse.flows.options import PLAIN_GRAPH, GraphOptions
 from dse.flows.run import run_file
 from dse.formats.graphviz import write_dot
 from dse.formats.sdf3_write import write_sdf3
+from dse.formats.streamblocks import read_profile
 from dse.formats.token_counts import check_token_counts
 from dse.formats.trace_store import is_trace_store, read_trace
 from dse.formats.turnus_net import read_net, write_net
@@ -24,6 +26,7 @@ from dse.formats.weights_folder import read_weights, write_weights_folder
 from dse.model.dataflow_graph import DataflowGraph
 from dse.model.dependencies import DependencyKind
 from dse.model.trace import Trace
+from dse.model.weights import ComputeKey, Cost, WeightTable
 from dse.run.execution import Execution, RunOptions, RunResult
 from dse.run.options import PLAIN_RUN
 from dse.sdf.fold import trace_graph
@@ -166,15 +169,40 @@ def import_any(path: str, net: str | None = None, graph: GraphOptions = PLAIN_GR
     return open_recorded(path, graph=graph)
 
 
-def write_graph_weights(recorded: Recorded, folder: str) -> None:
-    """Write the execution times of a static graph as a folder of weights.
+def profile_weights(trace: Trace, path: str) -> WeightTable:
+    """Return a profile of StreamBlocks as weights of the CPU: each firing of an actor takes the mean of all.
+
+    The trace is of the same network and input. Ticks become cycles without a clock. Raises ``FormatError``.
+    """
+    ticks = read_profile(path, trace.topology)
+    compute: dict[ComputeKey, Cost] = {}
+    for actor, total, ids in zip(trace.topology.actors, ticks, trace.firings, strict=True):
+        mean = Fraction(total, max(1, len(ids)))
+        compute |= {(actor.name, action.name, "cpu"): Cost(mean_cycles=mean) for action in actor.actions}
+    name = trace.topology.name
+    return WeightTable(
+        name=name,
+        compute=compute,
+        has_scheduling=False,
+        has_transfers=False,
+        manifest=(("profile of StreamBlocks", file_digest(path)),),
+    )
+
+
+def write_graph_weights(recorded: Recorded, folder: str, profile: str | None = None) -> None:
+    """Write the execution times of a static graph, or of a ``profile`` of StreamBlocks, as a folder of weights.
 
     Raises:
         OptionError: there is no such graph, or it has no times. FormatError: as ``write_weights_folder``.
     """
+    if profile is not None:
+        write_weights_folder(profile_weights(recorded.trace, profile), folder)
+        return
     unfolded = recorded.unfolded
     if unfolded is None or unfolded.weights is None:
-        raise OptionError("there are no execution times to write", expected="--write-weights goes with a graph of SDF3")
+        raise OptionError(
+            "there are no execution times to write", expected="--write-weights goes with a graph, or --profile"
+        )
     write_weights_folder(unfolded.weights.table, folder)
 
 

@@ -8,6 +8,7 @@ each commit, and what was evaluated is then kept elsewhere (``dse/formats/study_
 """
 
 import functools
+import json
 import os
 import re
 import sqlite3
@@ -27,7 +28,7 @@ from dse.formats.study_tables import SCHEMA_VERSION, Tables, connected, guard
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.packed_point import SHARED, PackedPoint, PartitionFrame, PointLayout, shared_layout
 from dse.model.study import Evaluation
-from dse.model.trace import Topology
+from dse.model.trace import Topology, TraceActor, TraceBuffer
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -364,6 +365,52 @@ def resume_study(
     store = _locked(path, Contents(topology, identity, manifest), must_be_new=False)
     store.load()
     return store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredStudy:
+    """What a study file holds. ``topology``: the names of the actors; of the FIFOs there is only their number."""
+
+    topology: Topology
+    identity: Mapping[str, str]
+    manifest: Mapping[str, str]
+    evaluations: tuple[Evaluation, ...]
+
+
+def read_study(path: Path) -> StoredStudy:
+    """Return all that is in a study file, which stays as it is.
+
+    Raises ``OptionError`` where a search is writing it, ``FormatError`` where it is damaged or not a study.
+    """
+    try:
+        with closing(connected(path)) as connection:
+            guard(connection)
+            if connection.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
+                raise ValueError(f"it is not a study of format {SCHEMA_VERSION}, which this version of dse reads")
+            tables = Tables.open(connection)
+            pairs = [{str(k): str(v) for k, v in tables.rows(table)} for table in ("identity", "manifest")]
+            topology = _stored_topology(tables)
+            store = StudyStore(path, tables, Contents(topology, *pairs), Place(path))
+            store.load()
+            return StoredStudy(
+                topology=topology, identity=pairs[0], manifest=pairs[1], evaluations=tuple(store.known().values())
+            )
+    except OSError as cause:
+        raise OptionError(f"cannot read the study '{path}': {cause.strerror or cause}") from cause
+    except sqlite3.Error as cause:
+        raise _refusal(path, cause) from cause
+    except _MALFORMED as cause:
+        raise damaged(path, str(cause)) from cause
+
+
+def _stored_topology(tables: Tables) -> Topology:
+    """Return what a study says of its network: actors without actions and ports, and FIFOs between the first one."""
+    names = [str(name) for _, name in tables.rows("actor")]
+    settings = [row[1] for row in tables.rows("setting")]
+    n_buffers = len(json.loads(settings[0])) if settings else 0
+    fifo = TraceBuffer(source=0, source_port=0, target=0, target_port=0, token_bytes=0, token_bits=0)
+    actors = (TraceActor(name=name, class_name="", inputs=(), outputs=(), actions=()) for name in names)
+    return Topology(name="", actors=tuple(actors), buffers=(fifo,) * n_buffers)
 
 
 def _locked(path: Path, contents: Contents, *, must_be_new: bool) -> StudyStore:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-_EARLIER = re.compile(r"(?:study|results)-previous(?:-([0-9]{1,9}))?(?:\.sqlite)?")
+_EARLIER = re.compile(r"(?:study|results)-previous(?:-([0-9]{1,9}))?(?:\.sqlite|\.yaml)?")
 _BESIDE = ("-journal", "-wal")
 """What SQLite puts beside a database that was not closed; it belongs to it."""
 
@@ -102,6 +102,21 @@ def made_aside(folder: Path, stem: str, beside: Path | None) -> Path:
             made = folder / numbered(stem, number)
             made.mkdir()
             return made
+    raise AssertionError("there is always another number")
+
+
+def put_beside(path: Path, beside: Path | None) -> Path:
+    """Rename a study file (YAML) to ``study-previous.yaml``, or ``-2`` and so on, and return the new path.
+
+    It stays in its folder, since the paths in it lead from there. ``beside``: what was put aside of the same search,
+    whose number it gets where it is free. Raises ``OSError``.
+    """
+    match = None if beside is None else _EARLIER.fullmatch(beside.name)
+    first = next_number(path.parent) if match is None else int(match[1] or 1)
+    for number in count(first):
+        kept = path.with_name(f"{numbered('study-previous', number)}.yaml")
+        if not kept.exists() and not kept.is_symlink():
+            return path.rename(kept)
     raise AssertionError("there is always another number")
 
 

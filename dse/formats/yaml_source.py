@@ -77,6 +77,14 @@ class YamlSource:
         self.error(f"{what} is {_kind(node)}", node, "expected a list such as [a, b]")
         return []
 
+    def is_text(self, node: yaml.Node) -> bool:
+        """Return whether a node is a scalar."""
+        return isinstance(node, yaml.ScalarNode)
+
+    def is_mapping(self, node: yaml.Node) -> bool:
+        """Return whether a node holds entries."""
+        return isinstance(node, yaml.MappingNode)
+
     # Scalars
 
     def text(self, node: yaml.Node, what: str) -> str | None:
@@ -97,10 +105,12 @@ class YamlSource:
         wanted = "a number above 0" if positive else "a number of at least 0"
         return self._bounded(value, node, what, wanted, bounds, positive=positive)
 
-    def integer(self, node: yaml.Node, what: str, bounds: Bounds = ANY_NUMBER) -> int | None:
-        """Return an integer above 0 between bounds."""
+    def integer(self, node: yaml.Node, what: str, bounds: Bounds = ANY_NUMBER, *, positive: bool = True) -> int | None:
+        """Return an integer above 0 between bounds; 0 too if ``positive`` is false."""
         value = parse_integer(node.value) if isinstance(node, yaml.ScalarNode) else None
-        exact = self._bounded(None if value is None else Fraction(value), node, what, "an integer above 0", bounds)
+        wanted = "an integer above 0" if positive else "an integer of at least 0"
+        given = None if value is None else Fraction(value)
+        exact = self._bounded(given, node, what, wanted, bounds, positive=positive)
         return None if exact is None else int(exact)
 
     def _bounded(

@@ -157,7 +157,7 @@ class Desk:
 def _check_others(
     session: Session, texts: Mapping[str, str], stale: Mapping[str, bool], folders: tuple[str, ...]
 ) -> list[tuple[Owner, Findings]]:
-    """Check the open networks, the open actors that did not change themselves, and the networks of those that did.
+    """Check the open networks, the open actors that did not change themselves, and the networks of what did.
 
     What an open actor's own check finds in it is left out of the findings of networks: it is reported earlier there.
     """
@@ -169,7 +169,7 @@ def _check_others(
     for path in texts:
         if language_of(path) == "xdf":
             found.append(((path, "own"), _without(session.check(path), alone)))
-        elif path in stale:
+        if path in stale:
             found.append(((path, "users"), _without(session.check_users(path, slow=stale[path]), alone)))
     return found
 

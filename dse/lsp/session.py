@@ -1,8 +1,9 @@
 """The questions of an editor about places in files. One session, one thread; nothing here raises for any text."""
 
+import itertools
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from dse.base.diagnostics import Gatherer, in_reading_order
 from dse.base.errors import Diagnostic
@@ -122,32 +123,52 @@ class Session:
     def check(self, path: str) -> Findings:
         """Return what is wrong with an actor or unit alone, or with a network and all that it uses."""
         gather = Gatherer()
-        library = self.workspace.library(path, gather)
         if language_of(path) == "xdf":
-            elaborate(path, library, gather)
+            self._check_network(path, gather)
         else:
-            library.check_entity(path, gather)
+            self.workspace.library(path, gather).check_entity(path, gather)
         return _by_file(gather)
 
+    def _check_network(self, path: str, gather: Gatherer) -> None:
+        """Elaborate a network; one that needs arguments is only read, its users are elaborated with it in them."""
+        written = self.workspace.files.xdf(path, gather)
+        if written is not None and not any(d.kind == "Param" and d.value is None for d in written.declarations):
+            started = time.monotonic()
+            elaborate(path, self.workspace.library(path, gather), gather, inner=bool(written.ports))
+            self._seconds[path] = time.monotonic() - started
+
     def check_users(self, path: str, *, slow: bool) -> Findings:
-        """Return what is wrong in the networks that use an actor, in them and in the actor.
+        """Return what is wrong in the networks that use an actor or network, in them and in it.
 
         Files that have nothing to do with it are left out: they are reported when they are opened. Networks that took
         longer than ``SLOW_SECONDS`` the last time are left out unless ``slow``.
         """
         gather = Gatherer()
-        for network in self.workspace.users_of(path)[:MOST_USERS]:
+        for network in self._users(path):
             if slow or self._seconds.get(network, 0.0) <= SLOW_SECONDS:
-                started = time.monotonic()
-                elaborate(network, self.workspace.library(network, gather), gather)
-                self._seconds[network] = time.monotonic() - started
+                self._check_network(network, gather)
         found = _by_file(gather)
         return {file: diagnostics for file, diagnostics in found.items() if file == path or file.endswith(XDF)}
+
+    def _users(self, path: str) -> tuple[str, ...]:
+        """Return networks that use a class, then those that use these, the nearest first."""
+        found: dict[str, None] = {path: None}
+        for used in itertools.islice(_growing(found), MOST_USERS):
+            found.update(dict.fromkeys(self.workspace.users_of(used)))
+        return tuple(found)[1 : MOST_USERS + 1]
 
     def findings(self, path: str, diagnostics: tuple[Diagnostic, ...]) -> tuple[Finding, ...]:
         """Return diagnostics of a file with their places in its text."""
         source = self.source(path)
         return () if source is None else tuple(_finding(source, d) for d in dict.fromkeys(diagnostics))
+
+
+def _growing(names: Mapping[str, None]) -> Iterator[str]:
+    """Yield the names of a mapping in their order, those that are added meanwhile too."""
+    at = 0
+    while at < len(names):
+        yield next(itertools.islice(names, at, None))
+        at += 1
 
 
 def _by_file(gather: Gatherer) -> Findings:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal, TypeAlias
 
+from dse.base.escaping import shown
 from dse.base.packing import count_and_first, pack_integers, unpack_integers
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import PartitionAccount, TickUnit
@@ -212,4 +213,6 @@ class Study:
 
     def __repr__(self) -> str:
         best = f"{self.ranking[0].makespan:,} {self.ranking[0].tick_unit}" if self.ranking else "none"
-        return f"<Study of {self.network}: {self.evaluations:,} evaluations by {self.method}, best makespan {best}>"
+        return (
+            f"<Study of {shown(self.network)}: {self.evaluations:,} evaluations by {self.method}, best makespan {best}>"
+        )

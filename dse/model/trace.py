@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.base.escaping import shown
 from dse.model.rounds import Rounds
 
 
@@ -64,7 +65,7 @@ class Topology:
     buffers: tuple[TraceBuffer, ...]
 
     def __repr__(self) -> str:
-        return f"<Topology {self.name}: {len(self.actors)} actors, {len(self.buffers)} FIFOs>"
+        return f"<Topology {shown(self.name)}: {len(self.actors)} actors, {len(self.buffers)} FIFOs>"
 
     def buffer_name(self, index: int) -> str:
         """Return ``source.port->target.port`` of a buffer."""
@@ -116,7 +117,7 @@ class Trace:
 
     def __repr__(self) -> str:
         actors, digest = len(self.topology.actors), self.digest[:12]
-        return f"<Trace of {self.topology.name}: {self.n_firings:,} firings of {actors} actors, digest {digest}>"
+        return f"<Trace of {shown(self.topology.name)}: {self.n_firings:,} firings of {actors} actors, digest {digest}>"
 
     @property
     def n_firings(self) -> int:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
+from dse.base.escaping import shown
+
 UnitKind: TypeAlias = Literal["cpu", "gpu"]
 FifoKind: TypeAlias = Literal["local", "cpu_cpu", "cuda", "host"]
 SpreadOf: TypeAlias = Literal["firings", "visits"]
@@ -95,7 +97,7 @@ class WeightTable:
             "transfers": self.transfers,
         }
         counts = ", ".join(f"{len(table)} {what}" for what, table in of.items() if table)
-        return f"<WeightTable {self.name or 'unnamed'}: {counts or 'empty'}>"
+        return f"<WeightTable {shown(self.name) or 'unnamed'}: {counts or 'empty'}>"
 
 
 def merge_weights(*tables: WeightTable) -> WeightTable:

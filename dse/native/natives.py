@@ -11,7 +11,7 @@ declared here from the types of the native's parameters, and compiled with the p
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -273,6 +273,22 @@ def without_form(network: Network, overrides: Overrides) -> tuple[Native, ...]:
     """Return the natives that end the run when they are called, each once, in the order of the actors."""
     found = {key_of(n): n for n in _natives(network) if key_of(n) not in overrides and _problem(n) is not None}
     return tuple(found.values())
+
+
+def unbound_natives(network: Network, bound: Collection[str]) -> tuple[Native, ...]:
+    """Return the natives that dse does not know, in Python or C++, and the user does not bind (``UNIT.FUNCTION``)."""
+    found = {key_of(n): n for n in _natives(network) if key_of(n) not in bound and not _is_known(n)}
+    return tuple(found.values())
+
+
+def declared_natives(network: Network) -> tuple[str, ...]:
+    """Return the natives that a network uses, by ``UNIT.FUNCTION``, each once."""
+    return tuple(dict.fromkeys(map(key_of, _natives(network))))
+
+
+def _is_known(native: Native) -> bool:
+    form = _form_of(native)
+    return form is not None and _kinds(form, len(native.parameters)) is not None
 
 
 def _natives(network: Network) -> tuple[Native, ...]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from dse.base.escaping import shown
 from dse.base.source import NO_SPAN, Span
 from dse.program.ir import Actor
 from dse.program.types import Type
@@ -42,7 +43,7 @@ class Network:
     """All files that were read, for digests."""
 
     def __repr__(self) -> str:
-        return f"<Network {self.name}: {len(self.instances)} actors, {len(self.connections)} FIFOs>"
+        return f"<Network {shown(self.name)}: {len(self.instances)} actors, {len(self.connections)} FIFOs>"
 
     @property
     def text(self) -> str:

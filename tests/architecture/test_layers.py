@@ -40,6 +40,7 @@ CONFINED = {
     "mtkahypar": ["explore/methods/constructive/hypergraph"],
     "pymoo": ["explore/methods/sampling/nsga2"],
     "highspy": ["explore/methods/exact/integer_program"],
+    "pyarrow": ["formats/tables"],
     "pygls": ["lsp"],
     "lsprotocol": ["lsp"],
     "distributed": ["explore/distribution/cluster"],

@@ -38,7 +38,7 @@ def run_json(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0) -> A
 def test_everything_is_delivered(explored: Path) -> None:
     names = sorted(p.name for p in explored.iterdir())
     mappings = [f"best-0{n}.xcf" for n in range(1, 6)]
-    assert names == sorted([*mappings, "manifest.json", "ranking.json", "report.html", "study.sqlite"])
+    assert names == sorted([*mappings, "manifest.json", "ranking.json", "report.html", "study.sqlite", "study.yaml"])
     ranking = json.loads((explored / "ranking.json").read_text())
     makespans = [row["makespan"] for row in ranking["ranking"]]
     assert makespans == sorted(makespans)

@@ -119,3 +119,22 @@ def test_the_version_stands_in_one_place() -> None:
     assert 'attr = "dse.__version__"' in project
     assert re.fullmatch(r"\d+\.\d+\.\d+", dse.__version__)
     assert dse.__version__ not in (ROOT / "setup.py").read_text() + project
+
+
+CONTAINER = ["apt-get ", "pip install .", "python -m dse.estimate.compiled.warm"]
+"""What the Dockerfile runs: packages of the system; what the tests above do; what ``make setup`` does."""
+
+
+def test_the_dockerfile_runs_only_what_is_tested() -> None:
+    text = (ROOT / "Dockerfile").read_text()
+    commands = re.findall(r"^RUN (.*)$", text, re.M)
+    assert [c for c, known in zip(commands, CONTAINER, strict=True) if not c.startswith(known)] == []
+    assert CONTAINER[2] in (ROOT / "Makefile").read_text().replace("$(BIN)/", "")
+    assert 'ENTRYPOINT ["dse"]' in text
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("docker") is None, reason="there is no docker")
+def test_the_dockerfile_builds_where_docker_is() -> None:
+    name = succeeds("docker", "build", "--quiet", ".", folder=ROOT).strip()
+    assert succeeds("docker", "run", "--rm", name, "--version", folder=ROOT) == f"dse {dse.__version__}\n"

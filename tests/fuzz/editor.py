@@ -48,6 +48,7 @@ def edit_and_ask(rng: random.Random, sources: Iterable[str]) -> None:
     fresh = Session()
     fresh.sync(edited)
     assert session.check(path) == fresh.check(path), "a session that saw all edits finds something else"
+    assert session.outline(path) == fresh.outline(path), "a session that saw all edits has another outline"
 
 
 def edited_text(rng: random.Random, text: str) -> str:

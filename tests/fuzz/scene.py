@@ -31,6 +31,7 @@ def make_scene(folder: Path) -> None:
     shutil.copy(ROOT / "actors" / "jpeg" / "input.jpg", folder / "picture.jpg")
     for name in ("camera.xml", "robot.tgff"):
         shutil.copy(ROOT / "tests" / "graphs" / name, folder / name)
+    shutil.copytree(ROOT / "tests" / "graphs" / "bakery", folder / "bakery")
     shutil.copy(ROOT / "actors" / "smith_waterman" / "input.txt", folder / "dna.txt")
     for command in _MADE_BY:
         with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):

@@ -125,6 +125,19 @@ FILES: tuple[FileTarget, ...] = (
             "estimate robot.tgff --graph 1 --engine reference",
         ),
     ),
+    *(
+        FileTarget(
+            name=f"preesm-{name}",
+            file=f"bakery/{file}",
+            mutations=_XML,
+            commands=("estimate bakery/Scenarios/bakery.scenario --iterations 2 --engine reference",),
+        )
+        for name, file in (
+            ("graph", "Algo/bakery.pi"),
+            ("inner", "Algo/oven.pi"),
+            ("scenario", "Scenarios/bakery.scenario"),
+        )
+    ),
     FileTarget(
         name="turnus-trace",
         file="turnus.trace",
@@ -218,6 +231,24 @@ FILES: tuple[FileTarget, ...] = (
         file="study/study.sqlite",
         mutations=(mutate_bytes,),
         commands=(_RESUME,),
+    ),
+    FileTarget(
+        name="results",
+        file="study/study.sqlite",
+        mutations=(mutate_bytes,),
+        commands=("study show study", "study export study", "study compare study study/study.sqlite"),
+    ),
+    FileTarget(
+        name="ranking",
+        file="study/ranking.json",
+        mutations=_TEXT,
+        commands=("study show study --json", "study compare study study"),
+    ),
+    FileTarget(
+        name="study-file",
+        file="study/study.yaml",
+        mutations=_YAML,
+        commands=("study run study/study.yaml --out out --workers 1 --quiet",),
     ),
     FileTarget(
         name="picture",

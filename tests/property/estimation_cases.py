@@ -364,14 +364,16 @@ def random_weights(rng: random.Random, topology: Topology, platform: Platform, s
                 for side in ("read", "write"):
                     if not (derive and fifo == "host" and rng.random() < 0.5):
                         transfers[*ends, fifo, kind, side] = moves.cost(per_token=True)
+    has_scheduling, has_transfers = rng.random() < 0.7, rng.random() < 0.8
+    has_transfers = has_transfers or platform.has_gpu  # what crosses to a GPU is never free
     weights = WeightTable(
         name="random",
         compute=compute,
-        scheduling=scheduling,
-        transfers=transfers,
+        scheduling=scheduling if has_scheduling else {},
+        transfers=transfers if has_transfers else {},
         simd=simd,
-        has_scheduling=rng.random() < 0.7,
-        has_transfers=rng.random() < 0.8,
+        has_scheduling=has_scheduling,
+        has_transfers=has_transfers,
     )
     return (
         _with_free_actors(weights, {a.name for a in topology.actors if rng.random() < 0.3}) if shape.mixed else weights

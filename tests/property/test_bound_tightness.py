@@ -105,7 +105,7 @@ def check_against_accounts(case: Case) -> bool:
 
 def test_the_parts_of_a_bound_are_what_an_engine_accounts() -> None:
     checked = pipelines = 0
-    for seed in range(100):
+    for seed in range(140):
         case = without_order(with_room(random_case(random.Random(seed), Shape(max_firings=120))))
         if check_against_accounts(case):
             bound = bound_of(case)

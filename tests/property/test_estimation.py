@@ -57,7 +57,9 @@ def test_firing_times_are_ordered_and_fill_the_firing_categories(case: Case) -> 
         busy = account.scheduling + account.reading + account.processing + account.writing + account.link_waiting
         assert int((blocks[1] - blocks[0]).sum()) == busy
         last = max(last, int(end.max(initial=0)))
-    assert last == estimate.makespan
+    if estimate.deadlock is None:
+        assert last == estimate.makespan
+    assert last <= estimate.makespan  # the last event of a deadlock may be the arrival of tokens
 
 
 @given(case=estimation_cases())

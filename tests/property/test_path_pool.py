@@ -57,8 +57,7 @@ def test_a_link_that_prices_nothing_may_be_the_one() -> None:
         problem = (case := random_case(random.Random(seed), HOSTS)).problem
         first, *others = problem.platform.links
         links = (first, *(replace(link, latency_ns=Fraction(0), bandwidth_gb_s=None) for link in others))
-        transfers = {key: cost for key, cost in problem.weights.transfers.items() if key[4] != "host"}
-        weights = replace(problem.weights, has_transfers=False, transfers=transfers)
+        weights = replace(problem.weights, has_transfers=False, transfers={})
         problem = replace(problem, platform=replace(problem.platform, links=links), weights=weights)
         count += checked(replace(case, problem=problem), "ROUND_ROBIN")[0]
     assert count > 300
@@ -71,7 +70,7 @@ def test_each_buffer_loads_the_link_between_its_own_ends() -> None:
         problem = (case := random_case(random.Random(seed), Shape(max_firings=200, flowing=True, hosts=True))).problem
         every_other = tuple(replace(link, shared=i % 2 == 0) for i, link in enumerate(problem.platform.links))
         compute = {key: replace(c, mean_cycles=c.mean_cycles / 1000) for key, c in problem.weights.compute.items()}
-        weights = replace(problem.weights, compute=compute, simd={}, has_scheduling=False)
+        weights = replace(problem.weights, compute=compute, simd={}, scheduling={}, has_scheduling=False)
         problem = replace(problem, platform=replace(problem.platform, links=every_other), weights=weights)
         links += checked(replace(case, problem=problem), POLICIES[seed % 4])[2]
     assert links > 30

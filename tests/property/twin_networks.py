@@ -198,7 +198,7 @@ def _weights(rng: random.Random, topology: Topology, kinds: list[int], edges: li
         for a, actor in enumerate(topology.actors):
             if kinds[a] == marked:
                 table.simd[actor.name, "x", "gpu"] = SimdCost(block_cycles=(Fraction(9), Fraction(11), Fraction(12)))
-    return table
+    return table if table.has_scheduling else replace(table, scheduling={})
 
 
 def _spoil(

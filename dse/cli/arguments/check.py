@@ -2,6 +2,8 @@
 
 import argparse
 
+from dse.cli.native_arguments import add_native_binding
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``dse check``."""
@@ -39,4 +41,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --print-ir: as the backends see the actor, every conversion, check, copy and choice written out",
     )
+    add_native_binding(parser, python=True, prefix="with the binding of a run, it is not warned of: ")
     parser.set_defaults(parser_error=parser.error)

@@ -45,7 +45,7 @@ def add_problem_arguments(parser: argparse.ArgumentParser, *, program: str) -> N
 
 def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
     """Add how a static graph of another tool becomes a program."""
-    graphs = parser.add_argument_group("graphs of other tools (SDF3, TGFF; docs/other-tools.md)")
+    graphs = parser.add_argument_group("graphs of other tools (SDF3, TGFF, PREESM; docs/other-tools.md)")
     graphs.add_argument(
         "--iterations",
         metavar="N",

@@ -43,7 +43,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="execution times for --export F.xml; may be repeated",
     )
-    other.add_argument("--write-weights", metavar="DIR", help="write the execution times of a graph as weights")
+    other.add_argument("--write-weights", metavar="DIR", help="write the times of a graph, or --profile, as weights")
+    other.add_argument("--profile", metavar="F.xml", help="profile of StreamBlocks, of the same network and input")
     other.add_argument("--net", metavar="F.net", help="network model of --import or --export (default: beside it)")
     other.add_argument("--no-dependencies", action="store_true", help="export the steps only")
     add_run_arguments(parser)

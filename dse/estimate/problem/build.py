@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dse.base.errors import FormatError
+from dse.estimate.problem.contradictions import check_problem
 from dse.estimate.problem.prices import UNIT_KINDS, PriceClass
 from dse.estimate.problem.tables import UNKNOWN, IntArray, ProblemTables, Side, TransferTable, cost_rows
 from dse.estimate.problem.ticks import MOST_TICKS, TickConverter, TransferPrice
@@ -27,9 +28,10 @@ def build_tables(problem: Problem) -> ProblemTables:
     """Return the tick tables of ``problem``.
 
     Raises:
-        FormatError: weights with and without a clock are mixed, a weight is negative or has a clock of 0, or costs
-            are so large that their sum would not fit 64 bits.
+        FormatError: the problem contradicts itself, weights with and without a clock are mixed, a weight is negative or
+            has a clock of 0, or costs are so large that their sum would not fit 64 bits.
     """
+    check_problem(problem)
     converter = TickConverter()
     topology = problem.trace.topology
     sizes = [len(actor.actions) for actor in topology.actors]

@@ -9,7 +9,7 @@ from dse.base.errors import Diagnostic, DseError
 def raise_gathered(error_class: type[DseError], messages: Sequence[str], *, expected: str) -> NoReturn:
     """Raise ``error_class`` with one diagnostic a message; ``expected`` says what to do and stands at the last one.
 
-    The text of the error itself is the first message and the number of the others.
+    The argument of the error itself is the first message and the number of the others.
     """
     others = f" (and {len(messages) - 1} more)" if len(messages) > 1 else ""
     error = error_class(messages[0] + others, expected=expected)

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.base.escaping import shown
 from dse.estimate.problem.prices import UNIT_KINDS
 from dse.model.estimate import TickUnit
 from dse.model.platform import Platform
@@ -103,7 +104,7 @@ class ProblemTables:
     """The largest rate of a fired action on each buffer, and not below its initial tokens."""
 
     def __repr__(self) -> str:
-        return f"<ProblemTables of {self.topology.name}: {len(self.rows)} rows, ticks in {self.tick_unit}>"
+        return f"<ProblemTables of {shown(self.topology.name)}: {len(self.rows)} rows, ticks in {self.tick_unit}>"
 
     @property
     def topology(self) -> Topology:

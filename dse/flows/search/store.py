@@ -13,7 +13,9 @@ from dse.flows.deliver import set_results_aside
 from dse.flows.manifest import platform_digest, tool_manifest, trace_manifest, weights_digest
 from dse.flows.options import ExploreOptions
 from dse.flows.setting import Setting
+from dse.flows.study_options import STUDY_FILE, is_study_file
 from dse.formats.study_file import StudyStore, create_study, move_aside, resume_study
+from dse.formats.study_place import put_beside
 
 STORE_NAME = "study.sqlite"
 
@@ -30,6 +32,7 @@ def open_store(out: Path, options: ExploreOptions, setting: Setting, space: Spac
     store = create_study(path, topology, identity, manifest)
     try:
         results = set_results_aside(out, study)  # the folder is ours now: the study is locked
+        _set_description_aside(out, study or results, options.study_file)
     except OptionError:
         store.close()
         raise
@@ -37,6 +40,23 @@ def open_store(out: Path, options: ExploreOptions, setting: Setting, space: Spac
     if results:
         moved.append(f"its results to {results.name}" if study else f"earlier results were moved to {results.name}")
     return store, ", ".join(moved)
+
+
+def _set_description_aside(out: Path, beside: Path | None, used: Path | None) -> None:
+    """Rename the study file of an earlier search, or whatever has its name, unless it is the one that is ``used``.
+
+    Raises ``OptionError`` where it cannot be renamed.
+    """
+    path = out / STUDY_FILE
+    if is_study_file(path, used) or not (path.exists() or path.is_symlink()):
+        return
+    try:
+        put_beside(path, beside)
+    except OSError as cause:
+        raise OptionError(
+            f"cannot move the earlier '{path}' aside: {cause.strerror or cause}",
+            expected="choose another folder with --out",
+        ) from cause
 
 
 def _identity(options: ExploreOptions, setting: Setting, space: Space) -> dict[str, str]:

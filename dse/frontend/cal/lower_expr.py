@@ -18,6 +18,7 @@ from dse.frontend.cal.names import (
     nearest,
     number_text,
 )
+from dse.frontend.cal.written import compared
 from dse.program import ir
 from dse.program.types import (
     BOOL,
@@ -25,6 +26,7 @@ from dse.program.types import (
     LARGEST_LIST,
     STRING,
     BoolType,
+    FloatType,
     IntType,
     ListType,
     Type,
@@ -128,7 +130,8 @@ class ExprLowering:
         lowered = self.lower(expr, scope)
         if lowered is None or isinstance(lowered.type, BoolType):
             return lowered
-        self._error(f"{what} must be a bool, not {lowered.type}", expr.span, "compare it: 'x != 0'")
+        number = isinstance(lowered.type, IntType | FloatType)
+        self._error(f"{what} must be a bool, not {lowered.type}", expr.span, compared(expr) if number else "")
         return None
 
     def lower_int(self, expr: ast.Expr, scope: LocalScope, what: str) -> ir.Expr | None:

@@ -67,14 +67,17 @@ def load_network(
     return LoadedNetwork(network=network, warnings=tuple(gather.warnings))
 
 
-def elaborate(path: str, library: Library, gather: Gatherer, *, strict: bool = False) -> Network | None:
+def elaborate(
+    path: str, library: Library, gather: Gatherer, *, strict: bool = False, inner: bool = False
+) -> Network | None:
     """Return the network of an XDF file, or None; each finding is in ``gather`` once.
 
-    The library must be fresh: the files it reads become ``Network.sources``.
+    The library must be fresh: the files it reads become ``Network.sources``. ``inner``: it is looked at as a part of
+    others, and its ports are theirs to connect.
     """
     own = Gatherer()
     top = library.xdf(path, own)
-    network = None if top is None else _Elaborator(library, own, strict).top(top)
+    network = None if top is None else _Elaborator(library, own, strict).top(top, inner=inner)
     if network is not None and not network.instances and not own.errors:
         own.warning(f"network '{network.name}' has no instances", file_span(path, 0))
     gather.extend(in_reading_order(own.diagnostics))
@@ -129,14 +132,10 @@ class _Elaborator:
         self.expanded = 0
         """Instances so far, those of networks too: a thousand of them may hold no actor."""
 
-    def top(self, xdf: XdfNetwork) -> Network | None:
+    def top(self, xdf: XdfNetwork, *, inner: bool) -> Network | None:
         """Return the flattened network, or None when an actor could not be lowered."""
-        if xdf.ports:
-            names = ", ".join(f"'{port.name}'" for port in xdf.ports)
-            self.gather.warning(f"nothing is connected to the ports of the top network: {names}", xdf.ports[0].span)
-        for declaration in xdf.declarations:
-            if declaration.kind == "Param" and declaration.value is None:
-                self.doubt(f"the parameter '{declaration.name}' has no value, 0 is taken", declaration.span)
+        if not inner:
+            self.report_what_others_give(xdf)
         if not self.expanded_whole(xdf):
             return None
         instances = [Instance(name=n, actor=a, span=s) for n, a, s in self.instances if a is not None]
@@ -149,6 +148,15 @@ class _Elaborator:
             connections=tuple(self.connections),
             sources=tuple(self.library.read),
         )
+
+    def report_what_others_give(self, xdf: XdfNetwork) -> None:
+        """Report ports and parameters of the top network: there is no network around that connects or gives them."""
+        if xdf.ports:
+            names = ", ".join(f"'{port.name}'" for port in xdf.ports)
+            self.gather.warning(f"nothing is connected to the ports of the top network: {names}", xdf.ports[0].span)
+        for declaration in xdf.declarations:
+            if declaration.kind == "Param" and declaration.value is None:
+                self.doubt(f"the parameter '{declaration.name}' has no value, 0 is taken", declaration.span)
 
     def expanded_whole(self, xdf: XdfNetwork) -> bool:
         """Expand the top network; return whether a limit let it grow to its end."""

@@ -68,14 +68,14 @@ def find_source_roots(path: str, source_paths: tuple[str, ...], gather: Gatherer
     Malformed project files are reported in ``gather``.
     """
     relative = not Path(path).is_absolute()
-    here = _absolute(path).parent
+    here = absolute(path).parent
     project = next((folder for folder in (here, *here.parents) if is_project(folder)), None)
     missing: list[str] = []
     if project is not None:
         found = (*_project_roots(project, relative, missing, gather), here)
     else:
         found = _folders_above(here)
-    folders = dict.fromkeys((*map(_absolute, source_paths), *found))
+    folders = dict.fromkeys((*map(absolute, source_paths), *found))
     return SourceRoots(
         folders=tuple(_shown(folder, relative) for folder in folders),
         project=None if project is None else _shown(project, relative),
@@ -88,7 +88,7 @@ def join(folder: str, relative: str) -> str:
     return relative if folder in ("", ".") else f"{folder}{os.sep}{relative}"
 
 
-def _absolute(path: str) -> Path:
+def absolute(path: str) -> Path:
     """Return the absolute path without ``..``, symbolic links kept: a linked folder belongs where it is seen."""
     return Path(os.path.abspath(path))  # noqa: PTH100  # resolve() would follow the links
 
@@ -119,7 +119,7 @@ def _project_roots(folder: Path, relative: bool, missing: list[str], gather: Gat
             return
         visited.add(project_folder)
         project = read_project(Path(_shown(project_folder, relative)), gather)
-        candidates = (_absolute(str(project_folder / source)) for source in project.source_folders)
+        candidates = (absolute(str(project_folder / source)) for source in project.source_folders)
         roots.extend(candidate for candidate in candidates if candidate.is_dir())
         for name in project.references:
             referenced = workspace.find(name)
@@ -146,7 +146,7 @@ class _Workspace:
         """Return the folder of a project, or None."""
         for folder in self.folders:
             beside = folder / name
-            if _absolute(str(beside)).parent == folder and is_project(beside):
+            if absolute(str(beside)).parent == folder and is_project(beside):
                 return beside
             if folder not in self._by_name:
                 self._by_name[folder] = _projects_in(folder)

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import Diagnostic
-from dse.base.registry import nearest_names
+from dse.base.registry import did_you_mean, near_names
 from dse.base.source import Span
 from dse.formats.xdf import parse_xdf
 from dse.frontend.cal.ast import ActorDecl, CalFile, UnitDecl
 from dse.frontend.cal.cache import load_cal, parse_edited
 from dse.frontend.cal.consteval import Value
 from dse.frontend.cal.lower_actor import check_actor, check_unit, lower_actor
-from dse.frontend.network.projects import SourceRoots, join
+from dse.frontend.network.projects import SourceRoots, absolute, join
 from dse.frontend.network.validate import Report, validate_xdf
 from dse.model.xdf import XdfNetwork
 from dse.program.ir import Actor
@@ -89,6 +89,8 @@ class SourceFiles:
             own = Gatherer()
             text = self._text(path)
             tree = load_cal(path, own) if text is None else parse_edited(path, text, own)
+            if tree is not None and not own.errors and (text is None or Path(path).is_file()):
+                _check_names(tree, path, own)
             self._cal[path] = (tree, tuple(own.diagnostics))
         return self._cal[path]
 
@@ -125,6 +127,18 @@ class SourceFiles:
         network, diagnostics = self._xdf[path]
         gather.extend(diagnostics)
         return network
+
+
+def _check_names(file: CalFile, path: str, gather: Gatherer) -> None:
+    """Warn of a package or a name of an entity that is not that of its folder and file, by which others find it."""
+    place = absolute(path)
+    package = file.package.split(".") if file.package else []
+    if package and place.parent.parts[-len(package) :] != tuple(package):
+        message = f"the package is '{file.package}', but the file lies in the folder '{place.parent.name}'"
+        gather.warning(message, file.span, "classes are found by their folders and files, whatever the package says")
+    if file.entity.name != place.stem:
+        message = f"'{file.entity.name}' stands in a file of another name"
+        gather.warning(message, file.entity.span, f"others find it as '{place.stem}': give both the same name")
 
 
 class Library:
@@ -227,5 +241,6 @@ class Library:
             folder = Path(join(root, package.replace(".", "/")) if package else root)
             if folder.is_dir():
                 beside.update(dict.fromkeys(sorted(p.stem for p in folder.iterdir() if p.suffix in (".cal", ".xdf"))))
-        near = nearest_names(name, tuple(beside)) if beside else ""
-        return self.roots.describe() + (f"; {near}" if near.startswith("did you mean") else "")
+        near = near_names(name, tuple(beside))
+        advice = f"; {did_you_mean(f'{package}.{found}' if package else found for found in near)}" if near else ""
+        return self.roots.describe() + advice

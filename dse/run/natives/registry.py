@@ -1,6 +1,5 @@
 """Which Python function stands for a native: by declaring unit first, as names collide (cal.md 2.5)."""
 
-import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +10,7 @@ from dse.base.source import NO_SPAN, file_span
 from dse.program.ir import Actor, Native
 from dse.run.natives import display, files, signals, source, writer
 from dse.run.natives.context import InputRefused, NativeContext, ProgramExit, SourceExhausted
+from dse.run.natives.user_modules import UserModules
 
 NativeFunction = Callable[..., Any]
 Family = Callable[[NativeContext], dict[str, object]]
@@ -53,8 +53,9 @@ class NativeBindings:
     def __init__(self, context: NativeContext, overrides: tuple[tuple[str, str], ...]) -> None:
         self.context = context
         self._families: dict[Family, dict[str, object]] = {}
-        self._overrides = {key: _load(key, target) for key, target in overrides}
-        self._used: set[str] = set()
+        modules = UserModules(context.access.home)
+        self._overrides = {key: _bound(key, target, modules) for key, target in overrides}
+        self._declared: dict[str, None] = {}
 
     def bind(self, actor: Actor) -> dict[str, NativeFunction]:
         """Return the function for each native of an actor, by its unique name in the IR."""
@@ -63,15 +64,15 @@ class NativeBindings:
     def check_overrides(self) -> None:
         """Raise ``OptionError`` if an override names a native that the network does not declare."""
         for key in self._overrides:
-            if key not in self._used:
+            if key not in self._declared:
                 raise OptionError(
-                    f"the network declares no native '{key}'", expected="give unit.function=module:callable"
+                    f"the network declares no native '{key}'", expected=nearest_names(key, tuple(self._declared))
                 )
 
     def _function(self, native: Native) -> NativeFunction:
         key = f"{native.declared_in}.{native.source_name}"
+        self._declared[key] = None
         if key in self._overrides:
-            self._used.add(key)
             return self._overrides[key]
         if native.source_name.startswith("compareYUV"):
             self.context.screen.compares_itself = True
@@ -106,7 +107,7 @@ def _taking(native: Native, function: NativeFunction) -> NativeFunction:
             raise ExecutionError(
                 f"native '{native.source_name}' takes another number of parameters than the {declared} with which"
                 f" {native.declared_in} declares it",
-                expected=f"bind it with --native {native.declared_in}.{native.source_name}=module:callable",
+                expected=f"bind it with --native {native.declared_in}.{native.source_name}=MODULE:CALLABLE",
             )
 
         return fail
@@ -117,7 +118,7 @@ def _missing(native: Native, known: tuple[str, ...]) -> NativeFunction:
     """Return a function that fails when it is called: programs declare many natives that they never use."""
 
     def fail(*_arguments: Any) -> None:
-        hint = f"bind it with --native {native.declared_in}.{native.source_name}=module:callable"
+        hint = f"bind it with --native {native.declared_in}.{native.source_name}=MODULE:CALLABLE"
         near = nearest_names(native.source_name, known)
         raise ExecutionError(
             f"native '{native.source_name}', declared in {native.declared_in}, has no Python counterpart",
@@ -127,13 +128,16 @@ def _missing(native: Native, known: tuple[str, ...]) -> NativeFunction:
     return fail
 
 
-def _load(key: str, target: str) -> NativeFunction:
-    """Import the callable of an override. Raises ``OptionError`` when that is not possible."""
+def _bound(key: str, target: str, modules: UserModules) -> NativeFunction:
+    """Return the callable of an override. Raises ``OptionError`` when there is none, or its module fails."""
     module, _, attribute = target.partition(":")
     try:
-        function = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise OptionError(f"the native '{key}' cannot be bound to '{target}': {error}") from error
+        function = getattr(modules.load(module), attribute)
+    except Exception as error:  # the code of the user may raise anything
+        raise OptionError(
+            f"the native '{key}' cannot be bound to '{target}': {error}",
+            expected=f"MODULE:CALLABLE, MODULE.py in the folder of the network ('{modules.home}'), here, or installed",
+        ) from error
     if not callable(function):
         raise OptionError(f"the native '{key}' cannot be bound to '{target}', which cannot be called")
 

@@ -448,7 +448,7 @@ def test_folders_that_are_none(same: Same) -> None:
 def test_natives_without_a_form_fail_when_they_are_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     lines = readable(run_python(Script().call("other.source_init", 1)))
-    assert [line.replace("module:callable", "FILE.cpp:SYMBOL") for line in lines] == readable(
+    assert [line.replace("MODULE:CALLABLE", "FILE.cpp:SYMBOL") for line in lines] == readable(
         run_cpp(Script().call("other.source_init", 1))
     )
     lines = readable(run_cpp(Script().call("other.strange", 1).call("other.display_checksum")))

@@ -99,7 +99,7 @@ def test_texts_that_bind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(OptionError, match=r"there is no file 'y\.cpp'"):
         user_natives(["a.f=y.cpp:g"])
     assert is_user_native("a.f=y.cpp:g")
-    assert not is_user_native("a.f=module:callable")
+    assert not is_user_native("a.f=MODULE:CALLABLE")
 
 
 def test_who_compares_pictures(network: Network, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def alike(of: RunResult | str) -> str:
     if "recursion is too deep" in of:
         place, _, message = of.splitlines()[0].partition(": error: ")
         return f"{place.rpartition(':')[0]}: {message}"
-    return of.replace("C++ form", "Python counterpart").replace("FILE.cpp:SYMBOL", "module:callable")
+    return of.replace("C++ form", "Python counterpart").replace("FILE.cpp:SYMBOL", "MODULE:CALLABLE")
 
 
 @pytest.mark.parametrize("number", [k for k, f in enumerate(FAULTS) if f.name != "exit_code"], ids=named)

@@ -205,6 +205,9 @@ def test_a_search(small: dse.Program, tmp_path: Path) -> None:
     assert x.best.makespan == x.ranking[0].makespan
     assert x.bound.makespan <= x.best.makespan
     assert [m.rank for m in x.ranking[:3]] == [1, 2, 3]
+    second, alone = x.ranking[1], small.estimate()
+    assert second.gap == second.makespan / x.bound.makespan - 1
+    assert second.speedup == alone.makespan / second.makespan
     assert x.ranking[-1].rank == len(x.ranking)
     assert small.estimate(x.ranking[1]).makespan == x.ranking[1].makespan
     table = x.to_frame()

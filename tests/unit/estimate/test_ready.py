@@ -68,7 +68,9 @@ EXPLORE = ("explore", "--weights", "nominal", "--budget", "2")
 def test_whoever_waits_for_the_compiler_is_told(
     verb: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    compiled: list[bool] = []
     monkeypatch.setattr("dse.flows.setting.needs_compiling", lambda name: name == "compiled")
+    monkeypatch.setattr("dse.flows.setting.compile_engine", lambda: compiled.append(True))
     argv = [verb[0], PINGPONG]
     assert main([EXPLORE[0], PINGPONG, *EXPLORE[1:], "--out", str(tmp_path), "--quiet"]) == 0
     told = capsys.readouterr().err
@@ -77,8 +79,10 @@ def test_whoever_waits_for_the_compiler_is_told(
     assert main(argv) == 0
     told, ran = "compiling the engine, once for each version: up to a minute\n", "the network was run in Python\n"
     assert capsys.readouterr().err == told + ran
+    assert len(compiled) == 2, "it is said, and not done: the next command would say it again"
     assert main([*argv, "--json"]) == 0
     assert capsys.readouterr().err == told + ran
     assert main([*argv, "--quiet"]) == 0
+    assert len(compiled) == 4
     assert main([*argv, "--engine", "reference"]) == 0
     assert capsys.readouterr().err == ran

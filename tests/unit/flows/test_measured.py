@@ -23,6 +23,7 @@ from dse.flows.options import ExploreOptions, ProblemOptions
 from dse.flows.refine import refine
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.store import STORE_NAME
+from dse.flows.study_options import read_study_options
 from dse.formats.weights_folder import read_weights
 from dse.measure.machine import RoundTrip
 from dse.model.design_point import DesignPoint
@@ -162,6 +163,32 @@ def test_weights_are_measured_once_and_kept(machine: Machine, tmp_path: Path) ->
     assert {key for key in manifest if key.startswith("weights measured for ")} >= {
         f"weights measured for {what}" for what in ("network", "input", "machine", "compiler", "platform")
     }
+
+
+def test_the_study_file_leads_to_the_weights_that_were_measured(machine: Machine, tmp_path: Path) -> None:
+    first, second, third = tmp_path / "a", tmp_path / "b", tmp_path / "c"
+    explore(options(first))
+    assert "weights: {measured: .}" in (first / "study.yaml").read_text()
+    machine.slower = Fraction(3)  # another machine: nothing is to be measured on it
+    for before, out in ((first, second), (second, third), (third, third)):
+        given = read_study_options(str(before / "study.yaml"))
+        explore(replace(given, out=out, workers=1))
+        assert (out / "ranking.json").read_bytes() == (first / "ranking.json").read_bytes()
+    assert len(machine.profiles) == 1
+    assert read_weights([str(third / "weights")]).compute == read_weights([str(first / "weights")]).compute
+    shutil.rmtree(first / "weights")
+    with pytest.raises(OptionError, match="no measured weights are kept in"):
+        explore(replace(read_study_options(str(first / "study.yaml")), out=tmp_path / "d", workers=1))
+
+
+def test_the_study_file_says_where_nothing_could_be_measured(machine: Machine, tmp_path: Path) -> None:
+    machine.missing = BuildError("there is no compiler")
+    machine.refusal = BuildError("there is no compiler")
+    explore(options(tmp_path / "a"))
+    machine.refusal = None  # now there is one
+    given = read_study_options(str(tmp_path / "a" / "study.yaml"))
+    explore(replace(given, out=tmp_path / "b", workers=1))
+    assert (tmp_path / "b" / "ranking.json").read_bytes() == (tmp_path / "a" / "ranking.json").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.lsp.scene import ACTOR, Scene
+from tests.unit.lsp.scene import ACTOR, UNIT, Scene
 
 
 @pytest.mark.parametrize(
@@ -130,3 +130,27 @@ def test_marks_of_a_name_or_comment_are_no_markup(scene: Scene) -> None:
     text = scene.hover(scene.actor, "twice(su|m)]")
     assert r"\<img src=x\> \[a\]\(b\) \*c\* \`d\`" in text
     assert "\u202e" not in text
+
+
+def test_a_single_import_brings_one_name(scene: Scene) -> None:
+    scene.edit(scene.actor, ACTOR.replace("import lib.Tools.*;\n", "").replace("COUNT", "4").replace("log(sum);", ""))
+    offered = scene.offered(scene.actor, "int(size=16) su|m :=")
+    assert "twice" in offered
+    assert offered.isdisjoint({"COUNT", "log"})
+
+
+def test_a_dotted_name_is_one_word(scene: Scene) -> None:
+    scene.edit(scene.actor, ACTOR.replace("twice(sum)", "lib.Tools.twice(sum)"))
+    assert scene.definition(scene.actor, "lib.To|ols.twice(sum)") == ["lib/Tools.cal:5 twice"]
+    found = scene.session.hover(str(scene.actor), scene.at(scene.actor, "lib.Tools.tw|ice(sum)"))
+    assert found is not None
+    assert scene.text(scene.actor)[found.start : found.end] == "lib.Tools.twice"
+
+
+def test_answers_are_those_of_the_text_as_it_is_now(scene: Scene) -> None:
+    before = scene.outline(scene.actor)
+    assert "value `4`" in scene.hover(scene.actor, "size=COU|NT)")
+    scene.edit(scene.unit, UNIT.replace("COUNT = 4", "COUNT = 5"))
+    assert "value `5`" in scene.hover(scene.actor, "size=COU|NT)")
+    scene.edit(scene.actor, ACTOR.replace("int(size=16) sum := 0;", "int(size=16) sum := 0; int other;"))
+    assert [line for line in scene.outline(scene.actor) if line not in before] == ["  variable other [int(size=32)]"]

@@ -1,5 +1,6 @@
 """Natives: bound by declaring unit, overridable, failing only when called; sources, sinks, writers, displays."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -92,6 +93,27 @@ def test_an_unknown_native_fails_only_when_called_and_can_be_bound(tmp_path: Pat
         target = f"{__name__}:twice" if override == "A.other" else "no.such:thing"
         with pytest.raises(OptionError, match=message):
             run_network(network, RunOptions(natives=((override, target),)))
+
+
+def test_a_module_beside_the_network_is_found_and_is_new_in_each_run(tmp_path: Path) -> None:
+    text = """actor A () ==> : @native function next() --> int(size=8) end int n := 0;
+        action ==> guard n < 2 do n := n + 1; println(next()); end end"""
+    for name, first in (("one", 1), ("two", 5)):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "mine.py").write_text(
+            f"from step import STEP\nlast = {first} - STEP\ndef after():\n"
+            "    global last\n    last += STEP\n    return last\n"
+        )
+        (folder / "step.py").write_text("STEP = 1\n")
+        network = network_of(folder, (text,), "a=A")
+        for _ in range(2):
+            result = run_network(network, RunOptions(natives=(("A.next", "mine:after"),)))
+            assert result.stdout == f"{first}\n{first + 1}\n"
+    assert not [path for path in sys.path if path.startswith(str(tmp_path))]
+    (tmp_path / "two" / "mine.py").write_text("1 / 0\n")
+    with pytest.raises(OptionError, match=r"'A\.next' cannot be bound to 'mine:after': division by zero"):
+        run_network(network, RunOptions(natives=(("A.next", "mine:after"),)))
 
 
 def test_a_program_that_fails_ends_the_run_with_its_code(tmp_path: Path) -> None:

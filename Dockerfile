@@ -1,0 +1,10 @@
+# dse in a container: docker build -t dse . && docker run --rm -v "$PWD:/work" dse explore x.xdf
+FROM python:3.12-slim
+RUN apt-get update && apt-get install -y --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
+WORKDIR /source
+COPY . .
+RUN pip install .
+RUN python -m dse.estimate.compiled.warm
+WORKDIR /work
+ENTRYPOINT ["dse"]
+CMD ["--help"]

@@ -1,0 +1,130 @@
+"""``dse completion``: a script by which a shell completes verbs, options and their values; names of files it knows.
+
+The script is made of the parsers of all verbs, so that it has what they have. No ``dse`` is started while somebody types.
+"""
+
+import argparse
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dse.cli.main import VERBS, build_parser
+from dse.cli.streams import print_json
+from dse.flows.examples import example_names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """An option of a verb. ``values``: what it may be; empty where that is not a choice. ``takes``: whether a value."""
+
+    names: tuple[str, ...]
+    help: str
+    values: tuple[str, ...]
+    takes: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """What may follow a verb. ``words``: of its arguments that are no option and no file."""
+
+    name: str
+    options: tuple[Option, ...]
+    words: tuple[str, ...]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the script for a shell; return 0."""
+    verbs = tuple(_verb(name) for name in VERBS)
+    script = _fish(verbs) if args.shell == "fish" else _bash(verbs, zsh=args.shell == "zsh")
+    if args.json:
+        print_json({"shell": args.shell, "script": script})
+    else:
+        print(script, end="")
+    return 0
+
+
+def _verb(name: str) -> Verb:
+    """Return what may follow a verb, from its parser."""
+    parsers = next(a for a in build_parser(name)._actions if isinstance(a, argparse._SubParsersAction))
+    options: dict[tuple[str, ...], Option] = {}
+    words: dict[str, None] = dict.fromkeys(example_names()) if name == "example" else {}
+    for action in _actions(parsers.choices[name]):
+        values = tuple(map(str, action.choices or ()))
+        names = tuple(action.option_strings)
+        if names:
+            help_text = (action.help or "").replace("%%", "%")
+            options[names] = Option(names=names, help=help_text, values=values, takes=action.nargs != 0)
+        else:
+            words.update(dict.fromkeys(values))
+    return Verb(name=name, options=tuple(options.values()), words=tuple(words))
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """Yield the arguments of a parser, and those of the parsers below it."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from _actions(below)
+
+
+def _bash(verbs: tuple[Verb, ...], *, zsh: bool) -> str:
+    """Return a script for bash, or for zsh with its emulation of what bash has for this."""
+    values = [
+        f"    {shlex.quote(f'{verb.name} {name}')}) words={shlex.quote(' '.join(option.values))};;"
+        for verb in verbs
+        for option in verb.options
+        if option.values
+        for name in option.names
+    ]
+    options = [
+        f"    {verb.name}:-*) words={shlex.quote(' '.join(n for o in verb.options for n in o.names))};;"
+        for verb in verbs
+    ]
+    words = [f"    {verb.name}:*) words={shlex.quote(' '.join(verb.words))};;" for verb in verbs if verb.words]
+    head = ["autoload -U +X bashcompinit && bashcompinit"] if zsh else []
+    return "\n".join(
+        [
+            *head,
+            "_dse() {",
+            "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb= words= word",
+            '  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do',
+            '    case "$word" in -*) ;; *) verb=$word; break;; esac',
+            "  done",
+            '  case "$verb $prev" in',
+            *values,
+            "  esac",
+            '  [ -n "$words" ] || case "$verb:$cur" in',
+            "    :-*) words='--help --version';;",
+            f"    :*) words={shlex.quote(' '.join(verb.name for verb in verbs))};;",
+            *options,
+            *words,
+            "  esac",
+            '  COMPREPLY=($(compgen -W "$words" -- "$cur"))',
+            "}",
+            "complete -o default -o bashdefault -F _dse dse",
+            "",
+        ]
+    )
+
+
+def _fish(verbs: tuple[Verb, ...]) -> str:
+    """Return a script for fish."""
+    lines = []
+    for verb in verbs:
+        about = shlex.quote(VERBS[verb.name])
+        lines.append(f"complete -c dse -f -n __fish_use_subcommand -a {verb.name} -d {about}")
+        seen = f"complete -c dse -n '__fish_seen_subcommand_from {verb.name}'"
+        if verb.words:
+            lines.append(f"{seen} -a {shlex.quote(' '.join(verb.words))}")
+        lines += [f"{seen} {_fish_option(option)}" for option in verb.options]
+    return "\n".join([*lines, ""])
+
+
+def _fish_option(option: Option) -> str:
+    parts = [f"-l {n[2:]}" if n.startswith("--") else f"-s {n[1:]}" for n in option.names]
+    if option.values:
+        parts.append(f"-x -a {shlex.quote(' '.join(option.values))}")
+    elif option.takes:
+        parts.append("-r")
+    return " ".join([*parts, f"-d {shlex.quote(option.help)}"])
