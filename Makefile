@@ -59,7 +59,7 @@ test-quick: .venv/ready-test
 test-full: .venv/ready-test
 	DSE_CASES=20000 $(BIN)/pytest -q -n $(JOBS) --dist worksteal tests/property/test_engines_agree.py
 	DSE_NATIVE_CASES=200 $(BIN)/pytest -q -n $(JOBS) --dist worksteal tests/native/same
-	DSE_MEASURED_STORIES=1 $(BIN)/pytest -q tests/end_to_end/test_stories.py
+	DSE_MEASURED_PAGES=1 $(BIN)/pytest -q tests/end_to_end/test_documents.py -k measurements
 
 lint: .venv/ready-test
 	$(BIN)/ruff check dse tests benchmarks

@@ -26,7 +26,6 @@ from dse.report.comparison_picture import ComparedMapping, comparison_picture
 from dse.report.gantt import gantt_picture, occupancy_picture, steady_window
 from dse.report.network_picture import network_picture
 from dse.report.quantities import percent_text, time_text
-from dse.report.ranking import mapping_text
 from dse.report.svg import Bar, stacked_bars
 from dse.report.why import CORE_CATEGORIES, PartitionTime, Reasons, reason_lines
 
@@ -171,7 +170,7 @@ class EstimatedMapping:
         return "deadlock" if self.deadlock else time_text(self.makespan, self.tick_unit)
 
     def __repr__(self) -> str:
-        return f"<EstimatedMapping: {self.time}, {_cut(shown(mapping_text(self.point, self.setting.trace.topology)))}>"
+        return f"<EstimatedMapping: {self.time}, {_cut(shown(self.mapping))}>"
 
     def __str__(self) -> str:
         lines = [f"{self.time}: {self.mapping}"]
@@ -179,7 +178,7 @@ class EstimatedMapping:
         return "\n".join(map(shown, lines))
 
     def _repr_html_(self) -> str:
-        parts = [line(mapping_text(self.point, self.setting.trace.topology), strong=self.time)]
+        parts = [line(self.mapping, strong=self.time)]
         parts += [line(text) for text in self.deadlock or (f"what limits it: {self.reasons.verdict}",)]
         if len(self.setting.trace.topology.actors) <= PICTURE_ACTORS:
             parts.append(self.plot("network").svg)

@@ -20,7 +20,7 @@ from dse.model.study import Front, LowerBound, StopReason, Study
 from dse.report.front_picture import front_scatter
 from dse.report.history_picture import Found, history_picture
 from dse.report.quantities import time_text
-from dse.report.ranking import RankedRow, mapping_text, ranked_rows, ranking_table, render
+from dse.report.ranking import RankedRow, ranked_rows, ranking_table, render
 
 SHOWN = 10
 """So many of the best mappings are shown; ``to_frame`` has all."""
@@ -207,7 +207,7 @@ class Exploration:
 
     def rows(self, most: int = SHOWN) -> tuple[RankedRow, ...]:
         """Return the first lines of the ranking, as the command line prints them."""
-        return ranked_rows(self.study, self.found.setting.trace.topology, most, self.found.measured)
+        return ranked_rows(self.study, self.found.delivery.texts, most, self.found.measured)
 
     def __repr__(self) -> str:
         best = self.ranking[0]
@@ -217,7 +217,7 @@ class Exploration:
         return f"<Exploration of {shown(self.study.network)}: best {time}{faster}{gap}; {self.outcome}>"
 
     def __str__(self) -> str:
-        return f"{render(ranking_table(self.rows()))}\n\n{self.outcome}"
+        return f"{render(ranking_table(self.rows(), self.found.delivery.texts)[0])}\n\n{self.outcome}"
 
     def _repr_html_(self) -> str:
         rows = (
@@ -226,7 +226,7 @@ class Exploration:
                 time_text(m.makespan, m.tick_unit),
                 "" if m.speedup is None else f"{m.speedup:.2f}x",
                 "" if m.gap is None else f"+{100 * m.gap:.1f} %",
-                mapping_text(m.point, self.found.setting.trace.topology),
+                m.mapping,
             )
             for m in self.ranking[:SHOWN]
         )

@@ -10,7 +10,7 @@ from dse.api.warned import warn
 from dse.base.errors import OptionError
 from dse.base.registry import nearest_names
 from dse.flows.measured import measuring
-from dse.flows.options import NOMINAL, ExploreOptions, MissingMode, ProblemOptions
+from dse.flows.options import NOMINAL, ExploreOptions, GraphOptions, MissingMode, ProblemOptions
 from dse.flows.program import GivenProgram
 from dse.flows.setting import AtHand, Measuring, load_setting
 from dse.model.platform import Platform
@@ -37,6 +37,7 @@ def load(
     frames: int | None = None,
     max_firings: int | None = None,
     execution: ExecutionMode = "auto",
+    iterations: int | None = None,
     engine: str = "compiled",
     out: AnyPath | None = None,
     progress: ProgressChoice = None,
@@ -50,7 +51,8 @@ def load(
     dse, or a ``Platform``; None: the default one. ``missing_weights``: what an absent weight means: ``"error"``,
     ``"zero"``, ``"nominal"``. ``source_paths``: folders that hold the packages of the classes. ``natives``: targets of
     native functions by ``unit.function``. ``fifo_tokens``, ``loops``, ``frames``, ``max_firings``, ``execution``: of
-    the run. ``engine``: ``"compiled"`` or ``"reference"``. ``progress``: see ``dse.api.progress``.
+    the run. ``iterations``: of a static graph of another tool, None: about 10,000 firings. ``engine``:
+    ``"compiled"`` or ``"reference"``. ``progress``: see ``dse.api.progress``.
 
     Warnings are ``DseWarning``; what was assumed is in ``Program.assumed``.
 
@@ -69,6 +71,7 @@ def load(
         missing_weights=missing_weights,
         platform=None if isinstance(platform, Platform) else optional_path(platform, "platform"),
         engine=engine,
+        graph=GraphOptions(iterations=_optional_number("iterations", iterations)),
         run=RunOptions(
             natives=tuple((natives or {}).items()),
             fifo_tokens=_at_least_one("fifo_tokens", fifo_tokens),

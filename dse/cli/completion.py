@@ -1,6 +1,6 @@
 """``dse completion``: a script by which a shell completes verbs, options and their values; names of files it knows.
 
-The script is made of the parsers of all verbs, so that it has what they have. No ``dse`` is started while somebody types.
+The script is made of the parsers of all verbs, so that it has what they have; no ``dse`` is started as one types.
 """
 
 import argparse
@@ -70,17 +70,8 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 
 def _bash(verbs: tuple[Verb, ...], *, zsh: bool) -> str:
     """Return a script for bash, or for zsh with its emulation of what bash has for this."""
-    values = [
-        f"    {shlex.quote(f'{verb.name} {name}')}) words={shlex.quote(' '.join(option.values))};;"
-        for verb in verbs
-        for option in verb.options
-        if option.values
-        for name in option.names
-    ]
-    options = [
-        f"    {verb.name}:-*) words={shlex.quote(' '.join(n for o in verb.options for n in o.names))};;"
-        for verb in verbs
-    ]
+    values = [line for verb in verbs for line in _value_cases(verb)]
+    options = [f"    {verb.name}:-*) words={shlex.quote(_option_names(verb))};;" for verb in verbs]
     words = [f"    {verb.name}:*) words={shlex.quote(' '.join(verb.words))};;" for verb in verbs if verb.words]
     head = ["autoload -U +X bashcompinit && bashcompinit"] if zsh else []
     return "\n".join(
@@ -106,6 +97,20 @@ def _bash(verbs: tuple[Verb, ...], *, zsh: bool) -> str:
             "",
         ]
     )
+
+
+def _option_names(verb: Verb) -> str:
+    return " ".join(name for option in verb.options for name in option.names)
+
+
+def _value_cases(verb: Verb) -> list[str]:
+    """Return the cases of the options of a verb that take one of some values."""
+    return [
+        f"    {shlex.quote(f'{verb.name} {name}')}) words={shlex.quote(' '.join(option.values))};;"
+        for option in verb.options
+        if option.values
+        for name in option.names
+    ]
 
 
 def _fish(verbs: tuple[Verb, ...]) -> str:

@@ -15,12 +15,13 @@ from dse.cli.streams import print_json, say
 from dse.flows.estimate import Estimated, MappingEstimate, estimate_mappings
 from dse.flows.options import EstimateOptions, parse_clocks
 from dse.flows.trace import execution_of
+from dse.formats.mapping_text import mapping_text
 from dse.formats.study_file import clock_json
 from dse.model.estimate import Deadlock, DeadlockRow
 from dse.model.trace import Topology
 from dse.report.accounts import accounts_json, accounts_text
 from dse.report.quantities import percent_text, time_text, wrapped
-from dse.report.ranking import mapping_text, render
+from dse.report.ranking import render
 from dse.report.tables import NamesTable
 from dse.report.why import CORE_CATEGORIES, reason_lines
 
@@ -112,7 +113,7 @@ def _print(estimated: Estimated, quiet: bool) -> None:
                 say(f"  {line}", error=True)
     if len(estimated.mappings) == 1 and not quiet and not estimated.all_deadlock:
         only = estimated.mappings[0]
-        print(f"\nmapping: {mapping_text(only.point, estimated.setting.trace.topology)}")
+        print(f"\nmapping: {mapping_text(only.point, estimated.setting.trace.topology, estimated.setting.platform)}")
         print("\n".join(map(wrapped, reason_lines(only.reasons, only.estimate))))
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,8 +17,10 @@ from dse.cli.problem_arguments import (
     refuse_empty,
     tell_execution,
 )
+from dse.cli.progress import noted
+from dse.cli.search_progress import SearchLines, progress_text
 from dse.cli.signals import KEPT, note_kept
-from dse.cli.streams import filtered, print_json, say, unfiltered
+from dse.cli.streams import filtered, print_json, say, terminal_width, unfiltered
 from dse.explore.evaluator import Progress as SearchProgress
 from dse.flows.deliver import ranking_document
 from dse.flows.options import (
@@ -33,11 +35,13 @@ from dse.flows.options import (
 from dse.flows.refine import Refined, refine, refinement_json, refinement_text
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.trace import execution_of
+from dse.formats.mapping_text import MappingTexts
 from dse.model.study import Study
+from dse.report.cores import best_by_cores, cores_table, pays_text
 from dse.report.front import front_table, front_text
 from dse.report.measured import measured_lines
 from dse.report.quantities import wrapped
-from dse.report.ranking import RankedRow, cost_cells, ranking_table, render
+from dse.report.ranking import RankedRow, cost_cells, plain_console, ranking_table, render
 from dse.report.why import partition_table, reason_lines
 
 INTERRUPTED = 130
@@ -65,6 +69,7 @@ def _options(args: argparse.Namespace) -> ExploreOptions:
         cluster=args.cluster,
         batch=args.batch,
         best=args.best,
+        dialect=args.dialect,
         out=Path(args.out) if args.out is not None else None,
         resume=args.resume,
         measure=args.measure,
@@ -81,11 +86,11 @@ def run(args: argparse.Namespace) -> int:
 def search(options: ExploreOptions, *, quiet: bool, json: bool) -> int:
     """Search, print the ranking and what was written, or one JSON document; return the exit code."""
     watched = not quiet and sys.stderr.isatty()
-    with _progress(watched) as bar:
+    with _progress(watched, quiet=quiet) as bar:
         watcher = Watcher(
             planned=lambda plan: _planned(plan, bar, quiet=quiet or json),
             progress=bar.evaluated,
-            stage=bar.stage if watched else compiling_notice(quiet=quiet),
+            stage=noted(bar.stage if watched else compiling_notice(quiet=quiet)),
         )
         refined = refine(options, watcher)
     explored = refined.explored
@@ -93,8 +98,8 @@ def search(options: ExploreOptions, *, quiet: bool, json: bool) -> int:
         tell_execution(explored.setting.trace)
         print_warnings(explored.setting.warnings)
     if json:
-        rows, topology = explored.delivery.rows, explored.setting.trace.topology
-        document = ranking_document(explored.study, rows, topology, explored.measured, explored.accounts)
+        rows, texts = explored.delivery.rows, explored.delivery.texts
+        document = ranking_document(explored.study, rows, texts, explored.measured, explored.accounts)
         document["execution"] = execution_of(explored.setting.trace)
         document["seconds"] = round(explored.study.seconds, 3)
         document["notes"] = _notes(refined)
@@ -111,31 +116,38 @@ def search(options: ExploreOptions, *, quiet: bool, json: bool) -> int:
 
 
 class _Bar:
-    """The progress bar on standard error, or nothing."""
+    """The progress on standard error: a bar, or a line now and then, or nothing."""
 
-    def __init__(self, progress: Progress | None) -> None:
+    def __init__(self, progress: Progress | None, lines: SearchLines | None = None) -> None:
         self._progress = progress
+        self._lines = lines
+        self._plan: SearchPlan | None = None
         self._task: TaskID | None = None if progress is None else progress.add_task("starting", total=None, note="")
 
     def stage(self, what: str) -> None:
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, description=shown(what))
 
-    def start(self, total: int) -> None:
+    def start(self, plan: SearchPlan) -> None:
+        self._plan = plan
+        limit = plan.budget.evaluations
+        total = plan.points if limit is None else min(limit, plan.points)
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, description="searching", total=total)
 
     def evaluated(self, progress: SearchProgress) -> None:
+        assert self._plan is not None, "a search is planned before it begins"
+        note = progress_text(progress, self._plan.budget, self._plan.points)
         if self._progress is not None and self._task is not None:
-            rate = progress.evaluations / progress.seconds if progress.seconds > 0 else 0.0
-            note = f"{progress.evaluations:,} mappings, {rate:.1f}/s"
             self._progress.update(self._task, completed=progress.evaluations, note=note)
+        elif self._lines is not None:
+            self._lines.show(note)
 
 
 @contextmanager
-def _progress(watched: bool) -> Iterator[_Bar]:
+def _progress(watched: bool, *, quiet: bool) -> Iterator[_Bar]:
     if not watched:
-        yield _Bar(None)
+        yield _Bar(None, None if quiet else SearchLines())
         return
     what, note = (TextColumn(text, markup=False) for text in ("{task.description}", "{task.fields[note]}"))
     columns = (what, BarColumn(), note, TimeElapsedColumn())
@@ -149,8 +161,7 @@ def _progress(watched: bool) -> Iterator[_Bar]:
 def _planned(plan: SearchPlan, bar: _Bar, *, quiet: bool) -> None:
     """Say what is about to happen and what it assumes, one line each."""
     note_kept(f"{KEPT}, --resume continues")
-    limit = plan.budget.evaluations
-    bar.start(plan.points if limit is None else min(limit, plan.points))
+    bar.start(plan)
     if quiet:
         return
     say(f"{plan.network}: {plan.firings:,} firings, {plan.space}")
@@ -172,10 +183,12 @@ def _print(refined: Refined, quiet: bool) -> None:
     explored = refined.explored
     study, delivery = explored.study, explored.delivery
     shown_rows = [row for row in delivery.rows if row.rank <= max(SHOWN, len(delivery.mappings)) or _ran(row)]
-    print(render(ranking_table(shown_rows)))
+    width = terminal_width()
+    note = _print_ranking(shown_rows, delivery.texts, width)
     if quiet:
         return
-    print(f"\n{wrapped(outcome_text(study))}\n")
+    print(f"{note}\n{wrapped(outcome_text(study))}\n")
+    _print_cores(refined, width)
     _print_measured(refined)
     costs = cost_cells(delivery.rows[0])
     named = costs.values() if len(costs) == 1 else (f"{name} {value}" for name, value in costs.items())
@@ -183,7 +196,7 @@ def _print(refined: Refined, quiet: bool) -> None:
     print(render(partition_table(explored.reasons)))
     print("\n" + "\n".join(map(wrapped, reason_lines(explored.reasons, explored.estimate))))
     if study.front is not None:
-        print(f"\n{render(front_table(study.front, explored.setting.trace.topology))}")
+        print(f"\n{render(front_table(study.front, delivery.texts, width), console=plain_console(width))}")
         print(wrapped(front_text(study.front)))
     count = len(delivery.mappings)
     files = delivery.mappings[0].name if count == 1 else f"{delivery.mappings[0].name} to {delivery.mappings[-1].name}"
@@ -191,6 +204,25 @@ def _print(refined: Refined, quiet: bool) -> None:
         files += ", pareto-*.xcf"
     print()
     say(f"written to {delivery.folder}: {files}, ranking.json, report.html, study.sqlite, study.yaml")
+
+
+def _print_ranking(rows: Sequence[RankedRow], texts: MappingTexts, width: int) -> str:
+    """Print the ranking and return what is to be said below it, as lines."""
+    table, note = ranking_table(rows, texts, width)
+    print(render(table, console=plain_console(width)))
+    return f"{wrapped(note, width)}\n" if note else ""
+
+
+def _print_cores(refined: Refined, width: int) -> None:
+    """Print what each number of cores gives, and whether several pay."""
+    explored = refined.explored
+    rows = best_by_cores(explored.study, explored.setting.platform)
+    if rows:
+        print("the best that was found for each number of cores:")
+        print(render(cores_table(rows, explored.delivery.texts, width), console=plain_console(width)))
+        if pays := pays_text(explored.study, rows):
+            print(wrapped(pays, width))
+        print()
 
 
 def _ran(row: RankedRow) -> bool:

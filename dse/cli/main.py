@@ -12,6 +12,7 @@ import sys
 import dse
 from dse.cli.signals import KEPT, Terminated, watched_signals
 from dse.cli.streams import final_code, unfailing
+from dse.cli.timing import note_stage, timed_stages
 
 VERBS: dict[str, str] = {
     "example": "list the applications that come with dse, and copy them to start from",
@@ -54,6 +55,9 @@ def build_parser(verb: str | None) -> argparse.ArgumentParser:
         sub.formatter_class = argparse.RawDescriptionHelpFormatter
         sub.add_argument("--json", action="store_true", help="print one JSON document on standard output")
         sub.add_argument("--quiet", action="store_true", help="print results only, no progress")
+        sub.add_argument(
+            "-v", "--verbose", action="count", default=0, help="say what the stages took; -vv: each as it begins, too"
+        )
         sub.add_argument("--limit", metavar="NAME=N", action="append", default=[], help=_LIMIT_HELP)
         if name == verb:
             importlib.import_module(f"dse.cli.arguments.{name}").configure(sub)
@@ -105,8 +109,10 @@ def _run_verb(args: argparse.Namespace) -> int:
     from dse.base.limits import parse_limits, raised_limits
 
     try:
-        with raised_limits(parse_limits(args.limit)):
-            code: int = importlib.import_module(f"dse.cli.{args.verb}").run(args)
+        with raised_limits(parse_limits(args.limit)), timed_stages(args.verbose):
+            verb = importlib.import_module(f"dse.cli.{args.verb}")
+            note_stage(f"dse {args.verb}")
+            code: int = verb.run(args)
     except DseError as error:
         for diagnostic in error.diagnostics:
             print(render(diagnostic), file=sys.stderr)

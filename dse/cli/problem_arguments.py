@@ -9,6 +9,7 @@ from dse.base.errors import Diagnostic, OptionError
 from dse.cli.progress import RunLine
 from dse.cli.run_arguments import run_options
 from dse.cli.streams import say
+from dse.cli.timing import note_stage
 from dse.flows.execution import EXECUTIONS
 from dse.flows.options import NOMINAL, GraphOptions, ProblemOptions, parse_processor
 from dse.flows.setting import SLOW_STAGES
@@ -61,6 +62,7 @@ def compiling_notice(*, quiet: bool) -> Callable[[str], None]:
     line = RunLine()
 
     def told(stage: str) -> None:
+        note_stage(stage)
         if quiet:
             return
         line.show(stage)

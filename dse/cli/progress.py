@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from dse.cli.streams import progress_line
+from dse.cli.timing import note_stage
 from dse.flows.execution import BUILDING
 from dse.flows.program import RUNNING, told_firings
 
@@ -27,6 +28,7 @@ class RunLine:
 
     def show(self, stage: str) -> None:
         """Show a stage of a run; any other takes the line away."""
+        note_stage(stage)
         if not stage.startswith((RUNNING, BUILDING)):
             self._started = None
             self.clear()
@@ -75,12 +77,22 @@ def run_line() -> Iterator[RunLine]:
         line.clear()
 
 
+def noted(listener: Callable[[str], None]) -> Callable[[str], None]:
+    """Return a listener to stages that tells them to ``-v``, too."""
+
+    def heard(stage: str) -> None:
+        note_stage(stage)
+        listener(stage)
+
+    return heard
+
+
 @contextmanager
 def stage_line(*, quiet: bool) -> Iterator[Callable[[str], None]]:
     """Yield a listener to stages: a line of a terminal that changes and is taken away at the end; elsewhere nothing."""
     shown = not quiet and sys.stderr.isatty()
     try:
-        yield progress_line if shown else lambda _stage: None
+        yield noted(progress_line if shown else lambda _stage: None)
     finally:
         if shown:
             progress_line("")

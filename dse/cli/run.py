@@ -102,17 +102,29 @@ def _print_findings(report: RunReport, *, quiet: bool, why: bool) -> None:
     result = report.result
     if not quiet:
         _print_diagnostics(report.warnings)
-    lines = [] if quiet else _ended(result)
+    lines = [] if quiet else [*_ended(result), *_idle(result)]
     if result.exit_code:
         lines.append(f"the program ended with exit code {result.exit_code}")
     if result.comparison is not None:
         lines += _compared(result.comparison)
     if not quiet:
-        lines += _left(result, why=why)
-        if why or result.deadlock is not None:
-            lines += [f"  {w}" for w in result.waits]
+        lines += [*_left(result, why=why), *_waiting(result, why=why)]
     for line in (*lines, *_deadlocked(result)):
         say(line, error=True)
+
+
+def _waiting(result: RunResult, *, why: bool) -> list[str]:
+    """Return who waits for what, where that is asked for or needed, and not told already."""
+    asked = (why and not _idle(result)) or result.deadlock is not None
+    return [f"  {w}" for w in result.waits] if asked else []
+
+
+def _idle(result: RunResult) -> list[str]:
+    """Return a warning with the reasons where nothing fired, which nobody wants; nothing else."""
+    if result.n_firings or result.exit_code or result.why != "quiescent":
+        return []
+    waits = [f"  {w}" for w in result.waits]
+    return [f"warning: nothing fired{': this is what the actors wait for' if waits else ''}", *waits]
 
 
 def _print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:

@@ -11,6 +11,7 @@ import contextlib
 import errno
 import io
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from typing import Any, TextIO, cast
@@ -19,6 +20,7 @@ from dse.base.escaping import json_text, shown, shown_lines, shown_message
 
 READER_GONE = 141
 """Exit code where the work was ended because nobody reads it: 128 + SIGPIPE, as of any command before ``| head``."""
+_NARROWEST = 40
 SHOW_CURSOR = b"\x1b[?25h"
 """A progress bar hides the cursor; who ends at once has to show it again."""
 
@@ -173,6 +175,11 @@ class _ProgramOutput:
         self._stream.write(text)
         if self._guard is not None and self._guard.failure is not None:
             raise ReaderGone
+
+
+def terminal_width(usual: int = 100) -> int:
+    """Return the columns of the terminal that standard output is; ``usual`` where it is none."""
+    return max(_NARROWEST, shutil.get_terminal_size((usual, 24)).columns) if sys.stdout.isatty() else usual
 
 
 def say(text: str, *, error: bool = False) -> None:

@@ -44,12 +44,17 @@ class Cutting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """What is reported after each commit. ``best`` is the smallest makespan in ticks, None before the first."""
+    """What is reported after each commit. ``best`` is the smallest makespan in ticks, None before the first.
+
+    ``bound``: a makespan in ticks that no point can beat, 0 where none is known yet.
+    """
 
     evaluations: int
     deadlocks: int
     best: int | None
     seconds: float
+    bound: int = 0
+    tick_unit: TickUnit = "cycles"
 
 
 class EvaluationStore(Protocol):
@@ -273,7 +278,14 @@ class Evaluator:
         self._store.commit()
         self._last_commit = now
         self._progress(
-            Progress(evaluations=len(self._known), deadlocks=self._deadlocks, best=self._best, seconds=self.seconds)
+            Progress(
+                evaluations=len(self._known),
+                deadlocks=self._deadlocks,
+                best=self._best,
+                seconds=self.seconds,
+                bound=self._least,
+                tick_unit=self._tick_unit,
+            )
         )
 
 

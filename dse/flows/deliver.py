@@ -11,18 +11,17 @@ from dse.base.escaping import json_text
 from dse.base.files import write_whole
 from dse.base.staging import check_places, put_in_place, staged
 from dse.flows.study_options import STUDY_FILE
+from dse.formats.mapping_text import MappingTexts
 from dse.formats.study_file import point_to_json
 from dse.formats.study_place import made_aside
-from dse.formats.xcf_write import write_xcf
+from dse.formats.xcf_write import XcfDialect, write_xcf
 from dse.model.design_point import DesignPoint
-from dse.model.platform import Platform
 from dse.model.study import Front, Study
-from dse.model.trace import Topology
 from dse.report.accounts import NamedAccounts, accounts_json
 from dse.report.front import values_json
 from dse.report.html import ReportInputs, report_page
 from dse.report.measured import Measurements, measured_json
-from dse.report.ranking import RankedRow, mapping_text, row_json
+from dse.report.ranking import RankedRow, row_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +35,16 @@ class Delivery:
     manifest: Path
     study: Path
     rows: tuple[RankedRow, ...]
+    texts: MappingTexts
 
 
 _RESULT = re.compile(r"(best|pareto)-[0-9]{2,}\.xcf|ranking\.json|report\.html|manifest\.json")
 
 
-def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int, described: str | None) -> Delivery:
-    """Write everything into ``out`` and return what was written.
+def deliver(
+    inputs: ReportInputs, *, out: Path, best: int, described: str | None, dialect: XcfDialect = "exelixi"
+) -> Delivery:
+    """Write everything into ``out`` and return what was written; ``dialect``: of the mapping files.
 
     ``described``: the text of the study file, None where the one that lies there is to stay.
 
@@ -50,7 +52,7 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int, d
     first and comes last, so that whoever finds one finds all files that belong to it, and no others.
     Raises ``ExecutionError`` where they cannot be written.
     """
-    study, topology = inputs.study, inputs.trace.topology
+    study, texts = inputs.study, inputs.texts
     delivery = Delivery(
         folder=out,
         mappings=tuple(out / f"best-{rank:02d}.xcf" for rank in range(1, min(best, len(study.ranking)) + 1)),
@@ -59,18 +61,19 @@ def deliver(inputs: ReportInputs, platform: Platform, *, out: Path, best: int, d
         manifest=out / "manifest.json",
         study=out / STUDY_FILE,
         rows=inputs.rows,
+        texts=inputs.texts,
     )
     page = report_page(inputs)
     try:
         with staged(out) as stage:
-            write_front(study.front, study.network, topology, platform, stage)
+            write_front(study.front, study.network, texts, dialect, stage)
             for path, evaluation in zip(delivery.mappings, study.ranking, strict=False):
-                _write_mapping(evaluation.point, study.network, topology, platform, stage / path.name)
+                _write_mapping(evaluation.point, study.network, texts, dialect, stage / path.name)
             write_whole(stage / delivery.report.name, page)
             write_whole(stage / delivery.manifest.name, json_text(dict(inputs.manifest)) + "\n")
             if described is not None:
                 write_whole(stage / delivery.study.name, described)
-            document = json_text(ranking_document(study, inputs.rows, topology, inputs.measured, inputs.accounts))
+            document = json_text(ranking_document(study, inputs.rows, inputs.texts, inputs.measured, inputs.accounts))
             write_whole(stage / delivery.ranking.name, document + "\n")
             _exchange(stage, out, delivery.ranking.name)
     except OSError as cause:
@@ -126,7 +129,7 @@ def set_results_aside(out: Path, study: Path | None) -> Path | None:
 def ranking_document(
     study: Study,
     rows: Sequence[RankedRow],
-    topology: Topology,
+    texts: MappingTexts,
     measured: Measurements | None = None,
     accounts: Sequence[NamedAccounts] = (),
 ) -> dict[str, object]:
@@ -135,12 +138,12 @@ def ranking_document(
     Only what was ``measured`` differs from time to time. ``accounts``: of the first rows, of none where it is empty.
     """
     listed = [
-        {**row_json(row), "design_point": point_to_json(evaluation.point, topology), **times}
+        {**row_json(row), "design_point": point_to_json(evaluation.point, texts.topology), **times}
         for row, evaluation, times in zip(
             rows, study.ranking, chain(map(accounts_json, accounts), repeat({})), strict=False
         )
     ]
-    front = {} if study.front is None else front_json(study.front, topology)
+    front = {} if study.front is None else front_json(study.front, texts)
     one_core = None if measured is None else measured.one_core
     return {
         "network": study.network,
@@ -171,24 +174,25 @@ FRONT_FILES = 50
 """At most so many points of a front get a mapping file."""
 
 
-def write_front(front: Front | None, network: str, topology: Topology, platform: Platform, out: Path) -> None:
+def write_front(front: Front | None, network: str, texts: MappingTexts, dialect: XcfDialect, out: Path) -> None:
     """Write ``pareto-NN.xcf`` for the points of a front in its order."""
     for number, point in enumerate(() if front is None else front.points[:FRONT_FILES], start=1):
         path = out / f"pareto-{number:02d}.xcf"
-        _write_mapping(point.evaluation.point, network, topology, platform, path)
+        _write_mapping(point.evaluation.point, network, texts, dialect, path)
 
 
-def _write_mapping(point: DesignPoint, network: str, topology: Topology, platform: Platform, path: Path) -> None:
+def _write_mapping(point: DesignPoint, network: str, texts: MappingTexts, dialect: XcfDialect, path: Path) -> None:
     """Write a mapping file. Raises ``OSError`` where the system does not let it be written."""
     try:
-        write_xcf(replace(point, name=f"{network} {path.stem}"), topology, str(path), platform=platform)
+        named = replace(point, name=f"{network} {path.stem}")
+        write_xcf(named, texts.topology, str(path), platform=texts.platform, dialect=dialect)
     except FormatError as error:
         if isinstance(error.__cause__, OSError):  # what is wrong with a file that has not got its name yet
             raise error.__cause__ from None
         raise
 
 
-def front_json(front: Front, topology: Topology) -> dict[str, object]:
+def front_json(front: Front, texts: MappingTexts) -> dict[str, object]:
     """Return the keys that a front adds to the ranking document."""
     return {
         "objectives": [{"name": a.name, "unit": a.unit, "maximise": a.maximise} for a in front.axes],
@@ -196,9 +200,9 @@ def front_json(front: Front, topology: Topology) -> dict[str, object]:
             {
                 "values": values_json(front, point.values),
                 "evaluation": point.evaluation.ordinal,
-                "mapping": mapping_text(point.evaluation.point, topology),
+                "mapping": texts.of(point.evaluation.point),
                 "digest": point.evaluation.digest,
-                "design_point": point_to_json(point.evaluation.point, topology),
+                "design_point": point_to_json(point.evaluation.point, texts.topology),
             }
             for point in front.points
         ],

@@ -17,6 +17,7 @@ from dse.explore.evaluator import Budget
 from dse.explore.methods.choose import size_text
 from dse.explore.objectives.front import make_goals
 from dse.explore.space.space import Space
+from dse.flows.capacities import search_capacities
 from dse.flows.clocks import clock_domains, clocked_setting, clocks_of_domains
 from dse.flows.defaults import default_budget
 from dse.flows.deliver import Delivery, deliver
@@ -31,6 +32,7 @@ from dse.flows.search.store import open_store, search_manifest
 from dse.flows.search.study import Search, nothing_found, run_study, too_early
 from dse.flows.setting import Setting, load_setting
 from dse.flows.study_options import STUDY_FILE, StudyNotes, is_study_file, study_text
+from dse.formats.mapping_text import MappingTexts
 from dse.formats.study_file import StudyStore
 from dse.model.estimate import Estimate
 from dse.model.study import Evaluation, Study
@@ -91,7 +93,7 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None, given: Sett
         inputs = _report_inputs(options, setting, study, engine, ready.search.plan.budget, best.found)
         ready.store.commit()  # it and its folder are still where they were
         described = _described(options, study, setting, ready.out)
-        delivery = deliver(inputs, setting.platform, out=ready.out, best=options.best, described=described)
+        delivery = deliver(inputs, out=ready.out, best=options.best, described=described, dialect=options.dialect)
         ready.store.finish()
     return Explored(
         study=study,
@@ -221,10 +223,12 @@ def _report_inputs(
     topology, best = setting.trace.topology, study.ranking[0].point
     estimate = engine.estimate(best, firing_times=True)
     _compare(study.ranking[0], estimate)
+    texts = MappingTexts(topology=topology, platform=setting.platform, capacities=search_capacities(setting).tokens)
     return ReportInputs(
         study=study,
         trace=setting.trace,
-        rows=ranked_rows(study, topology, max(kept(options), len(measured.ranked) if measured else 0), measured),
+        texts=texts,
+        rows=ranked_rows(study, texts, max(kept(options), len(measured.ranked) if measured else 0), measured),
         estimate=estimate,
         reasons=reasons_of(topology, best, estimate, study.lower_bounds),
         manifest=search_manifest(options, setting, budget),

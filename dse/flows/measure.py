@@ -22,6 +22,7 @@ from dse.flows.profile import ProfiledNetwork, ProfileSettings, check_settings, 
 from dse.flows.profile_manifest import Pairs, conditions
 from dse.flows.program import UNNAMED_OUTPUT, unheard
 from dse.flows.setting import COMPILING
+from dse.formats.mapping_text import mapping_text
 from dse.formats.weights_folder import read_weights
 from dse.frontend.network.elaborate import load_network
 from dse.measure.comparison import Comparison, Prediction, compare
@@ -34,7 +35,6 @@ from dse.model.design_point import DesignPoint
 from dse.model.problem import Problem
 from dse.model.trace import Trace, make_trace
 from dse.model.weights import WeightTable
-from dse.report.ranking import mapping_text
 from dse.run.natives.effects import why_time_matters
 from dse.run.options import PLAIN_RUN, RunOptions
 
@@ -241,7 +241,7 @@ class _Journey:
         """Return the mappings of a case."""
         topology, found = self._bench.topology, []
         for point in self._points(case):
-            name = point.name or mapping_text(point, topology, shown=len(topology.actors))
+            name = point.name or mapping_text(point, topology, self._platform, capacities=case.capacities)
             found.append(_Entry(case=case, point=point, name=f"{name} {case.label}".strip()))
         return found
 

@@ -13,6 +13,7 @@ from dse.estimate.problem.prices import UNIT_KINDS
 from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget
 from dse.formats.decimals import format_decimal
+from dse.formats.xcf_write import XcfDialect
 from dse.model.design_point import POLICIES, Policy, ReleaseMode, TransferMode
 from dse.model.weights import UnitKind
 from dse.run.options import PLAIN_RUN, RunOptions
@@ -97,6 +98,8 @@ class ExploreOptions:
     cluster: str | None = None
     batch: int = BATCH
     best: int = 5
+    dialect: XcfDialect = "exelixi"
+    """Of the mapping files."""
     out: Path | None = None
     resume: bool = False
     measure: int | None = None

@@ -21,6 +21,7 @@ from dse.flows.profile_manifest import (
     state_pairs,
 )
 from dse.flows.program import unheard
+from dse.formats.mapping_text import mapping_text
 from dse.measure.arrival import Waits, arrival_steps, ping_pong_arrival, waited_arrival, waits_of
 from dse.measure.calibration_mappings import Owners, calibration_mappings
 from dse.measure.counter import CounterFacts
@@ -43,7 +44,6 @@ from dse.model.platform import Platform
 from dse.model.trace import Topology
 from dse.model.weights import WeightTable
 from dse.program.network import Network
-from dse.report.ranking import mapping_text
 from dse.run.options import RunOptions
 
 
@@ -209,9 +209,9 @@ class _Journey:
     def configuration(self) -> Pairs:
         """Return the mapping that is profiled, or those that calibrate in place, as a pair of the manifest."""
         point, topology = self._settings.mapping, self._bench.topology
-        texts = [mapping_text(of, topology, shown=len(topology.actors)) for of in self.in_place]
+        texts = [mapping_text(of, topology, self.platform) for of in self.in_place]
         pairs = (("measured in place", "; ".join(texts)),) if texts else ()
-        return pairs if point is None else (("mapping", mapping_text(point, topology, shown=len(topology.actors))),)
+        return pairs if point is None else (("mapping", mapping_text(point, topology, self.platform)),)
 
     def crowded(self) -> list[str]:
         """Return in words that the mapping which is profiled wants more of the machine than there is."""

@@ -30,6 +30,8 @@ RUNNING = "running the network"
 UNNAMED_OUTPUT = "output"
 """Name below the folder of ``--files`` of what a writer writes, for verbs that have no option to name it."""
 _SECONDS_BETWEEN = 0.25
+_WAITS = 3
+"""So many actors are told that wait, where nothing fires."""
 
 
 def unheard(what: object) -> None:
@@ -97,7 +99,8 @@ def record_trace(
     listeners = RunListeners(progress=told_firings(stage), stage=stage)
     result, tokens = _run_with_room(program.network, options, listeners)
     _require_good_end(result)
-    trace = _checked(settled_trace(replace(options, fifo_tokens=run.fifo_tokens), result), program.path)
+    settled = settled_trace(replace(options, fifo_tokens=run.fifo_tokens), result)
+    trace = _checked(settled, program.path, tuple(map(str, result.waits)))
     if result.why == "budget":
         trace = replace(trace, made_by=(*trace.made_by, ("ended", result.why)))
     if tokens > run.fifo_tokens:
@@ -158,7 +161,13 @@ def _run_with_room(network: Network, options: RunOptions, listeners: RunListener
         tokens *= 8
 
 
-def _checked(trace: Trace, path: str) -> Trace:
+def _checked(trace: Trace, path: str, waits: tuple[str, ...] = ()) -> Trace:
+    """Return a trace with firings. Raises ``ExecutionError`` with what the actors wait for where it has none."""
     if trace.n_firings == 0:
-        raise ExecutionError("nothing fires in this program: there is nothing to estimate", span=file_span(path, 0))
+        more = f" (and {len(waits) - _WAITS} more)" if len(waits) > _WAITS else ""
+        raise ExecutionError(
+            "nothing fires in this program: there is nothing to estimate",
+            span=file_span(path, 0),
+            expected="; ".join(waits[:_WAITS]) + more,
+        )
     return trace

@@ -14,10 +14,10 @@ from dse.flows.measure_points import cannot_run
 from dse.flows.measured import IMPOSSIBLE, measured_again, measuring, why_not
 from dse.flows.options import ExploreOptions
 from dse.flows.search.plan import Watcher
+from dse.formats.mapping_text import mapping_text
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import TickUnit
 from dse.report.quantities import time_text
-from dse.report.ranking import mapping_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ def _refinement(point: DesignPoint, first: Explored, second: Explored, best: int
     digest = point.digest()
     orders = [[e.digest for e in explored.study.ranking[:best]] for explored in (first, second)]
     return Refinement(
-        mapping=mapping_text(point, first.setting.trace.topology),
+        mapping=mapping_text(point, first.setting.trace.topology, first.setting.platform),
         digest=digest,
         before=before[digest].makespan,
         after=after[digest].makespan if digest in after else None,

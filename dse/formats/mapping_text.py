@@ -13,14 +13,15 @@ stands in ``mapping_words``. A partition is a name and its actors. Between them 
 Behind the partitions, or before them: ``buffers=N`` (all FIFOs hold N tokens), ``buffers=N,N,N`` (one for each FIFO in
 the order of the network) or ``buffers=a.Out->b.In=N`` (that one only); ``release=processing``; ``transfers=parallel``.
 
-An actor may be named by the end of its name behind ``/``, ``_`` or ``.``, where only one ends so.
+An actor may be named without what the names of all actors begin with, and by the end of its name behind ``/``, ``_``
+or ``.``, where only one ends so.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, takewhile
 from typing import cast, get_args
 
 from dse.base.diagnostics import Gatherer
@@ -81,6 +82,16 @@ def states_buffers(text: str) -> bool:
     return any(setting.name.text == "buffers" for setting in words.settings)
 
 
+def common_prefix(names: Sequence[str]) -> str:
+    """Return what all names begin with, up to the last ``/``, ``_`` or ``.`` in it; nothing of fewer than two names."""
+    if len(names) < 2:
+        return ""
+    first, last = min(names), max(names)  # what these have in common all names between them have
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first[:-1], last, strict=False))
+    begin = "".join(character for character, _ in same)
+    return begin[: max(begin.rfind(sign) for sign in "/_.") + 1]
+
+
 class _Actors:
     """The actors of a network by what a mapping may call them."""
 
@@ -89,14 +100,17 @@ class _Actors:
         self.names = tuple(actor.name for actor in topology.actors)
         self._exact = {name: index for index, name in enumerate(self.names)}
         self._loose = [_loose(name) for name in self.names]
+        cut = len(common_prefix(self.names))
+        self._cut = {name[cut:]: index for index, name in enumerate(self.names)} if cut else {}
 
     def __len__(self) -> int:
         return len(self.names)
 
     def found(self, name: str) -> list[int]:
         """Return the index of the actor of that name; where there is none, of all whose name may be meant."""
-        if name in self._exact:
-            return [self._exact[name]]
+        for known in (self._exact, self._cut):
+            if name in known:
+                return [known[name]]
         loose = _loose(name)
         same = [index for index, other in enumerate(self._loose) if other == loose]
         return same or [index for index, other in enumerate(self._loose) if name and other.endswith(f"_{loose}")]
@@ -392,6 +406,19 @@ def mapping_text(
     words += [f"release={point.release}"] if point.release != get_args(ReleaseMode)[0] else []
     words += [f"transfers={point.transfers}"] if point.transfers != get_args(TransferMode)[0] else []
     return " ".join(words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MappingTexts:
+    """Writes the mappings of one network on one platform; ``capacities``: the sizes in tokens that need not be said."""
+
+    topology: Topology
+    platform: Platform
+    capacities: tuple[int, ...] | None = None
+
+    def of(self, point: DesignPoint) -> str:
+        """Return the text of a design point."""
+        return mapping_text(point, self.topology, self.platform, capacities=self.capacities)
 
 
 def partition_text(partition: Partition, topology: Topology, platform: Platform) -> str:

@@ -2,26 +2,29 @@
 
 from rich.table import Table
 
+from dse.formats.mapping_text import MappingTexts
 from dse.model.study import Front
-from dse.model.trace import Topology
+from dse.report.mapping_cells import lines_of
 from dse.report.quantities import value_text
-from dse.report.ranking import mapping_text
+from dse.report.ranking import GAP, LEAST_MAPPING, WIDTH
 from dse.report.tables import NamesTable
 
 SHOWN = 20
 """At most so many points of a front are printed, spread over it."""
 
 
-def front_table(front: Front, topology: Topology) -> Table:
-    """Return the points of a front, one row each, by the first objective."""
+def front_table(front: Front, texts: MappingTexts, width: int = WIDTH) -> Table:
+    """Return the points of a front in ``width`` columns, one row each, by the first objective."""
     table = NamesTable()
     for axis in front.axes:
         table.add_column(axis.name, justify="right")
-    table.add_column("mapping", overflow="fold")
-    step = max(1, -(-len(front.points) // SHOWN))
-    for point in front.points[::step]:
-        values = (value_text(value, axis.unit) for value, axis in zip(point.values, front.axes, strict=True))
-        table.add_row(*values, mapping_text(point.evaluation.point, topology))
+    points = front.points[:: max(1, -(-len(front.points) // SHOWN))]
+    cells = [[value_text(v, axis.unit) for v, axis in zip(p.values, front.axes, strict=True)] for p in points]
+    widths = (max(len(axis.name), *(len(row[k]) for row in cells)) for k, axis in enumerate(front.axes))
+    room = max(LEAST_MAPPING, width - sum(of + GAP for of in widths))
+    table.add_column("mapping", no_wrap=True)
+    for row, point in zip(cells, points, strict=True):
+        table.add_row_of_lines(*row, last=lines_of(texts.of(point.evaluation.point), room))
     return table
 
 

@@ -4,17 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dse.base.escaping import page_text
+from dse.formats.mapping_text import MappingTexts
 from dse.model.estimate import Estimate
 from dse.model.study import Study
 from dse.model.trace import Trace, tokens_of_buffers
 from dse.report.accounts import NamedAccounts
+from dse.report.cores import best_by_cores, pays_text
 from dse.report.front import front_text
 from dse.report.front_picture import front_pictures
 from dse.report.gantt import gantt_picture, occupancy_picture, steady_window
+from dse.report.mapping_cells import atoms
 from dse.report.measured import Measurements, all_states_text, main_state, measured_lines, state_text
 from dse.report.network_picture import network_picture
 from dse.report.quantities import time_text, value_text
-from dse.report.ranking import MAKESPAN, RankedRow, cost_cells, cost_columns, mapping_text, measured_head
+from dse.report.ranking import MAKESPAN, RankedRow, cost_cells, cost_columns, measured_head
 from dse.report.svg import Bar, stacked_bars
 from dse.report.why import CORE_CATEGORIES, Reasons, reason_lines
 
@@ -43,6 +46,7 @@ class ReportInputs:
 
     study: Study
     trace: Trace
+    texts: MappingTexts
     rows: tuple[RankedRow, ...]
     estimate: Estimate
     reasons: Reasons
@@ -58,6 +62,7 @@ def report_page(inputs: ReportInputs) -> str:
     sections = [
         _head(inputs),
         _section("Ranking", _ranking(inputs.rows), "Gap: how far above the proven lower bound the makespan is."),
+        *_cores(inputs),
         *_measured(inputs),
         *_front(inputs),
         _section("Why the best mapping takes this long", _reasons(inputs)),
@@ -146,8 +151,8 @@ def _front(inputs: ReportInputs) -> list[str]:
     for point in front.points:
         values = (value_text(value, axis.unit) for value, axis in zip(point.values, front.axes, strict=True))
         cells = "".join(f'<td class="n">{page_text(text)}</td>' for text in values)
-        mapping = mapping_text(point.evaluation.point, inputs.trace.topology)
-        rows.append(f"<tr>{cells}<td>{page_text(mapping)}</td></tr>")
+        mapping = inputs.texts.of(point.evaluation.point)
+        rows.append(f"<tr>{cells}<td>{_breakable(mapping)}</td></tr>")
     table = f"<table><thead><tr>{head}<th>mapping</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
     return [_section("Trade-offs", front_pictures(front) + table, f"{front_text(front)}.")]
 
@@ -163,7 +168,28 @@ def _row(row: RankedRow, measured: bool) -> str:
         "" if busiest is None else f"{busiest.partition} {100 * busiest.busy / busiest.core_time:.1f} %",
     ]
     numbers = "".join(f'<td class="n">{page_text(cell)}</td>' for cell in cells)
-    return f"<tr>{numbers}<td>{page_text(row.mapping)}</td></tr>"
+    return f"<tr>{numbers}<td>{_breakable(row.mapping)}</td></tr>"
+
+
+def _breakable(mapping: str) -> str:
+    """Return a mapping for the page, whose lines may end behind a comma; it is still what ``--mapping`` takes."""
+    return page_text("".join(f"{atom} " if atom.endswith(",") else atom for atom in atoms(mapping)))
+
+
+def _cores(inputs: ReportInputs) -> list[str]:
+    """Return the section of what each number of cores gives; none where there is only one number."""
+    rows = best_by_cores(inputs.study, inputs.texts.platform)
+    if not rows:
+        return []
+    body = "".join(
+        f'<tr><td class="n">{row.label}</td><td class="n">{page_text(time_text(row.makespan, row.tick_unit))}'
+        f'</td><td class="n">{"" if row.speedup is None else f"{row.speedup:.2f}x"}</td>'
+        f"<td>{_breakable(inputs.texts.of(row.point))}</td></tr>"
+        for row in rows
+    )
+    head = "".join(f'<th class="n">{name}</th>' for name in ("cores", "makespan", "speed-up")) + "<th>mapping</th>"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return [_section("The best that was found for each number of cores", table, pays_text(inputs.study, rows))]
 
 
 def _reasons(inputs: ReportInputs) -> str:

@@ -1,27 +1,40 @@
 """The ranking of a study and the table of given mappings: rows, aligned text, JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
+from dse.formats.mapping_text import MappingTexts
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import PartitionAccount, TickUnit
 from dse.model.measurement import MeasuredPoint
 from dse.model.study import Evaluation, ObjectiveAxis, Study
 from dse.model.trace import Topology
+from dse.report.mapping_cells import ShownMappings, wide_note
 from dse.report.measured import Measurements, main_state, measured_json, measured_text
 from dse.report.quantities import percent_text, ratio, time_text, value_text
 from dse.report.tables import NamesTable
 
 OBJECTIVES_SHOWN = 3
 """So many of the objectives that rank have a column in the text; the page and the JSON show all."""
+OTHERS = ("speed-up", "to bound", "busiest")
+WIDTH = 100
+"""Columns of a table where no terminal says another number."""
+GAP = 3
+"""Columns between two columns of a table."""
+LEAST_MAPPING = 32
+"""A mapping has at least so many columns."""
+SAME = "the same"
+NEAR = 0.001
+"""Makespans that differ by less of the smaller one than this tell nothing apart."""
+NEAR_SHOWN = 2
+"""So many rows are shown that hardly differ from the one above them."""
 COLUMNS_SHOWN = 4
 """Columns between rank and mapping in the text, unless more objectives rank."""
-NAMES_SHOWN = 5
-"""Of a partition, at most this many actors are named in a table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +72,8 @@ class RankedRow:
     partitions: int
     busiest: Busiest | None
     mapping: str
+    """As ``--mapping`` takes it."""
+    point: DesignPoint
     digest: str
     values: tuple[RankedValue, ...] = ()
     measured: MeasuredPoint | None = None
@@ -75,17 +90,15 @@ def busiest_partition(point: DesignPoint, accounts: Sequence[PartitionAccount]) 
     return found
 
 
+NAMES_SHOWN = 5
+"""Of a partition, at most this many actors are named where the platform is not known."""
+
+
 def mapping_text(point: DesignPoint, topology: Topology, *, shown: int = NAMES_SHOWN) -> str:
-    """Return a mapping in one line: ``P0:a,b P1:c,d,+3``, and the clocks that were chosen; it may break at blanks."""
+    """Return a mapping in short, ``P0:a,b P1:c,d,+3``, where the platform is not known; ``MappingTexts`` is exact."""
     groups = (f"{p.name}:{_names([topology.actors[a].name for a in p.actors], shown)}" for p in point.partitions)
     clocks = dict.fromkeys(unit_text(p) for p in point.partitions if p.clock_mhz is not None)
     return " ".join((*groups, *clocks))
-
-
-def unit_text(partition: Partition) -> str:
-    """Return the unit of a partition, with its clock if that was chosen: ``cpu@1200MHz``."""
-    clock = partition.clock_mhz
-    return partition.unit if clock is None else f"{partition.unit}@{float(clock):.11g}MHz"
 
 
 def _names(names: Sequence[str], shown: int) -> str:
@@ -94,8 +107,14 @@ def _names(names: Sequence[str], shown: int) -> str:
     return ",".join([*names[: shown - 1], f"+{len(names) - shown + 1}"])
 
 
+def unit_text(partition: Partition) -> str:
+    """Return the unit of a partition, with its clock if that was chosen: ``cpu@1200MHz``."""
+    clock = partition.clock_mhz
+    return partition.unit if clock is None else f"{partition.unit}@{float(clock):.11g}MHz"
+
+
 def ranked_rows(
-    study: Study, topology: Topology, count: int, measured: Measurements | None = None
+    study: Study, texts: MappingTexts, count: int, measured: Measurements | None = None
 ) -> tuple[RankedRow, ...]:
     """Return the first ``count`` rows of the ranking, with what was ``measured`` of them."""
     bound = study.lower_bounds[0].makespan
@@ -108,7 +127,8 @@ def ranked_rows(
             gap=None if bound == 0 else e.makespan / bound - 1,
             partitions=len(e.point.partitions),
             busiest=busiest_partition(e.point, e.partitions),
-            mapping=mapping_text(e.point, topology),
+            mapping=texts.of(e.point),
+            point=e.point,
             digest=e.digest,
             values=_values(study, rank - 1),
             measured=None if measured is None else measured.of(e.digest),
@@ -151,30 +171,118 @@ def speedup(baseline: Evaluation | None, evaluation: Evaluation) -> float | None
     return ratio(baseline.makespan, evaluation.makespan)
 
 
-def ranking_table(rows: Sequence[RankedRow]) -> Table:
-    """Return the ranking as a table that fits 100 columns; long mappings wrap in the last column.
+def near_ties(rows: Sequence[RankedRow]) -> list[tuple[RankedRow, ...]]:
+    """Return the rows in groups: a row and those behind it that take at most ``NEAR`` of its makespan longer.
 
-    Many objectives, or measured times, leave no room for what is said of the makespan: the busiest partition goes, then
-    bound and speed-up.
+    Where another objective ranks than the makespan, each row is a group.
     """
-    table = NamesTable()
-    table.add_column("#", justify="right")
+    groups: list[list[RankedRow]] = []
+    for row in rows:
+        if groups and not row.values and row.makespan <= groups[-1][0].makespan * (1 + NEAR):
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    return [tuple(group) for group in groups]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    """What a line of the ranking shows: its cells but the mapping, and the row, or words in place of its mapping."""
+
+    cells: tuple[str, ...]
+    row: RankedRow | None = None
+    beside: RankedRow | None = None
+    """The row that the mapping is compared with."""
+    words: str = ""
+
+
+def ranking_table(rows: Sequence[RankedRow], texts: MappingTexts, width: int = WIDTH) -> tuple[Table, str]:
+    """Return the ranking as a table of ``width`` columns, and what is to be said below it (mostly nothing).
+
+    Rows that tell nothing apart stand together: the first one in full, of the others two, by how much longer they take.
+    Many objectives, measured times or a narrow terminal leave no room for what is said of the makespan: the busiest
+    partition goes, then bound and speed-up. Mappings break between names; long ones are shown by ``ShownMappings``.
+    """
     heads = cost_columns(rows)[:OBJECTIVES_SHOWN]
     heads = heads if MAKESPAN in heads else (*heads, MAKESPAN)
-    for name in heads:
-        width = max((len(cost_cells(row)[name]) for row in rows), default=0)
-        table.add_column(name, justify="right", overflow="fold", min_width=width)  # a long head wraps, no value does
-    measured, state = measured_head(rows), main_state(row.measured for row in rows)
-    ran = () if measured is None else (measured,)
-    others = ("speed-up", "to bound", "busiest")[: COLUMNS_SHOWN - len(heads) - len(ran)]
-    for name in (*ran, *others):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("mapping", overflow="fold")
-    for row in rows:
-        costs = (cost_cells(row)[name] for name in heads)
-        times = [measured_text(row.measured, state) for _ in ran]
-        table.add_row(str(row.rank), *costs, *times, *_other_cells(row)[: len(others)], row.mapping)
+    ran = () if (measured := measured_head(rows)) is None else (measured,)
+    most = COLUMNS_SHOWN - len(heads) - len(ran)
+    room = 0
+    for others in range(max(0, most), -1, -1):
+        lines = list(_lines(rows, heads, ran, others))
+        plain = _plain_table(rows, heads, ran, others, lines)
+        room = width - width_of(plain) - GAP
+        if room >= LEAST_MAPPING:
+            break
+    shown = ShownMappings.of(texts, rows[0].point, max(LEAST_MAPPING, room))
+    mappings = [_mapping_lines(line, rows[0], shown) for line in lines]
+    table = _headed(rows, heads, ran, others)
+    table.add_column("mapping", no_wrap=True, min_width=max(len(text) for cell in mappings for text in cell))
+    for line, mapping in zip(lines, mappings, strict=True):
+        table.add_row_of_lines(*line.cells, last=mapping)
+    return table, wide_note(shown, [cell[0] for cell in mappings])
+
+
+def _plain_table(
+    rows: Sequence[RankedRow], heads: Sequence[str], ran: Sequence[str], others: int, lines: Sequence[_Line]
+) -> Table:
+    """Return the table without the mappings."""
+    table = _headed(rows, heads, ran, others)
+    for line in lines:
+        table.add_row(*line.cells)
     return table
+
+
+def _headed(rows: Sequence[RankedRow], heads: Sequence[str], ran: Sequence[str], others: int) -> NamesTable:
+    """Return a table without rows that has all columns but the mapping."""
+    table = NamesTable()
+    table.add_column("#", justify="right")
+    for name in heads:
+        least = max((len(cost_cells(row)[name]) for row in rows), default=0)
+        table.add_column(name, justify="right", overflow="fold", min_width=least)  # a long head wraps, no value does
+    for name in (*ran, *OTHERS[:others]):
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _lines(rows: Sequence[RankedRow], heads: Sequence[str], ran: Sequence[str], others: int) -> Iterator[_Line]:
+    """Yield the lines of the ranking."""
+    state = main_state(row.measured for row in rows)
+
+    def times(row: RankedRow) -> list[str]:
+        return [measured_text(row.measured, state) for _ in ran]
+
+    for first, *near in near_ties(rows):
+        costs = (cost_cells(first)[name] for name in heads)
+        yield _Line(cells=(str(first.rank), *costs, *times(first), *_other_cells(first)[:others]), row=first)
+        shown = [row for number, row in enumerate(near) if number < NEAR_SHOWN or row.measured is not None]
+        for row in shown:
+            cells = (str(row.rank), _longer(row, first), *times(row), *[""] * others)
+            yield _Line(cells=cells, row=row, beside=first)
+        if len(near) > len(shown):
+            words = f"{len(near) - len(shown)} more that take {_at_most(near[-1], first)}"
+            yield _Line(cells=("",) * (2 + len(ran) + others), words=words)
+
+
+def _at_most(row: RankedRow, first: RankedRow) -> str:
+    longer = _longer(row, first)
+    return longer if longer == SAME else f"at most {longer.removeprefix('+')} longer"
+
+
+def _longer(row: RankedRow, first: RankedRow) -> str:
+    """Return by how much a row takes longer than another one."""
+    return SAME if row.makespan == first.makespan else f"+{100 * (row.makespan / first.makespan - 1):.2g} %"
+
+
+def _mapping_lines(line: _Line, first: RankedRow, shown: ShownMappings) -> list[str]:
+    """Return the lines of the last cell: the mapping, or its difference from a row above."""
+    if line.row is None:
+        return [line.words]
+    if line.beside is not None:
+        return shown.beside(line.row.point, line.beside.point, line.beside.rank)
+    if line.row is first or shown.short is shown.texts:
+        return shown.full(line.row.point)
+    return shown.beside(line.row.point, first.point, first.rank)
 
 
 def _other_cells(row: RankedRow) -> tuple[str, str, str]:
@@ -190,9 +298,20 @@ def _busy_percent(busiest: Busiest) -> str:
     return percent_text(busiest.busy, busiest.core_time)
 
 
+def plain_console(width: int = WIDTH) -> Console:
+    """Return a console that makes plain text of so many columns."""
+    return Console(width=width, color_system=None, highlight=False, markup=False, emoji=False)
+
+
+def width_of(table: Table) -> int:
+    """Return the columns that a table takes where nothing limits it."""
+    console = plain_console(10_000)
+    return Measurement.get(console, console.options, table).maximum
+
+
 def render(*parts: Table | str, console: Console | None = None) -> str:
-    """Return tables and lines as plain text of at most 100 columns, without trailing blanks."""
-    plain = console or Console(width=100, color_system=None, highlight=False, markup=False, emoji=False)
+    """Return tables and lines as plain text without trailing blanks; tables fit the console, else 100 columns."""
+    plain = console or plain_console()
     with plain.capture() as capture:
         for part in parts:
             plain.print(part, soft_wrap=isinstance(part, str))

@@ -1,5 +1,7 @@
 """Tables of the terminal: aligned columns under a line, cells shown as they are."""
 
+from collections.abc import Sequence
+
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
@@ -15,3 +17,7 @@ class NamesTable(Table):
     def add_row(self, *cells: str) -> None:  # type: ignore[override]  # plain cells only, no styles of rows
         """Add a row."""
         super().add_row(*map(shown, cells))
+
+    def add_row_of_lines(self, *cells: str, last: Sequence[str]) -> None:
+        """Add a row whose last cell has several lines."""
+        super().add_row(*map(shown, cells), "\n".join(map(shown, last)))

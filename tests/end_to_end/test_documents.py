@@ -3,8 +3,8 @@
 A quoted command is a line ``$ command`` in a fenced ``console`` block. Lines below it, up to the next command, are its
 output: they must appear in the real output, in order, with numbers of seconds masked; ``...`` stands for what is left
 out, lines or, inside of a line, characters. Of a command that measures the machine all numbers are masked, and nothing
-is compared where there is no compiler to measure with. Pages whose commands build on each other are tested as a whole,
-see ``stories``.
+is compared where there is no compiler to measure with. Words behind ``console``, and files that a page asks its reader
+to write: see ``steps``. A page is followed from its beginning to its end, in a folder of its own.
 """
 
 import contextlib
@@ -13,15 +13,14 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from dse.base.errors import BuildError
-from dse.cli.main import main
-from dse.native.toolchain import find_compiler
-from tests.end_to_end.stories import is_story
+from dse.cli.main import build_parser, main
+from dse.native.toolchain import Compiler, find_compiler
+from tests.end_to_end.steps import QuotedCommand, WrittenFile, steps
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / n for n in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
@@ -31,31 +30,9 @@ NUMBERS = re.compile(r"\d[\d.,]*( [pnum]?s\b)?|#")
 TIMES = re.compile(r"\d+(\.\d+)? ?(s|ms|seconds)\b|\d+(\.\d+)? ?[kM]?firings/s|\d+(\.\d+)? evaluations/s")
 
 
-def quoted_commands() -> Iterator[tuple[str, str, list[str]]]:
-    """(document, command, expected output lines) in document order."""
-    for document in DOCUMENTS:
-        if is_story(document):
-            continue
-        for block in re.findall(r"^```console\n(.*?)^```", document.read_text(), re.M | re.S):
-            command, output = "", list[str]()
-            for line in block.splitlines():
-                if line.startswith("$ "):
-                    if command:
-                        yield document.relative_to(ROOT).as_posix(), command, output
-                    command, output = line[2:], []
-                else:
-                    output.append(line)
-            if command:
-                yield document.relative_to(ROOT).as_posix(), command, output
-
-
-COMMANDS = list(quoted_commands())
-
-
-@pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that looks like a checkout, in which commands may write."""
-    return make_checkout(tmp_path_factory.mktemp("checkout"))
+STEPS = {document: tuple(steps(document.read_text())) for document in DOCUMENTS}
+FOLLOWED = [document for document in DOCUMENTS if STEPS[document]]
+MEASURED = [d for d in DOCUMENTS if any(isinstance(step, QuotedCommand) and step.measured for step in STEPS[d])]
 
 
 def make_checkout(folder: Path) -> Path:
@@ -137,25 +114,67 @@ def masked(line: str) -> str:
     return re.sub(r"\s+", " ", TIMES.sub("#", line)).strip()
 
 
-@pytest.mark.parametrize(("document", "command", "output"), COMMANDS, ids=[f"{d}: {c}"[:70] for d, c, _ in COMMANDS])
-def test_quoted_command(document: str, command: str, output: list[str], checkout: Path) -> None:
-    code, text = run_command(command, checkout)
-    assert code == 0, f"{document}: {command}\n{text}"
-    if measures(command) and not compiler_is_there():
-        pytest.skip("the command ran, but there is no compiler to measure with, so its output is another one")
+def name_of(document: Path) -> str:
+    return document.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("document", FOLLOWED, ids=map(name_of, FOLLOWED))
+def test_document(document: Path, tmp_path: Path) -> None:
+    follow_all(document, tmp_path, measured=False)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("DSE_MEASURED_PAGES" not in os.environ, reason="DSE_MEASURED_PAGES=1 builds and measures")
+@pytest.mark.parametrize("document", MEASURED, ids=map(name_of, MEASURED))
+def test_document_with_measurements(document: Path, tmp_path: Path, native_compiler: Compiler) -> None:
+    follow_all(document, tmp_path, measured=True)
+
+
+def follow_all(document: Path, folder: Path, *, measured: bool) -> None:
+    """Do what a page asks for, in order; commands of ``measured`` blocks are only looked at, unless it is asked."""
+    make_checkout(folder)
+    for step in STEPS[document]:
+        if isinstance(step, WrittenFile):
+            write(document, step, folder)
+        elif measured or not step.measured:
+            follow(document, step, folder)
+        else:
+            verb, *arguments = shlex.split(step.command)[1:]
+            build_parser(verb).parse_args([verb, *arguments])
+
+
+def write(document: Path, file: WrittenFile, folder: Path) -> None:
+    """Write a file of a page."""
+    assert Path(file.path).parts[0] not in NEEDED_FOLDERS, f"{document.name} writes {file.path}, a link"
+    path = folder / file.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(file.text)
+
+
+def follow(document: Path, step: QuotedCommand, folder: Path) -> None:
+    """Run one command of a page and compare what it prints."""
+    code, text = run_command(step.command, folder)
+    assert code == step.exit_code, f"{document.name}: {step.command}\n{text}"
+    varies = step.measured or measures(step.command)
+    if step.command.startswith(("make test", "make lint")) or (varies and not compiler_is_there()):
+        return  # it was not run, or the machine has nothing to measure with and its output is another one
     real = iter(text.splitlines())
-    for line in output:
-        if line.strip() in ("", "...") or command.startswith(("make test", "make lint")):
-            continue
-        assert any(fits(line, found, numbers=not measures(command)) for found in real), (
-            f"{document}: {command} does not print: {line}\n{text}"
+    for line in step.output:
+        assert line.strip() in ("", "...") or any(fits(line, found, numbers=not varies) for found in real), (
+            f"{document.name}: {step.command} does not print: {line}\n{text}"
         )
 
 
 def test_the_two_commands_are_quoted() -> None:
-    commands = [c for d, c, _ in COMMANDS if d == "README.md"]
+    commands = [step.command for step in STEPS[ROOT / "README.md"] if isinstance(step, QuotedCommand)]
     assert "make explore" in commands
     assert "make test" in commands
+
+
+def test_the_tutorial_writes_and_measures() -> None:
+    tutorial = STEPS[ROOT / "docs" / "tutorial.md"]
+    assert [step.path for step in tutorial if isinstance(step, WrittenFile)][3] == "first/first.xdf"
+    assert any(step.measured for step in tutorial if isinstance(step, QuotedCommand))
 
 
 def test_quoted_paths_exist() -> None:
@@ -180,3 +199,9 @@ def test_no_private_words() -> None:
             with contextlib.suppress(UnicodeDecodeError):
                 found += [name for line in path.read_text().splitlines() if words.search(line)]
     assert sorted(set(found)) == []
+
+
+def test_the_changelog_has_one_line_for_each_thing() -> None:
+    lines = (ROOT / "CHANGELOG.md").read_text().split("\n## ", 1)[1].splitlines()[1:]
+    assert [line for line in lines if line and not line.startswith(("- ", "#"))] == []
+    assert [line for line in lines if len(line) > 130] == []

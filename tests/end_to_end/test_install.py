@@ -134,7 +134,10 @@ def test_the_dockerfile_runs_only_what_is_tested() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("docker") is None, reason="there is no docker")
 def test_the_dockerfile_builds_where_docker_is() -> None:
-    name = succeeds("docker", "build", "--quiet", ".", folder=ROOT).strip()
-    assert succeeds("docker", "run", "--rm", name, "--version", folder=ROOT) == f"dse {dse.__version__}\n"
+    base = re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.M)[0]
+    docker = shutil.which("docker")
+    if docker is None or subprocess.run([docker, "pull", "-q", base], capture_output=True).returncode != 0:
+        pytest.skip("there is no docker, or it cannot get what the image begins with")
+    name = succeeds(docker, "build", "--quiet", ".", folder=ROOT).strip()
+    assert succeeds(docker, "run", "--rm", name, "--version", folder=ROOT) == f"dse {dse.__version__}\n"

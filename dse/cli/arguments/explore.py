@@ -94,5 +94,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="measure the best mapping in place and search again, at most N times, until the ranking is stable;"
         " each search has the whole --budget",
     )
+    parser.add_argument(
+        "--dialect",
+        choices=("exelixi", "turnus", "streamblocks", "art"),
+        default="exelixi",
+        help="of the mapping files: whose tools are to read them (default: exelixi)",
+    )
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK)")
     parser.add_argument("--resume", action="store_true", help="continue the search whose results are in the folder")

@@ -324,3 +324,12 @@ def test_a_warning_of_a_mapping_names_who_gave_it(p: dse.Program, tmp_path: Path
     with pytest.warns(dse.DseWarning, match="digest") as found:
         p.estimate(saved)
     assert found[0].filename == __file__
+
+
+def test_graphs_of_other_tools_are_programs() -> None:
+    graph = ROOT / "tests" / "graphs" / "camera.xml"
+    once, ten = dse.load(graph, iterations=1), dse.load(graph, iterations=10)
+    assert ten.trace.n_firings == 10 * once.trace.n_firings
+    assert ten.estimate().makespan > once.estimate().makespan
+    with pytest.raises(dse.OptionError, match="iterations is 0"):
+        dse.load(graph, iterations=0)

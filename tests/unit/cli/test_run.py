@@ -115,3 +115,19 @@ def test_wrong_usage_is_told(
 def test_a_missing_network_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(tmp_path / "None.xdf")]) == 1
     assert "None.xdf" in capsys.readouterr().err
+
+
+STARVED = "actor Starved () bool In ==> bool Out : say: action In:[a] ==> Out:[a] end end"
+
+
+def test_nothing_fires_is_a_warning_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    network_of(tmp_path, (STARVED,), "a=Starved b=Starved a.Out->b.In b.Out->a.In")
+    for options in ((), ("--why",)):
+        assert main(["run", str(tmp_path / "Top.xdf"), *options]) == 0
+        error = capsys.readouterr().err
+        assert "warning: nothing fired: this is what the actors wait for" in error
+        assert error.count("  a") == 1
+    assert main(["run", str(tmp_path / "Top.xdf"), "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["estimate", str(tmp_path / "Top.xdf")]) == 1
+    assert "= a" in capsys.readouterr().err

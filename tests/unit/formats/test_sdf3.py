@@ -65,6 +65,11 @@ def read_text(tmp_path: Path, text: str) -> DataflowGraph:
     return read_sdf3(str(path))
 
 
+def test_a_buffer_holds_at_least_its_initial_tokens(tmp_path: Path) -> None:
+    found = read_text(tmp_path, CAMERA.read_text().replace('dstPort="pixel"', 'dstPort="pixel" initialTokens="9"'))
+    assert found.channels[0].capacity_tokens == 9
+
+
 @pytest.mark.parametrize("size", ["-1", "0", "inf"])
 def test_sizes_without_end_are_none(tmp_path: Path, size: str) -> None:
     found = read_text(tmp_path, CAMERA.read_text().replace('sz="8"', f'sz="{size}"'))

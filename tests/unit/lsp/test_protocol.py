@@ -84,11 +84,12 @@ def test_a_closed_file_has_no_diagnostics(served: tuple[Client, Scene]) -> None:
 def test_a_file_changed_by_another_program(served: tuple[Client, Scene]) -> None:
     client, scene = served
     client.open(scene.actor)
+    client.ask("hover", scene.actor, 0, 0)  # the text is checked before this is answered
     before = scene.unit.read_text()
-    scene.unit.write_text(before.replace("COUNT", "MANY"))
+    scene.unit.write_text(before.replace("twice", "doubled"))
     change = {"uri": scene.unit.as_uri(), "type": 2}
     client.notify("workspace/didChangeWatchedFiles", {"changes": [change]})
-    client.diagnostics(scene.actor, "unknown variable 'COUNT'")
+    client.diagnostics(scene.actor, "the unit 'lib.Tools' declares no 'twice'")
     scene.unit.write_text(before)
     os.utime(scene.unit, (1, 1))
     client.notify("workspace/didChangeWatchedFiles", {"changes": [change]})
@@ -98,10 +99,10 @@ def test_a_file_changed_by_another_program(served: tuple[Client, Scene]) -> None
 def test_other_xml_is_none_of_ours(served: tuple[Client, Scene]) -> None:
     client, scene = served
     other = scene.folder / "pom.xml"
-    client.open(other, "<project")
+    client.open(other, "unit A: int B = 1; end")
     assert client.ask("hover", other, 0, 2) is None
     assert client.request("textDocument/documentSymbol", {"textDocument": {"uri": other.as_uri()}}) == []
-    client.change(other, "<projects")
+    client.change(other, "unit A: int B = ; end")
     client.open(scene.unit, "unit Tools: int COUNT = ; end")
     client.diagnostics(scene.unit, "expected an expression")
     assert not client.kept("textDocument/publishDiagnostics", other)

@@ -86,6 +86,13 @@ def starts(part: str, lines: list[str], line: int, column: int, token: str) -> b
     return False
 
 
+def test_a_range_is_no_number() -> None:
+    for text in ("1..2", "1.5e3", "0x1F", "12", ".5", "2."):
+        kinds = tokenize("", text, Gatherer())
+        assert starts("numbers", [text], 1, 1, kinds.texts[0]), text
+    assert not starts("numbers", ["1..2"], 1, 1, "1.")
+
+
 def test_the_package_names_what_is_there() -> None:
     contributed = PACKAGE["contributes"]
     named = [PACKAGE["main"], *(one["configuration"] for one in contributed["languages"])]

@@ -71,3 +71,9 @@ def test_a_broken_text_keeps_the_rest(scene: Scene, cut: str) -> None:
     assert scene.definition(scene.network, 'Class name="lib.A|dder"') == ["lib/Adder.cal:8 Adder"]
     assert scene.definition(scene.network, 'src-port="Ou|t"') == ["lib/Adder.cal:8 Out"]
     assert any("Instance one" in line for line in scene.outline(scene.network))
+
+
+def test_every_entry_of_an_outline_has_a_name(scene: Scene) -> None:
+    scene.edit(scene.network, '<XDF name=" "><Port name=" &#10; "/></XDF>')
+    names = [line.split(" [")[0].split()[1:] for line in scene.outline(scene.network)]
+    assert all(names), names

@@ -21,7 +21,7 @@ from dse.report.measured import (
 from dse.report.ranking import ranked_rows, ranking_table, render, row_json
 from dse.report.why import reasons_of
 from tests.unit.explore.random_problems import problem_of
-from tests.unit.report.test_reports import study_of
+from tests.unit.report.test_reports import study_of, texts_of
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +64,12 @@ def test_the_state_that_is_shown_is_the_one_with_the_most_runs() -> None:
 
 def test_the_table_has_a_column_only_where_something_was_measured(case: tuple[Problem, Study, Estimate]) -> None:
     problem, study, _ = case
-    plain = ranked_rows(study, problem.trace.topology, 4)
-    assert "measured" not in render(ranking_table(plain))
+    texts = texts_of(problem)
+    plain = ranked_rows(study, texts, 4)
+    assert "measured" not in render(ranking_table(plain, texts)[0])
     assert "measured" not in row_json(plain[0])
-    rows = ranked_rows(study, problem.trace.topology, 4, measured(study, [Fraction(2), None]))
-    text = render(ranking_table(rows))
+    rows = ranked_rows(study, texts, 4, measured(study, [Fraction(2), None]))
+    text = render(ranking_table(rows, texts)[0])
     assert "measured (far)" in text
     assert "busiest" not in text  # there is no room for it
     assert max(map(len, text.splitlines())) <= 100
@@ -126,7 +127,8 @@ def test_the_page_shows_both(case: tuple[Problem, Study, Estimate]) -> None:
     topology, found = problem.trace.topology, measured(study, [Fraction(2), None])
     page = report_page(
         ReportInputs(
-            study=study, trace=problem.trace, rows=ranked_rows(study, topology, 5, found), estimate=estimate,
+            study=study, trace=problem.trace, rows=ranked_rows(study, texts_of(problem), 5, found),
+            texts=texts_of(problem), estimate=estimate,
             reasons=reasons_of(topology, study.ranking[0].point, estimate, study.lower_bounds),
             manifest=(), measured=found,
         )
@@ -134,4 +136,5 @@ def test_the_page_shows_both(case: tuple[Problem, Study, Estimate]) -> None:
     assert '<th class="n">measured</th>' in page
     assert "Estimated and measured" in page
     assert "not measured: it needs 9 cores" in page
-    assert page.count('<td class="n">') % len(ranked_rows(study, topology, 5, found)) == 0
+    ranking = page.split("<h2>The best that was found")[0]
+    assert ranking.count('<td class="n">') % len(ranked_rows(study, texts_of(problem), 5, found)) == 0

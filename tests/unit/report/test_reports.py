@@ -11,6 +11,7 @@ import pytest
 from dse.estimate.engine import make_engine
 from dse.explore.space.build import build_space
 from dse.explore.space.space import Space, SpaceOptions
+from dse.formats.mapping_text import MappingTexts
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import Deadlock, DeadlockRow, Estimate, FiringTimes, PartitionAccount
 from dse.model.problem import Problem
@@ -20,7 +21,7 @@ from dse.report.gantt import gantt_picture, occupancy, steady_window
 from dse.report.html import ReportInputs, report_page
 from dse.report.network_picture import network_picture, place
 from dse.report.quantities import percent_text, time_text
-from dse.report.ranking import busiest_partition, mapping_text, ranked_rows, ranking_table, render, row_json
+from dse.report.ranking import busiest_partition, ranked_rows, ranking_table, render, row_json
 from dse.report.svg import Bar, stacked_bars
 from dse.report.why import CORE_CATEGORIES, deadlock_lines, partition_table, reason_lines, reasons_of
 from tests.unit.explore.random_problems import BOX, problem_of
@@ -30,6 +31,10 @@ from tests.unit.explore.test_buffers import pipeline, spread
 def space_of(problem: Problem) -> Space:
     buffers = problem.trace.topology.buffers
     return build_space(problem.trace.topology, BOX, SpaceOptions(capacities=((4,) * len(buffers),)))
+
+
+def texts_of(problem: Problem) -> MappingTexts:
+    return MappingTexts(topology=problem.trace.topology, platform=BOX)
 
 
 def study_of(problem: Problem) -> tuple[Study, Estimate]:
@@ -74,30 +79,21 @@ def test_times_and_shares() -> None:
 
 def test_ranking_rows_and_table(case: tuple[Problem, Study, Estimate]) -> None:
     problem, study, _ = case
-    rows = ranked_rows(study, problem.trace.topology, 4)
+    rows = ranked_rows(study, texts_of(problem), 4)
     assert [row.rank for row in rows] == [1, 2, 3, 4]
     assert study.baseline is not None
     assert rows[0].speedup == study.baseline.makespan / study.ranking[0].makespan
     assert rows[0].gap == pytest.approx(1.0, abs=0.01)
-    text = render(ranking_table(rows))
+    table, note = ranking_table(rows, texts_of(problem))
+    assert note == ""
+    text = render(table)
     assert max(map(len, text.splitlines())) <= 100
     assert "makespan" in text
     assert all(line == line.rstrip() for line in text.splitlines())
     assert row_json(rows[0])["unit"] == "ps"
     without = dataclasses.replace(study, baseline=None, lower_bounds=(LowerBound(makespan=0, reason="nothing"),))
-    row = ranked_rows(without, problem.trace.topology, 1)[0]
+    row = ranked_rows(without, texts_of(problem), 1)[0]
     assert (row.speedup, row.gap) == (None, None)
-
-
-def test_long_names_wrap_within_the_width() -> None:
-    actors = tuple(
-        TraceActor(name=f"decoder/very_long_actor_name_{i}", class_name="A", inputs=(), outputs=(), actions=())
-        for i in range(40)
-    )
-    topology = Topology(name="wide", actors=actors, buffers=())
-    space = build_space(topology, BOX, SpaceOptions(capacities=((),)))
-    point = space.to_point(next(space.candidates()))
-    assert mapping_text(point, topology).endswith("+36")
 
 
 def test_one_busy_actor_is_told_what_it_would_give_to_be_faster() -> None:
@@ -197,7 +193,8 @@ def test_the_page_is_whole_and_loads_nothing(case: tuple[Problem, Study, Estimat
     topology = problem.trace.topology
     page = report_page(
         ReportInputs(
-            study=study, trace=problem.trace, rows=ranked_rows(study, topology, 5), estimate=estimate,
+            study=study, trace=problem.trace, rows=ranked_rows(study, texts_of(problem), 5), texts=texts_of(problem),
+            estimate=estimate,
             reasons=reasons_of(topology, study.ranking[0].point, estimate, study.lower_bounds),
             manifest=(("tool", "dse <1>"),),
         )

@@ -57,6 +57,11 @@ def test_a_state_is_no_fifo_but_its_actor_has_state() -> None:
     assert not topology.actors[0].stateless
 
 
+def test_a_token_between_two_actors_is_no_state() -> None:
+    topology = graph_trace(graph(2, (0, (1,), 1, (1,), 1)), (1, 1), 1).topology
+    assert [buffer.initial_tokens for buffer in topology.buffers] == [1]
+
+
 @given(made=consistent_graphs())
 @settings(max_examples=100, deadline=None)
 def test_a_trace_is_a_whole_number_of_iterations(made: tuple[DataflowGraph, tuple[int, ...]]) -> None:

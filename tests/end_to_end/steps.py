@@ -1,16 +1,15 @@
-"""Pages that tell a story: what they write, type and read builds on what came before, in one folder.
+"""What a page asks its reader to do: files to write and commands to type, in order.
 
-A page is a story if a fenced block names a file behind its language: the block is written to that file. A ``console``
-block holds commands and what they print, as in ``test_documents``; words behind ``console`` say more:
+A fenced block that names a file behind its language (``cal first/Wave.cal``) is written to that file. A ``console``
+block holds commands and what they print; words behind ``console`` say more:
 
-* ``exit=N``: the command of the block ends with that exit code;
+* ``exit=N``: the commands of the block end with that exit code;
 * ``measured``: it builds programs and measures, so numbers are not compared; it is run by ``make test-full`` alone.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 _BLOCK = re.compile(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", re.M | re.S)
 _FILE = re.compile(r"[\w.-]+(?:/[\w.-]+)*\.\w+")
@@ -54,8 +53,3 @@ def quoted(body: str, words: list[str]) -> Iterator[QuotedCommand]:
         command, *output = part.splitlines()
         code = codes[0] if codes else 0
         yield QuotedCommand(command=command, output=tuple(output), exit_code=code, measured="measured" in words)
-
-
-def is_story(document: Path) -> bool:
-    """Tell whether a page asks its reader to write files."""
-    return any(isinstance(step, WrittenFile) for step in steps(document.read_text()))
