@@ -89,6 +89,8 @@ def test_v_prints_the_stages_and_vv_their_beginning(capsys: pytest.CaptureFixtur
     assert " s: reading the program" not in first.err
     assert main([*estimate, "-vv"]) == 0
     assert " s: reading the program" in capsys.readouterr().err
+    assert main([*estimate, "-v", "--quiet"]) == 0
+    assert " s  weighing the firings" in capsys.readouterr().err
     assert main(["check", PINGPONG, "-v"]) == 0
     assert "  dse check" in capsys.readouterr().err
     assert main(["check", PINGPONG + "x", "-v"]) == 1
