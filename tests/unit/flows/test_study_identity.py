@@ -106,6 +106,7 @@ NOT_AN_INPUT = {
     "source_paths": "what it changes is the trace", "problem": "its options are listed one by one",
     "budget": "more of it continues a study", "workers": "no result depends on it",
     "cluster": "no result depends on it", "best": "what is delivered, not what is searched",
+    "dialect": "what is delivered, not what is searched",
     "out": "where it is", "resume": "what is tried here",
     "measure": "what is run after the search", "refine": "the weights that it changes are an input",
 }  # fmt: skip

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "dse/fifo.hpp"
@@ -66,6 +67,7 @@ class Actor {
   Condition condition = Condition::ready;
   bool finished = false;      // a source of its own is used up
   bool needs_steady = false;  // several of its writers may be at work while it looks at their FIFOs
+  std::int64_t shown_every = std::numeric_limits<std::int64_t>::max();  // firings until a visit publishes and goes on
   int site_now = -1;
   Pulse* pulse = nullptr;
   Log log;
@@ -134,6 +136,7 @@ class Visit {
         self_(self),
         home_(home),
         next_(self.log.next<Id>()),
+        unshown_(self.shown_every),
         timer_(self.pulse->records, self.singled, self.log.made()) {
     ports.each([](auto& port) { port.refresh(); });
     while (self.needs_steady && !steady()) {
@@ -157,6 +160,10 @@ class Visit {
       timer_.fired(self_.log.actor(), action, self_.log.made() + (next_ - self_.log.next<Id>()));
     }
     *next_++ = static_cast<Id>(action);
+    if (--unshown_ == 0) {
+      ports.each([this](auto& port) { port.publish(self_); });
+      unshown_ = self_.shown_every;
+    }
   }
 
   Ports ports;
@@ -180,6 +187,7 @@ class Visit {
   Actor& self_;
   Ports& home_;
   Id* next_;
+  std::int64_t unshown_;  // firings that are left until what they moved is published
 #if DSE_TIMED
   FiringTimer timer_;
 #else

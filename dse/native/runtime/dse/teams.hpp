@@ -27,6 +27,7 @@ struct Member {
   std::size_t index = 0;              // in the network's table
   bool polled = false;                // it may become ready without a member of the partition having waked it
   std::int64_t longest_visit = 1;     // firings, where the policy stays with an actor
+  std::int64_t shown_every = visit_firings;  // firings, after which a visit publishes what has moved
   std::vector<std::size_t> readers;   // places of those it writes to in this partition, in the order of the FIFOs
   std::vector<std::size_t> writers;   // and of those it reads from
   std::vector<Channel*> inputs;       // all
@@ -149,7 +150,13 @@ class TeamBuilder {
       channel.writer_wakes_at = channel.capacity / 2;
       target.incoming.push_back(&channel);
     }
-    member(info.source).polled = member(info.target).polled = true;
+    // The other end is to begin, or to go on, while this one is at work: with visits that fill a FIFO, or empty it, before
+    // they say so, two threads take turns.
+    const std::int64_t quarter = channel.capacity / (4 * std::max<std::int64_t>(info.least_tokens, 1));
+    for (Member* end : {&member(info.source), &member(info.target)}) {
+      end->polled = true;
+      end->shown_every = std::min(end->shown_every, std::max<std::int64_t>(quarter, 1));
+    }
   }
 
   /// An output asks all its readers or none: it does so for the most demanding of them.
@@ -176,6 +183,9 @@ class TeamBuilder {
       const auto crossing = std::count_if(one.inputs.begin(), one.inputs.end(),
                                           [](const Channel* channel) { return channel->crossing; });
       actor.needs_steady = crossing > 1;
+      if (crosses) {
+        actor.shown_every = one.shown_every;
+      }
     }
   }
 
