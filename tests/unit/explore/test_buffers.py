@@ -127,20 +127,20 @@ def test_other_sizes_may_need_less_than_minimal_ones_and_it_is_told() -> None:
 
 @pytest.mark.parametrize("method", ["critical", "heavy", "top-down"])
 def test_the_tolerance_counts_from_the_quicker_of_own_and_maximal(method: SizingMethod) -> None:
-    """A case in which larger FIFOs are slower: 349 ticks with minimal sizes, 311 with maximal ones, 296 between."""
-    case = random_case(random.Random(73), SMALL)
+    """A case in which larger FIFOs are slower: 60 cycles with minimal sizes, 58 with maximal ones, 56 between."""
+    case = random_case(random.Random(63), SMALL)
     tables, engine = build_tables(case.problem), CompiledEngine(case.problem)
     without = size_buffers(tables, engine, case.point, "critical", Fraction(0))
     best = without.curve[-1]
-    assert (without.own, best.makespan, without.maximal.makespan) == (None, 296, 311)
+    assert (without.own, best.makespan, without.maximal.makespan) == (None, 56, 58)
     point = replace(case.point, capacities=best.capacities)
     found = size_buffers(tables, engine, point, method, Fraction(0), with_own=True)
     assert found.own == found.quickest_known == best
-    assert found.chosen.makespan <= 296
+    assert found.chosen.makespan <= 56
     assert found.maximal == without.maximal
     assert slower_note(found).startswith("larger FIFOs are slower here: ")
-    assert method == "heavy" or "the mapping's own sizes (88 B) take 296 cycles" in slower_note(found)
-    assert method == "heavy" or "the maximal ones 5.1 % longer" in slower_note(found)
+    assert method == "heavy" or "the mapping's own sizes (20 B) take 56 cycles" in slower_note(found)
+    assert method == "heavy" or "the maximal ones 3.6 % longer" in slower_note(found)
     slow = size_buffers(tables, engine, replace(point, capacities=without.minimal.capacities), method, with_own=True)
     assert slow.quickest_known == slow.maximal
 

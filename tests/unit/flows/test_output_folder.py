@@ -172,6 +172,7 @@ def test_a_second_search_keeps_everything_of_the_first_one(program: Path, tmp_pa
     for number, before in enumerate(kept[:-1], start=1):
         end = "" if number == 1 else f"-{number}"
         assert (out / f"study-previous{end}.sqlite").read_bytes() == before.pop(STORE_NAME)
+        assert (out / f"study-previous{end}.yaml").read_bytes() == before.pop("study.yaml")
         assert tree(out / f"results-previous{end}") == before
     assert heard == [
         "",
@@ -268,7 +269,8 @@ def test_a_delivery_that_is_killed_leaves_no_ranking_without_its_files(
     class Killed(BaseException):
         pass
 
-    for instant in range(8):
+    steps = 8
+    for instant in range(steps + 1):
         out = tmp_path / f"out-{instant}"
         shutil.copytree(tmp_path / "old", out)
         calls = []
@@ -280,11 +282,11 @@ def test_a_delivery_that_is_killed_leaves_no_ranking_without_its_files(
             put(stage, folder, name)
 
         monkeypatch.setattr(deliver_module, "put_in_place", kill)
-        if instant < 7:
+        if instant < steps:
             with pytest.raises(Killed):
                 explore(options(program, out, budget=30, best=4, resume=True))
         else:
             explore(options(program, out, budget=30, best=4, resume=True))
         found = {name: data for name, data in tree(out).items() if name in new or name in old}
-        assert json.loads(found["ranking.json"]) if instant == 7 else "ranking.json" not in found
-        assert found == new if instant == 7 else True
+        assert json.loads(found["ranking.json"]) if instant == steps else "ranking.json" not in found
+        assert found == new if instant == steps else True

@@ -81,6 +81,7 @@ INPUTS = (
     case("missing_weights", "zero", "weights", "missing weights"),
     case("platform", "faster.yaml", "platform", "weights"),  # nominal weights carry the clock of their unit
     case("platform", "larger.yaml", "platform"),
+    case("gpu_capable", ("t",), "gpu-capable and pinned", "platform", "identical actors"),
     case("partitions", (1, 3), "partitions"),
     case("partitions", (2, 2), "partitions"),
     case("pins", (("s", "cpu"),), "gpu-capable and pinned"),
@@ -108,6 +109,8 @@ NOT_AN_INPUT = {
     "cluster": "no result depends on it", "best": "what is delivered, not what is searched",
     "dialect": "what is delivered, not what is searched",
     "out": "where it is", "resume": "what is tried here",
+    "graph": "what it changes is the trace", "study_file": "where the options are from",
+    "measured_in": "the weights and the platform that it changes are inputs",
     "measure": "what is run after the search", "refine": "the weights that it changes are an input",
 }  # fmt: skip
 FREE = (
