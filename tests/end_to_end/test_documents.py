@@ -119,7 +119,9 @@ def name_of(document: Path) -> str:
 
 
 @pytest.mark.parametrize("document", FOLLOWED, ids=map(name_of, FOLLOWED))
-def test_document(document: Path, tmp_path: Path) -> None:
+def test_document(document: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if compiler_is_there() and any(isinstance(s, QuotedCommand) and measures(s.command) for s in STEPS[document]):
+        request.getfixturevalue("native_compiler")  # what all native programs share is compiled already
     follow_all(document, tmp_path, measured=False)
 
 
