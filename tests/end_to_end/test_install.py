@@ -106,7 +106,7 @@ def test_the_wheel_of_the_source_archive_works_away_from_the_checkout(tmp_path: 
     run("example pingpong jpeg")
     run("explore actors/pingpong/pingpong.xdf --weights nominal --out result --json --quiet")
     assert (work / "result" / "best-01.xcf").exists()
-    run("run actors/jpeg/jpeg.xdf -o picture.png --quiet")
+    run("run actors/jpeg/jpeg.xdf -o picture.png --quiet --execution python")
     assert (work / "picture.png").read_bytes() == (ROOT / "actors/jpeg/expected/picture.png").read_bytes()
     run("new mine")
     where = "import dse, unittest; print(dse.__file__); unittest.main('test_mine', argv=['test_mine'])"

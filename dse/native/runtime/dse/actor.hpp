@@ -161,7 +161,7 @@ class Visit {
     }
     *next_++ = static_cast<Id>(action);
     if (--unshown_ == 0) {
-      ports.each([this](auto& port) { port.publish(self_); });
+      ports.each([](auto& port) { port.expose(); });  // who sleeps is waked at the end of the visit
       unshown_ = self_.shown_every;
     }
   }

@@ -183,6 +183,12 @@ class TeamBuilder {
       const auto crossing = std::count_if(one.inputs.begin(), one.inputs.end(),
                                           [](const Channel* channel) { return channel->crossing; });
       actor.needs_steady = crossing > 1;
+      if (actor.needs_steady) {
+        // A level that was not asked for again is of an earlier moment, and a long visit comes to where it ends.
+        for (Channel* channel : one.inputs) {
+          channel->reader_refill = Channel::always_refill;
+        }
+      }
       if (crosses) {
         actor.shown_every = one.shown_every;
       }
