@@ -6,6 +6,7 @@ goes away at the end. A script is told nothing unless it asks, with ``progress=T
 
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -70,18 +71,16 @@ class _NotebookLine:
 
     def __init__(self, display: Callable[..., Any]) -> None:
         self._display = display
-        self._handle: Any = None
+        self._id = uuid.uuid4().hex
+        self._begun = False
 
     def show(self, text: str) -> None:
-        data = {"text/plain": text}
-        if self._handle is None:
-            self._handle = self._display(data, raw=True, display_id=True)
-        else:
-            self._handle.update(data, raw=True)
+        update, self._begun = self._begun, True  # first: an interrupt may come while it is shown
+        self._display({"text/plain": text}, raw=True, display_id=self._id, update=update)
 
     def clear(self) -> None:
-        if self._handle is not None:
-            self._handle.update({"text/plain": ""}, raw=True)
+        if self._begun:
+            self.show("")
 
 
 class _TerminalLine:

@@ -2,7 +2,7 @@
 //
 // Both ends count tokens for ever (64 bits do not overflow); a position modulo the size of the storage is a place in it.
 // An end works on a copy of its position and publishes it at the end of a visit, so a whole visit's tokens become
-// visible, and their space free, with one store. What the other end has published is read once for each visit: a choice
+// visible, and their space free, with one store; long visits between threads do so on their way too. What the other end has published is read once for each visit: a choice
 // of actions so sees one moment. Where both ends are run by one thread, the loads and stores are plain ones on all
 // common machines, and nobody writes the cache lines but that thread.
 #pragma once
