@@ -13,6 +13,7 @@ from dse.api.picture import Picture
 from dse.base.errors import OptionError
 from dse.base.escaping import shown
 from dse.flows.explore import Explored
+from dse.flows.refine import Refinement
 from dse.formats.mapping_text import mapping_text as exact_text
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import TickUnit
@@ -126,6 +127,10 @@ class Exploration:
     """The sizes of FIFOs, in tokens, that a mapping as text need not say."""
     folder: Path | None
     """Where mapping files, ranking, report and study are kept; None where nothing is."""
+    rounds: tuple[Refinement, ...] = ()
+    """What each round of ``refine`` changed."""
+    ended: str = ""
+    """Why there were no more rounds, in words; empty where all that were asked for were made, or none."""
 
     @property
     def study(self) -> Study:
