@@ -10,6 +10,7 @@ from dse.base.errors import OptionError
 from dse.cli.explore import search
 from dse.cli.problem_arguments import refuse_empty
 from dse.cli.streams import print_json, say, terminal_width
+from dse.cli.timing import note_stage
 from dse.flows.studies import (
     SHOWN,
     Difference,
@@ -39,11 +40,19 @@ def run(args: argparse.Namespace) -> int:
         case "run":
             return _run(args)
         case "show":
-            return _show(read_results(args.places[0]), json=args.json, quiet=args.quiet)
+            return _show(_read(args.places[0]), json=args.json, quiet=args.quiet)
         case "compare":
-            return _compare([read_results(place) for place in args.places], json=args.json)
+            return _compare([_read(place) for place in args.places], json=args.json)
         case _:
-            return _export(read_results(args.places[0]), args.output)
+            return _export(_read(args.places[0]), args.output)
+
+
+def _read(place: str) -> Results:
+    """Return the results at a place; as ``read_results``."""
+    note_stage(f"reading {place}")
+    found = read_results(place)
+    note_stage("printing")
+    return found
 
 
 def _check(args: argparse.Namespace) -> None:

@@ -206,6 +206,12 @@ FILES: tuple[FileTarget, ...] = (
         ),
     ),
     FileTarget(
+        name="slam",
+        file="bakery/Archi/2Cores.slam",
+        mutations=_XML,
+        commands=("estimate net.trace --platform bakery/Archi/2Cores.slam --weights w",),
+    ),
+    FileTarget(
         name="platform",
         file="board.yaml",
         mutations=_YAML,
