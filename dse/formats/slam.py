@@ -57,7 +57,7 @@ def _name(reader: XmlReader) -> str:
 def _component(instance: etree._Element) -> str:
     """Return which component an instance is of; empty where it does not say."""
     refs = [e for e in instance.iter(etree.Element) if local_name(e).lower() == "componentref"]
-    names = (value for e in refs for key, value in e.attrib.items() if _bare(key) == "name")
+    names = (str(value) for e in refs for key, value in e.attrib.items() if _bare(key) == "name")
     return next(names, "") or next(((e.text or "").strip() for e in refs), "")
 
 

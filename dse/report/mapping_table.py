@@ -76,15 +76,28 @@ def _mapping_cells(
     mappings = [row.point for row in rows if not _is_named(row, room)]
     if not mappings:
         return [[row.name or ""] for row in rows], ""
-    shown = ShownMappings.of(texts, max(mappings, key=lambda point: len(texts.of(point))), room)
-    first = mappings[0] if differences and shown.short is not texts else None
-    cells = [[row.name or ""] if _is_named(row, room) else _lines(row.point, first, shown) for row in rows]
-    return cells, wide_note(shown, [cell[0] for cell in cells], whole)
+    largest = max(mappings, key=lambda point: len(texts.of(point)))
+    cells = _Cells(room, ShownMappings.of(texts, largest, room), mappings[0] if differences else None)
+    found = [cells.of(row) for row in rows]
+    return found, wide_note(cells.shown, [cell[0] for cell in found], whole)
 
 
-def _lines(point: DesignPoint, first: DesignPoint | None, shown: ShownMappings) -> list[str]:
-    """Return the lines of a mapping, or of what is other in it than in the ``first`` one."""
-    return shown.full(point) if first is None or point is first else shown.beside(point, first, "the first")
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """How the rows of a table are shown; ``first``: the mapping that the others may be compared with."""
+
+    room: int
+    shown: ShownMappings
+    first: DesignPoint | None
+
+    def of(self, row: MappingRow) -> list[str]:
+        """Return the lines of the last cell of a row."""
+        shown, first, point = self.shown, self.first, row.point
+        if _is_named(row, self.room):
+            return [row.name or ""]
+        if first is None or point is first or shown.short is shown.texts:
+            return shown.full(point)
+        return shown.beside(point, first, "the first")
 
 
 def _is_named(row: MappingRow, room: int) -> bool:
