@@ -14,7 +14,7 @@ from dse.base.errors import OptionError
 from dse.base.escaping import shown
 from dse.flows.explore import Explored
 from dse.flows.refine import Refinement
-from dse.formats.mapping_text import mapping_text as exact_text
+from dse.formats.mapping_text import mapping_text
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import TickUnit
 from dse.model.study import Front, LowerBound, StopReason, Study
@@ -96,7 +96,7 @@ class Ranking(Sequence[RankedMapping]):
         return RankedMapping(
             rank=index + 1,
             point=evaluation.point,
-            mapping=exact_text(evaluation.point, topology, self._found.setting.platform, capacities=self._usual),
+            mapping=mapping_text(evaluation.point, topology, self._found.setting.platform, capacities=self._usual),
             makespan=evaluation.makespan,
             tick_unit=evaluation.tick_unit,
             speedup=None if alone is None or not evaluation.makespan else alone / evaluation.makespan,

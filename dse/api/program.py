@@ -25,7 +25,7 @@ from dse.api.given import (
 from dse.api.markup import block, line, note
 from dse.api.measured import MeasuredMapping, MeasuredMappings
 from dse.api.progress import ProgressChoice, told
-from dse.api.reading import MappingReader, as_paths
+from dse.api.reading import MappingReader, each_of
 from dse.api.sized import SizedFifos
 from dse.base.cores import usable_cores
 from dse.base.errors import OptionError
@@ -147,7 +147,7 @@ class Program:
 
     def compare(
         self,
-        mappings: Iterable[GivenMapping | None] | AnyPath,
+        mappings: GivenMapping | Iterable[GivenMapping | None],
         *,
         buffers: GivenBuffers | None = None,
         clocks: GivenClocks | None = None,
@@ -160,7 +160,7 @@ class Program:
         Options and errors are those of ``estimate``, for each mapping alike.
         """
         changes = self._reader.changes(buffers, clocks, release, transfers)
-        read = self._reader.read_all(as_paths(mappings), sized=changes.tokens is not None)
+        read = self._reader.read_all(each_of(mappings), sized=changes.tokens is not None)
         found = []
         with told(progress, self.setting.tables.tick_unit) as telling:
             for number, one in enumerate(read, start=1):
@@ -288,7 +288,7 @@ class Program:
 
     def measure(
         self,
-        mappings: Iterable[GivenMapping | None] | AnyPath | None = None,
+        mappings: GivenMapping | Iterable[GivenMapping | None] | None = None,
         *,
         runs: int = 7,
         seconds: float | None = None,

@@ -371,6 +371,7 @@ def test_measured_times_stand_beside_estimates(small: dse.Program, monkeypatch: 
         return found
 
     monkeypatch.setattr(program_module, "measure_points", measured)
+    assert len(small.compare({"P0": list(small.actors)})) == len(small.compare(small.estimate())) == 1
     ran = small.measure([None, {"P0": list(small.actors)}])
     assert [point.digest() for point in asked[0]] == [m.point.digest() for m in ran]
     first, second = ran
