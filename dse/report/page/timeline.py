@@ -5,7 +5,7 @@ the run, and every firing in windows around the longest waits. A wait is a stret
 fires, between two in which one does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -99,19 +99,19 @@ def _columns(
 
     ``index`` and ``start`` hold differences from the firing before, the first of an actor from 0.
     """
-    starts = [t.start[k] for t, k in zip(times, chosen, strict=True)]
-    lengths = [t.end[k] - t.start[k] for t, k in zip(times, chosen, strict=True)]
-    actions = [f[k].astype(np.int64) for f, k in zip(trace.firings, chosen, strict=True)]
-    parts = None if steps is None else [_part_columns(s, c, k) for s, c, k in zip(starts, steps, chosen, strict=True)]
+
+    def of_all(arrays: Iterable[NDArray[np.int64]]) -> dict[str, object]:
+        return column(_joined(arrays), packed=packed)
+
+    pairs = list(zip(times, chosen, strict=True))
+    actions = (ids[k].astype(np.int64) for ids, k in zip(trace.firings, chosen, strict=True))
     return {
         "counts": [len(k) for k in chosen],
-        "index": None if complete else column(_joined([steps_up(k) for k in chosen]), packed=packed),
-        "start": column(_joined([steps_up(s) for s in starts]), packed=packed),
-        "length": column(_joined(lengths), packed=packed),
-        "action": column(_joined(actions), packed=packed),
-        "parts": None
-        if parts is None
-        else [column(_joined([of[k] for of in parts]), packed=packed) for k in range(len(PARTS))],
+        "index": None if complete else of_all(map(steps_up, chosen)),
+        "start": of_all(steps_up(t.start[k]) for t, k in pairs),
+        "length": of_all(t.end[k] - t.start[k] for t, k in pairs),
+        "action": of_all(actions),
+        "parts": None if steps is None else [of_all(part) for part in _parts(pairs, steps)],
     }
 
 
@@ -119,15 +119,17 @@ PARTS = ("scheduling", "reading", "processing")
 """The parts of a firing whose lengths a document holds; what is left of it is writing."""
 
 
-def _part_columns(
-    start: NDArray[np.int64], steps: StepColumns, chosen: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], ...]:
-    """Return the lengths of ``PARTS`` of the chosen firings of an actor."""
-    scheduled, read, computed = steps.scheduled[chosen], steps.read[chosen], steps.computed[chosen]
-    return scheduled - start, read - scheduled, computed - read
+def _parts(
+    pairs: Sequence[tuple[FiringTimes, NDArray[np.int64]]], steps: Sequence[StepColumns]
+) -> Iterator[list[NDArray[np.int64]]]:
+    """Yield for each of ``PARTS`` its lengths, one array for each actor."""
+    both = list(zip(pairs, steps, strict=True))
+    yield [of.scheduled[k] - t.start[k] for (t, k), of in both]
+    yield [of.read[k] - of.scheduled[k] for (_, k), of in both]
+    yield [of.computed[k] - of.read[k] for (_, k), of in both]
 
 
-def _joined(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _joined(arrays: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(0, dtype=np.int64), *arrays])
 
 

@@ -3,19 +3,19 @@
 
 export const PALETTES = {
   light: {
-    partitions: ["#0072b2", "#d55e00", "#009e73", "#aa3377", "#5b4b00", "#56b4e9", "#e69f00", "#222222"],
+    partitions: ["#0661a8", "#bb5408", "#0e9274", "#972f6e", "#5a4a04", "#1597fe", "#c08a07", "#222222"],
     kinds: {
-      processing: "#4477aa", scheduling: "#aa7a00", reading: "#228833", writing: "#66a61e", link_waiting: "#ee6677",
-      blocked_reading: "#bbbbbb", blocked_writing: "#999999", idle: "#d0d0d0", finished: "#eeeeee", unoccupied: "#e8e8e8",
+      scheduling: "#aa7c0c", reading: "#13a28f", processing: "#4477aa", writing: "#676c3c", link_waiting: "#f65a74",
+      unoccupied: "#e6e7ea",
     },
     ink: "#1c1e21", quiet: "#5f6570", line: "#d5d8de", lane: "#f3f4f7", paper: "#ffffff", raised: "#f3f5f8",
     accent: "#0b57d0", path: "#000000", mark: "#ffd400",
   },
   dark: {
-    partitions: ["#3d9be0", "#f08030", "#20c090", "#dd77bb", "#c0b060", "#8cd4ff", "#ffc83d", "#e8e8e8"],
+    partitions: ["#348ef0", "#f07f2c", "#21c88a", "#c177af", "#907444", "#90d8fd", "#ffd75e", "#edf2f0"],
     kinds: {
-      processing: "#6699cc", scheduling: "#ddaa33", reading: "#44bb66", writing: "#99cc44", link_waiting: "#ff8899",
-      blocked_reading: "#666a72", blocked_writing: "#888c94", idle: "#4a4d55", finished: "#2a2c32", unoccupied: "#33363d",
+      scheduling: "#dcab35", reading: "#37a86c", processing: "#8da3e8", writing: "#a7ea1c", link_waiting: "#ff79ad",
+      unoccupied: "#33363d",
     },
     ink: "#e8eaed", quiet: "#a4a9b3", line: "#3c4048", lane: "#1f2227", paper: "#15171b", raised: "#20242a",
     accent: "#8ab4f8", path: "#ffffff", mark: "#ffd400",
@@ -44,7 +44,7 @@ export function partitionColour(index) {
 
 export function kindColour(kind) {
   const { kinds } = palette();
-  return kinds[kind.toLowerCase()] ?? kinds.idle;
+  return kinds[kind.toLowerCase()] ?? kinds.unoccupied;
 }
 
 /** Return the colour, black or white, in which text is readable on a colour such as "#0072b2". */

@@ -1,4 +1,4 @@
-"""The scripts of pages: libraries are those of the manifest, modules become one script, nothing makes markup of text."""
+"""The scripts of pages: libraries are those of the manifest, modules become one script, none makes markup."""
 
 import hashlib
 import json
