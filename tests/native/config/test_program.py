@@ -263,9 +263,7 @@ def test_a_capacity_below_a_rate_is_refused(checked: Path, tmp_path: Path) -> No
 def test_the_version_is_that_of_dse() -> None:
     assert f'#define DSE_VERSION "{dse.__version__}"\n' in SHARED_UNITS[0].text
     headers = [path.read_text() for path in RUNTIME.rglob("*.hpp")]
-    assert not [text for text in headers if f'"{dse.__version__}"' in text], (
-        "the version stands in dse/__init__.py alone"
-    )
+    assert not [text for text in headers if f'"{dse.__version__}"' in text], "it stands in dse/__init__.py alone"
 
 
 @pytest.mark.parametrize("policy", ["ROUND_ROBIN", "NON_PREEMPTIVE", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL"])
