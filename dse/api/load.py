@@ -11,12 +11,20 @@ from dse.api.warned import warn
 from dse.base.errors import OptionError
 from dse.base.registry import nearest_names
 from dse.flows.measured import measuring, output_folder
-from dse.flows.options import NOMINAL, ExploreOptions, GraphOptions, MissingMode, ProblemOptions, parse_memory
+from dse.flows.options import (
+    NOMINAL,
+    ExploreOptions,
+    GraphOptions,
+    MissingMode,
+    ProblemOptions,
+    parse_memory,
+    parse_processor,
+)
 from dse.flows.program import GivenProgram
 from dse.flows.setting import NOTHING, AtHand, Measuring, load_setting
 from dse.model.platform import Platform
 from dse.model.trace import Trace
-from dse.model.weights import WeightTable
+from dse.model.weights import UnitKind, WeightTable
 from dse.run.options import EXECUTION_MODES, FIFO_TOKENS, ExecutionMode, RunOptions
 
 MEASURED = "measured"
@@ -42,6 +50,7 @@ def load(
     allow_files: AnyPath | Sequence[AnyPath] = (),
     iterations: int | None = None,
     graph: str | None = None,
+    processor: str | Mapping[str, str] = "",
     engine: str = "compiled",
     out: AnyPath | None = None,
     progress: ProgressChoice = None,
@@ -57,7 +66,8 @@ def load(
     native functions by ``unit.function``. ``fifo_tokens``, ``loops``, ``frames``, ``max_firings``, ``execution``,
     ``max_memory`` (``"4G"``): of the run; ``allow_files``: folders below which it may read and write any file.
     ``iterations``: of a static graph of another tool, None: about 10,000 firings; ``graph``: one of several in its
-    file. ``engine``: ``"compiled"`` or ``"reference"``. ``progress``: see ``dse.api.progress``.
+    file; ``processor``: the type whose times the CPU cores have, or types by kind (``{"cpu": "arm", "gpu": "dsp"}``).
+    ``engine``: ``"compiled"`` or ``"reference"``. ``progress``: see ``dse.api.progress``.
 
     Warnings are ``DseWarning``; what was assumed is in ``Program.assumed``.
 
@@ -76,7 +86,9 @@ def load(
         missing_weights=missing_weights,
         platform=None if isinstance(platform, Platform) else optional_path(platform, "platform"),
         engine=engine,
-        graph=GraphOptions(graph=graph, iterations=_optional_number("iterations", iterations)),
+        graph=GraphOptions(
+            graph=graph, iterations=_optional_number("iterations", iterations), processors=_processors(processor)
+        ),
         run=RunOptions(
             natives=tuple((natives or {}).items()),
             fifo_tokens=_at_least_one("fifo_tokens", fifo_tokens),
@@ -97,6 +109,13 @@ def load(
     search = _results_in(options, kept)
     folder = output_folder(search, setting.trace.topology.name) if measured else None
     return Program(setting, replace(search, measured_in=folder, of_objects=at_hand != NOTHING, out=None))
+
+
+def _processors(given: str | Mapping[str, str]) -> tuple[tuple[UnitKind, str], ...]:
+    """Return the types of processors by kind of unit. Raises ``OptionError``."""
+    if isinstance(given, str):
+        return (parse_processor(given),) if given else ()
+    return tuple(parse_processor(f"{kind}={name}") for kind, name in given.items())
 
 
 def _at_hand(program: object, platform: object, weights: object) -> AtHand:

@@ -406,3 +406,12 @@ def test_progress_tells_the_gap() -> None:
 def test_what_makes_no_search_is_refused(small: dse.Program, wrong: dict[str, object]) -> None:
     with pytest.raises(dse.OptionError, match=r"not understood|no range"):
         small.explore(**wrong)  # type: ignore[arg-type]
+
+
+def test_graphs_of_other_tools_are_loaded() -> None:
+    camera = ROOT / "tests" / "graphs" / "camera.xml"
+    arm, dsp = (dse.load(camera, iterations=3, processor=of) for of in ("arm", {"cpu": "arm", "gpu": "dsp"}))
+    assert {kind for _, _, kind in arm.weights.compute} == {"cpu"}
+    assert {kind for _, _, kind in dsp.weights.compute} == {"cpu", "gpu"}
+    with pytest.raises(dse.OptionError, match="has no graph 'other'"):
+        dse.load(camera, graph="other")
