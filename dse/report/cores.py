@@ -20,7 +20,10 @@ HARDLY = 1.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoresRow:
-    """The best mapping that was found on so many CPU cores and GPUs. ``speedup``: over one core, None: unknown."""
+    """The best mapping that was found on so many CPU cores and GPUs, with its makespan in ticks.
+
+    ``speedup``: over one core, None: unknown.
+    """
 
     cores: int
     gpus: int
