@@ -26,10 +26,16 @@ export function layoutNetwork(network, available) {
   const widths = network.actors.map((a) => 22 + LETTER * shortName(a.name).length);
   const all = connections(network);
   const layers = layersOf(widths, all);
-  const bands = bandsOf(layers, widths, all, Math.max(available - 4 * MARGIN, Math.max(...widths, 0)));
-  const bandOf = new Map(bands.flatMap((band, k) => band.map((actor) => [actor, k])));
-  const inner = bands.map((band, k) => dagreLayout(band, widths, all.filter((c) => within(c, bandOf, k))));
-  return assemble(inner, bands, bandOf, widths, all);
+  let room = available - 2 * MARGIN, best = null;
+  for (let tries = 0; tries < 4 && (!best || best.width > available); tries += 1) {
+    if (best) room -= best.width - available; // lanes beside the bands take room too, which is known afterwards
+    const bands = bandsOf(layers, widths, all, Math.max(room, ...widths));
+    const bandOf = new Map(bands.flatMap((band, k) => band.map((actor) => [actor, k])));
+    const inner = bands.map((band, k) => dagreLayout(band, widths, all.filter((c) => within(c, bandOf, k))));
+    const found = assemble(inner, bands, bandOf, widths, all);
+    if (!best || found.width < best.width) best = found;
+  }
+  return best;
 }
 
 function within({ source, target }, bandOf, band) {
@@ -87,13 +93,13 @@ function assemble(inner, bands, bandOf, widths, all) {
   const across = all.filter((c) => bandOf.get(c.source) !== bandOf.get(c.target));
   const lanes = new Array(bands.length + 1).fill(0);
   const routes = new Map();
-  let margins = 0;
   for (const c of across) {
     const leave = bandOf.get(c.source) + 1, enter = bandOf.get(c.target);
     const route = { leave, enter, first: lanes[leave]++ };
-    if (leave !== enter) [route.second, route.margin] = [lanes[enter]++, margins++];
+    if (leave !== enter) route.second = lanes[enter]++;
     routes.set(c, route);
   }
+  const margins = shareMargin([...routes.values()].filter((route) => route.leave !== route.enter));
   const left = MARGIN + margins * LANE_GAP;
   const boxes = widths.map(() => null), lines = [], gaps = [], columns = [];
   let y = MARGIN, width = 0;
@@ -116,6 +122,17 @@ function assemble(inner, bands, bandOf, widths, all) {
   for (const c of all.filter((one) => one.source === one.target)) lines.push({ ...c, path: loop(boxes[c.source]) });
   for (const [c, route] of routes) lines.push({ ...c, path: betweenBands(c, route, { boxes, gaps, columns, bandOf }) });
   return { width, height: y + lanes.at(-1) * LANE_GAP + (lanes.at(-1) ? 14 : 0), boxes, lines };
+}
+
+/** Give routes that pass bands a lane beside them, the same one where they do not meet; return how many there are. */
+function shareMargin(routes) {
+  const ends = [], low = (route) => Math.min(route.leave, route.enter), high = (route) => Math.max(route.leave, route.enter);
+  for (const route of routes.sort((a, b) => low(a) - low(b))) {
+    const free = ends.findIndex((end) => end < low(route));
+    route.margin = free < 0 ? ends.length : free;
+    ends[route.margin] = high(route);
+  }
+  return ends.length;
 }
 
 /** Return for each actor of a band the left and right edge of its layer. */
