@@ -44,6 +44,8 @@ function start(page) {
   const compared = html("select", { id: "compared", onchange: update }, ...options("no other"));
   const mappingText = html("p", { class: "note mapping", "aria-live": "polite" });
 
+  let wasComparing = false;
+
   function zoomed(number, from, to) {
     sides.forEach((of, k) => k !== number && of.gantt.zoom(from, to));
   }
@@ -63,9 +65,9 @@ function start(page) {
     sides[0].show(one, null);
     if (other) {
       sides[1].show(other, one);
-      const longest = Math.max(one.makespan, other.makespan);
-      for (const of of sides) of.gantt.zoom(0, longest);
     }
+    if (other || wasComparing) for (const of of sides) of.gantt.within(other ? Math.max(one.makespan, other.makespan) : 0);
+    wasComparing = Boolean(other);
     replace(mappingText, page.rows > mappings.length ? html("span", {}, `The first ${mappings.length} of ${page.rows} ranked mappings can be chosen. `) : null, html("b", {}, one.label), ` ${one.mapping}`,
       ...(other ? [html("br"), html("b", {}, other.label), ` ${other.mapping} `, html("i", {}, `(${changeText(other.makespan, one.makespan)})`)] : []));
     document.documentElement.dataset.ready = `${one.label}${other ? ` ${other.label}` : ""}`;
