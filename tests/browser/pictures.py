@@ -23,8 +23,7 @@ def jpeg(page: Any, folder: Path, out: Path) -> None:
     page.get_by_label("search firings").press("Enter")
     for _ in range(2):
         page.get_by_role("button", name="zoom out").click()
-    first, last = page.locator("#network-sides"), page.locator("#partitions-sides")
-    _picture(page, out / "report.png", first.bounding_box()["y"] - 52, last.bounding_box()["y"] + 150)
+    _picture(page, out / "report.png", _top(page, "#network-sides") - 52, _top(page, "#partitions-sides") + 150)
 
 
 def large(page: Any, folder: Path, out: Path) -> None:
@@ -33,13 +32,17 @@ def large(page: Any, folder: Path, out: Path) -> None:
     _open(page, write_report(folder / "large.html", network(110), firings=22_000, mappings=2))
     page.get_by_label("beside").select_option("1")
     page.wait_for_selector("html[data-ready='#1 #2']", state="attached")
-    top = page.locator("#network-sides").bounding_box()["y"] - 48
+    top = _top(page, "#network-sides") - 48
     _picture(page, out / "report-110.png", top, top + 950)
 
 
 def _open(page: Any, report: Path) -> None:
     page.goto(report.as_uri())
     page.wait_for_selector("html[data-ready]", state="attached")
+
+
+def _top(page: Any, place: str) -> float:
+    return float(page.locator(place).evaluate("e => e.getBoundingClientRect().top + scrollY"))
 
 
 def _picture(page: Any, path: Path, top: float, bottom: float) -> None:

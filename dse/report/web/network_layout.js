@@ -79,7 +79,7 @@ function bandsOf(layers, widths, all, room) {
     for (let begin = end - 1, sum = 0; begin >= 0; begin -= 1) {
       sum += wide[begin];
       if (sum - LAYER_GAP > room && begin < end - 1) break;
-      const of = cost[begin] + (begin ? cut[begin] + 4 : 0) + ((room - Math.min(sum, room)) / room) * 2;
+      const of = cost[begin] + (begin ? cut[begin] + 4 : 0) + ((room - Math.min(sum, room)) / room) * 8;
       if (of < cost[end]) [cost[end], from[end]] = [of, begin];
     }
   }
@@ -100,7 +100,7 @@ function assemble(inner, bands, bandOf, widths, all) {
     routes.set(c, route);
   }
   const margins = shareMargin([...routes.values()].filter((route) => route.leave !== route.enter));
-  const left = MARGIN + margins * LANE_GAP;
+  const left = MARGIN + margins * LANE_GAP + (bands.length > 1 ? 18 : 0);
   const boxes = widths.map(() => null), lines = [], gaps = [], columns = [];
   let y = MARGIN, width = 0;
   inner.forEach((graph, k) => {

@@ -74,7 +74,7 @@ function start(page) {
   }
 
   const tools = document.getElementById("choice");
-  replace(tools, html("label", {}, "mapping ", chosen), html("label", {}, "beside ", compared), mappingText);
+  replace(tools, html("label", { for: "chosen" }, "mapping"), chosen, html("label", { for: "compared" }, "beside"), compared, mappingText);
   if (page.search) curveView(document.getElementById("curve"), page.search);
   if (page.front) frontView(document.getElementById("front"), page.front);
   update();
