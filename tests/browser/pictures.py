@@ -21,7 +21,8 @@ def jpeg(page: Any, folder: Path, out: Path) -> None:
     _open(page, folder / "jpeg" / "report.html")
     page.get_by_label("search firings").fill("idct2d#100")
     page.get_by_label("search firings").press("Enter")
-    for _ in range(2):
+    page.get_by_role("button", name="show the selected firing").click()
+    for _ in range(4):
         page.get_by_role("button", name="zoom out").click()
     _picture(page, out / "report.png", _top(page, "#network-sides") - 52, _top(page, "#partitions-sides") + 150)
 

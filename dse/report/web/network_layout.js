@@ -105,7 +105,8 @@ function assemble(inner, bands, bandOf, widths, all) {
   let y = MARGIN, width = 0;
   inner.forEach((graph, k) => {
     gaps[k] = y;
-    y += lanes[k] ? lanes[k] * LANE_GAP + 14 : 0;
+    const rows = graph.edges().flatMap((edge) => graph.edge(edge).points.map((point) => point.y));
+    y += (lanes[k] ? lanes[k] * LANE_GAP + 14 : 0) + Math.max(0, -Math.min(0, ...rows)); // lines may pass above the boxes
     for (const actor of bands[k]) {
       const node = graph.node(String(actor));
       boxes[actor] = { x: left + node.x - node.width / 2, y: y + node.y - HEIGHT / 2, width: node.width, height: HEIGHT };
@@ -116,7 +117,7 @@ function assemble(inner, bands, bandOf, widths, all) {
       lines.push({ ...c, path: smooth(points.map((p) => ({ x: left + p.x, y: y + p.y }))) });
     }
     width = Math.max(width, left + (graph.graph().width || 0) + MARGIN + lanes[k] + 12);
-    y += (graph.graph().height || HEIGHT) + 6;
+    y += Math.max(graph.graph().height || HEIGHT, ...rows) + 6;
   });
   gaps.push(y);
   for (const c of all.filter((one) => one.source === one.target)) lines.push({ ...c, path: loop(boxes[c.source]) });
