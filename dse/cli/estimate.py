@@ -24,7 +24,7 @@ from dse.model.estimate import Deadlock, DeadlockRow
 from dse.model.trace import Topology
 from dse.report.accounts import accounts_json, accounts_text
 from dse.report.mapping_cells import lines_of
-from dse.report.mapping_table import MappingRow, mapping_table, plain_console
+from dse.report.mapping_table import MappingRow, console_for, mapping_table
 from dse.report.quantities import percent_text, time_text, wrapped
 from dse.report.ranking import render
 from dse.report.why import CORE_CATEGORIES, reason_lines
@@ -117,7 +117,7 @@ def _print(estimated: Estimated, quiet: bool) -> None:
         say(f"assumed: {'; '.join(estimated.assumed)}")
     width = terminal_width()
     table, note = _table(estimated, width)
-    print(render(table, console=plain_console(width)))
+    print(render(table, console=console_for(table, width)))
     if note:
         print(wrapped(note, width))
     for mapping in estimated.mappings:

@@ -21,7 +21,7 @@ from dse.flows.profile import ProfileSettings
 from dse.measure.agreement import Agreement, Divergence
 from dse.measure.comparison import Comparison, Pair
 from dse.report.mapping_cells import lines_of
-from dse.report.mapping_table import fitted_table, plain_console
+from dse.report.mapping_table import console_for, fitted_table
 from dse.report.ranking import render
 from dse.report.tables import NamesTable
 
@@ -106,7 +106,8 @@ def _print(measured: Measured, folder: Path) -> None:
 def _print_state(comparison: Comparison) -> None:
     say(f"cores {comparison.state}: {len(comparison.pairs)} mappings measured, {comparison.left_out} too seldom")
     width = terminal_width()
-    print(render(_pairs_table(comparison, width), console=plain_console(width)))
+    table = _pairs_table(comparison, width)
+    print(render(table, console=console_for(table, width)))
     print(render(_agreement_table(comparison)))
     if comparison.noisy:
         say("the measurements differ by less than three times their noise: the order says little")

@@ -27,7 +27,7 @@ from dse.formats.mapping_text import CompleteTexts
 from dse.formats.tables import csv_text, write_table
 from dse.model.study import Evaluation
 from dse.model.trace import Topology
-from dse.report.mapping_table import MappingRow, mapping_table, plain_console
+from dse.report.mapping_table import MappingRow, console_for, mapping_table
 from dse.report.quantities import time_text, wrapped
 from dse.report.ranking import render
 from dse.report.tables import NamesTable
@@ -177,7 +177,7 @@ def _print_table(heads: Sequence[str], rows: Sequence[MappingRow], topology: Top
     """Print a table of mappings, complete ones: the results do not tell what the platform was."""
     width = terminal_width()
     table, note = mapping_table(heads, rows, CompleteTexts(topology=topology), width=width, whole="--json")
-    print(render(table, console=plain_console(width)))
+    print(render(table, console=console_for(table, width)))
     if note:
         print(wrapped(note, width))
 

@@ -31,6 +31,11 @@ def width_of(table: Table) -> int:
     return Measurement.get(console, console.options, table).maximum
 
 
+def console_for(table: Table, width: int) -> Console:
+    """Return a console of so many columns, of more where a name that is longer would cut the numbers beside it."""
+    return plain_console(max(width, width_of(table)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MappingRow:
     """A row: its cells, and the mapping behind them. ``name``: what is shown where it fits, or where it is no text."""

@@ -14,7 +14,7 @@ from dse.model.study import Evaluation, LowerBound, Study
 from dse.model.trace import Topology, TraceActor
 from dse.report.cores import best_by_cores, cores_json, cores_table, cores_title, pays_text
 from dse.report.mapping_cells import ShownMappings, difference_text, lines_of
-from dse.report.mapping_table import MappingRow, mapping_table, plain_console
+from dse.report.mapping_table import MappingRow, console_for, mapping_table, plain_console
 from dse.report.ranking import RankedRow, near_ties, ranked_rows, ranking_table, render
 from dse.report.tables import NamesTable
 
@@ -227,6 +227,12 @@ def test_columns_go_before_mappings_break(width: int, heads: int) -> None:
     assert "..." not in text
     assert "\u2026" not in text
     assert "x_24/actor_24" in text
+
+
+def test_a_long_name_cuts_no_number() -> None:
+    rows = [MappingRow(cells=("100,000 cycles",), point=point("P0:*"), name="a" * 90 + ".xcf", textual=False)]
+    table, _ = mapping_table(HEADS, rows, SMALL, width=60, whole="--json", keep=1)
+    assert "100,000 cycles   aaa" in render(table, console=console_for(table, 60))
 
 
 def test_mappings_of_an_unknown_platform_say_all() -> None:
