@@ -1,10 +1,10 @@
 """Loops over the record of a run: what each firing waited for, the critical path, and the slack of every firing.
 
 ``m`` is one array of integers, its *memory*, as in ``dse.estimate.compiled.layout``: the first words say where in it
-each table begins (``dse.estimate.compiled.walk`` fills it). Numbers of actions, of entries of the transfer tables (writes
-behind the reads) and of firings (*positions*) run through all actors; a SIMD block stands at its first position. The
-loops go from late to early, so that who made a token and who freed its room is found by counting down: a pointer for
-each buffer and question never goes up again.
+each table begins (``dse.estimate.compiled.walk`` fills it). Actions, entries of the transfer tables (writes behind the
+reads) and firings (*positions*) are numbered through all actors; a SIMD block stands at its first position. Loops go
+from late to early, so that who made a token and who freed its room is found by counting down: a pointer for each buffer
+and question never goes up again.
 """
 
 import numpy as np
@@ -118,7 +118,7 @@ def share_cores(base, order, start, end, partition, core, by_order, before, free
             if time <= start[pos]:
                 since = min(since, time)
                 if chosen < 0 or later(last, end, order, c, chosen):
-                    chosen = c
+                    chosen = np.int64(c)
         if chosen >= 0:
             before[pos], free[pos] = last[chosen], since
             last[chosen] = pos
