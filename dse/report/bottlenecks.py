@@ -38,8 +38,8 @@ class FifoShare:
     """What a FIFO has of the path.
 
     ``moving``: reads and writes of it; ``arrival``: its tokens on their way to another core. ``empty`` and ``full``:
-    how often the path comes through it because its reader waited for tokens, its writer for room; and for how long only
-    that kept the firing from beginning.
+    how often the path comes through it because its reader waited for tokens, its writer for room; and the time in which
+    only that kept a firing from beginning (where two waits overlap it counts once).
     """
 
     name: str
@@ -138,9 +138,29 @@ def _sums(index: _Ints, values: _Ints, size: int) -> _Ints:
 
 def _causes(s: Segments) -> tuple[CauseShare, ...]:
     times = np.bincount(s.cause, minlength=len(Cause))
-    waited = _sums(s.cause, s.waited, len(Cause))
-    shares = [CauseShare(cause=c, times=int(times[c]), waited=int(waited[c])) for c in Cause if c > Cause.STEP]
+    shares = [
+        CauseShare(cause=c, times=int(times[c]), waited=_waited(s, s.cause == c)) for c in Cause if c > Cause.STEP
+    ]
     return tuple(sorted((share for share in shares if share.times), key=lambda share: -share.times))
+
+
+def _waited_by_fifo(s: Segments, mine: NDArray[np.bool_], n: int) -> _Ints:
+    """Return as ``_waited`` of the segments of each FIFO, shape (n,)."""
+    at = np.flatnonzero(mine)
+    at = at[np.argsort(s.cause_buffer[at], kind="stable")]
+    groups = np.split(at, np.searchsorted(s.cause_buffer[at], np.arange(1, n)))
+    return np.array([_waited(s, group) for group in groups[:n]], dtype=np.int64)
+
+
+def _waited(s: Segments, mine: NDArray[np.bool_] | _Ints) -> int:
+    """Return the time in which one or more of some segments were kept by their cause alone."""
+    end = s.start[mine]
+    begin = end - s.waited[mine]
+    if not len(end):
+        return 0
+    later = np.minimum.accumulate(begin[::-1])[::-1]  # ends ascend: what stands behind covers all from here on
+    uncovered = np.minimum(end[:-1], later[1:]) - begin[:-1]
+    return int(np.maximum(uncovered, 0).sum() + end[-1] - begin[-1])
 
 
 def _begins(s: Segments) -> NDArray[np.bool_]:
@@ -195,9 +215,9 @@ def _fifos(trace: Trace, point: DesignPoint, s: Segments) -> tuple[FifoShare, ..
         _sums(s.buffer[moves], s.ticks[moves], n),
         _sums(s.buffer[arrives], s.ticks[arrives], n),
         np.bincount(s.cause_buffer[empty], minlength=n),
-        _sums(s.cause_buffer[empty], s.waited[empty], n),
+        _waited_by_fifo(s, empty, n),
         np.bincount(s.cause_buffer[full], minlength=n),
-        _sums(s.cause_buffer[full], s.waited[full], n),
+        _waited_by_fifo(s, full, n),
     )
     found = [
         FifoShare(
@@ -221,9 +241,7 @@ def _fifos(trace: Trace, point: DesignPoint, s: Segments) -> tuple[FifoShare, ..
 def _link(s: Segments, index: int, name: str) -> LinkShare:
     mine = s.link == index
     waits = mine & (s.cause == Cause.LINK)
-    return LinkShare(
-        name=name, moving=int(s.ticks[mine].sum()), waits=int(waits.sum()), waited=int(s.waited[waits].sum())
-    )
+    return LinkShare(name=name, moving=int(s.ticks[mine].sum()), waits=int(waits.sum()), waited=_waited(s, waits))
 
 
 def _slack(name: str, slack: _Ints) -> ActorSlack:
