@@ -75,6 +75,9 @@ def commands(world: World) -> dict[str, tuple[str, ...]]:
         "estimate": ("estimate", n, "--platform", p, *_ESTIMATE, "--mapping", f"{o}/best-01.xcf"),
         "estimate-json": ("estimate", n, "--platform", p, *_ESTIMATE, "--mapping", f"{o}/best-01.xcf", "--json"),
         "estimate-accounts": ("estimate", n, "--platform", p, *_ESTIMATE, "--accounts"),
+        "why": ("why", n, "--platform", p, *_ESTIMATE, "--mapping", f"{o}/best-01.xcf"),
+        "why-json": ("why", n, "--platform", p, *_ESTIMATE, "--mapping", f"{o}/best-01.xcf", "--json"),
+        "why-program": ("why", n, "--platform", p, *_ESTIMATE, "--path", f"{o}p.csv"),
         "study-show": ("study", "show", o),
         "study-compare": ("study", "compare", o, o),
         "study-export": ("study", "export", o),
@@ -168,7 +171,7 @@ def test_an_imported_trace_has_the_names_that_were_exported(worlds: Worlds) -> N
 def test_json_is_printable_ascii_with_the_names_themselves(worlds: Worlds) -> None:
     _, _, printed = worlds
     named = [command for command in printed if command.endswith("-json")]
-    assert len(named) == 7
+    assert len(named) == 8
     for command in named:
         output = printed[command][1]
         assert output.isascii()
