@@ -6,28 +6,19 @@ from pathlib import Path
 import pytest
 
 from dse.base.cores import usable_cores
-from dse.base.errors import BuildError
 from dse.cli.main import main
 from dse.formats.weights_folder import read_weights_folder
-from dse.native.toolchain import Compiler, find_compiler
+from dse.native.toolchain import Compiler
 from tests.unit.run.programs import SINK, network_of
 
 ROOT = Path(__file__).resolve().parents[2]
 NETWORK = str(ROOT / "actors" / "matrix" / "matrix.xdf")
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _compiler() -> None:
-    try:
-        find_compiler()
-    except BuildError as error:
-        pytest.skip(f"no compiler: {error}")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("native_compiler_of_module")]
 
 
 @pytest.fixture(scope="module")
-def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def weights(native_compiler_of_module: Compiler, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a measured weight set."""
     folder = tmp_path_factory.mktemp("profile") / "weights"
     assert main(["profile", NETWORK, "-o", str(folder), "--runs", "2", "--calibrate", "1", "--samples"]) == 0
@@ -80,7 +71,7 @@ FORM = "#include <cstdint>\nstd::int64_t turned(std::int32_t k) { return -k; }\n
 
 
 def test_natives_of_the_user_are_measured(
-    native_compiler: Compiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     network_of(tmp_path, (BOUND, SINK), "s=S k=Sink s.O->k.I")

@@ -12,25 +12,18 @@ from typing import Any
 import pytest
 
 from dse.base.cores import usable_cores
-from dse.base.errors import BuildError
 from dse.cli.main import main
-from dse.native.toolchain import find_compiler
+from dse.native.toolchain import Compiler
 
 ROOT = Path(__file__).resolve().parents[2]
 JPEG = str(ROOT / "actors" / "jpeg" / "jpeg.xdf")
 SEARCH = ["explore", JPEG, "--budget", "12", "--best", "2"]
 
 
-def can_measure() -> bool:
-    """Whether there is a compiler, and a second core to cross to."""
-    try:
-        find_compiler()
-    except BuildError:
-        return False
-    return len(usable_cores()) > 1
-
-
-pytestmark = pytest.mark.skipif(not can_measure(), reason="measuring needs a C++ compiler and two cores")
+pytestmark = [
+    pytest.mark.skipif(len(usable_cores()) < 2, reason="measuring needs two cores"),
+    pytest.mark.usefixtures("native_compiler_of_module"),
+]
 
 
 def read(out: Path) -> Any:
@@ -44,7 +37,7 @@ def without_times(document: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def explored(native_compiler_of_module: Compiler, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("explored")
     assert main([*SEARCH, "--measure", "1", "--out", str(out), "--quiet"]) == 0
     return out

@@ -12,7 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 import dse
-from tests.native.config.readers import RUNTIME, Readers
+from tests.native.config.readers import Readers
+from tests.native.shared import RUNTIME
 
 ENDLESS = ("--idle-firings", str(10**12))
 
