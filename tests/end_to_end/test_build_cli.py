@@ -172,7 +172,7 @@ def test_a_crash_has_signal_and_actor(
 @pytest.mark.parametrize(
     ("actors", "wiring", "place"),
     [
-        ((THREE, HANGS), "a=Three b=Hangs a.O->b.I", r"; it was in 'b' \(its firing [1-4] or one soon after\)"),
+        ((THREE, HANGS), "a=Three b=Hangs a.O->b.I", r"; it was in 'b', take \(its firing [1-4] or one soon after\)"),
         (
             (RING, RELAY),
             "a=Ring b=Relay a.O->b.I b.O->a.I",
