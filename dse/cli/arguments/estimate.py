@@ -2,7 +2,7 @@
 
 import argparse
 
-from dse.cli.arguments.problem import add_mapping_argument, add_problem_arguments
+from dse.cli.arguments.problem import add_mapping_argument, add_problem_arguments, add_timing_arguments
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,8 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="the clock of a unit (or of each of a kind), over that of the mapping and the weights; may be repeated",
     )
-    parser.add_argument("--transfers", choices=("sequential", "parallel"), help="how the transfers of a firing go")
-    parser.add_argument("--release", choices=("reading", "processing"), help="when input space becomes free")
+    add_timing_arguments(parser, of_mapping=True)
     parser.add_argument(
         "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
     )

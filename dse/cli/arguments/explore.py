@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from dse.cli.arguments.problem import add_problem_arguments
+from dse.cli.arguments.problem import add_problem_arguments, add_timing_arguments
 from dse.cli.option_types import option_integer
 from dse.explore.batch import BATCH
 from dse.explore.methods.registry import METHODS
@@ -42,8 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="clocks from which the search chooses one for a unit (or each of a kind; a+b: in common); may be repeated",
     )
-    parser.add_argument("--transfers", choices=("sequential", "parallel"), default="sequential")
-    parser.add_argument("--release", choices=("reading", "processing"), default="reading")
+    add_timing_arguments(parser)
     parser.add_argument("--method", default="auto", help=f"auto, {', '.join(METHODS.names())} (default: auto)")
     parser.add_argument(
         "--objectives",
