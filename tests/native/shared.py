@@ -18,6 +18,7 @@ import pytest
 from dse.base.caches import cache_folder
 from dse.native.build import BuildOptions
 from dse.native.cache import digest_of
+from dse.native.toolchain import find_compiler, quick_flags
 from dse.native.warm import warm
 
 try:
@@ -71,7 +72,7 @@ def _compiled(source: Path, flags: tuple[str, ...]) -> Path:
     with one_worker(program.with_suffix(".lock")):
         if not program.exists():
             made = program.with_suffix(".part")
-            done = _called(*flags, str(source), "-o", str(made))
+            done = _called(*flags, *quick_flags(find_compiler(COMPILER)), str(source), "-o", str(made))
             assert done.returncode == 0, done.stderr[:6000]
             made.replace(program)
     return program

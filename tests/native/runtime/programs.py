@@ -19,6 +19,15 @@ def built(source: str, variant: str = "plain", *defines: str) -> Path:
     return compiled(HERE / source, *FLAGS, *VARIANTS[variant], *(f"-D{d}" for d in defines))
 
 
+def fan(variant: str = "plain", *, timed: bool = False) -> Path:
+    """Return the program that runs ``fan.hpp``; ``timed``: it can note its visits.
+
+    Under sanitizers both are one: what notes visits runs as the other does where it has no file for them.
+    """
+    defines = ("DSE_TIMED=1",) if timed or variant != "plain" else ()
+    return built("run_fan.cpp", variant, *defines)
+
+
 def output_of(program: Path, *arguments: str, seconds: float = 60, code: int = 0) -> str:
     """Run a program to its end; return what it printed."""
     run = subprocess.run([str(program), *arguments], capture_output=True, text=True, timeout=seconds, check=False)
