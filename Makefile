@@ -61,7 +61,7 @@ test test-quick test-full coverage: export PYTHONDONTWRITEBYTECODE =
 
 # The first command compiles and checks while pip installs.
 test:
-	@$(MAKE) --no-print-directory -j 2 $(WARM) .venv/ready-docs lint
+	@$(MAKE) --no-print-directory -j 2 .venv/ready-docs lint $(WARM)
 	$(BIN)/pytest -q -n $(JOBS) --dist worksteal
 
 test-quick: .venv/ready-run .venv/ready-test
