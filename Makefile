@@ -7,6 +7,8 @@ NETWORK ?= actors/jpeg/jpeg.xdf
 JOBS ?= 2
 SECONDS ?= 600
 FIRST ?= 1000
+PYTEST := $(BIN)/pytest -q -n $(JOBS) --dist worksteal
+COMMA := ,
 
 .PHONY: setup setup-search explore test test-quick test-full fuzz lint bench coverage lock docs clean
 
@@ -62,15 +64,21 @@ test test-quick test-full coverage: export PYTHONDONTWRITEBYTECODE =
 # The first command compiles and checks while pip installs.
 test:
 	@$(MAKE) --no-print-directory -j 2 .venv/ready-docs lint $(WARM)
-	$(BIN)/pytest -q -n $(JOBS) --dist worksteal
+	$(PYTEST)
 
 test-quick: .venv/ready-run .venv/ready-test
-	$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not slow"
+	$(PYTEST) -m "not slow"
 
+# Hours. With DSE_CORPORA (the folder that holds orc-apps) and DSE_REFERENCE_DATA the public corpora too.
 test-full: .venv/ready-run .venv/ready-test
-	DSE_CASES=20000 $(BIN)/pytest -q -n $(JOBS) --dist worksteal tests/property/test_engines_agree.py
-	DSE_NATIVE_CASES=200 $(BIN)/pytest -q -n $(JOBS) --dist worksteal tests/native/same
+	DSE_CASES=20000 $(PYTEST) tests/property/test_engines_agree.py tests/property/test_bounds.py \
+		tests/property/test_search_bounds.py
+	DSE_NATIVE_CASES=200 $(PYTEST) tests/native/same
 	DSE_MEASURED_PAGES=1 $(BIN)/pytest -q tests/end_to_end/test_documents.py -k measurements
+	$(if $(DSE_CORPORA),$(PYTEST) tests/golden tests/unit/frontend tests/unit/program tests/unit/passes)
+	$(if $(DSE_CORPORA),$(BIN)/python -m benchmarks.native.corpora --sanitize address$(COMMA)undefined)
+	$(if $(DSE_CORPORA),$(BIN)/python -m benchmarks.native.corpora --sanitize thread)
+	@$(if $(DSE_CORPORA),,echo "without the public corpora: DSE_CORPORA names no folder that holds orc-apps")
 
 lint: .venv/ready-test
 	$(BIN)/ruff check dse tests benchmarks

@@ -10,13 +10,18 @@ import numpy as np
 
 from dse.base.diagnostics import render
 from dse.base.errors import DseError
+from dse.formats.xcf_write import write_xcf
+from dse.model.design_point import DesignPoint, Partition
 from dse.native.build import BuildOptions
 from dse.native.execution import run_native
 from dse.native.program import NativeProgram, ProgramKind
 from dse.native.toolchain import Compiler, find_compiler
 from dse.program.network import Network
 from dse.run.execution import RunResult, run_network
+from dse.run.instance import capacities
 from dse.run.options import RunOptions
+from dse.run.record import topology_of
+from dse.run.replay import replay_run
 from tests.native.shared import one_worker, shared_folder, warm_once
 
 Outcome = RunResult | str
@@ -76,6 +81,25 @@ def built(network: Network, build: BuildOptions = PLAIN, *, rounds: bool = False
             with tempfile.TemporaryDirectory(prefix="dse-same-") as scratch:
                 app = program.build(Path(scratch), progress=lambda _done, _all: None)
     return Built(network=network, program=program, app=app)
+
+
+def on_two_threads(of: Built, options: RunOptions, folder: Path) -> Outcome:
+    """Return what a program gives on two threads; neighbours in the list of actors are on different ones."""
+    actors = tuple(range(len(of.network.instances)))
+    parts = tuple(Partition(name=f"p{k}", actors=actors[k::2], unit=f"p{k}") for k in range(2) if actors[k::2])
+    path = folder / "two.xcf"
+    point = DesignPoint(partitions=parts, capacities=capacities(of.network, options.fifo_tokens))
+    write_xcf(point, topology_of(of.network), str(path))
+    return of.run(options, path)
+
+
+def illegal_on_two_threads(network: Network, options: RunOptions, folder: Path) -> list[str]:
+    """Return what a run on two threads does that it must not do, the sanitizer of threads being one of its judges."""
+    native = on_two_threads(built(network, THREAD), options, folder)
+    if isinstance(native, str):
+        return [native]
+    replay = replay_run(network, native.trace.firings, options)
+    return [str(i) for i in replay.illegal] + _first_difference("channel", replay.channels, native.channels)
 
 
 def outcome(run: Callable[[], RunResult]) -> Outcome:
