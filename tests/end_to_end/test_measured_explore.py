@@ -1,11 +1,13 @@
 """The main job on this machine: weights are measured, kept and used again, the best mappings are run."""
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,8 @@ from dse.cli.main import main
 from dse.native.toolchain import Compiler
 
 ROOT = Path(__file__).resolve().parents[2]
-JPEG = str(ROOT / "actors" / "jpeg" / "jpeg.xdf")
+JPEG = "actors/jpeg/jpeg.xdf"
+"""As the README has it: places are part of a program, so that this one is built once for both."""
 SEARCH = ["explore", JPEG, "--budget", "12", "--best", "2"]
 
 
@@ -34,6 +37,12 @@ def without_times(document: Any) -> Any:
     """A ranking without what differs from run to run."""
     kept = {key: value for key, value in document.items() if key not in ("one_core_measured", "best")}
     return kept | {"ranking": [{k: v for k, v in row.items() if k != "measured"} for row in document["ranking"]]}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _in_the_checkout() -> Iterator[None]:
+    with contextlib.chdir(ROOT):
+        yield
 
 
 @pytest.fixture(scope="module")

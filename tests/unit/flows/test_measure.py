@@ -142,7 +142,7 @@ def test_a_point_that_fails_is_skipped_with_the_reason(tmp_path: Path) -> None:
 
 
 def test_a_wrong_result_is_not_compared(tmp_path: Path) -> None:
-    bench = made_up_bench(tmp_path)
+    bench = made_up_bench(tmp_path, rounds=40)
     original = bench.program.run
 
     def run(order):
