@@ -6,11 +6,13 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import dse
 from dse.model.trace import Topology
 from tests.native import shared
 
 SOURCE = Path(__file__).with_name("program.cpp")
-FLAGS = ("-std=c++20", "-O0", "-g1", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pthread")
+_WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
+FLAGS = ("-std=c++20", "-O0", "-g1", *_WARNINGS, "-pthread", f'-DDSE_VERSION="{dse.__version__}"')
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 PLAIN = ("-O1",)
 
