@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dse.base.cores import usable_cores
 from dse.base.errors import Diagnostic, OptionError
 from dse.base.escaping import encodable
 from dse.estimate.engine import ENGINES, compile_engine, make_engine, needs_compiling
@@ -26,10 +27,12 @@ from dse.formats.mapping_text import mapping_text
 from dse.formats.weights_folder import read_weights
 from dse.frontend.network.elaborate import load_network
 from dse.measure.comparison import Comparison, Prediction, compare
+from dse.measure.counter import CounterFacts
 from dse.measure.machine import State, machine_moment, unsteady
 from dse.measure.platform import this_machine
 from dse.measure.profiling import Profiler
 from dse.measure.runs import RunOrder
+from dse.measure.samples import CounterKind
 from dse.measure.session import STATES, Candidate, Patience, Session, measure_candidates
 from dse.model.design_point import DesignPoint
 from dse.model.problem import Problem
@@ -37,6 +40,7 @@ from dse.model.trace import Trace, make_trace
 from dse.model.weights import WeightTable
 from dse.run.natives.effects import why_time_matters
 from dse.run.options import PLAIN_RUN, RunOptions
+from dse.run.record import topology_of
 
 _MOST_ESTIMATED = 20_000
 """Of a larger space so many mappings are drawn, of which ``top`` takes the best."""
@@ -83,6 +87,10 @@ class Measured:
     diagnostics: tuple[Diagnostic, ...]
 
 
+_ANY_COUNTER = CounterFacts(kind=CounterKind.NANOSECONDS, hz=1e9, step=1.0, cost=1.0)
+"""For this machine before it is measured: a mapping does not depend on how quick its counter is."""
+
+
 def measure_mappings(options: MeasureOptions, stage: Callable[[str], None] = unheard) -> Measured:
     """Estimate and measure mappings of a network on this machine.
 
@@ -98,6 +106,8 @@ def measure_mappings(options: MeasureOptions, stage: Callable[[str], None] = unh
     for path in inputs:
         if path is not None:
             require_input(path)
+    anybody = this_machine(_ANY_COUNTER, len(usable_cores()))
+    read_mappings(options.mappings, topology_of(loaded.network), anybody)  # what is wrong is said before all is built
     if needs_compiling(options.engine):
         stage(COMPILING)
         compile_engine()

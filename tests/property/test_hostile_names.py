@@ -15,7 +15,6 @@ from dse.cli.main import main
 from dse.formats.trace_store import MAGIC
 from dse.formats.xdf import read_xdf, write_xdf
 from dse.report.page.assets import page_assets
-from tests.native.shared import COMPILER
 from tests.property.hostile_names import (
     ANYWHERE,
     FILE_NAME,
@@ -265,12 +264,8 @@ _OPTIONS = (
 
 
 @pytest.mark.parametrize("command", _OPTIONS, ids=lambda c: " ".join(c).replace("{x}", "X"))
-def test_a_wrong_option_is_shown_but_not_obeyed(
-    worlds: Worlds, command: tuple[str, ...], request: pytest.FixtureRequest
-) -> None:
+def test_a_wrong_option_is_shown_but_not_obeyed(worlds: Worlds, command: tuple[str, ...]) -> None:
     hostile, _, _ = worlds
-    if command[:3] == ("measure", "N", "--mappings") and COMPILER is not None:
-        request.getfixturevalue("native_compiler")  # it builds before it reads them: most of that is built already
     extra = _ESTIMATE if command[0] in ("estimate", "explore", "buffers") and "--engine" not in command else ()
     with contextlib.chdir(hostile.folder):
         arguments = [hostile.network if word == "N" else word.replace("{x}", _BAD) for word in command]
