@@ -27,10 +27,10 @@ from dse.report.mapping_cells import lines_of
 from dse.report.mapping_table import MappingRow, mapping_table, plain_console
 from dse.report.quantities import percent_text, time_text, wrapped
 from dse.report.ranking import render
-from dse.report.tables import NamesTable
 from dse.report.why import CORE_CATEGORIES, reason_lines
 
 DEADLOCK = 3
+_HEADS = ("makespan", "busiest", "sched", "read", "compute", "write", "link", "free")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -147,14 +147,7 @@ def _texts(estimated: Estimated) -> MappingTexts:
 def _table(estimated: Estimated, width: int) -> tuple[Table, str]:
     """Return a line for each mapping, and what is to be said below."""
     rows = [_row(mapping) for mapping in estimated.mappings]
-    return mapping_table(_headed, rows, _texts(estimated), width=width, whole="--json")
-
-
-def _headed() -> NamesTable:
-    table = NamesTable()
-    for name in ("makespan", "busiest", "sched", "read", "compute", "write", "link", "free"):
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
+    return mapping_table(_HEADS, rows, _texts(estimated), width=width, whole="--json", keep=2)
 
 
 def _row(mapping: MappingEstimate) -> MappingRow:

@@ -21,11 +21,12 @@ from dse.flows.profile import ProfileSettings
 from dse.measure.agreement import Agreement, Divergence
 from dse.measure.comparison import Comparison, Pair
 from dse.report.mapping_cells import lines_of
-from dse.report.mapping_table import GAP, LEAST_MAPPING, plain_console, width_of
+from dse.report.mapping_table import fitted_table, plain_console
 from dse.report.ranking import render
 from dse.report.tables import NamesTable
 
 _ROWS_SHOWN = 10
+_HEADS = ("estimated ms", "measured ms", "quartiles", "runs", "error")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -114,25 +115,13 @@ def _print_state(comparison: Comparison) -> None:
 def _pairs_table(comparison: Comparison, width: int) -> Table:
     """Return the mappings that are measured fastest, with their estimates."""
     pairs = sorted(comparison.pairs, key=lambda p: p.measured.median)[:_ROWS_SHOWN]
-    rows = [_times(pair) for pair in pairs]
-    plain = _headed()
-    for cells in rows:
-        plain.add_row(*cells)
-    room = max(LEAST_MAPPING, width - width_of(plain) - GAP)
     names = [pair.prediction.name + ("" if pair.prediction.scored else " (not scored)") for pair in pairs]
-    lines = [lines_of(name, room) if looks_like_mapping(name) else [name] for name in names]
-    table = _headed()
-    table.add_column("mapping", no_wrap=True, min_width=max((len(text) for cell in lines for text in cell), default=0))
-    for cells, cell in zip(rows, lines, strict=True):
-        table.add_row_of_lines(*cells, last=cell)
-    return table
 
+    def lines(room: int) -> list[list[str]]:
+        return [lines_of(name, room) if looks_like_mapping(name) else [name] for name in names]
 
-def _headed() -> NamesTable:
-    table = NamesTable()
-    for name in ("estimated ms", "measured ms", "quartiles", "runs", "error"):
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
+    longest = max(map(len, names), default=0)
+    return fitted_table(_HEADS, [_times(pair) for pair in pairs], lines, longest=longest, width=width, keep=2)
 
 
 def _times(pair: Pair) -> tuple[str, ...]:
