@@ -401,6 +401,8 @@ def glimpse_study(path: Path) -> StoredStudy | None:
     """
     try:
         data = path.read_bytes()
+        if not data:  # a search has just made it
+            return None
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.deserialize(data)
             return _stored(path, connection)

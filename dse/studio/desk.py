@@ -4,6 +4,7 @@ Everything here runs in one thread, that of the server's loop, but ``_estimate``
 from threads of their own and hand over through ``post``.
 """
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -40,12 +41,13 @@ from dse.studio.messages import (
 )
 from dse.studio.searching import Found, SearchFromHere
 from dse.studio.session import Session
+from dse.studio.sharing import Shared, write_shared
 from dse.studio.views import Asked, Views
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outside:
-    """How a desk reaches the rest: ``send`` answers all pages, ``post`` hands a call of a thread to that of the desk."""
+    """How a desk reaches others: ``send`` answers all pages, ``post`` hands a call of a thread to that of the desk."""
 
     send: Callable[[Answer], None]
     post: Callable[[Callable[[], None]], None]
@@ -156,7 +158,7 @@ class Desk:
             case Save():
                 return answer_of(answers.saved(self._save(), "xcf"))
             case Share():
-                raise OptionError("sharing is not there yet")
+                self._share()
             case _:
                 assert_never(command)
         return None
@@ -235,8 +237,29 @@ class Desk:
     # Files
 
     def _save(self) -> Path:
-        """Write the design as a mapping file under a name that is free. Raises ``FormatError``, ``OptionError``."""
-        path = next(p for n in count(1) if not (p := self._folder / f"studio-{n:02d}.xcf").exists())
+        """Write the design as a mapping file under a name that is free. Raises ``FormatError``."""
+        path = self._free("xcf")
         topology, platform = self._around.topology, self._around.platform
         write_xcf(self.session.design.point, topology, str(path), platform=platform)
         return path
+
+    def _free(self, suffix: str) -> Path:
+        """Return the first name of a numbered file that is free."""
+        return next(p for n in count(1) if not (p := self._folder / f"studio-{n:02d}.{suffix}").exists())
+
+    def _share(self) -> None:
+        """Write the design, and the one that is pinned, as a page; all pages are told when it is there."""
+        designs = [Shared(label="the design", design=self.session.design)]
+        if self.session.pinned is not None:
+            designs.append(Shared(label="the pinned design", design=self.session.pinned))
+        path = self._free("html")
+
+        def write() -> None:
+            try:
+                write_shared(path, self.setting, self._engine, designs)
+                answer = answers.saved(path, "html")
+            except DseError as error:
+                answer = answers.error(error)
+            self._outside.post(partial(self._outside.send, answer_of(answer)))
+
+        threading.Thread(target=write, name="dse-studio-share", daemon=True).start()

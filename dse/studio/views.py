@@ -44,26 +44,11 @@ class Views:
         head = {"type": "estimate", "revision": asked.revision}
         try:
             estimate = self._estimation.estimate(asked.design)
-            view = self._view(asked.design, estimate)
+            view = view_of(self._estimation, asked.design, estimate, "the design", DETAIL)
             change = self._change(asked, estimate)
         except DseError as error:
             return {**head, "error": answers.error(error)}
         return {**head, "view": view, "change": change, "seconds": round(time.perf_counter() - started, 4)}
-
-    def _view(self, design: Design, estimate: Estimate) -> dict[str, object]:
-        setting = self._estimation.basis(design).setting
-        topology = setting.trace.topology
-        text = mapping_text(design.point, topology, setting.platform)
-        found = mapping_estimate("the design", design.point, estimate, setting)
-        return mapping_view(
-            setting.trace,
-            design.point,
-            estimate,
-            label="the design",
-            mapping=text,
-            lines=found.deadlock or tuple(reason_lines(found.reasons, estimate)),
-            detail=DETAIL,
-        )
 
     def _change(self, asked: Asked, estimate: Estimate) -> dict[str, object] | None:
         now = self._note(asked.design, summary_of(estimate))
@@ -86,6 +71,28 @@ class Views:
         while len(self._known) > KEPT:
             self._known.popitem(last=False)
         return summary
+
+
+def design_view(estimation: Estimation, design: Design, label: str, detail: Detail) -> dict[str, object]:
+    """Return the view of a design. Raises: as ``Engine.estimate``."""
+    return view_of(estimation, design, estimation.estimate(design), label, detail)
+
+
+def view_of(
+    estimation: Estimation, design: Design, estimate: Estimate, label: str, detail: Detail
+) -> dict[str, object]:
+    """Return the view of a design whose estimate, with firing times, is at hand."""
+    setting = estimation.basis(design).setting
+    found = mapping_estimate(label, design.point, estimate, setting)
+    return mapping_view(
+        setting.trace,
+        design.point,
+        estimate,
+        label=label,
+        mapping=mapping_text(design.point, setting.trace.topology, setting.platform),
+        lines=found.deadlock or tuple(reason_lines(found.reasons, estimate)),
+        detail=detail,
+    )
 
 
 def _key(design: Design) -> str:

@@ -62,10 +62,11 @@ def test_errors_go_to_the_page_that_asked(watched: Watched) -> None:
 
 def test_costs_that_are_too_large_are_told_in_place_of_a_view(watched: Watched, setting: Setting) -> None:
     watched.say(type="clock", unit="cpu", mhz="0.000001")
-    found = watched.hear("estimate", lambda answer: answer["revision"] == 1)
+    watched.say(type="scale", actor=0, factor="1000")
+    found = watched.hear("estimate", lambda answer: answer["revision"] == 2)
     assert "1e+15" in found["error"]["expected"]
     watched.say(type="undo")
-    assert "view" in watched.hear("estimate", lambda answer: answer["revision"] == 2)
+    assert "view" in watched.hear("estimate", lambda answer: answer["revision"] == 3)
 
 
 def test_a_new_page_is_told_everything(watched: Watched) -> None:
@@ -83,6 +84,21 @@ def test_the_design_is_saved_as_a_mapping_file(watched: Watched, setting: Settin
     assert [a and a["file"] for a in answers] == [str(file) for file in files]
     point = read_xcf(str(files[1]), setting.trace.topology, setting.platform)
     assert point.digest() == watched.desk.session.design.point.digest()
+
+
+def test_the_design_is_shared_as_one_file(watched: Watched, tmp_path: Path) -> None:
+    watched.say(type="pin", pinned=True)
+    watched.say(type="move", actor=1, unit="cpu")
+    watched.say(type="scale", actor=0, action=0, factor="0.5")
+    watched.say(type="share")
+    answer = watched.hear("saved")
+    assert answer["file"] == str(tmp_path / "studio-01.html")
+    text = (tmp_path / "studio-01.html").read_text()
+    document = json.loads(text.split('<script type="application/json" id="document">')[1].split("</script>")[0])
+    assert [view["label"] for view in document["mappings"]] == ["the design", "the pinned design"]
+    assert document["mappings"][0]["owner"] == [0, 1, 0, 0, 0]
+    assert "costs 0.5 times its weight" in text
+    assert "http://" not in text.replace("http://www.w3.org/", "")
 
 
 def test_a_search_from_here_finds_the_best(watched: Watched) -> None:
@@ -112,7 +128,9 @@ def test_fixed_actors_stay_and_the_search_knows_where_it_is(setting: Setting, ar
     space = space_around(design, setting)
     here = candidate_at(space, design.point)
     assert here is not None
-    assert space.to_point(here).digest() == design.point.digest()
+    found = space.to_point(here).partitions
+    assert {(p.actors, p.policy) for p in found} == {(p.actors, p.policy) for p in design.point.partitions}
+    assert all(space.units[unit].unit == "cpu" for unit in space.allowed[1])
 
 
 def _one_core(setting: Setting):  # type: ignore[no-untyped-def]
