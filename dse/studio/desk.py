@@ -15,8 +15,7 @@ from typing import Any, assert_never, cast, get_args
 from dse.base.errors import DseError, FormatError, OptionError
 from dse.estimate.stopping import EstimateStopped
 from dse.flows.setting import Setting
-from dse.flows.studies import exact_mapping
-from dse.formats.mapping_text import read_mapping_text
+from dse.formats.mapping_text import mapping_text, read_mapping_text
 from dse.formats.xcf_write import write_xcf
 from dse.model.design_point import DesignPoint
 from dse.report.page.document import network_view
@@ -143,7 +142,7 @@ class Desk:
 
     def take(self, point: DesignPoint) -> None:
         """Make a point the design."""
-        entries = {"type": "mapping", "mapping": exact_mapping(point, self._around.topology)}
+        entries = {"type": "mapping", "mapping": mapping_text(point, self._around.topology, None)}
         self._change(cast("Change", message_of(entries, self._around.topology)), entries)
 
     def _command(self, command: Command) -> Answer | None:

@@ -2,10 +2,11 @@
 
 import asyncio
 import socket
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from dse.base.errors import DseError, OptionError
 from dse.flows.capacities import read_capacities, search_capacities
@@ -16,8 +17,8 @@ from dse.flows.measured import measuring, output_folder
 from dse.flows.options import ExploreOptions, ProblemOptions
 from dse.flows.search.store import STORE_NAME
 from dse.flows.setting import Setting, load_setting
-from dse.flows.studies import exact_mapping
 from dse.flows.study_options import STUDY_FILE, read_study_options
+from dse.formats.mapping_text import mapping_text
 from dse.formats.study_file import read_study
 from dse.model.design_point import DesignPoint
 from dse.studio import guard
@@ -64,7 +65,7 @@ def search_options(options: StudioOptions) -> ExploreOptions:
         if not path.is_file():
             raise OptionError(
                 f"there is no '{path}'",
-                expected="a search writes it at its end; before, name its network, and its folder with --out",
+                expected="name a folder that `dse explore` writes, or a network",
             )
     if path.suffix.lower() not in (".yaml", ".yml"):
         return plain
@@ -129,12 +130,27 @@ def serve(options: StudioOptions, opened: Callable[[Opened], None], stage: Calla
     Raises:
         OptionError: the port is taken, the folder cannot be written. Else as ``load`` and ``first_mapping``.
     """
-    sockets, port = bound_socket(options.port)  # first: it costs nothing to find that it is taken
-    try:
+    with _listening(options.port) as bound:  # first: it costs nothing to find that the port is taken
         search, setting = load(options, stage)
         folder = output_folder(search, setting.trace.topology.name)
-        first = first_mapping(options, folder, setting)
-        asyncio.run(_Service(options, setting, folder, first).run(sockets, port, search.problem.engine, opened))
+        asyncio.run(_Service(options, search.problem.engine, setting, folder).run(bound, opened))
+
+
+def serve_setting(options: StudioOptions, setting: Setting, folder: Path, opened: Callable[[Opened], None]) -> None:
+    """Serve the page of a setting that is loaded already; as ``serve``."""
+    with _listening(options.port) as bound:
+        asyncio.run(_Service(options, options.problem.engine, setting, folder).run(bound, opened))
+
+
+_Bound: TypeAlias = tuple[Sequence[socket.socket], int]
+
+
+@contextmanager
+def _listening(port: int) -> Iterator[_Bound]:
+    """Yield sockets and their port; they are closed behind it."""
+    sockets, found = bound_socket(port)
+    try:
+        yield sockets, found
     finally:
         for one in sockets:
             one.close()
@@ -143,23 +159,22 @@ def serve(options: StudioOptions, opened: Callable[[Opened], None], stage: Calla
 class _Service:
     """A desk and its server, in one loop."""
 
-    def __init__(self, options: StudioOptions, setting: Setting, folder: Path, first: DesignPoint) -> None:
+    def __init__(self, options: StudioOptions, engine: str, setting: Setting, folder: Path) -> None:
         self._options = options
+        self._engine = engine
         self._setting = setting
         self._folder = folder
-        self._first = first
+        self._first = first_mapping(options, folder, setting)
 
-    async def run(
-        self, sockets: Sequence[socket.socket], port: int, engine: str, opened: Callable[[Opened], None]
-    ) -> None:
+    async def run(self, bound: _Bound, opened: Callable[[Opened], None]) -> None:
         """Serve until this is cancelled."""
-        loop, pages = asyncio.get_running_loop(), Pages()
+        (sockets, port), loop, pages = bound, asyncio.get_running_loop(), Pages()
 
         def post(call: Callable[[], None]) -> None:
             with suppress(RuntimeError):  # the loop has ended: nobody is there to be told
                 loop.call_soon_threadsafe(call)
 
-        desk = Desk(self._setting, engine, self._folder, Outside(send=pages.send, post=post))
+        desk = Desk(self._setting, self._engine, self._folder, Outside(send=pages.send, post=post))
         try:
             kept = self._journal(desk)
             desk.follow(self._folder / STORE_NAME, identity_of(self._setting))
@@ -183,7 +198,7 @@ class _Service:
     def _journal(self, desk: Desk) -> Kept:
         """Have the desk take up what was on the page before, and the mapping that is asked for."""
         topology = self._setting.trace.topology
-        start = exact_mapping(self._first, topology)
+        start = mapping_text(self._first, topology, None)
         journal, kept = open_journal(self._folder, identity_of(self._setting), start, topology)
         desk.open(journal, kept)
         if self._options.mapping is not None:

@@ -14,7 +14,7 @@ from dse.flows.capacities import search_capacities
 from dse.flows.estimate import one_core
 from dse.flows.options import NOMINAL, ProblemOptions
 from dse.flows.setting import Setting, load_setting
-from dse.flows.studies import exact_mapping
+from dse.formats.mapping_text import mapping_text
 from dse.studio.answers import Answer
 from dse.studio.desk import Desk, Outside
 from dse.studio.edits import Surroundings
@@ -68,7 +68,7 @@ def open_desk(setting: Setting, tmp_path: Path) -> Iterator[Callable[[], Watched
         desk = Desk(setting, "reference", tmp_path, Outside(send=sent.put, post=lambda call: call()))
         opened.append(desk)
         topology = setting.trace.topology
-        start = exact_mapping(one_core(setting, search_capacities(setting).tokens), topology)
+        start = mapping_text(one_core(setting, search_capacities(setting).tokens), topology, None)
         desk.open(*open_journal(tmp_path, identity_of(setting), start, topology))
         return Watched(desk, sent)
 
