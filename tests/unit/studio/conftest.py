@@ -1,12 +1,14 @@
 """A small network that pages are opened on, and a desk whose answers can be looked at."""
 
+import asyncio
 import json
 import queue
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -21,7 +23,14 @@ from dse.studio.edits import Surroundings
 from dse.studio.journal import open_journal
 from dse.studio.start import identity_of
 
+_T = TypeVar("_T")
 PINGPONG = Path(__file__).parents[3] / "actors/pingpong/pingpong.xdf"
+
+
+def in_a_loop(coroutine: Coroutine[Any, Any, _T], seconds: float = 60) -> _T:
+    """Return what a coroutine does, in a loop of another thread: where a browser is open this one has one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, asyncio.wait_for(coroutine, seconds)).result()
 
 
 @pytest.fixture(scope="session")

@@ -3,20 +3,26 @@
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dse.cli.main import main
 from dse.explore.space.locate import candidate_at
+from dse.flows.capacities import search_capacities
+from dse.flows.estimate import one_core
+from dse.flows.search.method import make_method, search_context
 from dse.flows.setting import Setting
 from dse.formats.study_file import glimpse_study
 from dse.formats.xcf import read_xcf
+from dse.model.design_point import DesignPoint
 from dse.studio.design import Design
-from dse.studio.edits import Surroundings
+from dse.studio.edits import Fix, Move, SetPolicy, Surroundings, applied
 from dse.studio.following import followed
 from dse.studio.latest import Latest
 from dse.studio.searching import SearchFromHere, space_around
+from dse.studio.start import identity_of
 from tests.unit.studio.conftest import PINGPONG, Watched
 
 
@@ -43,13 +49,6 @@ def test_a_pinned_design_is_what_is_compared_with(watched: Watched) -> None:
     watched.say(type="move", actor=2, unit="cpu")
     found = watched.hear("estimate", lambda answer: answer["revision"] == 3)
     assert (found["change"]["pinned"], found["change"]["makespan"]) == (True, start)
-
-
-def test_a_deadlock_is_shown_with_what_waits(watched: Watched, setting: Setting) -> None:
-    watched.say(type="resize", tokens=1)
-    found = watched.hear("estimate", lambda answer: answer["revision"] >= 1 or "error" in answer)
-    if "error" not in found:
-        assert found["view"]["deadlock"] in (True, False)
 
 
 def test_errors_go_to_the_page_that_asked(watched: Watched) -> None:
@@ -115,8 +114,6 @@ def test_a_search_from_here_finds_the_best(watched: Watched) -> None:
 
 
 def test_fixed_actors_stay_and_the_search_knows_where_it_is(setting: Setting, around: Surroundings) -> None:
-    from dse.studio.edits import Fix, Move, SetPolicy, applied
-
     design = Design(point=_one_core(setting))
     for edit in (
         Move(actor=1, unit="cpu"),
@@ -133,10 +130,18 @@ def test_fixed_actors_stay_and_the_search_knows_where_it_is(setting: Setting, ar
     assert all(space.units[unit].unit == "cpu" for unit in space.allowed[1])
 
 
-def _one_core(setting: Setting):  # type: ignore[no-untyped-def]
-    from dse.flows.capacities import search_capacities
-    from dse.flows.estimate import one_core
+@pytest.mark.parametrize("method", ["local-search", "iterated-search"])
+def test_a_search_begins_at_the_point_that_it_is_given(setting: Setting, around: Surroundings, method: str) -> None:
+    design = applied(Move(actor=3, unit="cpu"), Design(point=_one_core(setting)), around)
+    space = space_around(design, setting)
+    here = candidate_at(space, design.point)
+    assert here is not None
+    context = replace(search_context(setting, space, 1, 10, 0), start=(here,))
+    first = make_method(method, context, None).ask(1)[0]
+    assert first.digest() == space.to_point(here).digest()
 
+
+def _one_core(setting: Setting) -> DesignPoint:
     return one_core(setting, search_capacities(setting).tokens)
 
 
@@ -219,8 +224,6 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_search_elsewhere_is_followed(
     watched: Watched, setting: Setting, explored: Path, tmp_path: Path, open_desk: Callable[[], Watched]
 ) -> None:
-    from dse.studio.start import identity_of
-
     watched.desk.follow(explored / "study.sqlite", identity_of(setting))
     found = watched.hear("explore")
     assert found["evaluations"] == 30

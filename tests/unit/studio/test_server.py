@@ -15,6 +15,7 @@ from dse.studio import guard
 from dse.studio.answers import Answer
 from dse.studio.assets import read_assets
 from dse.studio.server import ADDRESS, Listening, Pages, bound_socket, serving
+from tests.unit.studio.conftest import in_a_loop
 
 TOKEN = guard.new_token()
 
@@ -233,7 +234,7 @@ def test_pages_hear_what_they_and_others_do(server: Running) -> None:
         assert await first.read_message() is None
         second.close()
 
-    asyncio.run(asyncio.wait_for(talk(), 30))
+    in_a_loop(talk())
     server.heard.clear()
 
 
@@ -261,7 +262,7 @@ def test_a_slow_page_gets_the_newest_answer_of_a_kind(server: Running) -> None:
         page.close()
         return found
 
-    found = asyncio.run(asyncio.wait_for(read_slowly(), 30))
+    found = in_a_loop(read_slowly())
     assert len(found) < 20
 
 

@@ -1,6 +1,5 @@
 """From the command line to a page: what is opened, what is taken up again, and what is wrong."""
 
-import asyncio
 import contextlib
 import io
 import json
@@ -20,7 +19,7 @@ import pytest
 from dse.cli.browser import open_page
 from dse.cli.main import main
 from dse.studio import guard
-from tests.unit.studio.conftest import PINGPONG
+from tests.unit.studio.conftest import PINGPONG, in_a_loop
 
 PLAIN = ("--weights", "nominal", "--engine", "reference", "--no-browser")
 
@@ -93,7 +92,7 @@ def talk(address: str, *messages: dict[str, object]) -> dict[str, Any]:
             await page.write_message(json.dumps(message))
         return await state_from(first["revision"] + len(messages)) if messages else first
 
-    return asyncio.run(asyncio.wait_for(talking(), 60))
+    return in_a_loop(talking())
 
 
 def test_what_was_done_survives_a_kill(tmp_path: Path) -> None:
