@@ -23,6 +23,7 @@ VERBS: dict[str, str] = {
     "trace": "execute a network and record its trace; inspect, import and export traces",
     "estimate": "estimate the makespan of given mappings",
     "explore": "search for the best mappings, rank them, write their configuration files",
+    "studio": "open a live page: move actors, change FIFOs and costs, see at once what it does",
     "study": "run a study file; show, compare and export the results of searches",
     "buffers": "size the FIFOs of a mapping: minimal, maximal, or as little as costs no time",
     "gpu": "predict the cost of C kernels on GPUs, and choose an accelerator",
