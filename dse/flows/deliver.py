@@ -17,11 +17,13 @@ from dse.formats.study_place import made_aside
 from dse.formats.xcf_write import XcfDialect, write_xcf
 from dse.model.design_point import DesignPoint
 from dse.model.study import Front, Study
+from dse.model.uncertainty import Robust
 from dse.report.accounts import NamedAccounts, accounts_json
 from dse.report.front import values_json
 from dse.report.html import ReportInputs, report_page
 from dse.report.measured import Measurements, measured_json
 from dse.report.ranking import RankedRow, row_json
+from dse.report.robust import robust_json, robust_row_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +75,9 @@ def deliver(
             write_whole(stage / delivery.manifest.name, json_text(dict(inputs.manifest)) + "\n")
             if described is not None:
                 write_whole(stage / delivery.study.name, described)
-            document = json_text(ranking_document(study, inputs.rows, inputs.texts, inputs.measured, inputs.accounts))
+            document = json_text(
+                ranking_document(study, inputs.rows, inputs.texts, inputs.measured, inputs.accounts, inputs.robust)
+            )
             write_whole(stage / delivery.ranking.name, document + "\n")
             _exchange(stage, out, delivery.ranking.name)
     except OSError as cause:
@@ -132,15 +136,20 @@ def ranking_document(
     texts: MappingTexts,
     measured: Measurements | None = None,
     accounts: Sequence[NamedAccounts] = (),
+    robust: Robust | None = None,
 ) -> dict[str, object]:
     """Return the JSON of a study: the same for the same inputs and seed, on every machine and at every time.
 
     Only what was ``measured`` differs from time to time. ``accounts``: of the first rows, of none where it is empty.
     """
     listed = [
-        {**row_json(row), "design_point": point_to_json(evaluation.point, texts.topology), **times}
-        for row, evaluation, times in zip(
-            rows, study.ranking, chain(map(accounts_json, accounts), repeat({})), strict=False
+        {**row_json(row), "design_point": point_to_json(evaluation.point, texts.topology), **times, **drawn}
+        for row, evaluation, times, drawn in zip(
+            rows,
+            study.ranking,
+            chain(map(accounts_json, accounts), repeat({})),
+            chain(() if robust is None else ({"robust": robust_row_json(of)} for of in robust.rows), repeat({})),
+            strict=False,
         )
     ]
     front = {} if study.front is None else front_json(study.front, texts)
@@ -166,6 +175,7 @@ def ranking_document(
         "method": study.method,
         "seed": study.seed,
         "assumed": list(study.assumed),
+        **({} if robust is None else {"robust": robust_json(robust)}),
         **front,
     }
 

@@ -2,8 +2,9 @@
 
 It stands here and not among the formats since what it holds are the options of a search. Paths are relative to the
 file. Further keys than those of formats.md, in its style: ``source_paths``, ``missing_weights``, ``engine``, ``run``,
-``batch``, ``best``, ``measure``, ``refine``, of ``space`` the rest of what ``dse explore`` knows, and
-``weights: {measured: DIR}``: those that an earlier search measured and keeps in the folder ``DIR`` of its results.
+``batch``, ``best``, ``measure``, ``refine``, ``robust``, ``errors``, ``draws``, of ``space`` the rest of what
+``dse explore`` knows, and ``weights: {measured: DIR}``: those that an earlier search measured and keeps in the folder
+``DIR`` of its results.
 """
 
 import os
@@ -59,6 +60,9 @@ _KEYS = (
     "best",
     "measure",
     "refine",
+    "robust",
+    "errors",
+    "draws",
 )
 _GRAPH_KEYS = ("iterations", "processors")
 _RUN_KEYS = ("loops", "frames", "max_firings", "max_memory_bytes", "execution", "allow_files", "natives")
@@ -182,6 +186,9 @@ class _Reader:
             study_file=Path(self._source.path),
             measure=keys.integer("measure"),
             refine=self._refine(measured),
+            robust=keys.text("robust"),
+            errors=keys.texts("errors"),
+            draws=keys.integer("draws"),
         )
 
     def _refine(self, measured: Path | None) -> int:
@@ -418,6 +425,16 @@ class _Writer:
                 yield f"{key}: {value}"
         if options.measure is not None:
             yield f"measure: {options.measure}"
+        yield from self._robust()
+
+    def _robust(self) -> Iterator[str]:
+        options = self._options
+        if options.robust is not None:
+            yield f"robust: {quoted(options.robust)}"
+        if options.errors:
+            yield f"errors: {_items(map(quoted, options.errors))}"
+        if options.draws is not None:
+            yield f"draws: {options.draws}"
 
     def _run(self, run: RunOptions) -> Iterator[str]:
         def lines() -> Iterator[str]:

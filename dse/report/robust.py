@@ -1,0 +1,117 @@
+"""A ranking under uncertain weights, as text and as JSON: how sure each place is, and what cannot be told apart."""
+
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from dse.formats.mapping_text import MappingTexts
+from dse.model.estimate import TickUnit
+from dse.model.uncertainty import RankedBy, Robust, RobustRow
+from dse.report.mapping_cells import ShownMappings
+from dse.report.quantities import time_text
+from dse.report.ranking import GAP, LEAST_MAPPING, RankedRow, width_of
+from dse.report.tables import NamesTable
+
+
+def robust_table(rows: Sequence[RankedRow], robust: Robust, texts: MappingTexts, width: int) -> Table:
+    """Return the mappings with the makespans that draws give them; ``rows``: those of the ranking, in its order."""
+    shown = list(zip(rows, robust.rows, strict=False))
+    cells = [_cells(place, row, robust) for place, (_, row) in enumerate(shown)]
+    heads = ("#", "estimated", by_text(robust.by), "95 % of draws", "first", "regret")
+    plain = _headed(heads)
+    for row_cells in cells:
+        plain.add_row(*row_cells)
+    mappings = ShownMappings.of(texts, rows[0].point, max(LEAST_MAPPING, width - width_of(plain) - GAP))
+    lines = [
+        mappings.full(row.point) if place == 0 else mappings.beside(row.point, rows[0].point, 1)
+        for place, (row, _) in enumerate(shown)
+    ]
+    table = _headed(heads)
+    table.add_column("mapping", no_wrap=True, min_width=max(len(text) for of in lines for text in of))
+    for row_cells, of in zip(cells, lines, strict=True):
+        table.add_row_of_lines(*row_cells, last=of)
+    return table
+
+
+def _headed(heads: Sequence[str]) -> NamesTable:
+    table = NamesTable()
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    return table
+
+
+def by_text(by: RankedBy) -> str:
+    """Return what ranks as the head of a column: ``mean``, ``95 % quantile``."""
+    return "mean" if by == "mean" else f"{100 * by:g} % quantile"
+
+
+def rank_text(place: int, robust: Robust) -> str:
+    """Return the place of a mapping, ties with an equals sign: ``1=``, ``3``."""
+    head = robust.rows[place].tied
+    followed = any(row.tied == place for row in robust.rows)
+    return f"{head + 1}=" if head is not None else f"{place + 1}{'=' if followed else ''}"
+
+
+def _cells(place: int, row: RobustRow, robust: Robust) -> tuple[str, ...]:
+    unit = robust.unit
+    return (
+        rank_text(place, robust),
+        time_text(row.nominal, unit),
+        _time(row.value, unit),
+        _between(row, unit),
+        f"{100 * row.first:.0f} %",
+        f"{100 * row.regret / row.mean if row.mean else 0:.2g} %",
+    )
+
+
+def _between(row: RobustRow, unit: TickUnit) -> str:
+    """Return the interval of a row; a unit that both ends have stands once."""
+    low, high = (_time(value, unit).rpartition(" ") for value in (row.low, row.high))
+    return f"{low[0]} to {''.join(high)}" if low[2] == high[2] else f"{''.join(low)} to {''.join(high)}"
+
+
+def _time(value: float, unit: TickUnit) -> str:
+    return time_text(round(value), unit)
+
+
+def robust_lines(robust: Robust) -> list[str]:
+    """Return in sentences how sure the first place is, and what was drawn."""
+    first = robust.rows[0]
+    ties = sum(row.tied == 0 for row in robust.rows)
+    apart = (
+        f"the weights cannot tell it apart from the {ties} mappings behind it that are marked ="
+        if ties > 1
+        else "the weights cannot tell it apart from the mapping behind it that is marked ="
+        if ties
+        else "the weights tell it apart from all others"
+    )
+    regret = _time(first.regret, robust.unit)
+    return [
+        f"the first is the best of {len(robust.rows)} in {100 * first.first:.0f} % of {robust.draws:,} draws (seed"
+        f" {robust.seed}), {apart}; expected regret of choosing it: {regret}",
+        f"drawn: {'; '.join(robust.sources)}",
+    ]
+
+
+def robust_json(robust: Robust) -> dict[str, object]:
+    """Return what all rows have in common."""
+    return {
+        "by": robust.by,
+        "draws": robust.draws,
+        "seed": robust.seed,
+        "unit": robust.unit,
+        "drawn": list(robust.sources),
+    }
+
+
+def robust_row_json(row: RobustRow) -> dict[str, object]:
+    """Return what draws say of one mapping; times are in ticks of the unit of the ranking."""
+    return {
+        "value": row.value,
+        "mean": row.mean,
+        "low_2.5%": row.low,
+        "high_97.5%": row.high,
+        "probability_first": row.first,
+        "expected_regret": row.regret,
+        "tied_with_rank": None if row.tied is None else row.tied + 1,
+    }
