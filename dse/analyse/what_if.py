@@ -187,14 +187,16 @@ def cramped(laboratory: Laboratory, buffer: int) -> bool:
     """Return whether more room could change anything: a firing may have found less than it asked for.
 
     A firing asks for room beside what is in the buffer, at most as much as its largest occupancy. Where that was there
-    even then, every question for room was answered with yes, and would be with more.
+    even then, every question for room was answered with yes, and would be with more. But where tokens travel, the size
+    of their FIFO may say how long turns are.
     """
     tables, writes = laboratory.tables, laboratory.tables.writes
     entries = np.flatnonzero(writes.buffer == buffer)
     asked = int((writes.tokens[entries] * writes.width[entries]).max(initial=0))
     most = laboratory.estimate.buffers[buffer].max_tokens
     capacity = laboratory.point.capacities[buffer]
-    return most + asked > capacity and endless_room(tables, laboratory.point, buffer) > capacity
+    paces = tables.arrival > 0 and bool(tables.turn_tokens[buffer] > 0)
+    return (paces or most + asked > capacity) and endless_room(tables, laboratory.point, buffer) > capacity
 
 
 def more_room(tokens: int) -> int:

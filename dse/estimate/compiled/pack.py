@@ -148,7 +148,7 @@ def _copy_costs(packed: Packed) -> None:
     packed.read_costs.view(memory)[:] = tables.reads.ticks
     packed.write_costs.view(memory)[:] = tables.writes.ticks
     packed.blocks.view(memory)[:, 0] = tables.block_ticks
-    memory[at.ARRIVAL], memory[at.TURN_FIRINGS] = tables.arrival, tables.turn_firings
+    memory[at.ARRIVAL], memory[at.LONGEST_TURN] = tables.arrival, tables.turn_firings
     memory[at.DEVIATIONS] = len(tables.deviations)
 
 
@@ -206,6 +206,7 @@ def _fill_actors(packed: Packed, pending: Region, neighbours: list[Region]) -> N
 
 def _fill_fifos(packed: Packed) -> None:
     rows = packed.fifos.view(packed.memory)
+    rows[:, at.TURN_TOKENS] = packed.tables.turn_tokens
     for row, buffer in zip(rows, packed.tables.topology.buffers, strict=True):
         row[at.VISIBLE] = row[at.MAX_TOKENS] = buffer.initial_tokens
         row[at.SOURCE] = packed.actors.first + buffer.source * at.ACTOR_FIELDS
