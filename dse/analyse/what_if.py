@@ -114,17 +114,12 @@ def what_if(
 ) -> WhatIf:
     """Return what single changes, the pairs of the ``pool`` best of them, and the curves asked for give.
 
-    ``promise``: in ticks of the tables of the laboratory. The design point must not deadlock.
+    ``promise``: in ticks of the tables that the laboratory was given. The design point must not deadlock.
     """
     cases = list(single_changes(laboratory))
     makespans = laboratory.makespans([(change,) for change in cases])
-
-    def promised(change: Change) -> Fraction | None:
-        found = promise(change)
-        return None if found is None else found / laboratory.scale
-
     singles = tuple(
-        Tried(changes=(change,), makespan=makespan, promised=promised(change))
+        Tried(changes=(change,), makespan=makespan, promised=promise(change))
         for change, makespan in zip(cases, makespans, strict=True)
     )
     best = _pool(singles, laboratory, pool)
@@ -250,17 +245,26 @@ def _least(tried: Tried) -> Fraction:
 
 def _memory(laboratory: Laboratory, singles: Sequence[Tried]) -> Tried | None:
     """Return the least room that saves nearly what any room saves, in the FIFO where that is most; None: in none."""
-    rooms = [t for t in singles if isinstance(t.changes[0], Room) and t.makespan is not None]
-    best = min(rooms, key=_least, default=None)
-    if best is None or _least(best) >= laboratory.makespan:
+    rooms = [(t.makespan, t.changes[0]) for t in singles if isinstance(t.changes[0], Room)]
+    found = [(makespan, change.buffer) for makespan, change in rooms if makespan is not None]
+    best, buffer = min(found, default=(laboratory.makespan, -1))
+    if best >= laboratory.makespan:
         return None
-    buffer = best.changes[0].buffer  # type: ignore[union-attr]  # only rooms were looked at
-    sizes = [n for n in _sizes(laboratory, buffer) if n > laboratory.point.capacities[buffer]]
+    tried = _larger(laboratory, buffer)
+    most = laboratory.makespan - min(map(_least, tried))
+    return next(of for of in tried if _least(of) <= laboratory.makespan - ENOUGH * most)
+
+
+def _larger(laboratory: Laboratory, buffer: int) -> list[Tried]:
+    """Return what larger capacities of a FIFO give, the least first; without those that deadlock."""
+    capacity = laboratory.point.capacities[buffer]
+    sizes = sorted({more_room(capacity), *(n for n in _sizes(laboratory, buffer) if n > capacity)})
     makespans = laboratory.makespans([(Room(buffer=buffer, tokens=n),) for n in sizes])
-    most = laboratory.makespan - min(m for m in (*makespans, best.makespan) if m is not None)
-    enough = laboratory.makespan - ENOUGH * most
-    tokens, makespan = next((n, m) for n, m in zip(sizes, makespans, strict=True) if m is not None and m <= enough)
-    return Tried(changes=(Room(buffer=buffer, tokens=tokens),), makespan=makespan)
+    return [
+        Tried(changes=(Room(buffer=buffer, tokens=n),), makespan=makespan)
+        for n, makespan in zip(sizes, makespans, strict=True)
+        if makespan is not None
+    ]
 
 
 def _apart(a: Change, b: Change) -> bool:

@@ -13,6 +13,7 @@ from dse.base.registry import nearest_names
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.objectives.front import MAKESPAN_ONLY
+from dse.flows.estimate import Estimated, MappingEstimate
 from dse.flows.options import ExploreOptions
 from dse.flows.own_costs import deviations
 from dse.flows.setting import Setting
@@ -29,6 +30,7 @@ _FIRINGS = 100_000_000
 FEWEST, MOST = 100, 2000
 """within these bounds, unless a number is asked for."""
 MOST_ASKED = 1_000_000
+MOST_ERROR = 10.0
 _SHARE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,9})?)(%?)")
 _FORM = "[ORIGIN=]OWN[+COMMON], such as 30%, predicted=30%+10%, measured=2%"
 _UNMEASURED: tuple[Origin, ...] = ("predicted", "nominal", "unknown")
@@ -64,20 +66,25 @@ def parse_errors(text: str) -> tuple[StatedError, ...]:
     Without an origin all costs are meant that were not measured.
     """
     left, equals, right = text.partition("=")
-    name, shares = (left.strip().lower(), right) if equals else ("", text)
+    shares = (right if equals else text).split("+")
+    found = [share for part in shares if (share := _share(part.strip())) is not None]
+    if not 1 <= len(found) == len(shares) <= 2:
+        raise OptionError(f"error '{shortened(text)}' is not understood", expected=_FORM)
+    if max(found) > MOST_ERROR:
+        raise OptionError(f"error '{shortened(text)}' is more than 1000 %", expected="say it in per cent: 30%")
+    own, common = (*found, 0.0)[:2]
+    origins = _origins(left.strip().lower(), text) if equals else _UNMEASURED
+    return tuple(StatedError(origin=origin, own=own, common=common) for origin in origins)
+
+
+def _origins(name: str, text: str) -> tuple[Origin, ...]:
+    """Return the origin of a name. Raises ``OptionError``."""
     known = get_args(Origin)
-    if name and name not in known:
+    if name not in known:
         raise OptionError(
             f"error '{shortened(text)}': there are no '{name}' costs", expected=nearest_names(name, known)
         )
-    found = [_share(part.strip()) for part in shares.split("+")]
-    if not 1 <= len(found) <= 2 or any(share is None for share in found):
-        raise OptionError(f"error '{shortened(text)}' is not understood", expected=_FORM)
-    own, common = [share or 0.0 for share in [*found, 0.0][:2]]
-    if max(own, common) > 10:
-        raise OptionError(f"error '{shortened(text)}' is more than 1000 %", expected="say it in per cent: 30%")
-    origins = (cast(Origin, name),) if name else _UNMEASURED
-    return tuple(StatedError(origin=origin, own=own, common=common) for origin in origins)
+    return (cast(Origin, name),)
 
 
 def _share(text: str) -> float | None:
@@ -150,3 +157,17 @@ def robust_study(
     robust = rank_points(setting, [e.point for e in best], [e.makespan for e in best], weights, options, engine)
     ranking = (*(best[row.index] for row in robust.rows), *study.ranking[AMONG:])
     return replace(study, ranking=ranking), robust
+
+
+def rank_estimated(
+    estimated: Estimated, weights: Sequence[str], options: RobustOptions, engine: str
+) -> tuple[tuple[MappingEstimate, ...], Robust]:
+    """Return the mappings that complete, as they were estimated, and their ranking under uncertain weights.
+
+    Raises: as ``rank_points``; ``OptionError`` where all deadlock.
+    """
+    alive = tuple(m for m in estimated.mappings if not m.deadlock)
+    if not alive:
+        raise OptionError("every mapping deadlocks: there is nothing to rank", expected="leave out --robust")
+    points, nominal = [m.point for m in alive], [m.estimate.makespan for m in alive]
+    return alive, rank_points(estimated.setting, points, nominal, weights, options, engine)

@@ -17,7 +17,7 @@ def robust_table(rows: Sequence[RankedRow], robust: Robust, texts: MappingTexts,
     """Return the mappings with the makespans that draws give them; ``rows``: those of the ranking, in its order."""
     shown = list(zip(rows, robust.rows, strict=False))
     cells = [_cells(place, row, robust) for place, (_, row) in enumerate(shown)]
-    heads = ("#", "estimated", by_text(robust.by), "95 % of draws", "first", "regret")
+    heads = _heads(robust)
     plain = _headed(heads)
     for row_cells in cells:
         plain.add_row(*row_cells)
@@ -33,6 +33,19 @@ def robust_table(rows: Sequence[RankedRow], robust: Robust, texts: MappingTexts,
     return table
 
 
+def named_robust_table(names: Sequence[str], robust: Robust) -> Table:
+    """Return given mappings with the makespans that draws give them; ``names``: of each, by ``RobustRow.index``."""
+    table = _headed(_heads(robust))
+    table.add_column("mapping", overflow="fold")
+    for place, row in enumerate(robust.rows):
+        table.add_row(*_cells(place, row, robust), names[row.index])
+    return table
+
+
+def _heads(robust: Robust) -> tuple[str, ...]:
+    return ("#", "estimated", by_text(robust.by), "95 % of draws", "first", "regret")
+
+
 def _headed(heads: Sequence[str]) -> NamesTable:
     table = NamesTable()
     for head in heads:
@@ -41,8 +54,8 @@ def _headed(heads: Sequence[str]) -> NamesTable:
 
 
 def by_text(by: RankedBy) -> str:
-    """Return what ranks as the head of a column: ``mean``, ``95 % quantile``."""
-    return "mean" if by == "mean" else f"{100 * by:g} % quantile"
+    """Return what ranks as the head of a column: ``mean``, ``95 % within``."""
+    return "mean" if by == "mean" else f"{100 * by:g} % within"
 
 
 def rank_text(place: int, robust: Robust) -> str:
@@ -102,6 +115,11 @@ def robust_json(robust: Robust) -> dict[str, object]:
         "unit": robust.unit,
         "drawn": list(robust.sources),
     }
+
+
+def drawn_json(row: RobustRow) -> dict[str, object]:
+    """Return what draws say of a mapping as a part of its document."""
+    return {"robust": robust_row_json(row)}
 
 
 def robust_row_json(row: RobustRow) -> dict[str, object]:

@@ -216,15 +216,18 @@ def _table(
     shown.sort(key=lambda item: -_most(found, item[1], order))
     table = NamesTable()
     table.add_column(f"saved if {head}", overflow="fold")
-    told = promises and any(t.promised is not None for _, row in shown for t in row.values())
-    for name in (*(name for name, _ in columns), *([PROMISED] if told else [])):
+    told = promises and any(_promise(found, row) for _, row in shown)
+    for name in (*(name for name, _ in columns), *[PROMISED] * told):
         table.add_column(name, justify="right", no_wrap=True)
     for place, row in shown[:SHOWN]:
-        cells = [_share(found.saved(row[c])) if c in row else "" for c in range(len(columns))]
-        table.add_row(place, *cells, *([_promise(found, row.get(1))] if told else []))
+        table.add_row(place, *_cells(found, row, len(columns)), *[_promise(found, row)] * told)
     if len(rows) > min(SHOWN, len(shown)):
         table.add_row(f"{len(rows) - min(SHOWN, len(shown))} more save less", *[""] * (len(columns) + told))
     return table
+
+
+def _cells(found: WhatIf, row: dict[int, Tried], columns: int) -> list[str]:
+    return [_share(found.saved(row[c])) if c in row else "" for c in range(columns)]
 
 
 def _most(found: WhatIf, row: dict[int, Tried], order: int | None, *, absolute: bool = False) -> Fraction:
@@ -234,7 +237,9 @@ def _most(found: WhatIf, row: dict[int, Tried], order: int | None, *, absolute: 
     return max((abs(share) if absolute else share for share in saved), default=Fraction(0))
 
 
-def _promise(found: WhatIf, tried: Tried | None) -> str:
+def _promise(found: WhatIf, row: dict[int, Tried]) -> str:
+    """Return what the path promises of the second column; empty where it promises nothing."""
+    tried = row.get(1)
     if tried is None or tried.promised is None or not found.makespan:
         return ""
     return _share(1 - tried.promised / found.makespan)

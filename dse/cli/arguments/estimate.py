@@ -3,6 +3,8 @@
 import argparse
 
 from dse.cli.arguments.problem import add_mapping_argument, add_problem_arguments
+from dse.cli.arguments.robust import add_robust_arguments
+from dse.cli.option_types import option_integer
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +31,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--transfers", choices=("sequential", "parallel"), help="how the transfers of a firing go")
     parser.add_argument("--release", choices=("reading", "processing"), help="when input space becomes free")
+    add_robust_arguments(parser)
+    parser.add_argument("--seed", type=option_integer, default=1, help="with --robust: seed of the draws (default: 1)")
     parser.add_argument(
         "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
     )

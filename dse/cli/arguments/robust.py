@@ -13,7 +13,7 @@ def add_robust_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="BY",
         nargs="?",
         const="mean",
-        help="rank the best mappings under drawn weights, by the mean of their makespans or a quantile, such as 95%%",
+        help="rank the (best) mappings under drawn weights, by the mean of their makespans or a quantile, such as 95%%",
     )
     group.add_argument(
         "--error",

@@ -103,7 +103,7 @@ def test_threads_change_nothing_and_the_path_is_asked() -> None:
     at = point(CHAIN, *alone(CHAIN))
 
     def promise(change: Change) -> Fraction | None:
-        return Fraction(75_000) if change == Faster(actor=B, speed=TWICE) else None
+        return Fraction(75) if change == Faster(actor=B, speed=TWICE) else None
 
     found: list[WhatIf] = [what_if(laboratory(chain(), at, workers), promise=promise) for workers in (1, 3)]
     assert found[0] == found[1]

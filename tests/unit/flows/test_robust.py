@@ -41,7 +41,7 @@ def test_a_search_ranks_by_draws_and_its_study_file_says_so(
     command = [*SEARCH, "--budget", "60", "--out", "o", "--robust", "90%", "--error", "20%+10%", "--draws", "150"]
     assert main([*command, "--workers", "1"]) == 0
     printed = capsys.readouterr().out
-    assert "90 % quantile" in printed
+    assert "90 % within" in printed
     assert "of 150 draws (seed 1)" in printed
     first = json.loads(Path("o/ranking.json").read_text())
     values = [row["robust"]["value"] for row in first["ranking"]]
@@ -71,3 +71,18 @@ def test_a_search_without_known_errors_is_refused_at_once(capsys: pytest.Capture
     )
     assert "by the makespan alone" in capsys.readouterr().err
     assert not (tmp_path / "o").exists()
+
+
+def test_given_mappings_are_ranked_too(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["P0:Prod,PingPong P1:*", "P0:Prod P1:*", "P0:*"]
+    command = ["estimate", SEARCH[1], "--weights", "nominal", "--mapping", *given, "--robust", "--draws", "64"]
+    assert main([*command, "--error", "nominal=10%", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert sorted(found["robust"]["rank"] for found in document) == [1, 2, 3]
+    best = next(found for found in document if found["robust"]["rank"] == 1)
+    assert best["robust"]["mean"] == min(found["robust"]["mean"] for found in document)
+    assert best["robust"]["draws"] == 64
+    assert main([*command, "--error", "10%", "--quiet"]) == 0
+    assert "is the best of 3 in" in capsys.readouterr().out
+    assert main(command) == 2
+    assert "nothing is known of how wrong" in capsys.readouterr().err
