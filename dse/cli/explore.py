@@ -38,11 +38,12 @@ from dse.flows.trace import execution_of
 from dse.formats.mapping_text import MappingTexts
 from dse.model.study import Study
 from dse.model.uncertainty import Robust
-from dse.report.cores import best_by_cores, cores_table, pays_text
+from dse.report.cores import best_by_cores, cores_table, cores_title, pays_text
 from dse.report.front import front_table, front_text
+from dse.report.mapping_table import plain_console
 from dse.report.measured import measured_lines
 from dse.report.quantities import wrapped
-from dse.report.ranking import RankedRow, cost_cells, plain_console, ranking_table, render
+from dse.report.ranking import RankedRow, cost_cells, ranking_table, render
 from dse.report.robust import robust_lines, robust_table
 from dse.report.why import partition_table, reason_lines
 
@@ -214,8 +215,9 @@ def _print(refined: Refined, quiet: bool) -> None:
 def _print_ranking(rows: Sequence[RankedRow], texts: MappingTexts, width: int, robust: Robust | None) -> str:
     """Print the ranking and return what is to be said below it, as lines."""
     if robust is not None:
-        print(render(robust_table(rows, robust, texts, width), console=plain_console(width)))
-        return "".join(f"{wrapped(line, width)}\n" for line in robust_lines(robust))
+        table, note = robust_table(rows, robust, texts, width)
+        print(render(table, console=plain_console(width)))
+        return "".join(f"{wrapped(line, width)}\n" for line in [*filter(None, (note,)), *robust_lines(robust)])
     table, note = ranking_table(rows, texts, width)
     print(render(table, console=plain_console(width)))
     return f"{wrapped(note, width)}\n" if note else ""
@@ -226,7 +228,7 @@ def _print_cores(refined: Refined, width: int) -> None:
     explored = refined.explored
     rows = best_by_cores(explored.study, explored.setting.platform)
     if rows:
-        print("the best that was found for each number of cores:")
+        print(f"{cores_title(explored.study)}:")
         print(render(cores_table(rows, explored.delivery.texts, width), console=plain_console(width)))
         if pays := pays_text(explored.study, rows):
             print(wrapped(pays, width))

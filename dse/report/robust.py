@@ -7,30 +7,26 @@ from rich.table import Table
 from dse.formats.mapping_text import MappingTexts
 from dse.model.estimate import TickUnit
 from dse.model.uncertainty import RankedBy, Robust, RobustRow
-from dse.report.mapping_cells import ShownMappings
+from dse.report.mapping_table import GAP, LEAST_MAPPING, MappingRow, mapping_table, width_of
 from dse.report.quantities import time_text
-from dse.report.ranking import GAP, LEAST_MAPPING, RankedRow, width_of
+from dse.report.ranking import RankedRow
 from dse.report.tables import NamesTable
 
 
-def robust_table(rows: Sequence[RankedRow], robust: Robust, texts: MappingTexts, width: int) -> Table:
-    """Return the mappings with the makespans that draws give them; ``rows``: those of the ranking, in its order."""
-    shown = list(zip(rows, robust.rows, strict=False))
-    cells = [_cells(place, row, robust) for place, (_, row) in enumerate(shown)]
+def robust_table(rows: Sequence[RankedRow], robust: Robust, texts: MappingTexts, width: int) -> tuple[Table, str]:
+    """Return the mappings with the makespans that draws give them, and what is to be said below (mostly nothing).
+
+    ``rows``: those of the ranking, in its order. Where there is no room, what the estimates alone say is left out.
+    """
+    cells = [_cells(place, row, robust) for place, row in enumerate(robust.rows[: len(rows)])]
     heads = _heads(robust)
     plain = _headed(heads)
-    for row_cells in cells:
-        plain.add_row(*row_cells)
-    mappings = ShownMappings.of(texts, rows[0].point, max(LEAST_MAPPING, width - width_of(plain) - GAP))
-    lines = [
-        mappings.full(row.point) if place == 0 else mappings.beside(row.point, rows[0].point, 1)
-        for place, (row, _) in enumerate(shown)
-    ]
-    table = _headed(heads)
-    table.add_column("mapping", no_wrap=True, min_width=max(len(text) for of in lines for text in of))
-    for row_cells, of in zip(cells, lines, strict=True):
-        table.add_row_of_lines(*row_cells, last=of)
-    return table
+    for of_row in cells:
+        plain.add_row(*of_row)
+    if width - width_of(plain) - GAP < LEAST_MAPPING:
+        heads, cells = (heads[0], *heads[2:]), [(of_row[0], *of_row[2:]) for of_row in cells]
+    shown = [MappingRow(cells=of, point=row.point) for of, row in zip(cells, rows, strict=False)]
+    return mapping_table(lambda: _headed(heads), shown, texts, width=width, whole="ranking.json")
 
 
 def named_robust_table(names: Sequence[str], robust: Robust) -> Table:
