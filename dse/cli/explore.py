@@ -37,12 +37,14 @@ from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.trace import execution_of
 from dse.formats.mapping_text import MappingTexts
 from dse.model.study import Study
+from dse.model.uncertainty import Robust
 from dse.report.cores import best_by_cores, cores_table, cores_title, pays_text
 from dse.report.front import front_table, front_text
 from dse.report.mapping_table import plain_console
 from dse.report.measured import measured_lines
 from dse.report.quantities import wrapped
 from dse.report.ranking import RankedRow, cost_cells, ranking_table, render
+from dse.report.robust import robust_lines, robust_table
 from dse.report.why import partition_table, reason_lines
 
 INTERRUPTED = 130
@@ -75,6 +77,9 @@ def _options(args: argparse.Namespace) -> ExploreOptions:
         resume=args.resume,
         measure=args.measure,
         refine=args.refine,
+        robust=args.robust,
+        errors=tuple(args.error),
+        draws=args.draws,
     )
 
 
@@ -100,7 +105,7 @@ def search(options: ExploreOptions, *, quiet: bool, json: bool) -> int:
         print_warnings(explored.setting.warnings)
     if json:
         rows, texts = explored.delivery.rows, explored.delivery.texts
-        document = ranking_document(explored.study, rows, texts, explored.measured, explored.accounts)
+        document = ranking_document(explored.study, rows, texts, explored.measured, explored.accounts, explored.robust)
         document["execution"] = execution_of(explored.setting.trace)
         document["seconds"] = round(explored.study.seconds, 3)
         document["notes"] = _notes(refined)
@@ -185,7 +190,7 @@ def _print(refined: Refined, quiet: bool) -> None:
     study, delivery = explored.study, explored.delivery
     shown_rows = [row for row in delivery.rows if row.rank <= max(SHOWN, len(delivery.mappings)) or _ran(row)]
     width = terminal_width()
-    note = _print_ranking(shown_rows, delivery.texts, width)
+    note = _print_ranking(shown_rows, delivery.texts, width, explored.robust)
     if quiet:
         return
     print(f"{note}\n{wrapped(outcome_text(study))}\n")
@@ -207,8 +212,12 @@ def _print(refined: Refined, quiet: bool) -> None:
     say(f"written to {delivery.folder}: {files}, ranking.json, report.html, study.sqlite, study.yaml")
 
 
-def _print_ranking(rows: Sequence[RankedRow], texts: MappingTexts, width: int) -> str:
+def _print_ranking(rows: Sequence[RankedRow], texts: MappingTexts, width: int, robust: Robust | None) -> str:
     """Print the ranking and return what is to be said below it, as lines."""
+    if robust is not None:
+        table, note = robust_table(rows, robust, texts, width)
+        print(render(table, console=plain_console(width)))
+        return "".join(f"{wrapped(line, width)}\n" for line in [*filter(None, (note,)), *robust_lines(robust)])
     table, note = ranking_table(rows, texts, width)
     print(render(table, console=plain_console(width)))
     return f"{wrapped(note, width)}\n" if note else ""

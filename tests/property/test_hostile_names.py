@@ -75,6 +75,18 @@ def commands(world: World) -> dict[str, tuple[str, ...]]:
         "estimate": ("estimate", n, "--platform", p, *_ESTIMATE, "--mapping", f"{o}/best-01.xcf"),
         "estimate-json": ("estimate", n, "--platform", p, *_ESTIMATE, "--mapping", f"{o}/best-01.xcf", "--json"),
         "estimate-accounts": ("estimate", n, "--platform", p, *_ESTIMATE, "--accounts"),
+        "what-if": (
+            "what-if",
+            n,
+            "--platform",
+            p,
+            *_ESTIMATE,
+            "--mapping",
+            f"{o}/best-01.xcf",
+            "--curve",
+            world.names[0],
+        ),
+        "what-if-json": ("what-if", n, "--platform", p, *_ESTIMATE, "--mapping", f"{o}/best-01.xcf", "--json"),
         "study-show": ("study", "show", o),
         "study-compare": ("study", "compare", o, o),
         "study-export": ("study", "export", o),
@@ -168,7 +180,7 @@ def test_an_imported_trace_has_the_names_that_were_exported(worlds: Worlds) -> N
 def test_json_is_printable_ascii_with_the_names_themselves(worlds: Worlds) -> None:
     _, _, printed = worlds
     named = [command for command in printed if command.endswith("-json")]
-    assert len(named) == 7
+    assert len(named) == 8
     for command in named:
         output = printed[command][1]
         assert output.isascii()

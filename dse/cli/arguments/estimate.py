@@ -3,6 +3,8 @@
 import argparse
 
 from dse.cli.arguments.problem import add_mapping_argument, add_problem_arguments, add_timing_arguments
+from dse.cli.arguments.robust import add_robust_arguments
+from dse.cli.option_types import option_integer
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +30,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="the clock of a unit (or of each of a kind), over that of the mapping and the weights; may be repeated",
     )
     add_timing_arguments(parser, of_mapping=True)
+    add_robust_arguments(parser)
+    parser.add_argument("--seed", type=option_integer, default=1, help="with --robust: seed of the draws (default: 1)")
     parser.add_argument(
         "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
     )

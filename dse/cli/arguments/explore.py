@@ -4,6 +4,7 @@ import argparse
 import os
 
 from dse.cli.arguments.problem import add_problem_arguments, add_timing_arguments
+from dse.cli.arguments.robust import add_robust_arguments
 from dse.cli.option_types import option_integer
 from dse.explore.batch import BATCH
 from dse.explore.methods.registry import METHODS
@@ -93,6 +94,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="measure the best mapping in place and search again, at most N times, until the ranking is stable;"
         " each search has the whole --budget",
     )
+    add_robust_arguments(parser)
     parser.add_argument(
         "--dialect",
         choices=("exelixi", "turnus", "streamblocks", "art"),
