@@ -23,6 +23,7 @@ VERBS: dict[str, str] = {
     "trace": "execute a network and record its trace; inspect, import and export traces",
     "estimate": "estimate the makespan of given mappings",
     "what-if": "tell what a mapping would gain from faster actors, roomier FIFOs and better links",
+    "why": "explain a mapping: its critical path, bottlenecks, slack; or the program itself",
     "explore": "search for the best mappings, rank them, write their configuration files",
     "studio": "open a live page: move actors, change FIFOs and costs, see at once what it does",
     "study": "run a study file; show, compare and export the results of searches",

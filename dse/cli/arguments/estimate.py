@@ -16,6 +16,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_problem_arguments(parser, program="TRACE|NETWORK.xdf")
     add_mapping_argument(parser, many=True, default="all actors on one core")
+    add_point_arguments(parser)
+    add_robust_arguments(parser)
+    parser.add_argument("--seed", type=option_integer, default=1, help="with --robust: seed of the draws (default: 1)")
+    parser.add_argument(
+        "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write a line for each mapping: .csv, which --mapping reads, or .parquet"
+    )
+
+
+def add_point_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that change given mappings, for verbs that estimate them."""
     parser.add_argument(
         "--samples",
         action="store_true",
@@ -30,11 +43,3 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="the clock of a unit (or of each of a kind), over that of the mapping and the weights; may be repeated",
     )
     add_timing_arguments(parser, of_mapping=True)
-    add_robust_arguments(parser)
-    parser.add_argument("--seed", type=option_integer, default=1, help="with --robust: seed of the draws (default: 1)")
-    parser.add_argument(
-        "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="write a line for each mapping: .csv, which --mapping reads, or .parquet"
-    )
