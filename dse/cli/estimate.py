@@ -12,8 +12,10 @@ from dse.cli.problem_arguments import (
     tell_execution,
 )
 from dse.cli.streams import print_json, say
+from dse.cli.timeline import tell_timeline
 from dse.flows.estimate import Estimated, MappingEstimate, estimate_mappings
 from dse.flows.options import EstimateOptions, parse_clocks
+from dse.flows.timelines import write_estimated
 from dse.flows.trace import execution_of
 from dse.formats.mapping_text import mapping_text
 from dse.formats.study_file import clock_json
@@ -23,6 +25,7 @@ from dse.report.accounts import accounts_json, accounts_text
 from dse.report.quantities import percent_text, time_text, wrapped
 from dse.report.ranking import render
 from dse.report.tables import NamesTable
+from dse.report.timeline.write import require_timeline
 from dse.report.why import CORE_CATEGORIES, reason_lines
 
 DEADLOCK = 3
@@ -30,6 +33,7 @@ DEADLOCK = 3
 
 def run(args: argparse.Namespace) -> int:
     """Estimate and print one row a mapping."""
+    require_timeline(args.timeline)
     options = EstimateOptions(
         problem=problem_options(args),
         mappings=tuple(args.mapping),
@@ -49,6 +53,10 @@ def run(args: argparse.Namespace) -> int:
         _print(estimated, args.quiet)
         if args.accounts:
             _print_accounts(estimated)
+    if args.timeline is not None:
+        points = [(mapping.mapping, mapping.point) for mapping in estimated.mappings]
+        write_estimated(args.timeline, estimated.setting.problem, points)
+        tell_timeline(args.timeline, quiet=args.quiet)
     return DEADLOCK if estimated.all_deadlock else 0
 
 

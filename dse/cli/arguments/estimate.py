@@ -3,6 +3,7 @@
 import argparse
 
 from dse.cli.arguments.problem import add_mapping_argument, add_problem_arguments
+from dse.cli.arguments.timeline import add_timeline_argument
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,3 +33,4 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
     )
+    add_timeline_argument(parser, "every firing of the mappings")
