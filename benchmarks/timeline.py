@@ -59,8 +59,8 @@ def one(ending: str, firings: int) -> dict[str, float | str]:
         seconds = time.perf_counter() - started
         size = path.stat().st_size / 2**20
     return {
-        "format": ending, "firings": timeline_firings(timeline), "seconds": round(seconds, 2), "file_mb": round(size, 1),
-        "times_mb": round(before, 1), "writing_mb": round(peak_mb() - before, 1),
+        "format": ending, "firings": timeline_firings(timeline), "seconds": round(seconds, 2),
+        "file_mb": round(size, 1), "times_mb": round(before, 1), "writing_mb": round(peak_mb() - before, 1),
     }  # fmt: skip
 
 
@@ -88,7 +88,9 @@ def main() -> None:
     print(f"{'format':8} {'firings':>12} {'seconds':>8} {'file MB':>9} {'times MB':>9} {'writing takes MB':>17}")
     for row in rows:
         cells = [row[key] for key in ("seconds", "file_mb", "times_mb", "writing_mb")]
-        print(f"{row['format']:8} {row['firings']:12,} {cells[0]:8.1f} {cells[1]:9.1f} {cells[2]:9.1f} {cells[3]:17.1f}")
+        print(
+            f"{row['format']:8} {row['firings']:12,} {cells[0]:8.1f} {cells[1]:9.1f} {cells[2]:9.1f} {cells[3]:17.1f}"
+        )
 
 
 if __name__ == "__main__":

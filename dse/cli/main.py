@@ -22,6 +22,7 @@ VERBS: dict[str, str] = {
     "run": "execute a network on an input",
     "trace": "execute a network and record its trace; inspect, import and export traces",
     "estimate": "estimate the makespan of given mappings",
+    "why": "explain a mapping: its critical path, bottlenecks, slack; or the program itself",
     "explore": "search for the best mappings, rank them, write their configuration files",
     "study": "run a study file; show, compare and export the results of searches",
     "buffers": "size the FIFOs of a mapping: minimal, maximal, or as little as costs no time",

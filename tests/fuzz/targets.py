@@ -102,7 +102,7 @@ FILES: tuple[FileTarget, ...] = (
         name="trace",
         file="net.trace",
         mutations=(mutate_bytes,),
-        commands=("trace --info net.trace", "estimate net.trace --weights w"),
+        commands=("trace --info net.trace", "estimate net.trace --weights w", "why net.trace --weights w"),
     ),
     FileTarget(
         name="sdf3",

@@ -15,6 +15,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_problem_arguments(parser, program="TRACE|NETWORK.xdf")
     add_mapping_argument(parser, many=True, default="all actors on one core")
+    add_point_arguments(parser)
+    parser.add_argument(
+        "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
+    )
+    add_timeline_argument(parser, "every firing of the mappings")
+
+
+def add_point_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that change given mappings, for verbs that estimate them."""
     parser.add_argument(
         "--samples",
         action="store_true",
@@ -30,7 +39,3 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--transfers", choices=("sequential", "parallel"), help="how the transfers of a firing go")
     parser.add_argument("--release", choices=("reading", "processing"), help="when input space becomes free")
-    parser.add_argument(
-        "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
-    )
-    add_timeline_argument(parser, "every firing of the mappings")

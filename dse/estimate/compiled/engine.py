@@ -12,6 +12,7 @@ from dse.estimate.compiled.encode import EncodedPoint, PointEncoder
 from dse.estimate.compiled.kernel import simulate
 from dse.estimate.compiled.pack import Ints, Packed, pack_point, pack_problem
 from dse.estimate.compiled.place_kernel import PART_CORES, account
+from dse.estimate.compiled.record import Recorder, RunRecord
 from dse.estimate.deadlock import FinalState, diagnose
 from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import Prepared, prepare
@@ -70,6 +71,21 @@ class CompiledEngine:
         return replace(
             self._estimate(encoded, memory, makespan), firing_times=_firing_times(self.packed.firing_base, times)
         )
+
+    def record(self, point: DesignPoint) -> tuple[Estimate, RunRecord]:
+        """Return the estimate of ``point`` with its firing times, and the record of all that the run did.
+
+        Raises: as ``estimate``.
+        """
+        encoded = self.encoder.encode(point)
+        memory = pack_point(self.packed, encoded)
+        recorder = Recorder.attached(self.packed, encoded, memory)
+        makespan = self._simulate([memory], recorder.times)[0]
+        estimate = self._estimate(encoded, memory, makespan)
+        times = _firing_times(self.packed.firing_base, recorder.times)
+        complete = estimate.deadlock is None
+        record = recorder.record(self.packed, encoded, memory, makespan=makespan, complete=complete)
+        return replace(estimate, firing_times=times), record
 
     def estimates(self, points: Sequence[DesignPoint]) -> list[Estimate]:
         """Return the estimates of points (see ``Engine``): all run in one go, without the interpreter lock."""

@@ -1,1 +1,1 @@
-"""Timelines for Perfetto (ui.perfetto.dev): all firings of a run on the cores, tokens as flows, filling of the FIFOs."""
+"""Timelines for Perfetto (ui.perfetto.dev): the firings of a run on its cores, tokens as flows, how full FIFOs are."""

@@ -1,4 +1,4 @@
-"""The wire format of protocol buffers, as far as a trace needs it: for single messages, and for many of one form at once.
+"""The wire format of protocol buffers, as far as a trace needs it: single messages, and many of one form at once.
 
 Source: protobuf.dev, "Encoding". A varint may have more bytes than its value needs, so that those of one column can all
 have equally many.

@@ -18,7 +18,7 @@ class ActorTimes:
     """The firings of one actor in their order: int64, ticks, shape (n_made,), none of them falls.
 
     ``taken``: when the tokens of its inputs have left the FIFOs; ``given``: when those of its outputs take their room.
-    ``core``: int32, shape (n_made,), an index into the cores of the timeline. Firings of one SIMD block have equal times.
+    ``core``: int32, shape (n_made,), an index into the cores of the timeline. Firings of a SIMD block have equal times.
     """
 
     start: Ticks

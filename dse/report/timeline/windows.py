@@ -1,4 +1,4 @@
-"""Cuts a timeline into stretches of time with about equally many slices, so that files of any length take little memory.
+"""Cuts a timeline into stretches of time with about equally many slices, so that long files take little memory too.
 
 A window holds the slices that start in it, in the order of their exact starts, of which files only show nanoseconds;
 slices of no length come before others at the same time, and those that write tokens before those that read them. So

@@ -164,9 +164,7 @@ def two_actors() -> Topology:
     sink = TraceActor(
         name="snk", class_name="T", inputs=("I",), outputs=(), actions=(TraceAction(name="two", reads=(2,), writes=()),)
     )
-    fifo = TraceBuffer(
-        source=0, source_port=0, target=1, target_port=0, token_bytes=4, token_bits=32, initial_tokens=1
-    )
+    fifo = TraceBuffer(source=0, source_port=0, target=1, target_port=0, token_bytes=4, token_bits=32, initial_tokens=1)
     return Topology(name="pair", actors=(source, sink), buffers=(fifo,))
 
 
@@ -244,9 +242,7 @@ def test_cores_of_firings() -> None:
         ("folder.json", "is a folder"),
     ],
 )
-def test_where_none_can_be_written(
-    path: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_none_can_be_written(path: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder.json").mkdir()
     with pytest.raises(OptionError, match=message):
