@@ -60,7 +60,7 @@ def test_estimates_and_their_timelines_agree() -> None:
 
 @pytest.mark.parametrize("name", ["t.json", "t.pftrace"])
 def test_counters_reach_what_the_accounts_say(name: str, tmp_path: Path) -> None:
-    """The largest filling is that of the account: never above it, and mostly it, as one instant may have many rounds."""
+    """The largest filling is that of the account, or below it where one instant has several rounds."""
     exact = fifos = 0
     for seed in range(0, 60, 3):
         case = random_case(random.Random(seed), SHAPES[seed % 2])
