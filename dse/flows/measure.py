@@ -189,7 +189,7 @@ class _Journey:
         lasted = [state for state in STATES if any(session.of(state))]
         predictions = {state: self._predictions(cases, entries, state) for state in lasted}
         comparisons = _comparisons(predictions, session)
-        timelines = self._timelines(entries, session, comparisons) if self._options.timeline else ()
+        timelines = self._timelines(entries, session, comparisons)
         profiles = tuple((case.label, case.profile) for case in cases if case.profile is not None)
         differs = why_time_matters(self._bench.network, (key for key, _ in self._options.run.natives))
         doubts = (*_other_states(entries, lasted), *filter(None, (differs,)))
@@ -345,7 +345,9 @@ class _Journey:
     def _timelines(
         self, entries: Sequence[_Entry], session: Session, comparisons: Sequence[Comparison]
     ) -> tuple[Timeline, ...]:
-        """Return the timelines of the fastest mapping: estimated, and of one more run."""
+        """Return the timelines of the fastest mapping: estimated, and of one more run; none if they are not wanted."""
+        if not self._options.timeline:
+            return ()
         state = comparisons[0].state if comparisons else STATES[0]
         medians = [np.median(times) if times else np.inf for times in session.of(state)]
         entry = entries[int(np.argmin(medians))]

@@ -21,15 +21,29 @@ def cores_of_firings(times: Sequence[tuple[Ticks, Ticks]], cores: int) -> list[N
     found = [np.zeros(len(start), dtype=np.int32) for start, _ in times]
     actor = np.repeat(np.arange(len(times)), [len(start) for start, _ in times])
     firing = np.concatenate([np.arange(len(start)) for start, _ in times])
-    start, end = (np.concatenate([of_actor[k] for of_actor in times]) for k in (0, 1))
+    start, end = (np.concatenate(list(column)) for column in zip(*times, strict=True))
     order = np.lexsort((end, start))
-    free, last = [-1] * cores, [0] * len(times)
+    chooser = _Chooser(cores, len(times))
     rows = zip(actor[order].tolist(), firing[order].tolist(), start[order].tolist(), end[order].tolist(), strict=True)
-    block = (-1, -1, -1)  # firings of one SIMD block are one behind the other here
     for a, k, begin, finish in rows:
-        if (a, begin, finish) != block or begin == finish:
-            if free[last[a]] > begin:
-                last[a] = next(core for core in range(cores) if free[core] <= begin)
-            free[last[a]], block = finish, (a, begin, finish)
-        found[a][k] = last[a]
+        found[a][k] = chooser.core_of(a, begin, finish)
     return found
+
+
+class _Chooser:
+    """Gives firings their cores, in the order of time."""
+
+    def __init__(self, cores: int, actors: int) -> None:
+        self._free = [-1] * cores
+        self._last = [0] * actors
+        self._block = (-1, -1, -1)
+
+    def core_of(self, actor: int, start: int, end: int) -> int:
+        """Return the core of the next firing; those of one SIMD block come one behind the other."""
+        last = self._last[actor]
+        if (actor, start, end) == self._block and start < end:
+            return last
+        if self._free[last] > start:
+            last = self._last[actor] = next(core for core, free in enumerate(self._free) if free <= start)
+        self._free[last], self._block = end, (actor, start, end)
+        return last

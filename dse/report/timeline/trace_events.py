@@ -83,10 +83,10 @@ class _Writer:
         texts = _events(_SLICE, *columns, names, slices.firing.tolist(), slices.firings.tolist())
         phases = np.where(flows.leaves, 0, 1).tolist()
         at = flows.slice
-        columns = (*self._place(slices.core[at]), *_us(slices.start[at]))
+        where = (*self._place(slices.core[at]), *_us(slices.start[at]))
         own = (flows.flow + (self._process << _FLOW_BITS)).tolist()
         names = _named_by(self._fifos, flows.buffer)
-        texts += _events(_FLOW, [_PHASES[phase] for phase in phases], *columns, own, names)
+        texts += _events(_FLOW, [_PHASES[phase] for phase in phases], *where, own, names)
         order = np.argsort(np.concatenate([np.arange(len(slices.start)), at]), kind="stable")
         self._write([texts[k] for k in order.tolist()])
 
