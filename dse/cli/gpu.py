@@ -9,6 +9,7 @@ from dse.base.errors import OptionError
 from dse.base.escaping import shown
 from dse.cli.kernel_documents import choice_document, hand_document, prediction_document
 from dse.cli.streams import print_json, say
+from dse.cli.timing import note_stage
 from dse.flows.gpu import (
     ChooseOptions,
     KernelOptions,
@@ -51,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
         return _by_hand(args)
     if args.kernel is None:
         raise OptionError("no kernel is given", expected="a C file, or --requests, --transactions and --warps")
+    note_stage("predicting")
     prediction = predict(
         PredictOptions(
             kernels=_kernel_options(args),
@@ -60,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
             sensitivity=args.sensitivity,
         )
     )
+    note_stage("printing")
     if args.json:
         print_json(prediction_document(prediction))
     else:

@@ -20,6 +20,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
     )
     add_timeline_argument(parser, "every firing of the mappings")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write a line for each mapping: .csv, which --mapping reads, or .parquet"
+    )
 
 
 def add_point_arguments(parser: argparse.ArgumentParser) -> None:
