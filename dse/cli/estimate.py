@@ -15,10 +15,12 @@ from dse.cli.problem_arguments import (
     tell_execution,
 )
 from dse.cli.streams import print_json, say, terminal_width
+from dse.cli.timeline import tell_timeline
 from dse.flows.estimate import Estimated, MappingEstimate, estimate_columns, estimate_mappings
 from dse.flows.mappings import looks_like_mapping
 from dse.flows.options import EstimateOptions, parse_clocks
 from dse.flows.robust import RobustOptions, rank_estimated, robust_options
+from dse.flows.timelines import write_estimated
 from dse.flows.trace import execution_of
 from dse.formats.mapping_text import MappingTexts
 from dse.formats.study_file import clock_json
@@ -32,6 +34,7 @@ from dse.report.mapping_table import MappingRow, mapping_table, plain_console
 from dse.report.quantities import percent_text, time_text, wrapped
 from dse.report.ranking import render
 from dse.report.robust import named_robust_table, robust_json, robust_lines, robust_row_json
+from dse.report.timeline.write import require_timeline
 from dse.report.why import CORE_CATEGORIES, reason_lines
 
 DEADLOCK = 3
@@ -40,6 +43,7 @@ _HEADS = ("makespan", "busiest", "sched", "read", "compute", "write", "link", "f
 
 def run(args: argparse.Namespace) -> int:
     """Estimate and print one row a mapping."""
+    require_timeline(args.timeline)
     refuse_empty("table", args.output)
     options = EstimateOptions(
         problem=problem_options(args),
@@ -64,11 +68,20 @@ def run(args: argparse.Namespace) -> int:
             _print_ranked(*ranked)
         if args.accounts:
             _print_accounts(estimated)
+    _write(args, estimated)
+    return DEADLOCK if estimated.all_deadlock else 0
+
+
+def _write(args: argparse.Namespace, estimated: Estimated) -> None:
+    """Write the files that are asked for."""
     if args.output is not None:
         write_table(args.output, estimate_columns(estimated))
         if not args.quiet:
             say(f"{len(estimated.mappings):,} mappings written to {args.output}", error=args.json)
-    return DEADLOCK if estimated.all_deadlock else 0
+    if args.timeline is not None:
+        points = [(mapping.mapping, mapping.point) for mapping in estimated.mappings]
+        write_estimated(args.timeline, estimated.setting.problem, points)
+        tell_timeline(args.timeline, quiet=args.quiet)
 
 
 _Ranked = tuple[tuple[MappingEstimate, ...], Robust]

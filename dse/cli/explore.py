@@ -21,6 +21,7 @@ from dse.cli.progress import noted
 from dse.cli.search_progress import SearchLines, progress_text
 from dse.cli.signals import KEPT, note_kept
 from dse.cli.streams import filtered, print_json, say, terminal_width, unfiltered
+from dse.cli.timeline import tell_timeline
 from dse.explore.evaluator import Progress as SearchProgress
 from dse.flows.deliver import ranking_document
 from dse.flows.options import (
@@ -34,6 +35,7 @@ from dse.flows.options import (
 )
 from dse.flows.refine import Refined, refine, refinement_json, refinement_text
 from dse.flows.search.plan import SearchPlan, Watcher
+from dse.flows.timelines import write_estimated
 from dse.flows.trace import execution_of
 from dse.formats.mapping_text import MappingTexts
 from dse.model.study import Study
@@ -45,6 +47,7 @@ from dse.report.measured import measured_lines
 from dse.report.quantities import wrapped
 from dse.report.ranking import RankedRow, cost_cells, ranking_table, render
 from dse.report.robust import robust_lines, robust_table
+from dse.report.timeline.write import require_timeline
 from dse.report.why import partition_table, reason_lines
 
 INTERRUPTED = 130
@@ -86,11 +89,15 @@ def _options(args: argparse.Namespace) -> ExploreOptions:
 def run(args: argparse.Namespace) -> int:
     """Search, print the ranking and what was written."""
     refuse_empty("folder of results", args.out)
-    return search(_options(args), quiet=args.quiet, json=args.json)
+    require_timeline(args.timeline)
+    return search(_options(args), quiet=args.quiet, json=args.json, timeline=args.timeline)
 
 
-def search(options: ExploreOptions, *, quiet: bool, json: bool) -> int:
-    """Search, print the ranking and what was written, or one JSON document; return the exit code."""
+def search(options: ExploreOptions, *, quiet: bool, json: bool, timeline: str | None = None) -> int:
+    """Search, print the ranking and what was written, or one JSON document; return the exit code.
+
+    ``timeline``: where that of the best mapping is written, None: nowhere.
+    """
     watched = not quiet and sys.stderr.isatty()
     with _progress(watched, quiet=quiet) as bar:
         watcher = Watcher(
@@ -115,6 +122,10 @@ def search(options: ExploreOptions, *, quiet: bool, json: bool) -> int:
         print_json(document)
     else:
         _print(refined, quiet)
+    if timeline is not None:
+        best = (explored.delivery.mappings[0].name, explored.study.ranking[0].point)
+        write_estimated(timeline, explored.setting.problem, [best])
+        tell_timeline(timeline, quiet=quiet)
     if explored.study.stop == "interrupted":
         print("interrupted; everything reported is kept, --resume continues", file=sys.stderr)
         return INTERRUPTED

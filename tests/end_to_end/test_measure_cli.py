@@ -9,6 +9,7 @@ from dse.base.cores import usable_cores
 from dse.cli.main import main
 from dse.formats.weights_folder import read_weights_folder
 from dse.native.toolchain import Compiler
+from tests.unit.report.timeline_readers import read as read_timeline
 from tests.unit.run.programs import SINK, network_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,15 +55,34 @@ def test_each_firing_may_cost_what_it_cost_then(weights: Path, capsys: pytest.Ca
 
 
 def test_mappings_beside_estimates(weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "out"
+    out, timeline = tmp_path / "out", tmp_path / "both.pftrace"
     arguments = ["measure", NETWORK, "--sample", "3", "--runs", "2", "--weights", str(weights), "--out", str(out)]
-    assert main([*arguments, "--json", "--quiet"]) == 0
+    assert main([*arguments, "--timeline", str(timeline), "--json", "--quiet"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["network"] == "matrix"
     assert document["runs"] == 6
     assert document["wrong"] == []
     assert len((out / "runs.tsv").read_text().splitlines()) == 7
     assert (out / "measured.json").is_file()
+    check_timelines(timeline)
+
+
+def check_timelines(path: Path) -> None:
+    """The estimate and the run have the same cores, FIFOs, firings and flows; no core is in two firings at once."""
+    estimated, measured = read_timeline(path.name, path.read_bytes())
+    assert estimated.title.startswith("matrix, estimated: ")
+    assert measured.title == estimated.title.replace("estimated", "measured")
+    assert estimated.tracks == [*measured.tracks, "critical path"]
+    firings = [
+        sorted((s.track, s.name, s.firing) for s in process.slices if s.track != "critical path")
+        for process in (estimated, measured)
+    ]
+    assert firings[0] == firings[1]
+    assert estimated.counters.keys() == measured.counters.keys()
+    flows = [{((a.name, a.firing), (b.name, b.firing)) for a, b in process.flows} for process in (estimated, measured)]
+    assert flows[0] == flows[1]
+    assert measured.lost == []
+    assert max(s.end for s in measured.slices) > 1000
 
 
 BOUND = """actor S () ==> int O : @native function turned(int k) --> int end int n := 1;

@@ -4,6 +4,7 @@ import argparse
 
 from dse.cli.arguments.problem import add_mapping_argument, add_problem_arguments, add_timing_arguments
 from dse.cli.arguments.robust import add_robust_arguments
+from dse.cli.arguments.timeline import add_timeline_argument
 from dse.cli.option_types import option_integer
 
 
@@ -22,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
     )
+    add_timeline_argument(parser, "every firing of the mappings")
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write a line for each mapping: .csv, which --mapping reads, or .parquet"
     )

@@ -5,6 +5,7 @@ import os
 
 from dse.cli.arguments.problem import add_problem_arguments, add_timing_arguments
 from dse.cli.arguments.robust import add_robust_arguments
+from dse.cli.arguments.timeline import add_timeline_argument
 from dse.cli.option_types import option_integer
 from dse.explore.batch import BATCH
 from dse.explore.methods.registry import METHODS
@@ -102,4 +103,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="of the mapping files: whose tools are to read them (default: exelixi)",
     )
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK)")
+    add_timeline_argument(parser, "every firing of the best mapping")
     parser.add_argument("--resume", action="store_true", help="continue the search whose results are in the folder")
