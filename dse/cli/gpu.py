@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dse.base.errors import OptionError
 from dse.base.escaping import shown
-from dse.cli.kernel_documents import choice_document, hand_document, prediction_document
+from dse.cli.kernel_documents import choice_document, device_document, hand_document, prediction_document
 from dse.cli.streams import print_json, say
 from dse.flows.gpu import (
     ChooseOptions,
@@ -21,10 +21,13 @@ from dse.flows.gpu import (
     predict_by_hand,
 )
 from dse.flows.kernels import Block
+from dse.formats.device_yaml import builtin_devices, load_device
 from dse.gpu.models.memory_pipeline import PipelineInputs
 from dse.report.kernel_tables import (
     advice_table,
     choice_table,
+    constants_table,
+    devices_table,
     instructions_table,
     kernels_table,
     seconds_text,
@@ -43,7 +46,9 @@ _C_SUFFIXES = (".c", ".h", ".cu", ".cl")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Predict or choose, and print."""
+    """Predict, choose or list devices, and print."""
+    if args.action == "devices":
+        return _devices(args)
     args.kernel = args.kernel or _swallowed_kernel(args)
     if args.action == "choose":
         return _choose(args)
@@ -75,6 +80,23 @@ def _swallowed_kernel(args: argparse.Namespace) -> str | None:
             if Path(word).suffix.lower() in _C_SUFFIXES and "=" not in word:
                 return words.pop(at)
     return None
+
+
+def _devices(args: argparse.Namespace) -> int:
+    """List the built-in devices, or the constants of one device with their sources."""
+    if args.device is None:
+        devices = tuple(load_device(name) for name in builtin_devices())
+        if args.json:
+            print_json({"devices": [device_document(device) for device in devices]})
+        else:
+            print(render(devices_table(devices)))
+        return 0
+    device = load_device(args.device)
+    if args.json:
+        print_json(device_document(device))
+    else:
+        print(render(constants_table(device)))
+    return 0
 
 
 def _choose(args: argparse.Namespace) -> int:
@@ -154,7 +176,7 @@ def _kernel_parts(kernel: PredictedKernel, *, named: bool, quiet: bool) -> Itera
         yield wrapped(f"dependence between threads, the kernel may be wrong on a GPU: {dependence.text}")
     if not quiet:
         yield wrapped(f"threads: {features.how_parallel}")
-        if features.shared is not None:
+        if features.shared is not None and cost.parallelism is not None:
             sync_s = cost.sync_cycles * cost.time_s / cost.cycles
             yield wrapped(f"synchronisation, not in the time: {seconds_text(sync_s)} (23)")
         for note in cost.notes:

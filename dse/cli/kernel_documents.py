@@ -5,7 +5,7 @@ from typing import Any
 from dse.flows.gpu import PredictedKernel, Prediction
 from dse.gpu.advise.choose import Choice, total_s
 from dse.gpu.models.memory_pipeline import PipelineInputs, PipelineTime
-from dse.model.device import Device
+from dse.model.device import Device, constant_value
 from dse.model.kernel import ByClass, MemoryInstruction
 from dse.model.kernel_cost import ParallelismCost
 
@@ -64,6 +64,7 @@ def _kernel(kernel: PredictedKernel) -> dict[str, Any]:
             }
             for c in cost.classes
         ],
+        "parts": [{"part": p.part, "time_s": p.time_s} for p in cost.parts],
         "shared": _shared(kernel),
         "baseline": None if cost.baseline is None else {"time_s": cost.baseline.time_s, **_parallelism(cost.baseline)},
         "how_parallel": features.how_parallel,
@@ -134,6 +135,17 @@ def _instruction(m: MemoryInstruction) -> dict[str, Any]:
 
 def _by_class(counts: ByClass) -> dict[str, float]:
     return {"coalesced": counts.coalesced, "uncoalesced": counts.uncoalesced, "constant": counts.constant}
+
+
+def device_document(device: Device) -> dict[str, Any]:
+    """Return a device: each constant under its key in a device file, with its source."""
+    return {
+        "name": device.name,
+        "constants": [
+            {"constant": o.key, "value": constant_value(device, o.key), "assumed": o.assumed, "source": o.source}
+            for o in device.origins
+        ],
+    }
 
 
 def hand_document(device: Device, inputs: PipelineInputs, answer: PipelineTime) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from rich.table import Table
 from dse.base.source import Span
 from dse.gpu.advise.advice import Advice
 from dse.gpu.advise.choose import Choice, total_s
+from dse.model.device import Device, constant_value
 from dse.model.kernel import KernelFeatures, MemoryInstruction
 from dse.model.kernel_cost import KernelCost
 from dse.report.tables import NamesTable
@@ -28,22 +29,23 @@ def line_text(span: Span) -> str:
 
 
 def kernels_table(costs: Sequence[tuple[KernelFeatures, KernelCost]]) -> Table:
-    """Return one row a kernel: time, warp parallelism, bottleneck, the simple-cache baseline."""
+    """Return one row a kernel: time, what the model says of its warps, bottleneck, the simple-cache baseline."""
     table = _table()
-    for name in ("time", "MWP", "CWP"):
+    of_warps = any(cost.parallelism for _, cost in costs)
+    for name in ("time", *(("MWP", "CWP") if of_warps else ("warps",))):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("bottleneck", no_wrap=True)
-    for name in ("baseline", "L2 misses", "blocks"):
+    for name in (*(("baseline",) if of_warps else ()), "L2 misses", "blocks"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("kernel", overflow="fold")
     for features, cost in costs:
-        warp = cost.parallelism
+        warp, simple = cost.parallelism, cost.baseline
+        own = (f"{warp.mwp:.2f}", f"{warp.cwp:.2f}") if warp else (str(cost.resident_warps),)
         table.add_row(
             seconds_text(cost.time_s),
-            f"{warp.mwp:.2f}" if warp else "",
-            f"{warp.cwp:.2f}" if warp else "",
+            *own,
             cost.bottleneck,
-            seconds_text(cost.baseline.time_s) if cost.baseline else "",
+            *((seconds_text(simple.time_s) if simple else "",) if of_warps else ()),
             f"{100 * cost.l2_miss_rate:.2f} %",
             str(cost.blocks),
             f"{cost.kernel} (line {features.span.line})" if features.span.line else cost.kernel,
@@ -124,6 +126,41 @@ def choice_table(choice: Choice, *, with_host: bool) -> Table:
             "" if candidate.host_s is None else seconds_text(candidate.host_s),
             candidate.origin,
         )
+    return table
+
+
+def devices_table(devices: Sequence[Device]) -> Table:
+    """Return one row a device: what it is, and how many of its constants are assumptions."""
+    table = _table()
+    table.add_column("device", no_wrap=True)
+    for name in ("SMs", "MHz", "GB/s", "L2 KB", "memory GB", "constants", "assumed"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for device in devices:
+        bandwidth, l2, memory = device.dram_bandwidth_gb_s, device.l2_bytes, device.memory_bytes
+        table.add_row(
+            device.name,
+            str(device.sms),
+            f"{device.clock_mhz:g}",
+            f"{bandwidth:g}" if bandwidth else "",
+            f"{l2 / 1024:g}" if l2 else "",
+            f"{memory / (1 << 30):.1f}" if memory else "",
+            str(len(device.origins)),
+            str(sum(origin.assumed for origin in device.origins)),
+        )
+    return table
+
+
+def constants_table(device: Device) -> Table:
+    """Return one row a constant of a device: its value, whether it is assumed, and where it comes from."""
+    table = _table()
+    table.add_column("constant", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("source", overflow="fold")
+    for origin in device.origins:
+        value = constant_value(device, origin.key)
+        text = f"{value:.15g}" if isinstance(value, float | int) else ", ".join(f"{k} {v:g}" for k, v in value.items())
+        table.add_row(origin.key, text, "assumed" if origin.assumed else "", origin.source)
     return table
 
 

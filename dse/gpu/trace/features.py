@@ -15,6 +15,7 @@ from dse.gpu.kernel.counting import WorkCounts, count_work
 from dse.gpu.kernel.instructions import OperationCount, expression_key
 from dse.gpu.kernel.plan import Access, Operations, Plan, plan_of, sub_nodes
 from dse.gpu.kernel.steering import needed_names
+from dse.gpu.kernel.warp_work import warp_work
 from dse.gpu.trace.execute import MAX_STEPS, TraceResult, execute, execute_briefly, execute_quickly
 from dse.model.kernel import (
     ACCESS_CLASSES,
@@ -54,10 +55,12 @@ def kernel_features(
     max_steps: int = MAX_STEPS,
     compiled: bool | None = None,
     briefly: bool = False,
+    with_warp_work: bool = False,
 ) -> KernelFeatures:
     """Return the features of a kernel given at its work size and at its trace size (the same one for no extrapolation).
 
     ``compiled`` as in ``execute``, None: what is quicker; ``briefly``: with ``execute_briefly``.
+    ``with_warp_work``: also the lines and sectors of each access at the work size, which only ``hierarchy`` reads.
 
     Raises ModelNotApplicable where the trace cannot be executed or the two sizes do not belong together.
     """
@@ -100,6 +103,7 @@ def kernel_features(
         dependences=(*work.dependences, *_races(small, result)),
         notes=tuple(_notes(plan, counts)),
         machine=machine,
+        warp_work=warp_work(plan, shape, result.control, lanes=machine.warp_lanes) if with_warp_work else None,
     )
 
 
