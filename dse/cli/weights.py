@@ -195,6 +195,7 @@ def _arrival(arrival: Arrival) -> dict[str, object]:
         "cycles": _number(arrival.cycles),
         "frequency_mhz": None if clock is None else _number(clock),
         "turn_firings": arrival.turn_firings,
+        "turn_parts": arrival.turn_parts,
     }
 
 
@@ -233,7 +234,8 @@ def _summary(table: WeightTable) -> str:
 def _arrival_text(arrival: Arrival) -> str:
     clock, turn = arrival.frequency_mhz, arrival.turn_firings
     time = f"{float(arrival.cycles):.6g} cycles" + ("" if clock is None else f" at {float(clock):.6g} MHz")
-    return f"{time} on another core, published each {turn} firings or at the end of a turn"
+    parts = f", each {arrival.turn_parts}th part of a FIFO" if arrival.turn_parts else ""
+    return f"{time} on another core, published each {turn} firings{parts} or at the end of a turn"
 
 
 def _show(table: WeightTable, *, quiet: bool) -> None:

@@ -87,13 +87,15 @@ Makespan: the last end of a firing; 0 if nothing ever fires; in a deadlock the t
 Arrival
 -------
 Weights may say how tokens get from one CPU core to another (``dse.model.weights.Arrival``): the *arrival*, in ticks of
-at least 1, and the firings of a *turn*. Without, nothing of this holds, and a reader sees all visible tokens. With it,
-the tokens of ``cpu_cpu`` buffers *travel*: at the end of their write they are visible, and hold their room as ever, but
-the reader does not see them yet. Where this page says what a reader has of such a buffer - BLOCKED_READING, ready, the
-size of a block - its *seen* tokens count. Initial tokens are seen.
+at least 1, the firings of a *turn*, and the *parts* of a FIFO (0: none). Without, nothing of this holds, and a reader
+sees all visible tokens. With it, the tokens of ``cpu_cpu`` buffers *travel*: at the end of their write they are
+visible, and hold their room as ever, but the reader does not see them yet. Where this page says what a reader has of
+such a buffer - BLOCKED_READING, ready, the size of a block - its *seen* tokens count. Initial tokens are seen.
 - What is written is *held* until its actor *publishes*. It does so behind the phase STARTS of a round in whose phase
   ENDS a firing of it ended, if no other firing of it has begun in that phase (its turn is over), or if it has made the
-  firings of a turn since it published last (a block counts as its firings).
+  firings of a turn since it published last (a block counts as its firings). Of an actor these are those that the
+  weights say; with parts at most ``capacity / (parts * most)``, rounded down, at least 1, for each buffer that travels
+  and begins or ends at the actor. *Most* is the largest rate that any action of the two ends has there.
 - What is published sets out at once if no tokens of the buffer are on their way, all that is published and has not set
   out together. Else it waits, and sets out when those have arrived: the other core sees how far the writer is, one
   look after the other, and each look takes as long as an arrival.

@@ -24,6 +24,7 @@ from dse.flows.deliver import Delivery, deliver
 from dse.flows.kept_weights import kept_weights
 from dse.flows.measured import measuring, output_folder
 from dse.flows.options import ExploreOptions
+from dse.flows.page_views import page_views
 from dse.flows.run_best import MEASURE_ON_TOP, run_best
 from dse.flows.search.method import check_options, choose, kept
 from dse.flows.search.plan import SearchPlan, Watcher
@@ -224,16 +225,18 @@ def _report_inputs(
     estimate = engine.estimate(best, firing_times=True)
     _compare(study.ranking[0], estimate)
     texts = MappingTexts(topology=topology, platform=setting.platform, capacities=search_capacities(setting).tokens)
+    rows = ranked_rows(study, texts, max(kept(options), len(measured.ranked) if measured else 0), measured)
     return ReportInputs(
         study=study,
         trace=setting.trace,
         texts=texts,
-        rows=ranked_rows(study, texts, max(kept(options), len(measured.ranked) if measured else 0), measured),
+        rows=rows,
         estimate=estimate,
         reasons=reasons_of(topology, best, estimate, study.lower_bounds),
         manifest=search_manifest(options, setting, budget),
         measured=measured,
         accounts=_first_accounts(setting, study, engine, estimate),
+        views=page_views(setting, study, rows, engine, estimate),
     )
 
 

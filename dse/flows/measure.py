@@ -68,14 +68,15 @@ class MeasureOptions:
 class Measured:
     """The outcome of ``measure_mappings``. ``comparisons``: for each state, that with the most runs first.
 
-    ``profiles``: of each input and FIFO size, empty where weights were given; ``skipped``: (candidate, why).
+    ``profiles``: of each input and FIFO size by a name for it, empty where weights were given; ``skipped``:
+    (candidate, why).
     ``made``: on what, when and how it was measured, as pairs.
     """
 
     network: str
     comparisons: tuple[Comparison, ...]
     session: Session
-    profiles: tuple[ProfiledNetwork, ...]
+    profiles: tuple[tuple[str, ProfiledNetwork], ...]
     skipped: tuple[tuple[str, str], ...]
     made: Pairs
     warnings: tuple[str, ...]
@@ -180,27 +181,28 @@ class _Journey:
         session = self._session(entries, usual)
         lasted = [state for state in STATES if any(session.of(state))]
         predictions = {state: self._predictions(cases, entries, state) for state in lasted}
-        profiles = tuple(case.profile for case in cases if case.profile is not None)
+        profiles = tuple((case.label, case.profile) for case in cases if case.profile is not None)
         differs = why_time_matters(self._bench.network, (key for key, _ in self._options.run.natives))
         doubts = (*_other_states(entries, lasted), *filter(None, (differs,)))
         after, seconds = machine_moment(), time.monotonic() - started
+        pairs = conditions(self._bench, self._options.run, self._inputs, (before, after))
         return Measured(
             network=self._bench.topology.name,
             comparisons=_comparisons(predictions, session),
             session=session,
             profiles=profiles,
             skipped=tuple(skipped),
-            made=(*conditions(self._bench, self._options.run, self._inputs, (before, after)), *self._made(profiles)),
-            warnings=_distinct(*(p.warnings for p in profiles), unsteady(before, after, seconds), doubts),
+            made=(*pairs, *self._made(len(profiles))),
+            warnings=_distinct(*(p.warnings for _, p in profiles), unsteady(before, after, seconds), doubts),
             diagnostics=(),
         )
 
-    def _made(self, profiles: Sequence[ProfiledNetwork]) -> Pairs:
+    def _made(self, profiles: int) -> Pairs:
         """Return how it was measured, as pairs."""
         options = self._options
         given = ", ".join(map(encodable, options.weights))
         mappings = options.profile.calibrate
-        weights = given or f"measured here, {len(profiles)} profiles, up to {mappings} calibration mappings each"
+        weights = given or f"measured here, {profiles} profiles, up to {mappings} calibration mappings each"
         runs = f"up to {options.settings.rounds} of each mapping, in random order by seed {options.settings.seed}"
         return (("weights", weights), ("runs", runs), ("engine", options.engine))
 

@@ -1,6 +1,7 @@
 """What a measurement leaves behind: the comparison as JSON, pictures of it, and every single run."""
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from dse.base.errors import ExecutionError
 from dse.base.escaping import json_text, shown
 from dse.base.files import write_whole
 from dse.flows.measure import Measured
+from dse.flows.profile_files import write_profiled_set
 from dse.measure.agreement import Agreement, Divergence
 from dse.measure.comparison import Comparison, Pair
 from dse.measure.session import STATES
@@ -28,7 +30,7 @@ def measured_document(measured: Measured) -> dict[str, Any]:
         "mixed_runs": session.mixed,
         "wrong": list(session.wrong),
         "skipped": [{"name": name, "why": why} for name, why in measured.skipped],
-        "closure_error": [profile.closure.error for profile in measured.profiles],
+        "closure_error": [profile.closure.error for _, profile in measured.profiles],
         "warnings": list(measured.warnings),
     }
 
@@ -132,16 +134,19 @@ def runs_text(measured: Measured) -> str:
     return "\n".join(lines) + "\n"
 
 
+WEIGHTS = "weights"
+"""Folder with the weights that were measured for the estimates; a set for each input and FIFO size where there are
+several."""
 _PICTURES = {f"scatter-{state}.{kind}" for state in STATES for kind in ("svg", "png")}
 
 
 def write_measured(measured: Measured, folder: Path) -> tuple[Path, ...]:
-    """Write ``measured.json``, ``runs.tsv`` and a picture for each state into a folder; return what was written.
+    """Write ``measured.json``, ``runs.tsv``, the weights that were measured and a picture for each state into a folder.
 
-    Pictures of an earlier measurement there do not stay.
+    Return what was written. Pictures of an earlier measurement there do not stay.
 
     Raises:
-        ExecutionError: a file cannot be written.
+        ExecutionError, FormatError: a file cannot be written.
     """
     files: dict[str, bytes | str] = {
         "measured.json": json_text(measured_document(measured)) + "\n",
@@ -162,4 +167,17 @@ def write_measured(measured: Measured, folder: Path) -> tuple[Path, ...]:
             f"cannot write '{error.filename or folder}': {error.strerror or error}",
             expected="choose another with --out",
         ) from error
-    return tuple(folder / name for name in files)
+    return (*(folder / name for name in files), *_write_weights(measured, folder / WEIGHTS))
+
+
+def _write_weights(measured: Measured, folder: Path) -> list[Path]:
+    """Write the weights of the estimates, so that others can be made with them; return the files."""
+    written: list[Path] = []
+    taken: set[str] = set()
+    for label, profiled in measured.profiles:
+        name = re.sub(r"[^\w.-]+", "-", label, flags=re.ASCII).strip(".-") or ("input" if label else "")
+        while name in taken:
+            name += "-"
+        taken.add(name)
+        written += [folder / name / file for file in write_profiled_set(profiled, folder / name)]
+    return written

@@ -82,14 +82,24 @@ def _mapping(given: str, network: Network) -> DesignPoint:
     return read_mapping(given, topology_of(network), here).point
 
 
-def _written(profiled: ProfiledNetwork, options: ProfileOptions) -> tuple[str, ...]:
-    """Write the set, those of other states of the machine below it, and what else is known."""
-    folder = Path(options.output)
-    names = list(write_weights_folder(profiled.table, options.output))
+def write_profiled_set(profiled: ProfiledNetwork, folder: Path) -> tuple[str, ...]:
+    """Write the weights of a profile into a folder, those of other states of the machine below it.
+
+    Return the names of the files in the folder. What an earlier profile has left there does not stay.
+    Raises ``FormatError`` where a file cannot be written.
+    """
+    names = list(write_weights_folder(profiled.table, str(folder)))
     _remove_earlier(folder, tuple(names), profiled)
     for state in profiled.states[1:]:
         below = write_weights_folder(state.table, str(folder / state.state))
         names += [f"{state.state}/{name}" for name in below]
+    return tuple(names)
+
+
+def _written(profiled: ProfiledNetwork, options: ProfileOptions) -> tuple[str, ...]:
+    """Write the set, and what else is known."""
+    folder = Path(options.output)
+    names = write_profiled_set(profiled, folder)
     more: dict[str, bytes | str] = {CROSSINGS: profiled.crossings} if profiled.crossings else {}
     if options.samples:
         more[SAMPLES] = samples_of(profiled)

@@ -12,8 +12,8 @@ The project's own dialect adds
 * for an action the cost of a SIMD block of k firings, ``<block size="k" clockcycles="..."/>``;
 * for a transfer ``fifo`` (local, cpu_cpu, cuda, host), ``unit`` (cpu, gpu: the side that pays),
   ``latency-per-token``, ``latency-min``, ``latency-max``, ``latency-var`` and ``count``;
-* ``<arrival latency="..." turn-firings="..."/>`` in the root of a .cxdf: how tokens get from one CPU core to another
-  (``dse.model.weights.Arrival``).
+* ``<arrival latency="..." turn-firings="..." turn-parts="..."/>`` in the root of a .cxdf: how tokens get from one CPU
+  core to another (``dse.model.weights.Arrival``).
 
 The memory levels of TURNUS (``memory`` with ``read`` and ``write`` of type hit and miss and their share of the
 accesses) become one cost for each transfer, the sum of ``percentage * latency`` over all levels and types: that is what
@@ -252,9 +252,10 @@ class _Weights:
             return
         cycles = reader.number(entry, "latency", positive=True)
         turn = reader.integer(entry, "turn-firings", least=1)
+        parts = reader.integer(entry, "turn-parts", least=0)
         if cycles is not None and self._is_new("arrival", entry, "the arrival"):
             clock = self._frequency(entry, None)
-            self.arrival = Arrival(cycles=cycles, frequency_mhz=clock, turn_firings=1 if turn is None else turn)
+            self.arrival = Arrival(cycles=cycles, frequency_mhz=clock, turn_firings=turn or 1, turn_parts=parts or 0)
 
     def _read_buffer(self, names: tuple[str, str, str, str], accesses: list[etree._Element]) -> None:
         """Add the costs of one buffer, one for each side, FIFO kind and paying unit."""

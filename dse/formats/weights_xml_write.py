@@ -38,7 +38,7 @@ _BUFFER = ElementKind(
     identity=("source-actor", "source-port", "target-actor", "target-port"),
     children=(*_ACCESSES, ElementKind(tag="memory", identity=("level",), children=_ACCESSES)),
 )
-_ARRIVAL = ElementKind(tag="arrival", attributes=("latency", "turn-firings", *_CLOCK))
+_ARRIVAL = ElementKind(tag="arrival", attributes=("latency", "turn-firings", "turn-parts", *_CLOCK))
 _COMMUNICATION = ElementKind(tag="communication", attributes=("network", *_CLOCK), children=(_BUFFER, _ARRIVAL))
 
 
@@ -96,6 +96,8 @@ def write_communication(
 
 def _add_arrival(root: etree._Element, arrival: Arrival) -> None:
     attributes = {"latency": format_decimal(arrival.cycles), "turn-firings": str(arrival.turn_firings)}
+    if arrival.turn_parts:
+        attributes["turn-parts"] = str(arrival.turn_parts)
     if arrival.frequency_mhz is not None:
         attributes["frequency"] = format_decimal(arrival.frequency_mhz)
     etree.SubElement(root, "arrival", attributes)

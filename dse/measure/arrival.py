@@ -23,6 +23,8 @@ from dse.model.weights import Arrival
 
 TURN_FIRINGS = 64
 """Firings of a visit at most, after which its tokens are published: ``visit_firings`` of the runtime."""
+TURN_PARTS = 4
+"""And after the firings that may move a quarter of a FIFO to or from another core: ``shown_every`` of the runtime."""
 _LACKED_TOKENS = 1
 """The end of a visit (``Visits.ending``) after which an actor waits for tokens, not for room."""
 _FEWEST_WAITS = 20
@@ -60,7 +62,8 @@ def ping_pong_arrival(trips: Sequence[RoundTrip], facts: CounterFacts) -> Arriva
 
 
 def _arrival(steps: float, facts: CounterFacts) -> Arrival:
-    return Arrival(cycles=max(exact(steps), _LEAST), frequency_mhz=exact(facts.mhz), turn_firings=TURN_FIRINGS)
+    cycles = max(exact(steps), _LEAST)
+    return Arrival(cycles=cycles, frequency_mhz=exact(facts.mhz), turn_firings=TURN_FIRINGS, turn_parts=TURN_PARTS)
 
 
 def arrival_steps(calibrations: Sequence[Calibration], topology: Topology, reading: float = 0.0) -> NDArray[np.float64]:

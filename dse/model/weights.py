@@ -56,11 +56,13 @@ class Arrival:
 
     ``cycles``: from the moment at which the writer publishes tokens to the one at which the reader sees them, above 0.
     ``turn_firings``: an actor publishes at the end of its turn, and within it after so many firings; at least 1.
+    ``turn_parts``: and after those that may move one of so many equal parts of a FIFO to or from another core; 0: none.
     """
 
     cycles: Fraction
     frequency_mhz: Fraction | None = None
     turn_firings: int = 1
+    turn_parts: int = 0
 
 
 ComputeKey: TypeAlias = tuple[str, str, UnitKind]

@@ -1,4 +1,8 @@
-"""The page of a study: one self-contained HTML file with tables and inline pictures, no script, nothing to load."""
+"""The page of a study: one HTML file, which loads nothing and sends nothing.
+
+Tables stand in it as such; a script draws its pictures from the views of mappings that it holds, and any of them can be
+chosen, alone or beside another one (``dse/report/web/report.js``).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,37 +11,20 @@ from dse.base.escaping import page_text
 from dse.formats.mapping_text import MappingTexts
 from dse.model.estimate import Estimate
 from dse.model.study import Study
-from dse.model.trace import Trace, tokens_of_buffers
+from dse.model.trace import Trace
 from dse.report.accounts import NamedAccounts
 from dse.report.cores import best_by_cores, pays_text
 from dse.report.front import front_text
-from dse.report.front_picture import front_pictures
-from dse.report.gantt import gantt_picture, occupancy_picture, steady_window
 from dse.report.mapping_cells import atoms
 from dse.report.measured import Measurements, all_states_text, main_state, measured_lines, state_text
-from dse.report.network_picture import network_picture
+from dse.report.page.document import mapping_view, network_view
+from dse.report.page.html import data_text, framed
 from dse.report.quantities import time_text, value_text
 from dse.report.ranking import MAKESPAN, RankedRow, cost_cells, cost_columns, measured_head
-from dse.report.svg import Bar, stacked_bars
-from dse.report.why import CORE_CATEGORIES, Reasons, reason_lines
+from dse.report.why import Reasons, reason_lines
 
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 1080px; margin: 2em auto; padding: 0 1em; }
-h1 { font-size: 1.6em; margin-bottom: 0; } h2 { font-size: 1.15em; margin-top: 2.2em; }
-.lead { color: #555; margin-top: .2em; } .note { color: #666; font-size: .9em; }
-.facts { display: flex; flex-wrap: wrap; gap: 1em; margin: 1.2em 0; }
-.fact { background: #f4f6f9; border-radius: 8px; padding: .6em 1em; }
-.fact b { display: block; font-size: 1.35em; } .fact span { color: #666; font-size: .85em; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th { text-align: left; color: #666; font-weight: 600; border-bottom: 2px solid #ddd; padding: .3em .7em .3em 0; }
-td { border-bottom: 1px solid #eee; padding: .3em .7em .3em 0; vertical-align: top; }
-td.n, th.n { text-align: right; white-space: nowrap; } .wide { overflow-x: auto; }
-.wide svg { max-width: none !important; }
-dl { display: grid; grid-template-columns: max-content auto; gap: .2em 1.2em; font-size: .9em; }
-dt { color: #666; } dd { margin: 0; overflow-wrap: anywhere; }
-"""
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""A second wall behind the escaping: the browser runs no script in the page, loads nothing and sends nothing."""
+PAGE_BYTES = 20_000_000
+"""No page is larger. Timelines of mappings far down the ranking are left out first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,36 +41,108 @@ class ReportInputs:
     measured: Measurements | None = None
     accounts: tuple[NamedAccounts, ...] = ()
     """Those of the first rows, as many as were estimated once more."""
+    views: tuple[dict[str, object], ...] = ()
+    """Of the first rows (``dse.report.page.document.mapping_view``); empty: the best one is made from ``estimate``."""
 
 
 def report_page(inputs: ReportInputs) -> str:
     """Return the page."""
-    study, best = inputs.study, inputs.study.ranking[0]
+    study = inputs.study
     sections = [
         _head(inputs),
         _section("Ranking", _ranking(inputs.rows), "Gap: how far above the proven lower bound the makespan is."),
         *_cores(inputs),
         *_measured(inputs),
         *_front(inputs),
-        _section("Why the best mapping takes this long", _reasons(inputs)),
-        _section(
-            "The network on the best mapping",
-            f'<div class="wide">{network_picture(inputs.trace.topology, best.point, tokens_of_buffers(inputs.trace))}'
-            "</div>",
-            "Line width: tokens carried. Rest the pointer on a box or a line for its name.",
-        ),
-        _section("Where the time of the partitions went", _bars(inputs)),
-        _timelines(inputs),
+        f'<div class="static">{_section("Why the best mapping takes this long", _reasons(inputs))}</div>',
+        _LIVE,
         _section("What was assumed", _list(study.assumed) if study.assumed else "<p>Nothing.</p>"),
         _section("How this was made", _manifest(inputs.manifest)),
     ]
-    title = f"dse: {page_text(study.network)}"
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<style>{_STYLE}</style>\n</head>\n'
-        "<body>\n" + "\n".join(sections) + "\n</body>\n</html>\n"
+    return framed(f"dse: {study.network}", "\n".join(sections), _document(inputs))
+
+
+_SIDES = (
+    ("reasons", "Why it takes this long", ""),
+    (
+        "network",
+        "The network",
+        "Line width: tokens carried. A click on an actor goes to its first firing.",
+    ),
+    (
+        "timeline",
+        "The timeline",
+        "A lane an actor, a box a firing; the lane of a partition tells how busy it was. Drag to move; Ctrl and the"
+        " wheel, or two fingers, to zoom. By keys: arrows, plus, minus, Enter, Home; Enter in the search goes on.",
+    ),
+    ("partitions", "Partitions", ""),
+    ("actors", "Actors", ""),
+    ("fifos", "FIFOs", ""),
+)
+_LIVE = (
+    '<div class="live"><h2>How the search went</h2><div id="curve"></div><h2>Mappings</h2><div id="choice"></div>'
+    + "".join(
+        f'<section aria-label="{title}"><h2>{title}</h2><div class="sides" id="{name}-sides"></div>'
+        + (f'<p class="note">{note}</p>' if note else "")
+        + "</section>"
+        for name, title, note in _SIDES
     )
+    + "</div>"
+)
+
+
+def _document(inputs: ReportInputs) -> str:
+    """Return the data of the page as text, no longer than ``PAGE_BYTES`` allows."""
+    best = inputs.study.ranking[0].point
+    lines = reason_lines(inputs.reasons, inputs.estimate)
+    views = inputs.views or (
+        mapping_view(inputs.trace, best, inputs.estimate, label="1", mapping=inputs.rows[0].mapping, lines=lines),
+    )
+    rest = data_text({"network": network_view(inputs.trace), "search": _search(inputs), "front": _front_data(inputs)})
+    room = PAGE_BYTES - len(rest) - _OTHER_BYTES
+    texts, left_out = list[str](), 0
+    for view in views:
+        text = data_text(view)
+        if len(text) > room:
+            text, left_out = data_text({**view, "timeline": None, "path": None}), left_out + 1
+        room -= len(text)
+        texts.append(text)
+    missing = f',"rows":{len(inputs.rows)},"leftOut":{left_out}'
+    return f'{rest[:-1]},"mappings":[{",".join(texts)}]{missing}}}'
+
+
+_OTHER_BYTES = 2_000_000
+"""Kept free for the scripts and the tables of a page."""
+_MOST_FOUND = 3000
+"""Of more mappings than this the curve of a search shows some: every n-th, and all that were the best so far."""
+
+
+def _search(inputs: ReportInputs) -> dict[str, object]:
+    """Return how the search went: (ordinal, makespan) in the order of estimation."""
+    study = inputs.study
+    times = sorted((e.ordinal, e.makespan) for e in study.ranking)
+    found, best = list[tuple[int, int]](), None
+    thin = -(-len(times) // _MOST_FOUND)
+    for number, (ordinal, makespan) in enumerate(times):
+        if best is None or makespan < best or number % thin == 0:
+            found.append((ordinal, makespan))
+        best = makespan if best is None else min(best, makespan)
+    return {
+        "found": found,
+        "evaluations": study.evaluations,
+        "bound": study.lower_bounds[0].makespan,
+        "unit": study.ranking[0].tick_unit,
+    }
+
+
+def _front_data(inputs: ReportInputs) -> dict[str, object] | None:
+    front = inputs.study.front
+    if front is None or len(front.axes) < 2:
+        return None
+    return {
+        "axes": [{"name": axis.name, "unit": axis.unit} for axis in front.axes],
+        "points": [{"values": list(point.values)} for point in front.points],
+    }
 
 
 def _section(title: str, body: str, note: str = "") -> str:
@@ -129,7 +188,7 @@ def _ranking(rows: Sequence[RankedRow]) -> str:
     names = ("#", *cost_columns(rows), *(("measured",) if measured else ()), "speed-up", "gap", "busiest")
     head = "".join(f'<th class="n">{page_text(name)}</th>' for name in names) + "<th>mapping</th>"
     body = "".join(_row(row, measured) for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def _measured(inputs: ReportInputs) -> list[str]:
@@ -154,7 +213,8 @@ def _front(inputs: ReportInputs) -> list[str]:
         mapping = inputs.texts.of(point.evaluation.point)
         rows.append(f"<tr>{cells}<td>{_breakable(mapping)}</td></tr>")
     table = f"<table><thead><tr>{head}<th>mapping</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return [_section("Trade-offs", front_pictures(front) + table, f"{front_text(front)}.")]
+    chart = '<div class="live" id="front"></div>' if len(front.axes) > 1 else ""
+    return [_section("Trade-offs", f"{chart}{table}", f"{front_text(front)}.")]
 
 
 def _row(row: RankedRow, measured: bool) -> str:
@@ -168,7 +228,7 @@ def _row(row: RankedRow, measured: bool) -> str:
         "" if busiest is None else f"{busiest.partition} {100 * busiest.busy / busiest.core_time:.1f} %",
     ]
     numbers = "".join(f'<td class="n">{page_text(cell)}</td>' for cell in cells)
-    return f"<tr>{numbers}<td>{_breakable(row.mapping)}</td></tr>"
+    return f'<tr>{numbers}<td class="long"><div>{_breakable(row.mapping)}</div></td></tr>'
 
 
 def _breakable(mapping: str) -> str:
@@ -198,27 +258,6 @@ def _reasons(inputs: ReportInputs) -> str:
 
 def _list(lines: Sequence[str]) -> str:
     return "<ul>" + "".join(f"<li>{page_text(line)}</li>" for line in lines) + "</ul>"
-
-
-def _bars(inputs: ReportInputs) -> str:
-    bars = [
-        Bar(label=p.name, parts=tuple(zip(CORE_CATEGORIES, p.ticks, strict=True))) for p in inputs.reasons.partitions
-    ]
-    return stacked_bars(bars, "core time of the partitions by category")
-
-
-def _timelines(inputs: ReportInputs) -> str:
-    estimate, point = inputs.estimate, inputs.study.ranking[0].point
-    if estimate.firing_times is None:
-        return ""
-    window = steady_window(estimate.firing_times, estimate.makespan)
-    whole = _section("Occupancy over the whole run", f'<div class="wide">{occupancy_picture(point, estimate)}</div>')
-    lanes = gantt_picture(inputs.trace, point, estimate, window)
-    return whole + _section(
-        "Firings in a window from the middle of the run",
-        f'<div class="wide">{lanes}</div>',
-        "One lane an actor, one box a firing from its start to its end; colours as in the picture of the network.",
-    )
 
 
 def _manifest(manifest: Sequence[tuple[str, str]]) -> str:

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import re
 import signal
 import sqlite3
 import subprocess
@@ -51,7 +52,8 @@ def test_everything_is_delivered(explored: Path) -> None:
     assert 0 <= ranking["cut_while_running"] < ranking["evaluations"]
     manifest = json.loads((explored / "manifest.json").read_text())
     assert {"trace", "weights", "platform", "seed", "tool"} <= set(manifest)
-    assert "<svg" in (explored / "report.html").read_text()
+    (data,) = re.findall(r'id="document">(.*?)</script>', (explored / "report.html").read_text())
+    assert [view["label"] for view in json.loads(data)["mappings"]] == [f"#{row['rank']}" for row in ranking["ranking"]]
 
 
 def test_every_evaluation_is_stored(explored: Path) -> None:

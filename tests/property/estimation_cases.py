@@ -94,6 +94,7 @@ def with_arrival(rng: random.Random, case: Case) -> Case:
         cycles=rng.choice((Fraction(1, 10), Fraction(rng.randint(1, 9)), Fraction(rng.randint(1, 300)))),
         frequency_mhz=rng.choice(clocks) if clocks else None,
         turn_firings=rng.choice((1, 2, 3, 8, 64)),
+        turn_parts=rng.choice((0, 0, 1, 2, 4)),
     )
     return replace(case, problem=replace(case.problem, weights=replace(weights, arrival=arrival)))
 

@@ -261,7 +261,7 @@ def publish_all(m, now):
     first = m[at.ENDED_LIST]
     for i in range(first, first + m[at.N_ENDED]):
         a = m[i]
-        if m[a + at.STAGE] == at.WAITING or m[a + at.TURN_MADE] >= m[at.TURN_FIRINGS]:
+        if m[a + at.STAGE] == at.WAITING or m[a + at.TURN_MADE] >= m[a + at.TURN_FIRINGS]:
             publish(m, a, now)
     m[at.N_ENDED] = 0
 
@@ -914,6 +914,8 @@ def start_all(m, f, times, deviations, now):
 def hand_out(m):
     """Give buffers and actors what the design point chooses for them."""
     c = m[at.CHOSEN]
+    for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
+        m[a + at.TURN_FIRINGS] = m[at.LONGEST_TURN]
     for b in range(m[at.FIFOS], m[at.FIFOS_END], at.FIFO_FIELDS):
         m[b + at.CAPACITY] = m[c + at.CHOSEN_CAPACITY]
         m[b + at.READ_PRICE] = m[c + at.CHOSEN_READ_PRICE]
@@ -922,6 +924,10 @@ def hand_out(m):
         if m[at.ARRIVAL] > 0 and m[c + at.CHOSEN_TRAVELS] == 1:
             m[b + at.TRAVELS] = 1
             m[m[b + at.SOURCE] + at.PUBLISHES] = 1
+            if m[b + at.TURN_TOKENS] > 0:
+                turn = max(1, m[b + at.CAPACITY] // m[b + at.TURN_TOKENS])
+                for a in (m[b + at.SOURCE], m[b + at.TARGET]):
+                    m[a + at.TURN_FIRINGS] = min(m[a + at.TURN_FIRINGS], turn)
         c += at.CHOSEN_FIFO_FIELDS
     for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
         m[a + at.PARTITION] = m[c + at.CHOSEN_PARTITION]

@@ -55,8 +55,8 @@ PARTITIONS: Final = 29
 PARTITIONS_END: Final = 30
 ARRIVAL: Final = 31
 """Ticks from the publication of tokens that travel to their arrival; 0: none travel."""
-TURN_FIRINGS: Final = 32
-"""Firings after which an actor publishes though its turn goes on."""
+LONGEST_TURN: Final = 32
+"""Firings after which every actor publishes though its turn goes on."""
 N_ARRIVING: Final = 33
 ARRIVING_LIST: Final = 34
 """The buffers with tokens on their way."""
@@ -199,7 +199,9 @@ DEVIATION: Final = 42
 """What the firing under way computes more than its action says."""
 DEVIATES: Final = 43
 """1: on the unit of the actor firings may."""
-ACTOR_FIELDS: Final = 44
+TURN_FIRINGS: Final = 44
+"""Firings after which the actor publishes though its turn goes on."""
+ACTOR_FIELDS: Final = 45
 
 # Stages of an actor.
 WAITING: Final = 0
@@ -240,7 +242,9 @@ PUBLISHED: Final = 18
 """Set out when those on their way have arrived."""
 ON_WAY: Final = 19
 ARRIVES_AT: Final = 20
-FIFO_FIELDS: Final = 21
+TURN_TOKENS: Final = 21
+"""If they travel, both ends publish after ``CAPACITY / TURN_TOKENS`` firings as well; 0: they do not."""
+FIFO_FIELDS: Final = 22
 
 # Partition.
 POLICY: Final = 0

@@ -146,7 +146,7 @@ def _fill_head(packed: Packed, lists: list[Region]) -> None:
     head[at.FIFOS], head[at.FIFOS_END] = packed.fifos.first, packed.fifos.end
     head[at.READ_COSTS], head[at.READ_COSTS_WIDTH] = packed.read_costs.first, packed.read_costs.width
     head[at.WRITE_COSTS], head[at.WRITE_COSTS_WIDTH] = packed.write_costs.first, packed.write_costs.width
-    head[at.ARRIVAL], head[at.TURN_FIRINGS] = packed.tables.arrival, packed.tables.turn_firings
+    head[at.ARRIVAL], head[at.LONGEST_TURN] = packed.tables.arrival, packed.tables.turn_firings
     head[at.DEVIATIONS] = len(packed.tables.deviations)
     fields: tuple[int, ...] = (at.ACTIVE, at.ENDING_LIST, at.LOOKING_LIST, at.LAUNCHED_LIST, at.ACTIVE_ACTORS)
     fields += (at.ARRIVING_LIST, at.ENDED_LIST)
@@ -180,6 +180,7 @@ def _fill_actors(packed: Packed, pending: Region, neighbours: list[Region]) -> N
 
 def _fill_fifos(packed: Packed) -> None:
     rows = packed.fifos.view(packed.memory)
+    rows[:, at.TURN_TOKENS] = packed.tables.turn_tokens
     for row, buffer in zip(rows, packed.tables.topology.buffers, strict=True):
         row[at.VISIBLE] = row[at.MAX_TOKENS] = buffer.initial_tokens
         row[at.SOURCE] = packed.actors.first + buffer.source * at.ACTOR_FIELDS

@@ -70,6 +70,7 @@ def build_tables(problem: Problem) -> ProblemTables:
         writes=writes,
         arrival=arrival,
         turn_firings=turn_firings,
+        turn_tokens=_turn_tokens(problem),
         deviations=_deviations(problem, base, compute),
         least_capacity=_least_capacities(topology, count, reads, writes),
     )
@@ -194,6 +195,21 @@ def _arrival(problem: Problem, converter: TickConverter) -> tuple[int, int]:
         return 0, 1
     ticks = converter.ticks("arrival between CPU cores", arrival.cycles, arrival.frequency_mhz)
     return max(1, ticks), arrival.turn_firings
+
+
+def _turn_tokens(problem: Problem) -> IntArray:
+    """Return the parts of a FIFO times the most tokens that a firing of either end moves, shape (n_buffers,)."""
+    arrival, topology = problem.weights.arrival, problem.trace.topology
+    parts = 0 if arrival is None else arrival.turn_parts
+    most = [
+        max(
+            *(action.writes[buffer.source_port] for action in topology.actors[buffer.source].actions),
+            *(action.reads[buffer.target_port] for action in topology.actors[buffer.target].actions),
+            1,
+        )
+        for buffer in topology.buffers
+    ]
+    return np.array(most, dtype=np.int64).reshape(len(most)) * parts
 
 
 def _deviations(problem: Problem, base: IntArray, compute: IntArray) -> IntArray:

@@ -122,6 +122,18 @@ def prepare(tables: ProblemTables, point: DesignPoint) -> Prepared:
     return prepared
 
 
+def turn_firings(prepared: Prepared) -> tuple[int, ...]:
+    """Return for each actor after how many firings it publishes though its turn goes on (``semantics``, Arrival)."""
+    tables = prepared.tables
+    found = [tables.turn_firings] * len(tables.topology.actors)
+    for b, buffer in enumerate(tables.topology.buffers):
+        tokens = int(tables.turn_tokens[b])
+        if tokens > 0 and prepared.fifo_kind[b] == "cpu_cpu":
+            for end in (buffer.source, buffer.target):
+                found[end] = min(found[end], max(1, prepared.capacities[b] // tokens))
+    return tuple(found)
+
+
 def _cost_rows(
     tables: ProblemTables, point: DesignPoint, partition_of: Sequence[int], unit_kind: Sequence[int]
 ) -> tuple[int, ...]:

@@ -97,6 +97,9 @@ class ProblemTables:
     """Ticks from the publication of tokens for another core to their arrival; 0: they are seen when written."""
     turn_firings: int
     """Firings after which an actor publishes though its turn goes on."""
+    turn_tokens: IntArray
+    """shape (n_buffers,): if tokens of a buffer travel, both ends publish after ``capacity / turn_tokens`` firings as
+    well; 0: they do not."""
     deviations: IntArray
     """shape (n_firings,), actor after actor: what the computation of each firing on a CPU takes more than ``compute``
     (or less); shape (0,) where none does."""

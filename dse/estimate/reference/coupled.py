@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dse.estimate.policies import policy_state
-from dse.estimate.problem.prepare import NO_SERVER, Prepared
+from dse.estimate.problem.prepare import NO_SERVER, Prepared, turn_firings
 from dse.estimate.problem.prices import UNIT_KINDS
 from dse.estimate.problem.tables import TransferTable
 from dse.estimate.reference.actor import ActorModel
@@ -47,6 +47,7 @@ def couple(prepared: Prepared, firings: Sequence[Firings], *, record_times: bool
     )
     links = tuple(LinkModel(index=s) for s in range(len(prepared.servers)))
     planner = _Planner(prepared, fifos, links)
+    turns = turn_firings(prepared)
     actors: list[ActorModel] = []
     for a in range(len(firings)):
         partition = prepared.partition_of[a]
@@ -60,7 +61,7 @@ def couple(prepared: Prepared, firings: Sequence[Firings], *, record_times: bool
                 plans=planner.plans(a),
                 release_early=prepared.point.release == "reading",
                 parallel=prepared.point.transfers == "parallel",
-                turn_firings=prepared.tables.turn_firings,
+                turn_firings=turns[a],
                 deviations=_deviations(prepared, a),
                 record_times=record_times,
             )

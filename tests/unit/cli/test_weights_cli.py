@@ -41,14 +41,15 @@ def test_show(old: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_show_says_how_tokens_arrive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "w.cxdf"
     path.write_text(
-        '<communication network="n"><arrival latency="390.5" frequency="2600" turn-firings="64"/></communication>'
+        '<communication network="n">'
+        '<arrival latency="390.5" frequency="2600" turn-firings="64" turn-parts="4"/></communication>'
     )
     assert main(["weights", "show", str(path)]) == 0
-    text = "tokens arrive after 390.5 cycles at 2600 MHz on another core, published each 64 firings"
+    text = "tokens arrive after 390.5 cycles at 2600 MHz on another core, published each 64 firings, each 4th part of a"
     assert text in " ".join(capsys.readouterr().out.split())
     assert main(["weights", "show", str(path), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["arrival"] == {"cycles": 390.5, "frequency_mhz": 2600, "turn_firings": 64}
+    assert document["arrival"] == {"cycles": 390.5, "frequency_mhz": 2600, "turn_firings": 64, "turn_parts": 4}
     merged = str(tmp_path / "set")
     assert main(["weights", "convert", str(path), "-o", merged]) == 0
     assert read_weights([merged]).arrival == read_weights([str(path)]).arrival

@@ -20,11 +20,11 @@ def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def travelling(trace: Trace, cycles: object = 50, turn: int = 1, *, simd: int = 0) -> WeightTable:
+def travelling(trace: Trace, cycles: object = 50, turn: int = 1, *, parts: int = 0, simd: int = 0) -> WeightTable:
     """Firings of ``s`` take 100 and of others 10, nothing else costs anything."""
     blocks = {("k", "x"): [10] * simd} if simd else None
     table = weights(trace, {a.name: 100 if a.name == "s" else 10 for a in trace.topology.actors}, simd=blocks)
-    return replace(table, arrival=Arrival(cycles=Fraction(str(cycles)), turn_firings=turn))
+    return replace(table, arrival=Arrival(cycles=Fraction(str(cycles)), turn_firings=turn, turn_parts=parts))
 
 
 def times_of_k(engine: str, trace: Trace, table: WeightTable, capacity: int = 64) -> list[tuple[int, int]]:
@@ -45,6 +45,30 @@ def test_a_turn_publishes_at_its_end(engine: str) -> None:
 
 def test_a_long_turn_publishes_on_the_way(engine: str) -> None:
     assert times_of_k(engine, PAIR, travelling(PAIR, turn=2)) == [(250, 260), (260, 270), (350, 360)]
+
+
+def test_a_part_of_a_fifo_is_published_on_the_way(engine: str) -> None:
+    quarter = travelling(PAIR, turn=64, parts=4)
+    assert times_of_k(engine, PAIR, quarter, capacity=4) == [(150, 160), (250, 260), (350, 360)]
+    assert times_of_k(engine, PAIR, quarter, capacity=3) == [(150, 160), (250, 260), (350, 360)]
+    assert times_of_k(engine, PAIR, quarter, capacity=11) == [(250, 260), (260, 270), (350, 360)]
+    assert times_of_k(engine, PAIR, quarter, capacity=12) == [(350, 360), (360, 370), (370, 380)]
+    assert times_of_k(engine, PAIR, travelling(PAIR, turn=2, parts=1))[0] == (250, 260)
+
+
+def test_parts_are_counted_in_the_largest_rate_of_either_end(engine: str) -> None:
+    trace = network([("s.o", "k")], {"s": "xxxx", "k": "xxy"}, rates={("k.y", "in"): 2})
+    halves = travelling(trace, turn=64, parts=2)
+    assert times_of_k(engine, trace, halves, capacity=8) == [(250, 260), (260, 270), (450, 460)]
+
+
+@pytest.mark.parametrize(("first", "starts"), [(4, [60, 110, 120]), (64, [80, 90, 100])])
+def test_the_fifo_that_ends_at_an_actor_counts_as_well(engine: str, first: int, starts: list[int]) -> None:
+    trace = network([("s.o", "m"), ("m.o", "k")], {"s": "", "m": "xxx", "k": "xxx"}, initial={("s.o", "m"): 3})
+    made = make_engine(engine, problem(trace, travelling(trace, turn=64, parts=4), CPU))
+    estimate = made.estimate(replace(point(trace, *alone(trace)), capacities=(first, 64)), firing_times=True)
+    assert estimate.firing_times is not None
+    assert estimate.firing_times[2].start.tolist() == starts
 
 
 def test_one_look_after_the_other(engine: str) -> None:

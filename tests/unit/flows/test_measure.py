@@ -16,7 +16,7 @@ from dse.flows.measure import MeasureOptions, compare_on_bench, drawn_points, he
 from dse.flows.measure_files import measured_document, runs_text, write_measured
 from dse.flows.measure_points import MeasureSettings, cannot_run, measure_on_bench
 from dse.flows.profile import ProfileSettings, profile_on_bench, split_point
-from dse.formats.weights_folder import write_weights_folder
+from dse.formats.weights_folder import read_weights, write_weights_folder
 from dse.formats.xcf import read_xcf
 from dse.formats.xcf_write import write_xcf
 from dse.measure.machine import MachineMoment
@@ -63,8 +63,11 @@ def test_documents_and_files(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "scatter-far.svg").write_text("of an earlier measurement")
     written = write_measured(measured, tmp_path / "out")
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {path.name for path in written}
-    assert [path.name for path in written] == ["measured.json", "runs.tsv", "scatter-near.svg", "scatter-near.png"]
+    assert {path for path in (tmp_path / "out").rglob("*") if path.is_file()} == set(written)
+    first = ["measured.json", "runs.tsv", "scatter-near.svg", "scatter-near.png"]
+    assert [path.name for path in written if path.parent == tmp_path / "out"] == first
+    kept = [read_weights([str(tmp_path / "out" / "weights" / name)]) for name in ("256-tokens", "512-tokens")]
+    assert [table.compute for table in kept] == [profile.table.compute for _, profile in measured.profiles]
     assert json.loads((tmp_path / "out" / "measured.json").read_text()) == document
     assert "512 tokens" in (tmp_path / "out" / "scatter-near.svg").read_text()
     assert len(runs_text(measured).splitlines()) == 1 + 8 * 4

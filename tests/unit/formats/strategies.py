@@ -148,6 +148,7 @@ def weight_tables(draw: st.DrawFn) -> WeightTable:
         cycles=CYCLES.filter(bool),
         frequency_mhz=st.none() | st.just(Fraction("2596.126")),
         turn_firings=st.integers(1, 99),
+        turn_parts=st.integers(0, 9),
     )
     return WeightTable(
         name=draw(NAMES), compute=compute, scheduling=scheduling, transfers=transfers, simd=simd,

@@ -1,6 +1,10 @@
 """Ranking, reasons and page of a real estimate: totals agree, the page is whole and loads nothing."""
 
+import base64
 import dataclasses
+import hashlib
+import html
+import json
 import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree
@@ -202,16 +206,34 @@ def test_the_page_is_whole_and_loads_nothing(case: tuple[Problem, Study, Estimat
     parser = Page()
     parser.feed(page)
     assert (parser.open, parser.loads) == ([], [])
-    assert "url(" not in page
-    assert "<script" not in page
+    assert "sourceMappingURL" not in page
     assert "small &lt;space&gt;" in page
     assert "dse &lt;1&gt;" in page
-    pictures = re.findall(r"<svg.*?</svg>", page, re.S)
-    assert len(pictures) == 4
-    for picture in pictures:
-        ElementTree.fromstring(picture)
-    for actor in topology.actors:
-        assert actor.name in pictures[0]
+    (data,) = re.findall(r'<script type="application/json" id="document">(.*?)</script>', page)
+    found = json.loads(data)
+    assert [actor["name"] for actor in found["network"]["actors"]] == [actor.name for actor in topology.actors]
+    assert [view["makespan"] for view in found["mappings"]] == [estimate.makespan]
+    assert min(time for _, time in found["search"]["found"]) == study.ranking[0].makespan
+
+
+def test_the_page_allows_its_own_scripts_and_nothing_else(case: tuple[Problem, Study, Estimate]) -> None:
+    problem, study, estimate = case
+    reasons = reasons_of(problem.trace.topology, study.ranking[0].point, estimate, study.lower_bounds)
+    rows = ranked_rows(study, texts_of(problem), 5)
+    page = report_page(
+        ReportInputs(
+            study=study, trace=problem.trace, rows=rows, texts=texts_of(problem), estimate=estimate, reasons=reasons,
+            manifest=(),
+        )
+    )  # fmt: skip
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="(.*?)"', page)
+    rules = dict(rule.split(" ", 1) for rule in html.unescape(policy).split("; "))
+    assert rules.pop("style-src") == "'unsafe-inline'"
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    assert rules.pop("script-src") == " ".join(f"'sha256-{text}'" for text in hashes)
+    assert set(rules.values()) == {"'none'"}
+    assert "default-src" in rules
 
 
 def test_stacked_bars_fill_their_length() -> None:
