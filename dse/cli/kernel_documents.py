@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from dse.flows.calibrate import CalibratedDevice
 from dse.flows.gpu import PredictedKernel, Prediction
 from dse.gpu.advise.choose import Choice, total_s
 from dse.gpu.models.memory_pipeline import PipelineInputs, PipelineTime
-from dse.model.device import Device, constant_value
+from dse.model.device import DEVICE_KEYS, Device, constant_value
 from dse.model.kernel import ByClass, MemoryInstruction
 from dse.model.kernel_cost import ParallelismCost
 
@@ -145,6 +146,38 @@ def device_document(device: Device) -> dict[str, Any]:
             {"constant": o.key, "value": constant_value(device, o.key), "assumed": o.assumed, "source": o.source}
             for o in device.origins
         ],
+    }
+
+
+def calibration_document(found: CalibratedDevice) -> dict[str, Any]:
+    """Return a calibration: each rate with its interval, each program as a fit to the others prices it."""
+    return {
+        "device": found.device.name,
+        "samples": found.calibration.samples,
+        "kernels": found.calibration.kernels,
+        "median_error": found.calibration.error,
+        "rates": [
+            {
+                "constant": DEVICE_KEYS[rate.name],
+                "value": rate.value,
+                "least": rate.least,
+                "most": rate.most,
+                "at_bound": rate.at_bound,
+                "before": rate.before,
+            }
+            for rate in found.calibration.fitted
+        ],
+        "judged": [
+            {
+                "benchmark": one.family,
+                "rows": one.rows,
+                "median_error_of_device_file": one.error_before,
+                "median_error": one.error_after,
+                "rank_correlation": one.correlation,
+            }
+            for one in found.judged
+        ],
+        "left_out": [{"why": why, "rows": count} for why, count in found.left_out],
     }
 
 

@@ -115,15 +115,15 @@ def load_device(name: str) -> Device:
     if name.endswith((".yaml", ".yml")) or "/" in name:
         return read_device(name)
     known = builtin_devices()
-    same = {_plain_name(one): one for one in known}
-    name = name if name in known else same.get(_plain_name(name), name)
+    same = {plain_name(one): one for one in known}
+    name = name if name in known else same.get(plain_name(name), name)
     if name not in known:
         expected = f"expected a device file (.yaml), or a built-in device: {nearest_names(name, known)}"
         raise OptionError(f"unknown device '{name}'", expected=expected)
     return _with_known(_builtin(name))
 
 
-def _plain_name(name: str) -> str:
+def plain_name(name: str) -> str:
     """Return a name without what people spell in several ways: ``GTX1080-Ti`` is ``gtx1080ti``, ``SUPER`` an s."""
     return name.lower().replace("-", "").replace("_", "").replace(" ", "").replace("super", "s")
 

@@ -237,6 +237,8 @@ class SharedMemory:
     """``no_sync_insts``."""
 
 
+LINE_BYTES, SECTOR_BYTES = 128, 32
+"""Of the caches of all GPUs since compute capability 2.0: what is looked up, and what is moved."""
 Axis: TypeAlias = Literal["x", "y", "z", "loop"]
 """What moves an access: an index of the thread in the grid, or a loop of the thread."""
 

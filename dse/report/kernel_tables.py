@@ -7,7 +7,8 @@ from rich.table import Table
 from dse.base.source import Span
 from dse.gpu.advise.advice import Advice
 from dse.gpu.advise.choose import Choice, total_s
-from dse.model.device import Device, constant_value
+from dse.gpu.models.calibration import Calibration, JudgedFamily
+from dse.model.device import DEVICE_KEYS, Device, constant_value
 from dse.model.kernel import KernelFeatures, MemoryInstruction
 from dse.model.kernel_cost import KernelCost
 from dse.report.tables import NamesTable
@@ -39,18 +40,24 @@ def kernels_table(costs: Sequence[tuple[KernelFeatures, KernelCost]]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("kernel", overflow="fold")
     for features, cost in costs:
-        warp, simple = cost.parallelism, cost.baseline
-        own = (f"{warp.mwp:.2f}", f"{warp.cwp:.2f}") if warp else (str(cost.resident_warps),)
+        own, simple = _of_warps(cost) if of_warps else ((str(cost.resident_warps),), ())
         table.add_row(
             seconds_text(cost.time_s),
             *own,
             cost.bottleneck,
-            *((seconds_text(simple.time_s) if simple else "",) if of_warps else ()),
+            *simple,
             f"{100 * cost.l2_miss_rate:.2f} %",
             str(cost.blocks),
             f"{cost.kernel} (line {features.span.line})" if features.span.line else cost.kernel,
         )
     return table
+
+
+def _of_warps(cost: KernelCost) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return MWP and CWP, and the simple-cache baseline, empty where a cost has none."""
+    warp, simple = cost.parallelism, cost.baseline
+    own = (f"{warp.mwp:.2f}", f"{warp.cwp:.2f}") if warp else ("", "")
+    return own, (seconds_text(simple.time_s) if simple else "",)
 
 
 def instructions_table(instructions: Sequence[MemoryInstruction]) -> Table:
@@ -161,6 +168,31 @@ def constants_table(device: Device) -> Table:
         value = constant_value(device, origin.key)
         text = f"{value:.15g}" if isinstance(value, float | int) else ", ".join(f"{k} {v:g}" for k, v in value.items())
         table.add_row(origin.key, text, "assumed" if origin.assumed else "", origin.source)
+    return table
+
+
+def rates_table(calibration: Calibration) -> Table:
+    """Return one row a fitted rate with its interval."""
+    table = _table()
+    table.add_column("constant", no_wrap=True)
+    for name in ("device file", "fitted", "from", "to (95 %)"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", overflow="fold")
+    for rate in calibration.fitted:
+        numbers = (f"{value:.4g}" for value in (rate.before, rate.value, rate.least, rate.most))
+        table.add_row(DEVICE_KEYS[rate.name], *numbers, "at the bound of the fit" if rate.at_bound else "")
+    return table
+
+
+def judged_table(judged: Sequence[JudgedFamily]) -> Table:
+    """Return one row a program that a fit to the others prices."""
+    table = _table()
+    table.add_column("program", no_wrap=True)
+    for name in ("times", "error before", "error", "rank correlation"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in judged:
+        before, after = f"{100 * one.error_before:.1f} %", f"{100 * one.error_after:.1f} %"
+        table.add_row(one.family, str(one.rows), before, after, f"{one.correlation:.2f}")
     return table
 
 

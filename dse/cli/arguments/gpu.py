@@ -14,11 +14,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "          dse gpu predict --model memory_pipeline --device tesla-m2050 \\\n"
         "                  --requests 5 --transactions 1 --warps 6054 --launches 1000\n"
         "          dse gpu choose gemm.c --devices jetson-tk1 h200 --fpga-ms 1180\n"
-        "          dse gpu devices gtx1660s"
+        "          dse gpu devices gtx1660s\n"
+        "          dse gpu calibrate gtx1080ti measured.csv -o my-gtx1080ti.yaml"
     )
     verbs = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     _configure_predict(verbs.add_parser("predict", help="the time of every kernel of a C file, and why"))
     _configure_choose(verbs.add_parser("choose", help="GPUs, and given FPGA and CPU times, against each other"))
+    _configure_calibrate(verbs.add_parser("calibrate", help="rates of a device from measured times, with intervals"))
     _configure_devices(verbs.add_parser("devices", help="the built-in devices, and where their constants come from"))
 
 
@@ -48,6 +50,23 @@ def _configure_choose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--with-host", action="store_true", help="count kernel starts and copies between host and device, too"
     )
+
+
+def _configure_calibrate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("device", metavar="D", help="device file, or the name of a built-in device, to start from")
+    parser.add_argument(
+        "measured",
+        metavar="MEASURED.csv",
+        help="columns benchmark, kernel, n, block_x, block_y, median_ms; gpu",
+    )
+    parser.add_argument(
+        "--kernels",
+        metavar="DIR",
+        default="",
+        help="C files of kernels that are not built in: file BENCHMARK.c, function KERNEL, size N",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE.yaml", help="write the device file with the fitted rates")
+    _add_output_arguments(parser)
 
 
 def _configure_devices(parser: argparse.ArgumentParser) -> None:

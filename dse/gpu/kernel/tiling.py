@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dse.gpu.kernel.transpose import index_expressions, mentions
-from dse.gpu.kernel.warp_work import SECTOR_BYTES
 from dse.model.kernel import (
     ACCESS_CLASSES,
+    SECTOR_BYTES,
     ByClass,
     Kernel,
     KernelFeatures,
@@ -62,8 +62,9 @@ def _tiled_work(work: WarpWork, width: int, shared: SharedMemory) -> WarpWork:
     A warp loads one element a thread of each tile, a row after the other; its sum stays in a register, since no tile
     can be the same memory. It waits for the loads of each tile and at the barriers around them.
     """
-    trips = max((a.executions for a in work.accesses if not a.is_store), default=0.0)
-    inner = [a for a in work.accesses if not a.is_store and a.executions == trips]
+    in_loop = [a for a in work.accesses if not a.is_store]
+    trips = max((a.executions for a in in_loop), default=0.0)
+    inner = [a for a in in_loop if a.executions == trips]
     rows = LANES / min(width, LANES)
     loads = tuple(
         replace(
@@ -74,7 +75,7 @@ def _tiled_work(work: WarpWork, width: int, shared: SharedMemory) -> WarpWork:
         )
         for access in inner
     )
-    others = tuple(a for a in work.accesses if a not in inner and not (a.kept and a.executions == trips))
+    others = tuple(a for a in work.accesses if a.executions != trips)
     return replace(
         work,
         accesses=(*loads, *others),

@@ -26,11 +26,10 @@ from dataclasses import dataclass, fields
 
 from dse.gpu.models.seam import refuse
 from dse.model.device import Device
-from dse.model.kernel import KernelFeatures, Stride, WarpAccess, WarpWork
+from dse.model.kernel import LINE_BYTES, SECTOR_BYTES, KernelFeatures, Stride, WarpAccess, WarpWork
 from dse.model.kernel_cost import Applicability, Bottleneck, KernelCost, PartCost
 
 _NAME = "hierarchy"
-SECTOR_BYTES, LINE_BYTES = 32, 128
 BURST_BYTES = 64
 """What DRAM moves for a single sector: a burst of GDDR5X and GDDR6. An assumption for other memories."""
 REGISTERS = 32
@@ -151,18 +150,17 @@ def demand_of(features: KernelFeatures, device: Device, launches: int = 1) -> De
     uneven = most * sms / blocks if most <= 4 * room.blocks else 1.0
     warps = blocks * -(-features.block_threads // device.warp) * work.active
     mine = uneven * warps / sms
-    loads = [a for a in work.accesses if not a.is_store]
-    stores = [a for a in work.accesses if a.is_store]
+    asked = _of_a_warp(work)
     waves = math.ceil(blocks / (room.blocks * sms))
     cycles, unit = _busiest_unit(work, device)
     return Demand(
-        load_lines=mine * sum(a.executions * a.lines for a in loads),
-        load_sectors=mine * sum(a.executions * a.sectors for a in loads),
-        store_lines=mine * sum(a.executions * a.lines for a in stores),
+        load_lines=mine * asked[0],
+        load_sectors=mine * asked[1],
+        store_lines=mine * asked[2],
         shared_cycles=mine * work.shared_cycles,
-        whole_sectors=uneven * warps * sum(a.executions * a.whole for a in stores),
-        partial_sectors=uneven * warps * sum(a.executions * a.partial for a in stores),
-        lone_sectors=uneven * warps * sum(a.executions * a.lone for a in stores),
+        whole_sectors=uneven * warps * asked[3],
+        partial_sectors=uneven * warps * asked[4],
+        lone_sectors=uneven * warps * asked[5],
         waits=waves * (work.waits + work.streams / OVERLAP),
         dram_bytes=_dram_bytes(features, device, min(blocks, room.blocks * sms), launches),
         issue_cycles=mine * cycles,
@@ -174,6 +172,20 @@ def demand_of(features: KernelFeatures, device: Device, launches: int = 1) -> De
         limit=room.limit if most > room.blocks else "blocks of the kernel",
         unit=unit,
     )
+
+
+def _of_a_warp(work: WarpWork) -> tuple[float, ...]:
+    """Return the lines and sectors that a warp loads, the lines that it stores, its whole, partial and lone sectors."""
+    totals = [0.0] * 6
+    for access in work.accesses:
+        times = access.executions
+        if not access.is_store:
+            totals[0] += times * access.lines
+            totals[1] += times * access.sectors
+            continue
+        for at, count in enumerate((access.lines, access.whole, access.partial, access.lone), 2):
+            totals[at] += times * count
+    return tuple(totals)
 
 
 def _busiest_unit(work: WarpWork, device: Device) -> tuple[float, str]:

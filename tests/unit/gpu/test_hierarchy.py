@@ -7,9 +7,9 @@ import pytest
 
 from dse.formats.device_yaml import load_device
 from dse.gpu.kernel.plan import plan_of
-from dse.gpu.kernel.warp_work import warp_work
 from dse.gpu.models.hierarchy import MODEL, Demand, Rates, demand_of, part_cycles, residence, total_cycles
-from dse.gpu.trace.features import kernel_features
+from dse.gpu.trace.features import kernel_features, light_features
+from dse.gpu.trace.warp_work import warp_work
 from dse.model.device import Device
 from dse.model.kernel import KernelFeatures, TraceMachine, WarpAccess, WarpWork
 from tests.unit.gpu.kernel_support import kernel
@@ -148,6 +148,28 @@ def test_parts_and_their_soft_maximum() -> None:
 def test_repeated_launches_find_their_data_in_l2() -> None:
     small = features(copy("float"), 1 << 16, (256, 1, 1))
     assert demand_of(small, GTX, launches=500).dram_bytes < 0.01 * demand_of(small, GTX).dram_bytes
+
+
+def test_the_busiest_multiprocessor_decides() -> None:
+    found = features(GEMM, 64, (32, 32, 1))
+    even, odd = (demand_of(replace(found, blocks=n), GTX) for n in (28, 29))
+    assert odd.load_lines == pytest.approx(2 * even.load_lines)
+
+
+def test_rows_of_blocks_drift_apart_and_read_what_they_could_share_again() -> None:
+    """Flat blocks: each row of them reads all of B; square ones share it, and a small product stays in L2."""
+    work_of = {n: kernel(GEMM, N=n) for n in (256, 4096)}
+    flat, square = (demand_of(light_features(work_of[4096], b), GTX).dram_bytes for b in ((512, 1, 1), (16, 32, 1)))
+    assert flat > 10 * square
+    assert flat == pytest.approx(4096 * 4096 * 4096 * 4, rel=0.1)
+    assert demand_of(light_features(work_of[256], (512, 1, 1)), GTX).dram_bytes < 5 * 256 * 256 * 4
+
+
+def test_lines_that_do_not_live_until_their_next_use_come_again() -> None:
+    """Each thread walks along a row of its own, 32 bytes of which are one sector: as in SYRK with flat blocks."""
+    work = kernel(GEMM.replace("B[k][j]", "A[j][k]").replace("float B[N][N], ", ""), N=2048)
+    flat, square = (demand_of(light_features(work, b), GTX).dram_bytes for b in ((128, 1, 1), (16, 16, 1)))
+    assert flat > 20 * square
 
 
 def test_a_missing_constant_is_named() -> None:

@@ -16,13 +16,12 @@ from dse.gpu.kernel.lanes import Vector
 from dse.gpu.kernel.plan import Access, Barrier, Branch, Loop, Node, Plan, Store, WhileLoop, sub_nodes
 from dse.gpu.trace.execute import memory_layout
 from dse.gpu.trace.thread_expressions import offset_of
-from dse.model.kernel import Axis, Stride, WarpAccess, WarpWork
+from dse.model.kernel import LINE_BYTES, SECTOR_BYTES, Axis, Stride, WarpAccess, WarpWork
 from dse.passes.analyses.affine import affine
 from dse.program.ir import Binary, Call, Conditional, Expr, Index, Unary
 from dse.program.types import FloatType
 from dse.program.walk import operands_of, sub_expressions
 
-LINE_BYTES, SECTOR_BYTES = 128, 32
 FOLLOWED = (8, 4, 2)
 """Values of a loop at which addresses are looked at, by depth; one below."""
 WARPS = 24
@@ -53,10 +52,10 @@ def warp_work(plan: Plan, block: tuple[int, int, int], control: np.ndarray, *, l
         accesses=tuple(walk.access_of(tally, warps) for tally in walk.tallies.values() if tally.executions > 0),
         waits=walk.waits / warps,
         streams=walk.streams / warps,
-        fp32=walk.units[0] / warps,
-        fp64=walk.units[1] / warps,
-        special=walk.units[2] / warps,
-        integer=walk.units[3] / warps,
+        fp32=float(walk.units[0]) / warps,
+        fp64=float(walk.units[1]) / warps,
+        special=float(walk.units[2]) / warps,
+        integer=float(walk.units[3]) / warps,
         active=warps / active.shape[0],
         shared_cycles=walk.shared_cycles / warps,
     )
@@ -94,8 +93,11 @@ class _Walk(LaneWalk):
         if access.array.storage == "shared":
             self.units[3] += here
             self.shared_cycles += self._conflicts(access, mask, weight)
-        if access.array.storage != "global" or (access.site < 0 and not access.is_store):
-            return
+        elif access.array.storage == "global" and (access.site >= 0 or access.is_store):
+            self._global(access, mask, weight, here)
+
+    def _global(self, access: Access, mask: Vector, weight: np.ndarray, here: float) -> None:
+        """Look at the addresses of an access of global memory."""
         if id(access) not in self.tallies:
             self.tallies[id(access)] = _Tally(access, self._strides(access))
         tally = self.tallies[id(access)]
@@ -227,7 +229,7 @@ def _pieces(address: np.ndarray, mask: Vector, width: int, *, stores: bool) -> n
     return found
 
 
-def _load_rounds(nodes: Iterable[Node], waiting: bool = False) -> tuple[int, bool]:
+def _load_rounds(nodes: Iterable[Node], waiting: bool = False) -> tuple[int, bool]:  # ways: one case a node
     """Return the rounds of loads of a body, its loops apart, and whether a round is open at its end.
 
     Loads that stand together go out together. A store ends the round, since it may change what the next load reads; a
