@@ -4,7 +4,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends g++ && rm -rf /
 WORKDIR /source
 COPY . .
 RUN pip install .
-RUN python -m dse.estimate.compiled.warm
 WORKDIR /work
+RUN python -m dse.estimate.compiled.warm
 ENTRYPOINT ["dse"]
 CMD ["--help"]

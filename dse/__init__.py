@@ -12,10 +12,12 @@ _MODULES = {
     "dse.api.estimated": ("EstimatedMapping", "EstimatedMappings"),
     "dse.api.exploration": ("Exploration", "RankedMapping", "Ranking"),
     "dse.api.load": ("load",),
+    "dse.api.measured": ("MeasuredMapping", "MeasuredMappings"),
     "dse.api.picture": ("Picture",),
     "dse.api.program": ("Program",),
     "dse.api.progress": ("ProgressReport",),
     "dse.api.readers": ("load_platform", "load_trace", "load_weights"),
+    "dse.api.sized": ("SizedFifos",),
     "dse.api.warned": ("DseWarning",),
     "dse.base.errors": (
         "BuildError",

@@ -8,12 +8,15 @@ from dse.api.exploration import Exploration as Exploration
 from dse.api.exploration import RankedMapping as RankedMapping
 from dse.api.exploration import Ranking as Ranking
 from dse.api.load import load as load
+from dse.api.measured import MeasuredMapping as MeasuredMapping
+from dse.api.measured import MeasuredMappings as MeasuredMappings
 from dse.api.picture import Picture as Picture
 from dse.api.program import Program as Program
 from dse.api.progress import ProgressReport as ProgressReport
 from dse.api.readers import load_platform as load_platform
 from dse.api.readers import load_trace as load_trace
 from dse.api.readers import load_weights as load_weights
+from dse.api.sized import SizedFifos as SizedFifos
 from dse.api.warned import DseWarning as DseWarning
 from dse.base.errors import BuildError as BuildError
 from dse.base.errors import DeadlockError as DeadlockError

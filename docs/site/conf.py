@@ -12,7 +12,7 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, String, Tex
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 import dse  # noqa: E402  # found by the line above
 from dse.frontend.cal.tokens import RESERVED, TYPE_WORDS  # noqa: E402
@@ -20,9 +20,10 @@ from dse.frontend.cal.tokens import RESERVED, TYPE_WORDS  # noqa: E402
 project = "dse"
 release = version = dse.__version__
 root_doc = "docs/index"
-include_patterns = ["docs/*.md", "*.md", "actors/*/README.md", "configs/README.md", "weights/README.md"]
+source_suffix = {".md": "markdown", ".ipynb": "markdown"}
+include_patterns = ["docs/*.md", "docs/*.ipynb", "*.md", "actors/*/README.md", "configs/README.md", "weights/README.md"]
 exclude_patterns = [".*", "actors/starter", "build", "dist", "dse", "dse-out", "editors", "tests", "benchmarks"]
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "notebook_page", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
 html_theme = "furo"
 html_title = f"dse {release}"

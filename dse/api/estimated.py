@@ -16,7 +16,7 @@ from dse.base.escaping import shown
 from dse.base.registry import nearest_names
 from dse.flows.estimate import MappingEstimate
 from dse.flows.setting import Setting
-from dse.formats.mapping_text import mapping_text as exact_text
+from dse.formats.mapping_text import mapping_text
 from dse.formats.xcf_write import XcfDialect, write_xcf
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Estimate, TickUnit
@@ -55,7 +55,7 @@ class EstimatedMapping:
     @property
     def mapping(self) -> str:
         """The mapping as text, in one line: ``Program.estimate`` and ``--mapping`` read the same one from it."""
-        return exact_text(self.point, self.setting.trace.topology, self.setting.platform, capacities=self.usual)
+        return mapping_text(self.point, self.setting.trace.topology, self.setting.platform, capacities=self.usual)
 
     @property
     def point(self) -> DesignPoint:

@@ -13,7 +13,8 @@ from dse.api.picture import Picture
 from dse.base.errors import OptionError
 from dse.base.escaping import shown
 from dse.flows.explore import Explored
-from dse.formats.mapping_text import mapping_text as exact_text
+from dse.flows.refine import Refinement
+from dse.formats.mapping_text import mapping_text
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import TickUnit
 from dse.model.study import Front, LowerBound, StopReason, Study
@@ -95,7 +96,7 @@ class Ranking(Sequence[RankedMapping]):
         return RankedMapping(
             rank=index + 1,
             point=evaluation.point,
-            mapping=exact_text(evaluation.point, topology, self._found.setting.platform, capacities=self._usual),
+            mapping=mapping_text(evaluation.point, topology, self._found.setting.platform, capacities=self._usual),
             makespan=evaluation.makespan,
             tick_unit=evaluation.tick_unit,
             speedup=None if alone is None or not evaluation.makespan else alone / evaluation.makespan,
@@ -126,6 +127,10 @@ class Exploration:
     """The sizes of FIFOs, in tokens, that a mapping as text need not say."""
     folder: Path | None
     """Where mapping files, ranking, report and study are kept; None where nothing is."""
+    rounds: tuple[Refinement, ...] = ()
+    """What each round of ``refine`` changed."""
+    ended: str = ""
+    """Why there were no more rounds, in words; empty where all that were asked for were made, or none."""
 
     @property
     def study(self) -> Study:

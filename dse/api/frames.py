@@ -25,7 +25,8 @@ def seconds_of(ticks: int, unit: TickUnit) -> float | None:
 def frame(rows: Sequence[Row], index: str) -> DataFrame:
     """Return rows as a table of pandas whose index is one of the columns. Raises ``OptionError`` without pandas."""
     pandas = import_extra("pandas", "to_frame", extra="pandas")
-    return pandas.DataFrame.from_records([dict(row) for row in rows]).set_index(index)
+    table = pandas.DataFrame.from_records([dict(row) for row in rows], columns=None if rows else [index])
+    return table.set_index(index)
 
 
 def check_time_unit(wanted: TimeUnit, unit: TickUnit) -> None:

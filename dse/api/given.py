@@ -68,16 +68,24 @@ def partitions_text(partitions: Mapping[str, Sequence[str]]) -> str:
 
 def budget_of(budget: int | str | Budget | None) -> Budget | None:
     """Return a budget: a number of evaluations, ``"30s"``, ``"2000,30s"``. Raises ``OptionError``."""
+    if budget is None or isinstance(budget, Budget):
+        return budget
     if isinstance(budget, int):
         return Budget(evaluations=budget)
-    return parse_budget(budget) if isinstance(budget, str) else budget
+    if isinstance(budget, str):
+        return parse_budget(budget)
+    raise OptionError(f"budget {budget!r} is not understood", expected="a number of evaluations, or a time: '30s'")
 
 
 def partitions_of(partitions: int | str | tuple[int, int] | None) -> tuple[int, int] | None:
     """Return at most how many partitions, or from and to. Raises ``OptionError``."""
     if isinstance(partitions, (int, str)):
         return parse_partitions(str(partitions))
-    return partitions
+    if partitions is None:
+        return None
+    if len(partitions) != 2 or not all(isinstance(number, int) for number in partitions):
+        raise OptionError(f"partitions {partitions!r} are no range", expected="a number, or from and to: (2, 4)")
+    return partitions[0], partitions[1]
 
 
 def policies_of(policies: str | Sequence[str]) -> tuple[Policy, ...]:

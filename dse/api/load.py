@@ -1,6 +1,7 @@
 """``dse.load``: from files to a program whose mappings can be estimated."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from dse.api.given import AnyPath, optional_path, path_text, paths_of
@@ -9,13 +10,21 @@ from dse.api.progress import ProgressChoice, told
 from dse.api.warned import warn
 from dse.base.errors import OptionError
 from dse.base.registry import nearest_names
-from dse.flows.measured import measuring
-from dse.flows.options import NOMINAL, ExploreOptions, GraphOptions, MissingMode, ProblemOptions
+from dse.flows.measured import measuring, output_folder
+from dse.flows.options import (
+    NOMINAL,
+    ExploreOptions,
+    GraphOptions,
+    MissingMode,
+    ProblemOptions,
+    parse_memory,
+    parse_processor,
+)
 from dse.flows.program import GivenProgram
-from dse.flows.setting import AtHand, Measuring, load_setting
+from dse.flows.setting import NOTHING, AtHand, Measuring, load_setting
 from dse.model.platform import Platform
 from dse.model.trace import Trace
-from dse.model.weights import WeightTable
+from dse.model.weights import UnitKind, WeightTable
 from dse.run.options import EXECUTION_MODES, FIFO_TOKENS, ExecutionMode, RunOptions
 
 MEASURED = "measured"
@@ -37,7 +46,11 @@ def load(
     frames: int | None = None,
     max_firings: int | None = None,
     execution: ExecutionMode = "auto",
+    max_memory: str | None = None,
+    allow_files: AnyPath | Sequence[AnyPath] = (),
     iterations: int | None = None,
+    graph: str | None = None,
+    processor: str | Mapping[str, str] = "",
     engine: str = "compiled",
     out: AnyPath | None = None,
     progress: ProgressChoice = None,
@@ -50,9 +63,11 @@ def load(
     program, good for a first ranking and not for milliseconds. ``platform``: a file, the name of one that comes with
     dse, or a ``Platform``; None: the default one. ``missing_weights``: what an absent weight means: ``"error"``,
     ``"zero"``, ``"nominal"``. ``source_paths``: folders that hold the packages of the classes. ``natives``: targets of
-    native functions by ``unit.function``. ``fifo_tokens``, ``loops``, ``frames``, ``max_firings``, ``execution``: of
-    the run. ``iterations``: of a static graph of another tool, None: about 10,000 firings. ``engine``:
-    ``"compiled"`` or ``"reference"``. ``progress``: see ``dse.api.progress``.
+    native functions by ``unit.function``. ``fifo_tokens``, ``loops``, ``frames``, ``max_firings``, ``execution``,
+    ``max_memory`` (``"4G"``): of the run; ``allow_files``: folders below which it may read and write any file.
+    ``iterations``: of a static graph of another tool, None: about 10,000 firings; ``graph``: one of several in its
+    file; ``processor``: the type whose times the CPU cores have, or types by kind (``{"cpu": "arm", "gpu": "dsp"}``).
+    ``engine``: ``"compiled"`` or ``"reference"``. ``progress``: see ``dse.api.progress``.
 
     Warnings are ``DseWarning``; what was assumed is in ``Program.assumed``.
 
@@ -71,22 +86,36 @@ def load(
         missing_weights=missing_weights,
         platform=None if isinstance(platform, Platform) else optional_path(platform, "platform"),
         engine=engine,
-        graph=GraphOptions(iterations=_optional_number("iterations", iterations)),
+        graph=GraphOptions(
+            graph=graph, iterations=_optional_number("iterations", iterations), processors=_processors(processor)
+        ),
         run=RunOptions(
             natives=tuple((natives or {}).items()),
             fifo_tokens=_at_least_one("fifo_tokens", fifo_tokens),
             loops=_at_least_one("loops", loops),
             frames=_optional_number("frames", frames),
             max_firings=_optional_number("max_firings", max_firings),
+            max_memory_bytes=None if max_memory is None else parse_memory(max_memory),
+            allow_files=paths_of(allow_files, "folder of files"),
             execution=execution,
         ),
     )
-    measure = _measuring(options, platform, optional_path(out, "folder of results")) if measured else None
+    kept = optional_path(out, "folder of results")
+    measure = _measuring(options, platform, kept) if measured else None
     with told(progress) as telling:
         at_hand = _at_hand(program, platform, weights)
         setting = load_setting(options, telling.stage, measuring=measure, at_hand=at_hand)
     warn(setting.warnings)
-    return Program(setting, options)
+    search = _results_in(options, kept)
+    folder = output_folder(search, setting.trace.topology.name) if measured else None
+    return Program(setting, replace(search, measured_in=folder, of_objects=at_hand != NOTHING, out=None))
+
+
+def _processors(given: str | Mapping[str, str]) -> tuple[tuple[UnitKind, str], ...]:
+    """Return the types of processors by kind of unit. Raises ``OptionError``."""
+    if isinstance(given, str):
+        return (parse_processor(given),) if given else ()
+    return tuple(parse_processor(f"{kind}={name}") for kind, name in given.items())
 
 
 def _at_hand(program: object, platform: object, weights: object) -> AtHand:

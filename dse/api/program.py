@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TypeAlias
@@ -23,23 +23,32 @@ from dse.api.given import (
     sizes_texts,
 )
 from dse.api.markup import block, line, note
+from dse.api.measured import MeasuredMapping, MeasuredMappings
 from dse.api.progress import ProgressChoice, told
-from dse.api.reading import MappingReader, as_paths
+from dse.api.reading import MappingReader, each_of
+from dse.api.sized import SizedFifos
 from dse.base.cores import usable_cores
 from dse.base.errors import OptionError
 from dse.base.escaping import shown
 from dse.estimate.engine import Engine, make_engine
 from dse.explore.evaluator import Budget
+from dse.flows.buffers import parse_sizing_method, parse_tolerance, spread_point
 from dse.flows.clocks import clocked_setting, clocks_of_points
 from dse.flows.estimate import mapping_estimate
-from dse.flows.explore import explore
-from dse.flows.options import ExploreOptions, ProblemOptions, parse_objectives
+from dse.flows.kept_weights import kept_weights
+from dse.flows.measure_points import MeasureSettings, measure_points
+from dse.flows.measured import run_of
+from dse.flows.options import ExploreOptions, parse_objectives
+from dse.flows.refine import refine as run_refined
 from dse.flows.setting import Setting
+from dse.formats.xcf_write import XcfDialect
 from dse.model.design_point import DesignPoint, ReleaseMode, TransferMode
 from dse.model.platform import Platform
 from dse.model.trace import Trace
 from dse.model.weights import WeightTable
 from dse.program.network import Network
+from dse.sizing.buffers import DEFAULT_TOLERANCE, size_buffers
+from dse.sizing.methods import SizingMethod
 
 _Clocks: TypeAlias = tuple[tuple[str, Fraction], ...]
 """(unit, MHz) of clocks that a mapping chooses."""
@@ -59,10 +68,12 @@ class Program:
     ``dse.load`` makes one. Nothing of it changes; estimates of one program do not influence each other.
     """
 
-    def __init__(self, setting: Setting, options: ProblemOptions) -> None:
+    def __init__(self, setting: Setting, search: ExploreOptions) -> None:
         self.setting = setting
         """All that is fixed before mappings are looked at, as the flows have it."""
-        self.options = options
+        self.options = search.problem
+        """What was asked for."""
+        self._search = search
         self._reader = MappingReader(setting)
         self._clocked: dict[tuple[_Clocks, frozenset[str]], _Clocked] = {}
 
@@ -107,19 +118,6 @@ class Program:
         topology = self.trace.topology
         return tuple(topology.buffer_name(b) for b in range(len(topology.buffers)))
 
-    def point(
-        self,
-        mapping: GivenMapping | None = None,
-        *,
-        buffers: GivenBuffers | None = None,
-        clocks: GivenClocks | None = None,
-        release: ReleaseMode | None = None,
-        transfers: TransferMode | None = None,
-    ) -> DesignPoint:
-        """Return the design point of a mapping, as ``estimate`` takes it."""
-        changes = self._reader.changes(buffers, clocks, release, transfers)
-        return changes.applied(self._reader.read(mapping, sized=changes.tokens is not None).point)
-
     def estimate(
         self,
         mapping: GivenMapping | None = None,
@@ -149,7 +147,7 @@ class Program:
 
     def compare(
         self,
-        mappings: Iterable[GivenMapping | None] | AnyPath,
+        mappings: GivenMapping | Iterable[GivenMapping | None],
         *,
         buffers: GivenBuffers | None = None,
         clocks: GivenClocks | None = None,
@@ -162,7 +160,7 @@ class Program:
         Options and errors are those of ``estimate``, for each mapping alike.
         """
         changes = self._reader.changes(buffers, clocks, release, transfers)
-        read = self._reader.read_all(as_paths(mappings), sized=changes.tokens is not None)
+        read = self._reader.read_all(each_of(mappings), sized=changes.tokens is not None)
         found = []
         with told(progress, self.setting.tables.tick_unit) as telling:
             for number, one in enumerate(read, start=1):
@@ -189,7 +187,9 @@ class Program:
         out: AnyPath | None = None,
         best: int = 5,
         resume: bool = False,
+        dialect: XcfDialect = "exelixi",
         measure: int | None = None,
+        refine: int = 0,
         progress: ProgressChoice = None,
     ) -> Exploration:
         """Search for the best mappings and return their ranking. An interrupt ends the search and keeps what it found.
@@ -199,16 +199,18 @@ class Program:
         unit. ``buffers``: tokens of all FIFOs, a ``.bxdf`` file, ``"minimal"`` and the like, or several of them to
         choose from. ``clocks``: MHz by unit to choose from. ``workers``: threads, None: all cores; no result depends
         on it. ``out``: a folder for mapping files, report and study, which ``resume`` continues; None: nothing is kept.
-        ``best``: how many mapping files. ``measure``: so many of the best are run on this machine. ``progress``: see
-        ``dse.api.progress``.
+        ``best``: how many mapping files; ``dialect``: of them. ``measure``: so many of the best are run here.
+        ``refine``: so often at most the best mapping is measured in place, and the search repeated with what that
+        tells; it needs ``weights="measured"``. ``progress``: see ``dse.api.progress``.
 
         Raises:
             DeadlockError: every mapping that was evaluated deadlocks. InfeasibleDesign: there is no mapping.
             OptionError: an option is wrong, or the budget ended before a mapping was evaluated.
         """
+        self._check_refine(refine)
         with self._folder(out, resume=resume) as folder, told(progress, self.setting.tables.tick_unit) as telling:
-            options = ExploreOptions(
-                problem=self.options,
+            options = replace(
+                self._search,
                 partitions=partitions_of(partitions),
                 pins=tuple((pins or {}).items()),
                 policies=policies_of(policies),
@@ -225,15 +227,96 @@ class Program:
                 best=best,
                 out=folder,
                 resume=resume,
+                dialect=dialect,
                 measure=measure,
+                refine=refine,
+                measured_in=self._kept_in(),
             )
-            found = explore(options, telling.watcher, self.setting)
+            refined = run_refined(options, telling.watcher, self.setting)
+        found = refined.explored
+        program = Program(found.setting, self._search) if refined.rounds else self  # with the weights that were refined
         return Exploration(
             found=found,
-            estimated=lambda point, name: self._estimated(point, name, found.study.assumed),
+            estimated=lambda point, name: program._estimated(point, name, found.study.assumed),
             usual=self._reader.usual_tokens,
             folder=None if out is None else folder,
+            rounds=refined.rounds,
+            ended=refined.ended,
         )
+
+    def _check_refine(self, refine: int) -> None:
+        """Raise ``OptionError`` where there is nothing to refine."""
+        if refine and self._kept_in() is None:
+            raise OptionError("only measured weights can be refined", expected='dse.load(..., weights="measured")')
+
+    def _kept_in(self) -> Path | None:
+        """Return the folder where the measured weights of this program are kept; None where none are."""
+        folder = self._search.measured_in
+        return None if folder is None or kept_weights(folder) is None else folder
+
+    def size_buffers(
+        self,
+        mapping: GivenMapping | None = None,
+        *,
+        method: SizingMethod = "critical",
+        tolerance: float | Fraction = DEFAULT_TOLERANCE,
+        progress: ProgressChoice = None,
+    ) -> SizedFifos:
+        """Return sizes for the FIFOs of a mapping, with the memory they take and the makespan they give.
+
+        ``mapping``: as for ``estimate``; None: each actor on a core of its own. ``method``: ``"minimal"``,
+        ``"maximal"``, or as little as costs no time beyond ``tolerance`` (a share of the makespan): ``"critical"``,
+        ``"heavy"``, ``"top-down"``.
+
+        Raises:
+            DeadlockError: no sizes help. Else as ``estimate``.
+        """
+        wanted, share = parse_sizing_method(method), parse_tolerance(str(tolerance))
+        read = None if mapping is None else self._reader.read(mapping, sized=False)
+        point = spread_point(self.setting) if read is None else read.point
+        clocked = self._with_clocks(point)
+        with told(progress, self.setting.tables.tick_unit) as telling:
+            telling.stage("sizing the FIFOs")
+            tables, with_own = clocked.setting.tables, read is not None
+            sizing = size_buffers(tables, clocked.engine, point, wanted, share, with_own=with_own)
+        name = "each actor on a core of its own" if read is None else read.name
+        return SizedFifos(
+            sizing=sizing,
+            topology=self.trace.topology,
+            estimate=lambda sizes: self._estimated(replace(point, capacities=sizes), name, ()),
+        )
+
+    def measure(
+        self,
+        mappings: GivenMapping | Iterable[GivenMapping | None] | None = None,
+        *,
+        runs: int = 7,
+        seconds: float | None = None,
+        seed: int = 1,
+        progress: ProgressChoice = None,
+    ) -> MeasuredMappings:
+        """Run mappings on this machine as native programs, and return their times beside the estimates.
+
+        ``mappings``: as for ``compare``; None: all actors on one core. Each runs ``runs`` times, in random order by
+        ``seed``; no further round begins after ``seconds``. The sizes of the FIFOs are those of the mappings.
+
+        Raises:
+            OptionError: a trace was loaded, which cannot be run. BuildError: there is no compiler, or it fails.
+            NoNativeForm: an actor has no C++ form. ExecutionError: the program fails on one core.
+        """
+        network = self.network
+        if network is None:
+            raise OptionError("a trace cannot be run", expected="load its network")
+        if runs < 1:
+            raise OptionError(f"{runs} runs measure nothing", expected="runs=1 or more")
+        found = self.compare([None] if mappings is None else mappings, progress=progress)
+        settings = MeasureSettings(rounds=runs, seconds=seconds, seed=seed)
+        run = run_of(self.trace, self.setting.input, self.options)
+        with told(progress) as telling:
+            points = [one.point for one in found]
+            times = measure_points(network, self.platform, points, run, settings, telling.stage)
+        pairs = zip(found, times, strict=True)
+        return MeasuredMappings([MeasuredMapping(estimated=one, measured=of) for one, of in pairs])
 
     @contextmanager
     def _folder(self, out: AnyPath | None, *, resume: bool) -> Iterator[Path]:

@@ -27,7 +27,8 @@ PLAIN_SECONDS = 5.0
 class ProgressReport:
     """How far a call is: the stage, and of a search the mappings estimated, out of how many at most, and the best.
 
-    ``best``: the smallest makespan so far in ticks, None before there is one. ``seconds``: since the call began.
+    ``best``: the smallest makespan so far in ticks, None before there is one; ``bound``: no mapping takes fewer, None
+    where that is not known. ``seconds``: since the call began.
     """
 
     stage: str
@@ -35,7 +36,13 @@ class ProgressReport:
     evaluations: int = 0
     most: int | None = None
     best: int | None = None
+    bound: int | None = None
     tick_unit: TickUnit = "ps"
+
+    @property
+    def gap(self) -> float | None:
+        """How far the best is above the bound, as a share of that; None where either is not known."""
+        return None if self.best is None or not self.bound else self.best / self.bound - 1
 
     def __str__(self) -> str:
         parts = [self.stage]
@@ -43,7 +50,8 @@ class ProgressReport:
             of = "" if self.most is None else f" of {self.most:,}"
             parts.append(f"{self.evaluations:,}{of} mappings")
         if self.best is not None:
-            parts.append(f"best {time_text(self.best, self.tick_unit)}")
+            gap = "" if self.gap is None else f" (+{100 * self.gap:.1f} % to bound)"
+            parts.append(f"best {time_text(self.best, self.tick_unit)}{gap}")
         return ", ".join([*parts, f"{self.seconds:.0f} s"])
 
 
@@ -183,6 +191,7 @@ class Telling:
             evaluations=0 if search is None else search.evaluations,
             most=self._most,
             best=None if search is None else search.best,
+            bound=None if search is None else search.bound,
             tick_unit=self._tick_unit,
         )
 

@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from pathlib import Path
 
 from dse.api.given import (
     GivenBuffers,
@@ -169,6 +168,8 @@ def _check_mode(what: str, mode: str | None, known: tuple[str, ...]) -> None:
         raise OptionError(f"unknown {what} '{mode}'", expected=nearest_names(str(mode), known))
 
 
-def as_paths(mappings: "Iterable[GivenMapping | None] | str | os.PathLike[str]") -> "Iterable[GivenMapping | None]":
-    """Return several mappings: those of an iterable, or one file or text."""
-    return [mappings] if isinstance(mappings, (str, Path, os.PathLike)) else mappings
+def each_of(mappings: GivenMapping | Iterable[GivenMapping | None]) -> Iterable[GivenMapping | None]:
+    """Return several mappings: those of an iterable, or the one that is given."""
+    if isinstance(mappings, (str, os.PathLike, DesignPoint, HasPoint, Mapping)):
+        return [mappings]
+    return mappings

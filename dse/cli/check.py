@@ -9,6 +9,7 @@ from dse.base.errors import Diagnostic
 from dse.base.source import NO_SPAN
 from dse.cli.native_arguments import native_binding
 from dse.cli.streams import print_json, progress_line, say
+from dse.cli.timing import note_stage
 from dse.flows.check import check_file, check_tree
 from dse.flows.check_report import CheckOptions, CheckReport, FileCheck
 from dse.flows.print_ir import actor_text
@@ -23,12 +24,14 @@ def run(args: argparse.Namespace) -> int:
     if args.explicit and args.print_ir is None:
         args.parser_error("--explicit goes with --print-ir ACTOR")
     options = _options(args)
+    note_stage("reading and checking")
     if args.folder is not None:
         report = _check_tree(args, options)
         show = _print_tree
     else:
         report = check_file(args.file, options)
         show = _print_file
+    note_stage("printing")
     if args.print_ir is not None:
         _print_ir(args, report, options)
     elif args.json:

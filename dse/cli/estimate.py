@@ -9,17 +9,22 @@ from dse.cli.problem_arguments import (
     compiling_notice,
     print_warnings,
     problem_options,
+    refuse_empty,
     tell_execution,
 )
-from dse.cli.streams import print_json, say
-from dse.flows.estimate import Estimated, MappingEstimate, estimate_mappings
+from dse.cli.streams import print_json, say, terminal_width
+from dse.flows.estimate import Estimated, MappingEstimate, estimate_columns, estimate_mappings
+from dse.flows.mappings import looks_like_mapping
 from dse.flows.options import EstimateOptions, parse_clocks
 from dse.flows.trace import execution_of
-from dse.formats.mapping_text import mapping_text
+from dse.formats.mapping_text import MappingTexts
 from dse.formats.study_file import clock_json
+from dse.formats.tables import write_table
 from dse.model.estimate import Deadlock, DeadlockRow
 from dse.model.trace import Topology
 from dse.report.accounts import accounts_json, accounts_text
+from dse.report.mapping_cells import lines_of
+from dse.report.mapping_table import MappingRow, mapping_table, plain_console
 from dse.report.quantities import percent_text, time_text, wrapped
 from dse.report.ranking import render
 from dse.report.tables import NamesTable
@@ -30,6 +35,7 @@ DEADLOCK = 3
 
 def run(args: argparse.Namespace) -> int:
     """Estimate and print one row a mapping."""
+    refuse_empty("table", args.output)
     options = EstimateOptions(
         problem=problem_options(args),
         mappings=tuple(args.mapping),
@@ -49,6 +55,10 @@ def run(args: argparse.Namespace) -> int:
         _print(estimated, args.quiet)
         if args.accounts:
             _print_accounts(estimated)
+    if args.output is not None:
+        write_table(args.output, estimate_columns(estimated))
+        if not args.quiet:
+            say(f"{len(estimated.mappings):,} mappings written to {args.output}", error=args.json)
     return DEADLOCK if estimated.all_deadlock else 0
 
 
@@ -105,7 +115,11 @@ def _print(estimated: Estimated, quiet: bool) -> None:
     """Print the table, then deadlocks in words, then what one mapping suffers from."""
     if not quiet and estimated.assumed:
         say(f"assumed: {'; '.join(estimated.assumed)}")
-    print(render(_table(estimated.mappings)))
+    width = terminal_width()
+    table, note = _table(estimated, width)
+    print(render(table, console=plain_console(width)))
+    if note:
+        print(wrapped(note, width))
     for mapping in estimated.mappings:
         if mapping.deadlock:
             say(f"{mapping.mapping}: deadlock", error=True)
@@ -113,7 +127,7 @@ def _print(estimated: Estimated, quiet: bool) -> None:
                 say(f"  {line}", error=True)
     if len(estimated.mappings) == 1 and not quiet and not estimated.all_deadlock:
         only = estimated.mappings[0]
-        print(f"\nmapping: {mapping_text(only.point, estimated.setting.trace.topology, estimated.setting.platform)}")
+        print("\nmapping: " + "\n".join(lines_of(_texts(estimated).of(only.point), width)))
         print("\n".join(map(wrapped, reason_lines(only.reasons, only.estimate))))
 
 
@@ -126,21 +140,36 @@ def _print_accounts(estimated: Estimated) -> None:
         print(accounts_text(mapping.accounts))
 
 
-def _table(mappings: Sequence[MappingEstimate]) -> Table:
+def _texts(estimated: Estimated) -> MappingTexts:
+    return MappingTexts(topology=estimated.setting.trace.topology, platform=estimated.setting.platform)
+
+
+def _table(estimated: Estimated, width: int) -> tuple[Table, str]:
+    """Return a line for each mapping, and what is to be said below."""
+    rows = [_row(mapping) for mapping in estimated.mappings]
+    return mapping_table(_headed, rows, _texts(estimated), width=width, whole="--json")
+
+
+def _headed() -> NamesTable:
     table = NamesTable()
     for name in ("makespan", "busiest", "sched", "read", "compute", "write", "link", "free"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("mapping", overflow="fold")
-    for m in mappings:
-        busiest = m.reasons.busiest
-        totals = [sum(p.ticks[c] for p in m.reasons.partitions) for c in range(len(CORE_CATEGORIES))]
-        table.add_row(
-            "deadlock" if m.deadlock else time_text(m.estimate.makespan, m.estimate.tick_unit),
+    return table
+
+
+def _row(mapping: MappingEstimate) -> MappingRow:
+    busiest, estimate = mapping.reasons.busiest, mapping.estimate
+    totals = [sum(p.ticks[c] for p in mapping.reasons.partitions) for c in range(len(CORE_CATEGORIES))]
+    return MappingRow(
+        cells=(
+            "deadlock" if mapping.deadlock else time_text(estimate.makespan, estimate.tick_unit),
             "" if busiest is None else f"{busiest.partition} {percent_text(busiest.busy, busiest.core_time)}",
             *(_whole_percent(ticks, sum(totals)) for ticks in totals),
-            m.mapping,
-        )
-    return table
+        ),
+        point=mapping.point,
+        name=mapping.mapping,
+        textual=looks_like_mapping(mapping.mapping),
+    )
 
 
 def _whole_percent(part: int, whole: int) -> str:

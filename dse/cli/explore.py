@@ -37,11 +37,12 @@ from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.trace import execution_of
 from dse.formats.mapping_text import MappingTexts
 from dse.model.study import Study
-from dse.report.cores import best_by_cores, cores_table, pays_text
+from dse.report.cores import best_by_cores, cores_table, cores_title, pays_text
 from dse.report.front import front_table, front_text
+from dse.report.mapping_table import plain_console
 from dse.report.measured import measured_lines
 from dse.report.quantities import wrapped
-from dse.report.ranking import RankedRow, cost_cells, plain_console, ranking_table, render
+from dse.report.ranking import RankedRow, cost_cells, ranking_table, render
 from dse.report.why import partition_table, reason_lines
 
 INTERRUPTED = 130
@@ -218,7 +219,7 @@ def _print_cores(refined: Refined, width: int) -> None:
     explored = refined.explored
     rows = best_by_cores(explored.study, explored.setting.platform)
     if rows:
-        print("the best that was found for each number of cores:")
+        print(f"{cores_title(explored.study)}:")
         print(render(cores_table(rows, explored.delivery.texts, width), console=plain_console(width)))
         if pays := pays_text(explored.study, rows):
             print(wrapped(pays, width))

@@ -19,6 +19,7 @@ from dse.cli.kernel_documents import (
     prediction_document,
 )
 from dse.cli.streams import filtered, print_json, say, unfiltered
+from dse.cli.timing import note_stage
 from dse.flows.calibrate import CalibratedDevice, CalibrateOptions, calibrate_device
 from dse.flows.gpu import (
     ChooseOptions,
@@ -72,6 +73,7 @@ def run(args: argparse.Namespace) -> int:
         return _by_hand(args)
     if args.kernel is None:
         raise OptionError("no kernel is given", expected="a C file, or --requests, --transactions and --warps")
+    note_stage("predicting")
     prediction = predict(
         PredictOptions(
             kernels=_kernel_options(args),
@@ -81,6 +83,7 @@ def run(args: argparse.Namespace) -> int:
             sensitivity=args.sensitivity,
         )
     )
+    note_stage("printing")
     if args.json:
         print_json(prediction_document(prediction))
     else:

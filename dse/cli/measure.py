@@ -11,14 +11,17 @@ from dse.cli.problem_arguments import print_warnings, refuse_empty
 from dse.cli.profile import bench_settings
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import run_options
-from dse.cli.streams import print_json, say
+from dse.cli.streams import print_json, say, terminal_width
 from dse.flows.inputs import is_folder, require_place
+from dse.flows.mappings import looks_like_mapping
 from dse.flows.measure import Measured, MeasureOptions, measure_mappings
 from dse.flows.measure_files import measured_document, write_measured
 from dse.flows.measure_points import MeasureSettings
 from dse.flows.profile import ProfileSettings
 from dse.measure.agreement import Agreement, Divergence
-from dse.measure.comparison import Comparison
+from dse.measure.comparison import Comparison, Pair
+from dse.report.mapping_cells import lines_of
+from dse.report.mapping_table import GAP, LEAST_MAPPING, plain_console, width_of
 from dse.report.ranking import render
 from dse.report.tables import NamesTable
 
@@ -101,29 +104,46 @@ def _print(measured: Measured, folder: Path) -> None:
 
 def _print_state(comparison: Comparison) -> None:
     say(f"cores {comparison.state}: {len(comparison.pairs)} mappings measured, {comparison.left_out} too seldom")
-    print(render(_pairs_table(comparison)))
+    width = terminal_width()
+    print(render(_pairs_table(comparison, width), console=plain_console(width)))
     print(render(_agreement_table(comparison)))
     if comparison.noisy:
         say("the measurements differ by less than three times their noise: the order says little")
 
 
-def _pairs_table(comparison: Comparison) -> Table:
+def _pairs_table(comparison: Comparison, width: int) -> Table:
     """Return the mappings that are measured fastest, with their estimates."""
+    pairs = sorted(comparison.pairs, key=lambda p: p.measured.median)[:_ROWS_SHOWN]
+    rows = [_times(pair) for pair in pairs]
+    plain = _headed()
+    for cells in rows:
+        plain.add_row(*cells)
+    room = max(LEAST_MAPPING, width - width_of(plain) - GAP)
+    names = [pair.prediction.name + ("" if pair.prediction.scored else " (not scored)") for pair in pairs]
+    lines = [lines_of(name, room) if looks_like_mapping(name) else [name] for name in names]
+    table = _headed()
+    table.add_column("mapping", no_wrap=True, min_width=max((len(text) for cell in lines for text in cell), default=0))
+    for cells, cell in zip(rows, lines, strict=True):
+        table.add_row_of_lines(*cells, last=cell)
+    return table
+
+
+def _headed() -> NamesTable:
     table = NamesTable()
     for name in ("estimated ms", "measured ms", "quartiles", "runs", "error"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("mapping", overflow="fold")
-    for pair in sorted(comparison.pairs, key=lambda p: p.measured.median)[:_ROWS_SHOWN]:
-        estimated, measured = pair.prediction.estimated_ns, pair.measured
-        table.add_row(
-            f"{estimated / 1e6:.3f}",
-            f"{measured.median / 1e6:.3f}",
-            f"{measured.lower / 1e6:.3f}-{measured.upper / 1e6:.3f}",
-            str(measured.count),
-            f"{100 * (estimated / measured.median - 1):+.1f} %",
-            pair.prediction.name + ("" if pair.prediction.scored else " (not scored)"),
-        )
     return table
+
+
+def _times(pair: Pair) -> tuple[str, ...]:
+    estimated, measured = pair.prediction.estimated_ns, pair.measured
+    return (
+        f"{estimated / 1e6:.3f}",
+        f"{measured.median / 1e6:.3f}",
+        f"{measured.lower / 1e6:.3f}-{measured.upper / 1e6:.3f}",
+        str(measured.count),
+        f"{100 * (estimated / measured.median - 1):+.1f} %",
+    )
 
 
 def _agreement_table(comparison: Comparison) -> Table:

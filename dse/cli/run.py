@@ -93,7 +93,7 @@ def as_document(report: RunReport) -> dict[str, object]:
             "needed_tokens": deadlock.needed_tokens,
         },
         "waits": [str(w) for w in result.waits],
-        "warnings": [d.message for d in report.warnings],
+        "warnings": [*(d.message for d in report.warnings), *(["nothing fired"] if _nothing_fired(result) else [])],
     }
 
 
@@ -119,9 +119,14 @@ def _waiting(result: RunResult, *, why: bool) -> list[str]:
     return [f"  {w}" for w in result.waits] if asked else []
 
 
+def _nothing_fired(result: RunResult) -> bool:
+    """Return whether no actor fired though the program did not end by itself."""
+    return not (result.n_firings or result.exit_code or result.why != "quiescent")
+
+
 def _idle(result: RunResult) -> list[str]:
     """Return a warning with the reasons where nothing fired, which nobody wants; nothing else."""
-    if result.n_firings or result.exit_code or result.why != "quiescent":
+    if not _nothing_fired(result):
         return []
     waits = [f"  {w}" for w in result.waits]
     return [f"warning: nothing fired{': this is what the actors wait for' if waits else ''}", *waits]

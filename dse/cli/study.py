@@ -9,7 +9,8 @@ from pathlib import Path
 from dse.base.errors import OptionError
 from dse.cli.explore import search
 from dse.cli.problem_arguments import refuse_empty
-from dse.cli.streams import print_json, say
+from dse.cli.streams import print_json, say, terminal_width
+from dse.cli.timing import note_stage
 from dse.flows.studies import (
     SHOWN,
     Difference,
@@ -22,10 +23,13 @@ from dse.flows.studies import (
     shared_ranks,
 )
 from dse.flows.study_options import read_study_options
+from dse.formats.mapping_text import CompleteTexts
 from dse.formats.tables import csv_text, write_table
 from dse.model.study import Evaluation
+from dse.model.trace import Topology
+from dse.report.mapping_table import MappingRow, mapping_table, plain_console
 from dse.report.quantities import time_text, wrapped
-from dse.report.ranking import mapping_text, render
+from dse.report.ranking import render
 from dse.report.tables import NamesTable
 
 
@@ -36,11 +40,19 @@ def run(args: argparse.Namespace) -> int:
         case "run":
             return _run(args)
         case "show":
-            return _show(read_results(args.places[0]), json=args.json, quiet=args.quiet)
+            return _show(_read(args.places[0]), json=args.json, quiet=args.quiet)
         case "compare":
-            return _compare([read_results(place) for place in args.places], json=args.json)
+            return _compare([_read(place) for place in args.places], json=args.json)
         case _:
-            return _export(read_results(args.places[0]), args.output)
+            return _export(_read(args.places[0]), args.output)
+
+
+def _read(place: str) -> Results:
+    """Return the results at a place; as ``read_results``."""
+    note_stage(f"reading {place}")
+    found = read_results(place)
+    note_stage("printing")
+    return found
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -86,18 +98,11 @@ def _show(results: Results, *, json: bool, quiet: bool) -> int:
     if json:
         print_json(results_json(results))
         return 0
-    table = NamesTable()
-    for head in ("#", "makespan", "to best"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("mapping", overflow="fold")
-    for rank, evaluation in enumerate(results.ranking[:SHOWN], start=1):
-        table.add_row(
-            str(rank),
-            _time(evaluation),
-            _to_first(results.best, evaluation),
-            mapping_text(evaluation.point, results.topology),
-        )
-    print(render(table))
+    rows = [
+        MappingRow(cells=(str(rank), _time(e), _to_first(results.best, e)), point=e.point)
+        for rank, e in enumerate(results.ranking[:SHOWN], start=1)
+    ]
+    _print_table(("#", "makespan", "to best"), rows, results.topology)
     if not quiet:
         print()
         for line in (_counts(results), *_bound(results), *_assumed(results), *_made(results)):
@@ -158,8 +163,30 @@ def _compare(several: list[Results], *, json: bool) -> int:
             say(wrapped(f"  {key}: {before or 'absent'} -> {after or 'absent'}"))
     print()
     say(f"the best mappings of {first.folder}, and their ranks in all:")
-    print(render(_ranks_table(ranks, several)))
+    heads = [f"#{number}" for number in range(1, len(several) + 1)]
+    rows = [MappingRow(cells=_ranks(row), point=row.evaluation.point) for row in ranks]
+    _print_table(heads, rows, several[0].topology)
     return 0
+
+
+def _ranks(row: SharedRank) -> tuple[str, ...]:
+    return tuple("-" if rank is None else str(rank) for rank in row.ranks)
+
+
+def _print_table(heads: Sequence[str], rows: Sequence[MappingRow], topology: Topology) -> None:
+    """Print a table of mappings, complete ones: the results do not tell what the platform was."""
+
+    def headed() -> NamesTable:
+        table = NamesTable()
+        for head in heads:
+            table.add_column(head, justify="right", no_wrap=True)
+        return table
+
+    width = terminal_width()
+    table, note = mapping_table(headed, rows, CompleteTexts(topology=topology), width=width, whole="--json")
+    print(render(table, console=plain_console(width)))
+    if note:
+        print(wrapped(note, width))
 
 
 def _comparison_json(
@@ -171,17 +198,6 @@ def _comparison_json(
     ]
     documents = [results_json(results) for results in several]
     return {"results": documents, "differences": found, "ranks": [list(row.ranks) for row in ranks]}
-
-
-def _ranks_table(ranks: Sequence[SharedRank], several: Sequence[Results]) -> NamesTable:
-    table = NamesTable()
-    for number in range(1, len(several) + 1):
-        table.add_column(f"#{number}", justify="right", no_wrap=True)
-    table.add_column("mapping", overflow="fold")
-    for row in ranks:
-        texts = ("-" if rank is None else str(rank) for rank in row.ranks)
-        table.add_row(*texts, mapping_text(row.evaluation.point, several[0].topology))
-    return table
 
 
 def _summaries(several: list[Results]) -> NamesTable:

@@ -13,6 +13,7 @@ from dse.cli.problem_arguments import graph_options
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import run_options
 from dse.cli.streams import print_json, say
+from dse.cli.timing import note_stage
 from dse.flows.execution import RunListeners
 from dse.flows.graphs import refuse_graph_options
 from dse.flows.program import UNNAMED_OUTPUT, told_firings
@@ -38,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
     """Get a trace, write it where asked, say what is in it; return 0, or how its run ended."""
     _check(args)
     recorded = _source(args)
+    note_stage("writing the trace")
     size = write_trace(recorded.trace, args.output) if args.output else None
     exported = None
     if args.export:
@@ -46,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
         exported = export(recorded, args.export, net, with_dependencies=not steps_only, weights=times)
     if args.write_weights:
         write_graph_weights(recorded, args.write_weights, args.profile)
+    note_stage("printing")
     if args.json:
         print_json(as_document(recorded.trace, size or _stored_size(args, recorded.trace), exported))
     else:
@@ -89,8 +92,10 @@ def _check_pairs(args: argparse.Namespace) -> None:
 def _source(args: argparse.Namespace) -> Recorded:
     """Return the trace that the arguments name: recorded now, imported, or read."""
     if args.import_:
+        note_stage("importing the trace")
         return import_any(args.import_, args.net, graph_options(args))
     if args.info:
+        note_stage("reading the trace")
         return open_recorded(args.info, graph=graph_options(args))
     if is_trace_store(args.program) or is_graph_file(args.program):
         if args.input:

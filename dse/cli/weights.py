@@ -15,6 +15,7 @@ from dse.cli.predicted_documents import prediction_document, prediction_lines
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import run_options
 from dse.cli.streams import filtered, print_json, say, unfiltered
+from dse.cli.timing import note_stage
 from dse.flows.execution import EXECUTIONS
 from dse.flows.predict import parse_shape
 from dse.flows.weights import PredictWeightsOptions, predict_weight_files
@@ -45,10 +46,13 @@ def run(args: argparse.Namespace) -> int:
         return _predict(args)
     _refuse_options_of_predict(args)
     _check_output(args)
+    note_stage("counting the weights" if args.action == "nominal" else "reading the weights")
     table = _load(args)
     written: tuple[str, ...] = ()
     if args.output:
+        note_stage("writing the weights")
         written = _write(table, args.output, args.unit, keep=args.files[0] if args.action == "convert" else None)
+    note_stage("printing")
     if args.json:
         print_json(as_document(table) | {"written": list(written)})
     elif args.action == "show":

@@ -93,7 +93,7 @@ def _refuse_python(run: RunOptions) -> None:
     if len(cpp_natives(run.natives)) < len(dict(run.natives)):
         raise OptionError(
             "what is measured is a native program, which cannot call a native that is bound to Python",
-            expected="bind it to FILE.cpp:SYMBOL",
+            expected="bind it to FILE.cpp:SYMBOL; `dse run`, `trace`, `estimate` and `explore` run it in Python",
         )
 
 

@@ -59,7 +59,7 @@ def size_fifos(options: BufferOptions, stage: Callable[[str], None] = unheard) -
     setting = load_setting(options.problem, stage)
     topology = setting.trace.topology
     if options.mapping is None:
-        point = _spread(setting)
+        point = spread_point(setting)
         assumed: tuple[str, ...] = ("each actor on a CPU core of its own (no --mapping)",)
         warnings: tuple[Diagnostic, ...] = ()
     else:
@@ -91,7 +91,7 @@ def sized_capacities(method: SizingMethod, setting: Setting, engine: str) -> Cap
 
     Whether a run completes does not depend on the mapping (static orders apart), so minimal sizes run in all mappings.
     """
-    sizing = size_buffers(setting.tables, make_engine(engine, setting.problem), _spread(setting), method)
+    sizing = size_buffers(setting.tables, make_engine(engine, setting.problem), spread_point(setting), method)
     words = f"{method} FIFO sizes of each actor on a core of its own ({sizing.chosen.memory_bytes:,} bytes)"
     return Capacities(tokens=sizing.chosen.capacities, assumed=(words,))
 
@@ -113,7 +113,7 @@ def parse_tolerance(text: str) -> Fraction:
     return value / 100 if percent else value
 
 
-def _spread(setting: Setting) -> DesignPoint:
+def spread_point(setting: Setting) -> DesignPoint:
     """Return the mapping that asks most of the buffers: each actor on a core of its own."""
     cpu = next((unit for unit in setting.platform.units if unit.kind == "cpu"), None)
     if cpu is None:

@@ -18,6 +18,7 @@ from dse.formats.xcf_write import XcfDialect, write_xcf
 from dse.model.design_point import DesignPoint
 from dse.model.study import Front, Study
 from dse.report.accounts import NamedAccounts, accounts_json
+from dse.report.cores import best_by_cores, cores_json
 from dse.report.front import values_json
 from dse.report.html import ReportInputs, report_page
 from dse.report.measured import Measurements, measured_json
@@ -152,6 +153,7 @@ def ranking_document(
         "lower_bound": study.lower_bounds[0].makespan,
         "lower_bound_reason": study.lower_bounds[0].reason,
         "unit": None if not study.ranking else study.ranking[0].tick_unit,
+        "best_by_cores": cores_json(best_by_cores(study, texts.platform), texts),
         "one_core_makespan": None if study.baseline is None or study.baseline.deadlock else study.baseline.makespan,
         **({} if one_core is None else {"one_core_measured": measured_json(one_core)}),
         "evaluations": study.evaluations,

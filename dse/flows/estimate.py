@@ -16,10 +16,14 @@ from dse.flows.options import EstimateOptions
 from dse.flows.own_costs import deviations
 from dse.flows.program import unheard
 from dse.flows.setting import Setting, load_setting
+from dse.formats.mapping_text import mapping_text
+from dse.formats.tables import Column
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import Estimate
 from dse.model.platform import Platform
+from dse.model.trace import Topology
 from dse.report.accounts import NamedAccounts, named_accounts
+from dse.report.quantities import ratio
 from dse.report.why import Reasons, deadlock_lines, reasons_of
 
 ONE_CORE = "all on one core"
@@ -87,6 +91,37 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
         assumed=(*setting.assumed, *given.assumed),
         warnings=(*setting.warnings, *given.warnings),
     )
+
+
+_NAMES = ("name", "state", "makespan", "unit", "partitions", "busiest_partition", "busiest_share", "mapping", "digest")
+
+
+def estimate_columns(estimated: Estimated) -> tuple[Column, ...]:
+    """Return the estimates as a table, whose texts ``--mapping`` takes; ``makespan``: in ticks of ``unit``."""
+    rows = [_cells(mapping, estimated.setting) for mapping in estimated.mappings]
+    values = zip(*rows, strict=True)
+    return tuple(Column(name=name, values=column) for name, column in zip(_NAMES, values, strict=True))
+
+
+def _cells(mapping: MappingEstimate, setting: Setting) -> tuple[str | int | float | None, ...]:
+    """Return the values of the columns for one mapping."""
+    busiest, estimate, point = mapping.reasons.busiest, mapping.estimate, mapping.point
+    return (
+        mapping.mapping,
+        "deadlock" if mapping.deadlock else "exact",
+        None if mapping.deadlock else estimate.makespan,
+        estimate.tick_unit,
+        len(point.partitions),
+        None if busiest is None else busiest.partition,
+        None if busiest is None else ratio(busiest.busy, busiest.core_time),
+        _sized_text(point, setting.trace.topology, setting.platform),
+        point.digest(),
+    )
+
+
+def _sized_text(point: DesignPoint, topology: Topology, platform: Platform) -> str:
+    """Return the text of a mapping that says the sizes of all FIFOs."""
+    return mapping_text(point, topology, platform, capacities=(0,) * len(point.capacities))
 
 
 def _with_samples(setting: Setting, weights: Sequence[str]) -> Setting:

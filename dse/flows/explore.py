@@ -7,7 +7,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dse.base.errors import ExecutionError
+from dse.base.errors import ExecutionError, OptionError
+from dse.base.files import write_whole
+from dse.base.limits import limits, raised_limits
 from dse.base.time_limit import TimeLimit, TimeSpent
 from dse.estimate.engine import Engine, make_engine
 from dse.estimate.problem.prepare import prepare
@@ -22,7 +24,7 @@ from dse.flows.clocks import clock_domains, clocked_setting, clocks_of_domains
 from dse.flows.defaults import default_budget
 from dse.flows.deliver import Delivery, deliver
 from dse.flows.kept_weights import kept_weights
-from dse.flows.measured import measuring, output_folder
+from dse.flows.measured import measuring, output_folder, take_weights
 from dse.flows.options import ExploreOptions
 from dse.flows.page_views import page_views
 from dse.flows.run_best import MEASURE_ON_TOP, run_best
@@ -75,6 +77,11 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None, given: Sett
         InfeasibleDesign: the space is empty. FormatError, SourceError, OptionError: an input or option is wrong.
         OptionError: the budget ended before a mapping was evaluated.
     """
+    with raised_limits(options.limits or limits()):
+        return _explore(options, watcher, given)
+
+
+def _explore(options: ExploreOptions, watcher: Watcher | None, given: Setting | None) -> Explored:
     limit = TimeLimit(None if options.budget is None else options.budget.seconds)
     watch = _timed(watcher or Watcher(), limit)
     try:
@@ -93,7 +100,7 @@ def explore(options: ExploreOptions, watcher: Watcher | None = None, given: Sett
         watch.stage("writing the report")
         inputs = _report_inputs(options, setting, study, engine, ready.search.plan.budget, best.found)
         ready.store.commit()  # it and its folder are still where they were
-        described = _described(options, study, setting, ready.out)
+        described = _described(options, setting, ready.out, study)
         delivery = deliver(inputs, out=ready.out, best=options.best, described=described, dialect=options.dialect)
         ready.store.finish()
     return Explored(
@@ -146,6 +153,9 @@ def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit, given: Se
     cluster = _cluster(options, setting)  # connected before an earlier study is moved aside
     out = output_folder(options, setting.trace.topology.name)
     store, moved = open_store(out, options, setting, searched.space)
+    if given is not None and options.measured_in is not None and not options.resume:
+        take_weights(options.measured_in, out)
+    _describe(options, setting, out, store)
     plan = SearchPlan(
         network=setting.trace.topology.name,
         firings=setting.trace.n_firings,
@@ -192,13 +202,33 @@ def _threads(options: ExploreOptions, setting: Setting, engine: Engine) -> Threa
     return ThreadEstimator(engine, options.workers, setting.trace.n_firings)
 
 
-def _described(options: ExploreOptions, study: Study, setting: Setting, out: Path) -> str | None:
-    """Return the study file of a search, None where the one that it is from lies in its folder."""
-    if is_study_file(out / STUDY_FILE, options.study_file):
+def _describe(options: ExploreOptions, setting: Setting, out: Path, store: StudyStore) -> None:
+    """Write the study file of a search that begins, so that one that is killed has left it.
+
+    The one that lies there is of the results that lie there: a search that goes on leaves it until it has new ones.
+    """
+    described = _described(options, setting, out)
+    try:
+        if described is not None and not (options.resume and (out / STUDY_FILE).exists()):
+            write_whole(out / STUDY_FILE, described)
+    except OSError as cause:
+        store.close()
+        raise OptionError(
+            f"cannot write '{out / STUDY_FILE}': {cause.strerror or cause}",
+            expected="make room, or choose another folder with --out",
+        ) from cause
+
+
+def _described(options: ExploreOptions, setting: Setting, out: Path, study: Study | None = None) -> str | None:
+    """Return the study file of a search, None where the one that it is from lies in its folder.
+
+    ``study``: what came out; None before the search.
+    """
+    if options.of_objects or is_study_file(out / STUDY_FILE, options.study_file):
         return None
     own = measuring(options) is not None and setting.network is not None
     kept = own and kept_weights(out) is not None
-    ended = study.evaluations if study.stop == "seconds" else None
+    ended = study.evaluations if study is not None and study.stop == "seconds" else None
     return study_text(options, out, StudyNotes(measured=kept, counted=own and not kept, ended_after=ended))
 
 

@@ -69,7 +69,7 @@ def _measured_basis(options: ExploreOptions, recorded: RecordedProgram, stage: C
         return given_basis(options.problem)
     kept = kept_weights(out)
     if options.measured_in is not None and not (options.resume and kept is not None):
-        return _basis(_taken(options.measured_in, out), options)
+        return _basis(take_weights(options.measured_in, out), options)
     if options.resume:  # with what the study was begun with, whatever machine or compiler is here now
         return given_basis(options.problem) if kept is None else _basis(kept, options)
     identity = _identity(network, recorded.trace, recorded.input, options.problem.run.natives)
@@ -88,8 +88,8 @@ def _measured_basis(options: ExploreOptions, recorded: RecordedProgram, stage: C
     return _basis(made, options, (*_changes(kept, identity, aside), *_quality(profiled)))
 
 
-def _taken(folder: Path, out: Path) -> KeptWeights:
-    """Return the set that an earlier search keeps in a folder; it is copied to that of this search.
+def take_weights(folder: Path, out: Path) -> KeptWeights:
+    """Return the set that is kept in a folder; it is copied to that of a search.
 
     Raises:
         OptionError: there is none. FormatError, OptionError: as ``kept_weights`` and ``keep_weights``.

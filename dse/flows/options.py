@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from dse.base.errors import OptionError
+from dse.base.limits import Limits
 from dse.base.numbers import MOST_COUNTED, MOST_MHZ, integer_from, parse_decimal, shortened
 from dse.base.registry import nearest_names
 from dse.estimate.problem.prices import UNIT_KINDS
@@ -44,9 +45,8 @@ PLAIN_GRAPH = GraphOptions()
 class ProblemOptions:
     """What makes a problem. Paths as the user wrote them; None and empty mean the embedded default.
 
-    ``program``: an XDF network, a trace, or a static graph of another tool. ``buffers``: a capacity in tokens for all
-    buffers, or the path of a ``.bxdf`` file. ``release`` and ``transfers`` None: what a mapping file says, else the
-    defaults. ``weights``: folders and files, or ``NOMINAL`` alone.
+    ``program``: an XDF network, a trace, or a static graph of another tool. ``weights``: folders and files, or
+    ``NOMINAL`` alone.
     """
 
     program: str
@@ -110,6 +110,10 @@ class ExploreOptions:
     """The folder of an earlier search whose measured weights and platform are taken; nothing is measured then."""
     study_file: Path | None = None
     """The study file that these options are from: a search in the folder where it lies leaves it as it is."""
+    of_objects: bool = False
+    """Parts of the problem are objects of Python and no files, so that no study file can name them: none is written."""
+    limits: Limits | None = None
+    """What small files may grow to in this search; None: as everywhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

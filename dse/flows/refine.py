@@ -14,6 +14,7 @@ from dse.flows.measure_points import cannot_run
 from dse.flows.measured import IMPOSSIBLE, measured_again, measuring, why_not
 from dse.flows.options import ExploreOptions
 from dse.flows.search.plan import Watcher
+from dse.flows.setting import Setting
 from dse.formats.mapping_text import mapping_text
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import TickUnit
@@ -44,10 +45,11 @@ class Refined:
     ended: str
 
 
-def refine(options: ExploreOptions, watcher: Watcher | None = None) -> Refined:
+def refine(options: ExploreOptions, watcher: Watcher | None = None, given: Setting | None = None) -> Refined:
     """Search, then measure the best mapping in place and search again, at most ``options.refine`` times.
 
-    Each search has the whole budget. The study of each but the last is moved aside in the folder of the results.
+    ``given``: the setting of the first search where that is loaded already. Each search has the whole budget. The study
+    of each but the last is moved aside in the folder of the results.
     Raises: as ``explore``; ``OptionError`` where the weights are not those that dse measures.
     """
     if options.refine and measuring(options) is None:
@@ -56,7 +58,7 @@ def refine(options: ExploreOptions, watcher: Watcher | None = None) -> Refined:
             expected="leave out --weights, --platform and --missing-weights, or --refine",
         )
     watch = watcher or Watcher()
-    explored, rounds, tried = explore(options, watch), list[Refinement](), list[DesignPoint]()
+    explored, rounds, tried = explore(options, watch, given), list[Refinement](), list[DesignPoint]()
     while len(rounds) < options.refine:
         point = _to_measure(explored, tried)
         if point is None:
@@ -66,7 +68,7 @@ def refine(options: ExploreOptions, watcher: Watcher | None = None) -> Refined:
             measured_again(options, explored.setting, tuple(tried), watch.stage)
         except IMPOSSIBLE as error:
             return Refined(explored=explored, rounds=tuple(rounds), ended=why_not(error))
-        again = explore(replace(options, resume=False, refine=0), watch)
+        again = explore(replace(options, resume=False, refine=0, measured_in=None), watch)
         rounds.append(_refinement(point, explored, again, options.best))
         explored = again
         if rounds[-1].stable:

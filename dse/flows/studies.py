@@ -11,11 +11,9 @@ from typing import Any, TypeAlias
 from dse.base.errors import FormatError, OptionError
 from dse.base.source import file_span
 from dse.flows.search.store import STORE_NAME
-from dse.formats.mapping_text import partition_text
+from dse.formats.mapping_text import mapping_text
 from dse.formats.study_file import StoredStudy, point_to_json, read_study
 from dse.formats.tables import Column
-from dse.model.design_point import DesignPoint
-from dse.model.platform import Platform
 from dse.model.study import Evaluation
 from dse.model.trace import Topology
 from dse.report.ranking import busiest_partition
@@ -138,24 +136,10 @@ def _best_json(rank: int, evaluation: Evaluation, topology: Topology) -> dict[st
         "rank": rank,
         "makespan": evaluation.makespan,
         "unit": evaluation.tick_unit,
-        "mapping": exact_mapping(evaluation.point, topology),
+        "mapping": mapping_text(evaluation.point, topology, None),
         "digest": evaluation.digest,
         "design_point": point_to_json(evaluation.point, topology),
     }
-
-
-_ANY_PLATFORM = Platform(name="any", units=())
-
-
-def exact_mapping(point: DesignPoint, topology: Topology) -> str:
-    """Return a mapping as text that ``--mapping`` takes, complete: each unit and all FIFO sizes are said."""
-    words = [partition_text(p, topology, _ANY_PLATFORM) for p in point.partitions if p.actors]
-    sizes = point.capacities
-    if sizes:
-        words.append(f"buffers={sizes[0]}" if len(set(sizes)) == 1 else f"buffers={','.join(map(str, sizes))}")
-    words += [f"release={point.release}"] if point.release != "reading" else []
-    words += [f"transfers={point.transfers}"] if point.transfers != "sequential" else []
-    return " ".join(words)
 
 
 def evaluation_columns(results: Results) -> tuple[Column, ...]:
@@ -196,7 +180,7 @@ def _row(evaluation: Evaluation, topology: Topology) -> tuple[str | int | float 
         None if busiest is None else busiest.partition,
         None if busiest is None else busiest.busy / busiest.core_time,
         e.seconds,
-        exact_mapping(point, topology),
+        mapping_text(point, topology, None),
         e.digest,
     )
 

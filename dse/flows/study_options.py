@@ -2,13 +2,14 @@
 
 It stands here and not among the formats since what it holds are the options of a search. Paths are relative to the
 file. Further keys than those of formats.md, in its style: ``source_paths``, ``missing_weights``, ``engine``, ``run``,
-``batch``, ``best``, ``measure``, ``refine``, of ``space`` the rest of what ``dse explore`` knows, and
-``weights: {measured: DIR}``: those that an earlier search measured and keeps in the folder ``DIR`` of its results.
+``batch``, ``best``, ``measure``, ``refine``, ``dialect``, ``limits``, of ``space`` the rest of what ``dse explore``
+knows, and ``weights: {measured: DIR}``: those that an earlier search measured and keeps in the folder ``DIR`` of its
+results.
 """
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar, cast, get_args
@@ -16,6 +17,7 @@ from typing import TypeVar, cast, get_args
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import OptionError
 from dse.base.escaping import encodable
+from dse.base.limits import MOST, Limits, limit_names, limits
 from dse.base.numbers import MOST_COUNTED, Bounds
 from dse.explore.evaluator import Budget
 from dse.flows.options import (
@@ -31,6 +33,7 @@ from dse.flows.options import (
 )
 from dse.formats.builtin import builtin_names
 from dse.formats.decimals import format_decimal
+from dse.formats.xcf_write import XcfDialect
 from dse.formats.yaml_source import Entries, YamlSource, format_error, parse_yaml, quoted, yaml_document
 from dse.model.design_point import Policy, ReleaseMode, TransferMode
 from dse.model.weights import UnitKind
@@ -59,8 +62,10 @@ _KEYS = (
     "best",
     "measure",
     "refine",
+    "dialect",
+    "limits",
 )
-_GRAPH_KEYS = ("iterations", "processors")
+_GRAPH_KEYS = ("name", "iterations", "processors")
 _RUN_KEYS = ("loops", "frames", "max_firings", "max_memory_bytes", "execution", "allow_files", "natives")
 _SPACE_KEYS = (
     "partitions",
@@ -73,6 +78,7 @@ _SPACE_KEYS = (
     "release",
     "transfers",
 )
+_LIMIT = Bounds(least=Fraction(1), most=Fraction(MOST))
 _COUNT = Bounds(least=Fraction(1), most=Fraction(MOST_COUNTED))
 _SMALL_COUNT = Bounds(least=Fraction(1), most=Fraction(10**9))
 _SECONDS = Bounds(least=Fraction(1, 1000), most=Fraction(MOST_SECONDS), unit="s")
@@ -182,6 +188,17 @@ class _Reader:
             study_file=Path(self._source.path),
             measure=keys.integer("measure"),
             refine=self._refine(measured),
+            limits=self._limits(keys.inner("limits", limit_names())),
+        )
+
+    def _limits(self, keys: _Keys) -> Limits | None:
+        """Return the limits that are named, or those that hold now where they are higher; None where none is named."""
+        given = {name.replace("-", "_"): keys.integer(name, _LIMIT) or 1 for name in keys.entries}
+        if given and not self._trust:
+            self._keys.error("limits", "this study raises limits on what small files may grow to", _TRUSTED)
+        now = limits()
+        return (
+            replace(now, **{name: max(value, getattr(now, name)) for name, value in given.items()}) if given else None
         )
 
     def _refine(self, measured: Path | None) -> int:
@@ -258,7 +275,7 @@ class _Reader:
         types = keys.inner("processors", get_args(UnitKind))
         named = ((cast(UnitKind, kind), types.text(kind)) for kind in types.entries)
         processors = tuple((kind, name) for kind, name in named if name is not None)
-        return GraphOptions(iterations=keys.integer("iterations"), processors=processors)
+        return GraphOptions(graph=keys.text("name"), iterations=keys.integer("iterations"), processors=processors)
 
     def _natives(self, keys: _Keys) -> Iterator[tuple[str, str]]:
         for key in keys.entries:
@@ -284,6 +301,7 @@ class _Reader:
             seed=options.seed if seed is None else seed,
             batch=keys.integer("batch") or options.batch,
             best=keys.integer("best") or options.best,
+            dialect=cast(XcfDialect, keys.choice("dialect", get_args(XcfDialect)) or options.dialect),
         )
 
     def _budget(self, keys: _Keys) -> Budget | None:
@@ -418,6 +436,9 @@ class _Writer:
                 yield f"{key}: {value}"
         if options.measure is not None:
             yield f"measure: {options.measure}"
+        if options.dialect != _USUAL.dialect:
+            yield f"dialect: {options.dialect}"
+        yield from _section("limits", _raised(options.limits or limits()))
 
     def _run(self, run: RunOptions) -> Iterator[str]:
         def lines() -> Iterator[str]:
@@ -433,6 +454,8 @@ class _Writer:
         return _section("run", lines())
 
     def _graph(self, graph: GraphOptions) -> Iterator[str]:
+        if graph.graph is not None:
+            yield f"name: {quoted(graph.graph)}"
         if graph.iterations is not None:
             yield f"iterations: {graph.iterations}"
         if graph.processors:
@@ -496,6 +519,13 @@ class _Writer:
         found = os.path.relpath(Path(path).absolute(), self._folder)
         taken = found == NOMINAL or _is_no_path(found) or found in builtin_names("platforms")
         return f"./{found}" if taken else found
+
+
+def _raised(now: Limits) -> Iterator[str]:
+    """Yield the limits that are not the usual ones."""
+    for field, name in zip(fields(Limits), limit_names(), strict=True):
+        if getattr(now, field.name) != field.default:
+            yield f"{name}: {getattr(now, field.name)}"
 
 
 def _section(name: str, lines: Iterator[str]) -> Iterator[str]:

@@ -8,10 +8,8 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from dse.base.errors import DseError, FormatError
-from dse.base.files import write_whole
 from dse.base.source import Span, file_span
 from dse.formats.mapping_words import TextOrigin
 from dse.formats.xml_source import read_bytes
@@ -97,17 +95,3 @@ def _origin(path: str, source: str, line: int, text: str) -> TextOrigin:
     lines = source.split("\n")
     column = lines[line - 1].find(text) if line <= len(lines) else -1
     return TextOrigin(path=path, line=line, column=max(0, column) + 1, in_file=column >= 0)
-
-
-def write_mapping_csv(path: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write a header and rows of cells. Raises ``OSError`` where the file cannot be written."""
-    write_whole(Path(path), csv_text(header, rows))
-
-
-def csv_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a header and rows of cells as CSV, with line ends as everywhere here."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()

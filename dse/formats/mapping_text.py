@@ -393,16 +393,20 @@ def usual_unit(name: str, platform: Platform) -> str | None:
 
 
 def mapping_text(
-    point: DesignPoint, topology: Topology, platform: Platform, *, capacities: tuple[int, ...] | None = None
+    point: DesignPoint, topology: Topology, platform: Platform | None, *, capacities: tuple[int, ...] | None = None
 ) -> str:
     """Return the text of a design point from which ``read_mapping_text`` reads the same point, in one line.
 
-    ``capacities``: the sizes in tokens that need not be said; None: those of the network, else 512. Left out are the
-    name of the point and partitions without actors.
+    ``platform`` None: it is not known, so each unit and the sizes of all FIFOs are said. ``capacities``: the sizes in
+    tokens that need not be said; None: those of the network, else 512. Left out are the name of the point and
+    partitions without actors.
     """
-    usual = Buffers(topology).capacities({}) if capacities is None else capacities
     words = [partition_text(p, topology, platform) for p in point.partitions if p.actors]
-    words += filter(None, (buffers_text(point.capacities, topology, usual),))
+    if platform is None:
+        words += [_sizes_text(point.capacities)] if point.capacities else []
+    else:
+        usual = Buffers(topology).capacities({}) if capacities is None else capacities
+        words += filter(None, (buffers_text(point.capacities, topology, usual),))
     words += [f"release={point.release}"] if point.release != get_args(ReleaseMode)[0] else []
     words += [f"transfers={point.transfers}"] if point.transfers != get_args(TransferMode)[0] else []
     return " ".join(words)
@@ -421,17 +425,30 @@ class MappingTexts:
         return mapping_text(point, self.topology, self.platform, capacities=self.capacities)
 
 
-def partition_text(partition: Partition, topology: Topology, platform: Platform) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompleteTexts:
+    """Writes the mappings of one network where the platform is not known: nothing is left unsaid."""
+
+    topology: Topology
+    platform: None = None
+
+    def of(self, point: DesignPoint) -> str:
+        """Return the text of a design point."""
+        return mapping_text(point, self.topology, None)
+
+
+def partition_text(partition: Partition, topology: Topology, platform: Platform | None) -> str:
     """Return one partition with its actors: ``P1@big=2000:a,b``."""
     return f"{head_text(partition, topology, platform)}:{_names(partition.actors, topology)}"
 
 
-def head_text(partition: Partition, topology: Topology, platform: Platform) -> str:
+def head_text(partition: Partition, topology: Topology, platform: Platform | None) -> str:
     """Return the name of a partition, and its cores, unit, clock and policy where they are not the default."""
+    usual = None if platform is None else usual_unit(partition.name, platform)
     head = quoted_name(partition.name, head=True)
     if partition.cores != 1:
         head += f"*{partition.cores}"
-    if partition.clock_mhz is not None or partition.unit != usual_unit(partition.name, platform):
+    if partition.clock_mhz is not None or partition.unit != usual:
         head += f"@{quoted_name(partition.unit, head=True)}"
     if partition.clock_mhz is not None:
         head += f"={format_decimal(partition.clock_mhz)}"
@@ -456,8 +473,13 @@ def buffers_text(sizes: tuple[int, ...], topology: Topology, usual: tuple[int, .
     if not others:
         return ""
     if len(set(sizes)) == 1:
-        return f"buffers={sizes[0]}"
+        return _sizes_text(sizes)
     named = Counter(map(topology.buffer_name, range(len(sizes))))
     if len(others) <= _NAMED_FIFOS and all(named[topology.buffer_name(b)] == 1 for b in others):
         return "buffers=" + ",".join(f"{quoted_name(topology.buffer_name(b))}={sizes[b]}" for b in others)
-    return "buffers=" + ",".join(map(str, sizes))
+    return _sizes_text(sizes)
+
+
+def _sizes_text(sizes: tuple[int, ...]) -> str:
+    """Return the sizes of all FIFOs, of which there is one at least."""
+    return "buffers=" + ",".join(map(str, sizes[:1] if len(set(sizes)) == 1 else sizes))

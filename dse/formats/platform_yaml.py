@@ -33,6 +33,7 @@ from dse.base.registry import nearest_names
 from dse.base.source import file_span
 from dse.formats.builtin import builtin_file, builtin_names
 from dse.formats.decimals import format_decimal
+from dse.formats.slam import is_slam, read_slam
 from dse.formats.yaml_source import Entries, YamlSource, format_error, parse_yaml, quoted, yaml_document
 from dse.model.platform import CUBE, ClockScaling, Link, Platform, Unit
 from dse.model.weights import UnitKind
@@ -53,6 +54,8 @@ _UNIT_KEYS = (
 _LINK_KEYS = ("between", "latency_ns", "bandwidth_gb_s", "shared", "directions", "source")
 _CONSTANT_KEYS = ("value", "source")
 DEFAULT_PLATFORM = "default"
+_BEGINNING = 4096
+"""Bytes of a file by which it is told what it is."""
 
 
 def read_platform(path: str) -> Platform:
@@ -71,19 +74,27 @@ def builtin_platforms() -> tuple[str, ...]:
 
 
 def load_platform(name: str = DEFAULT_PLATFORM) -> Platform:
-    """Return the platform of a file, or the built-in one of that name.
+    """Return the platform of a file (YAML, or an architecture of PREESM), or the built-in one of that name.
 
     Raises:
         FormatError: neither a file nor a built-in platform; or the file is wrong.
     """
     if Path(name).exists():
-        return read_platform(name)
+        return read_slam(name) if _is_slam(Path(name)) else read_platform(name)
     known = builtin_platforms()
     if name not in known:
         expected = f"expected a platform file, or a built-in platform: {nearest_names(name, known)}"
         raise FormatError(f"there is no platform '{name}'", span=file_span(name, 0), expected=expected)
     with builtin_file("platforms", name) as file:
         return read_platform(file)
+
+
+def _is_slam(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return is_slam(file.read(_BEGINNING))
+    except OSError:
+        return False  # the reader of YAML says what is wrong with it
 
 
 class _Reader:

@@ -38,7 +38,7 @@ class Desk:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._stale: dict[str, bool] = {}
         """Files that changed since the others were checked; True: slow networks too."""
-        self._checking = False
+        self._checking: asyncio.Task[None] | None = None
 
     # Documents
 
@@ -119,22 +119,18 @@ class Desk:
         if language_of(path) == "cal":
             self._take(path, (path, "own"), self.session.check(path))
         self._stale[path] = slow or self._stale.get(path, False)
-        if not self._checking:
-            self._checking = True
-            asyncio.get_running_loop().create_task(self._check_others())
+        if self._checking is None or self._checking.done():
+            self._checking = asyncio.get_running_loop().create_task(self._check_others())
 
     async def _check_others(self) -> None:
         """Check what depends on changed files, until nothing has changed any more."""
         loop = asyncio.get_running_loop()
-        try:
-            while self._stale:
-                stale, self._stale = self._stale, {}
-                folders = tuple(protocol.path_of(uri) for uri in self._server.workspace.folders)
-                job = partial(_check_others, self._others, dict(self._texts), stale, folders)
-                for owner, found in await loop.run_in_executor(self._thread, job):
-                    self._take(owner[0], owner, found)
-        finally:
-            self._checking = False
+        while self._stale:
+            stale, self._stale = self._stale, {}
+            folders = tuple(protocol.path_of(uri) for uri in self._server.workspace.folders)
+            job = partial(_check_others, self._others, dict(self._texts), stale, folders)
+            for owner, found in await loop.run_in_executor(self._thread, job):
+                self._take(owner[0], owner, found)
 
     def _take(self, path: str, owner: Owner, found: Findings) -> None:
         if path in self._texts:

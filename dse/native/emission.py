@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import dse
 from dse.base.diagnostics import read_source
 from dse.base.errors import Diagnostic
 from dse.codegen.cpp.actor_unit import ActorUnit, actor_unit, unit_name
@@ -26,7 +27,11 @@ from dse.run.instance import wiring_of
 from dse.run.natives.effects import why_time_matters
 
 SHARED_UNITS = (
-    SourceUnit(path="src/main.cpp", text='#include "dse/main.hpp"\n#include "dse/natives/bodies.hpp"\n', cold=True),
+    SourceUnit(
+        path="src/main.cpp",
+        text=f'#define DSE_VERSION "{dse.__version__}"\n#include "dse/main.hpp"\n#include "dse/natives/bodies.hpp"\n',
+        cold=True,
+    ),
     SourceUnit(path="src/engine.cpp", text='#include "dse/engine_bodies.hpp"\n'),
 )
 """Command line with the native functions, and engine: the same for every network, so that their objects serve all. In

@@ -227,7 +227,7 @@ def user_natives(texts: Iterable[str]) -> dict[str, UserNative]:
         parts = _TARGET.fullmatch(target)
         if parts is None or not _KEY.fullmatch(key) or not is_user_native(text):
             raise OptionError(
-                f"'{text}' binds no native in C++",
+                f"'{text}' binds no native in C++, and a native program cannot call Python",
                 expected=f"--native UNIT.FUNCTION=FILE.cpp:SYMBOL, the file ending in {' '.join(_FILE_SUFFIXES)}",
             )
         path = Path(parts["file"])

@@ -10,9 +10,8 @@ from dse.model.design_point import DesignPoint
 from dse.model.estimate import TickUnit
 from dse.model.platform import Platform
 from dse.model.study import Evaluation, Study
-from dse.report.mapping_cells import ShownMappings
+from dse.report.mapping_table import WIDTH, MappingRow, mapping_table
 from dse.report.quantities import time_text
-from dse.report.ranking import GAP, LEAST_MAPPING, WIDTH, width_of
 from dse.report.tables import NamesTable
 
 HARDLY = 1.05
@@ -87,23 +86,43 @@ def pays_text(study: Study, rows: Sequence[CoresRow]) -> str:
     return ""
 
 
-def cores_table(rows: Sequence[CoresRow], texts: MappingTexts, width: int = WIDTH) -> Table:
-    """Return the best for each number of cores as a table of ``width`` columns; there is at least one."""
-    cells = [
-        (row.label, time_text(row.makespan, row.tick_unit), "" if row.speedup is None else f"{row.speedup:.2f}x")
+def cores_title(study: Study) -> str:
+    """Return what the table is called: a search for the best of all leaves out others, on any number of cores."""
+    title = "the best that was found for each number of cores"
+    proven = study.complete and not study.pruned and not study.cut
+    return title if proven else f"{title} (--partitions N-N searches one number)"
+
+
+def cores_json(rows: Sequence[CoresRow], texts: MappingTexts) -> list[dict[str, object]]:
+    """Return the rows as JSON, makespans in ticks of ``unit``."""
+    return [
+        {
+            "cores": row.cores,
+            "gpus": row.gpus,
+            "makespan": row.makespan,
+            "unit": row.tick_unit,
+            "speedup": row.speedup,
+            "mapping": texts.of(row.point),
+            "digest": row.point.digest(),
+        }
         for row in rows
     ]
-    plain = _headed()
-    for line in cells:
-        plain.add_row(*line)
-    largest = max((row.point for row in rows), key=lambda point: len(texts.of(point)))
-    shown = ShownMappings.of(texts, largest, max(LEAST_MAPPING, width - width_of(plain) - GAP))
-    mappings = [shown.full(row.point) for row in rows]
-    table = _headed()
-    table.add_column("mapping", no_wrap=True, min_width=max(len(text) for lines in mappings for text in lines))
-    for line, mapping in zip(cells, mappings, strict=True):
-        table.add_row_of_lines(*line, last=mapping)
-    return table
+
+
+def cores_table(rows: Sequence[CoresRow], texts: MappingTexts, width: int = WIDTH) -> Table:
+    """Return the best for each number of cores as a table of ``width`` columns; there is at least one."""
+    listed = [
+        MappingRow(
+            cells=(
+                row.label,
+                time_text(row.makespan, row.tick_unit),
+                "" if row.speedup is None else f"{row.speedup:.2f}x",
+            ),
+            point=row.point,
+        )
+        for row in rows
+    ]
+    return mapping_table(_headed, listed, texts, width=width, whole="ranking.json", differences=False)[0]
 
 
 def _headed() -> NamesTable:

@@ -5,8 +5,8 @@ from rich.table import Table
 from dse.formats.mapping_text import MappingTexts
 from dse.model.study import Front
 from dse.report.mapping_cells import lines_of
+from dse.report.mapping_table import GAP, LEAST_MAPPING, WIDTH
 from dse.report.quantities import value_text
-from dse.report.ranking import GAP, LEAST_MAPPING, WIDTH
 from dse.report.tables import NamesTable
 
 SHOWN = 20

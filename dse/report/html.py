@@ -13,7 +13,7 @@ from dse.model.estimate import Estimate
 from dse.model.study import Study
 from dse.model.trace import Trace
 from dse.report.accounts import NamedAccounts
-from dse.report.cores import best_by_cores, pays_text
+from dse.report.cores import best_by_cores, cores_title, pays_text
 from dse.report.front import front_text
 from dse.report.mapping_cells import atoms
 from dse.report.measured import Measurements, all_states_text, main_state, measured_lines, state_text
@@ -249,7 +249,7 @@ def _cores(inputs: ReportInputs) -> list[str]:
     )
     head = "".join(f'<th class="n">{name}</th>' for name in ("cores", "makespan", "speed-up")) + "<th>mapping</th>"
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return [_section("The best that was found for each number of cores", table, pays_text(inputs.study, rows))]
+    return [_section(cores_title(inputs.study).capitalize(), table, pays_text(inputs.study, rows))]
 
 
 def _reasons(inputs: ReportInputs) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from dse.formats.mapping_text import MappingTexts, common_prefix, head_text, partition_text
+from dse.formats.mapping_text import CompleteTexts, MappingTexts, common_prefix, head_text, partition_text
 from dse.formats.mapping_words import quoted_name
 from dse.model.design_point import DesignPoint, Partition
 
@@ -36,13 +36,13 @@ def lines_of(text: str, width: int) -> list[str]:
 class ShownMappings:
     """How the mappings of a table are shown; ``short``: names without what all begin with, where that is called for."""
 
-    texts: MappingTexts
-    short: MappingTexts
+    texts: MappingTexts | CompleteTexts
+    short: MappingTexts | CompleteTexts
     prefix: str
     width: int
 
     @classmethod
-    def of(cls, texts: MappingTexts, first: DesignPoint, width: int) -> "ShownMappings":
+    def of(cls, texts: MappingTexts | CompleteTexts, first: DesignPoint, width: int) -> "ShownMappings":
         """Return how mappings like ``first`` are shown in ``width`` columns."""
         if len(lines_of(texts.of(first), width)) <= LONG_LINES:
             return cls(texts=texts, short=texts, prefix="", width=width)
@@ -55,16 +55,19 @@ class ShownMappings:
         """Return the lines of a mapping."""
         return lines_of(self.short.of(point), self.width)
 
-    def beside(self, point: DesignPoint, first: DesignPoint, number: int) -> list[str]:
-        """Return the lines of a mapping, or of its difference from row ``number`` where those are fewer."""
+    def beside(self, point: DesignPoint, first: DesignPoint, called: str) -> list[str]:
+        """Return the lines of a mapping, or of its difference from the ``first`` one where those are fewer.
+
+        ``called``: what the first one is called, such as the number of its row.
+        """
         full = self.full(point)
         if len(full) == 1:
             return full
-        difference = lines_of(f"as {number}, but {difference_text(first, point, self.short)}", self.width)
+        difference = lines_of(f"as {called}, but {difference_text(first, point, self.short)}", self.width)
         return difference if len(difference) < len(full) else full
 
 
-def difference_text(first: DesignPoint, second: DesignPoint, texts: MappingTexts) -> str:
+def difference_text(first: DesignPoint, second: DesignPoint, texts: MappingTexts | CompleteTexts) -> str:
     """Return what is other in the second mapping: ``P1+a,b`` (more actors in P1), partitions and settings of its own.
 
     Names of partitions are those of the first one: partitions are the same that share most actors.
@@ -90,7 +93,7 @@ def difference_text(first: DesignPoint, second: DesignPoint, texts: MappingTexts
     return " ".join(words) or "other orders of the same"
 
 
-def _other_settings(first: DesignPoint, second: DesignPoint, texts: MappingTexts) -> Iterator[str]:
+def _other_settings(first: DesignPoint, second: DesignPoint, texts: MappingTexts | CompleteTexts) -> Iterator[str]:
     """Yield the settings of the second mapping that the first one has otherwise."""
     bare = [texts.of(replace(point, partitions=())).split(" ") for point in (first, second)]
     yield from (word for word in bare[1] if word and word not in bare[0])
@@ -123,9 +126,12 @@ def _free_name(name: str, taken: Collection[str]) -> str:
     return next(free for free in (name, *numbered) if free not in taken)
 
 
-def wide_note(shown: ShownMappings, lines: Sequence[str]) -> str:
-    """Return what has to be said below a table with shorter mappings; empty below others. ``lines``: the first ones."""
+def wide_note(shown: ShownMappings, lines: Sequence[str], whole: str) -> str:
+    """Return what has to be said below a table with shorter mappings; empty below others.
+
+    ``lines``: the first one of each; ``whole``: what has all of them in full.
+    """
     notes = [f"names of actors are without '{shown.prefix}'"] if shown.prefix else []
     if any(line.startswith("as ") for line in lines):
-        notes.append("every row in full, for --mapping, is in ranking.json")
+        notes.append(f"every row in full, for --mapping, is in {whole}")
     return "; ".join(notes)

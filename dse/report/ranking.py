@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 
 from dse.formats.mapping_text import MappingTexts
@@ -13,8 +12,8 @@ from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import PartitionAccount, TickUnit
 from dse.model.measurement import MeasuredPoint
 from dse.model.study import Evaluation, ObjectiveAxis, Study
-from dse.model.trace import Topology
 from dse.report.mapping_cells import ShownMappings, wide_note
+from dse.report.mapping_table import GAP, LEAST_MAPPING, WIDTH, plain_console, width_of
 from dse.report.measured import Measurements, main_state, measured_json, measured_text
 from dse.report.quantities import percent_text, ratio, time_text, value_text
 from dse.report.tables import NamesTable
@@ -22,12 +21,6 @@ from dse.report.tables import NamesTable
 OBJECTIVES_SHOWN = 3
 """So many of the objectives that rank have a column in the text; the page and the JSON show all."""
 OTHERS = ("speed-up", "to bound", "busiest")
-WIDTH = 100
-"""Columns of a table where no terminal says another number."""
-GAP = 3
-"""Columns between two columns of a table."""
-LEAST_MAPPING = 32
-"""A mapping has at least so many columns."""
 SAME = "the same"
 NEAR = 0.001
 """Makespans that differ by less of the smaller one than this tell nothing apart."""
@@ -88,23 +81,6 @@ def busiest_partition(point: DesignPoint, accounts: Sequence[PartitionAccount]) 
         if core_time and (found is None or account.busy * found.core_time > found.busy * core_time):
             found = Busiest(partition=partition.name, busy=account.busy, core_time=core_time)
     return found
-
-
-NAMES_SHOWN = 5
-"""Of a partition, at most this many actors are named where the platform is not known."""
-
-
-def mapping_text(point: DesignPoint, topology: Topology, *, shown: int = NAMES_SHOWN) -> str:
-    """Return a mapping in short, ``P0:a,b P1:c,d,+3``, where the platform is not known; ``MappingTexts`` is exact."""
-    groups = (f"{p.name}:{_names([topology.actors[a].name for a in p.actors], shown)}" for p in point.partitions)
-    clocks = dict.fromkeys(unit_text(p) for p in point.partitions if p.clock_mhz is not None)
-    return " ".join((*groups, *clocks))
-
-
-def _names(names: Sequence[str], shown: int) -> str:
-    if len(names) <= shown:
-        return ",".join(names)
-    return ",".join([*names[: shown - 1], f"+{len(names) - shown + 1}"])
 
 
 def unit_text(partition: Partition) -> str:
@@ -220,7 +196,7 @@ def ranking_table(rows: Sequence[RankedRow], texts: MappingTexts, width: int = W
     table.add_column("mapping", no_wrap=True, min_width=max(len(text) for cell in mappings for text in cell))
     for line, mapping in zip(lines, mappings, strict=True):
         table.add_row_of_lines(*line.cells, last=mapping)
-    return table, wide_note(shown, [cell[0] for cell in mappings])
+    return table, wide_note(shown, [cell[0] for cell in mappings], "ranking.json")
 
 
 def _plain_table(
@@ -279,10 +255,10 @@ def _mapping_lines(line: _Line, first: RankedRow, shown: ShownMappings) -> list[
     if line.row is None:
         return [line.words]
     if line.beside is not None:
-        return shown.beside(line.row.point, line.beside.point, line.beside.rank)
+        return shown.beside(line.row.point, line.beside.point, str(line.beside.rank))
     if line.row is first or shown.short is shown.texts:
         return shown.full(line.row.point)
-    return shown.beside(line.row.point, first.point, first.rank)
+    return shown.beside(line.row.point, first.point, str(first.rank))
 
 
 def _other_cells(row: RankedRow) -> tuple[str, str, str]:
@@ -296,17 +272,6 @@ def _other_cells(row: RankedRow) -> tuple[str, str, str]:
 
 def _busy_percent(busiest: Busiest) -> str:
     return percent_text(busiest.busy, busiest.core_time)
-
-
-def plain_console(width: int = WIDTH) -> Console:
-    """Return a console that makes plain text of so many columns."""
-    return Console(width=width, color_system=None, highlight=False, markup=False, emoji=False)
-
-
-def width_of(table: Table) -> int:
-    """Return the columns that a table takes where nothing limits it."""
-    console = plain_console(10_000)
-    return Measurement.get(console, console.options, table).maximum
 
 
 def render(*parts: Table | str, console: Console | None = None) -> str:

@@ -19,10 +19,6 @@ _LONGEST = 2000
 _MOST = Fraction(10**15)
 _FINEST = 10**12
 """Fractions that are finer are rounded."""
-_JOINED: dict[str, Callable[[Fraction, Fraction], bool]] = {
-    "&&": lambda a, b: bool(a and b),
-    "||": lambda a, b: bool(a or b),
-}
 _COMPARED: dict[str, Callable[[Fraction, Fraction], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
@@ -68,7 +64,7 @@ def _tokens(text: str) -> list[str]:
 
 
 class _Parser:
-    """Reads by precedence: and with or, comparisons, sums, products, signs, powers, then what stands alone."""
+    """Reads by precedence: or, and, comparisons, sums, products, signs, powers, then what stands alone."""
 
     def __init__(self, tokens: list[str], values: Mapping[str, Fraction]) -> None:
         self.rest = tokens
@@ -85,9 +81,17 @@ class _Parser:
         """Read a whole expression, in parentheses that are ``depth`` deep."""
         if depth > _DEEPEST:
             raise ExpressionError("its parentheses are too deep")
+        left = self._both(depth)
+        while self._take("||"):
+            right = self._both(depth)
+            left = Fraction(bool(left or right))
+        return left
+
+    def _both(self, depth: int) -> Fraction:
         left = self._compared(depth)
-        while (sign := self._take(*_JOINED)) is not None:
-            left = Fraction(_JOINED[sign](left, self._compared(depth)))
+        while self._take("&&"):
+            right = self._compared(depth)
+            left = Fraction(bool(left and right))
         return left
 
     def _compared(self, depth: int) -> Fraction:

@@ -35,7 +35,7 @@ def trace_graph(trace: Trace, weights: WeightTable | None, path: str) -> Dataflo
     for actor, period in zip(topology.actors, periods, strict=True):
         if period > MOST_PHASES:
             raise FormatError(
-                f"the firings of actor '{actor.name}' do not repeat: a static graph of it has {period:,} phases",
+                f"{MOST_PHASES:,} firings of actor '{actor.name}' and fewer do not repeat; there are {period:,}",
                 span=file_span(path, 0),
                 expected=f"at most {MOST_PHASES:,}: a static graph describes actors whose rates do not depend on data",
             )
@@ -59,10 +59,10 @@ def trace_graph(trace: Trace, weights: WeightTable | None, path: str) -> Dataflo
 
 
 def _period(ids: FiringIds) -> int:
-    """Return the least number of firings whose repetition is all of them."""
+    """Return the least number of firings whose repetition is all of them; of more than ``MOST_PHASES``, all."""
     n = len(ids)
-    lengths = (p for p in range(1, n + 1) if n % p == 0)
-    return next((p for p in lengths if np.array_equal(ids[p:], ids[: n - p])), 0)
+    lengths = (p for p in range(1, min(n, MOST_PHASES) + 1) if n % p == 0)
+    return next((p for p in lengths if np.array_equal(ids[p:], ids[: n - p])), n)
 
 
 def _require_even(trace: Trace, path: str) -> None:

@@ -131,6 +131,7 @@ def test_the_dockerfile_runs_only_what_is_tested() -> None:
     assert [c for c, known in zip(commands, CONTAINER, strict=True) if not c.startswith(known)] == []
     assert CONTAINER[2] in (ROOT / "Makefile").read_text().replace("$(BIN)/", "")
     assert 'ENTRYPOINT ["dse"]' in text
+    assert text.index("WORKDIR /work") < text.index(CONTAINER[2]), "in /source the engine of the sources is compiled"
 
 
 @pytest.mark.slow

@@ -51,4 +51,6 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     page = (tmp_path / "site" / "docs" / "tutorial.html").read_text()
     assert '<span class="kt">' in page, "CAL is not coloured"
     assert (tmp_path / "site" / "index.html").exists()
+    notebook = (tmp_path / "site" / "docs" / "notebook.html").read_text()
+    assert notebook.count("<svg") > 3, "the notebook did not run"
     assert "dse.load" in (tmp_path / "site" / "docs" / "api.html").read_text()

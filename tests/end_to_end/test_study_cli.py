@@ -125,6 +125,14 @@ def test_all_evaluations_are_exported(results: Path, capsys: pytest.CaptureFixtu
     found = {row["mapping"]: row["makespan"] for row in estimated}
     assert all(any(int(row["makespan"]) == value for value in found.values()) for row in lines)
     assert len(found) == len(rows)
+    again = str(tmp_path / "again.csv")
+    command = ("estimate", PINGPONG, "--weights", "nominal", "--mapping")
+    assert "mappings written to" in shown(capsys, *command, str(path), "-o", again)
+    written = rows_of(Path(again).read_text())
+    assert {row["name"]: int(row["makespan"]) for row in written} == found
+    third = json.loads(shown(capsys, *command, again, "--json"))
+    assert [row["makespan"] for row in third] == [int(row["makespan"]) for row in written]
+    assert "is no name of a table" in shown(capsys, *command, "P0:*", "-o", "x.xls", code=2)
 
 
 def test_parquet_holds_the_same(results: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from tests.fuzz.targets import FILES, TARGETS, FileTarget, kept_faults
 
 CASES = 40
 SLOW = {"kernel": 8, "device": 8, "picture": 8, "sequences": 12, "study": 20, "study-values": 20, "default-input": 12}
-SLOW |= {"sdf3": 12, "tgff": 20, "preesm-graph": 12, "preesm-inner": 12, "preesm-scenario": 12}
+SLOW |= {"slam": 12, "sdf3": 12, "tgff": 20, "preesm-graph": 12, "preesm-inner": 12, "preesm-scenario": 12}
 """Cases of the targets that take longer than some milliseconds a case."""
 
 

@@ -32,3 +32,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
     )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write a line for each mapping: .csv, which --mapping reads, or .parquet"
+    )

@@ -39,5 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--cluster", metavar="ADDRESS", help="estimate on the workers of a dask scheduler")
     group.add_argument(
-        "--trust", action="store_true", help="let the study bind natives to code and open folders to the network"
+        "--trust",
+        action="store_true",
+        help="let the study bind natives to code, open folders to the network, raise limits",
     )

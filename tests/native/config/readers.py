@@ -12,13 +12,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import dse
 from dse.base.caches import cache_folder
 from dse.model.trace import Topology
 from dse.native.cache import digest_of
 
 RUNTIME = Path(__file__).parents[3] / "dse" / "native" / "runtime"
 SOURCE = Path(__file__).with_name("program.cpp")
-FLAGS = ("-std=c++20", "-O0", "-g1", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pthread", f"-I{RUNTIME}")
+_WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
+FLAGS = ("-std=c++20", "-O0", "-g1", *_WARNINGS, "-pthread", f"-I{RUNTIME}", f'-DDSE_VERSION="{dse.__version__}"')
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 PLAIN = ("-O1",)
 COMPILER = next((name for name in ("g++", "clang++") if shutil.which(name)), None)

@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import dse
+from dse.native.emission import SHARED_UNITS
 from tests.native.config.readers import RUNTIME, Readers
 
 ENDLESS = ("--idle-firings", str(10**12))
@@ -260,7 +261,9 @@ def test_a_capacity_below_a_rate_is_refused(checked: Path, tmp_path: Path) -> No
 
 
 def test_the_version_is_that_of_dse() -> None:
-    assert f'program_version = "{dse.__version__}"' in (RUNTIME / "dse" / "version.hpp").read_text()
+    assert f'#define DSE_VERSION "{dse.__version__}"\n' in SHARED_UNITS[0].text
+    headers = [path.read_text() for path in RUNTIME.rglob("*.hpp")]
+    assert not [text for text in headers if f'"{dse.__version__}"' in text], "it stands in dse/__init__.py alone"
 
 
 @pytest.mark.parametrize("policy", ["ROUND_ROBIN", "NON_PREEMPTIVE", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL"])

@@ -51,4 +51,4 @@ def test_nothing_happens(p: dse.Program, tmp_path: Path) -> None:
         assert unprintable(str(result)) == set()
     for picture in (found.plot(), found.plot("partitions"), found.plot("timeline"), several.plot(), x.plot()):
         assert "script" not in {tag.rpartition("}")[2] for tag, _ in xml_shape(picture.svg.encode())}
-    assert p.point(found.mapping).partitions == found.point.partitions
+    assert p.estimate(found.mapping).point.partitions == found.point.partitions

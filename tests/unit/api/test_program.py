@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import dse
+from dse.api import program as program_module
+from dse.model.measurement import MeasuredPoint, StateTimes
 
 ROOT = Path(__file__).resolve().parents[3]
 PINGPONG = ROOT / "actors" / "pingpong" / "pingpong.xdf"
@@ -49,7 +51,6 @@ def test_every_way_to_say_a_mapping(p: dse.Program, tmp_path: Path) -> None:
     saved = found.save(tmp_path / "m.xcf")
     ways = (parts, found, found.point, saved, str(saved), found.mapping)
     assert [p.estimate(way).makespan for way in ways] == [found.makespan] * len(ways)
-    assert p.point(text) == found.point
     assert p.estimate(saved, name="mine").name == "mine"
     alone = p.estimate()
     assert len(alone.partitions) == 1
@@ -105,10 +106,10 @@ def test_cycles_are_no_seconds(small: dse.Program) -> None:
 
 def test_sizes_of_fifos(p: dse.Program) -> None:
     first = p.fifos[0]
-    assert set(p.point(buffers=1024).capacities) == {1024}
-    named = p.point(buffers={first: 2048})
+    assert set(p.estimate(buffers=1024).point.capacities) == {1024}
+    named = p.estimate(buffers={first: 2048}).point
     assert named.capacities[0] == 2048
-    assert named.capacities[1:] == p.point().capacities[1:]
+    assert named.capacities[1:] == p.estimate().point.capacities[1:]
     for bad, words in (({"nobody": 3}, "no FIFO 'nobody'"), ({first: 0}, "cannot hold 0"), (0, "holds nothing")):
         with pytest.raises(dse.OptionError, match=words):
             p.estimate(buffers=bad)
@@ -117,7 +118,7 @@ def test_sizes_of_fifos(p: dse.Program) -> None:
 def test_a_mapping_can_be_pasted(p: dse.Program) -> None:
     """The text says all that is not usual: sizes, modes, policies."""
     told = p.estimate({"P0/round-robin": list(p.actors)}, buffers={p.fifos[0]: 4096}, transfers="parallel")
-    assert p.point(told.mapping).digest() == told.point.digest()
+    assert p.estimate(told.mapping).point.digest() == told.point.digest()
     assert "buffers=" in told.mapping
 
 
@@ -156,7 +157,7 @@ def test_modes_and_clocks(small: dse.Program) -> None:
     slow, fast = (small.estimate(clocks={"cpu": mhz}) for mhz in (500, 1000))
     assert slow.makespan > fast.makespan
     assert {q.clock_mhz for q in slow.point.partitions} == {Fraction(500)}
-    assert small.point(transfers="parallel").transfers == "parallel"
+    assert small.estimate(transfers="parallel").point.transfers == "parallel"
     with pytest.raises(dse.OptionError, match="unknown release 'never'"):
         small.estimate(release="never")  # type: ignore[arg-type]
 
@@ -333,3 +334,84 @@ def test_graphs_of_other_tools_are_programs() -> None:
     assert ten.estimate().makespan > once.estimate().makespan
     with pytest.raises(dse.OptionError, match="iterations is 0"):
         dse.load(graph, iterations=0)
+
+
+def test_fifos_are_sized(small: dse.Program, tmp_path: Path) -> None:
+    mapping = {"P0": list(small.actors[:2]), "P1": list(small.actors[2:])}
+    sized = small.size_buffers(mapping, tolerance=0.0)
+    assert tuple(sized.sizes) == small.fifos
+    assert small.estimate(mapping, buffers=sized.sizes).makespan == sized.makespan == sized.best.makespan
+    assert small.estimate(mapping, buffers=sized.save(tmp_path / "x.bxdf")).makespan == sized.makespan
+    least = small.size_buffers(mapping, method="minimal")
+    assert list(sized.to_frame()["minimal"]) == list(least.sizes.values())
+    assert sized.sizing.own is not None
+    assert small.size_buffers().sizing.own is None
+    assert "CopyTokensB.Out-&gt;Merger.In2" in sized._repr_html_()
+    assert len(repr(sized)) < 150
+    with pytest.raises(dse.OptionError, match="unknown way to size"):
+        small.size_buffers(mapping, method="least")  # type: ignore[arg-type]
+
+
+def test_what_cannot_be_measured_is_refused(small: dse.Program) -> None:
+    with pytest.raises(dse.OptionError, match="a trace cannot be run"):
+        dse.load(small.trace, weights=small.weights).measure()
+    with pytest.raises(dse.OptionError, match="0 runs measure nothing"):
+        small.measure(runs=0)
+    with pytest.raises(dse.OptionError, match="only measured weights can be refined"):
+        small.explore(refine=1)
+
+
+def test_measured_times_stand_beside_estimates(small: dse.Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = StateTimes(state="near", median_ns=5e6, lower_ns=4e6, upper_ns=7e6, runs=3)
+    found = (MeasuredPoint(times=(times,)), MeasuredPoint(skipped="it needs 9 cores"))
+    asked = []
+
+    def measured(_network: object, _platform: object, points: list[dse.DesignPoint], *more: object) -> object:
+        asked.append(points)
+        return found
+
+    monkeypatch.setattr(program_module, "measure_points", measured)
+    assert len(small.compare({"P0": list(small.actors)})) == len(small.compare(small.estimate())) == 1
+    ran = small.measure([None, {"P0": list(small.actors)}])
+    assert [point.digest() for point in asked[0]] == [m.point.digest() for m in ran]
+    first, second = ran
+    assert (first.seconds, second.seconds, second.missing) == (0.005, None, "it needs 9 cores")
+    assert first.error == pytest.approx((first.estimated.seconds or 0) / 0.005 - 1)
+    assert ran.best is first
+    assert list(ran.to_frame()["runs"]) == [3, 0]
+    assert "5.000 ms" in repr(first)
+    assert "it needs 9 cores" in ran._repr_html_()
+    with pytest.raises(dse.ExecutionError, match="none of the mappings ran"):
+        _ = ran[1:].best
+
+
+def test_a_study_file_is_written_where_files_can_say_it_all(small: dse.Program, tmp_path: Path) -> None:
+    small.explore(budget=5, out=tmp_path / "files")
+    assert (tmp_path / "files" / "study.yaml").exists()
+    dse.load(PINGPONG, weights=small.weights).explore(budget=5, out=tmp_path / "objects")
+    assert not (tmp_path / "objects" / "study.yaml").exists()
+
+
+def test_nothing_is_a_table_too(small: dse.Program) -> None:
+    assert len(small.compare([]).to_frame()) == 0
+
+
+def test_progress_tells_the_gap() -> None:
+    report = dse.ProgressReport(stage="searching", seconds=1.0, evaluations=7, best=150, bound=100, tick_unit="cycles")
+    assert str(report) == "searching, 7 mappings, best 150 cycles (+50.0 % to bound), 1 s"
+    assert dataclasses.replace(report, bound=None).gap is None
+
+
+@pytest.mark.parametrize("wrong", [{"budget": 2.5}, {"partitions": (1, 2, 3)}, {"partitions": ("1", "2")}])
+def test_what_makes_no_search_is_refused(small: dse.Program, wrong: dict[str, object]) -> None:
+    with pytest.raises(dse.OptionError, match=r"not understood|no range"):
+        small.explore(**wrong)  # type: ignore[arg-type]
+
+
+def test_graphs_of_other_tools_are_loaded() -> None:
+    camera = ROOT / "tests" / "graphs" / "camera.xml"
+    arm, dsp = (dse.load(camera, iterations=3, processor=of) for of in ("arm", {"cpu": "arm", "gpu": "dsp"}))
+    assert {kind for _, _, kind in arm.weights.compute} == {"cpu"}
+    assert {kind for _, _, kind in dsp.weights.compute} == {"cpu", "gpu"}
+    with pytest.raises(dse.OptionError, match="has no graph 'other'"):
+        dse.load(camera, graph="other")

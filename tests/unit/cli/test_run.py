@@ -129,5 +129,7 @@ def test_nothing_fires_is_a_warning_with_the_reason(tmp_path: Path, capsys: pyte
         assert error.count("  a") == 1
     assert main(["run", str(tmp_path / "Top.xdf"), "--quiet"]) == 0
     assert capsys.readouterr().err == ""
+    assert main(["run", str(tmp_path / "Top.xdf"), "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out)["warnings"] == ["nothing fired"]
     assert main(["estimate", str(tmp_path / "Top.xdf")]) == 1
     assert "= a" in capsys.readouterr().err

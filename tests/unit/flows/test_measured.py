@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import dse
 from dse.base.errors import BuildError, DseError, ExecutionError, OptionError
 from dse.base.time_limit import TimeSpent
 from dse.cli.main import main
@@ -514,3 +515,18 @@ def test_rounds_are_told(machine: Machine, tmp_path: Path, capsys: pytest.Captur
     assert main([*words, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["refinements"][0]["unit"] == "ps"
+
+
+def test_python_refines_and_leaves_a_study_file_that_is_true(machine: Machine, tmp_path: Path) -> None:
+    machine.crossing = lambda mappings: 1 + mappings
+    program = dse.load(PINGPONG, weights="measured", engine="reference", out=tmp_path / "kept")
+    plain = program.explore(budget=6, workers=1, out=tmp_path / "plain")
+    assert len(machine.profiles) == 1
+    assert "weights: {measured: .}" in (tmp_path / "plain" / "study.yaml").read_text()
+    again = explore(replace(read_study_options(str(tmp_path / "plain" / "study.yaml")), out=tmp_path / "b", workers=1))
+    assert [e.digest for e in again.study.ranking] == [m.digest for m in plain.ranking]
+    refined = program.explore(workers=1, refine=1, out=tmp_path / "refined")
+    assert len(machine.profiles) == 2
+    assert len(refined.rounds) == 1
+    assert refined.best.makespan == refined.ranking[0].makespan, "estimated with the weights of the last round"
+    assert read_weights([str(tmp_path / "kept" / "weights")]).compute == program.weights.compute

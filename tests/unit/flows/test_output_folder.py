@@ -5,12 +5,14 @@ import json
 import shutil
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dse.base.errors import ExecutionError, OptionError
+from dse.base.errors import DseError, ExecutionError, OptionError
 from dse.base.files import TEMPORARY
+from dse.base.limits import Limits
 from dse.cli.main import main
 from dse.explore import evaluator as evaluator_module
 from dse.explore.evaluator import Budget, Progress
@@ -19,6 +21,7 @@ from dse.flows.explore import explore
 from dse.flows.options import ExploreOptions, ProblemOptions
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.store import STORE_NAME
+from dse.flows.study_options import read_study_options
 from dse.formats.study_place import put_aside
 from tests.unit.run.programs import network_of
 
@@ -151,6 +154,27 @@ def test_nothing_is_claimed_by_the_command(
     assert "makespan" not in out
     assert "Traceback" not in err
     assert "out" in err
+
+
+def test_a_search_that_is_killed_has_left_its_study_file(
+    program: Path, ranking: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, early = tmp_path / "out", []
+
+    def keep(_: SearchPlan) -> None:
+        early.append((out / "study.yaml").read_text())
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        explore(options(program, out), Watcher(planned=keep))
+    explore(replace(read_study_options(str(out / "study.yaml")), out=out, workers=1))
+    assert (out / "study.yaml").read_text() == early[0]
+    assert (out / "ranking.json").read_text() == ranking
+
+
+def test_limits_of_a_search_hold_in_it(program: Path, tmp_path: Path) -> None:
+    with pytest.raises(DseError, match="actors"):
+        explore(options(program, tmp_path, limits=Limits(actors=2)))
 
 
 def tree(folder: Path) -> dict[str, bytes]:

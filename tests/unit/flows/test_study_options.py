@@ -3,15 +3,18 @@
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dse.base.errors import FormatError
+from dse.base.limits import Limits, raised_limits
 from dse.explore.evaluator import Budget
 from dse.flows.options import ClockRequest, ExploreOptions, GraphOptions, ProblemOptions
 from dse.flows.study_options import StudyNotes, is_study_file, read_study_options, study_text
+from dse.formats.xcf_write import XcfDialect
 from dse.model.design_point import POLICIES
 from dse.run.options import RunOptions
 
@@ -44,7 +47,9 @@ def all_options(draw: st.DrawFn) -> ExploreOptions:
         engine=draw(st.sampled_from(("compiled", "reference"))),
         gpu_capable=draw(st.none() | st.lists(NAMES, max_size=2).map(tuple)),
         graph=GraphOptions(
-            iterations=draw(maybe_count), processors=draw(st.just(()) | st.just((("cpu", "arm: big"), ("gpu", "p"))))
+            graph=draw(st.none() | NAMES),
+            iterations=draw(maybe_count),
+            processors=draw(st.just(()) | st.just((("cpu", "arm: big"), ("gpu", "p")))),
         ),
         run=RunOptions(
             loops=draw(st.integers(1, 9)),
@@ -77,6 +82,8 @@ def all_options(draw: st.DrawFn) -> ExploreOptions:
         batch=draw(st.integers(1, 99)),
         best=draw(st.integers(1, 9)),
         measure=draw(maybe_count),
+        dialect=draw(st.sampled_from(get_args(XcfDialect))),
+        limits=draw(st.none() | st.builds(Limits, actors=st.integers(100_001, 999_999), c_tokens=st.just(1 << 30))),
     )  # fmt: skip
 
 
@@ -145,6 +152,9 @@ WRONG = {
     "network: n\nseed: -1": "2:7: error: seed is '-1'",
     "network: n\nrun: {natives: {u.f: x.cpp:f}}": "2:16: error: this study binds natives to code",
     "network: n\nrun: {allow_files: [/]}": "this study opens folders to the network",
+    "network: n\nlimits: {actors: 200000}": "2:9: error: this study raises limits",
+    "network: n\nlimits: {actor: 2}": "unknown key 'actor' in limits",
+    "network: n\ndialect: orcc": "2:10: error: dialect is 'orcc'",
     "network: n\nweights: [nominal, w]": "nominal weights stand alone",
     "network: n\nweights: {measured: .}\nplatform: default": "measured weights are of the platform",
     "network: n\nweights: {measured: .}\nrefine: 2": "weights that are kept are not refined",
@@ -173,3 +183,11 @@ def test_a_seed_of_zero_is_one(tmp_path: Path) -> None:
     assert (options.seed, options.problem.gpu_capable, options.partitions) == (0, None, (1, 3))
     assert is_study_file(path, options.study_file)
     assert not is_study_file(tmp_path / "other", options.study_file)
+
+
+def test_the_higher_limit_of_file_and_command_holds(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text("network: n\nlimits: {actors: 200000, step-bytes: 8000000}\n")
+    with raised_limits(Limits(actors=300_000)):
+        assert read_study_options(str(path), trust=True).limits == Limits(actors=300_000, step_bytes=8_000_000)
+        assert "limits:\n  actors: 300000\n" in study_text(PLAIN, tmp_path, NOTHING)

@@ -5,16 +5,17 @@ import dataclasses
 import pytest
 from rich.console import Console
 
-from dse.formats.mapping_text import MappingTexts, common_prefix, read_mapping_text
+from dse.formats.mapping_text import CompleteTexts, MappingTexts, common_prefix, read_mapping_text
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import PartitionAccount
 from dse.model.measurement import MeasuredPoint, StateTimes
 from dse.model.platform import Platform, Unit
 from dse.model.study import Evaluation, LowerBound, Study
 from dse.model.trace import Topology, TraceActor
-from dse.report.cores import best_by_cores, cores_table, pays_text
+from dse.report.cores import best_by_cores, cores_json, cores_table, cores_title, pays_text
 from dse.report.mapping_cells import ShownMappings, difference_text, lines_of
-from dse.report.ranking import RankedRow, near_ties, plain_console, ranked_rows, ranking_table, render
+from dse.report.mapping_table import MappingRow, mapping_table, plain_console
+from dse.report.ranking import RankedRow, near_ties, ranked_rows, ranking_table, render
 from dse.report.tables import NamesTable
 
 BOX = Platform(
@@ -184,6 +185,45 @@ def test_the_best_for_each_number_of_cores() -> None:
     assert "2.00x" in text
     assert pays_text(study, rows) == ""
     assert best_by_cores(study_of(("P0:a P1:*", 50)), BOX) == ()
+    assert cores_json(rows, SMALL)[1] == {
+        "cores": 2, "gpus": 0, "makespan": 50, "unit": "cycles", "speedup": 2.0, "mapping": "P0:a P1:b,c,d",
+        "digest": rows[1].point.digest(),
+    }  # fmt: skip
+    assert "--partitions" not in cores_title(study)
+    for more in ({"pruned": 1}, {"cut": 1}, {"complete": False}):
+        assert "--partitions" in cores_title(dataclasses.replace(study, **more))  # type: ignore[arg-type]
+
+
+def heads() -> NamesTable:
+    table = NamesTable()
+    table.add_column("n", justify="right")
+    return table
+
+
+def halves(texts: MappingTexts) -> list[DesignPoint]:
+    names = [a.name for a in texts.topology.actors]
+    return [point(f"P0:{','.join(names[:n])} P1:*", texts) for n in (len(names) // 2, len(names) // 2 + 1)]
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_any_table_of_mappings_fits(width: int) -> None:
+    points = halves(WIDE)
+    rows = [MappingRow(cells=(str(n),), point=of, name=WIDE.of(of)) for n, of in enumerate(points)]
+    rows.append(MappingRow(cells=("2",), point=points[0], name="best.xcf", textual=False))
+    table, note = mapping_table(heads, rows, WIDE, width=width, whole="--json")
+    lines = render(table, console=plain_console(width)).splitlines()
+    assert max(map(len, lines)) <= width
+    assert lines[-1].split() == ["2", "best.xcf"]
+    assert lines[-2].endswith("as the first, but P0+x_24/actor_24")
+    assert note == "names of actors are without 'decoder/'; every row in full, for --mapping, is in --json"
+    few = [MappingRow(cells=("0",), point=point("P0:*"), name="mine")]
+    assert mapping_table(heads, few, SMALL, width=width, whole="--json")[1] == ""
+
+
+def test_mappings_of_an_unknown_platform_say_all() -> None:
+    rows = [MappingRow(cells=("0",), point=point("P0:a PG:*"))]
+    text = render(mapping_table(heads, rows, CompleteTexts(topology=SMALL.topology), whole="--json")[0])
+    assert "P0@cpu:a PG@gpu:b,c,d" in text
 
 
 @pytest.mark.parametrize(

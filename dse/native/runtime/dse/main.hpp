@@ -27,7 +27,6 @@
 #include "dse/summary.hpp"
 #include "dse/surroundings.hpp"
 #include "dse/trace_file.hpp"
-#include "dse/version.hpp"
 #include "dse/work_report.hpp"
 #include "dse/xcf.hpp"
 
@@ -330,7 +329,7 @@ inline int run_command(const std::string& program, std::vector<std::string> argu
     return print(help_text(shown(program), shown(network.name)));
   }
   if (options.version) {
-    return print(shown(network.name) + ", made by dse " + program_version + "\n");
+    return print(shown(network.name) + ", made by dse " DSE_VERSION "\n");
   }
   if (options.only_ping_pong) {
     return print(ping_pong_text(options.run.ping_pong_cores));
