@@ -197,6 +197,12 @@ FILES: tuple[FileTarget, ...] = (
         commands=("estimate net.trace --mapping many.csv --weights w",),
     ),
     FileTarget(
+        name="measured-times",
+        file="times.csv",
+        mutations=_TEXT,
+        commands=("gpu calibrate gtx1080ti times.csv",),
+    ),
+    FileTarget(
         name="mapping-text",
         file="map.txt",
         mutations=_TEXT,
