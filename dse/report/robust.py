@@ -26,7 +26,7 @@ def robust_table(rows: Sequence[RankedRow], robust: Robust, texts: MappingTexts,
     if width - width_of(plain) - GAP < LEAST_MAPPING:
         heads, cells = (heads[0], *heads[2:]), [(of_row[0], *of_row[2:]) for of_row in cells]
     shown = [MappingRow(cells=of, point=row.point) for of, row in zip(cells, rows, strict=False)]
-    return mapping_table(lambda: _headed(heads), shown, texts, width=width, whole="ranking.json")
+    return mapping_table(heads, shown, texts, width=width, whole="ranking.json")
 
 
 def named_robust_table(names: Sequence[str], robust: Robust) -> Table:
