@@ -16,6 +16,8 @@ from tests.property.estimation_cases import Case, Shape, random_case
 from tests.property.test_steps import any_case
 
 N_CASES = 400
+LATE_ARRIVALS = (325, 516)
+"""Deadlocks whose last event is an arrival that nobody waits for."""
 
 
 def recorded(case: Case) -> RunRecord | None:
@@ -152,7 +154,7 @@ def test_path_of_an_estimate_is_that_of_its_record() -> None:
 
 def test_what_is_on_a_path_has_no_slack_and_nothing_has_less() -> None:
     slack_of_some = 0
-    for seed in range(0, N_CASES, 2):
+    for seed in (*range(0, N_CASES, 2), *LATE_ARRIVALS):
         record = recorded(any_case(seed))
         if record is None:
             continue
