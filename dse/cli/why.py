@@ -6,21 +6,21 @@ from dataclasses import asdict
 from dse.base.errors import OptionError
 from dse.cli.problem_arguments import compiling_notice, print_warnings, problem_options, refuse_empty, tell_execution
 from dse.cli.streams import print_json, say
+from dse.cli.timeline import tell_timeline
 from dse.flows.options import EstimateOptions, parse_clocks
+from dse.flows.timelines import write_estimated
 from dse.flows.why import Why, WhyMapping, WhyOptions, WhyProgram, explain
 from dse.model.critical_path import SegmentKind
 from dse.report.algorithmic import program_text
 from dse.report.bottleneck_text import path_text
+from dse.report.timeline.write import require_timeline
 
 DEADLOCK = 3
 
 
 def run(args: argparse.Namespace) -> int:
     """Explain and print."""
-    for name in ("mapping", "slack", "path"):
-        refuse_empty(name, getattr(args, name))
-    if args.top < 1:
-        raise OptionError(f"--top is {args.top}", expected="at least 1 row")
+    _check(args)
     estimate = EstimateOptions(
         problem=problem_options(args),
         mappings=(args.mapping,) if args.mapping is not None else (),
@@ -38,7 +38,26 @@ def run(args: argparse.Namespace) -> int:
         print_json(_document(why))
     else:
         _print(why, args.top, args.quiet)
+    if args.timeline is not None:
+        _write_timeline(args.timeline, why, args.quiet)
     return DEADLOCK if why.mapping is not None and why.mapping.deadlock else 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raise ``OptionError`` where options make no sense, before anything is read."""
+    for name in ("mapping", "slack", "path"):
+        refuse_empty(name, getattr(args, name))
+    require_timeline(args.timeline)
+    if args.timeline is not None and args.mapping is None:
+        raise OptionError("a timeline is that of a mapping", expected="name one with --mapping")
+    if args.top < 1:
+        raise OptionError(f"--top is {args.top}", expected="at least 1 row")
+
+
+def _write_timeline(path: str, why: Why, quiet: bool) -> None:
+    assert why.mapping is not None, "a timeline is only asked for beside a mapping"
+    write_estimated(path, why.setting.problem, [(why.mapping.mapping, why.mapping.point)])
+    tell_timeline(path, quiet=quiet)
 
 
 def _print(why: Why, top: int, quiet: bool) -> None:

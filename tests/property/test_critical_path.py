@@ -16,6 +16,8 @@ from tests.property.estimation_cases import Case, Shape, random_case
 from tests.property.test_steps import any_case
 
 N_CASES = 400
+LATE_ARRIVALS = (325, 516)
+"""Deadlocks whose last event is an arrival that nobody waits for."""
 
 
 def recorded(case: Case) -> RunRecord | None:
@@ -125,7 +127,7 @@ def test_paths_of_random_cases_are_as_long_as_the_run_and_hold_together() -> Non
         causes.update(map(Cause, path.segments.cause.tolist()))
         kinds.update(map(SegmentKind, path.segments.kind.tolist()))
         deadlocks += path.deadlock
-    assert deadlocks > 50
+    assert deadlocks > N_CASES // 8
     assert min(causes[c] for c in Cause if c is not Cause.LOOK) > 20 < min(kinds[k] for k in SegmentKind)
     assert causes[Cause.LOOK] > 0
 
@@ -152,7 +154,7 @@ def test_path_of_an_estimate_is_that_of_its_record() -> None:
 
 def test_what_is_on_a_path_has_no_slack_and_nothing_has_less() -> None:
     slack_of_some = 0
-    for seed in range(0, N_CASES, 2):
+    for seed in (*range(0, N_CASES, 2), *LATE_ARRIVALS):
         record = recorded(any_case(seed))
         if record is None:
             continue

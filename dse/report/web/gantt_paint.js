@@ -4,7 +4,7 @@ import { axisText } from "./format.js";
 import { addCoverage, axisStep, firingsIn, firstAbove, inWindow } from "./gantt_scene.js";
 import { inkOn, kindColour, palette, partitionColour } from "./palette.js";
 
-export const LANE = 18;
+export const LANE = 22;
 export const AXIS = 22;
 const PARTS = ["scheduling", "reading", "processing", "writing"];
 
@@ -89,7 +89,7 @@ function paintFirings(scene, lane, y, low, high, now) {
       context.fillStyle = now.mark;
       context.fillRect(x0, y + 1, wide, 3);
     }
-    if (wide > 26) inside(context, actions[timeline.action[k]] ?? "", x0 + 4, y + 12.5, wide - 8, ink);
+    if (wide > 26) inside(context, actions[timeline.action[k]] ?? "", x0 + 4, y + 13.5, wide - 8, ink);
     if (selected && selected.place === k) {
       context.lineWidth = 2;
       context.strokeStyle = now.accent;
@@ -121,7 +121,7 @@ function label({ context, left }, name, y, ink, bold) {
   context.font = `${bold ? "600 " : ""}12px system-ui, sans-serif`;
   context.fillStyle = ink;
   const most = Math.floor((left - 14) / 6.4);
-  context.fillText(name.length <= most ? name : `\u2026${name.slice(1 - most)}`, 9, y + 13, left - 12);
+  context.fillText(name.length <= most ? name : `\u2026${name.slice(1 - most)}`, 9, y + 15, left - 12);
 }
 
 /** The critical path: a line below the firings that it goes through, and steps where it goes on in another lane. */
