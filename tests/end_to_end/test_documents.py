@@ -101,6 +101,9 @@ def run_command(command: str, folder: Path) -> tuple[int, str]:
     if words[0] in (".venv/bin/python", "python"):
         assert (ROOT / words[1]).exists()
         return 0, ""
+    if words[:2] == ["git", "apply"]:
+        applied = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+        return applied.returncode, applied.stdout + applied.stderr
     if words[:2] == ["git", "clone"] or words[0] == "cd" or command == "pip install .":
         return 0, ""  # the clone is where this test runs; installation is tested by test_install.py
     raise AssertionError(f"the documents quote a command that no test knows how to run: {command}")
