@@ -6,9 +6,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from dse.analyse.critical_path import path_of_record
-from dse.analyse.steps import steps_of_record
-from dse.estimate.compiled.engine import CompiledEngine
 from dse.estimate.engine import Engine, make_engine
 from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import prepare
@@ -82,9 +79,14 @@ class Estimation:
 
         The reference engine records no steps: without them there is no critical path.
         """
-        engine = self.basis(design).engine
-        if not isinstance(engine, CompiledEngine):
+        if self._name != "compiled":
             return Timed(estimate=self.estimate(design))
+        from dse.analyse.critical_path import path_of_record  # late: it loads numba, and compiles where it has to
+        from dse.analyse.steps import steps_of_record
+        from dse.estimate.compiled.engine import CompiledEngine
+
+        engine = self.basis(design).engine
+        assert isinstance(engine, CompiledEngine), "the registry knows it by this name"
         self._running = engine
         try:
             estimate, record = engine.record(design.point)
