@@ -80,17 +80,22 @@ def followed(stored: StoredStudy, identity: dict[str, str]) -> Followed:
     """Return what a study says. ``identity``: what of its identity makes it one of the page's problem."""
     improvements = _improvements(stored.evaluations)
     best = improvements[-1][1] if improvements else None
-    steps = [(number, evaluation.makespan) for number, evaluation in improvements]
-    while len(steps) > MOST_STEPS:
-        steps = [*steps[:-1:2], steps[-1]]
     return Followed(
         evaluations=len(stored.evaluations),
         deadlocks=sum(e.deadlock for e in stored.evaluations),
-        steps=tuple(steps),
+        steps=_steps(improvements),
         tick_unit="ps" if best is None else best.tick_unit,
         point=None if best is None else best.point,
         same=all(stored.identity.get(key) == value for key, value in identity.items()),
     )
+
+
+def _steps(improvements: Sequence[tuple[int, Evaluation]]) -> tuple[tuple[int, int], ...]:
+    """Return number and makespan of improvements; of many some, and the last one."""
+    steps = [(number, evaluation.makespan) for number, evaluation in improvements]
+    while len(steps) > MOST_STEPS:
+        steps = [*steps[:-1:2], steps[-1]]
+    return tuple(steps)
 
 
 def _improvements(evaluations: Sequence[Evaluation]) -> list[tuple[int, Evaluation]]:

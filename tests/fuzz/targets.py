@@ -113,7 +113,12 @@ FILES: tuple[FileTarget, ...] = (
         name="trace",
         file="net.trace",
         mutations=(mutate_bytes,),
-        commands=("trace --info net.trace", "estimate net.trace --weights w", "why net.trace --weights w"),
+        commands=(
+            "trace --info net.trace",
+            "estimate net.trace --weights w --timeline t.json",
+            "estimate net.trace --weights w --timeline t.pftrace",
+            "why net.trace --weights w",
+        ),
     ),
     FileTarget(
         name="sdf3",
@@ -358,7 +363,10 @@ _OPTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "--engine",
         ),
     ),
-    ("estimate net.trace --weights w", ("--buffers", "--clocks", "--mapping", "--release", "--platform", "--engine")),
+    (
+        "estimate net.trace --weights w",
+        ("--buffers", "--clocks", "--mapping", "--release", "--platform", "--engine", "--timeline"),
+    ),
     (
         "estimate camera.xml --engine reference",
         ("--iterations", "--processor", "--graph", "--weights", "--missing-weights"),
