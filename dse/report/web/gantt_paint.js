@@ -128,20 +128,29 @@ function label({ context, left }, name, y, ink, bold) {
 function paintPath(scene, now) {
   const { context, view, lanes, top, from, to, left, width } = scene, { path } = view, scale = (width - left) / (to - from);
   const rows = new Map(lanes.map(({ actor }, k) => [actor, AXIS + k * LANE - top + LANE - 1.5]));
-  context.beginPath();
-  let open = null;
+  const line = (x0, y0, x1, y1) => context.fillRect(Math.min(x0, x1) - 1, Math.min(y0, y1) - 1, Math.abs(x1 - x0) + 2, Math.abs(y1 - y0) + 2);
+  let x = left, last = null, low = 0, high = 0, column = -1;
+  context.fillStyle = now.path;
   for (let k = firstAbove(path.end, 0, path.end.length, from); k < path.start.length && path.start[k] <= to; k += 1) {
     const y = rows.get(path.actor[k]);
-    if (path.actor[k] < 0 || y === undefined) continue;
+    if (y === undefined) continue;
     const x0 = Math.max(left, left + (path.start[k] - from) * scale), x1 = Math.min(width, left + (path.end[k] - from) * scale);
-    if (open === null) context.moveTo(x0, y);
-    else if (open !== y) context.lineTo(x0, y);
-    context.lineTo(x1, y);
-    open = y;
+    if (x1 - x0 < 1 && Math.floor(x0) === column) { // many segments in one pixel are one line from the highest to the lowest
+      low = Math.min(low, y);
+      high = Math.max(high, y);
+    } else {
+      if (column >= 0) line(x, low, x, high);
+      column = x1 - x0 < 1 ? Math.floor(x0) : -1;
+      low = Math.min(y, last ?? y);
+      high = Math.max(y, last ?? y);
+      if (column < 0) {
+        line(x0, low, x0, high);
+        line(x0, y, x1, y);
+      }
+    }
+    [x, last] = [x1, y];
   }
-  context.lineWidth = 2.4;
-  context.strokeStyle = now.path;
-  context.stroke();
+  if (column >= 0) line(x, low, x, high);
 }
 
 function paintAxis({ context, view, from, to, left, width, height }, now) {
