@@ -148,11 +148,12 @@ def _waits_of(partition: int, actors: Sequence[int], times: Sequence[FiringTimes
     starts = starts[order]
     ends = np.maximum.accumulate(_joined([times[a].end for a in actors])[order])
     gaps = starts[1:] - ends[:-1]
-    most = min(WAITS, len(gaps))
-    places = np.argpartition(gaps, len(gaps) - most)[len(gaps) - most :]
+    places = np.flatnonzero(gaps > 0)
+    if len(places) > WAITS:
+        places = places[np.argpartition(gaps[places], len(places) - WAITS)[len(places) - WAITS :]]
     first = np.cumsum([0, *(len(times[a].start) for a in actors)])
     found = []
-    for place in places[gaps[places] > 0].tolist():
+    for place in places.tolist():
         number = int(order[place + 1])
         owner = int(np.searchsorted(first, number, side="right")) - 1
         firing = number - int(first[owner])
