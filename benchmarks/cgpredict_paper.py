@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from dse.flows.gpu import KernelOptions, PredictOptions, predict
+from dse.flows.gpu import KernelOptions, ModelOptions, PredictOptions, predict
 
 KERNELS = Path(__file__).parents[1] / "tests" / "papers" / "kernels"
 
@@ -83,7 +83,7 @@ def compute(row: Printed) -> Computed:
     options = KernelOptions(
         path=str(KERNELS / row.file), defines=(("N", str(row.work)), *row.defines), trace_size=row.trace
     )
-    prediction = predict(PredictOptions(kernels=options, advice=False))
+    prediction = predict(PredictOptions(kernels=options, model=ModelOptions(name="cgpredict"), advice=False))
     seconds = time.process_time() - start
     kernels = prediction.kernels[: row.kernels or None]
     longest = max((k.cost for k in kernels), key=lambda c: c.time_s).parallelism

@@ -2,14 +2,25 @@
 
 import argparse
 import re
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from rich.console import Console
+from rich.text import Text
+
 from dse.base.errors import OptionError
 from dse.base.escaping import shown
-from dse.cli.kernel_documents import choice_document, hand_document, prediction_document
-from dse.cli.streams import print_json, say
+from dse.cli.kernel_documents import (
+    calibration_document,
+    choice_document,
+    device_document,
+    hand_document,
+    prediction_document,
+)
+from dse.cli.streams import filtered, print_json, say, unfiltered
 from dse.cli.timing import note_stage
+from dse.flows.calibrate import CalibratedDevice, CalibrateOptions, calibrate_device
 from dse.flows.gpu import (
     ChooseOptions,
     KernelOptions,
@@ -22,12 +33,18 @@ from dse.flows.gpu import (
     predict_by_hand,
 )
 from dse.flows.kernels import Block
+from dse.formats.device_yaml import builtin_devices, load_device
+from dse.formats.device_yaml_write import write_device
 from dse.gpu.models.memory_pipeline import PipelineInputs
 from dse.report.kernel_tables import (
     advice_table,
     choice_table,
+    constants_table,
+    devices_table,
     instructions_table,
+    judged_table,
     kernels_table,
+    rates_table,
     seconds_text,
     sensitivity_table,
 )
@@ -44,7 +61,11 @@ _C_SUFFIXES = (".c", ".h", ".cu", ".cl")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Predict or choose, and print."""
+    """Predict, choose or list devices, and print."""
+    if args.action == "devices":
+        return _devices(args)
+    if args.action == "calibrate":
+        return _calibrate(args)
     args.kernel = args.kernel or _swallowed_kernel(args)
     if args.action == "choose":
         return _choose(args)
@@ -78,6 +99,56 @@ def _swallowed_kernel(args: argparse.Namespace) -> str | None:
             if Path(word).suffix.lower() in _C_SUFFIXES and "=" not in word:
                 return words.pop(at)
     return None
+
+
+def _calibrate(args: argparse.Namespace) -> int:
+    """Calibrate a device, write it where that is asked for, and print."""
+    if args.output and not args.output.endswith((".yaml", ".yml")):
+        raise OptionError(f"'{args.output}' is no name of a device file", expected="-o FILE.yaml")
+    silent = args.quiet or args.json or not sys.stderr.isatty()
+    with Console(file=unfiltered(sys.stderr), quiet=silent).status("") as status, filtered():
+        found = calibrate_device(
+            CalibrateOptions(device=args.device, measured=args.measured, kernels=args.kernels),
+            lambda what: status.update(Text(shown(what))),
+        )
+    if args.output:
+        write_device(args.output, found.device)
+    if args.json:
+        print_json(calibration_document(found) | {"written": args.output})
+    else:
+        _show_calibration(found, args.output, quiet=args.quiet)
+    return 0
+
+
+def _show_calibration(found: CalibratedDevice, output: str | None, *, quiet: bool) -> None:
+    """Print the rates with their intervals, and what they are worth."""
+    fit = found.calibration
+    say(f"{found.device.name}: {fit.samples} times of {fit.kernels} kernels, median error {100 * fit.error:.1f} %")
+    print("\n" + render(rates_table(fit)))
+    if found.judged:
+        print("\neach program by the device file, and by a fit to the others, which has not seen it:")
+        print(render(judged_table(found.judged)))
+    for why, count in () if quiet else found.left_out:
+        print(f"left out {count:,} rows {why}")
+    if output:
+        say(f"wrote {output}")
+
+
+def _devices(args: argparse.Namespace) -> int:
+    """List the built-in devices, or the constants of one device with their sources."""
+    if args.device is None:
+        devices = tuple(load_device(name) for name in builtin_devices())
+        if args.json:
+            print_json({"devices": [device_document(device) for device in devices]})
+        else:
+            print(render(devices_table(devices)))
+        return 0
+    device = load_device(args.device)
+    if args.json:
+        print_json(device_document(device))
+    else:
+        print(render(constants_table(device)))
+    return 0
 
 
 def _choose(args: argparse.Namespace) -> int:
@@ -157,7 +228,7 @@ def _kernel_parts(kernel: PredictedKernel, *, named: bool, quiet: bool) -> Itera
         yield wrapped(f"dependence between threads, the kernel may be wrong on a GPU: {dependence.text}")
     if not quiet:
         yield wrapped(f"threads: {features.how_parallel}")
-        if features.shared is not None:
+        if features.shared is not None and cost.parallelism is not None:
             sync_s = cost.sync_cycles * cost.time_s / cost.cycles
             yield wrapped(f"synchronisation, not in the time: {seconds_text(sync_s)} (23)")
         for note in cost.notes:

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from dse.flows.calibrate import CalibratedDevice
 from dse.flows.gpu import PredictedKernel, Prediction
 from dse.gpu.advise.choose import Choice, total_s
 from dse.gpu.models.memory_pipeline import PipelineInputs, PipelineTime
-from dse.model.device import Device
+from dse.model.device import DEVICE_KEYS, Device, constant_value
 from dse.model.kernel import ByClass, MemoryInstruction
 from dse.model.kernel_cost import ParallelismCost
 
@@ -64,6 +65,7 @@ def _kernel(kernel: PredictedKernel) -> dict[str, Any]:
             }
             for c in cost.classes
         ],
+        "parts": [{"part": p.part, "time_s": p.time_s} for p in cost.parts],
         "shared": _shared(kernel),
         "baseline": None if cost.baseline is None else {"time_s": cost.baseline.time_s, **_parallelism(cost.baseline)},
         "how_parallel": features.how_parallel,
@@ -134,6 +136,49 @@ def _instruction(m: MemoryInstruction) -> dict[str, Any]:
 
 def _by_class(counts: ByClass) -> dict[str, float]:
     return {"coalesced": counts.coalesced, "uncoalesced": counts.uncoalesced, "constant": counts.constant}
+
+
+def device_document(device: Device) -> dict[str, Any]:
+    """Return a device: each constant under its key in a device file, with its source."""
+    return {
+        "name": device.name,
+        "constants": [
+            {"constant": o.key, "value": constant_value(device, o.key), "assumed": o.assumed, "source": o.source}
+            for o in device.origins
+        ],
+    }
+
+
+def calibration_document(found: CalibratedDevice) -> dict[str, Any]:
+    """Return a calibration: each rate with its interval, each program as a fit to the others prices it."""
+    return {
+        "device": found.device.name,
+        "samples": found.calibration.samples,
+        "kernels": found.calibration.kernels,
+        "median_error": found.calibration.error,
+        "rates": [
+            {
+                "constant": DEVICE_KEYS[rate.name],
+                "value": rate.value,
+                "least": rate.least,
+                "most": rate.most,
+                "at_bound": rate.at_bound,
+                "before": rate.before,
+            }
+            for rate in found.calibration.fitted
+        ],
+        "judged": [
+            {
+                "benchmark": one.family,
+                "rows": one.rows,
+                "median_error_of_device_file": one.error_before,
+                "median_error": one.error_after,
+                "rank_correlation": one.correlation,
+            }
+            for one in found.judged
+        ],
+        "left_out": [{"why": why, "rows": count} for why, count in found.left_out],
+    }
 
 
 def hand_document(device: Device, inputs: PipelineInputs, answer: PipelineTime) -> dict[str, Any]:

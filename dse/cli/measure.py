@@ -12,6 +12,7 @@ from dse.cli.profile import bench_settings
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import run_options
 from dse.cli.streams import print_json, say, terminal_width
+from dse.cli.timeline import tell_timeline
 from dse.flows.inputs import is_folder, require_place
 from dse.flows.mappings import looks_like_mapping
 from dse.flows.measure import Measured, MeasureOptions, measure_mappings
@@ -24,6 +25,7 @@ from dse.report.mapping_cells import lines_of
 from dse.report.mapping_table import console_for, fitted_table
 from dse.report.ranking import render
 from dse.report.tables import NamesTable
+from dse.report.timeline.write import require_timeline, write_timelines
 
 _ROWS_SHOWN = 10
 _HEADS = ("estimated ms", "measured ms", "quartiles", "runs", "error")
@@ -35,6 +37,7 @@ def run(args: argparse.Namespace) -> int:
         refuse_empty(name, getattr(args, name))
     if args.out is not None:
         require_place(args.out, "--out")
+    require_timeline(args.timeline)
     with run_line() as line:
         measured = measure_mappings(_options(args), (lambda _: None) if args.quiet else line.show)
     if not args.quiet:
@@ -45,6 +48,9 @@ def run(args: argparse.Namespace) -> int:
         print_json(measured_document(measured) | {"written": [str(path) for path in written]})
     else:
         _print(measured, folder)
+    if args.timeline is not None:
+        write_timelines(args.timeline, measured.timelines)
+        tell_timeline(args.timeline, quiet=args.quiet)
     return 0
 
 
@@ -70,6 +76,7 @@ def _options(args: argparse.Namespace) -> MeasureOptions:
         buffers=tuple(args.buffers),
         weights=tuple(args.weights),
         engine=args.engine,
+        timeline=args.timeline is not None,
         profile=ProfileSettings(calibrate=args.calibrate, seed=args.seed, bench=bench),
         settings=MeasureSettings(rounds=args.runs, seconds=args.seconds, seed=args.seed, bench=bench),
     )

@@ -9,7 +9,7 @@ from dse.flows.kernels import Block, KernelSource, default_trace_size
 from dse.formats.device_yaml import load_device
 from dse.gpu.advise.advice import Advice, Subject, advise
 from dse.gpu.advise.choose import Accelerator, Choice, choose, host_seconds
-from dse.gpu.default_device import DEFAULT_DEVICE
+from dse.gpu.default_device import DEFAULT_DEVICE, DEFAULT_MODEL
 from dse.gpu.models import KERNEL_COST_MODELS
 from dse.gpu.models.memory_pipeline import MemoryPipeline, PipelineInputs, PipelineTime, ReadCycle, pipeline_time
 from dse.gpu.models.seam import KernelCostModel
@@ -37,7 +37,7 @@ class KernelOptions:
 class ModelOptions:
     """Which model, and what only ``memory_pipeline`` takes."""
 
-    name: str = "cgpredict"
+    name: str = DEFAULT_MODEL
     read_cycle: ReadCycle = "timing"
     launches: int = 1
 

@@ -84,7 +84,9 @@ class KernelSource:
 
     def features(self, work: Kernel, trace: Kernel, block: Block | None, machine: TraceMachine) -> KernelFeatures:
         """Return the features of a kernel: counts from ``work``, memory behaviour from ``trace``."""
-        return kernel_features(work, trace, block=block, machine=machine, promote_accumulators=self.promote)
+        return kernel_features(
+            work, trace, block=block, machine=machine, promote_accumulators=self.promote, with_warp_work=True
+        )
 
     def _with(self, sizes: dict[str, int]) -> tuple[tuple[str, str], ...]:
         changed = {name: str(value) for name, value in sizes.items() if value != dict(self.sizes())[name]}

@@ -20,6 +20,11 @@ def builtin_file(folder: str, name: str) -> Iterator[str]:
         yield str(path)
 
 
+def builtin_kernels() -> Path:
+    """Return the folder of the C kernels that measured times are known of; installed as files, as by pip."""
+    return Path(str(_folder("configs"))) / "gpu-kernels"
+
+
 def builtin_actors() -> Path:
     """Return the folder of the applications, each a package of its own in it; installed as files, as by pip."""
     return Path(str(_folder("actors")))

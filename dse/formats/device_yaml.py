@@ -7,6 +7,7 @@ one ``assumed`` for all its constants. A constant that is left out is unknown: t
 
 import functools
 from dataclasses import replace
+from fractions import Fraction
 from typing import Literal
 
 import yaml
@@ -39,6 +40,7 @@ _INTEGERS = frozenset(
         "shared_bytes",
         "memory_bytes",
         "dram_partitions",
+        "registers_per_sm",
     }
 )
 _MOST = {
@@ -56,6 +58,8 @@ _MOST_ELSE = 1e15
 """No device has more; the caches and warps of a trace are arrays of these sizes."""
 _AT_LEAST = Bounds(least=DEVICE_CONSTANT.least)
 """The most is another one for each constant."""
+_MAY_BE_FREE = ("load_store.", "l2_store.")
+"""Sections of constants that may be 0: what costs nothing there is paid for elsewhere."""
 _CLASS_FIELDS: tuple[Literal["transactions", "bank_conflicts"], ...] = ("transactions", "bank_conflicts")
 _FIELD_OF = {key: field for field, key in DEVICE_KEYS.items()}
 
@@ -102,7 +106,7 @@ def builtin_devices() -> tuple[str, ...]:
 
 
 def load_device(name: str) -> Device:
-    """Return the device of a file, or the built-in one of that name.
+    """Return the device of a file, or the built-in one of that name, however it is spelled (``rtx2070-super``).
 
     Raises:
         OptionError: neither a file nor a built-in device.
@@ -111,10 +115,17 @@ def load_device(name: str) -> Device:
     if name.endswith((".yaml", ".yml")) or "/" in name:
         return read_device(name)
     known = builtin_devices()
+    same = {plain_name(one): one for one in known}
+    name = name if name in known else same.get(plain_name(name), name)
     if name not in known:
         expected = f"expected a device file (.yaml), or a built-in device: {nearest_names(name, known)}"
         raise OptionError(f"unknown device '{name}'", expected=expected)
     return _with_known(_builtin(name))
+
+
+def plain_name(name: str) -> str:
+    """Return a name without what people spell in several ways: ``GTX1080-Ti`` is ``gtx1080ti``, ``SUPER`` an s."""
+    return name.lower().replace("-", "").replace("_", "").replace(" ", "").replace("super", "s")
 
 
 class _Reader:
@@ -188,6 +199,21 @@ class _Reader:
             dram_clock_mhz=real("dram.clock_mhz"),
             dram_partitions=whole("dram.partitions"),
             dram_read_cycles=real("dram.read_cycles"),
+            dram_bandwidth_gb_s=real("dram.bandwidth_gb_s"),
+            dram_efficiency=real("dram.efficiency"),
+            registers_per_sm=whole("limits.registers_per_sm"),
+            issue_per_cycle=real("throughput.issue"),
+            fp32_lanes=real("throughput.fp32"),
+            fp64_lanes=real("throughput.fp64"),
+            special_lanes=real("throughput.special"),
+            latency_memory_cycles=real("latency_cycles.memory"),
+            load_line_cycles=real("load_store.load_line"),
+            load_sector_cycles=real("load_store.load_sector"),
+            store_line_cycles=real("load_store.store_line"),
+            store_whole_cycles=real("l2_store.whole"),
+            store_partial_cycles=real("l2_store.partial"),
+            store_lone_cycles=real("l2_store.lone"),
+            kernel_start_us=real("host.kernel_start_us"),
             launch_us=real("host.launch_us"),
             synchronise_us=real("host.synchronise_us"),
             transfer_latency_us=real("host.transfer_latency_us"),
@@ -214,13 +240,20 @@ class _Reader:
                 source.error(f"{key} has no 'value'", node, "expected {value: ..., source: ...}")
                 return
             node = inner["value"][1]
-        value = source.integer(node, key) if _FIELD_OF[key] in _INTEGERS else source.number(node, key, bounds=_AT_LEAST)
+        value = self._value(key, node)
         most = _MOST.get(_FIELD_OF[key], _MOST_ELSE)
         if value is not None and value > most:
             source.error(f"{key} is '{node.value}'", node, f"no device has more than {most:.15g}")
         elif value is not None:
             numbers[key] = float(value)
             self.origins.append(ConstantOrigin(key=key, source=origin.source, assumed=origin.assumed))
+
+    def _value(self, key: str, node: yaml.Node) -> Fraction | int | None:
+        if _FIELD_OF[key] in _INTEGERS:
+            return self.source.integer(node, key)
+        if key.startswith(_MAY_BE_FREE):
+            return self.source.number(node, key, positive=False)
+        return self.source.number(node, key, bounds=_AT_LEAST)
 
     def _classes(self, name: str, node: yaml.Node, general: ConstantOrigin) -> ByClass | None:
         source = self.source

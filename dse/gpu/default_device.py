@@ -1,3 +1,4 @@
-"""The GPU that is meant where none is named."""
+"""The GPU and the model that are meant where none is named."""
 
 DEFAULT_DEVICE = "jetson-tk1"
+DEFAULT_MODEL = "hierarchy"

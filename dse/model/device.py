@@ -9,7 +9,7 @@ from typing import Literal
 
 from dse.base.errors import FormatError
 from dse.base.source import NO_SPAN, Span
-from dse.model.kernel import ByClass, TraceMachine
+from dse.model.kernel import ACCESS_CLASSES, ByClass, TraceMachine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,14 @@ class Device:
     ``dram_clock_mhz`` = f_mem, ``dram_partitions`` = p, ``dram_read_cycles`` = the measured read cycle per transaction
     in cycles of the core clock. ``latency_arithmetic_cycles``: from an instruction to one that needs its result, for a
     thread that runs alone. Host side: the costs of a kernel start, a synchronisation, a copy.
+
+    Symbols of the model ``hierarchy`` (dse/gpu/models/hierarchy.py). Of one multiprocessor: ``issue_per_cycle`` warp
+    instructions, ``fp32_lanes``, ``fp64_lanes`` and ``special_lanes`` results a cycle, ``load_line_cycles``,
+    ``load_sector_cycles`` and ``store_line_cycles`` for a line of 128 or a sector of 32 bytes of a warp. Of the whole
+    device: ``store_whole_cycles``, ``store_partial_cycles`` and ``store_lone_cycles`` for a sector in the L2 cache.
+    ``latency_memory_cycles``: from a load to the use of its value while others are on their way.
+    ``dram_efficiency``: the share of ``dram_bandwidth_gb_s`` that kernels reach. ``kernel_start_us``: what a kernel
+    takes that does nothing.
     """
 
     name: str
@@ -62,6 +70,21 @@ class Device:
     dram_clock_mhz: float | None = None
     dram_partitions: int | None = None
     dram_read_cycles: float | None = None
+    dram_bandwidth_gb_s: float | None = None
+    dram_efficiency: float | None = None
+    registers_per_sm: int | None = None
+    issue_per_cycle: float | None = None
+    fp32_lanes: float | None = None
+    fp64_lanes: float | None = None
+    special_lanes: float | None = None
+    latency_memory_cycles: float | None = None
+    load_line_cycles: float | None = None
+    load_sector_cycles: float | None = None
+    store_line_cycles: float | None = None
+    store_whole_cycles: float | None = None
+    store_partial_cycles: float | None = None
+    store_lone_cycles: float | None = None
+    kernel_start_us: float | None = None
     launch_us: float | None = None
     synchronise_us: float | None = None
     transfer_latency_us: float | None = None
@@ -149,9 +172,33 @@ DEVICE_KEYS: dict[str, str] = {
     "dram_clock_mhz": "dram.clock_mhz",
     "dram_partitions": "dram.partitions",
     "dram_read_cycles": "dram.read_cycles",
+    "dram_bandwidth_gb_s": "dram.bandwidth_gb_s",
+    "dram_efficiency": "dram.efficiency",
+    "registers_per_sm": "limits.registers_per_sm",
+    "issue_per_cycle": "throughput.issue",
+    "fp32_lanes": "throughput.fp32",
+    "fp64_lanes": "throughput.fp64",
+    "special_lanes": "throughput.special",
+    "latency_memory_cycles": "latency_cycles.memory",
+    "load_line_cycles": "load_store.load_line",
+    "load_sector_cycles": "load_store.load_sector",
+    "store_line_cycles": "load_store.store_line",
+    "store_whole_cycles": "l2_store.whole",
+    "store_partial_cycles": "l2_store.partial",
+    "store_lone_cycles": "l2_store.lone",
+    "kernel_start_us": "host.kernel_start_us",
     "launch_us": "host.launch_us",
     "synchronise_us": "host.synchronise_us",
     "transfer_latency_us": "host.transfer_latency_us",
     "transfer_gb_s": "host.transfer_gb_s",
 }
 """Field of ``Device`` -> its key in a device file."""
+
+
+def constant_value(device: Device, key: str) -> float | dict[str, float]:
+    """Return the value of a constant by its key in a device file; those of the access classes together."""
+    field = next(field for field, own in DEVICE_KEYS.items() if own == key)
+    value = getattr(device, field)
+    if isinstance(value, ByClass):
+        return {kind: value.of(kind) for kind in ACCESS_CLASSES}
+    return float(value)

@@ -237,6 +237,73 @@ class SharedMemory:
     """``no_sync_insts``."""
 
 
+LINE_BYTES, SECTOR_BYTES = 128, 32
+"""Of the caches of all GPUs since compute capability 2.0: what is looked up, and what is moved."""
+Axis: TypeAlias = Literal["x", "y", "z", "loop"]
+"""What moves an access: an index of the thread in the grid, or a loop of the thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stride:
+    """How far one step along an axis moves an access in bytes, and how many steps there are (mean, of a loop)."""
+
+    axis: Axis
+    bytes: int
+    count: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarpAccess:
+    """A global memory instruction as the load-store unit sees it: means of one execution by one sampled warp.
+
+    ``executions`` are those of a warp over the whole kernel at the work size. ``lines`` are the distinct lines of 128
+    bytes, ``sectors`` those of 32 bytes. Of a store's sectors, ``whole`` are written entirely, ``lone`` are the only
+    one of their line, ``partial`` the others. ``strides`` has the innermost loop first; None where the address is no
+    affine form. ``kept``: the element is in a register and only its store, an accumulator's, is left in the loop.
+    """
+
+    array: str
+    is_store: bool
+    element_bytes: int
+    array_bytes: int
+    executions: float
+    lines: float
+    sectors: float
+    whole: float = 0.0
+    partial: float = 0.0
+    lone: float = 0.0
+    strides: tuple[Stride, ...] | None = None
+    kept: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarpWork:
+    """What one warp does over the whole kernel at the work size, the mean of sampled warps.
+
+    ``waits``: rounds of loads that the next one waits for, because a store between them may change what it reads or its
+    address is loaded; ``streams``: rounds of loads in loops without stores, many of which are on their way at once.
+    ``fp32``, ``fp64``, ``special``, ``integer``: instructions by the unit that executes them. ``active``: the share of
+    the launched warps that have a thread with work.
+    """
+
+    accesses: tuple[WarpAccess, ...]
+    waits: float
+    streams: float
+    fp32: float
+    fp64: float
+    special: float
+    integer: float
+    active: float
+    shared_cycles: float = 0.0
+    """Cycles of shared memory for the tiles of a block: one an access, times its bank conflicts."""
+
+    @property
+    def instructions(self) -> float:
+        """All instructions of a warp."""
+        memory = sum(access.executions for access in self.accesses)
+        return memory + self.fp32 + self.fp64 + self.special + self.integer
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelFeatures:
     """Everything that the cost models need of one kernel: trace results at the trace size, counts at the work size.
@@ -276,6 +343,8 @@ class KernelFeatures:
     notes: tuple[str, ...] = ()
     """Assumptions and findings in words."""
     machine: TraceMachine = TraceMachine()
+    warp_work: WarpWork | None = None
+    """What the model ``hierarchy`` reads; None where nobody asked for it."""
 
     @property
     def block_threads(self) -> int:

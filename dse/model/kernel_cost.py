@@ -49,10 +49,19 @@ class ParallelismCost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartCost:
+    """A part of the device and the time that the kernel would take if only that part limited it."""
+
+    part: str
+    time_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KernelCost:
     """The predicted cost of one kernel on one device.
 
-    ``cgpredict`` fills everything; ``memory_pipeline`` knows no warp parallelism (``parallelism`` None).
+    ``cgpredict`` fills everything but ``parts``; ``memory_pipeline`` and ``hierarchy`` have no MWP and CWP
+    (``parallelism`` None). ``parts``: of ``hierarchy``, the time of each part of the device alone.
     ``resident_blocks`` and ``resident_warps``: B and N, of one SM. ``batch``: how often they are replaced, not rounded.
     ``sync_cycles``: the synchronisation cost of equation (23), reported and not part of ``time_s``. ``baseline``: what
     the simple cache model of equations (24) and (25) gives.
@@ -76,4 +85,5 @@ class KernelCost:
     shared_load_cycles: float = 0.0
     l2_miss_rate: float = 0.0
     baseline: ParallelismCost | None = None
+    parts: tuple[PartCost, ...] = ()
     notes: tuple[str, ...] = ()

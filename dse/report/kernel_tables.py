@@ -7,6 +7,8 @@ from rich.table import Table
 from dse.base.source import Span
 from dse.gpu.advise.advice import Advice
 from dse.gpu.advise.choose import Choice, total_s
+from dse.gpu.models.calibration import Calibration, JudgedFamily
+from dse.model.device import DEVICE_KEYS, Device, constant_value
 from dse.model.kernel import KernelFeatures, MemoryInstruction
 from dse.model.kernel_cost import KernelCost
 from dse.report.tables import NamesTable
@@ -28,27 +30,34 @@ def line_text(span: Span) -> str:
 
 
 def kernels_table(costs: Sequence[tuple[KernelFeatures, KernelCost]]) -> Table:
-    """Return one row a kernel: time, warp parallelism, bottleneck, the simple-cache baseline."""
+    """Return one row a kernel: time, what the model says of its warps, bottleneck, the simple-cache baseline."""
     table = _table()
-    for name in ("time", "MWP", "CWP"):
+    of_warps = any(cost.parallelism for _, cost in costs)
+    for name in ("time", *(("MWP", "CWP") if of_warps else ("warps",))):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("bottleneck", no_wrap=True)
-    for name in ("baseline", "L2 misses", "blocks"):
+    for name in (*(("baseline",) if of_warps else ()), "L2 misses", "blocks"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("kernel", overflow="fold")
     for features, cost in costs:
-        warp = cost.parallelism
+        own, simple = _of_warps(cost) if of_warps else ((str(cost.resident_warps),), ())
         table.add_row(
             seconds_text(cost.time_s),
-            f"{warp.mwp:.2f}" if warp else "",
-            f"{warp.cwp:.2f}" if warp else "",
+            *own,
             cost.bottleneck,
-            seconds_text(cost.baseline.time_s) if cost.baseline else "",
+            *simple,
             f"{100 * cost.l2_miss_rate:.2f} %",
             str(cost.blocks),
             f"{cost.kernel} (line {features.span.line})" if features.span.line else cost.kernel,
         )
     return table
+
+
+def _of_warps(cost: KernelCost) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return MWP and CWP, and the simple-cache baseline, empty where a cost has none."""
+    warp, simple = cost.parallelism, cost.baseline
+    own = (f"{warp.mwp:.2f}", f"{warp.cwp:.2f}") if warp else ("", "")
+    return own, (seconds_text(simple.time_s) if simple else "",)
 
 
 def instructions_table(instructions: Sequence[MemoryInstruction]) -> Table:
@@ -124,6 +133,66 @@ def choice_table(choice: Choice, *, with_host: bool) -> Table:
             "" if candidate.host_s is None else seconds_text(candidate.host_s),
             candidate.origin,
         )
+    return table
+
+
+def devices_table(devices: Sequence[Device]) -> Table:
+    """Return one row a device: what it is, and how many of its constants are assumptions."""
+    table = _table()
+    table.add_column("device", no_wrap=True)
+    for name in ("SMs", "MHz", "GB/s", "L2 KB", "memory GB", "constants", "assumed"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for device in devices:
+        bandwidth, l2, memory = device.dram_bandwidth_gb_s, device.l2_bytes, device.memory_bytes
+        table.add_row(
+            device.name,
+            str(device.sms),
+            f"{device.clock_mhz:g}",
+            f"{bandwidth:g}" if bandwidth else "",
+            f"{l2 / 1024:g}" if l2 else "",
+            f"{memory / (1 << 30):.1f}" if memory else "",
+            str(len(device.origins)),
+            str(sum(origin.assumed for origin in device.origins)),
+        )
+    return table
+
+
+def constants_table(device: Device) -> Table:
+    """Return one row a constant of a device: its value, whether it is assumed, and where it comes from."""
+    table = _table()
+    table.add_column("constant", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("source", overflow="fold")
+    for origin in device.origins:
+        value = constant_value(device, origin.key)
+        text = f"{value:.15g}" if isinstance(value, float | int) else ", ".join(f"{k} {v:g}" for k, v in value.items())
+        table.add_row(origin.key, text, "assumed" if origin.assumed else "", origin.source)
+    return table
+
+
+def rates_table(calibration: Calibration) -> Table:
+    """Return one row a fitted rate with its interval."""
+    table = _table()
+    table.add_column("constant", no_wrap=True)
+    for name in ("device file", "fitted", "from", "to (95 %)"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", overflow="fold")
+    for rate in calibration.fitted:
+        numbers = (f"{value:.4g}" for value in (rate.before, rate.value, rate.least, rate.most))
+        table.add_row(DEVICE_KEYS[rate.name], *numbers, "at the bound of the fit" if rate.at_bound else "")
+    return table
+
+
+def judged_table(judged: Sequence[JudgedFamily]) -> Table:
+    """Return one row a program that a fit to the others prices."""
+    table = _table()
+    table.add_column("program", no_wrap=True)
+    for name in ("times", "error before", "error", "rank correlation"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in judged:
+        before, after = f"{100 * one.error_before:.1f} %", f"{100 * one.error_after:.1f} %"
+        table.add_row(one.family, str(one.rows), before, after, f"{one.correlation:.2f}")
     return table
 
 

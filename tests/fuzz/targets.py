@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.fuzz import editor, native_bindings, native_calls, native_files, native_program, trace_files
+from tests.fuzz import editor, live_page, native_bindings, native_calls, native_files, native_program, trace_files
 from tests.fuzz.behaviour import fault_of
 from tests.fuzz.harness import Attack
 from tests.fuzz.hostile import NAMES, NUMBERS
@@ -113,7 +113,12 @@ FILES: tuple[FileTarget, ...] = (
         name="trace",
         file="net.trace",
         mutations=(mutate_bytes,),
-        commands=("trace --info net.trace", "estimate net.trace --weights w"),
+        commands=(
+            "trace --info net.trace",
+            "estimate net.trace --weights w --timeline t.json",
+            "estimate net.trace --weights w --timeline t.pftrace",
+            "why net.trace --weights w",
+        ),
     ),
     FileTarget(
         name="sdf3",
@@ -149,23 +154,18 @@ FILES: tuple[FileTarget, ...] = (
             ("scenario", "Scenarios/bakery.scenario"),
         )
     ),
-    FileTarget(
-        name="turnus-trace",
-        file="turnus.trace",
-        mutations=_XML,
-        commands=("trace --import turnus.trace --net turnus.net -o out.trace",),
-    ),
-    FileTarget(
-        name="turnus-packed",
-        file="turnus.tracez",
-        mutations=(mutate_bytes,),
-        commands=("trace --import turnus.tracez --net turnus.net -o out.trace",),
-    ),
-    FileTarget(
-        name="turnus-net",
-        file="turnus.net",
-        mutations=_TEXT,
-        commands=("trace --import turnus.trace --net turnus.net -o out.trace",),
+    *(
+        FileTarget(
+            name=f"turnus-{name}",
+            file=file,
+            mutations=mutations,
+            commands=(f"trace --import {trace} --net turnus.net -o out.trace",),
+        )
+        for name, file, mutations, trace in (
+            ("trace", "turnus.trace", _XML, "turnus.trace"),
+            ("packed", "turnus.tracez", (mutate_bytes,), "turnus.tracez"),
+            ("net", "turnus.net", _TEXT, "turnus.trace"),
+        )
     ),
     *(
         FileTarget(
@@ -200,6 +200,12 @@ FILES: tuple[FileTarget, ...] = (
         file="many.csv",
         mutations=_TEXT,
         commands=("estimate net.trace --mapping many.csv --weights w",),
+    ),
+    FileTarget(
+        name="measured-times",
+        file="times.csv",
+        mutations=_TEXT,
+        commands=("gpu calibrate gtx1080ti times.csv",),
     ),
     FileTarget(
         name="mapping-text",
@@ -279,17 +285,9 @@ FILES: tuple[FileTarget, ...] = (
         mutations=_TEXT,
         commands=(f"run {ACTORS}/smith_waterman/smith_waterman.xdf -i dna.txt --quiet",),
     ),
-    FileTarget(
-        name="project",
-        file=".project",
-        mutations=_XML,
-        commands=("check net.xdf", "check --all ."),
-    ),
-    FileTarget(
-        name="source-folders",
-        file=".classpath",
-        mutations=_XML,
-        commands=("check net.xdf", "check --all ."),
+    *(
+        FileTarget(name=name, file=file, mutations=_XML, commands=("check net.xdf", "check --all ."))
+        for name, file in (("project", ".project"), ("source-folders", ".classpath"))
     ),
     FileTarget(
         name="default-input",
@@ -365,7 +363,10 @@ _OPTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "--engine",
         ),
     ),
-    ("estimate net.trace --weights w", ("--buffers", "--clocks", "--mapping", "--release", "--platform", "--engine")),
+    (
+        "estimate net.trace --weights w",
+        ("--buffers", "--clocks", "--mapping", "--release", "--platform", "--engine", "--timeline"),
+    ),
     (
         "estimate camera.xml --engine reference",
         ("--iterations", "--processor", "--graph", "--weights", "--missing-weights"),
@@ -432,6 +433,7 @@ def arguments_at_random(rng: random.Random, folder: Path) -> str | None:
 TARGETS: dict[str, Attack] = {
     **{target.name: target.attack for target in FILES},
     "editor": editor.attack,
+    "live-page": live_page.attack,
     "study-values": study_values,
     "trace-contents": trace_files.attack,
     "native-files": native_files.attack,

@@ -219,6 +219,6 @@ def test_what_the_model_does_not_cover_is_refused_with_the_reason() -> None:
         MODEL.predict(gemm(1024), dataclasses.replace(TK1, delay_l2_cycles=None))
 
 
-def test_the_registry_knows_both_models() -> None:
-    assert KERNEL_COST_MODELS.names() == ("cgpredict", "memory_pipeline")
+def test_the_registry_knows_all_models() -> None:
+    assert KERNEL_COST_MODELS.names() == ("cgpredict", "hierarchy", "memory_pipeline")
     assert KERNEL_COST_MODELS.load("cgpredict") is MODEL

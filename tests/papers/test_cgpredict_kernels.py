@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.flows.gpu import KernelOptions, PredictedKernel, Prediction, PredictOptions, predict
+from dse.flows.gpu import KernelOptions, ModelOptions, PredictedKernel, Prediction, PredictOptions, predict
 
 KERNELS = Path(__file__).parent / "kernels"
 
@@ -16,7 +16,7 @@ def run(
     file: str, n: int, trace: int | None = None, *, advice: bool = False, block: tuple[int, int, int] | None = None
 ) -> Prediction:
     kernels = KernelOptions(path=str(KERNELS / file), defines=(("N", str(n)),), trace_size=trace, block=block)
-    return predict(PredictOptions(kernels=kernels, advice=advice))
+    return predict(PredictOptions(kernels=kernels, model=ModelOptions(name="cgpredict"), advice=advice))
 
 
 def only(prediction: Prediction) -> PredictedKernel:

@@ -3,7 +3,7 @@
 import argparse
 
 from dse.cli.option_types import option_integer, option_real
-from dse.gpu.default_device import DEFAULT_DEVICE
+from dse.gpu.default_device import DEFAULT_DEVICE, DEFAULT_MODEL
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -13,11 +13,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "          dse gpu predict gemm.c --device gtx1660s --block 16x16 --json\n"
         "          dse gpu predict --model memory_pipeline --device tesla-m2050 \\\n"
         "                  --requests 5 --transactions 1 --warps 6054 --launches 1000\n"
-        "          dse gpu choose gemm.c --devices jetson-tk1 h200 --fpga-ms 1180"
+        "          dse gpu choose gemm.c --devices jetson-tk1 h200 --fpga-ms 1180\n"
+        "          dse gpu devices gtx1660s\n"
+        "          dse gpu calibrate gtx1080ti measured.csv -o my-gtx1080ti.yaml"
     )
     verbs = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     _configure_predict(verbs.add_parser("predict", help="the time of every kernel of a C file, and why"))
     _configure_choose(verbs.add_parser("choose", help="GPUs, and given FPGA and CPU times, against each other"))
+    _configure_calibrate(verbs.add_parser("calibrate", help="rates of a device from measured times, with intervals"))
+    _configure_devices(verbs.add_parser("devices", help="the built-in devices, and where their constants come from"))
 
 
 def _configure_predict(parser: argparse.ArgumentParser) -> None:
@@ -48,16 +52,48 @@ def _configure_choose(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kernel", metavar="KERNEL.c", nargs="?", help="the C file")
+def _configure_calibrate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("device", metavar="D", help="device file, or the name of a built-in device, to start from")
+    parser.add_argument(
+        "measured",
+        metavar="MEASURED.csv",
+        help="columns benchmark, kernel, n, block_x, block_y, median_ms; gpu",
+    )
+    parser.add_argument(
+        "--kernels",
+        metavar="DIR",
+        default="",
+        help="C files of kernels that are not built in: file BENCHMARK.c, function KERNEL, size N",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE.yaml", help="write the device file with the fitted rates")
+    _add_output_arguments(parser)
+
+
+def _configure_devices(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "device", metavar="D", nargs="?", help="a device file or built-in device: all its constants, with their sources"
+    )
+    _add_output_arguments(parser)
+
+
+def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON document")
     parser.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help="print results only")
     parser.add_argument("--limit", metavar="NAME=N", action="append", default=argparse.SUPPRESS, help="raise a limit")
+
+
+def _add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kernel", metavar="KERNEL.c", nargs="?", help="the C file")
+    _add_output_arguments(parser)
     parser.add_argument("--function", metavar="F", help="only the kernels of this function")
     parser.add_argument(
         "--define", metavar="N=1024", nargs="+", action="extend", default=[], help="macros; they win over the file's"
     )
-    parser.add_argument("--block", metavar="32x32", help="threads in a block (default: 32x32, 256x1 for one loop)")
+    parser.add_argument(
+        "--block",
+        metavar="WxH",
+        help="threads of a block in x and y, x the innermost parallel loop (default: 32x32, 256x1 for one loop)",
+    )
     parser.add_argument(
         "--trace-size",
         type=option_integer,
@@ -78,7 +114,11 @@ def _add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tile", metavar="ARRAY", nargs="+", action="extend", default=[], help="arrays that are shared memory tiles"
     )
-    parser.add_argument("--model", default="cgpredict", help="cgpredict (default) or memory_pipeline")
+    parser.add_argument(
+        "--model",
+        default=DEFAULT_MODEL,
+        help="hierarchy (default), which real cards confirm best; cgpredict; memory_pipeline",
+    )
     parser.add_argument(
         "--read-cycle",
         choices=("timing", "measured"),

@@ -44,6 +44,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", metavar="D", help="predict: a device file, or the name of a built-in one")
     parser.add_argument(
-        "--threads", metavar="THxBL", help="predict: blocks x threads of an actor (default: what the device holds)"
+        "--threads", metavar="THxBL", help="predict: TH blocks of BL threads an actor (default: what it holds)"
     )
     add_run_arguments(parser, prefix="predict: ")

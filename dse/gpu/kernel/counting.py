@@ -45,7 +45,7 @@ def count_work(
 ) -> WorkCounts:
     """Count for the sizes of ``plan.kernel``; ``control`` are the branch and loop counts of the trace."""
     coordinates, active = sampled_lanes(plan.kernel, block, lanes, warps)
-    counter = _Counter(plan, control, coordinates, active)
+    counter = LaneWalk(plan, control, coordinates, active)
     counter.nodes(plan.nodes, active, np.ones(active.shape[0]), 0)
     n_warps = max(1, int(active.any(axis=1).sum()))
     return WorkCounts(
@@ -68,7 +68,7 @@ def sampled_lanes(
     total = int(np.prod(np.array(grid, dtype=object))) * per_block
     chosen = np.arange(min(total, warps))
     if total > warps:  # from both ends, so that a count that grows along the grid is met without bias
-        half = _spread(warps // 2, total, warps)
+        half = spread(warps // 2, total, warps)
         chosen = np.unique(np.concatenate([half, total - 1 - half]))
     in_block = (chosen % per_block)[:, None] * lanes + np.arange(lanes)[None, :]
     number = np.broadcast_to((chosen // per_block)[:, None], in_block.shape)
@@ -84,7 +84,7 @@ def sampled_lanes(
     return values, active
 
 
-def _spread(count: int, total: int, parts: int) -> np.ndarray:
+def spread(count: int, total: int, parts: int) -> np.ndarray:
     """Return one number in each of the first ``count`` of ``parts`` equal parts of ``total``, at another place in each.
 
     At the same place in each they would all be the same warp of a block, since both are powers of two as a rule.
@@ -95,7 +95,9 @@ def _spread(count: int, total: int, parts: int) -> np.ndarray:
 
 
 @dataclass(slots=True)
-class _Counter:
+class LaneWalk:
+    """A walk over a plan with the lanes of sampled warps side by side: who executes what, and how often."""
+
     plan: Plan
     control: np.ndarray
     known: dict[str, Vector | int | None]
@@ -126,22 +128,27 @@ class _Counter:
         for node in nodes:
             match node:
                 case Access():
-                    if node.site >= 0:
-                        self.accesses[node.site] += here
+                    self.access(node, mask, weight, here)
                 case Operations():
                     self.operations[node.site] += here
                 case Barrier():
                     self.barriers[node.site] += here
                 case Store():
-                    self._store(node, mask)
+                    self.store(node, mask, weight)
                 case Branch():
                     self._branch(node, mask, weight, depth)
                 case Loop():
-                    self._loop(node, mask, weight, depth)
+                    self.loop(node, mask, weight, depth)
                 case WhileLoop():
                     self._while(node, mask, weight, depth)
 
-    def _store(self, store: Store, mask: Vector) -> None:
+    def access(self, access: Access, _mask: Vector, _weight: np.ndarray, here: float) -> None:
+        """Count a memory instruction, executed ``here`` times by all sampled warps together."""
+        if access.site >= 0:
+            self.accesses[access.site] += here
+
+    def store(self, store: Store, mask: Vector, _weight: np.ndarray) -> None:
+        """Note the value that a scalar has from here on."""
         if store.indices:
             return
         value = self.value(store.value) if store.value is not None else None
@@ -164,7 +171,8 @@ class _Counter:
             if lanes.any():
                 self.nodes(nodes, lanes, weight, depth)
 
-    def _loop(self, loop: Loop, mask: Vector, weight: np.ndarray, depth: int) -> None:
+    def loop(self, loop: Loop, mask: Vector, weight: np.ndarray, depth: int) -> None:
+        """Walk the body of a loop: once with its trips as a weight, or for some of its values."""
         low, high = self.value(loop.low), self.value(loop.high)
         name = loop.variable.name
         self._forget(loop.body)
@@ -179,14 +187,18 @@ class _Counter:
         first = np.broadcast_to(np.asarray(low, dtype=np.int64), mask.shape)
         trips = np.maximum(0, (np.broadcast_to(np.asarray(high), mask.shape) - first) // loop.step + 1)
         trips = np.where(mask, trips, 0)
-        longest = trips.max(axis=1) if trips.size else np.zeros(0)
-        if not self._matters(loop):
-            self.known[name] = None
-            self.nodes(loop.body, trips > 0, weight * longest, depth)
-        else:
-            self._follow(loop, first, trips, weight, depth)
+        self.rounds(loop, first, trips, weight, depth)
         self._forget(loop.body)
         self.known.pop(name, None)
+
+    def rounds(self, loop: Loop, first: Vector, trips: Vector, weight: np.ndarray, depth: int) -> None:
+        """Walk the rounds of a loop, of which each lane has ``trips`` from its value ``first`` on."""
+        if self._matters(loop):
+            self._follow(loop, first, trips, weight, depth)
+            return
+        longest = trips.max(axis=1) if trips.size else np.zeros(0)
+        self.known[loop.variable.name] = None
+        self.nodes(loop.body, trips > 0, weight * longest, depth)
 
     def _follow(self, loop: Loop, first: Vector, trips: Vector, weight: np.ndarray, depth: int) -> None:
         """Count a loop's values one by one, or evenly spaced ones that stand for those around them."""

@@ -8,8 +8,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dse.gpu.kernel.transpose import index_expressions, mentions
-from dse.model.kernel import ACCESS_CLASSES, ByClass, Kernel, KernelFeatures, MemoryInstruction, SharedMemory
+from dse.model.kernel import (
+    ACCESS_CLASSES,
+    SECTOR_BYTES,
+    ByClass,
+    Kernel,
+    KernelFeatures,
+    MemoryInstruction,
+    SharedMemory,
+    WarpWork,
+)
 from dse.program.ir import ForEach, If, Index, Stmt, While
+
+LANES = 32
 
 
 def tiled(kernel: Kernel, features: KernelFeatures) -> KernelFeatures | None:
@@ -41,6 +52,35 @@ def tiled(kernel: Kernel, features: KernelFeatures) -> KernelFeatures | None:
         instructions=tuple(left),
         cache_accesses=sum(m.accesses for m in left),
         cache_misses=sum(m.misses for m in left),
+        warp_work=None if features.warp_work is None else _tiled_work(features.warp_work, width, shared),
+    )
+
+
+def _tiled_work(work: WarpWork, width: int, shared: SharedMemory) -> WarpWork:
+    """Return the work of a warp whose innermost loads come from tiles of ``width`` by ``width``.
+
+    A warp loads one element a thread of each tile, a row after the other; its sum stays in a register, since no tile
+    can be the same memory. It waits for the loads of each tile and at the barriers around them.
+    """
+    in_loop = [a for a in work.accesses if not a.is_store]
+    trips = max((a.executions for a in in_loop), default=0.0)
+    inner = [a for a in in_loop if a.executions == trips]
+    rows = LANES / min(width, LANES)
+    loads = tuple(
+        replace(
+            access,
+            executions=access.executions / width,
+            lines=rows,
+            sectors=rows * max(1.0, min(width, LANES) * access.element_bytes / SECTOR_BYTES),
+        )
+        for access in inner
+    )
+    others = tuple(a for a in work.accesses if a.executions != trips)
+    return replace(
+        work,
+        accesses=(*loads, *others),
+        waits=max(0.0, work.waits - trips) + 2 * shared.tiles,
+        shared_cycles=shared.reads.constant + shared.reads.coalesced + LANES * shared.reads.uncoalesced,
     )
 
 

@@ -6,6 +6,7 @@ KERNEL_COST_MODELS = Registry(
     "kernel cost model",
     {
         "cgpredict": "dse.gpu.models.cgpredict:MODEL",
+        "hierarchy": "dse.gpu.models.hierarchy:MODEL",
         "memory_pipeline": "dse.gpu.models.memory_pipeline:MODEL",
     },
 )

@@ -7,6 +7,7 @@ The trace size gives ``d_M``, hits, misses and classes of access; the work size 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from dse.gpu.kernel.instructions import OperationCount, expression_key
 from dse.gpu.kernel.plan import Access, Operations, Plan, plan_of, sub_nodes
 from dse.gpu.kernel.steering import needed_names
 from dse.gpu.trace.execute import MAX_STEPS, TraceResult, execute, execute_briefly, execute_quickly
+from dse.gpu.trace.warp_work import warp_work
 from dse.model.kernel import (
     ACCESS_CLASSES,
     AccessClass,
@@ -28,6 +30,7 @@ from dse.model.kernel import (
     MemoryInstruction,
     SharedMemory,
     TraceMachine,
+    WarpWork,
 )
 from dse.program.ir import Binary, Cast, Const, Declare, ForEach, Index, Load, Unary
 from dse.program.walk import sub_statements
@@ -54,25 +57,22 @@ def kernel_features(
     max_steps: int = MAX_STEPS,
     compiled: bool | None = None,
     briefly: bool = False,
+    with_warp_work: bool = False,
 ) -> KernelFeatures:
     """Return the features of a kernel given at its work size and at its trace size (the same one for no extrapolation).
 
     ``compiled`` as in ``execute``, None: what is quicker; ``briefly``: with ``execute_briefly``.
+    ``with_warp_work``: also the lines and sectors of each access at the work size, which only ``hierarchy`` reads.
 
     Raises ModelNotApplicable where the trace cannot be executed or the two sizes do not belong together.
     """
     shape = _checked_block(work, block)
-    plan, small = plan_of(work, promote=promote_accumulators), plan_of(trace, promote=promote_accumulators)
-    if len(plan.accesses) != len(small.accesses) or plan.n_controls != small.n_controls:
-        raise ModelNotApplicable(
-            f"{work.name} is another program at the trace size", span=work.span, expected="give a larger --trace-size"
-        )
+    plan, small = _plans(work, trace, promote_accumulators)
     if briefly:
         result = execute_briefly(small, shape, machine, batches=batches)
-    elif compiled is None:
-        result = execute_quickly(small, shape, machine, batches=batches, max_steps=max_steps)
     else:
-        result = execute(small, shape, machine, batches=batches, max_steps=max_steps, compiled=compiled)
+        how = execute_quickly if compiled is None else partial(execute, compiled=compiled)
+        result = how(small, shape, machine, batches=batches, max_steps=max_steps)
     counts = count_work(plan, shape, result.control, lanes=machine.warp_lanes)
     charged = _Charged.of(plan, result, counts)
     return KernelFeatures(
@@ -100,6 +100,53 @@ def kernel_features(
         dependences=(*work.dependences, *_races(small, result)),
         notes=tuple(_notes(plan, counts)),
         machine=machine,
+        warp_work=_warp_work(plan, shape, result, machine) if with_warp_work else None,
+    )
+
+
+def _plans(work: Kernel, trace: Kernel, promote: bool) -> tuple[Plan, Plan]:
+    """Return the plans of a kernel at both sizes. Raises ModelNotApplicable where they are not of one program."""
+    plan, small = plan_of(work, promote=promote), plan_of(trace, promote=promote)
+    if len(plan.accesses) != len(small.accesses) or plan.n_controls != small.n_controls:
+        raise ModelNotApplicable(
+            f"{work.name} is another program at the trace size", span=work.span, expected="give a larger --trace-size"
+        )
+    return plan, small
+
+
+def _warp_work(plan: Plan, shape: tuple[int, int, int], result: TraceResult, machine: TraceMachine) -> WarpWork:
+    return warp_work(plan, shape, result.control, lanes=machine.warp_lanes)
+
+
+def light_features(work: Kernel, block: tuple[int, int, int]) -> KernelFeatures:
+    """Return what the model ``hierarchy`` needs of a kernel at its work size, without a trace: in milliseconds.
+
+    Classes of access, misses and instructions are empty; loops whose ends depend on data have no rounds.
+    """
+    shape, plan = _checked_block(work, block), plan_of(work)
+    extents = tuple(p.extent for p in work.parallel)
+    return KernelFeatures(
+        kernel=work.name,
+        function=work.function,
+        path=work.path,
+        span=work.span,
+        how_parallel=work.how_parallel,
+        block=shape,
+        extents=extents,
+        trace_extents=extents,
+        sizes=work.sizes,
+        trace_sizes=work.sizes,
+        blocks=_blocks(work, shape),
+        trace_batches=0,
+        element_bytes=DEFAULT_ELEMENT_BYTES,
+        dram=ByClass(),
+        per_warp=ByClass(),
+        mix=InstructionMix(),
+        instructions=(),
+        transactions=1.0,
+        cache_accesses=0,
+        cache_misses=0,
+        warp_work=warp_work(plan, shape, np.zeros((max(1, plan.n_controls), 3))),
     )
 
 

@@ -8,6 +8,7 @@ from dse.cli.gpu import parse_block, parse_define
 from dse.cli.main import main
 
 KERNELS = Path(__file__).resolve().parents[2] / "papers" / "kernels"
+PAPER = ("--model", "cgpredict")
 SYRK, GEMM = str(KERNELS / "syrk.c"), str(KERNELS / "gemm.c")
 
 
@@ -35,7 +36,7 @@ def document(capsys: pytest.CaptureFixture[str], *command: str) -> dict[str, obj
 
 
 def test_predict_json_has_the_documented_keys(capsys: pytest.CaptureFixture[str]) -> None:
-    found = document(capsys, "gpu", "predict", SYRK, "--define", "N=256", "--json", "--sensitivity")
+    found = document(capsys, "gpu", "predict", SYRK, "--define", "N=256", "--json", "--sensitivity", *PAPER)
     assert found["time_s"] > 0  # type: ignore[operator]
     assert {"mwp", "cwp", "bottleneck", "instructions", "kernels", "assumed", "sensitivity"} <= set(found)
     instructions = found["instructions"]
@@ -83,7 +84,7 @@ def test_devices_may_stand_before_the_file(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_predict_prints_where_and_why(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["gpu", "predict", SYRK, "--define", "N=256"]) == 0
+    assert main(["gpu", "predict", SYRK, "--define", "N=256", *PAPER]) == 0
     out = capsys.readouterr().out
     for text in (
         "memory: MWP",
@@ -97,6 +98,39 @@ def test_predict_prints_where_and_why(capsys: pytest.CaptureFixture[str]) -> Non
     assert "transposed" not in capsys.readouterr().out
 
 
+def test_the_model_for_real_cards_is_the_default_and_says_what_each_part_takes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["gpu", "predict", SYRK, "--define", "N=256", "--device", "gtx1080-ti"]) == 0
+    out = capsys.readouterr().out
+    for text in (
+        "on gtx1080ti",
+        "the most time goes to load-store units",
+        "assumed of gtx1080ti: latency_cycles.memory",
+    ):
+        assert text in out
+    found = document(capsys, "gpu", "predict", SYRK, "--define", "N=256", "--no-advice", "--json")
+    assert (found["model"], found["mwp"]) == ("hierarchy", None)
+    parts = [part["part"] for part in found["kernels"][0]["parts"]]  # type: ignore[index]
+    assert parts == ["load-store units", "stores in L2", "DRAM bandwidth", "latency", "arithmetic and issue"]
+
+
+def test_devices_are_listed_and_each_constant_has_its_source(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, "gpu", "devices", "--json")
+    listed = [device["name"] for device in found["devices"]]  # type: ignore[attr-defined]
+    assert {"tesla-c2075", "gtx1080ti", "rtx2070s", "a100", "h100"} <= set(listed)
+    assert main(["gpu", "devices"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:]] == listed
+    assert main(["gpu", "devices", "RTX2070-SUPER"]) == 0
+    out = capsys.readouterr().out
+    assert "load_store.load_line" in out
+    assert "assumed" in out
+    one = document(capsys, "gpu", "devices", "gtx1080-ti", "--json")
+    values = {c["constant"]: c["value"] for c in one["constants"]}  # type: ignore[attr-defined]
+    assert (one["name"], values["throughput.fp64"], values["load_store.load_line"]) == ("gtx1080ti", 4, 0)
+    assert values["bank_conflicts"] == {"constant": 1, "coalesced": 1, "uncoalesced": 32}
+
+
 def test_several_kernels_are_summed(capsys: pytest.CaptureFixture[str]) -> None:
     found = document(capsys, "gpu", "predict", str(KERNELS / "mvt.c"), "--define", "N=512", "--no-advice", "--json")
     kernels = found["kernels"]
@@ -106,7 +140,7 @@ def test_several_kernels_are_summed(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_more_multiprocessors_are_quicker_and_say_that_it_is_an_extension(capsys: pytest.CaptureFixture[str]) -> None:
-    found = document(capsys, "gpu", "predict", GEMM, "--device", "gtx1660s", "--no-advice", "--json")
+    found = document(capsys, "gpu", "predict", GEMM, "--device", "gtx1660s", "--no-advice", "--json", *PAPER)
     (kernel,) = found["kernels"]  # type: ignore[misc]
     assert any("extension" in note for note in kernel["notes"])
     assert found["time_s"] < 0.24  # type: ignore[operator]

@@ -1,0 +1,1 @@
+"""Predicted times of GPU kernels beside measured ones."""

@@ -1,0 +1,401 @@
+"""The memory hierarchy of a card, level by level: what a kernel asks of each part, and which parts limit its time.
+
+Each part of the device serves what the warps ask of it at its own rate, and a warp waits for its own loads. The demand
+(``demand_of``) is counted from the kernel alone and the facts of the device; the rates (``Rates``) price it:
+
+* Load-store unit, of each multiprocessor: lines of 128 and sectors of 32 bytes of each warp access. That an access
+  takes this unit as often as it has distinct lines or sectors is the memory structural stall of GCoM (Lee et al., ISCA
+  2022). Shared memory takes it a cycle for each bank conflict.
+* L2 cache, of the whole device: sectors that stores write, entirely or in part.
+* DRAM: bytes through the caches against the bandwidth, as in the roofline (Williams et al., CACM 52(4), 2009); the
+  bytes are distinct sectors of the blocks that are resident at once (a wave), again for each wave where L2 cannot keep
+  them. The batches of misses that a wave has on its way at once are the idea of MDM (Wang et al., MICRO 2020).
+* Latency: the loads of one warp that wait for each other, times the waves of resident blocks: the latency-bound leg of
+  the occupancy roofline (Lemeire et al., PDP 2016; Volkov, UCB/EECS-2016-143).
+* Issue slots and arithmetic units at their rates: as in PPT-GPU (Arafa et al., SC 2021) and the computational
+  structural stalls of GCoM, for float, double and special functions apart.
+
+The parts work at the same time. ``time = (sum t_i ** P) ** (1 / P)`` is between their maximum (perfect overlap) and
+their sum (none). Multiprocessors run whole blocks, and the busiest one decides, which GCoM calls idle stalls; blocks
+that are replaced drain. P, and the form of both, are ours. No equation here is copied: each is written for what can be
+counted from the source, without a compiler or a simulator.
+"""
+
+import math
+from dataclasses import dataclass, fields
+
+from dse.gpu.models.seam import refuse
+from dse.model.device import Device
+from dse.model.kernel import LINE_BYTES, SECTOR_BYTES, KernelFeatures, Stride, WarpAccess, WarpWork
+from dse.model.kernel_cost import Applicability, Bottleneck, KernelCost, PartCost
+
+_NAME = "hierarchy"
+BURST_BYTES = 64
+"""What DRAM moves for a single sector: a burst of GDDR5X and GDDR6. An assumption for other memories."""
+REGISTERS = 32
+"""Registers of a thread, where nobody compiled it: what small kernels of PolyBench have. An assumption."""
+OVERLAP = 16.0
+"""Loads of a loop without stores that are on their way at once: compilers unroll such loops. An assumption."""
+P = 2.0
+"""Of the soft maximum."""
+DRAIN_CYCLES = 200.0
+"""Of replacing a block while the others of its multiprocessor run, divided by their number squared. Fitted, our own."""
+KEPT = 0.7
+"""The share of L2 that keeps what is used again. An assumption."""
+STEEPNESS = 4.0
+"""How sharply a cache that is too small starts to miss."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """What one launch asks of each part. The first four are of the busiest multiprocessor, the next of the device."""
+
+    load_lines: float
+    load_sectors: float
+    store_lines: float
+    shared_cycles: float
+    whole_sectors: float
+    partial_sectors: float
+    lone_sectors: float
+    waits: float
+    """Latencies that the slowest chain of resident warps waits for, one after the other."""
+    dram_bytes: float
+    issue_cycles: float
+    """Of the busiest multiprocessor, by its fullest unit."""
+    drain_cycles: float
+    blocks: int
+    resident_blocks: int
+    resident_warps: int
+    waves: float
+    limit: str
+    """What limits the resident blocks, in words."""
+    unit: str
+    """The fullest unit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """The constants that price a demand, in cycles; the names are those of Device. ``bytes_per_cycle``: of the DRAM."""
+
+    load_line_cycles: float
+    load_sector_cycles: float
+    store_line_cycles: float
+    store_whole_cycles: float
+    store_partial_cycles: float
+    store_lone_cycles: float
+    latency_memory_cycles: float
+    dram_efficiency: float
+    bytes_per_cycle: float
+
+    @classmethod
+    def of(cls, device: Device) -> "Rates":
+        """Return those of a device. Raises ``FormatError`` for one that lacks a constant."""
+        own = {f.name: device.require(f.name, _NAME) for f in fields(cls) if f.name != "bytes_per_cycle"}
+        return cls(**own, bytes_per_cycle=device.require("dram_bandwidth_gb_s", _NAME) * 1e9 / device.clock_hz)
+
+
+def part_cycles(demand: Demand, rates: Rates) -> tuple[float, float, float, float, float]:
+    """Return the cycles of load-store unit, L2, DRAM, latency and issue, each as if it were alone."""
+    return (
+        demand.load_lines * rates.load_line_cycles
+        + demand.load_sectors * rates.load_sector_cycles
+        + demand.store_lines * rates.store_line_cycles
+        + demand.shared_cycles,
+        demand.whole_sectors * rates.store_whole_cycles
+        + demand.partial_sectors * rates.store_partial_cycles
+        + demand.lone_sectors * rates.store_lone_cycles,
+        demand.dram_bytes / (rates.bytes_per_cycle * rates.dram_efficiency),
+        demand.waits * rates.latency_memory_cycles,
+        demand.issue_cycles,
+    )
+
+
+def total_cycles(demand: Demand, rates: Rates) -> float:
+    """Return the cycles of a launch."""
+    together = sum(cycles**P for cycles in part_cycles(demand, rates)) ** (1 / P)
+    return float(together) + demand.drain_cycles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Residence:
+    """Blocks on one multiprocessor: as many as fit, and what limits them."""
+
+    blocks: int
+    limit: str
+
+
+def residence(features: KernelFeatures, device: Device) -> Residence:
+    """Return how many blocks fit: the occupancy rules of the CUDA C Programming Guide, with registers."""
+    warps = -(-features.block_threads // device.warp)
+    threads = int(device.require("threads_per_sm", _NAME))
+    limits = [
+        (int(device.require("blocks_per_sm", _NAME)), "blocks a multiprocessor"),
+        (threads // device.warp // warps, "threads a multiprocessor"),
+        (int(device.require("registers_per_sm", _NAME)) // (REGISTERS * device.warp * warps), "registers"),
+    ]
+    if features.shared is not None and features.shared.bytes_per_block > 0:
+        held = int(device.require("shared_bytes", _NAME))
+        limits.append((held // features.shared.bytes_per_block, "shared memory"))
+    blocks, limit = min(limits)
+    return Residence(blocks=blocks, limit=limit)
+
+
+def demand_of(features: KernelFeatures, device: Device, launches: int = 1) -> Demand:
+    """Return what one of ``launches`` launches asks of the parts of a device."""
+    work = features.warp_work
+    assert work is not None, "the caller asks for the work of a warp"
+    room, sms = residence(features, device), device.sms
+    blocks = features.blocks
+    most = -(-blocks // sms)  # of the busiest multiprocessor
+    uneven = most * sms / blocks if most <= 4 * room.blocks else 1.0
+    warps = blocks * -(-features.block_threads // device.warp) * work.active
+    mine = uneven * warps / sms
+    asked = _of_a_warp(work)
+    waves = math.ceil(blocks / (room.blocks * sms))
+    cycles, unit = _busiest_unit(work, device)
+    return Demand(
+        load_lines=mine * asked[0],
+        load_sectors=mine * asked[1],
+        store_lines=mine * asked[2],
+        shared_cycles=mine * work.shared_cycles,
+        whole_sectors=uneven * warps * asked[3],
+        partial_sectors=uneven * warps * asked[4],
+        lone_sectors=uneven * warps * asked[5],
+        waits=waves * (work.waits + work.streams / OVERLAP),
+        dram_bytes=_dram_bytes(features, device, min(blocks, room.blocks * sms), launches),
+        issue_cycles=mine * cycles,
+        drain_cycles=most + (DRAIN_CYCLES * most / room.blocks**2 if blocks > room.blocks * sms else 0.0),
+        blocks=blocks,
+        resident_blocks=min(room.blocks, most),
+        resident_warps=min(room.blocks, most) * -(-features.block_threads // device.warp),
+        waves=waves,
+        limit=room.limit if most > room.blocks else "blocks of the kernel",
+        unit=unit,
+    )
+
+
+def _of_a_warp(work: WarpWork) -> tuple[float, ...]:
+    """Return the lines and sectors that a warp loads, the lines that it stores, its whole, partial and lone sectors."""
+    totals = [0.0] * 6
+    for access in work.accesses:
+        times = access.executions
+        if not access.is_store:
+            totals[0] += times * access.lines
+            totals[1] += times * access.sectors
+            continue
+        for at, count in enumerate((access.lines, access.whole, access.partial, access.lone), 2):
+            totals[at] += times * count
+    return tuple(totals)
+
+
+def _busiest_unit(work: WarpWork, device: Device) -> tuple[float, str]:
+    """Return the cycles of the unit of a multiprocessor that one warp's instructions take longest, and its name."""
+    lanes = float(device.warp)
+    units = (
+        (work.instructions / device.require("issue_per_cycle", _NAME), "issue slots"),
+        ((work.fp32 + work.integer) * lanes / device.require("fp32_lanes", _NAME), "float units"),
+        (work.fp64 * lanes / device.require("fp64_lanes", _NAME), "double units"),
+        (work.special * lanes / device.require("special_lanes", _NAME), "special function units"),
+    )
+    return max(units)
+
+
+# DRAM -----------------------------------------------------------------------------------------------------------------
+
+
+def _dram_bytes(features: KernelFeatures, device: Device, resident: int, launches: int) -> float:
+    """Return the bytes that one launch moves between DRAM and L2. ``resident``: blocks of a wave on the device.
+
+    Blocks that follow each other in x start together and share what they read. Those of other rows of the grid started
+    at other times and are at other rounds of their loops, so that they share only what L2 keeps.
+    """
+    work = features.warp_work
+    assert work is not None, "the caller asks for the work of a warp"
+    l2, blocks = device.require("l2_bytes", _NAME), features.blocks
+    marching = tuple(a for a in work.accesses if any(s.axis == "loop" for s in a.strides or ()))
+    standing = tuple(a for a in work.accesses if a not in marching)
+    cold = _touched(work.accesses, _Box.of_grid(features))
+    by_waves = blocks / resident * _touched(standing, _Box.of_wave(features, resident))
+    in_row = _blocks_in_row(features, resident)
+    by_rows = blocks / in_row * _touched(marching, _Box.of_wave(features, in_row))
+    moved = cold + _missing(cold, l2) * max(0.0, by_waves + by_rows - cold) + _thrashed(features, resident, l2)
+    return moved * _missing(cold, KEPT * l2) if launches > 1 else moved
+
+
+def _blocks_in_row(features: KernelFeatures, resident: int) -> int:
+    """Return how many resident blocks stand beside each other in x."""
+    return min(resident, -(-features.extents[0] // features.block[0])) if features.extents else 1
+
+
+def _missing(size: float, cache: float) -> float:
+    """Return the share of uses that miss in a cache of which ``size`` bytes are in use: a smooth step at its size."""
+    return 1 / (1 + (cache / size) ** STEEPNESS) if size > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """Threads in x, y and z."""
+
+    x: float
+    y: float
+    z: float
+
+    @classmethod
+    def of_grid(cls, features: KernelFeatures) -> "_Box":
+        """Return all threads."""
+        return cls(*(float(n) for n in (*features.extents, 1, 1, 1)[:3]))
+
+    @classmethod
+    def of_wave(cls, features: KernelFeatures, resident: int) -> "_Box":
+        """Return the threads of some consecutive blocks, x first."""
+        extents = (*features.extents, 1, 1, 1)[:3]
+        sizes, left = [], float(resident)
+        for extent, edge in zip(extents, features.block, strict=True):
+            sizes.append(min(float(extent), max(1.0, left) * edge))
+            left = max(1.0, left / max(1, -(-extent // edge)))
+        return cls(*sizes)
+
+    def count(self, stride: Stride) -> float:
+        """Return the steps along an axis."""
+        match stride.axis:
+            case "x":
+                return min(self.x, stride.count)
+            case "y":
+                return min(self.y, stride.count)
+            case "z":
+                return min(self.z, stride.count)
+            case "loop":
+                return stride.count
+
+
+def _touched(accesses: tuple[WarpAccess, ...], box: _Box, *, at_once: bool = False) -> float:
+    """Return the distinct bytes of all accesses of the threads in a box, in whole sectors.
+
+    Accesses of an array with the same strides, as those of a stencil, touch the same. ``at_once``: in one round of all
+    loops, in whole lines.
+    """
+    found: dict[tuple[str, tuple[Stride, ...] | None], float] = {}
+    sizes: dict[str, float] = {}
+    for access in accesses:
+        key = access.array, None if access.strides is None else tuple(s for s in access.strides if s.bytes)
+        found[key] = max(found.get(key, 0.0), _bytes_of(access, box, at_once=at_once))
+        sizes[access.array] = float(access.array_bytes)
+    by_array = dict.fromkeys(sizes, 0.0)
+    for (array, _), size in found.items():
+        by_array[array] += size
+    return sum(min(size, sizes[array]) for array, size in by_array.items())
+
+
+def _bytes_of(access: WarpAccess, box: _Box, *, at_once: bool) -> float:
+    """Return the distinct bytes of an access: runs of neighbouring bytes, times the strides too long to join them."""
+    if access.strides is None:
+        return float(access.array_bytes)
+    unit = LINE_BYTES if at_once else SECTOR_BYTES
+    run, pieces = float(access.element_bytes), 1.0
+    moving = [s for s in access.strides if s.bytes and not (at_once and s.axis == "loop")]
+    for stride in sorted(moving, key=lambda s: abs(s.bytes)):
+        step, count = abs(stride.bytes), box.count(stride)
+        if step <= max(run, unit) and pieces == 1.0:
+            run += step * (count - 1)
+        else:
+            pieces *= count
+    return min(float(access.array_bytes), pieces * math.ceil(run / unit) * unit)
+
+
+def _thrashed(features: KernelFeatures, resident: int, l2: float) -> float:
+    """Return the bytes that come again because lines do not live in L2 until the next round of a loop uses them.
+
+    ``resident``: blocks on the device. Each row of them has lines of its own alive.
+    """
+    work = features.warp_work
+    assert work is not None, "the caller asks for the work of a warp"
+    in_row = _blocks_in_row(features, resident)
+    row = _Box.of_wave(features, in_row)
+    missing, extra = _missing(resident / in_row * _touched(work.accesses, row, at_once=True), l2), 0.0
+    for access in work.accesses:
+        inner = access.strides[0] if access.strides else None
+        if inner is None or inner.axis != "loop" or not 0 < abs(inner.bytes) < SECTOR_BYTES:
+            continue
+        lines = _bytes_of(access, row, at_once=True) / LINE_BYTES
+        rounds = math.prod(s.count for s in access.strides or () if s.axis == "loop")
+        extra += max(0.0, lines * rounds * BURST_BYTES - _bytes_of(access, row, at_once=False))
+    return missing * features.blocks / in_row * extra
+
+
+# The seam -------------------------------------------------------------------------------------------------------------
+
+
+class Hierarchy:
+    """The model behind the seam."""
+
+    name = _NAME
+    paper = "own, from GCoM (2022), MDM (2020), PPT-GPU (2021), the occupancy roofline (2016)"
+    constants: tuple[str, ...] = (
+        *(f.name for f in fields(Rates) if f.name != "bytes_per_cycle"),
+        *("dram_bandwidth_gb_s", "l2_bytes", "threads_per_sm", "blocks_per_sm", "registers_per_sm"),
+        *("issue_per_cycle", "fp32_lanes", "fp64_lanes", "special_lanes", "kernel_start_us"),
+    )
+
+    def applies(self, features: KernelFeatures, device: Device) -> Applicability:
+        """Return whether one block fits on a multiprocessor and the kernel has work for a warp."""
+        if device.threads_per_block is not None and features.block_threads > device.threads_per_block:
+            why = f"a block of {features.block_threads} threads; the device takes {device.threads_per_block}"
+            return Applicability(applies=False, reason=why)
+        room = residence(features, device)
+        if room.blocks == 0:
+            why = f"no block fits on a multiprocessor (limited by {room.limit})"
+            return Applicability(applies=False, reason=why)
+        if features.warp_work is None or features.warp_work.instructions <= 0:
+            return Applicability(applies=False, reason="it executes no instruction")
+        return Applicability(applies=True)
+
+    def predict(self, features: KernelFeatures, device: Device) -> KernelCost:
+        """Return the predicted cost of one launch of a kernel."""
+        refuse(self, features, device)
+        rates, demand = Rates.of(device), demand_of(features, device)
+        parts = part_cycles(demand, rates)
+        time_s = total_cycles(demand, rates) / device.clock_hz + device.require("kernel_start_us", _NAME) * 1e-6
+        bottleneck, reason = _why(demand, parts)
+        return KernelCost(
+            model=self.name,
+            kernel=features.kernel,
+            device=device.name,
+            time_s=time_s,
+            cycles=time_s * device.clock_hz,
+            bottleneck=bottleneck,
+            reason=reason,
+            resident_blocks=demand.resident_blocks,
+            resident_warps=demand.resident_warps,
+            blocks=features.blocks,
+            batch=demand.waves,
+            l2_miss_rate=features.miss_rate,
+            parts=tuple(
+                PartCost(part=part, time_s=cycles / device.clock_hz) for part, cycles in zip(_PARTS, parts, strict=True)
+            ),
+            notes=(*features.notes, f"{REGISTERS} registers a thread are assumed"),
+        )
+
+
+MODEL = Hierarchy()
+_PARTS = ("load-store units", "stores in L2", "DRAM bandwidth", "latency", "arithmetic and issue")
+_KINDS: tuple[Bottleneck, ...] = ("memory", "memory", "memory", "parallelism", "compute")
+
+
+def _why(demand: Demand, parts: tuple[float, ...]) -> tuple[Bottleneck, str]:
+    """Return the part that takes longest, and what the others take of its time, in words."""
+    first = max(range(len(parts)), key=lambda k: parts[k])
+    words = (
+        "lines and sectors of its accesses",
+        "sectors that it writes",
+        f"{demand.dram_bytes / 1e6:.4g} MB",
+        f"{demand.waits:.4g} loads that wait for each other",
+        demand.unit,
+    )
+    others = ", ".join(
+        f"{name} {100 * cycles / (parts[first] or 1.0):.0f} %"
+        for k, (name, cycles) in enumerate(zip(_PARTS, parts, strict=True))
+        if k != first and cycles > 0.005 * parts[first]
+    )
+    held = f"{demand.resident_warps} resident warps (limited by {demand.limit})"
+    beside = f"; in proportion to it {others}" if others else ""
+    return _KINDS[first], f"the most time goes to {_PARTS[first]}: {words[first]}; {held}{beside}"

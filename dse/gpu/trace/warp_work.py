@@ -1,0 +1,322 @@
+"""What one warp asks of the memory and of the arithmetic units: addresses of sampled warps at the work size.
+
+No thread is executed. The walk of ``counting`` gives values to the lanes of some warps; here some values of each loop
+are followed, at changing places, so that all alignments occur, and the distinct lines and sectors of each access are
+counted. Lines of 128 bytes and sectors of 32 bytes are the units of all caches since compute capability 2.0 (CUDA C
+Programming Guide, sections on global memory of each capability).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dse.gpu.kernel.counting import LaneWalk, sampled_lanes, spread
+from dse.gpu.kernel.lanes import Vector
+from dse.gpu.kernel.plan import Access, Barrier, Branch, Loop, Node, Plan, Store, WhileLoop, sub_nodes
+from dse.gpu.trace.execute import memory_layout
+from dse.gpu.trace.thread_expressions import offset_of
+from dse.model.kernel import LINE_BYTES, SECTOR_BYTES, Axis, Stride, WarpAccess, WarpWork
+from dse.passes.analyses.affine import affine
+from dse.program.ir import Binary, Call, Conditional, Expr, Index, Unary
+from dse.program.types import FloatType
+from dse.program.walk import operands_of, sub_expressions
+
+FOLLOWED = (8, 4, 2)
+"""Values of a loop at which addresses are looked at, by depth; one below."""
+WARPS = 24
+"""Sampled warps."""
+BANKS, WORD_BYTES = 32, 4
+"""Of shared memory (CUDA C Programming Guide, since compute capability 2.0)."""
+_AXES: tuple[Axis, ...] = ("x", "y", "z")
+_QUOTIENT = ("/", "mod")
+_LOOP_INSTRUCTIONS = 2.0
+"""An addition and a branch, for each round of a loop."""
+_DIVISION = 8.0
+"""Instructions of a division or square root besides the one of the special unit: Newton steps. An assumption."""
+_FUNCTION = 20.0
+"""The same of a mathematical function. An assumption."""
+
+
+def warp_work(plan: Plan, block: tuple[int, int, int], control: np.ndarray, *, lanes: int = 32) -> WarpWork:
+    """Return the work of one warp of ``plan.kernel`` in blocks of a shape.
+
+    ``control`` are the branch and loop counts of the trace, shape (controls, 3); they decide only what data decide.
+    """
+    coordinates, active = sampled_lanes(plan.kernel, block, lanes, WARPS)
+    walk = _Walk(plan, control, coordinates, active)
+    walk.body(plan.nodes, active, np.ones(active.shape[0]))
+    walk.nodes(plan.nodes, active, np.ones(active.shape[0]), 0)
+    warps = max(1, int(active.any(axis=1).sum()))
+    return WarpWork(
+        accesses=tuple(walk.access_of(tally, warps) for tally in walk.tallies.values() if tally.executions > 0),
+        waits=walk.waits / warps,
+        streams=walk.streams / warps,
+        fp32=float(walk.units[0]) / warps,
+        fp64=float(walk.units[1]) / warps,
+        special=float(walk.units[2]) / warps,
+        integer=float(walk.units[3]) / warps,
+        active=warps / active.shape[0],
+        shared_cycles=walk.shared_cycles / warps,
+    )
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Sums over the executions of an access: a weight for each, and how many lines and sectors they touched."""
+
+    access: Access
+    strides: tuple[Stride, ...] | None
+    executions: float = 0.0
+    sums: np.ndarray = field(default_factory=lambda: np.zeros(5))
+    """Lines, sectors, whole, partial and lone sectors."""
+
+
+class _Walk(LaneWalk):
+    """Follows some values of each loop and looks at the addresses there."""
+
+    __slots__ = ("layout", "number", "open", "shared_cycles", "streams", "tallies", "units", "waits")
+
+    def __init__(self, plan: Plan, control: np.ndarray, coordinates: Mapping[str, Vector], active: Vector) -> None:
+        super().__init__(plan, control, coordinates, active)
+        self.tallies: dict[int, _Tally] = {}
+        self.layout = memory_layout(plan.kernel)
+        self.number = {array.name: k for k, array in enumerate(plan.kernel.arrays)}
+        self.open: list[tuple[Loop, float]] = []
+        self.units = np.zeros(4)
+        self.waits = self.streams = self.shared_cycles = 0.0
+
+    # Loads and stores -------------------------------------------------------------------------------------------------
+
+    def access(self, access: Access, mask: Vector, weight: np.ndarray, here: float) -> None:
+        """Look at the addresses of an access; an element in a register has a store, which others may read."""
+        if access.array.storage == "shared":
+            self.units[3] += here
+            self.shared_cycles += self._conflicts(access, mask, weight)
+        elif access.array.storage == "global" and (access.site >= 0 or access.is_store):
+            self._global(access, mask, weight, here)
+
+    def _global(self, access: Access, mask: Vector, weight: np.ndarray, here: float) -> None:
+        """Look at the addresses of an access of global memory."""
+        if id(access) not in self.tallies:
+            self.tallies[id(access)] = _Tally(access, self._strides(access))
+        tally = self.tallies[id(access)]
+        if access.site < 0 and self.open and not _loads(self.open[-1][0].body):
+            weight = weight / max(1.0, self.open[-1][1])  # nothing in the loop can read it: it is stored once
+            here /= max(1.0, self.open[-1][1])
+        tally.executions += here
+        self.units[3] += here
+        used = mask.any(axis=1) & (weight > 0)
+        if not used.any():
+            return
+        offset = self.value(offset_of(access.array, access.indices))
+        if offset is None:
+            tally.sums += here * self._unknown(access)
+            return
+        first, width = self.layout[self.number[access.array.name]][:2]
+        address = int(first) + np.broadcast_to(np.asarray(offset, dtype=np.int64), mask.shape)[used] * int(width)
+        counted = _pieces(address, mask[used], int(width), stores=access.is_store)
+        tally.sums += (counted * weight[used, None]).sum(axis=0)
+
+    def _conflicts(self, access: Access, mask: Vector, weight: np.ndarray) -> float:
+        """Return the cycles of an access of shared memory: the most words that its lanes want of one bank."""
+        used = mask.any(axis=1) & (weight > 0)
+        offset = self.value(offset_of(access.array, access.indices))
+        if offset is None or not used.any():
+            return float((weight * mask.any(axis=1)).sum())
+        at = np.broadcast_to(np.asarray(offset, dtype=np.int64), mask.shape)[used] * access.array.element_bytes
+        total = 0.0
+        for words, lanes, times in zip(at // WORD_BYTES, mask[used], weight[used], strict=True):
+            total += float(times) * float(np.bincount(np.unique(words[lanes]) % BANKS).max())
+        return total
+
+    def _unknown(self, access: Access) -> np.ndarray:
+        """Return what an access at places that data decide touches: a sector a lane."""
+        lanes = float(self.active.shape[1])
+        return np.array([lanes, lanes, 0.0, 0.0, lanes if access.is_store else 0.0])
+
+    def _strides(self, access: Access) -> tuple[Stride, ...] | None:
+        """Return the strides of an access, those of the loops around it first, the innermost before the others."""
+        form = affine(offset_of(access.array, access.indices))
+        if form is None:
+            return None
+        steps, width, found = dict(form.terms), access.array.element_bytes, []
+        for loop, trips in reversed(self.open):
+            found.append(Stride("loop", steps.pop(loop.variable.name, 0) * loop.step * width, trips))
+        for axis, parallel in zip(_AXES, self.plan.kernel.parallel, strict=False):
+            step = steps.pop(parallel.variable.name, 0) * parallel.step * width
+            found.append(Stride(axis, step, float(parallel.width)))
+        scalars = {s.variable.name for s in self.plan.kernel.scalars}
+        return None if set(steps) - scalars else tuple(found)
+
+    def access_of(self, tally: _Tally, warps: int) -> WarpAccess:
+        """Return the means of an access."""
+        mean = tally.sums / tally.executions
+        array = tally.access.array
+        return WarpAccess(
+            array=array.source_name,
+            is_store=tally.access.is_store,
+            element_bytes=array.element_bytes,
+            array_bytes=array.elements * array.element_bytes,
+            executions=tally.executions / warps,
+            lines=float(mean[0]),
+            sectors=float(mean[1]),
+            whole=float(mean[2]),
+            partial=float(mean[3]),
+            lone=float(mean[4]),
+            strides=tally.strides,
+            kept=tally.access.site < 0,
+        )
+
+    # Loops ------------------------------------------------------------------------------------------------------------
+
+    def rounds(self, loop: Loop, first: Vector, trips: Vector, weight: np.ndarray, depth: int) -> None:
+        """Follow some rounds of a loop, each at another place of its part of them."""
+        most = int(trips.max()) if trips.size else 0
+        if most == 0:
+            return
+        busy = trips.max(axis=1)
+        self.units[3] += _LOOP_INSTRUCTIONS * float((weight * busy).sum())
+        self.body(loop.body, trips > 0, weight * busy)
+        n = min(most, FOLLOWED[depth] if depth < len(FOLLOWED) else 1)
+        places = np.arange(n) if n == most else spread(n, most, n)
+        mean = float((weight * busy).sum() / weight[busy > 0].sum()) if (weight[busy > 0] > 0).any() else 0.0
+        self.open.append((loop, mean))
+        for place in places:
+            self.known[loop.variable.name] = first + int(place) * loop.step
+            self.nodes(loop.body, trips > place, weight * (most / n), depth + 1)
+        self.open.pop()
+
+    def body(self, nodes: tuple[Node, ...], mask: Vector, times: np.ndarray) -> None:
+        """Count the rounds of loads of a body that is executed ``times`` by each warp that has lanes in ``mask``."""
+        here = float((times * mask.any(axis=1)).sum())
+        rounds = here * _load_rounds(nodes)[0]
+        if nodes is not self.plan.nodes and not _orders(nodes):
+            self.streams += rounds
+        else:
+            self.waits += rounds
+
+    # Arithmetic -------------------------------------------------------------------------------------------------------
+
+    def store(self, store: Store, mask: Vector, weight: np.ndarray) -> None:
+        """Count the instructions of an assigned value."""
+        super().store(store, mask, weight)
+        if store.value is not None:
+            self.units += float((weight * mask.any(axis=1)).sum()) * _units(store.value)
+
+
+def _pieces(address: np.ndarray, mask: Vector, width: int, *, stores: bool) -> np.ndarray:
+    """Return lines, sectors, and of a store whole, partial and lone sectors of each warp, shape (warps, 5)."""
+    warps = len(address)
+    row = np.broadcast_to(np.arange(warps)[:, None], address.shape)[mask]
+    at = address[mask]
+    low = int(at.min())
+    span = int(at.max()) - low + LINE_BYTES
+    low -= low % LINE_BYTES
+    span += LINE_BYTES - span % LINE_BYTES + LINE_BYTES
+    elements = np.unique(row * span + (at - low))  # what several lanes touch counts once
+    sectors, in_sector = np.unique(elements // SECTOR_BYTES, return_counts=True)
+    lines, in_line = np.unique(sectors // (LINE_BYTES // SECTOR_BYTES), return_counts=True)
+    of_line, of_sector = lines // (span // LINE_BYTES), sectors // (span // SECTOR_BYTES)
+    found = np.zeros((warps, 5))
+    found[:, 0] = np.bincount(of_line, minlength=warps)
+    found[:, 1] = np.bincount(of_sector, minlength=warps)
+    if stores:
+        found[:, 2] = np.bincount(of_sector, in_sector >= SECTOR_BYTES // width, minlength=warps)
+        lone = np.bincount(of_line, in_line == 1, minlength=warps)
+        found[:, 4] = np.minimum(lone, found[:, 1] - found[:, 2])
+        found[:, 3] = found[:, 1] - found[:, 2] - found[:, 4]
+    return found
+
+
+def _load_rounds(nodes: Iterable[Node], waiting: bool = False) -> tuple[int, bool]:  # ways: one case a node
+    """Return the rounds of loads of a body, its loops apart, and whether a round is open at its end.
+
+    Loads that stand together go out together. A store ends the round, since it may change what the next load reads; a
+    load whose address is loaded waits for one more.
+    """
+    rounds = 0
+    for node in nodes:
+        match node:
+            case Access(is_store=True) | Barrier() | Loop() | WhileLoop():
+                waiting = False
+            case Access() if node.site >= 0 and node.array.storage == "global":
+                rounds += (not waiting) + (waiting and _address_is_loaded(node))
+                waiting = True
+            case Branch():
+                arms = [_load_rounds(arm, waiting) for arm in (node.then, node.otherwise)]
+                rounds += max(count for count, _ in arms)
+                waiting = waiting and all(open_ for _, open_ in arms)
+            case _:
+                pass
+    return rounds, waiting
+
+
+def _loads(nodes: Iterable[Node]) -> bool:
+    """Whether nodes load from global memory."""
+    return any(
+        isinstance(n, Access) and not n.is_store and n.site >= 0 and n.array.storage == "global"
+        for n in sub_nodes(nodes)
+    )
+
+
+def _address_is_loaded(access: Access) -> bool:
+    return any(isinstance(part, Index) for index in access.indices for part in sub_expressions(index))
+
+
+def _orders(nodes: Iterable[Node]) -> bool:
+    """Whether a body has a store or barrier, so that loads of its next round come after those of this one."""
+    for node in nodes:
+        match node:
+            case Access(is_store=True) | Barrier() | Loop() | WhileLoop():
+                return True
+            case Branch() if _orders((*node.then, *node.otherwise)):
+                return True
+            case _:
+                pass
+    return False
+
+
+def _units(expression: Expr) -> np.ndarray:
+    """Return the instructions of an expression by unit: fp32, fp64, special, integer; subscripts are not counted."""
+    count = np.zeros(4)
+    match expression:
+        case Index():
+            return count
+        case Binary():
+            count = _operation(expression)
+        case Call():
+            count[2] += 1
+            count[_unit_of(expression)] += _DIVISION if "sqrt" in expression.routine else _FUNCTION
+        case Unary() | Conditional():
+            count[_unit_of(expression)] += 1
+        case _:
+            pass
+    for operand in operands_of(expression):
+        count = count + _units(operand)
+    return count
+
+
+def _operation(expression: Binary) -> np.ndarray:
+    """Return the instructions of an operation itself; a product that is added is part of the addition (fma)."""
+    count, unit = np.zeros(4), _unit_of(expression)
+    if expression.op in _QUOTIENT:
+        count[unit] += _DIVISION
+        count[2] += 1
+    elif expression.op in ("+", "-") and unit < 2 and any(_is_product(o) for o in operands_of(expression)):
+        count[unit] += 0  # the product's instruction does the addition, too
+    else:
+        count[unit] += 1
+    return count
+
+
+def _is_product(expression: Expr) -> bool:
+    return isinstance(expression, Binary) and expression.op == "*"
+
+
+def _unit_of(expression: Expr) -> int:
+    operands = operands_of(expression)
+    of = operands[0].type if operands and isinstance(expression, Binary) else expression.type
+    if isinstance(of, FloatType):
+        return 1 if of.bits == 64 else 0
+    return 3

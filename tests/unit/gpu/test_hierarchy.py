@@ -1,0 +1,196 @@
+"""The model ``hierarchy``: what a warp asks for, counted by hand, and what each part of the device makes of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dse.formats.device_yaml import load_device
+from dse.gpu.kernel.plan import plan_of
+from dse.gpu.models.hierarchy import MODEL, Demand, Rates, demand_of, part_cycles, residence, total_cycles
+from dse.gpu.trace.features import kernel_features, light_features
+from dse.gpu.trace.warp_work import warp_work
+from dse.model.device import Device
+from dse.model.kernel import KernelFeatures, TraceMachine, WarpAccess, WarpWork
+from tests.unit.gpu.kernel_support import kernel
+
+GTX = load_device("gtx1080ti")
+GEMM = """
+void gemm(float a, float A[N][N], float B[N][N], float C[N][N]) {
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      for (int k = 0; k < N; k++) C[i][j] += a * A[i][k] * B[k][j];
+}"""
+SCATTER = """
+void scatter(float A[N][N], float B[N][N]) {
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) B[j][i] = A[i][j];
+}"""
+COPY = "void copy(REAL A[N], REAL B[N]) { for (int i = 0; i < N; i++) B[i] = A[i] BY; }"
+
+
+def work(text: str, n: int, block: tuple[int, int, int]) -> WarpWork:
+    plan = plan_of(kernel(text, N=n))
+    return warp_work(plan, block, np.zeros((max(1, plan.n_controls), 3)))
+
+
+def features(text: str, n: int, block: tuple[int, int, int]) -> KernelFeatures:
+    one = kernel(text, N=n)
+    return kernel_features(one, one, TraceMachine(), block=block, with_warp_work=True, compiled=False)
+
+
+def copy(real: str, by: str = "") -> str:
+    return COPY.replace("REAL", real).replace("BY", by)
+
+
+def of(found: WarpWork, array: str, *, store: bool = False) -> WarpAccess:
+    (access,) = (a for a in found.accesses if a.array == array and a.is_store == store)
+    return access
+
+
+def test_lines_and_sectors_of_a_product() -> None:
+    """A row of threads reads one element of A and a line of B; the sum in a register is stored in each round."""
+    found = work(GEMM, 256, (32, 8, 1))
+    a, b, c = of(found, "A"), of(found, "B"), of(found, "C", store=True)
+    assert (a.lines, a.sectors, a.executions) == (1, 1, 256)
+    assert (b.lines, b.sectors, b.executions) == (1, 4, 256)
+    assert (c.lines, c.whole, c.partial, c.lone, c.executions, c.kept) == (1, 4, 0, 0, 256, True)
+    assert (found.waits, found.streams, found.fp32) == (256, 0, 512)
+    narrow = work(GEMM, 256, (4, 64, 1))  # a warp is eight rows of four
+    assert (of(narrow, "A").lines, of(narrow, "B").sectors) == (8, 1)
+    assert (of(narrow, "C", store=True).lone, of(narrow, "C", store=True).whole) == (8, 0)
+
+
+def test_a_scattered_store_has_lone_sectors_and_a_shifted_one_parts() -> None:
+    assert of(work(SCATTER, 256, (32, 8, 1)), "B", store=True).lone == 32
+    shifted = "void f(float A[N + 1], float B[N]) { for (int i = 0; i < N; i++) A[i + 1] = B[i]; }"
+    store = of(work(shifted, 1024, (256, 1, 1)), "A", store=True)
+    assert (store.lines, store.sectors, store.whole) == (2, 5, 3)
+    assert store.partial + store.lone == 2
+
+
+def test_loads_wait_for_stores_between_them_and_stream_without() -> None:
+    two = "void f(float a[N], float b[N], float c[N]) { for (int i = 0; i < N; i++) { a[i] += b[i]; c[i] += b[i]; } }"
+    assert work(two, 1024, (256, 1, 1)).waits == 2
+    sum_ = """
+void f(float a[N], float b[N][N]) {
+  for (int i = 0; i < N; i++) {
+    float s = 0;
+    for (int k = 0; k < N; k++) s += b[k][i];
+    a[i] = s;
+  }
+}"""
+    found = work(sum_, 64, (64, 1, 1))
+    assert (found.waits, found.streams) == (0, 64)
+    far = "void f(int at[N], float a[N], float b[N]) { for (int i = 0; i < N; i++) a[i] = b[at[i]]; }"
+    assert work(far, 1024, (256, 1, 1)).waits == 2
+
+
+def test_the_mean_of_a_triangle_and_of_idle_warps() -> None:
+    triangle = (
+        "void f(float a[N][N], float b[N]) { for (int i = 0; i < N; i++) for (int k = i; k < N; k++) b[i] += a[k][i]; }"
+    )
+    assert of(work(triangle, 1024, (32, 1, 1)), "a").executions == pytest.approx(512, rel=0.1)
+    narrow = "void f(float a[N]) { for (int i = 0; i < N; i++) a[i] = 1; }"
+    assert work(narrow, 8, (64, 1, 1)).active == 0.5
+
+
+def test_units_of_arithmetic() -> None:
+    assert work(copy("float", "* 2.0f"), 1024, (256, 1, 1)).fp32 == 1
+    double = work(copy("double", "/ 3.0"), 1024, (256, 1, 1))
+    assert (double.fp32, double.special) == (0, 1)
+    assert double.fp64 > 1
+    assert work(copy("float", "+ sinf(2.0f)").replace("sinf(2.0f)", "sinf(A[i])"), 1024, (256, 1, 1)).special == 1
+
+
+def test_double_and_division_cost_what_their_units_are_slower() -> None:
+    """The same kernel as float and as double on a board with one double unit for 32 float units."""
+    chain = "* 1.5f " * 64
+    single = demand_of(features(copy("float", chain), 1 << 16, (256, 1, 1)), GTX)
+    double = demand_of(features(copy("double", chain.replace("f", "")), 1 << 16, (256, 1, 1)), GTX)
+    assert double.unit == "double units"
+    assert double.issue_cycles > 20 * single.issue_cycles
+
+
+def test_occupancy_and_waves() -> None:
+    found = features(GEMM, 64, (32, 32, 1))
+    room = residence(replace(found, blocks=1000), GTX)
+    assert room.blocks == 2
+    demand = demand_of(replace(found, blocks=57), GTX)  # 28 multiprocessors hold two blocks each: 56
+    assert (demand.waves, demand.resident_blocks) == (2, 2)
+    assert demand_of(replace(found, blocks=56), GTX).waves == 1
+    assert residence(found, replace(GTX, registers_per_sm=32 * 1024)).blocks == 1
+
+
+def test_a_copy_is_bound_by_bandwidth() -> None:
+    """Full occupancy is no lack of parallelism: 128 MB take what 484 GB/s at 80 % give."""
+    cost = MODEL.predict(features(copy("float"), 1 << 24, (256, 1, 1)), GTX)
+    assert cost.bottleneck == "memory"
+    assert "DRAM bandwidth" in cost.reason
+    assert cost.time_s == pytest.approx(2 * 4 * (1 << 24) / (484.4e9 * 0.8), rel=0.25)
+
+
+def test_parts_and_their_soft_maximum() -> None:
+    rates = Rates.of(GTX)
+    empty = Demand(
+        **dict.fromkeys(
+            ("load_lines", "load_sectors", "store_lines", "shared_cycles", "whole_sectors", "partial_sectors"), 0.0
+        ),
+        lone_sectors=0.0, waits=0.0, dram_bytes=0.0, issue_cycles=0.0, drain_cycles=5.0,
+        blocks=1, resident_blocks=1, resident_warps=1, waves=1, limit="", unit="",
+    )  # fmt: skip
+    assert total_cycles(empty, rates) == 5
+    both = replace(empty, issue_cycles=3 * rates.latency_memory_cycles, waits=4.0)
+    assert part_cycles(both, rates)[3:] == (4 * rates.latency_memory_cycles, 3 * rates.latency_memory_cycles)
+    assert total_cycles(both, rates) == pytest.approx(5 + 5 * rates.latency_memory_cycles)
+
+
+def test_repeated_launches_find_their_data_in_l2() -> None:
+    small = features(copy("float"), 1 << 16, (256, 1, 1))
+    assert demand_of(small, GTX, launches=500).dram_bytes < 0.01 * demand_of(small, GTX).dram_bytes
+
+
+def test_the_busiest_multiprocessor_decides() -> None:
+    found = features(GEMM, 64, (32, 32, 1))
+    even, odd = (demand_of(replace(found, blocks=n), GTX) for n in (28, 29))
+    assert odd.load_lines == pytest.approx(2 * even.load_lines)
+
+
+def test_rows_of_blocks_drift_apart_and_read_what_they_could_share_again() -> None:
+    """Flat blocks: each row of them reads all of B; square ones share it, and a small product stays in L2."""
+    work_of = {n: kernel(GEMM, N=n) for n in (256, 4096)}
+    flat, square = (demand_of(light_features(work_of[4096], b), GTX).dram_bytes for b in ((512, 1, 1), (16, 32, 1)))
+    assert flat > 10 * square
+    assert flat == pytest.approx(4096 * 4096 * 4096 * 4, rel=0.1)
+    assert demand_of(light_features(work_of[256], (512, 1, 1)), GTX).dram_bytes < 5 * 256 * 256 * 4
+
+
+def test_lines_that_do_not_live_until_their_next_use_come_again() -> None:
+    """Each thread walks along a row of its own, 32 bytes of which are one sector: as in SYRK with flat blocks."""
+    work = kernel(GEMM.replace("B[k][j]", "A[j][k]").replace("float B[N][N], ", ""), N=2048)
+    flat, square = (demand_of(light_features(work, b), GTX).dram_bytes for b in ((128, 1, 1), (16, 16, 1)))
+    assert flat > 20 * square
+
+
+def test_a_missing_constant_is_named() -> None:
+    bare = Device(name="bare", sms=1, clock_mhz=1000, threads_per_sm=2048, blocks_per_sm=16)
+    with pytest.raises(Exception, match=r"no limits\.registers_per_sm, which hierarchy needs"):
+        MODEL.predict(features(copy("float"), 1024, (256, 1, 1)), bare)
+
+
+def test_tiles_cost_bank_conflicts_and_their_sum_is_stored_once() -> None:
+    tiled = """
+void f(float A[N][N], float C[N][N]) {
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      __shared__ float T[32][32];
+      T[i % 32][j % 32] = A[i][j];
+      __syncthreads();
+      for (int k = 0; k < 32; k++) C[i][j] += T[READ];
+    }
+}"""
+    row = work(tiled.replace("READ", "i % 32][k"), 64, (32, 32, 1))
+    column = work(tiled.replace("READ", "j % 32][k"), 64, (32, 32, 1))
+    assert row.shared_cycles == 1 + 32
+    assert column.shared_cycles == 1 + 32 * 32
+    assert of(row, "C", store=True).executions == pytest.approx(1)
