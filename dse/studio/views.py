@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from dse.base.errors import DseError
 from dse.flows.estimate import mapping_estimate
 from dse.formats.mapping_text import mapping_text
-from dse.model.critical_path import SegmentKind
 from dse.model.estimate import Estimate
 from dse.report.page.document import mapping_view
 from dse.report.page.timeline import Detail
@@ -91,7 +90,6 @@ def view_of(estimation: Estimation, design: Design, timed: Timed, label: str, de
         mapping=mapping_text(design.point, setting.trace.topology, setting.platform),
         lines=found.deadlock or tuple(reason_lines(found.reasons, estimate)),
         path=timed.path,
-        path_kinds=[kind.name for kind in SegmentKind],
         steps=timed.steps,
         detail=detail,
     )

@@ -54,7 +54,7 @@ def test_the_view_has_the_critical_path(setting: Setting) -> None:
     path, timeline = view["path"], view["timeline"]
     assert isinstance(path, dict)
     assert isinstance(timeline, dict)
-    assert "PROCESSING" in path["kinds"]
+    assert "processing" in path["kinds"]
     assert sum(_values(path["length"])) + path["first"] == view["makespan"]
     assert len(timeline["parts"]) == 3
     plain = design_view(Estimation(setting, "reference"), design, "d", Detail(packed=False))
