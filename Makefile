@@ -7,12 +7,14 @@ NETWORK ?= actors/jpeg/jpeg.xdf
 JOBS ?= 2
 SECONDS ?= 600
 FIRST ?= 1000
+PYTEST := $(BIN)/pytest -q -n $(JOBS) --dist worksteal
+COMMA := ,
 
 .PHONY: setup setup-search explore test test-quick test-full fuzz lint bench coverage lock docs clean
 
 setup: .venv/ready-run
 
-setup-search: .venv/ready-search
+setup-search: .venv/ready-run .venv/ready-search
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -22,26 +24,35 @@ setup-search: .venv/ready-search
 
 # A network runs natively where there is a C++ compiler; where the system has none, a package brings one.
 COMPILER := $(shell command -v g++ || command -v clang++)
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.venv/ready-run: .venv/bin/python requirements.lock requirements-native.lock pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		-r $(if $(COMPILER),requirements.lock,requirements-native.lock)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	$(BIN)/python -m dse.estimate.compiled.warm
-	$(BIN)/python -m dse.gpu.trace.warm
-	$(BIN)/python -m dse.native.warm
+.venv/installed: .venv/bin/python requirements.lock requirements-native.lock pyproject.toml
+	$(INSTALL) -r $(if $(COMPILER),requirements.lock,requirements-native.lock)
+	$(INSTALL) --no-deps --editable .
 	@touch $@
 
-.venv/ready-search: .venv/ready-run requirements-search.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-search.lock
+# What is compiled once for a machine, so that no first command waits for it.
+WARM := .venv/warm-dse.estimate.compiled .venv/warm-dse.gpu.trace .venv/warm-dse.native
+
+$(WARM): .venv/warm-%: .venv/installed
+	$(BIN)/python -m $*.warm
+	@touch $@
+
+.venv/ready-run: .venv/installed
+	@$(MAKE) --no-print-directory -j 2 $(WARM)
+	@touch $@
+
+# Of these each waits for the one before: two pips at once would disturb each other.
+.venv/ready-search: .venv/installed requirements-search.lock
+	$(INSTALL) -r requirements-search.lock
 	@touch $@
 
 .venv/ready-test: .venv/ready-search requirements-dev.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	$(INSTALL) -r requirements-dev.lock
 	@touch $@
 
 .venv/ready-docs: .venv/ready-test requirements-docs.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.lock
+	$(INSTALL) -r requirements-docs.lock
 	@touch $@
 
 explore: .venv/ready-run
@@ -50,29 +61,37 @@ explore: .venv/ready-run
 # Bytecode is kept even where the environment says otherwise: each process would compile all modules and tests again.
 test test-quick test-full coverage: export PYTHONDONTWRITEBYTECODE =
 
-test: .venv/ready-docs lint
-	$(BIN)/pytest -q -n $(JOBS) --dist worksteal
+# The first command compiles and checks while pip installs.
+test:
+	@$(MAKE) --no-print-directory -j 2 .venv/ready-docs lint $(WARM)
+	$(PYTEST)
 
-test-quick: .venv/ready-test
-	$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not slow"
+test-quick: .venv/ready-run .venv/ready-test
+	$(PYTEST) -m "not slow"
 
-test-full: .venv/ready-test
-	DSE_CASES=20000 $(BIN)/pytest -q -n $(JOBS) --dist worksteal tests/property/test_engines_agree.py
-	DSE_NATIVE_CASES=200 $(BIN)/pytest -q -n $(JOBS) --dist worksteal tests/native/same
+# Hours. With DSE_CORPORA (the folder that holds orc-apps) and DSE_REFERENCE_DATA the public corpora too.
+test-full: .venv/ready-run .venv/ready-test
+	DSE_CASES=20000 $(PYTEST) tests/property/test_engines_agree.py tests/property/test_bounds.py \
+		tests/property/test_search_bounds.py
+	DSE_NATIVE_CASES=200 $(PYTEST) tests/native/same
 	DSE_MEASURED_PAGES=1 $(BIN)/pytest -q tests/end_to_end/test_documents.py -k measurements
+	$(if $(DSE_CORPORA),$(PYTEST) tests/golden tests/unit/frontend tests/unit/program tests/unit/passes)
+	$(if $(DSE_CORPORA),$(BIN)/python -m benchmarks.native.corpora --sanitize address$(COMMA)undefined)
+	$(if $(DSE_CORPORA),$(BIN)/python -m benchmarks.native.corpora --sanitize thread)
+	@$(if $(DSE_CORPORA),,echo "without the public corpora: DSE_CORPORA names no folder that holds orc-apps")
 
 lint: .venv/ready-test
 	$(BIN)/ruff check dse tests benchmarks
 	$(BIN)/ruff format --check dse tests benchmarks
 	$(BIN)/mypy
 
-coverage: .venv/ready-test
+coverage: .venv/ready-run .venv/ready-test
 	$(BIN)/pytest -q -n $(JOBS) --cov=dse --cov-report=term-missing:skip-covered
 
-fuzz: .venv/ready-test
+fuzz: .venv/ready-run .venv/ready-test
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --first $(FIRST)
 
-bench: .venv/ready-test
+bench: .venv/ready-run .venv/ready-test
 	$(BIN)/python -m benchmarks.engine
 
 # The site, of the Markdown files where they stand: build/site/index.html. What leads nowhere is an error.

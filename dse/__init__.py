@@ -39,6 +39,7 @@ _MODULES = {
     "dse.model.trace": ("Topology", "Trace", "TraceAction", "TraceActor", "TraceBuffer", "make_trace"),
     "dse.model.weights": ("Cost", "WeightTable"),
     "dse.report.accounts": ("ActorTimes", "FifoTimes"),
+    "dse.report.cores": ("CoresRow",),
     "dse.report.why": ("PartitionTime", "Reasons"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

@@ -48,6 +48,7 @@ from dse.model.weights import Cost as Cost
 from dse.model.weights import WeightTable as WeightTable
 from dse.report.accounts import ActorTimes as ActorTimes
 from dse.report.accounts import FifoTimes as FifoTimes
+from dse.report.cores import CoresRow as CoresRow
 from dse.report.why import PartitionTime as PartitionTime
 from dse.report.why import Reasons as Reasons
 

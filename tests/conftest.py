@@ -8,12 +8,9 @@ from pathlib import Path
 import pytest
 
 from dse.base.errors import BuildError
+from dse.native.build import BuildOptions
 from dse.native.toolchain import Compiler, compiler_version, find_compiler
-
-try:
-    import fcntl
-except ImportError:  # not on every system
-    fcntl = None  # type: ignore[assignment]
+from tests.native.shared import native_cache, warm_once
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -32,44 +29,35 @@ def _shared_by_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def _native_cache(tmp_path_factory: pytest.TempPathFactory) -> tuple[Compiler, Path]:
-    """The compiler of native programs, and a cache that holds the objects which all of them share."""
+def _compiler() -> Compiler:
+    """The compiler of native programs, after all that they share was compiled; skips where there is none."""
     try:
         compiler = find_compiler()
         compiler_version(compiler)
     except BuildError as missing:
         pytest.skip(missing.diagnostics[0].message)
-    folder = _shared_by_workers(tmp_path_factory) / "native-cache"
-    folder.mkdir(exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        if fcntl is not None:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # one worker compiles, the others wait for its objects
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("DSE_CACHE", str(folder))
-            _compile_shared(compiler, tmp_path_factory.mktemp("shared"))
-    return compiler, folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DSE_CACHE", str(native_cache()))
+        warm_once(BuildOptions())
+    return compiler
 
 
 @pytest.fixture
-def native_compiler(_native_cache: tuple[Compiler, Path], monkeypatch: pytest.MonkeyPatch) -> Compiler:
+def native_compiler(_compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> Compiler:
     """The compiler that builds native programs, with the objects of earlier builds; skips where there is none.
 
     Only tests that ask for it find programs that were built: all others run networks in Python, unless that is long.
     """
-    compiler, folder = _native_cache
-    monkeypatch.setenv("DSE_CACHE", str(folder))
-    return compiler
+    monkeypatch.setenv("DSE_CACHE", str(native_cache()))
+    return _compiler
 
 
-def _compile_shared(compiler: Compiler, folder: Path) -> None:
-    """Build one program, so that the objects that do not depend on the network are there."""
-    from dse.frontend.network.elaborate import load_network
-    from dse.native.program import NativeProgram, ProgramKind
-
-    path = Path(__file__).parents[1] / "actors" / "pingpong" / "pingpong.xdf"
-    program = NativeProgram(load_network(str(path)).network, ProgramKind(), compiler)
-    if program.kept() is None:
-        program.build(folder, progress=lambda _done, _all: None)
+@pytest.fixture(scope="module")
+def native_compiler_of_module(_compiler: Compiler) -> Iterator[Compiler]:
+    """The same for all tests of a module, and for its fixtures."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DSE_CACHE", str(native_cache()))
+        yield _compiler
 
 
 def pytest_collection_finish() -> None:

@@ -1,11 +1,14 @@
 """Every network of a corpus that runs, in both executions: a table of what they did and whether it was the same.
 
-usage: python -m benchmarks.native.corpora [DIR] [--only TEXT] [--firings N] [--markdown FILE] [--rows FILE]
+usage: python -m benchmarks.native.corpora [DIR] [--only TEXT] [--firings N] [--sanitize address,undefined|thread]
+                                          [--markdown FILE] [--rows FILE]
 
 DIR is the folder of orc-apps (default: DSE_CORPORA). Inputs are those of DSE_REFERENCE_DATA/streams, or of the
 applications themselves. A network that cannot run on its own is told with the reason. The traces, the tokens of every
 channel, what is printed and written, out-of-bounds accesses and how the run ended must be equal, firing by firing. With
---rows, rows are kept in a file as they are found, and a run that was ended goes on from there.
+--sanitize the programs are built with sanitizers, which end them where they find something; with ``thread`` they run on
+two threads, and only tokens must be equal, where the network does not depend on time and comes to an end. With --rows,
+rows are kept in a file as they are found, and a run that was ended goes on from there.
 """
 
 import argparse
@@ -29,7 +32,16 @@ from dse.run.execution import RunResult, run_network
 from dse.run.natives.effects import native_effects
 from dse.run.options import RunOptions
 from tests.golden.acceptance import REFERENCE_DATA, corpus
-from tests.native.same.comparing import Built, built, compiler, differences, outcome, with_files, written_alike
+from tests.native.same.comparing import (
+    Built,
+    built,
+    compiler,
+    differences,
+    on_two_threads,
+    outcome,
+    with_files,
+    written_alike,
+)
 
 FIRINGS = 200_000
 _STREAMS = (
@@ -98,7 +110,7 @@ def input_of(name: str, root: Path) -> Path:
     return REFERENCE_DATA / "streams" / stream
 
 
-def row_of(path: Path, root: Path, firings: int) -> Row:
+def row_of(path: Path, root: Path, firings: int, build: BuildOptions) -> Row:
     """Run one network in both executions."""
     name = path.relative_to(root).as_posix()
     try:
@@ -108,7 +120,7 @@ def row_of(path: Path, root: Path, firings: int) -> Row:
     row = Row(path=name, actors=len(network.instances), timed=_dependence(network))
     options = RunOptions(input=str(input_of(name, root)), output="out.yuv", max_firings=firings, hash_channels=True)
     with tempfile.TemporaryDirectory(prefix="dse-corpora-") as folder:
-        return _both(row, network, options, Path(folder))
+        return _both(row, network, options, build, Path(folder))
 
 
 def _dependence(network: Network) -> str:
@@ -116,7 +128,7 @@ def _dependence(network: Network) -> str:
     return f"{len(found)} actors" if found else "no"
 
 
-def _both(row: Row, network: Network, options: RunOptions, folder: Path) -> Row:
+def _both(row: Row, network: Network, options: RunOptions, build: BuildOptions, folder: Path) -> Row:
     places = [folder / "python", folder / "native"]
     for place in places:
         place.mkdir()
@@ -125,12 +137,13 @@ def _both(row: Row, network: Network, options: RunOptions, folder: Path) -> Row:
     seconds = time.perf_counter() - start
     row = replace(_ran(row, python), python_s=seconds)
     try:
-        of = built(network, BuildOptions())
+        of = built(network, build)
     except NoNativeForm as reason:
         return replace(row, equal=f"no C++ form: {reason.diagnostics[0].message}")
     except DseError as error:
         return replace(row, equal=f"not built: {error.diagnostics[0].message}")
-    return _compared(row, of, options, python, places)
+    compare = _compared_on_threads if "thread" in build.sanitize else _compared
+    return compare(row, of, options, python, places)
 
 
 def _compared(row: Row, of: Built, options: RunOptions, python: RunResult | str, places: list[Path]) -> Row:
@@ -140,6 +153,17 @@ def _compared(row: Row, of: Built, options: RunOptions, python: RunResult | str,
     found = differences(_comparable(python, places[0]), _comparable(native, places[1]))
     found += written_alike(*places)
     return replace(row, native_s=seconds, equal=f"**no**: {found[0]}" if found else "yes")
+
+
+def _compared_on_threads(row: Row, of: Built, options: RunOptions, python: RunResult | str, places: list[Path]) -> Row:
+    start = time.perf_counter()
+    native = on_two_threads(of, with_files(options, places[1]), places[1].parent)
+    row, ours, theirs = replace(row, native_s=time.perf_counter() - start), python, native
+    if isinstance(ours, RunResult) and isinstance(theirs, RunResult):
+        ended = "budget" not in (ours.why, theirs.why) and row.timed == "no"
+        return replace(row, equal="yes" if not ended or ours.channels == theirs.channels else "**no**: other tokens")
+    found = differences(_comparable(ours, places[0]), _comparable(theirs, places[1]))
+    return replace(row, equal=f"**no**: {found[0]}" if found else "yes")
 
 
 def _comparable(result: RunResult | str, folder: Path) -> RunResult | str:
@@ -181,13 +205,13 @@ def _cell(text: str) -> str:
     return plain if len(plain) <= 160 else plain[:157] + "..."
 
 
-def _rows(root: Path, only: str, firings: int, kept: Path | None) -> list[Row]:
+def _rows(root: Path, only: str, firings: int, build: BuildOptions, kept: Path | None) -> list[Row]:
     """Run the networks whose path holds a text and that are not among the rows that are kept; return all of these."""
     rows = _kept(kept)
     for path in tops(root):
         name = path.relative_to(root).as_posix()
         if only in name and name not in rows:
-            row = row_of(path, root, firings)
+            row = row_of(path, root, firings, build)
             print(row.path, row.firings, row.ended, row.equal or "-", sep=" | ", file=sys.stderr, flush=True)
             rows[name] = row
             _keep(kept, row)
@@ -211,6 +235,7 @@ def main() -> int:
     parser.add_argument("corpus", metavar="DIR", nargs="?")
     parser.add_argument("--only", metavar="TEXT", default="", help="networks whose path holds it")
     parser.add_argument("--firings", metavar="N", type=int, default=FIRINGS, help="end each run after so many")
+    parser.add_argument("--sanitize", choices=("", "address,undefined", "thread"), default="", help="build so")
     parser.add_argument("--markdown", metavar="FILE", help="write the table to a file")
     parser.add_argument("--rows", metavar="FILE", type=Path, help="keep the rows in a file, and begin with those in it")
     args = parser.parse_args()
@@ -218,7 +243,8 @@ def main() -> int:
         print("there is no C++ compiler", file=sys.stderr)
         return 1
     root = Path(args.corpus) if args.corpus else corpus()
-    found = _rows(root, args.only, args.firings, args.rows)
+    build = BuildOptions(sanitize=tuple(filter(None, args.sanitize.split(","))))
+    found = _rows(root, args.only, args.firings, build, args.rows)
     text = HEAD + table(found).replace(f"{root}/", "")
     if args.markdown:
         Path(args.markdown).write_text(text, encoding="utf-8")

@@ -18,6 +18,7 @@ from dse.formats.mapping_text import mapping_text
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import TickUnit
 from dse.model.study import Front, LowerBound, StopReason, Study
+from dse.report.cores import CoresRow, best_by_cores
 from dse.report.front_picture import front_scatter
 from dse.report.history_picture import Found, history_picture
 from dse.report.quantities import time_text
@@ -151,6 +152,11 @@ class Exploration:
     def bound(self) -> LowerBound:
         """The largest makespan, in ticks, that is proven to be beaten by no mapping of the space; and why."""
         return self.study.lower_bounds[0]
+
+    @property
+    def by_cores(self) -> tuple[CoresRow, ...]:
+        """The best mapping that was found for each number of partitions; empty where other objectives rank."""
+        return best_by_cores(self.study, self.found.setting.platform)
 
     @property
     def front(self) -> Front | None:

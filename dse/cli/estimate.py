@@ -1,10 +1,12 @@
 """``dse estimate``: the makespan of given mappings and where the time goes."""
 
 import argparse
+import os
 from collections.abc import Sequence
 
 from rich.table import Table
 
+from dse.base.errors import OptionError
 from dse.cli.problem_arguments import (
     compiling_notice,
     print_warnings,
@@ -13,28 +15,35 @@ from dse.cli.problem_arguments import (
     tell_execution,
 )
 from dse.cli.streams import print_json, say, terminal_width
+from dse.cli.timeline import tell_timeline
 from dse.flows.estimate import Estimated, MappingEstimate, estimate_columns, estimate_mappings
 from dse.flows.mappings import looks_like_mapping
 from dse.flows.options import EstimateOptions, parse_clocks
+from dse.flows.robust import RobustOptions, rank_estimated, robust_options
+from dse.flows.timelines import write_estimated
 from dse.flows.trace import execution_of
 from dse.formats.mapping_text import MappingTexts
 from dse.formats.study_file import clock_json
 from dse.formats.tables import write_table
 from dse.model.estimate import Deadlock, DeadlockRow
 from dse.model.trace import Topology
+from dse.model.uncertainty import Robust
 from dse.report.accounts import accounts_json, accounts_text
 from dse.report.mapping_cells import lines_of
 from dse.report.mapping_table import MappingRow, mapping_table, plain_console
 from dse.report.quantities import percent_text, time_text, wrapped
 from dse.report.ranking import render
-from dse.report.tables import NamesTable
+from dse.report.robust import named_robust_table, robust_json, robust_lines, robust_row_json
+from dse.report.timeline.write import require_timeline
 from dse.report.why import CORE_CATEGORIES, reason_lines
 
 DEADLOCK = 3
+_HEADS = ("makespan", "busiest", "sched", "read", "compute", "write", "link", "free")
 
 
 def run(args: argparse.Namespace) -> int:
     """Estimate and print one row a mapping."""
+    require_timeline(args.timeline)
     refuse_empty("table", args.output)
     options = EstimateOptions(
         problem=problem_options(args),
@@ -45,21 +54,64 @@ def run(args: argparse.Namespace) -> int:
         transfers=args.transfers,
         samples=args.samples,
     )
+    asked = _robust_options(args)
     estimated = estimate_mappings(options, compiling_notice(quiet=args.quiet))
+    ranked = None if asked is None else rank_estimated(estimated, options.problem.weights, asked, args.engine)
     if not args.quiet:
         tell_execution(estimated.setting.trace)
         print_warnings(estimated.warnings)
     if args.json:
-        print_json([as_document(m, estimated) for m in estimated.mappings])
+        print_json([{**as_document(m, estimated), **_ranked_document(m, ranked)} for m in estimated.mappings])
     else:
         _print(estimated, args.quiet)
+        if ranked is not None:
+            _print_ranked(*ranked)
         if args.accounts:
             _print_accounts(estimated)
+    _write(args, estimated)
+    return DEADLOCK if estimated.all_deadlock else 0
+
+
+def _write(args: argparse.Namespace, estimated: Estimated) -> None:
+    """Write the files that are asked for."""
     if args.output is not None:
         write_table(args.output, estimate_columns(estimated))
         if not args.quiet:
             say(f"{len(estimated.mappings):,} mappings written to {args.output}", error=args.json)
-    return DEADLOCK if estimated.all_deadlock else 0
+    if args.timeline is not None:
+        points = [(mapping.mapping, mapping.point) for mapping in estimated.mappings]
+        write_estimated(args.timeline, estimated.setting.problem, points)
+        tell_timeline(args.timeline, quiet=args.quiet)
+
+
+_Ranked = tuple[tuple[MappingEstimate, ...], Robust]
+"""The mappings that complete, and their ranking under drawn weights."""
+
+
+def _robust_options(args: argparse.Namespace) -> RobustOptions | None:
+    """Return how mappings are to be ranked under drawn weights, None: not at all. Raises ``OptionError``."""
+    if args.robust is None:
+        if args.error or args.draws is not None:
+            raise OptionError("errors and draws are for a ranking under uncertain weights", expected="add --robust")
+        return None
+    return robust_options(args.robust, args.error, args.draws, args.seed, os.cpu_count() or 1)
+
+
+def _ranked_document(mapping: MappingEstimate, ranked: _Ranked | None) -> dict[str, object]:
+    """Return what draws say of a mapping, as a part of its document."""
+    alive, robust = ranked or ((), None)
+    place = next((p for p, m in enumerate(alive) if m is mapping), None)
+    if robust is None or place is None:
+        return {}
+    place, row = next((p, r) for p, r in enumerate(robust.rows) if r.index == place)
+    return {"robust": {**robust_json(robust), "rank": place + 1, **robust_row_json(row)}}
+
+
+def _print_ranked(alive: Sequence[MappingEstimate], robust: Robust) -> None:
+    """Print the ranking under drawn weights."""
+    print("\n" + render(named_robust_table([m.mapping for m in alive], robust)))
+    for line in robust_lines(robust):
+        print(wrapped(line))
 
 
 def _wait(row: DeadlockRow, topology: Topology) -> dict[str, object]:
@@ -147,14 +199,7 @@ def _texts(estimated: Estimated) -> MappingTexts:
 def _table(estimated: Estimated, width: int) -> tuple[Table, str]:
     """Return a line for each mapping, and what is to be said below."""
     rows = [_row(mapping) for mapping in estimated.mappings]
-    return mapping_table(_headed, rows, _texts(estimated), width=width, whole="--json")
-
-
-def _headed() -> NamesTable:
-    table = NamesTable()
-    for name in ("makespan", "busiest", "sched", "read", "compute", "write", "link", "free"):
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
+    return mapping_table(_HEADS, rows, _texts(estimated), width=width, whole="--json", keep=2)
 
 
 def _row(mapping: MappingEstimate) -> MappingRow:

@@ -21,6 +21,7 @@ from dse.cli.progress import noted
 from dse.cli.search_progress import SearchLines, progress_text
 from dse.cli.signals import KEPT, note_kept
 from dse.cli.streams import filtered, print_json, say, terminal_width, unfiltered
+from dse.cli.timeline import tell_timeline
 from dse.explore.evaluator import Progress as SearchProgress
 from dse.flows.deliver import ranking_document
 from dse.flows.options import (
@@ -34,15 +35,19 @@ from dse.flows.options import (
 )
 from dse.flows.refine import Refined, refine, refinement_json, refinement_text
 from dse.flows.search.plan import SearchPlan, Watcher
+from dse.flows.timelines import write_estimated
 from dse.flows.trace import execution_of
 from dse.formats.mapping_text import MappingTexts
 from dse.model.study import Study
+from dse.model.uncertainty import Robust
 from dse.report.cores import best_by_cores, cores_table, cores_title, pays_text
 from dse.report.front import front_table, front_text
 from dse.report.mapping_table import plain_console
 from dse.report.measured import measured_lines
 from dse.report.quantities import wrapped
 from dse.report.ranking import RankedRow, cost_cells, ranking_table, render
+from dse.report.robust import robust_lines, robust_table
+from dse.report.timeline.write import require_timeline
 from dse.report.why import partition_table, reason_lines
 
 INTERRUPTED = 130
@@ -75,17 +80,24 @@ def _options(args: argparse.Namespace) -> ExploreOptions:
         resume=args.resume,
         measure=args.measure,
         refine=args.refine,
+        robust=args.robust,
+        errors=tuple(args.error),
+        draws=args.draws,
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Search, print the ranking and what was written."""
     refuse_empty("folder of results", args.out)
-    return search(_options(args), quiet=args.quiet, json=args.json)
+    require_timeline(args.timeline)
+    return search(_options(args), quiet=args.quiet, json=args.json, timeline=args.timeline)
 
 
-def search(options: ExploreOptions, *, quiet: bool, json: bool) -> int:
-    """Search, print the ranking and what was written, or one JSON document; return the exit code."""
+def search(options: ExploreOptions, *, quiet: bool, json: bool, timeline: str | None = None) -> int:
+    """Search, print the ranking and what was written, or one JSON document; return the exit code.
+
+    ``timeline``: where that of the best mapping is written, None: nowhere.
+    """
     watched = not quiet and sys.stderr.isatty()
     with _progress(watched, quiet=quiet) as bar:
         watcher = Watcher(
@@ -100,7 +112,7 @@ def search(options: ExploreOptions, *, quiet: bool, json: bool) -> int:
         print_warnings(explored.setting.warnings)
     if json:
         rows, texts = explored.delivery.rows, explored.delivery.texts
-        document = ranking_document(explored.study, rows, texts, explored.measured, explored.accounts)
+        document = ranking_document(explored.study, rows, texts, explored.measured, explored.accounts, explored.robust)
         document["execution"] = execution_of(explored.setting.trace)
         document["seconds"] = round(explored.study.seconds, 3)
         document["notes"] = _notes(refined)
@@ -110,6 +122,10 @@ def search(options: ExploreOptions, *, quiet: bool, json: bool) -> int:
         print_json(document)
     else:
         _print(refined, quiet)
+    if timeline is not None:
+        best = (explored.delivery.mappings[0].name, explored.study.ranking[0].point)
+        write_estimated(timeline, explored.setting.problem, [best])
+        tell_timeline(timeline, quiet=quiet)
     if explored.study.stop == "interrupted":
         print("interrupted; everything reported is kept, --resume continues", file=sys.stderr)
         return INTERRUPTED
@@ -185,7 +201,7 @@ def _print(refined: Refined, quiet: bool) -> None:
     study, delivery = explored.study, explored.delivery
     shown_rows = [row for row in delivery.rows if row.rank <= max(SHOWN, len(delivery.mappings)) or _ran(row)]
     width = terminal_width()
-    note = _print_ranking(shown_rows, delivery.texts, width)
+    note = _print_ranking(shown_rows, delivery.texts, width, explored.robust)
     if quiet:
         return
     print(f"{note}\n{wrapped(outcome_text(study))}\n")
@@ -207,8 +223,12 @@ def _print(refined: Refined, quiet: bool) -> None:
     say(f"written to {delivery.folder}: {files}, ranking.json, report.html, study.sqlite, study.yaml")
 
 
-def _print_ranking(rows: Sequence[RankedRow], texts: MappingTexts, width: int) -> str:
+def _print_ranking(rows: Sequence[RankedRow], texts: MappingTexts, width: int, robust: Robust | None) -> str:
     """Print the ranking and return what is to be said below it, as lines."""
+    if robust is not None:
+        table, note = robust_table(rows, robust, texts, width)
+        print(render(table, console=plain_console(width)))
+        return "".join(f"{wrapped(line, width)}\n" for line in [*filter(None, (note,)), *robust_lines(robust)])
     table, note = ranking_table(rows, texts, width)
     print(render(table, console=plain_console(width)))
     return f"{wrapped(note, width)}\n" if note else ""

@@ -22,7 +22,10 @@ VERBS: dict[str, str] = {
     "run": "execute a network on an input",
     "trace": "execute a network and record its trace; inspect, import and export traces",
     "estimate": "estimate the makespan of given mappings",
+    "what-if": "tell what a mapping would gain from faster actors, roomier FIFOs and better links",
+    "why": "explain a mapping: its critical path, bottlenecks, slack; or the program itself",
     "explore": "search for the best mappings, rank them, write their configuration files",
+    "studio": "open a live page: move actors, change FIFOs and costs, see at once what it does",
     "study": "run a study file; show, compare and export the results of searches",
     "buffers": "size the FIFOs of a mapping: minimal, maximal, or as little as costs no time",
     "gpu": "predict the cost of C kernels on GPUs, and choose an accelerator",
@@ -35,8 +38,14 @@ VERBS: dict[str, str] = {
 """Verb -> one line of help.
 
 Its arguments are in ``dse.cli.arguments.<verb>``, ``configure(parser)``, which imports nothing heavy so that ``--help``
-is quick; what it does in ``dse.cli.<verb>``, ``run(args) -> int``.
+is quick; what it does in ``dse.cli.<verb>``, ``run(args) -> int``. A hyphen is an underscore there.
 """
+
+
+def module_of(verb: str) -> str:
+    """Return the name of the modules of a verb."""
+    return verb.replace("-", "_")
+
 
 _LIMIT_HELP = "raise a limit on what small files may grow to (actors, fifos, c-tokens, step-bytes); may be repeated"
 
@@ -60,7 +69,7 @@ def build_parser(verb: str | None) -> argparse.ArgumentParser:
         )
         sub.add_argument("--limit", metavar="NAME=N", action="append", default=[], help=_LIMIT_HELP)
         if name == verb:
-            importlib.import_module(f"dse.cli.arguments.{name}").configure(sub)
+            importlib.import_module(f"dse.cli.arguments.{module_of(name)}").configure(sub)
     return parser
 
 
@@ -110,7 +119,7 @@ def _run_verb(args: argparse.Namespace) -> int:
 
     try:
         with raised_limits(parse_limits(args.limit)), timed_stages(args.verbose):
-            verb = importlib.import_module(f"dse.cli.{args.verb}")
+            verb = importlib.import_module(f"dse.cli.{module_of(args.verb)}")
             note_stage(f"dse {args.verb}")
             code: int = verb.run(args)
     except DseError as error:

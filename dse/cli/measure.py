@@ -12,6 +12,7 @@ from dse.cli.profile import bench_settings
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import run_options
 from dse.cli.streams import print_json, say, terminal_width
+from dse.cli.timeline import tell_timeline
 from dse.flows.inputs import is_folder, require_place
 from dse.flows.mappings import looks_like_mapping
 from dse.flows.measure import Measured, MeasureOptions, measure_mappings
@@ -21,11 +22,13 @@ from dse.flows.profile import ProfileSettings
 from dse.measure.agreement import Agreement, Divergence
 from dse.measure.comparison import Comparison, Pair
 from dse.report.mapping_cells import lines_of
-from dse.report.mapping_table import GAP, LEAST_MAPPING, plain_console, width_of
+from dse.report.mapping_table import fitted_table, plain_console
 from dse.report.ranking import render
 from dse.report.tables import NamesTable
+from dse.report.timeline.write import require_timeline, write_timelines
 
 _ROWS_SHOWN = 10
+_HEADS = ("estimated ms", "measured ms", "quartiles", "runs", "error")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -34,6 +37,7 @@ def run(args: argparse.Namespace) -> int:
         refuse_empty(name, getattr(args, name))
     if args.out is not None:
         require_place(args.out, "--out")
+    require_timeline(args.timeline)
     with run_line() as line:
         measured = measure_mappings(_options(args), (lambda _: None) if args.quiet else line.show)
     if not args.quiet:
@@ -44,6 +48,9 @@ def run(args: argparse.Namespace) -> int:
         print_json(measured_document(measured) | {"written": [str(path) for path in written]})
     else:
         _print(measured, folder)
+    if args.timeline is not None:
+        write_timelines(args.timeline, measured.timelines)
+        tell_timeline(args.timeline, quiet=args.quiet)
     return 0
 
 
@@ -69,6 +76,7 @@ def _options(args: argparse.Namespace) -> MeasureOptions:
         buffers=tuple(args.buffers),
         weights=tuple(args.weights),
         engine=args.engine,
+        timeline=args.timeline is not None,
         profile=ProfileSettings(calibrate=args.calibrate, seed=args.seed, bench=bench),
         settings=MeasureSettings(rounds=args.runs, seconds=args.seconds, seed=args.seed, bench=bench),
     )
@@ -114,25 +122,13 @@ def _print_state(comparison: Comparison) -> None:
 def _pairs_table(comparison: Comparison, width: int) -> Table:
     """Return the mappings that are measured fastest, with their estimates."""
     pairs = sorted(comparison.pairs, key=lambda p: p.measured.median)[:_ROWS_SHOWN]
-    rows = [_times(pair) for pair in pairs]
-    plain = _headed()
-    for cells in rows:
-        plain.add_row(*cells)
-    room = max(LEAST_MAPPING, width - width_of(plain) - GAP)
     names = [pair.prediction.name + ("" if pair.prediction.scored else " (not scored)") for pair in pairs]
-    lines = [lines_of(name, room) if looks_like_mapping(name) else [name] for name in names]
-    table = _headed()
-    table.add_column("mapping", no_wrap=True, min_width=max((len(text) for cell in lines for text in cell), default=0))
-    for cells, cell in zip(rows, lines, strict=True):
-        table.add_row_of_lines(*cells, last=cell)
-    return table
 
+    def lines(room: int) -> list[list[str]]:
+        return [lines_of(name, room) if looks_like_mapping(name) else [name] for name in names]
 
-def _headed() -> NamesTable:
-    table = NamesTable()
-    for name in ("estimated ms", "measured ms", "quartiles", "runs", "error"):
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
+    longest = max(map(len, names), default=0)
+    return fitted_table(_HEADS, [_times(pair) for pair in pairs], lines, longest=longest, width=width, keep=2)
 
 
 def _times(pair: Pair) -> tuple[str, ...]:

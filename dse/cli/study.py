@@ -175,15 +175,8 @@ def _ranks(row: SharedRank) -> tuple[str, ...]:
 
 def _print_table(heads: Sequence[str], rows: Sequence[MappingRow], topology: Topology) -> None:
     """Print a table of mappings, complete ones: the results do not tell what the platform was."""
-
-    def headed() -> NamesTable:
-        table = NamesTable()
-        for head in heads:
-            table.add_column(head, justify="right", no_wrap=True)
-        return table
-
     width = terminal_width()
-    table, note = mapping_table(headed, rows, CompleteTexts(topology=topology), width=width, whole="--json")
+    table, note = mapping_table(heads, rows, CompleteTexts(topology=topology), width=width, whole="--json")
     print(render(table, console=plain_console(width)))
     if note:
         print(wrapped(note, width))

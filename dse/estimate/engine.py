@@ -1,10 +1,12 @@
 """The seam between those who ask for estimates and the engines that make them."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, Self
 
 from dse.base.registry import Registry
 from dse.estimate.compiled.ready import is_compiled
+from dse.estimate.draws import DrawnCosts
+from dse.estimate.problem.tables import IntArray, ProblemTables
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Estimate
 from dse.model.problem import Problem
@@ -41,6 +43,15 @@ class Engine(Protocol):
 
     def estimates_within(self, points: Sequence[DesignPoint], limit: int) -> list[Estimate | None]:
         """Return the estimates of several points, the same as ``estimate_within`` one by one."""
+
+    def with_tables(self, tables: ProblemTables) -> Self:
+        """Return an engine of the same trace for tables that were changed in ticks or links, made at little cost."""
+
+    def drawn(self, point: DesignPoint, costs: DrawnCosts) -> IntArray:
+        """Return the makespan of a point, in ticks, under each set of drawn costs: shape (n,), -1 for a deadlock.
+
+        The same as one by one with tables that have these costs. Errors as ``estimate``.
+        """
 
     def stop(self) -> None:
         """End the estimates that other threads are making now: they raise ``EstimateStopped``. Later ones go on."""

@@ -38,6 +38,7 @@ class SearchContext:
     points by their bound leaves out only those that ``keep`` evaluated ones beat (branch and bound and the integer
     program promise no more than the best). ``placement``: the parts of ``bounds``, for points that are not complete.
     ``objectives``: so many costs every evaluation brings; 0 where the makespan is all that counts.
+    ``start``: points that somebody has already; methods that begin at constructed mappings begin at these first.
     """
 
     space: Space
@@ -48,6 +49,7 @@ class SearchContext:
     keep: int
     placement: Placement = field(default_factory=Placement)
     objectives: int = 0
+    start: tuple[Candidate, ...] = ()
     partners: tuple[tuple[tuple[int, int], ...], ...] = field(init=False, repr=False, compare=False)
     """For each actor the (actor, tokens) at the other ends of its buffers, in their order; from ``traffic``."""
 

@@ -17,12 +17,14 @@ from dse.formats.study_place import made_aside
 from dse.formats.xcf_write import XcfDialect, write_xcf
 from dse.model.design_point import DesignPoint
 from dse.model.study import Front, Study
+from dse.model.uncertainty import Robust, RobustRow
 from dse.report.accounts import NamedAccounts, accounts_json
 from dse.report.cores import best_by_cores, cores_json
 from dse.report.front import values_json
 from dse.report.html import ReportInputs, report_page
 from dse.report.measured import Measurements, measured_json
 from dse.report.ranking import RankedRow, row_json
+from dse.report.robust import drawn_json, robust_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +76,9 @@ def deliver(
             write_whole(stage / delivery.manifest.name, json_text(dict(inputs.manifest)) + "\n")
             if described is not None:
                 write_whole(stage / delivery.study.name, described)
-            document = json_text(ranking_document(study, inputs.rows, inputs.texts, inputs.measured, inputs.accounts))
+            document = json_text(
+                ranking_document(study, inputs.rows, inputs.texts, inputs.measured, inputs.accounts, inputs.robust)
+            )
             write_whole(stage / delivery.ranking.name, document + "\n")
             _exchange(stage, out, delivery.ranking.name)
     except OSError as cause:
@@ -133,17 +137,13 @@ def ranking_document(
     texts: MappingTexts,
     measured: Measurements | None = None,
     accounts: Sequence[NamedAccounts] = (),
+    robust: Robust | None = None,
 ) -> dict[str, object]:
     """Return the JSON of a study: the same for the same inputs and seed, on every machine and at every time.
 
     Only what was ``measured`` differs from time to time. ``accounts``: of the first rows, of none where it is empty.
     """
-    listed = [
-        {**row_json(row), "design_point": point_to_json(evaluation.point, texts.topology), **times}
-        for row, evaluation, times in zip(
-            rows, study.ranking, chain(map(accounts_json, accounts), repeat({})), strict=False
-        )
-    ]
+    listed = _listed(study, rows, texts, accounts, () if robust is None else robust.rows)
     front = {} if study.front is None else front_json(study.front, texts)
     one_core = None if measured is None else measured.one_core
     return {
@@ -168,8 +168,24 @@ def ranking_document(
         "method": study.method,
         "seed": study.seed,
         "assumed": list(study.assumed),
+        **({} if robust is None else {"robust": robust_json(robust)}),
         **front,
     }
+
+
+def _listed(
+    study: Study,
+    rows: Sequence[RankedRow],
+    texts: MappingTexts,
+    accounts: Sequence[NamedAccounts],
+    drawn: Sequence[RobustRow],
+) -> list[dict[str, object]]:
+    """Return the JSON of the rows; the first ones have accounts, and what draws say of them."""
+    told = [chain(map(accounts_json, accounts), repeat({})), chain(map(drawn_json, drawn), repeat({}))]
+    return [
+        {**row_json(row), "design_point": point_to_json(evaluation.point, texts.topology), **times, **draws}
+        for row, evaluation, times, draws in zip(rows, study.ranking, *told, strict=False)
+    ]
 
 
 FRONT_FILES = 50

@@ -70,13 +70,8 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
         OptionError: samples are asked for that the weights do not have.
         InfeasibleDesign: a mapping can never run, whatever its timing.
     """
-    setting = load_setting(options.problem, stage)
-    given = _given(options, setting)
-    used = {partition.unit for _, point in given.points for partition in point.partitions}
-    chosen = clocks_of_points((point for _, point in given.points), setting.platform)
-    setting = clocked_setting(setting, chosen, used=used)
-    if options.samples:
-        setting = _with_samples(setting, options.problem.weights)
+    given = load_points(options, stage)
+    setting = given.setting
     engine = make_engine(options.problem.engine, setting.problem)
     found = []
     for name, point in given.points:
@@ -85,11 +80,41 @@ def estimate_mappings(options: EstimateOptions, stage: Callable[[str], None] = u
         found.append(mapping_estimate(name, point, estimate, setting))
     if given.listed:
         found.sort(key=lambda m: (bool(m.deadlock), m.estimate.makespan))
-    return Estimated(
+    return Estimated(setting=setting, mappings=tuple(found), assumed=given.assumed, warnings=given.warnings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenPoints:
+    """Mappings that are given, by name, and what they are estimated with; ``listed``: some are of a list of many.
+
+    ``assumed`` and ``warnings``: of the setting and of the mappings.
+    """
+
+    setting: Setting
+    points: tuple[tuple[str, DesignPoint], ...]
+    assumed: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+    listed: bool
+
+
+def load_points(options: EstimateOptions, stage: Callable[[str], None] = unheard) -> GivenPoints:
+    """Return the mappings of ``options``, or all actors on one core when there are none, and their setting.
+
+    Raises: as ``estimate_mappings``.
+    """
+    setting = load_setting(options.problem, stage)
+    given = _given(options, setting)
+    used = {partition.unit for _, point in given.points for partition in point.partitions}
+    chosen = clocks_of_points((point for _, point in given.points), setting.platform)
+    setting = clocked_setting(setting, chosen, used=used)
+    if options.samples:
+        setting = _with_samples(setting, options.problem.weights)
+    return GivenPoints(
         setting=setting,
-        mappings=tuple(found),
+        points=given.points,
         assumed=(*setting.assumed, *given.assumed),
         warnings=(*setting.warnings, *given.warnings),
+        listed=given.listed,
     )
 
 

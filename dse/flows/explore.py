@@ -27,6 +27,7 @@ from dse.flows.kept_weights import kept_weights
 from dse.flows.measured import measuring, output_folder, take_weights
 from dse.flows.options import ExploreOptions
 from dse.flows.page_views import page_views
+from dse.flows.robust import asked_robust, check_uncertain, robust_study
 from dse.flows.run_best import MEASURE_ON_TOP, run_best
 from dse.flows.search.method import check_options, choose, kept
 from dse.flows.search.plan import SearchPlan, Watcher
@@ -39,6 +40,7 @@ from dse.formats.mapping_text import MappingTexts
 from dse.formats.study_file import StudyStore
 from dse.model.estimate import Estimate
 from dse.model.study import Evaluation, Study
+from dse.model.uncertainty import Robust
 from dse.report.accounts import NamedAccounts, named_accounts
 from dse.report.html import ReportInputs
 from dse.report.measured import Measurements
@@ -62,6 +64,8 @@ class Explored:
     delivery: Delivery
     measured: Measurements | None
     notes: tuple[str, ...]
+    robust: Robust | None = None
+    """The ranking under uncertain weights, where that was asked for; ``study.ranking`` has its order."""
 
 
 def explore(options: ExploreOptions, watcher: Watcher | None = None, given: Setting | None = None) -> Explored:
@@ -96,9 +100,11 @@ def _explore(options: ExploreOptions, watcher: Watcher | None, given: Setting | 
         if not study.ranking:
             watch.stage("looking for what would help")
             raise nothing_found(ready.search, study, engine, limit)
+        study, robust = _ranked_again(options, setting, study, watch)
         best = run_best(options, setting, study, watch.stage)
         watch.stage("writing the report")
         inputs = _report_inputs(options, setting, study, engine, ready.search.plan.budget, best.found)
+        inputs = replace(inputs, robust=robust)
         ready.store.commit()  # it and its folder are still where they were
         described = _described(options, setting, ready.out, study)
         delivery = deliver(inputs, out=ready.out, best=options.best, described=described, dialect=options.dialect)
@@ -113,7 +119,19 @@ def _explore(options: ExploreOptions, watcher: Watcher | None, given: Setting | 
         delivery=delivery,
         measured=best.found,
         notes=best.notes,
+        robust=robust,
     )
+
+
+def _ranked_again(
+    options: ExploreOptions, setting: Setting, study: Study, watch: Watcher
+) -> tuple[Study, Robust | None]:
+    """Return the study as it is ranked under uncertain weights, where that is asked for."""
+    robust = asked_robust(options)
+    if robust is None:
+        return study, None
+    watch.stage("drawing weights for the best mappings")
+    return robust_study(study, setting, options.problem.weights, robust, options.problem.engine)
 
 
 def _timed(watch: Watcher, limit: TimeLimit) -> Watcher:
@@ -147,6 +165,8 @@ def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit, given: Se
     searched = searched_space(options, setting, domains)
     engine = make_engine(options.problem.engine, setting.problem)
     budget = options.budget or _default_budget(options, setting)
+    if (robust := asked_robust(options)) is not None:
+        check_uncertain(setting, options.problem.weights, robust)
     prepare(setting.tables, reference_point(searched.space))  # weights that are missing stop us before all else
     goals = make_goals(options.objectives, setting.tables)
     method = choose(options, searched.space, goals, budget)
@@ -184,6 +204,7 @@ def _on_top(options: ExploreOptions, budget: Budget) -> tuple[str, ...]:
         return ()
     more = [MEASURE_ON_TOP] if options.measure is not None else []
     searches = "one more search" if options.refine == 1 else f"up to {options.refine} more searches"
+    more += ["--robust draws weights, for some seconds"] if options.robust is not None else []
     more += [f"--refine measures again and makes {searches} with the same budget"] if options.refine else []
     return (f"on top of the budget of {budget.seconds:g} s: {'; '.join(more)}",) if more else ()
 

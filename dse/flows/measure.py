@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dse.base.cores import usable_cores
 from dse.base.errors import Diagnostic, OptionError
 from dse.base.escaping import encodable
 from dse.estimate.engine import ENGINES, compile_engine, make_engine, needs_compiling
@@ -18,25 +19,31 @@ from dse.flows.bench import Bench, open_bench
 from dse.flows.inputs import default_input, require_file, require_input
 from dse.flows.mappings import GivenMapping, read_mappings
 from dse.flows.measure_points import MeasureSettings, UsualResults, cannot_run, usual_results, why_wrong, written_point
+from dse.flows.measured_timelines import measured_timeline, run_and_time_all
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, check_settings, profile_on_bench, run_capacities
 from dse.flows.profile_manifest import Pairs, conditions
 from dse.flows.program import UNNAMED_OUTPUT, unheard
 from dse.flows.setting import COMPILING
+from dse.flows.timelines import estimated_timeline
 from dse.formats.mapping_text import mapping_text
 from dse.formats.weights_folder import read_weights
 from dse.frontend.network.elaborate import load_network
 from dse.measure.comparison import Comparison, Prediction, compare
+from dse.measure.counter import CounterFacts
 from dse.measure.machine import State, machine_moment, unsteady
 from dse.measure.platform import this_machine
 from dse.measure.profiling import Profiler
 from dse.measure.runs import RunOrder
+from dse.measure.samples import CounterKind
 from dse.measure.session import STATES, Candidate, Patience, Session, measure_candidates
 from dse.model.design_point import DesignPoint
 from dse.model.problem import Problem
 from dse.model.trace import Trace, make_trace
 from dse.model.weights import WeightTable
+from dse.report.timeline.timeline import Timeline
 from dse.run.natives.effects import why_time_matters
 from dse.run.options import PLAIN_RUN, RunOptions
+from dse.run.record import topology_of
 
 _MOST_ESTIMATED = 20_000
 """Of a larger space so many mappings are drawn, of which ``top`` takes the best."""
@@ -48,6 +55,7 @@ class MeasureOptions:
 
     ``inputs``: each is profiled and measured; empty: the default one. ``buffers``: FIFO sizes in tokens, each mapping
     with each; empty: those of the network. ``weights``: of these folders and files; empty: they are measured first.
+    ``timeline``: whether the fastest mapping is run once more for its timeline.
     """
 
     program: str
@@ -60,6 +68,7 @@ class MeasureOptions:
     buffers: tuple[int, ...] = ()
     weights: tuple[str, ...] = ()
     engine: str = "compiled"
+    timeline: bool = False
     profile: ProfileSettings = field(default_factory=lambda: ProfileSettings(calibrate=3))
     settings: MeasureSettings = field(default_factory=MeasureSettings)
 
@@ -70,7 +79,8 @@ class Measured:
 
     ``profiles``: of each input and FIFO size by a name for it, empty where weights were given; ``skipped``:
     (candidate, why).
-    ``made``: on what, when and how it was measured, as pairs.
+    ``made``: on what, when and how it was measured, as pairs. ``timelines``: of the fastest mapping, estimated and
+    measured; empty where they were not asked for.
     """
 
     network: str
@@ -81,6 +91,11 @@ class Measured:
     made: Pairs
     warnings: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
+    timelines: tuple[Timeline, ...] = ()
+
+
+_ANY_COUNTER = CounterFacts(kind=CounterKind.NANOSECONDS, hz=1e9, step=1.0, cost=1.0)
+"""For this machine before it is measured: a mapping does not depend on how quick its counter is."""
 
 
 def measure_mappings(options: MeasureOptions, stage: Callable[[str], None] = unheard) -> Measured:
@@ -98,6 +113,8 @@ def measure_mappings(options: MeasureOptions, stage: Callable[[str], None] = unh
     for path in inputs:
         if path is not None:
             require_input(path)
+    anybody = this_machine(_ANY_COUNTER, len(usable_cores()))
+    read_mappings(options.mappings, topology_of(loaded.network), anybody)  # what is wrong is said before all is built
     if needs_compiling(options.engine):
         stage(COMPILING)
         compile_engine()
@@ -181,6 +198,8 @@ class _Journey:
         session = self._session(entries, usual)
         lasted = [state for state in STATES if any(session.of(state))]
         predictions = {state: self._predictions(cases, entries, state) for state in lasted}
+        comparisons = _comparisons(predictions, session)
+        timelines = self._timelines(entries, session, comparisons)
         profiles = tuple((case.label, case.profile) for case in cases if case.profile is not None)
         differs = why_time_matters(self._bench.network, (key for key, _ in self._options.run.natives))
         doubts = (*_other_states(entries, lasted), *filter(None, (differs,)))
@@ -188,13 +207,14 @@ class _Journey:
         pairs = conditions(self._bench, self._options.run, self._inputs, (before, after))
         return Measured(
             network=self._bench.topology.name,
-            comparisons=_comparisons(predictions, session),
+            comparisons=comparisons,
             session=session,
             profiles=profiles,
             skipped=tuple(skipped),
             made=(*pairs, *self._made(len(profiles))),
             warnings=_distinct(*(p.warnings for _, p in profiles), unsteady(before, after, seconds), doubts),
             diagnostics=(),
+            timelines=timelines,
         )
 
     def _made(self, profiles: int) -> Pairs:
@@ -331,6 +351,25 @@ class _Journey:
             self._stage(f"measuring: run {done} of {count}")
 
         return measure_candidates(program, candidates, patience, self._rng, heard)
+
+    def _timelines(
+        self, entries: Sequence[_Entry], session: Session, comparisons: Sequence[Comparison]
+    ) -> tuple[Timeline, ...]:
+        """Return the timelines of the fastest mapping: estimated, and of one more run; none if they are not wanted."""
+        if not self._options.timeline:
+            return ()
+        state = comparisons[0].state if comparisons else STATES[0]
+        medians = [np.median(times) if times else np.inf for times in session.of(state)]
+        entry = entries[int(np.argmin(medians))]
+        self._stage(f"running {entry.name} for its timeline")
+        bench, case = self._bench, entry.case
+        profiler = Profiler(bench.program, bench.topology, bench.facts, case.input, bench.scratch)
+        run = run_and_time_all(profiler, bench.topology, written_point(bench, self._platform, entry.point, "timeline"))
+        problem = Problem(trace=case.trace, weights=case.table(state), platform=self._platform)
+        return (
+            estimated_timeline(entry.name, problem, entry.point),
+            measured_timeline(entry.name, run.samples, bench.topology, run.firings, entry.point),
+        )
 
 
 def _comparisons(predictions: dict[State, list[Prediction]], session: Session) -> tuple[Comparison, ...]:

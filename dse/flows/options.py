@@ -108,6 +108,11 @@ class ExploreOptions:
     """So often, at most, the best mapping is measured in place and the search repeated with what that tells."""
     measured_in: Path | None = None
     """The folder of an earlier search whose measured weights and platform are taken; nothing is measured then."""
+    robust: str | None = None
+    """By what the best mappings are ranked under drawn weights: mean, or a quantile; None: by their estimates."""
+    errors: tuple[str, ...] = ()
+    """With ``robust``: relative errors of weights (``dse.flows.robust``); ``draws``: how many are made."""
+    draws: int | None = None
     study_file: Path | None = None
     """The study file that these options are from: a search in the folder where it lies leaves it as it is."""
     of_objects: bool = False

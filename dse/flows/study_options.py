@@ -2,9 +2,9 @@
 
 It stands here and not among the formats since what it holds are the options of a search. Paths are relative to the
 file. Further keys than those of formats.md, in its style: ``source_paths``, ``missing_weights``, ``engine``, ``run``,
-``batch``, ``best``, ``measure``, ``refine``, ``dialect``, ``limits``, of ``space`` the rest of what ``dse explore``
-knows, and ``weights: {measured: DIR}``: those that an earlier search measured and keeps in the folder ``DIR`` of its
-results.
+``batch``, ``best``, ``measure``, ``refine``, ``robust``, ``errors``, ``draws``, ``dialect``, ``limits``, of ``space``
+the rest of what ``dse explore`` knows, and ``weights: {measured: DIR}``: those that an earlier search measured and
+keeps in the folder ``DIR`` of its results.
 """
 
 import os
@@ -62,6 +62,9 @@ _KEYS = (
     "best",
     "measure",
     "refine",
+    "robust",
+    "errors",
+    "draws",
     "dialect",
     "limits",
 )
@@ -188,6 +191,9 @@ class _Reader:
             study_file=Path(self._source.path),
             measure=keys.integer("measure"),
             refine=self._refine(measured),
+            robust=keys.text("robust"),
+            errors=keys.texts("errors"),
+            draws=keys.integer("draws"),
             limits=self._limits(keys.inner("limits", limit_names())),
         )
 
@@ -436,9 +442,19 @@ class _Writer:
                 yield f"{key}: {value}"
         if options.measure is not None:
             yield f"measure: {options.measure}"
+        yield from self._robust()
         if options.dialect != _USUAL.dialect:
             yield f"dialect: {options.dialect}"
         yield from _section("limits", _raised(options.limits or limits()))
+
+    def _robust(self) -> Iterator[str]:
+        options = self._options
+        if options.robust is not None:
+            yield f"robust: {quoted(options.robust)}"
+        if options.errors:
+            yield f"errors: {_items(map(quoted, options.errors))}"
+        if options.draws is not None:
+            yield f"draws: {options.draws}"
 
     def _run(self, run: RunOptions) -> Iterator[str]:
         def lines() -> Iterator[str]:

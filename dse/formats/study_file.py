@@ -384,23 +384,45 @@ def read_study(path: Path) -> StoredStudy:
     """
     try:
         with closing(connected(path)) as connection:
-            guard(connection)
-            if connection.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
-                raise ValueError(f"it is not a study of format {SCHEMA_VERSION}, which this version of dse reads")
-            tables = Tables.open(connection)
-            pairs = [{str(k): str(v) for k, v in tables.rows(table)} for table in ("identity", "manifest")]
-            topology = _stored_topology(tables)
-            store = StudyStore(path, tables, Contents(topology, *pairs), Place(path))
-            store.load()
-            return StoredStudy(
-                topology=topology, identity=pairs[0], manifest=pairs[1], evaluations=tuple(store.known().values())
-            )
+            return _stored(path, connection)
     except OSError as cause:
         raise OptionError(f"cannot read the study '{path}': {cause.strerror or cause}") from cause
     except sqlite3.Error as cause:
         raise _refusal(path, cause) from cause
     except _MALFORMED as cause:
         raise damaged(path, str(cause)) from cause
+
+
+def glimpse_study(path: Path) -> StoredStudy | None:
+    """Return what is in a study file that a search may be writing right now, None where nothing whole is to be seen.
+
+    The file is copied past the lock of the search. A copy that is torn, since the search was writing, is found out by
+    the seals of its tables: look again later. Not for a process that writes the file: its lock would be lost.
+    """
+    try:
+        data = path.read_bytes()
+        if not data:  # a search has just made it
+            return None
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.deserialize(data)
+            return _stored(path, connection)
+    except (OSError, FormatError, *_MALFORMED):
+        return None
+
+
+def _stored(path: Path, connection: sqlite3.Connection) -> StoredStudy:
+    """Return what a study holds. Raises ``FormatError``, and what ``_MALFORMED`` names, where it is damaged."""
+    guard(connection)
+    if connection.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
+        raise ValueError(f"it is not a study of format {SCHEMA_VERSION}, which this version of dse reads")
+    tables = Tables.open(connection)
+    pairs = [{str(k): str(v) for k, v in tables.rows(table)} for table in ("identity", "manifest")]
+    topology = _stored_topology(tables)
+    store = StudyStore(path, tables, Contents(topology, *pairs), Place(path))
+    store.load()
+    return StoredStudy(
+        topology=topology, identity=pairs[0], manifest=pairs[1], evaluations=tuple(store.known().values())
+    )
 
 
 def _stored_topology(tables: Tables) -> Topology:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dse.base.errors import FormatError
 from dse.base.source import file_span
-from dse.measure.samples import CounterKind, Fruitless, Samples, Singles, ThreadSamples, Visits
+from dse.measure.samples import MOST_VAIN, CounterKind, Fruitless, Samples, Singles, ThreadSamples, Visits
 
 MAGIC = b"DSERAW01"
 VISIT = np.dtype(
@@ -36,8 +36,8 @@ SINGLE = np.dtype(
 FRUITLESS = np.dtype(
     [("actor", "<u4"), ("reserved", "<u4"), ("visits", "<u8"), ("steps", "<u8"), ("least", "<u8"), ("most", "<u8")]
 )
-_MOST_VAIN, _APART = 0x7F, 0x80
-"""The parts of ``between``: visits in vain since the visit before, and whether the time since then does not count."""
+_APART = 0x80
+"""The bit of ``between`` that says that the time since the visit before does not count; below it, visits in vain."""
 _HEADER = struct.Struct("<8s4I4Q")
 _THREAD = struct.Struct("<Ii3Q")
 _Records = NDArray[np.void]
@@ -128,7 +128,7 @@ def _visits(records: _Records) -> Visits:
         end=records["end"],
         firings=records["firings"],
         ending=records["ending"],
-        vain=(records["between"] & _MOST_VAIN).astype(np.uint8),
+        vain=(records["between"] & MOST_VAIN).astype(np.uint8),
         apart=(records["between"] & _APART) != 0,
     )
 

@@ -37,14 +37,14 @@ class ProcessorCounts:
 class RunRecord:
     """What a run was. ``run_ns``: first firing to last, without set-up; ``result``: a digest of what it computed.
 
-    ``cpu_ns``: how long its threads had a core, all together, None where the system does not tell: what else runs on
-    the machine makes ``run_ns`` longer, this hardly. ``switches``: involuntary ones of all threads, None where the
-    system does not tell; ``trips``: of all pairs of cores that it was bound to.
+    ``counts``: cycles and instructions, None where the system does not allow to count. ``cpu_ns``: how long its threads
+    had a core, all together, None where the system does not tell: what else runs on the machine makes ``run_ns``
+    longer, this hardly. ``switches``: involuntary ones of all threads, None where the system does not tell; ``trips``:
+    of all pairs of cores that it was bound to.
     """
 
     run_ns: int
     counts: ProcessorCounts | None = None
-    """None where the system does not allow to count."""
     result: str
     trips: tuple[RoundTrip, ...]
     switches: int | None = None

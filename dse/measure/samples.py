@@ -31,8 +31,8 @@ SATURATED_STEPS = 0xFFFFFFFE
 """A duration of this length or more."""
 
 
-MOST_VAIN = 127
-"""So many visits in vain, or more."""
+MOST_VAIN = 0x7F
+"""So many visits in vain, or more; in the records all bits of the number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -12,15 +12,18 @@ from dse.model.platform import Platform
 from dse.model.study import Evaluation, Study
 from dse.report.mapping_table import WIDTH, MappingRow, mapping_table
 from dse.report.quantities import time_text
-from dse.report.tables import NamesTable
 
+_HEADS = ("cores", "makespan", "speed-up")
 HARDLY = 1.05
 """A speed-up below this is hardly one: estimates are further from measured times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoresRow:
-    """The best mapping that was found on so many CPU cores and GPUs. ``speedup``: over one core, None: unknown."""
+    """The best mapping that was found on so many CPU cores and GPUs, with its makespan in ticks.
+
+    ``speedup``: over one core, None: unknown.
+    """
 
     cores: int
     gpus: int
@@ -122,11 +125,4 @@ def cores_table(rows: Sequence[CoresRow], texts: MappingTexts, width: int = WIDT
         )
         for row in rows
     ]
-    return mapping_table(_headed, listed, texts, width=width, whole="ranking.json", differences=False)[0]
-
-
-def _headed() -> NamesTable:
-    table = NamesTable()
-    for name in ("cores", "makespan", "speed-up"):
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
+    return mapping_table(_HEADS, listed, texts, width=width, whole="ranking.json", differences=False)[0]

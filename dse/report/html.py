@@ -12,6 +12,7 @@ from dse.formats.mapping_text import MappingTexts
 from dse.model.estimate import Estimate
 from dse.model.study import Study
 from dse.model.trace import Trace
+from dse.model.uncertainty import Robust
 from dse.report.accounts import NamedAccounts
 from dse.report.cores import best_by_cores, cores_title, pays_text
 from dse.report.front import front_text
@@ -21,6 +22,7 @@ from dse.report.page.document import mapping_view, network_view
 from dse.report.page.html import data_text, framed
 from dse.report.quantities import time_text, value_text
 from dse.report.ranking import MAKESPAN, RankedRow, cost_cells, cost_columns, measured_head
+from dse.report.robust import robust_lines
 from dse.report.why import Reasons, reason_lines
 
 PAGE_BYTES = 20_000_000
@@ -39,6 +41,8 @@ class ReportInputs:
     reasons: Reasons
     manifest: tuple[tuple[str, str], ...]
     measured: Measurements | None = None
+    robust: Robust | None = None
+    """The ranking under uncertain weights, which the rows are in the order of; None: that of the estimates."""
     accounts: tuple[NamedAccounts, ...] = ()
     """Those of the first rows, as many as were estimated once more."""
     views: tuple[dict[str, object], ...] = ()
@@ -51,6 +55,7 @@ def report_page(inputs: ReportInputs) -> str:
     sections = [
         _head(inputs),
         _section("Ranking", _ranking(inputs.rows), "Gap: how far above the proven lower bound the makespan is."),
+        *_robust(inputs),
         *_cores(inputs),
         *_measured(inputs),
         *_front(inputs),
@@ -148,6 +153,14 @@ def _front_data(inputs: ReportInputs) -> dict[str, object] | None:
 def _section(title: str, body: str, note: str = "") -> str:
     below = f'<p class="note">{page_text(note)}</p>' if note else ""
     return f"<h2>{page_text(title)}</h2>\n{body}\n{below}"
+
+
+def _robust(inputs: ReportInputs) -> list[str]:
+    """Return the section about drawn weights, where the ranking rests on them."""
+    if inputs.robust is None:
+        return []
+    note = "The ranking above is in this order; ranking.json has what the draws say of each mapping."
+    return [_section("How sure the ranking is", _list(robust_lines(inputs.robust)), note)]
 
 
 def _facts_of_best(best: RankedRow, study: Study) -> list[tuple[str, str]]:

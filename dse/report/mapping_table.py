@@ -44,29 +44,67 @@ class MappingRow:
 
 
 def mapping_table(
-    headed: Callable[[], NamesTable],
+    heads: Sequence[str],
     rows: Sequence[MappingRow],
     texts: MappingTexts | CompleteTexts,
     *,
     width: int = WIDTH,
     whole: str,
     differences: bool = True,
+    keep: int | None = None,
 ) -> tuple[Table, str]:
     """Return a table of ``width`` columns, and what is to be said below it (mostly nothing).
 
-    ``headed``: makes the table without rows and mappings. Long mappings are shown without what all names begin with,
-    and, with ``differences``, those behind the first one by what is other in them. ``whole``: what has them in full.
+    Long mappings are shown without what all names begin with, and, with ``differences``, those behind the first one by
+    what is other in them. ``whole``: what has them in full. ``keep``: see ``fitted_table``.
     """
-    plain = headed()
-    for row in rows:
-        plain.add_row(*row.cells)
-    room = max(LEAST_MAPPING, width - width_of(plain) - GAP)
-    cells, note = _mapping_cells(rows, texts, room, whole, differences=differences)
-    table = headed()
-    table.add_column("mapping", no_wrap=True, min_width=max((len(text) for cell in cells for text in cell), default=0))
-    for row, cell in zip(rows, cells, strict=True):
-        table.add_row_of_lines(*row.cells, last=cell)
-    return table, note
+    notes: list[str] = []
+
+    def lines(room: int) -> list[list[str]]:
+        cells, note = _mapping_cells(rows, texts, room, whole, differences=differences)
+        notes.append(note)
+        return cells
+
+    longest = max((len(texts.of(row.point)) if row.name is None else len(row.name) for row in rows), default=0)
+    table = fitted_table(heads, [row.cells for row in rows], lines, longest=longest, width=width, keep=keep)
+    return table, notes[-1]
+
+
+def fitted_table(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    lines: Callable[[int], Sequence[Sequence[str]]],
+    *,
+    longest: int,
+    width: int,
+    keep: int | None = None,
+) -> Table:
+    """Return a table whose last column has the ``lines`` of each row, made for so many columns of text.
+
+    Where there is no room for a mapping, ``longest`` characters or ``LEAST_MAPPING``, the last heads go; the first
+    ``keep`` stay (None: all).
+    """
+    least = len(heads) if keep is None else keep
+    for count in range(len(heads), least - 1, -1):
+        plain = _headed(heads[:count])
+        for cells in rows:
+            plain.add_row(*cells[:count])
+        room = width - width_of(plain) - GAP
+        if room >= min(longest, LEAST_MAPPING):
+            break
+    last = lines(max(LEAST_MAPPING, room))
+    table = _headed(heads[:count])
+    table.add_column("mapping", no_wrap=True, min_width=max((len(text) for cell in last for text in cell), default=0))
+    for cells, cell in zip(rows, last, strict=True):
+        table.add_row_of_lines(*cells[:count], last=cell)
+    return table
+
+
+def _headed(heads: Sequence[str]) -> NamesTable:
+    table = NamesTable()
+    for name in heads:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
 
 
 def _mapping_cells(

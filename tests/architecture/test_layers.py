@@ -19,7 +19,7 @@ LAYERS = [
     ["explore", "sizing"],
     ["analyse", "report"],
     ["flows"],
-    ["lsp"],
+    ["lsp", "studio"],
     ["cli", "api"],
 ]
 ORDERED = (LAYERS[1], LAYERS[2], LAYERS[3], LAYERS[4])
@@ -43,6 +43,7 @@ CONFINED = {
     "pyarrow": ["formats/tables"],
     "pygls": ["lsp"],
     "lsprotocol": ["lsp"],
+    "tornado": ["studio/server"],
     "distributed": ["explore/distribution/cluster"],
     "dask": ["explore/distribution/cluster"],
     "pandas": ["api/frames"],

@@ -12,7 +12,9 @@ import io
 import os
 import re
 import shlex
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,19 @@ def dry_run(targets: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
 
 
+def run_server(argv: list[str], folder: Path) -> tuple[int, str]:
+    """Start a server, interrupt it when it says where it is, and return as ``run_dse``."""
+    command = [sys.executable, "-m", "dse", *argv]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, cwd=folder, text=True, **pipes) as process:  # type: ignore[call-overload]
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if line.startswith("Ctrl-C"):
+                process.send_signal(signal.SIGINT)
+    return process.returncode, "".join(lines)
+
+
 def run_command(command: str, folder: Path) -> tuple[int, str]:
     words = shlex.split(command)
     if words[:2] == ["make", "explore"]:
@@ -76,6 +91,8 @@ def run_command(command: str, folder: Path) -> tuple[int, str]:
         return run_dse(words[1:], folder)
     if words[0] == "make":
         return dry_run(words[1:]).returncode, ""
+    if words[:2] == ["dse", "studio"] and "--help" not in words:
+        return run_server(words[1:], folder)
     if words[0] == "dse":
         return run_dse(words[1:], folder)
     if words[0] in (".venv/bin/pytest", "pytest"):
@@ -84,6 +101,9 @@ def run_command(command: str, folder: Path) -> tuple[int, str]:
     if words[0] in (".venv/bin/python", "python"):
         assert (ROOT / words[1]).exists()
         return 0, ""
+    if words[:2] == ["git", "apply"]:
+        applied = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+        return applied.returncode, applied.stdout + applied.stderr
     if words[:2] == ["git", "clone"] or words[0] == "cd" or command == "pip install .":
         return 0, ""  # the clone is where this test runs; installation is tested by test_install.py
     raise AssertionError(f"the documents quote a command that no test knows how to run: {command}")

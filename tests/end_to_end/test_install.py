@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import dse
+from tests.end_to_end.test_documents import ROOT, dry_run
 
-ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "configs", "actors", "dse")
 
 
@@ -129,7 +129,7 @@ def test_the_dockerfile_runs_only_what_is_tested() -> None:
     text = (ROOT / "Dockerfile").read_text()
     commands = re.findall(r"^RUN (.*)$", text, re.M)
     assert [c for c, known in zip(commands, CONTAINER, strict=True) if not c.startswith(known)] == []
-    assert CONTAINER[2] in (ROOT / "Makefile").read_text().replace("$(BIN)/", "")
+    assert f".venv/bin/{CONTAINER[2]}\n" in dry_run(["-B", "setup"]).stdout
     assert 'ENTRYPOINT ["dse"]' in text
     assert text.index("WORKDIR /work") < text.index(CONTAINER[2]), "in /source the engine of the sources is compiled"
 

@@ -6,28 +6,20 @@ from pathlib import Path
 import pytest
 
 from dse.base.cores import usable_cores
-from dse.base.errors import BuildError
 from dse.cli.main import main
 from dse.formats.weights_folder import read_weights_folder
-from dse.native.toolchain import Compiler, find_compiler
+from dse.native.toolchain import Compiler
+from tests.unit.report.timeline_readers import read as read_timeline
 from tests.unit.run.programs import SINK, network_of
 
 ROOT = Path(__file__).resolve().parents[2]
 NETWORK = str(ROOT / "actors" / "matrix" / "matrix.xdf")
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _compiler() -> None:
-    try:
-        find_compiler()
-    except BuildError as error:
-        pytest.skip(f"no compiler: {error}")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("native_compiler_of_module")]
 
 
 @pytest.fixture(scope="module")
-def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def weights(native_compiler_of_module: Compiler, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a measured weight set."""
     folder = tmp_path_factory.mktemp("profile") / "weights"
     assert main(["profile", NETWORK, "-o", str(folder), "--runs", "2", "--calibrate", "1", "--samples"]) == 0
@@ -51,27 +43,46 @@ def test_they_estimate_the_network(weights: Path, capsys: pytest.CaptureFixture[
 
 def test_each_firing_may_cost_what_it_cost_then(weights: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def spans(*more: str) -> list[int]:
-        mappings = ["--mapping", "P0:*", "--mapping", "P0:first P1:*"]
-        assert main(["estimate", NETWORK, "--weights", str(weights), "--json", *mappings, *more]) == 0
+        mappings = ["P0:*", "P0:first P1:*", "P0:generate P1:*", "P0:second P1:*", "P0:first,digest P1:*"]
+        assert main(["estimate", NETWORK, "--weights", str(weights), "--json", "--mapping", *mappings, *more]) == 0
         return [found["makespan"] for found in json.loads(capsys.readouterr().out)]
 
-    (one, two), (own_one, own_two) = spans(), spans("--samples")
+    (one, *two), (own_one, *own_two) = spans(), spans("--samples")
     assert own_one == pytest.approx(one, rel=1e-6)  # all firings together take what they took
-    assert own_two != two
+    assert own_two != two  # of one mapping they may be equal, where a core never waits
     assert main(["estimate", NETWORK, "--weights", "nominal", "--samples"]) == 2
     assert "dse profile NETWORK.xdf --samples" in capsys.readouterr().err
 
 
 def test_mappings_beside_estimates(weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "out"
+    out, timeline = tmp_path / "out", tmp_path / "both.pftrace"
     arguments = ["measure", NETWORK, "--sample", "3", "--runs", "2", "--weights", str(weights), "--out", str(out)]
-    assert main([*arguments, "--json", "--quiet"]) == 0
+    assert main([*arguments, "--timeline", str(timeline), "--json", "--quiet"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["network"] == "matrix"
     assert document["runs"] == 6
     assert document["wrong"] == []
     assert len((out / "runs.tsv").read_text().splitlines()) == 7
     assert (out / "measured.json").is_file()
+    check_timelines(timeline)
+
+
+def check_timelines(path: Path) -> None:
+    """The estimate and the run have the same cores, FIFOs, firings and flows; no core is in two firings at once."""
+    estimated, measured = read_timeline(path.name, path.read_bytes())
+    assert estimated.title.startswith("matrix, estimated: ")
+    assert measured.title == estimated.title.replace("estimated", "measured")
+    assert estimated.tracks == [*measured.tracks, "critical path"]
+    firings = [
+        sorted((s.track, s.name, s.firing) for s in process.slices if s.track != "critical path")
+        for process in (estimated, measured)
+    ]
+    assert firings[0] == firings[1]
+    assert estimated.counters.keys() == measured.counters.keys()
+    flows = [{((a.name, a.firing), (b.name, b.firing)) for a, b in process.flows} for process in (estimated, measured)]
+    assert flows[0] == flows[1]
+    assert measured.lost == []
+    assert max(s.end for s in measured.slices) > 1000
 
 
 BOUND = """actor S () ==> int O : @native function turned(int k) --> int end int n := 1;
@@ -80,7 +91,7 @@ FORM = "#include <cstdint>\nstd::int64_t turned(std::int32_t k) { return -k; }\n
 
 
 def test_natives_of_the_user_are_measured(
-    native_compiler: Compiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     network_of(tmp_path, (BOUND, SINK), "s=S k=Sink s.O->k.I")

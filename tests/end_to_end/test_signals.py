@@ -114,7 +114,7 @@ def test_termination_ends_what_cannot_be_interrupted() -> None:
 # -- a search ---------------------------------------------------------------------------------------------------------
 
 BUDGET = 150
-MOMENTS = 9
+MOMENTS = 6
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,8 @@ from tests.fuzz.hostile import NAMES, NUMBERS
 from tests.fuzz.mutations import mutate_bytes, mutate_words, mutate_xml
 from tests.native.config.comparison import difference, same_as_lxml
 from tests.native.config.documents import random_document
-from tests.native.config.readers import COMPILER, Readers, compiled
+from tests.native.config.readers import Readers, compiled
+from tests.native.shared import COMPILER
 from tests.unit.formats.test_xcf import EXELIXI, NET, STREAMBLOCKS, TURNUS
 
 _MAPPINGS = (EXELIXI, EXELIXI.replace('"PG"', '"P2"'), TURNUS, STREAMBLOCKS, STREAMBLOCKS.replace('"gpu"', '"ARM"'))

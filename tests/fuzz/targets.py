@@ -113,7 +113,7 @@ FILES: tuple[FileTarget, ...] = (
         name="trace",
         file="net.trace",
         mutations=(mutate_bytes,),
-        commands=("trace --info net.trace", "estimate net.trace --weights w"),
+        commands=("trace --info net.trace", "estimate net.trace --weights w", "why net.trace --weights w"),
     ),
     FileTarget(
         name="sdf3",
@@ -149,23 +149,18 @@ FILES: tuple[FileTarget, ...] = (
             ("scenario", "Scenarios/bakery.scenario"),
         )
     ),
-    FileTarget(
-        name="turnus-trace",
-        file="turnus.trace",
-        mutations=_XML,
-        commands=("trace --import turnus.trace --net turnus.net -o out.trace",),
-    ),
-    FileTarget(
-        name="turnus-packed",
-        file="turnus.tracez",
-        mutations=(mutate_bytes,),
-        commands=("trace --import turnus.tracez --net turnus.net -o out.trace",),
-    ),
-    FileTarget(
-        name="turnus-net",
-        file="turnus.net",
-        mutations=_TEXT,
-        commands=("trace --import turnus.trace --net turnus.net -o out.trace",),
+    *(
+        FileTarget(
+            name=f"turnus-{name}",
+            file=file,
+            mutations=mutations,
+            commands=(f"trace --import {trace} --net turnus.net -o out.trace",),
+        )
+        for name, file, mutations, trace in (
+            ("trace", "turnus.trace", _XML, "turnus.trace"),
+            ("packed", "turnus.tracez", (mutate_bytes,), "turnus.tracez"),
+            ("net", "turnus.net", _TEXT, "turnus.trace"),
+        )
     ),
     *(
         FileTarget(
@@ -285,17 +280,9 @@ FILES: tuple[FileTarget, ...] = (
         mutations=_TEXT,
         commands=(f"run {ACTORS}/smith_waterman/smith_waterman.xdf -i dna.txt --quiet",),
     ),
-    FileTarget(
-        name="project",
-        file=".project",
-        mutations=_XML,
-        commands=("check net.xdf", "check --all ."),
-    ),
-    FileTarget(
-        name="source-folders",
-        file=".classpath",
-        mutations=_XML,
-        commands=("check net.xdf", "check --all ."),
+    *(
+        FileTarget(name=name, file=file, mutations=_XML, commands=("check net.xdf", "check --all ."))
+        for name, file in (("project", ".project"), ("source-folders", ".classpath"))
     ),
     FileTarget(
         name="default-input",

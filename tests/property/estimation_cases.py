@@ -7,6 +7,7 @@ are where engines differ.
 """
 
 import copy
+import os
 import random
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,6 +22,11 @@ from dse.model.platform import Link, Platform, Unit
 from dse.model.problem import Problem
 from dse.model.trace import Topology, Trace, TraceAction, TraceActor, TraceBuffer
 from dse.model.weights import Arrival, Cost, FifoKind, SimdCost, UnitKind, WeightTable
+
+N_CASES = int(os.environ.get("DSE_CASES", "2000"))
+"""Random cases for each comparison of engines; ``make test-full`` asks for more."""
+MORE = max(1, N_CASES // 2000)
+"""So many times more random cases than usual where bounds are compared with estimates."""
 
 CPU_POLICIES: tuple[Policy, ...] = (
     "NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL", "STATIC_ORDER",

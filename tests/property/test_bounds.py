@@ -11,7 +11,7 @@ from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import prepare
 from dse.model.problem import Problem
-from tests.property.estimation_cases import Case, Shape, estimation_cases, random_case, with_clocks
+from tests.property.estimation_cases import MORE, Case, Shape, estimation_cases, random_case, with_clocks
 
 EXAMPLES = settings(max_examples=60, deadline=None)
 
@@ -46,17 +46,17 @@ def test_no_bound_exceeds_a_makespan(case: Case) -> None:
 
 
 def test_no_bound_exceeds_a_makespan_on_many_seeds() -> None:
-    checked = sum(check_bounds(random_case(random.Random(seed), Shape(max_firings=300))) for seed in range(300))
-    assert checked > 150
+    checked = sum(check_bounds(random_case(random.Random(seed), Shape(max_firings=300))) for seed in range(300 * MORE))
+    assert checked > 150 * MORE
 
 
 def test_no_bound_exceeds_a_makespan_under_chosen_clocks() -> None:
     checked = 0
-    for seed in range(200):
+    for seed in range(200 * MORE):
         case = with_clocks(random.Random(seed), random_case(random.Random(seed), Shape(max_firings=120)))
         if any(p.clock_mhz for p in case.point.partitions):
             checked += check_bounds(case)
-    assert checked > 30
+    assert checked > 30 * MORE
 
 
 def test_pipeline_and_shared_links_bound_some_makespans_best() -> None:

@@ -27,6 +27,7 @@ from tests.property.hostile_names import (
     unprintable,
     xml_shape,
 )
+from tests.unit.report.timeline_readers import read as read_timeline
 
 _ESTIMATE = ("--engine", "reference", "--missing-weights", "nominal")
 
@@ -75,6 +76,33 @@ def commands(world: World) -> dict[str, tuple[str, ...]]:
         "estimate": ("estimate", n, "--platform", p, *_ESTIMATE, "--mapping", f"{o}/best-01.xcf"),
         "estimate-json": ("estimate", n, "--platform", p, *_ESTIMATE, "--mapping", f"{o}/best-01.xcf", "--json"),
         "estimate-accounts": ("estimate", n, "--platform", p, *_ESTIMATE, "--accounts"),
+        "what-if": (
+            "what-if",
+            n,
+            "--platform",
+            p,
+            *_ESTIMATE,
+            "--mapping",
+            f"{o}/best-01.xcf",
+            "--curve",
+            world.names[0],
+        ),
+        "what-if-json": ("what-if", n, "--platform", p, *_ESTIMATE, "--mapping", f"{o}/best-01.xcf", "--json"),
+        "why": ("why", n, "--platform", p, *_ESTIMATE, "--mapping", f"{o}/best-01.xcf"),
+        "why-json": ("why", n, "--platform", p, *_ESTIMATE, "--mapping", f"{o}/best-01.xcf", "--json"),
+        "why-program": ("why", n, "--platform", p, *_ESTIMATE, "--path", f"{o}p.csv"),
+        "timeline": ("estimate", n, "--platform", p, *_ESTIMATE, "--timeline", f"{o}.json"),
+        "timeline-perfetto": (
+            "why",
+            n,
+            "--platform",
+            p,
+            *_ESTIMATE,
+            "--mapping",
+            f"{o}/best-01.xcf",
+            "--timeline",
+            f"{o}.pftrace",
+        ),
         "study-show": ("study", "show", o),
         "study-compare": ("study", "compare", o, o),
         "study-export": ("study", "export", o),
@@ -160,6 +188,16 @@ def test_a_network_that_is_written_has_the_names_that_were_read(worlds: Worlds, 
     assert [i.id for i in again.instances] == list(HOSTILE)
 
 
+def test_timelines_hold_names_that_print(worlds: Worlds) -> None:
+    hostile, _, _ = worlds
+    for ending in ("json", "pftrace"):
+        name = f"{hostile.out}.{ending}"
+        (process,) = read_timeline(name, (hostile.folder / name).read_bytes())
+        texts = [process.title, *process.tracks, *process.counters, *(at.name for at in process.slices)]
+        assert not unprintable("".join(texts))
+        assert any(HOSTILE[0] in text for text in texts)
+
+
 def test_an_imported_trace_has_the_names_that_were_exported(worlds: Worlds) -> None:
     _, _, printed = worlds
     assert json.loads(printed["trace-json"][1])["actors"].keys() == set(HOSTILE)
@@ -168,7 +206,7 @@ def test_an_imported_trace_has_the_names_that_were_exported(worlds: Worlds) -> N
 def test_json_is_printable_ascii_with_the_names_themselves(worlds: Worlds) -> None:
     _, _, printed = worlds
     named = [command for command in printed if command.endswith("-json")]
-    assert len(named) == 7
+    assert len(named) == 8
     for command in named:
         output = printed[command][1]
         assert output.isascii()

@@ -18,7 +18,7 @@ from dse.explore.methods.registry import METHODS
 from dse.explore.search import ranked, run_search
 from dse.explore.space.build import build_space
 from dse.explore.space.space import Candidate, Space, SpaceOptions
-from tests.property.estimation_cases import Case, Shape, random_case
+from tests.property.estimation_cases import MORE, Case, Shape, random_case
 from tests.unit.explore.searches import NoStore
 
 POLICIES = ("NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL")
@@ -76,7 +76,7 @@ def search(name: str, case: Case, space: Space, evaluations: int) -> tuple[Searc
 
 @pytest.mark.parametrize(
     ("name", "seeds"),
-    [("branch-and-bound", range(120)), ("integer-program", TIGHT)],
+    [("branch-and-bound", range(120 * MORE)), ("integer-program", TIGHT)],
     ids=lambda v: v if isinstance(v, str) else "",
 )
 def test_no_proof_exceeds_a_makespan(name: str, seeds: Sequence[int]) -> None:

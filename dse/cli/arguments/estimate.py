@@ -2,7 +2,10 @@
 
 import argparse
 
-from dse.cli.arguments.problem import add_mapping_argument, add_problem_arguments
+from dse.cli.arguments.problem import add_mapping_argument, add_problem_arguments, add_timing_arguments
+from dse.cli.arguments.robust import add_robust_arguments
+from dse.cli.arguments.timeline import add_timeline_argument
+from dse.cli.option_types import option_integer
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -14,6 +17,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_problem_arguments(parser, program="TRACE|NETWORK.xdf")
     add_mapping_argument(parser, many=True, default="all actors on one core")
+    add_point_arguments(parser)
+    add_robust_arguments(parser)
+    parser.add_argument("--seed", type=option_integer, default=1, help="with --robust: seed of the draws (default: 1)")
+    parser.add_argument(
+        "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
+    )
+    add_timeline_argument(parser, "every firing of the mappings")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write a line for each mapping: .csv, which --mapping reads, or .parquet"
+    )
+
+
+def add_point_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that change given mappings, for verbs that estimate them."""
     parser.add_argument(
         "--samples",
         action="store_true",
@@ -27,11 +44,4 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="the clock of a unit (or of each of a kind), over that of the mapping and the weights; may be repeated",
     )
-    parser.add_argument("--transfers", choices=("sequential", "parallel"), help="how the transfers of a firing go")
-    parser.add_argument("--release", choices=("reading", "processing"), help="when input space becomes free")
-    parser.add_argument(
-        "--accounts", action="store_true", help="print where the time of each actor and each FIFO went (--json has it)"
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="write a line for each mapping: .csv, which --mapping reads, or .parquet"
-    )
+    add_timing_arguments(parser, of_mapping=True)

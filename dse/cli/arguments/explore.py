@@ -3,7 +3,9 @@
 import argparse
 import os
 
-from dse.cli.arguments.problem import add_problem_arguments
+from dse.cli.arguments.problem import add_problem_arguments, add_timing_arguments
+from dse.cli.arguments.robust import add_robust_arguments
+from dse.cli.arguments.timeline import add_timeline_argument
 from dse.cli.option_types import option_integer
 from dse.explore.batch import BATCH
 from dse.explore.methods.registry import METHODS
@@ -42,8 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="clocks from which the search chooses one for a unit (or each of a kind; a+b: in common); may be repeated",
     )
-    parser.add_argument("--transfers", choices=("sequential", "parallel"), default="sequential")
-    parser.add_argument("--release", choices=("reading", "processing"), default="reading")
+    add_timing_arguments(parser)
     parser.add_argument("--method", default="auto", help=f"auto, {', '.join(METHODS.names())} (default: auto)")
     parser.add_argument(
         "--objectives",
@@ -94,6 +95,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="measure the best mapping in place and search again, at most N times, until the ranking is stable;"
         " each search has the whole --budget",
     )
+    add_robust_arguments(parser)
     parser.add_argument(
         "--dialect",
         choices=("exelixi", "turnus", "streamblocks", "art"),
@@ -101,4 +103,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="of the mapping files: whose tools are to read them (default: exelixi)",
     )
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: dse-out/NETWORK)")
+    add_timeline_argument(parser, "every firing of the best mapping")
     parser.add_argument("--resume", action="store_true", help="continue the search whose results are in the folder")

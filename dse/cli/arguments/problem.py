@@ -62,6 +62,18 @@ def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_timing_arguments(parser: argparse.ArgumentParser, *, of_mapping: bool = False) -> None:
+    """Add how tokens move; ``of_mapping``: a mapping file may say it, and None stands for that."""
+    options = (
+        ("--transfers", ("sequential", "parallel"), "how the transfers of a firing go"),
+        ("--release", ("reading", "processing"), "when input space becomes free"),
+    )
+    for name, choices, meaning in options:
+        default, word = (None, "that of the mapping, else ") if of_mapping else (choices[0], "")
+        help_text = f"{meaning} (default: {word}{choices[0]})"
+        parser.add_argument(name, choices=choices, default=default, help=help_text)
+
+
 def add_mapping_argument(parser: argparse.ArgumentParser, *, default: str, many: bool = False) -> None:
     """Add ``--mapping``; ``default``: what happens without it, in words."""
     if many:

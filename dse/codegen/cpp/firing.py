@@ -38,12 +38,17 @@ class FiringWriter(MemberWriter):
         writer = scope.statements()
         if scope.touches_ports(action):
             writer.line("Ports& p = visit.ports", action.span)
+        lasts = index in scope.endless
+        if lasts:
+            writer.line(f"visit.lasts({index})", action.span)
         reads, rest, writes = _phases((*self._peeked(index, firing), *firing))
         for phase, told in ((reads, "chose"), (rest, "have_read"), (writes, "computed")):
             writer.line(f"visit.{told}({index})", action.span)
             for stmt in phase:
                 writer.statement(stmt)
         self._meet(action, writer)
+        if lasts:
+            writer.line("visit.lasts(-1)", action.span)
         writer.line(f"visit.fired({index})", action.span)
         self.lines.extend(writer.lines)
         self.close_member()

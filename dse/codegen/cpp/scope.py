@@ -9,6 +9,7 @@ from dse.codegen.cpp.lists import CppLists
 from dse.codegen.cpp.spelling import Names
 from dse.codegen.cpp.statements import CppStatements, PortNames, SourceLines
 from dse.codegen.emitter import Lines
+from dse.passes.analyses.endless import endless_actions
 from dse.passes.analyses.uses import ActorFacts
 from dse.program.explicit import ExplicitActor, Guard, Peek, Wiring
 from dse.program.ir import Action, Actor
@@ -31,6 +32,8 @@ class ActorScope:
     guards: Mapping[int, tuple[Peek | None, Guard]]
     """By action: the tokens that its guard looks at, and the guard."""
     names: ChoiceNames
+    endless: frozenset[int]
+    """Actions whose firing may not end, which the program can name then."""
 
     @property
     def actor(self) -> Actor:
@@ -129,4 +132,5 @@ def scope_of(
         outputs=outputs,
         guards=guards,
         names=choice_names,
+        endless=endless_actions(actor, facts),
     )

@@ -1,5 +1,6 @@
 """The compiled engine: packs a design point, runs the kernel, reads the accounts."""
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,11 +11,14 @@ from dse.estimate.accounts import core_time
 from dse.estimate.compiled import layout as at
 from dse.estimate.compiled.encode import EncodedPoint, PointEncoder
 from dse.estimate.compiled.kernel import simulate
-from dse.estimate.compiled.pack import Ints, Packed, pack_point, pack_problem
+from dse.estimate.compiled.pack import Ints, Packed, draw_costs, pack_point, pack_problem, repack
 from dse.estimate.compiled.place_kernel import PART_CORES, account
+from dse.estimate.compiled.record import Recorder, RunRecord
 from dse.estimate.deadlock import FinalState, diagnose
+from dse.estimate.draws import DrawnCosts
 from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import Prepared, prepare
+from dse.estimate.problem.tables import ProblemTables
 from dse.estimate.stopping import EstimateStopped
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Accounts, ActorAccount, BufferAccount, Deadlock, Estimate, FiringTimes, LinkAccount
@@ -30,13 +34,14 @@ class _Run:
     """Simulations under way in one call of the kernel."""
 
     memories: list[Ints]
+    deviations: Ints
     stopped: bool = False
 
     def make(self, packed: Packed, times: Ints) -> list[int]:
         """Return the time of the last event of each. The kernel has only their addresses: this object keeps them."""
         ends = np.empty(len(self.memories), dtype=np.int64)
         addresses = np.array([memory.ctypes.data for memory in self.memories], dtype=np.int64)
-        simulate(addresses, ends, packed.firings, times, packed.tables.deviations)
+        simulate(addresses, ends, packed.firings, times, self.deviations)
         makespans: list[int] = ends.tolist()
         return makespans
 
@@ -59,6 +64,12 @@ class CompiledEngine:
         self._running: dict[int, _Run] = {}
         """The calls of the kernel under way, each under a number of its own."""
 
+    def with_tables(self, tables: ProblemTables) -> "CompiledEngine":
+        """Return an engine for changed tables that shares the trace and what is known of points (see ``Engine``)."""
+        engine = copy.copy(self)
+        engine.packed, engine._running = repack(self.packed, tables), {}
+        return engine
+
     def estimate(self, point: DesignPoint, *, firing_times: bool = False) -> Estimate:
         """Return the estimate of ``point`` (see ``Engine``)."""
         encoded = self.encoder.encode(point)
@@ -70,6 +81,21 @@ class CompiledEngine:
         return replace(
             self._estimate(encoded, memory, makespan), firing_times=_firing_times(self.packed.firing_base, times)
         )
+
+    def record(self, point: DesignPoint) -> tuple[Estimate, RunRecord]:
+        """Return the estimate of ``point`` with its firing times, and the record of all that the run did.
+
+        Raises: as ``estimate``.
+        """
+        encoded = self.encoder.encode(point)
+        memory = pack_point(self.packed, encoded)
+        recorder = Recorder.attached(self.packed, encoded, memory)
+        makespan = self._simulate([memory], recorder.times)[0]
+        estimate = self._estimate(encoded, memory, makespan)
+        times = _firing_times(self.packed.firing_base, recorder.times)
+        complete = estimate.deadlock is None
+        record = recorder.record(self.packed, encoded, memory, makespan=makespan, complete=complete)
+        return replace(estimate, firing_times=times), record
 
     def estimates(self, points: Sequence[DesignPoint]) -> list[Estimate]:
         """Return the estimates of points (see ``Engine``): all run in one go, without the interpreter lock."""
@@ -95,8 +121,18 @@ class CompiledEngine:
             for point, memory, makespan in zip(encoded, memories, makespans, strict=True)
         ]
 
-    def _simulate(self, memories: list[Ints], times: Ints) -> list[int]:
-        run = _Run(memories)
+    def drawn(self, point: DesignPoint, costs: DrawnCosts) -> Ints:
+        """Return the makespan under each set of costs (see ``Engine``): all run in one go."""
+        encoded, packed = self.encoder.encode(point), self.packed
+        memories = np.repeat(pack_point(packed, encoded)[None], len(costs.compute), axis=0)
+        draw_costs(packed, encoded, costs, memories)
+        found = np.array(self._simulate(list(memories), _NO_TIMES, costs.deviations), dtype=np.int64)
+        rows = memories[:, packed.actors.first : packed.actors.end].reshape(len(memories), -1, at.ACTOR_FIELDS)
+        found[(rows[:, :, at.POSITION] != rows[:, :, at.FIRING_END]).any(axis=1)] = -1
+        return found
+
+    def _simulate(self, memories: list[Ints], times: Ints, deviations: Ints | None = None) -> list[int]:
+        run = _Run(memories, self.packed.tables.deviations if deviations is None else deviations)
         self._running[id(run)] = run
         try:
             if len(memories) * len(self.packed.firings) < _APART_FIRINGS:

@@ -40,6 +40,45 @@ _inner = njit(error_model="numpy")
 _inlined = njit(error_model="numpy", forceinline=True)
 """The same for what most firings pass through."""
 
+# Records --------------------------------------------------------------------------------------------------------------
+
+
+@_inner
+def record_steps(m, a, row, time):
+    """Record a time of the firing or block under way."""
+    record = int64_pointer(m[at.RECORD])
+    first = row * m[at.N_TIMES] + m[a + at.POSITION]
+    for i in range(first, first + m[a + at.SIZE]):
+        record[i] = time
+
+
+@_inner
+def record_start(m, a, x, scheduled):
+    """Record what is known of a firing or block when it starts; reads made one by one are recorded when they are over.
+
+    Its scheduling ends at ``scheduled``.
+    """
+    record_steps(m, a, at.RECORDED_SCHEDULED, scheduled)
+    record_steps(m, a, at.RECORDED_ORDER, m[at.N_STARTED])
+    m[at.N_STARTED] += 1
+    if m[x + at.READ_GENERAL] == 0:
+        read = scheduled + m[x + at.READ_TICKS]
+        record_steps(m, a, at.RECORDED_READ, read)
+        record_steps(m, a, at.RECORDED_COMPUTED, read + m[x + at.COMPUTE] + m[a + at.DEVIATION])
+
+
+@_inner
+def log_transfer(m, a, e, waited, ticks, now):
+    """Record a transfer made one by one, which has ended."""
+    log, row = int64_pointer(m[at.LOG]), m[at.N_LOGGED] * at.LOGGED_FIELDS
+    log[row + at.LOGGED_POSITION] = m[a + at.POSITION]
+    log[row + at.LOGGED_TRANSFER] = e
+    log[row + at.LOGGED_WAITED] = waited
+    log[row + at.LOGGED_BEGIN] = now - ticks
+    log[row + at.LOGGED_END] = now
+    m[at.N_LOGGED] += 1
+
+
 # Waiting --------------------------------------------------------------------------------------------------------------
 
 
@@ -244,6 +283,8 @@ def set_out(m, b, now):
 def publish(m, a, now):
     """Publish what an actor has written; it sets out at once, or behind what is on its way."""
     m[a + at.TURN_MADE] = 0
+    if m[at.RECORD] != 0:
+        int64_pointer(m[at.RECORD])[at.RECORDED_PUBLISHED * m[at.N_TIMES] + m[a + at.POSITION] - 1] = 1
     for i in range(m[a + at.OUTPUTS], m[a + at.OUTPUTS_END]):
         b = m[i]
         if m[b + at.HELD] > 0:
@@ -333,6 +374,8 @@ def transfer_ended(m, a, i, waited, now, writes):
     first, _ = first_transfer(m, a, writes)
     e = first + i * at.TRANSFER_FIELDS
     ticks = transfer_ticks(m, a, e)
+    if m[at.RECORD] != 0:
+        log_transfer(m, a, e, waited, ticks, now)
     if m[at.PARALLEL] == 0:
         m[a + at.PHASE_WAITED] += waited
         m[a + at.PHASE_MOVED] += ticks
@@ -426,6 +469,9 @@ def phase_over(m, a, now):
             release(m, a, x, now)
         m[a + at.STAGE] = at.PROCESS
         m[m[a + at.SLOT]] = now + compute_ticks(m, a, x)
+        if m[at.RECORD] != 0:
+            record_steps(m, a, at.RECORDED_READ, now)
+            record_steps(m, a, at.RECORDED_COMPUTED, m[m[a + at.SLOT]])
     else:
         m[a + at.WRITING] += m[a + at.PHASE_MOVED]
         m[a + at.STAGE] = at.ENDING
@@ -855,6 +901,8 @@ def start_firing(m, f, times, deviations, p, a, now):  # ways: the hot loop; a c
     if m[at.N_TIMES] > 0:
         for i in range(m[a + at.POSITION], m[a + at.POSITION] + m[a + at.SIZE]):
             times[i] = now
+        if m[at.RECORD] != 0:
+            record_start(m, a, x, now + ticks)
     due = now + ticks
     if m[x + at.PLANNED] == 1 and due + m[x + at.LEAVE_TICKS] > now:
         due = plan_all(m, a, x, due)

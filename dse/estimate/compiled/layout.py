@@ -65,7 +65,34 @@ ENDED_LIST: Final = 36
 """The actors with an output that travels whose firing ended in this round."""
 DEVIATIONS: Final = 37
 """Number of all firings if some compute longer or shorter than their actions say, else 0."""
-HEAD_FIELDS: Final = 38
+RECORD: Final = 38
+"""Address of what is recorded of each firing (``RECORDED_*``), rows of ``N_TIMES`` words; 0: nothing is."""
+LOG: Final = 39
+"""With a record: address of the rows of transfers that are made one by one, in the order of their ends."""
+N_LOGGED: Final = 40
+N_STARTED: Final = 41
+"""With a record: how many firings and blocks have started."""
+HEAD_FIELDS: Final = 42
+
+# What a record holds of each firing, beside its start and end; those of a block have the same.
+RECORDED_SCHEDULED: Final = 0
+RECORDED_READ: Final = 1
+RECORDED_COMPUTED: Final = 2
+RECORDED_ORDER: Final = 3
+"""Number of the start, through all actors: at one instant it tells what was first."""
+RECORDED_PUBLISHED: Final = 4
+"""1: behind its end the actor published."""
+RECORDED_FIELDS: Final = 5
+
+# What a record holds of a transfer that is made one by one.
+LOGGED_POSITION: Final = 0
+"""Of the firing, or of the first one of its block."""
+LOGGED_TRANSFER: Final = 1
+"""Address of the read or write."""
+LOGGED_WAITED: Final = 2
+LOGGED_BEGIN: Final = 3
+LOGGED_END: Final = 4
+LOGGED_FIELDS: Final = 5
 
 # What a design point chooses for a buffer, and for an actor.
 CHOSEN_CAPACITY: Final = 0

@@ -1,13 +1,14 @@
 """Builds the kernel's memory: what a problem fixes is laid out once, what a design point chooses for every estimate."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.estimate.compiled import layout as at
 from dse.estimate.compiled.encode import EncodedPoint
-from dse.estimate.compiled.place_kernel import fill
+from dse.estimate.compiled.place_kernel import PART_ACTORS, PART_ROW, fill
+from dse.estimate.draws import DrawnCosts
 from dse.estimate.problem.prepare import link_servers
 from dse.estimate.problem.tables import ProblemTables
 
@@ -66,6 +67,7 @@ class Packed:
     pairs: Region
     read_costs: Region
     write_costs: Region
+    blocks: Region
     action_actor: Ints
     """shape (n_actions,)"""
     action_costs: Ints
@@ -109,24 +111,50 @@ def pack_problem(tables: ProblemTables) -> Packed:
         pairs=pairs,
         read_costs=read_costs,
         write_costs=write_costs,
+        blocks=blocks,
         action_actor=action_actor,
         action_costs=_action_costs(tables, action_actor, pairs, blocks),
-        shared=np.array([server.shared for server in link_servers(tables.problem.platform)], dtype=bool),
+        shared=_shared(tables),
     )
-    _copy_tables(packed, blocks)
+    _copy_structure(packed)
+    _copy_costs(packed)
     _fill_head(packed, lists)
     _fill_actors(packed, pending, neighbours)
     _fill_fifos(packed)
     return packed
 
 
-def _copy_tables(packed: Packed, blocks: Region) -> None:
-    """Copy the cost tables, and lay out what actions and transfers have under every design point."""
+def repack(packed: Packed, tables: ProblemTables) -> Packed:
+    """Return the shared part for tables of the same trace with other ticks or links; the firings are not copied."""
+    again = replace(
+        packed,
+        tables=tables,
+        memory=packed.memory.copy(),
+        action_costs=_action_costs(tables, packed.action_actor, packed.pairs, packed.blocks),
+        shared=_shared(tables),
+    )
+    _copy_costs(again)
+    return again
+
+
+def _shared(tables: ProblemTables) -> NDArray[np.bool_]:
+    return np.array([server.shared for server in link_servers(tables.problem.platform)], dtype=bool)
+
+
+def _copy_costs(packed: Packed) -> None:
+    """Copy the cost tables."""
     tables, memory = packed.tables, packed.memory
     packed.pairs.view(memory)[:] = tables.pair_scheduling
     packed.read_costs.view(memory)[:] = tables.reads.ticks
     packed.write_costs.view(memory)[:] = tables.writes.ticks
-    blocks.view(memory)[:, 0] = tables.block_ticks
+    packed.blocks.view(memory)[:, 0] = tables.block_ticks
+    memory[at.ARRIVAL], memory[at.LONGEST_TURN] = tables.arrival, tables.turn_firings
+    memory[at.DEVIATIONS] = len(tables.deviations)
+
+
+def _copy_structure(packed: Packed) -> None:
+    """Lay out what actions and transfers have under every design point and at all costs."""
+    tables, memory = packed.tables, packed.memory
     actions = packed.actions.view(memory)
     actions[:, at.READ_FIRST] = packed.reads.address(tables.reads.first[:-1])
     actions[:, at.READ_END] = packed.reads.address(tables.reads.first[1:])
@@ -146,8 +174,6 @@ def _fill_head(packed: Packed, lists: list[Region]) -> None:
     head[at.FIFOS], head[at.FIFOS_END] = packed.fifos.first, packed.fifos.end
     head[at.READ_COSTS], head[at.READ_COSTS_WIDTH] = packed.read_costs.first, packed.read_costs.width
     head[at.WRITE_COSTS], head[at.WRITE_COSTS_WIDTH] = packed.write_costs.first, packed.write_costs.width
-    head[at.ARRIVAL], head[at.LONGEST_TURN] = packed.tables.arrival, packed.tables.turn_firings
-    head[at.DEVIATIONS] = len(packed.tables.deviations)
     fields: tuple[int, ...] = (at.ACTIVE, at.ENDING_LIST, at.LOOKING_LIST, at.LAUNCHED_LIST, at.ACTIVE_ACTORS)
     fields += (at.ARRIVING_LIST, at.ENDED_LIST)
     for field, region in zip(fields, lists, strict=True):
@@ -227,3 +253,12 @@ def pack_point(packed: Packed, encoded: EncodedPoint, limit: int | None = None) 
         modes,
     )
     return memory
+
+
+def draw_costs(packed: Packed, encoded: EncodedPoint, costs: DrawnCosts, memories: Ints) -> None:
+    """Put drawn costs into memories of one point, shape (n, words), a set into each."""
+    row_of = np.empty(len(encoded.members), dtype=np.int64)
+    row_of[encoded.members] = np.repeat(encoded.parts[:, PART_ROW], encoded.parts[:, PART_ACTORS])
+    columns = np.arange(len(packed.action_actor))
+    memories[:, packed.actions.address(columns) + at.COMPUTE] = costs.compute[:, row_of[packed.action_actor], columns]
+    memories[:, packed.blocks.first : packed.blocks.end] = costs.block_ticks

@@ -14,6 +14,8 @@ _COMPILED = (
     ("path_kernel", "bounds_of"),
     ("load_kernel", "sweep"),
     ("place_kernel", "fill"),
+    ("walk_kernel", "walk"),
+    ("dependency_kernel", "earliest"),
     ("../token_kernel", "play"),
 )
 """A function of each module that is compiled, the module as a path from here."""

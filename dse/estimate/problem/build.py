@@ -201,14 +201,7 @@ def _turn_tokens(problem: Problem) -> IntArray:
     """Return the parts of a FIFO times the most tokens that a firing of either end moves, shape (n_buffers,)."""
     arrival, topology = problem.weights.arrival, problem.trace.topology
     parts = 0 if arrival is None else arrival.turn_parts
-    most = [
-        max(
-            *(action.writes[buffer.source_port] for action in topology.actors[buffer.source].actions),
-            *(action.reads[buffer.target_port] for action in topology.actors[buffer.target].actions),
-            1,
-        )
-        for buffer in topology.buffers
-    ]
+    most = [max(1, topology.largest_rate(index)) for index in range(len(topology.buffers))]
     return np.array(most, dtype=np.int64).reshape(len(most)) * parts
 
 

@@ -1,14 +1,17 @@
 """The reference engine: builds the coupled model of a design point, runs it, and reads the accounts."""
 
+import copy
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from dse.estimate.accounts import partition_account
 from dse.estimate.deadlock import FinalState, diagnose
+from dse.estimate.draws import DrawnCosts
 from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import Prepared, prepare
-from dse.estimate.problem.tables import run_ends
+from dse.estimate.problem.tables import IntArray, ProblemTables, run_ends
 from dse.estimate.reference.actor import ActorModel
 from dse.estimate.reference.coupled import Coupled, Firings, couple
 from dse.estimate.reference.simulator import Simulator
@@ -32,6 +35,21 @@ class ReferenceEngine:
         ]
         self._running: dict[int, Simulator] = {}
         """The runs under way, each under a number of its own."""
+
+    def with_tables(self, tables: ProblemTables) -> "ReferenceEngine":
+        """Return an engine for changed tables (see ``Engine``)."""
+        engine = copy.copy(self)
+        engine._tables, engine._running = tables, {}
+        return engine
+
+    def drawn(self, point: DesignPoint, costs: DrawnCosts) -> IntArray:
+        """Return the makespan under each set of costs (see ``Engine``)."""
+        found = np.full(len(costs.compute), -1, dtype=np.int64)
+        for n, (compute, blocks) in enumerate(zip(costs.compute, costs.block_ticks, strict=True)):
+            tables = replace(self._tables, compute=compute, block_ticks=blocks, deviations=costs.deviations)
+            estimate = self.with_tables(tables)._estimated(point, None)
+            found[n] = -1 if estimate.deadlock is not None else estimate.makespan
+        return found
 
     def stop(self) -> None:
         """End the estimates under way in other threads (see ``Engine``)."""

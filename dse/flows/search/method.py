@@ -14,6 +14,7 @@ from dse.explore.methods.registry import METHODS
 from dse.explore.objectives.front import ByGoals, Goals, check_method_for, choose_method_for, unbounded
 from dse.explore.space.space import Space
 from dse.flows.options import ExploreOptions
+from dse.flows.robust import AMONG, asked_robust
 from dse.flows.setting import Setting
 from dse.model.trace import tokens_of_buffers
 
@@ -31,7 +32,7 @@ class MethodChoice:
 
 def kept(options: ExploreOptions) -> int:
     """Return how many of the best points have to be exact."""
-    return max(KEPT, options.best, options.measure or 0)
+    return max(KEPT, options.best, options.measure or 0, 0 if options.robust is None else AMONG)
 
 
 def choose(options: ExploreOptions, space: Space, goals: Goals | None, budget: Budget) -> MethodChoice:
@@ -56,6 +57,7 @@ def check_options(options: ExploreOptions) -> None:
         METHODS.load(options.method)
     ENGINES.load(options.problem.engine)
     _check_numbers(options)
+    asked_robust(options)
 
 
 def _check_numbers(options: ExploreOptions) -> None:

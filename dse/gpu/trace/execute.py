@@ -30,8 +30,13 @@ MAX_STEPS = 4_000_000
 MAX_THREAD_STEPS = 1 << 28
 """The same, times the threads that run in lock step: a few seconds; the kernels of PolyBench need a hundredth of it."""
 MAX_TRACE_ELEMENTS = 1 << 28
-MOST_INTERPRETED = 1_000_000
-"""Statements, each for one thread, that Python executes in about a second."""
+INTERPRETED_BY_LINE = 5_000
+"""By the square of the lines of generated code: statements, each for one thread, that Python executes in about the time
+that compiling takes. That grows so: a second for 10 to 20 lines, five for 30."""
+MOST_INTERPRETED = 10_000_000
+"""At most so many: Python executes a million of them in 0.1 to 0.5 s."""
+BRIEF_STATEMENTS = 1_000_000
+"""So many where a trace must not take long."""
 BRIEF_STEPS, LEAST_STEPS = 16_384, 16
 """Lock-step loop iterations of a trace that must not take long, and those that are always tried."""
 MOST_COMPILED_LINES = 200
@@ -72,8 +77,8 @@ def execute(
 ) -> TraceResult:
     """Execute the first batches of a kernel's threads from an empty cache.
 
-    Compiling takes seconds, whatever the kernel; ``compiled`` False executes the same code as Python, the quicker way
-    for some hundred threads. The result is the same.
+    Compiling takes seconds, many for a long kernel; ``compiled`` False executes the same code as Python, the quicker
+    way for some hundred threads. The result is the same.
 
     Raises ModelNotApplicable for an element outside its array, a trace that does not end within ``max_steps`` lock-step
     iterations, or sizes that are too large to trace.
@@ -134,12 +139,12 @@ def execute_quickly(
     batches: int = 2,
     max_steps: int = MAX_STEPS,
 ) -> TraceResult:
-    """Execute as ``execute`` does: as Python for a second, about what compiling takes at least, then compiled.
+    """Execute as ``execute`` does: as Python for about the time that compiling would take, then compiled.
 
     So no kernel takes much more than twice the time of the better way, and most of them, the tiled ones above all, a
     fraction of the time that compiling them takes. Raises ModelNotApplicable as ``execute`` does.
     """
-    tried = _interpreted_steps(plan, machine)
+    tried = _interpreted_steps(plan, machine, _statements_while_compiling(plan))
     if tried:
         try:
             return execute(plan, block, machine, batches=batches, max_steps=min(tried, max_steps), compiled=False)
@@ -155,7 +160,7 @@ def execute_briefly(plan: Plan, block: tuple[int, int, int], machine: TraceMachi
     Raises ModelNotApplicable, as ``execute`` does, also for a kernel that is too long for that.
     """
     by_thread = _statements_by_thread(source := thread_code(plan).source)
-    steps = max(LEAST_STEPS, _interpreted_steps(plan, machine))
+    steps = max(LEAST_STEPS, _interpreted_steps(plan, machine, BRIEF_STATEMENTS))
     compilable = by_thread and steps < BRIEF_STEPS and source.count("\n") <= MOST_COMPILED_LINES
     try:
         return execute(plan, block, machine, batches=batches, max_steps=steps, compiled=False)
@@ -170,11 +175,16 @@ def _statements_by_thread(source: str) -> int:
     return source.count("in range(n)")
 
 
-def _interpreted_steps(plan: Plan, machine: TraceMachine) -> int:
-    """Return the lock-step loop iterations that Python executes in about a second, at most ``BRIEF_STEPS``."""
+def _statements_while_compiling(plan: Plan) -> int:
+    """Return the statements that Python executes in about the time that numba compiles a kernel."""
+    return min(MOST_INTERPRETED, INTERPRETED_BY_LINE * thread_code(plan).source.count("\n") ** 2)
+
+
+def _interpreted_steps(plan: Plan, machine: TraceMachine, statements: int) -> int:
+    """Return the lock-step loop iterations that have so many statements at most, at most ``BRIEF_STEPS``."""
     by_thread = _statements_by_thread(thread_code(plan).source)
     threads = min(machine.batch_threads, max(1, plan.kernel.threads))
-    return min(BRIEF_STEPS, MOST_INTERPRETED // (threads * by_thread)) if by_thread else BRIEF_STEPS
+    return min(BRIEF_STEPS, statements // (threads * by_thread)) if by_thread else BRIEF_STEPS
 
 
 def _most_steps(plan: Plan, machine: TraceMachine, max_steps: int) -> int:

@@ -176,10 +176,10 @@ def _action_uses(action: Action) -> tuple[Uses, Uses]:
     return uses_of(action.guards), uses_of(outputs, (*action.declarations, *action.body))
 
 
-def _close(own: dict[str, Uses], name: str) -> set[str]:
-    """Return ``name`` and all routines and natives reachable from it through calls."""
+def reached_by(calls: Iterable[str], own: Mapping[str, Uses]) -> set[str]:
+    """Return the routines and natives that calls lead to, those called first with them; ``own``: uses by routine."""
     reached: set[str] = set()
-    pending = [name]
+    pending = list(calls)
     while pending:
         current = pending.pop()
         if current not in reached:
@@ -202,7 +202,7 @@ def _accesses(of_action: tuple[Uses, Uses], callees: _Callees, variables: frozen
 def _closed_uses(uses: Uses, own: dict[str, Uses]) -> Uses:
     """Return the uses with those of every routine that may be reached added."""
     total = Uses(set(uses.reads), set(uses.writes), list(uses.passed), set(uses.calls), list(uses.made))
-    for name in {reached for call in uses.calls for reached in _close(own, call)}:
+    for name in reached_by(uses.calls, own):
         total.calls.add(name)
         if name in own:
             total.reads |= own[name].reads

@@ -1,5 +1,6 @@
 // The timeline of a mapping: from the whole run to one firing, with names, search and the critical path.
 
+import { placeOfFiring } from "./columns.js";
 import { html, replace } from "./dom.js";
 import { countText, shareText, timeText } from "./format.js";
 import { AXIS, LANE, paint } from "./gantt_paint.js";
@@ -11,7 +12,8 @@ const KEYS = "arrows go from firing to firing and from lane to lane, plus and mi
 
 /**
  * Draw the timeline of mappings of a network. Options: `onZoom(from, to)` where the shown time changes, `onSelect(actor,
- * firing)`. Returns {show(view), zoom(from, to), select(actor, firing), view(), destroy()}; times in ticks.
+ * firing)`. Returns {show(view), zoom(from, to), select(actor, firing), within(ticks), view(),
+ * destroy()}; times in ticks. `within`: the whole run is shown as that long, so that two timelines have one scale.
  */
 export function ganttView(element, network, options = {}) {
   const canvas = html("canvas", { tabindex: 0, role: "application", "aria-roledescription": "timeline" });
@@ -29,10 +31,10 @@ export function ganttView(element, network, options = {}) {
   scroller, said, left_out);
 
   const context = canvas.getContext("2d");
-  let view = null, lanes = [], from = 0, to = 1, selected = null, lane = 0, wanted = null, asked = false, width = 300, height = 100;
+  let view = null, lanes = [], from = 0, to = 1, selected = null, lane = 0, wanted = null, asked = false, width = 300, height = 100, extent = 0;
 
   const leftOf = () => Math.min(150, Math.max(84, width * 0.2));
-  const makespan = () => Math.max(1, view.makespan);
+  const makespan = () => Math.max(1, view.makespan, extent);
   const timeAt = (x) => from + ((x - leftOf()) / (width - leftOf())) * (to - from);
 
   function request() {
@@ -246,14 +248,9 @@ export function ganttView(element, network, options = {}) {
 
   function select(actor, firing) {
     if (!view?.timeline) return false;
-    const { first, index } = view.timeline;
-    for (let k = first[actor]; k < first[actor + 1]; k += 1) {
-      if (index[k] === firing) {
-        choose(actor, k);
-        return true;
-      }
-    }
-    return false;
+    const place = placeOfFiring(view.timeline, actor, firing);
+    if (place >= 0) choose(actor, place);
+    return place >= 0;
   }
 
   function drawNotes() {
@@ -286,6 +283,10 @@ export function ganttView(element, network, options = {}) {
       else zoom(from, to, true);
     },
     zoom: (begin, end) => zoom(begin, end, true),
+    within(ticks) {
+      extent = ticks;
+      whole();
+    },
     select,
     view: () => view,
     destroy() {

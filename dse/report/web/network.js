@@ -51,7 +51,7 @@ export function networkView(element, network, options = {}) {
   function drawLine(line, share) {
     const names = line.buffers.map((b) => `${network.buffers[b].name}: ${countText(network.buffers[b].tokens)} tokens`);
     const mark = svg("path", {
-      d: line.path, class: "fifo", "stroke-width": (1 + 2.2 * share).toFixed(2), "marker-end": `url(#arrow-${number})`,
+      d: line.path, class: "fifo", "stroke-width": (0.9 + 1.3 * share).toFixed(2), "marker-end": `url(#arrow-${number})`,
     }, svg("title", {}, names.join("\n")));
     return { ...line, mark };
   }

@@ -26,10 +26,16 @@ export function layoutNetwork(network, available) {
   const widths = network.actors.map((a) => 22 + LETTER * shortName(a.name).length);
   const all = connections(network);
   const layers = layersOf(widths, all);
-  const bands = bandsOf(layers, widths, all, Math.max(available - 4 * MARGIN, Math.max(...widths, 0)));
-  const bandOf = new Map(bands.flatMap((band, k) => band.map((actor) => [actor, k])));
-  const inner = bands.map((band, k) => dagreLayout(band, widths, all.filter((c) => within(c, bandOf, k))));
-  return assemble(inner, bands, bandOf, widths, all);
+  let room = available - 2 * MARGIN, best = null;
+  for (let tries = 0; tries < 4 && (!best || best.width > available); tries += 1) {
+    if (best) room -= best.width - available; // lanes beside the bands take room too, which is known afterwards
+    const bands = bandsOf(layers, widths, all, Math.max(room, ...widths));
+    const bandOf = new Map(bands.flatMap((band, k) => band.map((actor) => [actor, k])));
+    const inner = bands.map((band, k) => dagreLayout(band, widths, all.filter((c) => within(c, bandOf, k))));
+    const found = assemble(inner, bands, bandOf, widths, all);
+    if (!best || found.width < best.width) best = found;
+  }
+  return best;
 }
 
 function within({ source, target }, bandOf, band) {
@@ -73,7 +79,7 @@ function bandsOf(layers, widths, all, room) {
     for (let begin = end - 1, sum = 0; begin >= 0; begin -= 1) {
       sum += wide[begin];
       if (sum - LAYER_GAP > room && begin < end - 1) break;
-      const of = cost[begin] + (begin ? cut[begin] + 4 : 0) + ((room - Math.min(sum, room)) / room) * 2;
+      const of = cost[begin] + (begin ? cut[begin] + 4 : 0) + ((room - Math.min(sum, room)) / room) * 8;
       if (of < cost[end]) [cost[end], from[end]] = [of, begin];
     }
   }
@@ -87,19 +93,20 @@ function assemble(inner, bands, bandOf, widths, all) {
   const across = all.filter((c) => bandOf.get(c.source) !== bandOf.get(c.target));
   const lanes = new Array(bands.length + 1).fill(0);
   const routes = new Map();
-  let margins = 0;
   for (const c of across) {
     const leave = bandOf.get(c.source) + 1, enter = bandOf.get(c.target);
     const route = { leave, enter, first: lanes[leave]++ };
-    if (leave !== enter) [route.second, route.margin] = [lanes[enter]++, margins++];
+    if (leave !== enter) route.second = lanes[enter]++;
     routes.set(c, route);
   }
-  const left = MARGIN + margins * LANE_GAP;
+  const margins = shareMargin([...routes.values()].filter((route) => route.leave !== route.enter));
+  const left = MARGIN + margins * LANE_GAP + (bands.length > 1 ? 18 : 0);
   const boxes = widths.map(() => null), lines = [], gaps = [], columns = [];
   let y = MARGIN, width = 0;
   inner.forEach((graph, k) => {
     gaps[k] = y;
-    y += lanes[k] ? lanes[k] * LANE_GAP + 14 : 0;
+    const rows = graph.edges().flatMap((edge) => graph.edge(edge).points.map((point) => point.y));
+    y += (lanes[k] ? lanes[k] * LANE_GAP + 14 : 0) + Math.max(0, -Math.min(0, ...rows)); // lines may pass above the boxes
     for (const actor of bands[k]) {
       const node = graph.node(String(actor));
       boxes[actor] = { x: left + node.x - node.width / 2, y: y + node.y - HEIGHT / 2, width: node.width, height: HEIGHT };
@@ -110,12 +117,23 @@ function assemble(inner, bands, bandOf, widths, all) {
       lines.push({ ...c, path: smooth(points.map((p) => ({ x: left + p.x, y: y + p.y }))) });
     }
     width = Math.max(width, left + (graph.graph().width || 0) + MARGIN + lanes[k] + 12);
-    y += (graph.graph().height || HEIGHT) + 6;
+    y += Math.max(graph.graph().height || HEIGHT, ...rows) + 6;
   });
   gaps.push(y);
   for (const c of all.filter((one) => one.source === one.target)) lines.push({ ...c, path: loop(boxes[c.source]) });
   for (const [c, route] of routes) lines.push({ ...c, path: betweenBands(c, route, { boxes, gaps, columns, bandOf }) });
   return { width, height: y + lanes.at(-1) * LANE_GAP + (lanes.at(-1) ? 14 : 0), boxes, lines };
+}
+
+/** Give routes that pass bands a lane beside them, the same one where they do not meet; return how many there are. */
+function shareMargin(routes) {
+  const ends = [], low = (route) => Math.min(route.leave, route.enter), high = (route) => Math.max(route.leave, route.enter);
+  for (const route of routes.sort((a, b) => low(a) - low(b))) {
+    const free = ends.findIndex((end) => end < low(route));
+    route.margin = free < 0 ? ends.length : free;
+    ends[route.margin] = high(route);
+  }
+  return ends.length;
 }
 
 /** Return for each actor of a band the left and right edge of its layer. */

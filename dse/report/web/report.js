@@ -44,6 +44,8 @@ function start(page) {
   const compared = html("select", { id: "compared", onchange: update }, ...options("no other"));
   const mappingText = html("p", { class: "note mapping", "aria-live": "polite" });
 
+  let wasComparing = false;
+
   function zoomed(number, from, to) {
     sides.forEach((of, k) => k !== number && of.gantt.zoom(from, to));
   }
@@ -63,16 +65,16 @@ function start(page) {
     sides[0].show(one, null);
     if (other) {
       sides[1].show(other, one);
-      const longest = Math.max(one.makespan, other.makespan);
-      for (const of of sides) of.gantt.zoom(0, longest);
     }
+    if (other || wasComparing) for (const of of sides) of.gantt.within(other ? Math.max(one.makespan, other.makespan) : 0);
+    wasComparing = Boolean(other);
     replace(mappingText, page.rows > mappings.length ? html("span", {}, `The first ${mappings.length} of ${page.rows} ranked mappings can be chosen. `) : null, html("b", {}, one.label), ` ${one.mapping}`,
       ...(other ? [html("br"), html("b", {}, other.label), ` ${other.mapping} `, html("i", {}, `(${changeText(other.makespan, one.makespan)})`)] : []));
     document.documentElement.dataset.ready = `${one.label}${other ? ` ${other.label}` : ""}`;
   }
 
   const tools = document.getElementById("choice");
-  replace(tools, html("label", {}, "mapping ", chosen), html("label", {}, "beside ", compared), mappingText);
+  replace(tools, html("label", { for: "chosen" }, "mapping"), chosen, html("label", { for: "compared" }, "beside"), compared, mappingText);
   if (page.search) curveView(document.getElementById("curve"), page.search);
   if (page.front) frontView(document.getElementById("front"), page.front);
   update();

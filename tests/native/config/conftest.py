@@ -5,22 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.native.config.readers import COMPILER, NO_COMPILER, PLAIN, Readers, compiled
+from tests.native.config.readers import PLAIN, Readers, compiled
 
 
 @pytest.fixture(scope="session")
 def checked() -> Path:
     """The program under sanitizers."""
-    if COMPILER is None:
-        pytest.skip(NO_COMPILER)
     return compiled()
 
 
 @pytest.fixture(scope="session")
 def plain() -> Path:
     """The program without sanitizers, whose own handlers of signals would come first."""
-    if COMPILER is None:
-        pytest.skip(NO_COMPILER)
     return compiled(PLAIN)
 
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 import dse
 from dse.native.emission import SHARED_UNITS
-from tests.native.config.readers import RUNTIME, Readers
+from tests.native.config.readers import Readers
+from tests.native.shared import RUNTIME
 
 ENDLESS = ("--idle-firings", str(10**12))
 

@@ -11,7 +11,8 @@ from dse.base.numbers import MOST_COUNTED, integer_from
 from dse.base.registry import nearest_names
 from tests.fuzz.hostile import NAMES, NUMBERS
 from tests.native.config.make_characters import header
-from tests.native.config.readers import RUNTIME, Readers
+from tests.native.config.readers import Readers
+from tests.native.shared import RUNTIME
 
 
 @pytest.mark.skipif(unicodedata.unidata_version != "14.0.0", reason="this Python has another Unicode")

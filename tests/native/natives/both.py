@@ -1,6 +1,5 @@
 """One script of calls, run by the natives in Python and by those in C++: what each call gave, and what is left."""
 
-import shutil
 import struct
 import subprocess
 from collections.abc import Callable, Iterable
@@ -11,8 +10,6 @@ from tempfile import mkdtemp
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from dse.base.errors import ExecutionError, OptionError
 from dse.codegen.cpp.natives import NativeForm
 from dse.native.natives import native_forms
@@ -22,9 +19,9 @@ from dse.run.natives.registry import NativeBindings
 from dse.run.natives.screen import Screen
 from dse.run.options import RunOptions
 from dse.run.schedule import _fault_text
+from tests.native import shared
 from tests.native.natives.declared import CALLS, ELEMENTS, Call
 
-RUNTIME = Path(__file__).parents[3] / "dse" / "native" / "runtime"
 FLAGS = ("-std=c++20", "-Og", "-g1", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pthread", "-ffp-contract=off")
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 _OPTIONS = ("input", "output", "write", "reference", "tolerance", "loops", "frames")
@@ -282,11 +279,4 @@ def driver(flags: tuple[str, ...] = SANITIZERS) -> Path:
 
 def compiled(source: Path, flags: tuple[str, ...]) -> Path:
     """Return the program that one file of C++ is. Skips the test where there is no compiler."""
-    compiler = shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        pytest.skip("there is no C++ compiler that has the sanitizers")
-    program = Path(mkdtemp(prefix="dse-natives-")) / source.stem
-    command = [compiler, *FLAGS, *flags, f"-I{RUNTIME}", f"-I{Path(__file__).parent}", str(source), "-o", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[:6000]
-    return program
+    return shared.compiled(source, *FLAGS, *flags, f"-I{Path(__file__).parent}")

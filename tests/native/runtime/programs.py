@@ -1,17 +1,11 @@
 """Compiles and runs the C++ programs of these tests, plain and under sanitizers."""
 
-import hashlib
-import os
-import shutil
 import subprocess
-import tempfile
-from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.native.shared import compiled
 
 HERE = Path(__file__).parent
-RUNTIME = HERE.parents[2] / "dse" / "native" / "runtime"
 FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror", "-pthread")
 VARIANTS = {
     "plain": ("-O2",),
@@ -20,30 +14,18 @@ VARIANTS = {
 }
 
 
-@cache
 def built(source: str, variant: str = "plain", *defines: str) -> Path:
-    """Return the program made of a source file of this folder. Workers of one test run share it by its digest."""
-    compiler = shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        pytest.skip("no g++ and no clang++")
-    command = [compiler, *FLAGS, *VARIANTS[variant], *(f"-D{d}" for d in defines), f"-I{RUNTIME}", str(HERE / source)]
-    folder = Path(tempfile.gettempdir()) / f"dse-runtime-tests-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    program = folder / f"{Path(source).stem}-{_digest(command, source)}"
-    if not program.exists():
-        fresh = program.with_suffix(f".{os.getpid()}")
-        made = subprocess.run([*command, "-o", str(fresh)], capture_output=True, text=True, check=False)
-        assert made.returncode == 0, made.stderr
-        fresh.replace(program)
-    return program
+    """Return the program made of a source file of this folder."""
+    return compiled(HERE / source, *FLAGS, *VARIANTS[variant], *(f"-D{d}" for d in defines))
 
 
-def _digest(command: list[str], source: str) -> str:
-    """Return a digest of a command and of all that it may read."""
-    found = hashlib.sha256(" ".join(command).encode())
-    for path in (HERE / source, *sorted(HERE.glob("*.hpp")), *sorted(RUNTIME.rglob("*.hpp"))):
-        found.update(path.read_bytes())
-    return found.hexdigest()[:20]
+def fan(variant: str = "plain", *, timed: bool = False) -> Path:
+    """Return the program that runs ``fan.hpp``; ``timed``: it can note its visits.
+
+    Under sanitizers both are one: what notes visits runs as the other does where it has no file for them.
+    """
+    defines = ("DSE_TIMED=1",) if timed or variant != "plain" else ()
+    return built("run_fan.cpp", variant, *defines)
 
 
 def output_of(program: Path, *arguments: str, seconds: float = 60, code: int = 0) -> str:

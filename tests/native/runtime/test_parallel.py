@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.native.runtime.programs import built, output_of
+from tests.native.runtime.programs import fan, output_of
 
 VARIANTS = ("plain", "thread", "address")
 # POLICY:CORES:ACTORS[:ORDER] of each partition; policies by their place in the enumeration of run_types.hpp. The actors
@@ -33,7 +33,7 @@ def moved(text: str) -> Iterator[str]:
 @pytest.mark.parametrize("mapping", MAPPINGS)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_moves_the_tokens_of_a_run_on_one_thread(variant: str, mapping: str, fifo_tokens: int) -> None:
-    program = built("run_fan.cpp", variant)
+    program = fan(variant)
     alone = output_of(program, "fan", str(fifo_tokens), "0")
     for _ in range(5 if variant == "plain" else 1):
         threaded = output_of(program, "fan", str(fifo_tokens), "0", MAPPINGS[mapping])
@@ -43,7 +43,7 @@ def test_moves_the_tokens_of_a_run_on_one_thread(variant: str, mapping: str, fif
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("mapping", ["1:1:0,1/1:1:2,3", "0:2:0,1,2,3", "3:1:0,1,2,3"])
 def test_idle_firings_end_a_run(variant: str, mapping: str) -> None:
-    lines = output_of(built("run_fan.cpp", variant), "idle", "64", "0", mapping).splitlines()
+    lines = output_of(fan(variant), "idle", "4096", "0", mapping).splitlines()
     assert lines[0] == "why livelock"
     tokens, idles = [int(x) for x in lines[7].split()[1:3]], int(lines[7].split()[3])
     assert tokens == [1667, 6670]
@@ -54,14 +54,14 @@ def test_idle_firings_end_a_run(variant: str, mapping: str) -> None:
 @pytest.mark.parametrize("limit", [1, 2, 7, 5000, 20_000])
 @pytest.mark.parametrize("mapping", ["1:1:0,1/1:1:2,3", "0:2:0,1,2,3", "3:1:0,1,2,3"])
 def test_makes_no_firing_more_and_none_less_than_allowed(variant: str, limit: int, mapping: str) -> None:
-    lines = output_of(built("run_fan.cpp", variant), "fan", "64", str(limit), mapping).splitlines()
+    lines = output_of(fan(variant), "fan", "64", str(limit), mapping).splitlines()
     assert lines[0] == "why budget"
     counts = [int(n) for line in lines if line.startswith("actions") for n in line.split()[1:]]
     assert sum(counts) == limit
 
 
 def test_a_static_order_that_cannot_be_followed_is_told() -> None:
-    text = output_of(built("run_fan.cpp"), "fan", "64", "0", "4:1:0,1,2,3:0,0,0,1,2,1,3")
+    text = output_of(fan(), "fan", "64", "0", "4:1:0,1,2,3:0,0,0,1,2,1,3")
     assert "the static order of 'p0' cannot be followed: when it was the turn of 'split'" in text
 
 
@@ -73,6 +73,6 @@ UNEVEN = ["4:1:0,1:" + ",".join("0" * 9 + "1" * 6), "4:1:2,3:" + ",".join("2" * 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("mapping", ["/".join(UNEVEN), "/".join(reversed(UNEVEN))])
 def test_an_actor_is_passed_over_only_when_it_has_ended(variant: str, mapping: str) -> None:
-    program = built("run_fan.cpp", variant)
+    program = fan(variant)
     threaded = output_of(program, "fan", "100", "0", mapping)
     assert list(moved(threaded)) == list(moved(output_of(program, "fan", "100", "0")))

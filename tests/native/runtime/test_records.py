@@ -7,7 +7,7 @@ import pytest
 
 from dse.measure.raw_records import read_samples
 from dse.measure.samples import ThreadSamples
-from tests.native.runtime.programs import built, output_of
+from tests.native.runtime.programs import fan, output_of
 
 MAPPINGS = {"-": 1, "1:1:0,1/0:1:2,3": 2, "3:1:0,1,2,3": 4, "0:2:0,1,2,3": 2}
 SINK, FOUR = 3, 0
@@ -27,7 +27,7 @@ def check_what_lies_between(thread: ThreadSamples, *, alone: bool) -> None:
 @pytest.mark.parametrize("variant", ["plain", "thread", "address"])
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_records_of_a_run(tmp_path: Path, variant: str, mapping: str) -> None:
-    program = built("run_fan.cpp", variant, "DSE_TIMED=1")
+    program = fan(variant, timed=True)
     lines = output_of(program, "fan", "64", "0", mapping, str(tmp_path / "raw")).splitlines()
     samples = read_samples(tmp_path / "raw", actors=4)
     assert len(samples.threads) == MAPPINGS[mapping]
@@ -47,5 +47,5 @@ def test_records_of_a_run(tmp_path: Path, variant: str, mapping: str) -> None:
 
 
 def test_the_plain_program_notes_nothing(tmp_path: Path) -> None:
-    output_of(built("run_fan.cpp"), "fan", "64", "0", "-", str(tmp_path / "raw"))
+    output_of(fan(), "fan", "64", "0", "-", str(tmp_path / "raw"))
     assert not (tmp_path / "raw").exists()

@@ -1,9 +1,7 @@
 """One network run in Python and natively, and what differs: everything that a run tells, errors with their places."""
 
-import contextlib
-import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -12,20 +10,19 @@ import numpy as np
 
 from dse.base.diagnostics import render
 from dse.base.errors import DseError
+from dse.formats.xcf_write import write_xcf
+from dse.model.design_point import DesignPoint, Partition
 from dse.native.build import BuildOptions
-from dse.native.cache import digest_of
 from dse.native.execution import run_native
 from dse.native.program import NativeProgram, ProgramKind
 from dse.native.toolchain import Compiler, find_compiler
-from dse.native.warm import warm
 from dse.program.network import Network
 from dse.run.execution import RunResult, run_network
+from dse.run.instance import capacities
 from dse.run.options import RunOptions
-
-try:
-    import fcntl
-except ImportError:  # not on every system
-    fcntl = None  # type: ignore[assignment]
+from dse.run.record import topology_of
+from dse.run.replay import replay_run
+from tests.native.shared import one_worker, shared_folder, warm_once
 
 Outcome = RunResult | str
 """What a run gave, or the text of the error that ended it."""
@@ -77,9 +74,8 @@ def built(network: Network, build: BuildOptions = PLAIN, *, rounds: bool = False
     found = compiler()
     assert found is not None, "a test that builds asks for a compiler first"
     program = NativeProgram(network, ProgramKind(rounds=rounds, build=build), found)
-    with _one_worker(digest_of(*build.flags)):
-        warm(build)  # the largest objects, which all of these programs have in common
-    with _one_worker(program.key):
+    warm_once(build)
+    with one_worker(shared_folder() / f"{program.key}.lock"):
         app = program.kept()
         if app is None:
             with tempfile.TemporaryDirectory(prefix="dse-same-") as scratch:
@@ -87,15 +83,23 @@ def built(network: Network, build: BuildOptions = PLAIN, *, rounds: bool = False
     return Built(network=network, program=program, app=app)
 
 
-@contextlib.contextmanager
-def _one_worker(what: str) -> Iterator[None]:
-    """Let the other workers wait, who then find what this one has made."""
-    folder = Path(os.environ.get("DSE_TEST_PROGRAMS") or tempfile.gettempdir())
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f"{what}.lock").open("w") as lock:
-        if fcntl is not None:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def on_two_threads(of: Built, options: RunOptions, folder: Path) -> Outcome:
+    """Return what a program gives on two threads; neighbours in the list of actors are on different ones."""
+    actors = tuple(range(len(of.network.instances)))
+    parts = tuple(Partition(name=f"p{k}", actors=actors[k::2], unit=f"p{k}") for k in range(2) if actors[k::2])
+    path = folder / "two.xcf"
+    point = DesignPoint(partitions=parts, capacities=capacities(of.network, options.fifo_tokens))
+    write_xcf(point, topology_of(of.network), str(path))
+    return of.run(options, path)
+
+
+def illegal_on_two_threads(network: Network, options: RunOptions, folder: Path) -> list[str]:
+    """Return what a run on two threads does that it must not do, the sanitizer of threads being one of its judges."""
+    native = on_two_threads(built(network, THREAD), options, folder)
+    if isinstance(native, str):
+        return [native]
+    replay = replay_run(network, native.trace.firings, options)
+    return [str(i) for i in replay.illegal] + _first_difference("channel", replay.channels, native.channels)
 
 
 def outcome(run: Callable[[], RunResult]) -> Outcome:

@@ -4,23 +4,29 @@ Our applications are always built with both kinds of sanitizers. The rest runs i
 only: building it takes minutes.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dse.formats.xcf_write import write_xcf
 from dse.frontend.network.elaborate import load_network
-from dse.model.design_point import DesignPoint, Partition
 from dse.native.build import BuildOptions
 from dse.program.network import Network
 from dse.run.execution import RunResult, run_network
-from dse.run.instance import capacities
 from dse.run.options import RunOptions
-from dse.run.record import topology_of
-from dse.run.replay import replay_run
-from tests.golden.acceptance import NETWORKS, Acceptance, Missing, corpus, run_case
+from tests.golden.acceptance import NETWORKS, Acceptance, Missing, corpus, prepare, run_case
 from tests.native.same.batches import CASES
-from tests.native.same.comparing import ADDRESS, PLAIN, THREAD, built, compared, compiler, differences, sanitizes
+from tests.native.same.comparing import (
+    ADDRESS,
+    PLAIN,
+    THREAD,
+    built,
+    compared,
+    compiler,
+    differences,
+    illegal_on_two_threads,
+    sanitizes,
+)
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="there is no C++ compiler")
 ACTORS = Path(__file__).parents[3] / "actors"
@@ -42,13 +48,8 @@ def test_an_application_does_the_same(name: str, build: BuildOptions, tmp_path: 
 def test_an_application_on_two_threads_does_what_is_legal(name: str, tmp_path: Path) -> None:
     if not sanitizes(THREAD):
         pytest.skip("this compiler has no sanitizers")
-    network = application(name)
     options = RunOptions(input=input_of(name), output=str(tmp_path / "out.yuv"), hash_channels=True)
-    native = built(network, THREAD).run(options, neighbours_apart(network, tmp_path / "two.xcf"))
-    assert isinstance(native, RunResult), native
-    replay = replay_run(network, native.trace.firings, options)
-    assert [str(i) for i in replay.illegal] == []
-    assert replay.channels == native.channels
+    assert illegal_on_two_threads(application(name), options, tmp_path) == []
 
 
 def application(name: str) -> Network:
@@ -60,17 +61,13 @@ def input_of(name: str) -> str | None:
     return str(ACTORS / name / named.read_text().split()[0]) if named.is_file() else None
 
 
-def neighbours_apart(network: Network, path: Path) -> Path:
-    """Write a mapping on two threads, of which neighbours in the list of actors are on different ones."""
-    actors = tuple(range(len(network.instances)))
-    parts = tuple(Partition(name=f"p{k}", actors=actors[k::2], unit=f"p{k}") for k in range(2))
-    write_xcf(DesignPoint(partitions=parts, capacities=capacities(network, 512)), topology_of(network), str(path))
-    return path
+BUILT_SELDOM = pytest.mark.skipif(not CASES, reason="golden networks are built in make test-full (DSE_NATIVE_CASES)")
+GOLDEN = pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in NETWORKS])
 
 
-@pytest.mark.skipif(not CASES, reason="golden networks are built in make test-full (DSE_NATIVE_CASES)")
+@BUILT_SELDOM
+@GOLDEN
 @pytest.mark.parametrize("build", BUILDS)
-@pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in NETWORKS])
 def test_a_golden_network_gives_its_record_natively(case: Acceptance, build: BuildOptions, tmp_path: Path) -> None:
     if not sanitizes(build):
         pytest.skip("this compiler has no sanitizers")
@@ -87,3 +84,15 @@ def test_a_golden_network_gives_its_record_natively(case: Acceptance, build: Bui
     except Missing as missing:
         pytest.skip(str(missing))
     assert not found, "\n".join(found[:10])
+
+
+@BUILT_SELDOM
+@GOLDEN
+def test_a_golden_network_on_two_threads_does_what_is_legal(case: Acceptance, tmp_path: Path) -> None:
+    if not sanitizes(THREAD):
+        pytest.skip("this compiler has no sanitizers")
+    try:
+        network, options = prepare(case, corpus(), tmp_path)
+    except Missing as missing:
+        pytest.skip(str(missing))
+    assert illegal_on_two_threads(network, replace(options, hash_channels=True), tmp_path) == []

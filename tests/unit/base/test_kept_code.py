@@ -14,6 +14,8 @@ KERNELS = (
     "dse.estimate.compiled.load_kernel",
     "dse.estimate.compiled.path_kernel",
     "dse.estimate.compiled.place_kernel",
+    "dse.estimate.compiled.walk_kernel",
+    "dse.estimate.compiled.dependency_kernel",
     "dse.estimate.token_kernel",
     "dse.gpu.trace.cache",
     "dse.gpu.trace.warps",

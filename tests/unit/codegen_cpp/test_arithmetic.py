@@ -1,43 +1,32 @@
 """The arithmetic of generated programs equals Python's, for integers of any size."""
 
-import shutil
 import subprocess
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from random import Random
-from tempfile import mkdtemp
 
 import pytest
 
 from dse.passes import arithmetic
+from tests.native.shared import compiled
 
 HERE = Path(__file__).parent
-RUNTIME = HERE.parents[2] / "dse" / "native" / "runtime"
+FLAGS = (
+    "-std=c++20",
+    "-O1",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+)
 EDGES = [
     sign * (1 << bits) + near for bits in (0, 31, 32, 63, 64, 127, 128, 300) for near in (-1, 0, 1) for sign in (1, -1)
 ]
 
 
-@cache
 def program() -> Path:
-    compiler = shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        pytest.skip("no g++ and no clang++")
-    path = Path(mkdtemp(prefix="dse-arithmetic-")) / "arithmetic"
-    flags = (
-        "-std=c++20",
-        "-O1",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-fsanitize=address,undefined",
-        "-fno-sanitize-recover=all",
-    )
-    command = [compiler, *flags, f"-I{RUNTIME}", str(HERE / "arithmetic.cpp"), "-o", str(path)]
-    made = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stderr
-    return path
+    return compiled(HERE / "arithmetic.cpp", *FLAGS)
 
 
 def computed(operation: str, pairs: list[tuple[object, object]]) -> list[str]:

@@ -19,6 +19,8 @@ KERNELS = {
     "path_kernel": "bounds_of",
     "load_kernel": "sweep",
     "place_kernel": "fill",
+    "walk_kernel": "walk",
+    "dependency_kernel": "earliest",
     "../token_kernel": "play",
 }
 PINGPONG = str(Path(__file__).resolve().parents[3] / "actors" / "pingpong" / "pingpong.xdf")

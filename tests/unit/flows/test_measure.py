@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.base.errors import DseError, ExecutionError, OptionError
+from dse.base.errors import DseError, ExecutionError, FormatError, OptionError
 from dse.cli.measure import mapping_files
 from dse.explore.space.build import build_space
 from dse.explore.space.space import SpaceOptions
@@ -142,7 +142,7 @@ def test_a_point_that_fails_is_skipped_with_the_reason(tmp_path: Path) -> None:
 
 
 def test_a_wrong_result_is_not_compared(tmp_path: Path) -> None:
-    bench = made_up_bench(tmp_path)
+    bench = made_up_bench(tmp_path, rounds=40)
     original = bench.program.run
 
     def run(order):
@@ -161,6 +161,16 @@ def test_it_has_to_be_clear_what_is_measured() -> None:
         measure_mappings(replace(OPTIONS, top=3))
     with pytest.raises(OptionError, match="--sample 0"):
         measure_mappings(replace(OPTIONS, sample=0))
+
+
+def test_mappings_are_read_before_anything_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(*_: object) -> None:
+        pytest.fail("something is built")
+
+    monkeypatch.setattr("dse.flows.measure.open_bench", build)
+    network = str(Path(__file__).parents[3] / "actors" / "pingpong" / "pingpong.xdf")
+    with pytest.raises(FormatError, match="nobody"):
+        measure_mappings(replace(OPTIONS, program=network, sample=None, mappings=("P0:nobody P1:*",)))
 
 
 def test_folders_of_mappings(tmp_path: Path) -> None:

@@ -82,6 +82,9 @@ def all_options(draw: st.DrawFn) -> ExploreOptions:
         batch=draw(st.integers(1, 99)),
         best=draw(st.integers(1, 9)),
         measure=draw(maybe_count),
+        robust=draw(st.sampled_from((None, "mean", "95%"))),
+        errors=tuple(draw(st.lists(st.sampled_from(("30%", "predicted=30%+10%")), max_size=2))),
+        draws=draw(maybe_count),
         dialect=draw(st.sampled_from(get_args(XcfDialect))),
         limits=draw(st.none() | st.builds(Limits, actors=st.integers(100_001, 999_999), c_tokens=st.just(1 << 30))),
     )  # fmt: skip

@@ -23,6 +23,16 @@ NAMES = st.text(st.sampled_from("abzABZ019_./<>&\"' é:#-"), min_size=1, max_siz
 
 
 @st.composite
+def damaged(draw: st.DrawFn, *contents: bytes, first: int = 0) -> bytes:
+    """One of some files, of which some pieces from the byte ``first`` on are replaced."""
+    text = bytearray(draw(st.sampled_from(contents)))
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(first, len(text) - 1))
+        text[at : at + draw(st.integers(0, 9))] = draw(st.binary(max_size=6))
+    return bytes(text)
+
+
+@st.composite
 def topologies(draw: st.DrawFn, *, names: st.SearchStrategy[str] = NAMES) -> Topology:
     """A topology of up to four actors; port names unique in an actor, actor names unique."""
     actor_names = draw(st.lists(names, min_size=1, max_size=4, unique=True))

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dse.base.errors import DeadlockError, DseError, FormatError, OptionError
 from dse.flows.estimate import estimate_mappings
 from dse.flows.graphs import unfold_graph
 from dse.flows.options import EstimateOptions, GraphOptions, ProblemOptions
 from dse.formats.tgff import is_tgff, read_tgff
+from tests.unit.formats.strategies import damaged
 
 ROBOT = Path(__file__).parents[2] / "graphs" / "robot.tgff"
 
@@ -99,15 +99,11 @@ def test_a_graph_that_is_not_there() -> None:
         read_tgff(str(ROBOT), "2")
 
 
-@given(data=st.data())
+@given(text=damaged(ROBOT.read_bytes()))
 @settings(max_examples=120, deadline=None)
-def test_damaged_files_give_errors_of_ours(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    text = bytearray(ROBOT.read_bytes())
-    for _ in range(data.draw(st.integers(1, 4))):
-        at = data.draw(st.integers(0, len(text) - 1))
-        text[at : at + data.draw(st.integers(0, 9))] = data.draw(st.binary(max_size=6))
+def test_damaged_files_give_errors_of_ours(tmp_path_factory: pytest.TempPathFactory, text: bytes) -> None:
     path = tmp_path_factory.mktemp("d") / "g.tgff"
-    path.write_bytes(bytes(text))
+    path.write_bytes(text)
     with contextlib.suppress(DseError):
         read_tgff(str(path))
 

@@ -69,8 +69,8 @@ TELLS = "import os, signal, time\nsignal.signal(signal.SIGUSR1, lambda *_: os.wr
     ("told", "said"),
     [
         (
-            "'a' (1233 firings before), 'b ()' (0 firings before)",
-            "in 'a' (its firing 1,234 or one soon after), 'b ()' (its firing 1 or one soon after)",
+            "'a', act (1233 firings before), 'b ()' (0 firings before)",
+            "in 'a', act (its firing 1,234 or one soon after), 'b ()' (its firing 1 or one soon after)",
         ),
         ("no actor", "; no actor was at work"),
     ],

@@ -194,10 +194,7 @@ def test_the_best_for_each_number_of_cores() -> None:
         assert "--partitions" in cores_title(dataclasses.replace(study, **more))  # type: ignore[arg-type]
 
 
-def heads() -> NamesTable:
-    table = NamesTable()
-    table.add_column("n", justify="right")
-    return table
+HEADS = ("n",)
 
 
 def halves(texts: MappingTexts) -> list[DesignPoint]:
@@ -210,19 +207,31 @@ def test_any_table_of_mappings_fits(width: int) -> None:
     points = halves(WIDE)
     rows = [MappingRow(cells=(str(n),), point=of, name=WIDE.of(of)) for n, of in enumerate(points)]
     rows.append(MappingRow(cells=("2",), point=points[0], name="best.xcf", textual=False))
-    table, note = mapping_table(heads, rows, WIDE, width=width, whole="--json")
+    table, note = mapping_table(HEADS, rows, WIDE, width=width, whole="--json")
     lines = render(table, console=plain_console(width)).splitlines()
     assert max(map(len, lines)) <= width
     assert lines[-1].split() == ["2", "best.xcf"]
     assert lines[-2].endswith("as the first, but P0+x_24/actor_24")
     assert note == "names of actors are without 'decoder/'; every row in full, for --mapping, is in --json"
     few = [MappingRow(cells=("0",), point=point("P0:*"), name="mine")]
-    assert mapping_table(heads, few, SMALL, width=width, whole="--json")[1] == ""
+    assert mapping_table(HEADS, few, SMALL, width=width, whole="--json")[1] == ""
+
+
+@pytest.mark.parametrize(("width", "heads"), [(100, 4), (85, 3), (75, 2), (60, 1)])
+def test_columns_go_before_mappings_break(width: int, heads: int) -> None:
+    names, cells = ("one", "two", "three", "four"), ("100,000 cycles",) * 4
+    rows = [MappingRow(cells=cells, point=of) for of in halves(WIDE)]
+    table, _ = mapping_table(names, rows, WIDE, width=width, whole="--json", keep=1)
+    text = render(table, console=plain_console(width))
+    assert [name in text.splitlines()[0] for name in names] == [k < heads for k in range(4)]
+    assert "..." not in text
+    assert "\u2026" not in text
+    assert "x_24/actor_24" in text
 
 
 def test_mappings_of_an_unknown_platform_say_all() -> None:
     rows = [MappingRow(cells=("0",), point=point("P0:a PG:*"))]
-    text = render(mapping_table(heads, rows, CompleteTexts(topology=SMALL.topology), whole="--json")[0])
+    text = render(mapping_table(HEADS, rows, CompleteTexts(topology=SMALL.topology), whole="--json")[0])
     assert "P0@cpu:a PG@gpu:b,c,d" in text
 
 

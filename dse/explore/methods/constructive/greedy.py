@@ -45,8 +45,8 @@ class Greedy:
 
 
 def constructed(context: SearchContext) -> list[Candidate]:
-    """Return the constructed mappings, distinct, in a fixed order; never empty."""
-    found: dict[Candidate, None] = {}
+    """Return the points to start from and the constructed mappings, distinct, in a fixed order; never empty."""
+    found: dict[Candidate, None] = dict.fromkeys(context.start)
     for slots in slot_choices(context.space):
         for groups in (
             singles(context),

@@ -29,13 +29,14 @@ class LocalSearch:
     exact = False
     proven = 0
 
-    def __init__(self, context: SearchContext) -> None:
+    def __init__(self, context: SearchContext, starts: Sequence[Candidate] = ()) -> None:
+        """Begin a search. ``starts``: points to begin with instead of the constructed mappings."""
         self._context = context
         self._space = context.space
         self._size = context.space.size
         self._known: dict[Candidate, _Cost] = {}
         self._cut: set[Candidate] = set()
-        self._starts = constructed(context)
+        self._starts = [*starts] or constructed(context)
         self._neighbours: list[tuple[int, Candidate]] = []
         self._asked: list[Candidate] = []
         self._current: Candidate | None = None
@@ -59,6 +60,11 @@ class LocalSearch:
         if self._current is None or self._known[self._current][0]:
             return None
         return self._known[self._current][1]
+
+    def best(self, n: int) -> list[Candidate]:
+        """Return the ``n`` best points that were told and are exact, the best first; none that deadlocks."""
+        exact = (candidate for candidate, (dead, _) in self._known.items() if not dead and candidate not in self._cut)
+        return sorted(exact, key=self._known.__getitem__)[:n]
 
     def ask(self, n: int) -> Sequence[DesignPoint]:
         """Return the next starts, or the next neighbours of the current point, or a new start."""

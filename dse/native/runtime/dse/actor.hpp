@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "dse/at_work.hpp"
 #include "dse/fifo.hpp"
 #include "dse/log.hpp"
 #include "dse/tables.hpp"
@@ -150,6 +151,9 @@ class Visit {
     self_.log.wrote(next_);
     self_.condition = outcome;  // last: a connection to itself has woken the actor
   }
+
+  // A firing that may go on for ever says so before; -1: it has ended.
+  void lasts(int action) { note_action(action); }
 
   // A firing says what it has done so far: the choice is made, inputs are read, outputs computed, written.
   void chose(int action) { reached(action, 0); }

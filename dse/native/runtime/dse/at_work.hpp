@@ -17,6 +17,7 @@ inline constinit thread_local const ActorInfo* actor_at_work = nullptr;
 struct alignas(64) WorkPlace {
   std::atomic<const ActorInfo*> actor{nullptr};  // null between actors
   std::atomic<std::int64_t> firings{0};          // that the actor had made before
+  std::atomic<int> action{-1};                   // that fires and may go on for ever; -1: none, or not known
 };
 static_assert(std::atomic<const ActorInfo*>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
 
@@ -31,29 +32,37 @@ inline WorkPlace* take_work_place() {
   return number < work_places.size() ? &work_places[number] : nullptr;
 }
 
+/// The place of this thread, where it has one and runs an actor.
+inline constinit thread_local WorkPlace* work_place = nullptr;
+
+/// Say which action of the actor at work fires, if it may go on for ever; -1: it has ended.
+inline void note_action(int action) {
+  if (work_place != nullptr) {
+    work_place->action.store(action, std::memory_order_relaxed);
+  }
+}
+
 /// While it lives, this thread runs an actor, which had made `firings` before.
 class AtWork {
  public:
   AtWork(const ActorInfo& info, std::int64_t firings) {
     thread_local WorkPlace* const own = take_work_place();
-    place_ = own;
+    work_place = own;
     actor_at_work = &info;
-    if (place_ != nullptr) {
-      place_->firings.store(firings, std::memory_order_relaxed);
-      place_->actor.store(&info, std::memory_order_relaxed);
+    if (own != nullptr) {
+      own->firings.store(firings, std::memory_order_relaxed);
+      own->actor.store(&info, std::memory_order_relaxed);
     }
   }
   AtWork(const AtWork&) = delete;
   AtWork& operator=(const AtWork&) = delete;
   ~AtWork() {
     actor_at_work = nullptr;
-    if (place_ != nullptr) {
-      place_->actor.store(nullptr, std::memory_order_relaxed);
+    if (work_place != nullptr) {
+      work_place->actor.store(nullptr, std::memory_order_relaxed);
+      work_place->action.store(-1, std::memory_order_relaxed);
     }
   }
-
- private:
-  WorkPlace* place_;
 };
 
 }  // namespace dse

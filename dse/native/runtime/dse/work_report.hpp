@@ -28,7 +28,7 @@ inline std::size_t append_number(char* line, std::size_t used, std::size_t size,
   return append_line(line, used, size, digits + first);
 }
 
-/// Write `at work: 'a' (3 firings before), 'b' (0 firings before)`, or `at work: no actor`, in one go.
+/// Write `at work: 'a', act (3 firings before), 'b' (0 firings before)`, or `at work: no actor`, in one go.
 extern "C" inline void dse_tell_work(int /*number*/) {
   const int error = errno;
   char line[2048];
@@ -41,7 +41,13 @@ extern "C" inline void dse_tell_work(int /*number*/) {
       used = append_line(line, used, sizeof line, between);
       used = append_line(line, used, sizeof line, "'");
       used = append_line(line, used, sizeof line, actor->name);
-      used = append_line(line, used, sizeof line, "' (");
+      used = append_line(line, used, sizeof line, "'");
+      const int action = work_places[k].action.load(std::memory_order_relaxed);
+      if (action >= 0 && static_cast<std::size_t>(action) < actor->actions.size()) {
+        used = append_line(line, used, sizeof line, ", ");
+        used = append_line(line, used, sizeof line, actor->actions[static_cast<std::size_t>(action)].name);
+      }
+      used = append_line(line, used, sizeof line, " (");
       used = append_number(line, used, sizeof line, work_places[k].firings.load(std::memory_order_relaxed));
       used = append_line(line, used, sizeof line, " firings before)");
       between = ", ";
