@@ -31,7 +31,7 @@ ANSWERS = (
     "auto native python",
     "parallel",
     "jpeg",
-    "predict choose",
+    "predict choose calibrate devices",
     "--device --devices",
     "",
     "zsh",
