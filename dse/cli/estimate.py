@@ -64,8 +64,7 @@ def run(args: argparse.Namespace) -> int:
         print_json([{**as_document(m, estimated), **_ranked_document(m, ranked)} for m in estimated.mappings])
     else:
         _print(estimated, args.quiet)
-        if ranked is not None:
-            _print_ranked(*ranked)
+        _print_ranked(ranked)
         if args.accounts:
             _print_accounts(estimated)
     _write(args, estimated)
@@ -107,8 +106,11 @@ def _ranked_document(mapping: MappingEstimate, ranked: _Ranked | None) -> dict[s
     return {"robust": {**robust_json(robust), "rank": place + 1, **robust_row_json(row)}}
 
 
-def _print_ranked(alive: Sequence[MappingEstimate], robust: Robust) -> None:
-    """Print the ranking under drawn weights."""
+def _print_ranked(ranked: _Ranked | None) -> None:
+    """Print the ranking under drawn weights, where there is one."""
+    if ranked is None:
+        return
+    alive, robust = ranked
     print("\n" + render(named_robust_table([m.mapping for m in alive], robust)))
     for line in robust_lines(robust):
         print(wrapped(line))

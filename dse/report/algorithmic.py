@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from rich.table import Table
 
+from dse.base.escaping import shown
 from dse.model.dependencies import DEPENDENCY_KINDS
 from dse.model.estimate import TickUnit
 from dse.model.program_path import IN_ORDER, AlgorithmicPath
@@ -109,6 +110,12 @@ def _actions(trace: Trace, path: AlgorithmicPath) -> tuple[ActionOnPath, ...]:
     return tuple(sorted(found, key=lambda action: (-action.ticks, action.least_slack)))
 
 
+_LOWER_BOUND = (
+    "this is a lower bound: the trace tells tokens, ports and FSMs, but not which state variables and guards its"
+    " firings touched; this records them, for `dse why` again:"
+)
+
+
 def program_text(found: ProgramPath, record: str, top: int) -> str:
     """Return all that is said of a path; ``record``: the command that records what it lacks, empty if nothing."""
     length, work, in_order = (time_text(t, found.tick_unit) for t in (found.length, found.work, found.in_order))
@@ -119,12 +126,10 @@ def program_text(found: ProgramPath, record: str, top: int) -> str:
         f"with the firings of each actor one after the other: {in_order}; no mapping on {found.unit_kind.upper()} cores"
         " takes less",
     ]
+    parts = list(map(wrapped, lines))
     if not found.accesses:
-        lines.append(
-            "this is a lower bound: the trace tells tokens, ports and FSMs, but not which state variables and guards"
-            f" its firings touched; this records them, for `dse why` again: {record}"
-        )
-    parts = [*map(wrapped, lines), "", "what each action has of the path:"]
+        parts += [wrapped(_LOWER_BOUND), f"  {shown(record)}"]
+    parts += ["", "what each action has of the path:"]
     parts.append(render(_actions_table(found, top)))
     if len(found.actions) > top:
         parts.append(f"({len(found.actions) - top:,} more with less; --top {len(found.actions)} shows all)")

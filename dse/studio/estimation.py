@@ -11,7 +11,9 @@ from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import prepare
 from dse.flows.clocks import clocked_setting
 from dse.flows.setting import Setting
+from dse.model.critical_path import Segments
 from dse.model.estimate import Estimate
+from dse.model.steps import FiringSteps
 from dse.studio.design import Design, scaled_weights
 
 KEPT = 4
@@ -25,6 +27,15 @@ class Basis:
 
     setting: Setting
     engine: Engine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timed:
+    """An estimate with its firing times, the steps of all firings and the critical path, where they are known."""
+
+    estimate: Estimate
+    steps: tuple[FiringSteps, ...] | None = None
+    path: Segments | None = None
 
 
 class Estimation:
@@ -62,6 +73,26 @@ class Estimation:
             return engine.estimate(design.point, firing_times=firing_times)
         finally:
             self._running = None
+
+    def timed(self, design: Design) -> Timed:
+        """Return the estimate of a design with all that its timeline shows. Raises: as ``estimate``.
+
+        The reference engine records no steps: without them there is no critical path.
+        """
+        if self._name != "compiled":
+            return Timed(estimate=self.estimate(design))
+        from dse.analyse.critical_path import path_of_record  # late: it loads numba, and compiles where it has to
+        from dse.analyse.steps import steps_of_record
+        from dse.estimate.compiled.engine import CompiledEngine
+
+        engine = self.basis(design).engine
+        assert isinstance(engine, CompiledEngine), "the registry knows it by this name"
+        self._running = engine
+        try:
+            estimate, record = engine.record(design.point)
+        finally:
+            self._running = None
+        return Timed(estimate=estimate, steps=steps_of_record(record), path=path_of_record(record).segments)
 
     def stop(self) -> None:
         """End the estimate that is under way."""

@@ -7,13 +7,14 @@ takes, so that a long search is not slowed down by its viewers.
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dse.formats.study_file import StoredStudy, glimpse_study
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import TickUnit
+from dse.model.study import Evaluation
 
 SECONDS = 1.0
 """So long between two looks, at least."""
@@ -77,20 +78,31 @@ class Follower:
 
 def followed(stored: StoredStudy, identity: dict[str, str]) -> Followed:
     """Return what a study says. ``identity``: what of its identity makes it one of the page's problem."""
-    steps = list[tuple[int, int]]()
-    best = None
-    for number, evaluation in enumerate(stored.evaluations, start=1):
-        if evaluation.deadlock or evaluation.cut or (best is not None and evaluation.makespan >= best.makespan):
-            continue
-        best = evaluation
-        steps.append((number, evaluation.makespan))
-    while len(steps) > MOST_STEPS:
-        steps = [*steps[:-1:2], steps[-1]]
+    improvements = _improvements(stored.evaluations)
+    best = improvements[-1][1] if improvements else None
     return Followed(
         evaluations=len(stored.evaluations),
         deadlocks=sum(e.deadlock for e in stored.evaluations),
-        steps=tuple(steps),
+        steps=_steps(improvements),
         tick_unit="ps" if best is None else best.tick_unit,
         point=None if best is None else best.point,
         same=all(stored.identity.get(key) == value for key, value in identity.items()),
     )
+
+
+def _steps(improvements: Sequence[tuple[int, Evaluation]]) -> tuple[tuple[int, int], ...]:
+    """Return number and makespan of improvements; of many some, and the last one."""
+    steps = [(number, evaluation.makespan) for number, evaluation in improvements]
+    while len(steps) > MOST_STEPS:
+        steps = [*steps[:-1:2], steps[-1]]
+    return tuple(steps)
+
+
+def _improvements(evaluations: Sequence[Evaluation]) -> list[tuple[int, Evaluation]]:
+    """Return the evaluations that were better than all before them, each behind its number, counted from 1."""
+    found = list[tuple[int, Evaluation]]()
+    for number, evaluation in enumerate(evaluations, start=1):
+        complete = not evaluation.deadlock and not evaluation.cut
+        if complete and (not found or evaluation.makespan < found[-1][1].makespan):
+            found.append((number, evaluation))
+    return found

@@ -185,9 +185,7 @@ def space_around(design: Design, setting: Setting) -> Space:
         InfeasibleDesign: there is no such mapping.
     """
     point, topology = design.point, setting.trace.topology
-    many = next((p.name for p in point.partitions if p.cores != 1), None)
-    if many is not None:
-        raise OptionError(f"partition '{many}' has several cores", expected="a search gives each partition one")
+    _refuse_several_cores(point)
     policies = tuple(policy for policy in POLICIES if policy in {p.policy for p in point.partitions})
     unit_of = {actor: p.unit for p in point.partitions for actor in p.actors}
     clocks = tuple(ClockDomain(units=(unit,), clocks_mhz=(clock,)) for unit, clock in design.clocks)
@@ -202,3 +200,9 @@ def space_around(design: Design, setting: Setting) -> Space:
     )
     cpu_only = cpu_only_actors(setting.tables, setting.network).actors
     return merged_space(build_space(topology, setting.platform, options, cpu_only=cpu_only), setting.tables)
+
+
+def _refuse_several_cores(point: DesignPoint) -> None:
+    many = next((p.name for p in point.partitions if p.cores != 1), None)
+    if many is not None:
+        raise OptionError(f"partition '{many}' has several cores", expected="a search gives each partition one")

@@ -14,7 +14,7 @@ from dse.report.why import reason_lines
 from dse.studio import answers
 from dse.studio.comparison import Summary, comparison_json, summary_of
 from dse.studio.design import Design
-from dse.studio.estimation import Estimation
+from dse.studio.estimation import Estimation, Timed
 
 DETAIL = Detail(all_firings=200_000, packed=False)
 KEPT = 64
@@ -43,9 +43,9 @@ class Views:
         started = time.perf_counter()
         head = {"type": "estimate", "revision": asked.revision}
         try:
-            estimate = self._estimation.estimate(asked.design)
-            view = view_of(self._estimation, asked.design, estimate, "the design", DETAIL)
-            change = self._change(asked, estimate)
+            timed = self._estimation.timed(asked.design)
+            view = view_of(self._estimation, asked.design, timed, "the design", DETAIL)
+            change = self._change(asked, timed.estimate)
         except DseError as error:
             return {**head, "error": answers.error(error)}
         return {**head, "view": view, "change": change, "seconds": round(time.perf_counter() - started, 4)}
@@ -75,14 +75,12 @@ class Views:
 
 def design_view(estimation: Estimation, design: Design, label: str, detail: Detail) -> dict[str, object]:
     """Return the view of a design. Raises: as ``Engine.estimate``."""
-    return view_of(estimation, design, estimation.estimate(design), label, detail)
+    return view_of(estimation, design, estimation.timed(design), label, detail)
 
 
-def view_of(
-    estimation: Estimation, design: Design, estimate: Estimate, label: str, detail: Detail
-) -> dict[str, object]:
-    """Return the view of a design whose estimate, with firing times, is at hand."""
-    setting = estimation.basis(design).setting
+def view_of(estimation: Estimation, design: Design, timed: Timed, label: str, detail: Detail) -> dict[str, object]:
+    """Return the view of a design whose estimate is at hand."""
+    setting, estimate = estimation.basis(design).setting, timed.estimate
     found = mapping_estimate(label, design.point, estimate, setting)
     return mapping_view(
         setting.trace,
@@ -91,6 +89,8 @@ def view_of(
         label=label,
         mapping=mapping_text(design.point, setting.trace.topology, setting.platform),
         lines=found.deadlock or tuple(reason_lines(found.reasons, estimate)),
+        path=timed.path,
+        steps=timed.steps,
         detail=detail,
     )
 

@@ -39,7 +39,7 @@ def open_page(browser: Any) -> Iterator[Opened]:
     def opened(path: Path, *, wait: bool = True, width: int = 1240, height: int = 900, **settings: Any) -> Any:
         context = browser.new_context(viewport={"width": width, "height": height}, **settings)
         contexts.append(context)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(60_000)  # machines are busy at times
         page = context.new_page()
         page.on("console", lambda message: heard.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: heard.append(str(error)))

@@ -19,10 +19,10 @@ def jpeg(page: Any, folder: Path, out: Path) -> None:
     network_file = Path(__file__).parents[2] / "actors" / "jpeg" / "jpeg.xdf"
     assert dse(["explore", str(network_file), "--weights", "nominal", "--out", str(folder / "jpeg")]) == 0
     _open(page, folder / "jpeg" / "report.html")
-    page.get_by_label("search firings").fill("idct2d#100")
+    page.get_by_label("search firings").fill("idct2d#4")
     page.get_by_label("search firings").press("Enter")
     page.get_by_role("button", name="show the selected firing").click()
-    for _ in range(4):
+    for _ in range(6):
         page.get_by_role("button", name="zoom out").click()
     _picture(page, out / "report.png", _top(page, "#network-sides") - 52, _top(page, "#partitions-sides") + 150)
 

@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from dse.formats.mapping_text import MappingTexts
+from dse.model.critical_path import SegmentKind, Segments
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import ActorAccount, BufferAccount, Estimate, FiringTimes, PartitionAccount
 from dse.model.platform import Platform, Unit
+from dse.model.steps import FiringSteps
 from dse.model.study import Evaluation, Front, FrontPoint, LowerBound, ObjectiveAxis, Study
 from dse.model.trace import Topology, Trace, TraceAction, TraceActor, TraceBuffer, make_trace
 from dse.report.html import ReportInputs, report_page
@@ -92,6 +94,40 @@ def estimate(trace: Trace, point: DesignPoint, seed: int) -> Estimate:
     )  # fmt: skip
 
 
+def steps(given: Estimate) -> tuple[FiringSteps, ...]:
+    """Return steps of the firings of an estimate: a tenth is scheduling, the rest processing."""
+    assert given.firing_times is not None
+    found = []
+    for times in given.firing_times:
+        scheduled = times.start + (times.end - times.start) // 10
+        found.append(
+            FiringSteps(start=times.start, scheduled=scheduled, read=scheduled, computed=times.end, end=times.end)
+        )
+    return tuple(found)
+
+
+def path_through(given: Estimate) -> Segments:
+    """Return a path through all firings of the last actor, and between them through the first one."""
+    assert given.firing_times is not None
+    times, last = given.firing_times[-1], len(given.firing_times) - 1
+    edges = np.append(np.column_stack([times.start, times.end]).ravel(), given.makespan)
+    n = len(edges)
+    own = np.arange(n) % 2 == 1
+    none = np.full(n, -1, dtype=np.int64)
+    return Segments(
+        kind=np.where(own, int(SegmentKind.PROCESSING), int(SegmentKind.ARRIVAL)),
+        actor=np.where(own, last, 0),
+        firing=np.where(own, np.arange(n) // 2, 0),
+        buffer=none,
+        link=none,
+        start=np.append(0, edges[:-1]),
+        end=edges,
+        cause=np.zeros(n, dtype=np.int64),
+        cause_buffer=none,
+        waited=np.zeros(n, dtype=np.int64),
+    )
+
+
 def write_report(
     path: Path, topology: Topology, *, firings: int, mappings: int = 3, partitions: int = 4, front: bool = False
 ) -> Path:
@@ -117,7 +153,16 @@ def write_report(
     texts = MappingTexts(topology=topology, platform=PLATFORM)
     rows = ranked_rows(study, texts, mappings)
     views = tuple(
-        mapping_view(trace, point, e, label=f"#{row.rank}", mapping=row.mapping, lines=("what limits it: time",))
+        mapping_view(
+            trace,
+            point,
+            e,
+            label=f"#{row.rank}",
+            mapping=row.mapping,
+            lines=("what limits it: time",),
+            path=path_through(e),
+            steps=steps(e),
+        )
         for row, point, e in zip(rows, points, estimates, strict=True)
     )
     reasons = reasons_of(topology, points[0], estimates[0], study.lower_bounds)

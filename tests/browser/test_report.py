@@ -111,6 +111,23 @@ def test_a_search_goes_from_firing_to_firing(small: Path, open_page: Opened) -> 
     assert page.locator(".found").text_content().startswith("0 firings")
 
 
+def test_the_critical_path_is_on_the_timeline(small: Path, open_page: Opened) -> None:
+    page = open_page(small)
+    field = page.get_by_label("search firings")
+    for name, ending in (("actor10#7", "; on the critical path"), ("actor5#7", ")")):
+        field.fill(name)
+        field.press("Enter")
+        assert said(page).endswith(ending)
+        assert "(scheduling " in said(page)
+    shown = timeline(page).screenshot()
+    page.get_by_label("critical path").uncheck()
+    until(lambda: timeline(page).screenshot() != shown)
+    page.get_by_label("critical path").check()
+    until(lambda: timeline(page).screenshot() == shown)
+    page.get_by_role("columnheader", name="on path").get_by_role("button").click()
+    assert page.locator("#actors-sides tbody th").first.text_content() in ("actor0", "actor10")
+
+
 def test_the_keyboard_alone_is_enough(small: Path, open_page: Opened) -> None:
     page = open_page(small)
     page.keyboard.press("Tab")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.fuzz import editor, native_bindings, native_calls, native_files, native_program, trace_files
+from tests.fuzz import editor, live_page, native_bindings, native_calls, native_files, native_program, trace_files
 from tests.fuzz.behaviour import fault_of
 from tests.fuzz.harness import Attack
 from tests.fuzz.hostile import NAMES, NUMBERS
@@ -113,7 +113,12 @@ FILES: tuple[FileTarget, ...] = (
         name="trace",
         file="net.trace",
         mutations=(mutate_bytes,),
-        commands=("trace --info net.trace", "estimate net.trace --weights w", "why net.trace --weights w"),
+        commands=(
+            "trace --info net.trace",
+            "estimate net.trace --weights w --timeline t.json",
+            "estimate net.trace --weights w --timeline t.pftrace",
+            "why net.trace --weights w",
+        ),
     ),
     FileTarget(
         name="sdf3",
@@ -358,7 +363,10 @@ _OPTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "--engine",
         ),
     ),
-    ("estimate net.trace --weights w", ("--buffers", "--clocks", "--mapping", "--release", "--platform", "--engine")),
+    (
+        "estimate net.trace --weights w",
+        ("--buffers", "--clocks", "--mapping", "--release", "--platform", "--engine", "--timeline"),
+    ),
     (
         "estimate camera.xml --engine reference",
         ("--iterations", "--processor", "--graph", "--weights", "--missing-weights"),
@@ -425,6 +433,7 @@ def arguments_at_random(rng: random.Random, folder: Path) -> str | None:
 TARGETS: dict[str, Attack] = {
     **{target.name: target.attack for target in FILES},
     "editor": editor.attack,
+    "live-page": live_page.attack,
     "study-values": study_values,
     "trace-contents": trace_files.attack,
     "native-files": native_files.attack,

@@ -71,7 +71,7 @@ def commands(world: World) -> dict[str, tuple[str, ...]]:
         "graph-info": ("trace", "--info", f"{o}e.xml"),
         "graph-estimate": ("estimate", f"{o}e.xml", "--missing-weights", "zero", "--engine", "reference"),
         "trace-import": ("trace", "--import", f"{o}e.trace", "--net", f"{o}e.net", "-o", f"{o}i.trace"),
-        "explore": (*explore, "--objectives", "makespan,partitions", "--out", o),
+        "explore": (*explore, "--objectives", "makespan,partitions", "--out", o, "--timeline", f"{o}b.json"),
         "explore-json": (*explore, "--out", f"{o}2", "--json"),
         "estimate": ("estimate", n, "--platform", p, *_ESTIMATE, "--mapping", f"{o}/best-01.xcf"),
         "estimate-json": ("estimate", n, "--platform", p, *_ESTIMATE, "--mapping", f"{o}/best-01.xcf", "--json"),
@@ -190,8 +190,8 @@ def test_a_network_that_is_written_has_the_names_that_were_read(worlds: Worlds, 
 
 def test_timelines_hold_names_that_print(worlds: Worlds) -> None:
     hostile, _, _ = worlds
-    for ending in ("json", "pftrace"):
-        name = f"{hostile.out}.{ending}"
+    for ending in (".json", ".pftrace", "b.json"):
+        name = f"{hostile.out}{ending}"
         (process,) = read_timeline(name, (hostile.folder / name).read_bytes())
         texts = [process.title, *process.tracks, *process.counters, *(at.name for at in process.slices)]
         assert not unprintable("".join(texts))
@@ -206,7 +206,7 @@ def test_an_imported_trace_has_the_names_that_were_exported(worlds: Worlds) -> N
 def test_json_is_printable_ascii_with_the_names_themselves(worlds: Worlds) -> None:
     _, _, printed = worlds
     named = [command for command in printed if command.endswith("-json")]
-    assert len(named) == 8
+    assert len(named) == 9
     for command in named:
         output = printed[command][1]
         assert output.isascii()

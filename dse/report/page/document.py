@@ -7,52 +7,22 @@ in ``dse/report/web``.
 """
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.base.escaping import shown
+from dse.model.critical_path import SegmentKind, Segments
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import ActorAccount, BufferAccount, Estimate, PartitionAccount
+from dse.model.steps import FiringSteps
 from dse.model.trace import Topology, Trace, tokens_of_buffers
 from dse.report.page.columns import column
-from dse.report.page.timeline import Detail, StepColumns, timeline_json
+from dse.report.page.timeline import Detail, timeline_json
 from dse.report.ranking import unit_text
 
 FORMAT = 1
 """Which form a document has; a page says so where it is another one."""
-
-
-class PathColumns(Protocol):
-    """A critical path: its segments in order of time, without gap; int64 arrays of shape (n_segments,).
-
-    ``kind``: an index into the kinds that the document lists; ``actor``, ``firing`` and ``buffer``: -1 where none.
-    """
-
-    @property
-    def kind(self) -> NDArray[np.int64]:
-        """What the time of a segment went into."""
-
-    @property
-    def actor(self) -> NDArray[np.int64]:
-        """Whose segment it is."""
-
-    @property
-    def firing(self) -> NDArray[np.int64]:
-        """Which firing of the actor."""
-
-    @property
-    def buffer(self) -> NDArray[np.int64]:
-        """Which FIFO, for transfers."""
-
-    @property
-    def start(self) -> NDArray[np.int64]:
-        """When it begins, in ticks."""
-
-    @property
-    def end(self) -> NDArray[np.int64]:
-        """When it ends, in ticks."""
 
 
 def network_view(trace: Trace) -> dict[str, object]:
@@ -96,16 +66,15 @@ def mapping_view(
     label: str,
     mapping: str = "",
     lines: Sequence[str] = (),
-    path: PathColumns | None = None,
-    path_kinds: Sequence[str] = (),
-    steps: Sequence[StepColumns] | None = None,
+    path: Segments | None = None,
+    steps: Sequence[FiringSteps] | None = None,
     detail: Detail | None = None,
 ) -> dict[str, object]:
     """Return the view of a mapping of the network of ``trace``.
 
     ``label``: what it is called where it is chosen; ``mapping``: as ``--mapping`` takes it; ``lines``: why it takes
-    this long, in words. The timeline is there where ``estimate`` holds firing times. ``path`` with the names of its
-    kinds: its critical path; ``steps``: when the parts of each firing end, one entry an actor. ``detail``: how
+    this long, in words. The timeline is there where ``estimate`` holds firing times. ``path``: its
+    critical path; ``steps``: when the parts of each firing end, one entry an actor. ``detail``: how
     much of the timeline there is, None: as in a file.
     """
     topology, of_detail = trace.topology, detail or Detail()
@@ -136,7 +105,7 @@ def mapping_view(
             for link in estimate.links
         ],
         "timeline": None if times is None else timeline_json(trace, point, times, estimate.makespan, of_detail, steps),
-        "path": None if path is None else path_json(path, path_kinds, packed=of_detail.packed),
+        "path": None if path is None else path_json(path, len(topology.actors), of_detail),
     }
 
 
@@ -148,14 +117,44 @@ PARTITION_TIMES = PartitionAccount._fields[:6]
 """What the ``times`` of a partition are, in ticks."""
 
 
-def path_json(path: PathColumns, kinds: Sequence[str], *, packed: bool) -> dict[str, object]:
-    """Return a critical path as columns; ``actor``, ``firing`` and ``buffer`` are one more than they are, 0: none."""
+def path_json(path: Segments, n_actors: int, detail: Detail) -> dict[str, object]:
+    """Return a critical path as columns; ``actor``, ``firing`` and ``buffer`` are one more than they are, 0: none.
+
+    ``ticks``: the time of each actor on it. A path of more segments than ``detail.all_firings`` is told by the actor
+    that it goes through in the middle of each of ``PATH_PARTS`` equal parts of the run; then it is not ``complete``.
+    """
+    of_actor = np.bincount(path.actor, weights=path.ticks, minlength=n_actors)
+    complete = len(path) <= detail.all_firings
+    kind, actor, firing, buffer, start, end = (
+        (path.kind, path.actor, path.firing, path.buffer, path.start, path.end) if complete else _sampled(path)
+    )
+
+    def of(values: NDArray[np.int64]) -> dict[str, object]:
+        return column(values, packed=detail.packed)
+
     return {
-        "kinds": list(kinds),
-        "first": int(path.start[0]) if len(path.start) else 0,
-        "kind": column(np.asarray(path.kind, dtype=np.int64), packed=packed),
-        "actor": column(path.actor + 1, packed=packed),
-        "firing": column(path.firing + 1, packed=packed),
-        "buffer": column(path.buffer + 1, packed=packed),
-        "length": column(path.end - path.start, packed=packed),
+        "kinds": [kind.name.lower() for kind in SegmentKind],
+        "complete": complete,
+        "ticks": [round(ticks) for ticks in of_actor.tolist()],
+        "first": int(start[0]) if len(start) else 0,
+        "kind": of(kind),
+        "actor": of(actor + 1),
+        "firing": of(firing + 1),
+        "buffer": of(buffer + 1),
+        "length": of(end - start),
     }
+
+
+PATH_PARTS = 16_384
+"""Parts of the run in which a long path is told."""
+
+
+def _sampled(path: Segments) -> tuple[NDArray[np.int64], ...]:
+    """Return kind, actor, firing, buffer, start and end of a path that changes at most ``PATH_PARTS`` times."""
+    edges = np.linspace(int(path.start[0]), int(path.end[-1]), PATH_PARTS + 1).astype(np.int64)
+    at = np.minimum(np.searchsorted(path.end, (edges[1:] + edges[:-1]) // 2, side="right"), len(path) - 1)
+    actor = path.actor[at]
+    first = np.flatnonzero(np.diff(actor, prepend=-1))
+    none = np.full(len(first), -1, dtype=np.int64)
+    last = np.append(first[1:], PATH_PARTS)
+    return path.kind[at][first], actor[first], none, none, edges[first], edges[last]

@@ -7,13 +7,13 @@ fires, between two in which one does.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import FiringTimes
+from dse.model.steps import FiringSteps
 from dse.model.trace import Trace
 from dse.report.gantt import occupancy
 from dse.report.page.columns import column, steps_up
@@ -45,29 +45,13 @@ class Wait:
     end: int
 
 
-class StepColumns(Protocol):
-    """When the parts of each firing of an actor end: int64 arrays of shape (n_firings,), ticks, -1 where never made."""
-
-    @property
-    def scheduled(self) -> NDArray[np.int64]:
-        """Scheduling is over, reading begins."""
-
-    @property
-    def read(self) -> NDArray[np.int64]:
-        """Reading is over, computing begins."""
-
-    @property
-    def computed(self) -> NDArray[np.int64]:
-        """Computing is over, writing begins."""
-
-
 def timeline_json(
     trace: Trace,
     point: DesignPoint,
     times: Sequence[FiringTimes],
     makespan: int,
     detail: Detail,
-    steps: Sequence[StepColumns] | None = None,
+    steps: Sequence[FiringSteps] | None = None,
 ) -> dict[str, object]:
     """Return the timeline of a mapping as JSON; ``times`` and ``steps``: one entry for each actor."""
     made = [int(np.count_nonzero(t.end >= t.start)) if (t.end < 0).any() else len(t.end) for t in times]
@@ -93,7 +77,7 @@ def _columns(
     chosen: Sequence[NDArray[np.int64]],
     complete: bool,
     packed: bool,
-    steps: Sequence[StepColumns] | None,
+    steps: Sequence[FiringSteps] | None,
 ) -> dict[str, object]:
     """Return the columns of the chosen firings: those of the first actor, then those of the second, and so on.
 
@@ -120,7 +104,7 @@ PARTS = ("scheduling", "reading", "processing")
 
 
 def _parts(
-    pairs: Sequence[tuple[FiringTimes, NDArray[np.int64]]], steps: Sequence[StepColumns]
+    pairs: Sequence[tuple[FiringTimes, NDArray[np.int64]]], steps: Sequence[FiringSteps]
 ) -> Iterator[list[NDArray[np.int64]]]:
     """Yield for each of ``PARTS`` its lengths, one array for each actor."""
     both = list(zip(pairs, steps, strict=True))
@@ -148,11 +132,12 @@ def _waits_of(partition: int, actors: Sequence[int], times: Sequence[FiringTimes
     starts = starts[order]
     ends = np.maximum.accumulate(_joined([times[a].end for a in actors])[order])
     gaps = starts[1:] - ends[:-1]
-    most = min(WAITS, len(gaps))
-    places = np.argpartition(gaps, len(gaps) - most)[len(gaps) - most :]
+    places = np.flatnonzero(gaps > 0)
+    if len(places) > WAITS:
+        places = places[np.argpartition(gaps[places], len(places) - WAITS)[len(places) - WAITS :]]
     first = np.cumsum([0, *(len(times[a].start) for a in actors)])
     found = []
-    for place in places[gaps[places] > 0].tolist():
+    for place in places.tolist():
         number = int(order[place + 1])
         owner = int(np.searchsorted(first, number, side="right")) - 1
         firing = number - int(first[owner])

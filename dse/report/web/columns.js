@@ -61,7 +61,7 @@ async function readPath(given) {
     start[k] = at;
     end[k] = at += length[k];
   }
-  return { kinds: given.kinds, kind, actor, firing, buffer, start, end };
+  return { ...given, kind, actor, firing, buffer, start, end };
 }
 
 /** Return where firing `index` of an actor stands in the arrays of a timeline, -1 where it is left out. */

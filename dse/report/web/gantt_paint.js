@@ -4,7 +4,7 @@ import { axisText } from "./format.js";
 import { addCoverage, axisStep, firingsIn, firstAbove, inWindow } from "./gantt_scene.js";
 import { inkOn, kindColour, palette, partitionColour } from "./palette.js";
 
-export const LANE = 18;
+export const LANE = 22;
 export const AXIS = 22;
 const PARTS = ["scheduling", "reading", "processing", "writing"];
 
@@ -89,7 +89,7 @@ function paintFirings(scene, lane, y, low, high, now) {
       context.fillStyle = now.mark;
       context.fillRect(x0, y + 1, wide, 3);
     }
-    if (wide > 26) inside(context, actions[timeline.action[k]] ?? "", x0 + 4, y + 12.5, wide - 8, ink);
+    if (wide > 26) inside(context, actions[timeline.action[k]] ?? "", x0 + 4, y + 13.5, wide - 8, ink);
     if (selected && selected.place === k) {
       context.lineWidth = 2;
       context.strokeStyle = now.accent;
@@ -121,27 +121,36 @@ function label({ context, left }, name, y, ink, bold) {
   context.font = `${bold ? "600 " : ""}12px system-ui, sans-serif`;
   context.fillStyle = ink;
   const most = Math.floor((left - 14) / 6.4);
-  context.fillText(name.length <= most ? name : `\u2026${name.slice(1 - most)}`, 9, y + 13, left - 12);
+  context.fillText(name.length <= most ? name : `\u2026${name.slice(1 - most)}`, 9, y + 15, left - 12);
 }
 
 /** The critical path: a line below the firings that it goes through, and steps where it goes on in another lane. */
 function paintPath(scene, now) {
   const { context, view, lanes, top, from, to, left, width } = scene, { path } = view, scale = (width - left) / (to - from);
   const rows = new Map(lanes.map(({ actor }, k) => [actor, AXIS + k * LANE - top + LANE - 1.5]));
-  context.beginPath();
-  let open = null;
+  const line = (x0, y0, x1, y1) => context.fillRect(Math.min(x0, x1) - 1, Math.min(y0, y1) - 1, Math.abs(x1 - x0) + 2, Math.abs(y1 - y0) + 2);
+  let x = left, last = null, low = 0, high = 0, column = -1;
+  context.fillStyle = now.path;
   for (let k = firstAbove(path.end, 0, path.end.length, from); k < path.start.length && path.start[k] <= to; k += 1) {
     const y = rows.get(path.actor[k]);
-    if (path.actor[k] < 0 || y === undefined) continue;
+    if (y === undefined) continue;
     const x0 = Math.max(left, left + (path.start[k] - from) * scale), x1 = Math.min(width, left + (path.end[k] - from) * scale);
-    if (open === null) context.moveTo(x0, y);
-    else if (open !== y) context.lineTo(x0, y);
-    context.lineTo(x1, y);
-    open = y;
+    if (x1 - x0 < 1 && Math.floor(x0) === column) { // many segments in one pixel are one line from the highest to the lowest
+      low = Math.min(low, y);
+      high = Math.max(high, y);
+    } else {
+      if (column >= 0) line(x, low, x, high);
+      column = x1 - x0 < 1 ? Math.floor(x0) : -1;
+      low = Math.min(y, last ?? y);
+      high = Math.max(y, last ?? y);
+      if (column < 0) {
+        line(x0, low, x0, high);
+        line(x0, y, x1, y);
+      }
+    }
+    [x, last] = [x1, y];
   }
-  context.lineWidth = 2.4;
-  context.strokeStyle = now.path;
-  context.stroke();
+  if (column >= 0) line(x, low, x, high);
 }
 
 function paintAxis({ context, view, from, to, left, width, height }, now) {

@@ -83,7 +83,7 @@ function named(name, partition) {
 /** Where the time of the actors went; `before`: another view to tell the change of the busy time from. */
 export function actorTable(element, network, view, { before = null, onActor = null } = {}) {
   const busy = (of, actor) => of.actors[actor].slice(0, 5).reduce((a, b) => a + b, 0);
-  const onPath = pathTimes(view, network);
+  const onPath = view.path?.ticks;
   const shown = ACTOR_TIMES.map((_, k) => k).filter((k) => view.actors.some((account) => account[k]));
   return sortableTable(element, {
     caption: `Where the time of the actors went, in shares of ${timeText(view.makespan, view.unit)}`,
@@ -99,14 +99,6 @@ export function actorTable(element, network, view, { before = null, onActor = nu
       ...shown.map((k) => ({ head: HEADS[ACTOR_TIMES[k]] ?? words(ACTOR_TIMES[k]), title: words(ACTOR_TIMES[k]), value: (r) => r.account[k], text: (r) => shareText(r.account[k], view.makespan) })),
     ],
   });
-}
-
-/** Return the time of each actor on the critical path, null where there is none. */
-function pathTimes(view, network) {
-  if (!view.path) return null;
-  const found = new Float64Array(network.actors.length), { actor, start, end } = view.path;
-  for (let k = 0; k < actor.length; k += 1) if (actor[k] >= 0) found[actor[k]] += end[k] - start[k];
-  return found;
 }
 
 /** What the FIFOs carried, and whom they kept waiting. A row is [capacity, most, reads blocked, ticks, writes blocked, ticks]. */

@@ -111,6 +111,8 @@ NOT_AN_INPUT = {
     "out": "where it is", "resume": "what is tried here",
     "graph": "what it changes is the trace", "study_file": "where the options are from",
     "measured_in": "the weights and the platform that it changes are inputs",
+    "robust": "how the best are ranked after the search", "errors": "as robust", "draws": "as robust",
+    "limits": "what may be loaded", "of_objects": "what is at hand is the same problem",
     "measure": "what is run after the search", "refine": "the weights that it changes are an input",
 }  # fmt: skip
 FREE = (

@@ -208,6 +208,21 @@ def test_a_small_one_in_full(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WRITERS)
+def test_flows_between_firings_of_no_length(name: str) -> None:
+    """The reader is declared before the writer; both fire at once and take no time."""
+    known = two_actors()
+    fifo = replace(known.buffers[0], source=1, target=0, initial_tokens=0)
+    timeline = Timeline(
+        title="at once", topology=replace(known, actors=known.actors[::-1], buffers=(fifo,)),
+        firings=(np.zeros(1, dtype=np.uint8), np.ones(1, dtype=np.uint8)),
+        times=(actor_times([5], [5], 0), actor_times([5], [5], 1)), cores=("P0", "P1"), ticks_per_ns=1,
+    )  # fmt: skip
+    (found,) = read(name, written(name, timeline))
+    assert found.flows == [(Slice("P1", 5, 5, "src.three", 0), Slice("P0", 5, 5, "snk.two", 0))]
+    assert not found.lost
+
+
+@pytest.mark.parametrize("name", WRITERS)
 def test_several_in_one_file(name: str) -> None:
     titles = [f"pair {k}" for k in range(300)]
     found = read(name, written(name, *map(pair, titles)))

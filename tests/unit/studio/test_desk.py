@@ -1,10 +1,12 @@
 """Messages in, answers out: estimates with what changed, searches, files, the work of a search elsewhere."""
 
+import base64
 import json
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,12 +19,15 @@ from dse.flows.setting import Setting
 from dse.formats.study_file import glimpse_study
 from dse.formats.xcf import read_xcf
 from dse.model.design_point import DesignPoint
+from dse.report.page.timeline import Detail
 from dse.studio.design import Design
 from dse.studio.edits import Fix, Move, SetPolicy, Surroundings, applied
+from dse.studio.estimation import Estimation
 from dse.studio.following import followed
 from dse.studio.latest import Latest
 from dse.studio.searching import SearchFromHere, space_around
 from dse.studio.start import identity_of
+from dse.studio.views import design_view
 from tests.unit.studio.conftest import PINGPONG, Watched
 
 
@@ -40,6 +45,27 @@ def test_a_change_is_estimated_and_compared(watched: Watched) -> None:
     watched.say(type="undo")
     third = watched.hear("estimate", lambda answer: answer["revision"] == 2)
     assert third["view"]["makespan"] == first["view"]["makespan"]
+
+
+def test_the_view_has_the_critical_path(setting: Setting) -> None:
+    """Only with the compiled engine, whose record it is read off; its segments add up to the makespan."""
+    design = Design(point=_one_core(setting))
+    view = design_view(Estimation(setting, "compiled"), design, "d", Detail(packed=False))
+    path, timeline = view["path"], view["timeline"]
+    assert isinstance(path, dict)
+    assert isinstance(timeline, dict)
+    assert "processing" in path["kinds"]
+    assert sum(_values(path["length"])) + path["first"] == view["makespan"]
+    assert len(timeline["parts"]) == 3
+    plain = design_view(Estimation(setting, "reference"), design, "d", Detail(packed=False))
+    assert (plain["path"], plain["makespan"], plain["actors"]) == (None, view["makespan"], view["actors"])
+
+
+def _values(column: dict[str, Any]) -> list[int]:
+    """Return the integers of a column (``dse/report/page/columns.py``)."""
+    planes = base64.b64decode(column["d"])
+    n = column["n"]
+    return [int.from_bytes(planes[k::n], "little") for k in range(n)]
 
 
 def test_a_pinned_design_is_what_is_compared_with(watched: Watched) -> None:

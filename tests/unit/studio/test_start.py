@@ -18,7 +18,9 @@ import pytest
 
 from dse.cli.browser import open_page
 from dse.cli.main import main
+from dse.flows.options import ProblemOptions
 from dse.studio import guard
+from dse.studio.start import StudioOptions, first_mapping, load
 from tests.unit.studio.conftest import PINGPONG, in_a_loop
 
 PLAIN = ("--weights", "nominal", "--engine", "reference", "--no-browser")
@@ -146,3 +148,15 @@ def test_where_no_browser_is_nothing_is_opened(tmp_path: Path, monkeypatch: pyte
     monkeypatch.delenv("BROWSER", raising=False)
     assert not open_page("http://127.0.0.1:1/#secret", tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_results_opens_at_its_best_mapping(tmp_path: Path) -> None:
+    explore = ("explore", str(PINGPONG), "--weights", "nominal", "--engine", "reference", "--budget", "20", "--quiet")
+    assert dse(*explore, "--out", str(tmp_path))[0] == 0
+    options = StudioOptions(problem=ProblemOptions(program=str(tmp_path)))
+    search, setting = load(options, lambda _: None)
+    assert (search.out, search.problem.engine) == (tmp_path, "reference")
+    best = json.loads((tmp_path / "ranking.json").read_text())["ranking"][0]
+    assert first_mapping(options, tmp_path, setting).digest() == best["digest"]
+    given = StudioOptions(problem=options.problem, mapping="P0:*")
+    assert len(first_mapping(given, tmp_path, setting).partitions) == 1

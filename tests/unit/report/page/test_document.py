@@ -10,11 +10,13 @@ import pytest
 from numpy.typing import NDArray
 
 from dse.estimate.engine import make_engine
+from dse.model.critical_path import SegmentKind, Segments
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.estimate import Estimate, FiringTimes
 from dse.model.problem import Problem
+from dse.model.steps import FiringSteps
 from dse.report.page.columns import column, steps_up
-from dse.report.page.document import mapping_view, network_view
+from dse.report.page.document import mapping_view, network_view, path_json
 from dse.report.page.timeline import WAITS, Detail, longest_waits, timeline_json, windows_around
 from tests.unit.explore.test_buffers import pipeline, spread
 
@@ -84,6 +86,51 @@ def test_a_view_tells_the_accounts_of_the_estimate(case: tuple[Problem, DesignPo
     assert all(sum(row[:9]) == view["makespan"] == estimate.makespan for row in view["actors"])
     assert [sum(p["times"]) for p in view["partitions"]] == [estimate.makespan * p["cores"] for p in view["partitions"]]
     assert [row[0] for row in view["buffers"]] == list(point.capacities)
+
+
+def path_of(edges: list[int], actors: list[int]) -> Segments:
+    """Return a path of processing that changes from actor to actor at ``edges``."""
+    n, times = len(actors), np.array(edges)
+    none, zeros = np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    return Segments(
+        kind=np.full(n, int(SegmentKind.PROCESSING)), actor=np.array(actors), firing=np.arange(n), buffer=none,
+        link=none, start=times[:-1], end=times[1:], cause=zeros, cause_buffer=none, waited=zeros,
+    )  # fmt: skip
+
+
+def test_a_path_is_told_whole() -> None:
+    found: Any = path_json(path_of([0, 5, 5, 9, 20], [1, 0, 1, 2]), 4, Detail(packed=False))
+    assert (found["complete"], found["first"], found["ticks"]) == (True, 0, [0, 9, 11, 0])
+    assert found["kinds"][read(found["kind"])[0]] == "processing"
+    assert (read(found["actor"]) - 1).tolist() == [1, 0, 1, 2]
+    assert (read(found["firing"]) - 1).tolist() == [0, 1, 2, 3]
+    assert set(read(found["buffer"]).tolist()) == {0}
+    assert read(found["length"]).tolist() == [5, 0, 4, 11]
+
+
+def test_a_long_path_is_told_by_actors() -> None:
+    edges = [0, *np.cumsum(np.full(1000, 60)).tolist()]
+    path = path_of(edges, [k // 100 % 3 for k in range(1000)])
+    found: Any = path_json(path, 3, Detail(all_firings=100, packed=False))
+    assert not found["complete"]
+    assert sum(found["ticks"]) == edges[-1]
+    assert (read(found["actor"]) - 1).tolist() == [k % 3 for k in range(10)]
+    assert np.cumsum(read(found["length"])) == pytest.approx([6000 * k for k in range(1, 11)], abs=edges[-1] / 16_384)
+    assert set((read(found["firing"]) - 1).tolist()) == {-1}
+
+
+def test_parts_of_firings_are_there(case: tuple[Problem, DesignPoint, Estimate]) -> None:
+    problem, point, estimate = case
+    assert estimate.firing_times is not None
+    steps = tuple(
+        FiringSteps(start=t.start, scheduled=t.start + 1, read=t.start + 1, computed=t.end - 1, end=t.end)
+        for t in estimate.firing_times
+    )
+    view: Any = mapping_view(problem.trace, point, estimate, label="#1", steps=steps)
+    scheduling, reading, processing = map(read, view["timeline"]["parts"])
+    assert set(scheduling.tolist()) == {1}
+    assert set(reading.tolist()) == {0}
+    assert (processing == read(view["timeline"]["length"]) - 2).all()
 
 
 def test_names_are_shown_as_text(case: tuple[Problem, DesignPoint, Estimate]) -> None:
