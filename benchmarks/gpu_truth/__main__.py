@@ -18,7 +18,7 @@ from benchmarks.gpu_truth.judge import Cell, judged, random_block, together
 from benchmarks.gpu_truth.predictors import NAMES, ORDER_ONLY, Card, all_predictions, may_fit
 from dse.flows.measured_kernels import SHORT_S, KernelShelf, largest_sizes
 from dse.formats.device_yaml import load_device
-from dse.formats.measured_csv import read_measured_csv
+from dse.formats.measured_csv import MeasuredTime, read_measured_csv
 
 ROOT = Path(__file__).parents[2]
 PAGE, TEXT = ROOT / "docs" / "gpu-truth.md", Path(__file__).with_name("page.md")
@@ -26,24 +26,23 @@ LEAST_BLOCKS, LEAST_FEW, LEAST_SIZE = 20, 4, 512
 SILENT = 0.5
 """A predictor that says nothing of more rows of a cell than this has no such cell."""
 CellKey = tuple[str, int]
-Orders = dict[CellKey, dict[tuple[int, int, int], float]]
+Orders = dict[CellKey, dict[tuple[int, int], float]]
 """Measured times by block, of each kernel and size."""
 
 
 def cards(path: Path) -> list[Card]:
     """Return the cards of the file, each with the rows that a kernel of ours stands for."""
-    rows = read_measured_csv(str(path))
-    shelf = KernelShelf()
-    found = []
-    for gpu in sorted({row.gpu for row in rows}):
-        own = [row for row in rows if row.gpu == gpu]
-        largest = set(map(id, largest_sizes(own)))
-        wanted = [row for row in own if id(row) in largest or row.n >= LEAST_SIZE]
-        prepared = [(shelf.prepared(row), id(row) in largest) for row in wanted]
-        kept = [(one, large) for one, large in prepared if one is not None]
-        fitted = np.array([may_fit(one, large) for one, large in kept])
-        found.append(Card(gpu=gpu, device=load_device(gpu), rows=tuple(one for one, _ in kept), fitted_to=fitted))
-    return found
+    rows, shelf = read_measured_csv(str(path)), KernelShelf()
+    return [_card(gpu, [row for row in rows if row.gpu == gpu], shelf) for gpu in sorted({row.gpu for row in rows})]
+
+
+def _card(gpu: str, own: list[MeasuredTime], shelf: KernelShelf) -> Card:
+    """Return a card with its rows of the largest sizes and of all from ``LEAST_SIZE`` on."""
+    largest = set(map(id, largest_sizes(own)))
+    wanted = [row for row in own if id(row) in largest or row.n >= LEAST_SIZE]
+    kept = [one for row in wanted if (one := shelf.prepared(row)) is not None]
+    fitted = np.array([may_fit(one, id(one.row) in largest) for one in kept])
+    return Card(gpu=gpu, device=load_device(gpu), rows=tuple(kept), fitted_to=fitted)
 
 
 def cells_of(card: Card, chosen: list[int], least: int) -> dict[CellKey, list[int]]:
@@ -73,16 +72,19 @@ def table(
         lines.append(line(name, found))
     lines.append(line("a block by chance", [random_block(measured[rows]) for rows in cells.values()]))
     for gpu, orders in others.items():
-        found = []
-        for (name, n), rows in cells.items():
-            order = nearest(orders, name, n)
-            both = [k for k in rows if card.rows[k].row.block in order]
-            if len(both) >= LEAST_FEW:
-                there = np.array([order[card.rows[k].row.block] for k in both])
-                found.append(judged(there, measured[both], times=False))
+        found = [cell for (name, n), rows in cells.items() if (cell := _as_there(card, rows, nearest(orders, name, n)))]
         if found:
             lines.append(line(f"the order that {gpu} measured", found))
     return lines
+
+
+def _as_there(card: Card, rows: list[int], order: dict[tuple[int, int], float]) -> Cell | None:
+    """Return what the order of another card is worth for some rows, None where it has too few of the blocks."""
+    both = [k for k in rows if card.rows[k].row.block in order]
+    if len(both) < LEAST_FEW:
+        return None
+    there = np.array([order[card.rows[k].row.block] for k in both])
+    return judged(there, card.measured_s[both], times=False)
 
 
 def covered(cells: dict[CellKey, list[int]], said: np.ndarray) -> list[list[int]]:
@@ -115,7 +117,7 @@ def orders_of(card: Card) -> Orders:
     return found
 
 
-def nearest(orders: Orders, name: str, n: int) -> dict[tuple[int, int, int], float]:
+def nearest(orders: Orders, name: str, n: int) -> dict[tuple[int, int], float]:
     """Return the times at the size nearest to ``n``, by ratio."""
     sizes = [size for kernel, size in orders if kernel == name]
     return orders[name, min(sizes, key=lambda size: abs(np.log(size / n)))] if sizes else {}
@@ -165,27 +167,38 @@ def goal_line(card: Card, cells: dict[CellKey, list[int]], said: dict[str, np.nd
 def section(card: Card, others: dict[str, Orders]) -> Section:
     """Return the section of a card."""
     said = all_predictions(card)
-    long = [k for k, r in enumerate(card.rows) if r.launch_s >= SHORT_S]
-    single = [k for k in long if not card.rows[k].repeats]
-    two = [k for k in single if not card.rows[k].known.one_loop]
-    largest = set(map(id, largest_sizes([one.row for one in card.rows])))
-    main = cells_of(card, [k for k in two if id(card.rows[k].row) in largest], LEAST_BLOCKS)
-    one_loop = [k for k in single if card.rows[k].known.one_loop]
-    repeated = [k for k in long if card.rows[k].repeats]
-    short = [k for k, r in enumerate(card.rows) if r.launch_s < SHORT_S and not r.repeats]
-    parts = (
-        (f"Two loops, the largest two sizes with {LEAST_BLOCKS} blocks or more", main),
-        (f"Two loops, all sizes from {LEAST_SIZE} on", cells_of(card, two, LEAST_BLOCKS)),
-        ("One loop, one row of threads in a block, all sizes", cells_of(card, one_loop, LEAST_FEW)),
-        ("One loop, blocks whose rows repeat the work", cells_of(card, repeated, LEAST_FEW)),
-        ("Launches below 20 us", cells_of(card, short, LEAST_FEW)),
-    )
+    parts = _parts(card)
+    main = parts[0][1]
     lines = [f"## {card.gpu}", ""]
     for title, cells in parts:
         if cells:
             lines += [f"**{title}**", "", *table(card, cells, said, others), ""]
     lines += ["**Each cell of the first table**", "", *by_kernel(card, main, said), ""]
     return Section(lines=lines, goals=[goal_line(card, main, said, which) for which in (0, 1)])
+
+
+def _parts(card: Card) -> tuple[tuple[str, dict[CellKey, list[int]]], ...]:
+    """Return the tables of a card by their titles, the first one that of the goals."""
+    largest = set(map(id, largest_sizes([one.row for one in card.rows])))
+
+    def chosen(*, one_loop: bool | None, repeats: bool = False, short: bool = False, large: bool = False) -> list[int]:
+        return [
+            k
+            for k, r in enumerate(card.rows)
+            if one_loop in (None, r.known.one_loop)
+            and (r.repeats, r.launch_s < SHORT_S) == (repeats, short)
+            and (id(r.row) in largest or not large)
+        ]
+
+    two, one, again = chosen(one_loop=False), chosen(one_loop=True), chosen(one_loop=True, repeats=True)
+    main = cells_of(card, chosen(one_loop=False, large=True), LEAST_BLOCKS)
+    return (
+        (f"Two loops, the largest two sizes with {LEAST_BLOCKS} blocks or more", main),
+        (f"Two loops, all sizes from {LEAST_SIZE} on", cells_of(card, two, LEAST_BLOCKS)),
+        ("One loop, one row of threads in a block, all sizes", cells_of(card, one, LEAST_FEW)),
+        ("One loop, blocks whose rows repeat the work", cells_of(card, again, LEAST_FEW)),
+        ("Launches below 20 us", cells_of(card, chosen(one_loop=None, short=True), LEAST_FEW)),
+    )
 
 
 def page(path: Path) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from dse.analyse.critical_path import critical_path
+from dse.analyse.promises import path_promises
 from dse.analyse.what_if import CurveRequest, Laboratory, what_if
 from dse.base.errors import DeadlockError, OptionError
 from dse.base.registry import nearest_names
@@ -93,7 +95,9 @@ def _simulated(
     """Return what changes of a mapping give."""
     requests = [curve_request(name, setting.trace.topology) for name in options.curves]
     stage("simulating what would help")
-    return what_if(Laboratory(engine, setting.tables, point, options.workers), curves=requests)
+    path = critical_path(setting.problem, point, engine.estimate(point))
+    promise = path_promises(path, setting.trace, setting.platform)
+    return what_if(Laboratory(engine, setting.tables, point, options.workers), curves=requests, promise=promise)
 
 
 def _searched(options: WhatIfOptions, estimated: Estimated, engine: Engine, stage: Callable[[str], None]) -> Asked:

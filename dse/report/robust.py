@@ -121,6 +121,7 @@ def drawn_json(row: RobustRow) -> dict[str, object]:
 def robust_row_json(row: RobustRow) -> dict[str, object]:
     """Return what draws say of one mapping; times are in ticks of the unit of the ranking."""
     return {
+        "estimated": row.nominal,
         "value": row.value,
         "mean": row.mean,
         "low_2.5%": row.low,

@@ -62,6 +62,7 @@ def test_smaller_ticks_make_a_makespan_so_many_times_as_long() -> None:
         before, after = engine.estimate(case.point), engine.with_tables(fine).estimate(case.point)
         assert after.makespan == scale * before.makespan
         assert [a.idle for a in after.actors] == [scale * a.idle for a in before.actors]
+        assert fine.arrival == scale * tables.arrival
         scales.add(scale)
     assert scales == {1, 1000}
 

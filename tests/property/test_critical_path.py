@@ -15,7 +15,7 @@ from tests.golden.turnus_cases import FOLDER, read_case
 from tests.property.estimation_cases import Case, Shape, random_case
 from tests.property.test_steps import any_case
 
-N_CASES = 400
+N_CASES = 300
 LATE_ARRIVALS = (325, 516)
 """Deadlocks whose last event is an arrival that nobody waits for."""
 
@@ -140,7 +140,7 @@ def test_paths_of_the_golden_cases_are_as_long_as_their_runs() -> None:
             _, record = CompiledEngine(case.problem(run)).record(point)
             path = path_of_record(record)
             assert holds_together(path), f"{folder.parent.name} {run.name}"
-            if number % 4 == 0:
+            if number % 8 == 0:
                 assert faults(record, path.segments) == [], f"{folder.parent.name} {run.name}"
 
 
@@ -167,7 +167,7 @@ def test_what_is_on_a_path_has_no_slack_and_nothing_has_less() -> None:
         of_firings = s.kind != SegmentKind.ARRIVAL
         on_it = zip(s.actor[of_firings].tolist(), s.firing[of_firings].tolist(), strict=True)
         assert all(slack[a][f] == 0 for a, f in on_it), f"seed {seed}"
-    assert slack_of_some > 100
+    assert slack_of_some > N_CASES // 4
 
 
 def lengthened(case: Case, actor: int, firing: int, ticks: int) -> int:

@@ -16,7 +16,7 @@ from dse.estimate.reference.actor import ActorModel
 from tests.property.estimation_cases import Case, random_case, with_deviations
 from tests.property.test_engines_agree import FLOWING, SHAPES
 
-N_CASES = 240
+N_CASES = 160
 
 Steps = dict[int, list[tuple[int, ...]]]
 

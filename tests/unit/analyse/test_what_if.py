@@ -4,7 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from dse.analyse.what_if import CurveRequest, Laboratory, what_if
+from dse.analyse.critical_path import critical_path
+from dse.analyse.promises import path_promises
+from dse.analyse.what_if import CurveRequest, Laboratory, Promise, what_if
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.model.changes import Change, Faster, FreeLink, FreeTransfers, Room, Uncontended
@@ -108,3 +110,24 @@ def test_threads_change_nothing_and_the_path_is_asked() -> None:
     found: list[WhatIf] = [what_if(laboratory(chain(), at, workers), promise=promise) for workers in (1, 3)]
     assert found[0] == found[1]
     assert [t.promised for t in found[0].singles if t.promised is not None] == [75]
+
+
+def test_the_path_promises_what_is_spent_on_it_and_is_wrong_where_another_is_as_long() -> None:
+    at = point(CHAIN, *alone(CHAIN))
+    promise = promises(chain(), at)
+    found = what_if(laboratory(chain(), at), promise=promise)
+    told = {t.changes[0]: (t.promised, t.makespan) for t in found.singles}
+    assert told[Faster(actor=B, speed=TWICE)] == (75, 85)  # c is on no path before, and then on the longest
+    assert told[Faster(actor=A, speed=TWICE)] == (115, 115)
+    assert told[Faster(actor=C)] == (100, 100)
+    trace = network([("a.o", "b")], {"a": "xxxy", "b": "zzzz"})
+    of = problem(trace, weights(trace, {"a.x": 10, "a.y": 50, "b": 20}))
+    crowded = promises(of, point(trace, *alone(trace), capacity=1))
+    assert crowded(Room(buffer=0, tokens=2)) == 110  # 100 when simulated: a wait that is not on the path goes too
+    assert crowded(Faster(actor=0, action=1)) == 70
+    assert crowded(FreeTransfers(buffer=0)) == 120
+
+
+def promises(of: Problem, at: DesignPoint) -> Promise:
+    path = critical_path(of, at, make_engine("compiled", of).estimate(at))
+    return path_promises(path, of.trace, of.platform)

@@ -38,7 +38,7 @@ def test_a_search_ranks_by_draws_and_its_study_file_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    command = [*SEARCH, "--budget", "60", "--out", "o", "--robust", "90%", "--error", "20%+10%", "--draws", "150"]
+    command = [*SEARCH, "--budget", "60", "--out", "o", "--robust", "90%", "--error", "90%+10%", "--draws", "150"]
     assert main([*command, "--workers", "1"]) == 0
     printed = capsys.readouterr().out
     assert "90 % within" in printed
@@ -46,6 +46,8 @@ def test_a_search_ranks_by_draws_and_its_study_file_says_so(
     first = json.loads(Path("o/ranking.json").read_text())
     values = [row["robust"]["value"] for row in first["ranking"]]
     assert values == sorted(values)
+    makespans = [row["makespan"] for row in first["ranking"]]
+    assert makespans == [row["robust"]["estimated"] for row in first["ranking"]] != sorted(makespans)
     assert sum(row["robust"]["probability_first"] for row in first["ranking"]) == pytest.approx(1)
     assert first["robust"]["by"] == 0.9
     assert any(row["robust"]["tied_with_rank"] == 1 for row in first["ranking"][1:])
