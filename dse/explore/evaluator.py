@@ -35,6 +35,14 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HoldBack:
+    """The part of a budget that is not to be spent for now."""
+
+    evaluations: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cutting:
     """When simulations may be cut. ``keep``: so many best points are exact; ``counts``: whether a point is ranked."""
 
@@ -106,6 +114,7 @@ class Evaluator:
         self._tick_unit: TickUnit = "cycles"
         self._started = clock()
         self._replayed_seconds = 0.0
+        self._held_back = HoldBack()
         self._last_commit = self._started
         self.stop: StopReason | None = None
         """Why the last call returned fewer evaluations than it was asked for, or None."""
@@ -124,6 +133,11 @@ class Evaluator:
     def seconds(self) -> float:
         """Time spent, replayed evaluations included."""
         return self._clock() - self._started + self._replayed_seconds
+
+    def hold_back(self, part: HoldBack) -> None:
+        """Act from now on as if the budget were smaller by this part; ``HoldBack()`` gives it free."""
+        self._held_back = part
+        self.stop = None
 
     def evaluate(self, points: Sequence[DesignPoint], ceiling: int | None = None) -> list[Evaluation]:
         """Return the evaluations of the leading points that the budget allows, in order; sets ``stop`` if not all.
@@ -160,7 +174,8 @@ class Evaluator:
 
     def _to_estimate(self, digests: list[str], points: Sequence[DesignPoint], limit: int | None) -> list[DesignPoint]:
         """Return the points that have to be simulated, as far as the budget of evaluations goes."""
-        left = len(points) if self._budget.evaluations is None else self._budget.evaluations - len(self._known)
+        most = self._most_evaluations
+        left = len(points) if most is None else most - len(self._known)
         fresh: dict[str, DesignPoint] = {}
         for digest, point in dict(zip(digests, points, strict=True)).items():
             known = self._known.get(digest)
@@ -177,11 +192,16 @@ class Evaluator:
         """Commit and report what is left."""
         self._commit(force=True)
 
+    @property
+    def _most_evaluations(self) -> int | None:
+        budget = self._budget.evaluations
+        return None if budget is None else budget - self._held_back.evaluations
+
     def _spent(self) -> StopReason | None:
-        budget = self._budget
-        if budget.evaluations is not None and len(self._known) >= budget.evaluations:
+        most, seconds = self._most_evaluations, self._budget.seconds
+        if most is not None and len(self._known) >= most:
             return "evaluations"
-        if budget.seconds is not None and self.seconds >= budget.seconds:
+        if seconds is not None and self.seconds >= seconds - self._held_back.seconds:
             return "seconds"
         return None
 

@@ -1,0 +1,80 @@
+"""The closing look at each number of cores, on a problem whose engine is a formula."""
+
+import itertools
+
+import pytest
+
+from dse.explore.evaluator import Budget, Cutting, Evaluator, HoldBack
+from dse.explore.methods.registry import METHODS
+from dse.explore.search import run_search
+from dse.explore.space.space import Space
+from dse.flows.search.each_number import MOST_OF_A_NUMBER, closing_look, share_of, wanting
+from dse.model.study import Evaluation
+from tests.unit.explore.fakes import FormulaEngine, chain_space, context, makespan
+from tests.unit.explore.searches import NoStore
+
+CORES = 5
+
+
+def searched(name: str, budget: Budget, *, closing: bool = True, n: int = 7) -> tuple[list[Evaluation], str]:
+    space = chain_space(cores=CORES, n=n)
+    evaluator = Evaluator(
+        FormulaEngine(), budget=budget, store=NoStore(), clock=itertools.count().__next__, progress=lambda _: None,
+        cutting=Cutting(keep=2),
+    )  # fmt: skip
+    look = closing_look(space, budget, evaluator, lambda of, part: METHODS.load(of)(context(part, keep=1)))
+    outcome = run_search(METHODS.load(name)(context(space, keep=2)), evaluator, None, closing=look if closing else None)
+    return evaluator.evaluations, outcome.stop
+
+
+def best_of(evaluations: list[Evaluation]) -> dict[int, int]:
+    """The least exact makespan by number of partitions."""
+    best: dict[int, int] = {}
+    for e in evaluations:
+        if not e.cut:
+            best[e.n_partitions] = min(e.makespan, best.get(e.n_partitions, e.makespan))
+    return best
+
+
+def true_best(space: Space, number: int) -> int:
+    return min(makespan(space.to_point(c)) for c in space.of_partitions(number).candidates())
+
+
+def test_the_best_of_each_number_is_found_where_a_search_leaves_out_some() -> None:
+    plain, _ = searched("exhaustive", Budget(), closing=False)
+    assert set(best_of(plain)) < set(range(1, CORES + 1)), "else there is nothing to look for"
+    found, stop = searched("exhaustive", Budget())
+    space = chain_space(cores=CORES, n=7)
+    assert stop == "complete"
+    assert best_of(found) == {number: true_best(space, number) for number in range(1, CORES + 1)}
+
+
+@pytest.mark.parametrize("name", ["random", "iterated-search", "exhaustive"])
+@pytest.mark.parametrize("evaluations", [1, 9, 40, 300])
+def test_the_look_is_part_of_the_budget(name: str, evaluations: int) -> None:
+    found, stop = searched(name, Budget(evaluations=evaluations), n=12)
+    assert (len(found), stop) == (evaluations, "evaluations")
+    assert [e.digest for e in found] == [e.digest for e in searched(name, Budget(evaluations=evaluations), n=12)[0]]
+    if evaluations >= 2 * CORES:
+        assert set(best_of(found)) == set(range(1, CORES + 1))
+
+
+def test_a_time_leaves_a_part_for_the_look() -> None:
+    found, stop = searched("random", Budget(seconds=200), n=12)
+    assert stop == "seconds"
+    assert set(best_of(found)) == set(range(1, CORES + 1))
+
+
+def test_numbers_that_want_a_look() -> None:
+    space = chain_space(cores=CORES, n=7)
+    found, _ = searched("exhaustive", Budget(), closing=False)
+    by_number = {e.n_partitions: e for e in found if not e.cut}
+    missing = [number for number in range(1, CORES + 1) if number not in by_number]
+    assert wanting(range(space.least, space.most + 1), found)[: len(missing)] == missing
+
+
+def test_the_share_is_small_but_for_one_evaluation_of_each_number() -> None:
+    assert share_of(Budget(evaluations=1), 4) == HoldBack()
+    assert share_of(Budget(evaluations=20), 4) == HoldBack(evaluations=4)
+    assert share_of(Budget(evaluations=1000, seconds=30), 4) == HoldBack(evaluations=100, seconds=3.0)
+    assert share_of(Budget(evaluations=10**6), 4) == HoldBack(evaluations=4 * MOST_OF_A_NUMBER)
