@@ -4,11 +4,11 @@ import itertools
 
 import pytest
 
+from dse.explore.each_number import MOST_OF_A_NUMBER, closing_look, hardly_looked_at, share_of
 from dse.explore.evaluator import Budget, Cutting, Evaluator, HoldBack
 from dse.explore.methods.registry import METHODS
 from dse.explore.search import run_search
 from dse.explore.space.space import Space
-from dse.flows.search.each_number import MOST_OF_A_NUMBER, closing_look, share_of, wanting
 from dse.model.study import Evaluation
 from tests.unit.explore.fakes import FormulaEngine, chain_space, context, makespan
 from tests.unit.explore.searches import NoStore
@@ -22,8 +22,10 @@ def searched(name: str, budget: Budget, *, closing: bool = True, n: int = 7) -> 
         FormulaEngine(), budget=budget, store=NoStore(), clock=itertools.count().__next__, progress=lambda _: None,
         cutting=Cutting(keep=2),
     )  # fmt: skip
-    look = closing_look(space, budget, evaluator, lambda of, part: METHODS.load(of)(context(part, keep=1)))
-    outcome = run_search(METHODS.load(name)(context(space, keep=2)), evaluator, None, closing=look if closing else None)
+    look = closing_look(context(space), budget, evaluator, lambda part: context(part, keep=1))
+    outcome = run_search(
+        METHODS.load(name)(context(space, keep=2)), evaluator, space.one_core(), closing=look if closing else None
+    )
     return evaluator.evaluations, outcome.stop
 
 
@@ -65,12 +67,13 @@ def test_a_time_leaves_a_part_for_the_look() -> None:
     assert set(best_of(found)) == set(range(1, CORES + 1))
 
 
-def test_numbers_that_want_a_look() -> None:
-    space = chain_space(cores=CORES, n=7)
+def test_numbers_that_are_missing_come_first_and_that_of_the_best_is_left_out() -> None:
     found, _ = searched("exhaustive", Budget(), closing=False)
-    by_number = {e.n_partitions: e for e in found if not e.cut}
-    missing = [number for number in range(1, CORES + 1) if number not in by_number]
-    assert wanting(range(space.least, space.most + 1), found)[: len(missing)] == missing
+    exact = best_of(found)
+    missing = [number for number in range(CORES, 0, -1) if number not in exact]
+    wanted = hardly_looked_at(range(1, CORES + 1), found)
+    assert wanted[: len(missing)] == missing
+    assert min(exact, key=exact.__getitem__) not in wanted
 
 
 def test_the_share_is_small_but_for_one_evaluation_of_each_number() -> None:
