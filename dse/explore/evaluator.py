@@ -157,7 +157,7 @@ class Evaluator:
                     self.stop = self._spent()
                     if self.stop:
                         break
-                    known = self._replay(digest)
+                    known = self._replay(digest, limit)
                 if known is None or not _suffices(known, limit):
                     known = self._make(digest, point, estimates, limit, known)
                 self._note(known, point)
@@ -205,11 +205,19 @@ class Evaluator:
             return "seconds"
         return None
 
-    def _replay(self, digest: str) -> Evaluation | None:
+    def _replay(self, digest: str, limit: int | None) -> Evaluation | None:
+        """Return what the store holds of a point as this search would know it: at its place, and cut by the limit.
+
+        A search with a smaller budget may have come to the point sooner, and without the limit.
+        """
         stored = self._stored.get(digest)
-        if stored is not None:
-            self._replayed_seconds += stored.seconds
-        return stored
+        if stored is None:
+            return None
+        self._replayed_seconds += stored.seconds
+        placed = stored if stored.ordinal == len(self._known) else replace(stored, ordinal=len(self._known))
+        if placed is not stored:
+            self._store.add(placed)
+        return _as_told(placed, limit)
 
     def _make(
         self,

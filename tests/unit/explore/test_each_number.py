@@ -1,6 +1,7 @@
 """The closing look at each number of cores, on a problem whose engine is a formula."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -11,16 +12,33 @@ from dse.explore.search import run_search
 from dse.explore.space.space import Space
 from dse.model.study import Evaluation
 from tests.unit.explore.fakes import FormulaEngine, chain_space, context, makespan
-from tests.unit.explore.searches import NoStore
 
 CORES = 5
 
 
-def searched(name: str, budget: Budget, *, closing: bool = True, n: int = 7) -> tuple[list[Evaluation], str]:
+class Memory:
+    """Keeps evaluations while a test runs."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, Evaluation] = {}
+
+    def known(self) -> dict[str, Evaluation]:
+        return dict(self.held)
+
+    def add(self, evaluation: Evaluation) -> None:
+        self.held[evaluation.digest] = evaluation
+
+    def commit(self) -> None:
+        pass
+
+
+def searched(
+    name: str, budget: Budget, *, closing: bool = True, n: int = 7, store: Memory | None = None
+) -> tuple[list[Evaluation], str]:
     space = chain_space(cores=CORES, n=n)
     evaluator = Evaluator(
-        FormulaEngine(), budget=budget, store=NoStore(), clock=itertools.count().__next__, progress=lambda _: None,
-        cutting=Cutting(keep=2),
+        FormulaEngine(), budget=budget, store=store or Memory(), clock=itertools.count().__next__,
+        progress=lambda _: None, cutting=Cutting(keep=2),
     )  # fmt: skip
     look = closing_look(context(space), budget, evaluator, lambda part: context(part, keep=1))
     outcome = run_search(
@@ -59,6 +77,15 @@ def test_the_look_is_part_of_the_budget(name: str, evaluations: int) -> None:
     assert [e.digest for e in found] == [e.digest for e in searched(name, Budget(evaluations=evaluations), n=12)[0]]
     if evaluations >= 2 * CORES:
         assert set(best_of(found)) == set(range(1, CORES + 1))
+
+
+@pytest.mark.parametrize("name", ["random", "iterated-search", "exhaustive"])
+def test_more_of_a_budget_goes_on_as_a_search_that_had_it_at_once(name: str) -> None:
+    store = Memory()
+    searched(name, Budget(evaluations=50), n=12, store=store)
+    resumed, _ = searched(name, Budget(evaluations=120), n=12, store=store)
+    fresh, _ = searched(name, Budget(evaluations=120), n=12)
+    assert [replace(e, seconds=0) for e in resumed] == [replace(e, seconds=0) for e in fresh]
 
 
 def test_a_time_leaves_a_part_for_the_look() -> None:
