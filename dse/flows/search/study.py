@@ -120,7 +120,7 @@ def _run(search: Search, evaluator: Evaluator, store: StudyStore, watch: Watcher
 
 def _closing(search: Search, context: SearchContext, evaluator: Evaluator, least: int) -> ClosingLook | None:
     """Return the closing look at each number of cores, which is shown where the makespan is what ranks."""
-    if search.goals is not None:
+    if searched_goals(search.goals) is not None:
         return None
 
     def context_in(part: Space) -> SearchContext:
