@@ -45,7 +45,8 @@ export function explorePanel(element, say) {
     show(answer) {
       const best = answer.steps.at(-1);
       take.disabled = answer.mapping === null;
-      replace(said, `dse explore in this folder: ${countText(answer.evaluations)} mappings`
+      said.dataset.state = answer.running ? "searching" : "ended";
+      replace(said, `dse explore in this folder ${answer.running ? "is searching" : "has ended"}: ${countText(answer.evaluations)} mappings`
         + (best ? `, the best takes ${timeText(best[1], answer.unit)}` : ", none completes yet")
         + (answer.same ? "" : "; it searches other inputs than this page has"));
     },
