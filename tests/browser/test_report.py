@@ -225,6 +225,17 @@ def test_a_million_firings(open_page: Opened, tmp_path: Path) -> None:
     assert 0 < end - start < 6000
 
 
+def test_a_page_that_would_be_too_large_says_what_it_leaves_out(small: Path, open_page: Opened, tmp_path: Path) -> None:
+    most = small.stat().st_size - 100
+    page = open_page(write_report(tmp_path / "r.html", network(11), firings=2_200, front=True, most_bytes=most))
+    left_out = page.locator("#left-out").inner_text()
+    assert left_out.startswith("The timeline and critical path of the last of them are left out: the page would be")
+    page.get_by_label("mapping", exact=True).select_option("2")
+    page.wait_for_selector("html[data-ready='#3']", state="attached")
+    assert page.get_by_text("This page does not hold the firings of this mapping.").is_visible()
+    assert page.locator(".actor").count() == 11
+
+
 def test_hostile_names_are_text(open_page: Opened, tmp_path: Path) -> None:
     topology = network(len(HOSTILE), name=ANYWHERE[0])
     actors = tuple(
