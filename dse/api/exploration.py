@@ -22,8 +22,9 @@ from dse.model.uncertainty import Robust, RobustRow
 from dse.report.cores import CoresRow, best_by_cores
 from dse.report.front_picture import front_scatter
 from dse.report.history_picture import Found, history_picture
+from dse.report.mapping_table import WIDTH
 from dse.report.quantities import time_text
-from dse.report.ranking import WIDTH, RankedRow, ranked_rows, ranking_table, render
+from dse.report.ranking import RankedRow, ranked_rows, ranking_table, render
 from dse.report.robust import rank_text, robust_lines, robust_table
 
 SHOWN = 10

@@ -75,29 +75,27 @@ def _sections(inputs: ReportInputs) -> list[str]:
 
 
 _SIDES = (
-    ("reasons", "Why it takes this long", ""),
-    (
-        "network",
-        "The network",
-        "Line width: tokens carried. A click on an actor goes to its first firing.",
-    ),
+    ("reasons", "Why it takes this long", "", ""),
+    ("network", "The network", "Line width: tokens carried.", "A click on an actor goes to its first firing."),
     (
         "timeline",
         "The timeline",
-        "A lane an actor, a box a firing; the lane of a partition tells how busy it was. Drag to move; Ctrl and the"
-        " wheel, or two fingers, to zoom. By keys: arrows, plus, minus, Enter, Home; Enter in the search goes on.",
+        "A lane an actor, a box a firing; the lane of a partition tells how busy it was.",
+        "Drag to move; Ctrl and the wheel, or two fingers, to zoom. By keys: arrows, plus, minus, Enter, Home; Enter in"
+        " the search goes on.",
     ),
-    ("partitions", "Partitions", ""),
-    ("actors", "Actors", ""),
-    ("fifos", "FIFOs", ""),
+    ("partitions", "Partitions", "", ""),
+    ("actors", "Actors", "", ""),
+    ("fifos", "FIFOs", "", ""),
 )
+"""Of each part of the page its id, its title, what it shows, and what to do with it, which paper leaves out."""
 _LIVE = (
     '<div class="live"><h2>How the search went</h2><div id="curve"></div><h2>Mappings</h2><div id="choice"></div>'
     + "".join(
         f'<section aria-label="{title}"><h2>{title}</h2><div class="sides" id="{name}-sides"></div>'
-        + (f'<p class="note">{note}</p>' if note else "")
+        + (f'<p class="note">{note} <span class="hint">{hint}</span></p>' if note else "")
         + "</section>"
-        for name, title, note in _SIDES
+        for name, title, note, hint in _SIDES
     )
     + "</div>"
 )
