@@ -279,7 +279,7 @@ for evaluation in held.evaluations:
         sys.stdin.readline()
     store.add(evaluation)
 """
-"""A search as ``dse explore`` makes it: a process that writes its study, by ten mappings for each line that it is told."""
+"""A search as ``dse explore`` makes it: a process that writes its study, ten mappings for each line that it hears."""
 
 
 def test_a_search_is_followed_while_it_runs_and_until_it_is_killed(
