@@ -1,20 +1,23 @@
 """How long a drag takes on the live page: from the message of a move to the answer with the new view.
 
-usage: python benchmarks/studio.py [--moves N] [FIRINGS ...]
+usage: python benchmarks/studio.py [--moves N] [--browser] [FIRINGS ...]
 
 A server is made in this process, with a pipeline of actors at costs that differ, on four cores; a client on a socket
 moves one actor after the other to another partition and waits for the estimate of that revision. What is shown is the
-median and the worst of all moves, and how large the last answer was. Drawing it in the browser is not in it.
+median and the worst of all moves, and how large the last answer was. Drawing it in the browser is not in it, but with
+``--browser``: then the mouse drags actors in the Chromium of the system, from the button let go to the frame drawn.
 """
 
 import argparse
 import asyncio
 import json
+import shutil
 import statistics
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -74,6 +77,22 @@ def weights_of(trace: Trace) -> WeightTable:
 PLATFORM = Platform(name="four", units=(Unit(name="cpu", kind="cpu", cores=4, clock_mhz=Fraction(2000)),))
 
 
+def moves_of(count: int) -> Iterator[tuple[int, int]]:
+    """Yield so many moves of an actor to another partition; none gets empty. At first P1 to P3 have one actor each."""
+    rng = np.random.default_rng(2)
+    owner = [0] * ACTORS
+    for unit in range(3):
+        owner[unit * 4] = unit + 1
+    made = 0
+    while made < count:
+        actor = int(rng.integers(ACTORS))
+        target = int(rng.choice([p for p in range(4) if p != owner[actor]]))
+        if owner.count(owner[actor]) > 1:
+            owner[actor] = target
+            made += 1
+            yield actor, target
+
+
 async def drag(address: str, moves: int) -> tuple[list[float], int]:
     """Return the seconds of each move, and the characters of the last answer."""
     base, token = address.split("/#")
@@ -95,15 +114,7 @@ async def drag(address: str, moves: int) -> tuple[list[float], int]:
         await page.write_message(json.dumps({"type": "move", "actor": unit * 4, "unit": "cpu"}))
         revision += 1
         await until(revision)
-    rng = np.random.default_rng(2)
-    owner = {0: 1, 4: 2, 8: 3}
-    for _ in range(moves):
-        actor = int(rng.integers(ACTORS))
-        target = int(rng.choice([p for p in range(4) if p != owner.get(actor, 0)]))
-        alone = [p for p in range(1, 4) if sum(of == p for of in owner.values()) == 1 and owner.get(actor) == p]
-        if alone:  # its partition would go
-            continue
-        owner[actor] = target
+    for actor, target in moves_of(moves):
         started = time.perf_counter()
         await page.write_message(json.dumps({"type": "move", "actor": actor, "partition": f"P{target}"}))
         revision += 1
@@ -113,7 +124,54 @@ async def drag(address: str, moves: int) -> tuple[list[float], int]:
     return times, size
 
 
-def measured(firings: int, moves: int) -> tuple[list[float], int]:
+_WATCH = """
+window.released = 0;
+addEventListener("pointerup", () => { window.released = performance.now(); }, { capture: true });
+new MutationObserver(() => requestAnimationFrame(() => {
+  const channel = new MessageChannel(); // its message comes when the frame is drawn
+  channel.port1.onmessage = () => {
+    window.took = performance.now() - window.released;
+    document.documentElement.dataset.drawn = document.documentElement.dataset.shown;
+  };
+  channel.port2.postMessage(0);
+})).observe(document.documentElement, { attributeFilter: ["data-shown"] });
+"""
+
+
+async def drag_in_browser(address: str, moves: int) -> tuple[list[float], int]:
+    """Return the seconds of each move in a browser, drawing included, and the bytes of its heap at the end."""
+    from playwright.async_api import async_playwright
+
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    async with async_playwright() as player:
+        browser = await player.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        page = await browser.new_page(viewport={"width": 1240, "height": 1400})
+        await page.goto(address)
+        await page.wait_for_selector('html[data-shown="0"]', state="attached", timeout=120_000)
+        await page.evaluate(_WATCH)
+
+        async def to(actor: int, target: str, revision: int) -> float:
+            start = await page.locator(f'[data-actor="{actor}"]').bounding_box()
+            end = await page.locator(target).bounding_box()
+            assert start is not None, "the actor is shown"
+            assert end is not None, "the partition is shown"
+            await page.mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
+            await page.mouse.down()
+            await page.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2, steps=2)
+            await page.mouse.up()
+            await page.wait_for_selector(f'html[data-drawn="{revision}"]', state="attached", timeout=120_000)
+            return float(await page.evaluate("window.took")) / 1000
+
+        for unit in range(3):
+            await to(unit * 4, ".chip.new", unit + 1)
+        found = enumerate(moves_of(moves), start=4)
+        times = [await to(actor, f'.chip[data-partition="{target}"]', revision) for revision, (actor, target) in found]
+        heap = int(await page.evaluate("performance.memory.usedJSHeapSize"))
+        await browser.close()
+    return times, heap
+
+
+def measured(firings: int, moves: int, *, browser: bool) -> tuple[list[float], int]:
     """Serve a pipeline of so many firings, and drag its actors."""
     from dse.base.errors import DseError
     from dse.flows.options import ProblemOptions
@@ -145,7 +203,7 @@ def measured(firings: int, moves: int) -> tuple[list[float], int]:
 
         threading.Thread(target=run, daemon=True).start()
         ready.wait()
-        return asyncio.run(drag(addresses[0], moves))
+        return asyncio.run((drag_in_browser if browser else drag)(addresses[0], moves))
 
 
 def main() -> None:
@@ -153,11 +211,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("firings", metavar="FIRINGS", type=int, nargs="*", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--moves", type=int, default=200)
+    parser.add_argument("--browser", action="store_true", help="in Chromium, with the drawing")
     args = parser.parse_args()
-    print("| firings | median | worst of all | answer |")
+    print(f"| firings | median | worst of all | {'heap of the page' if args.browser else 'answer'} |")
     print("|---|---|---|---|")
     for firings in args.firings:
-        times, size = measured(firings, args.moves)
+        times, size = measured(firings, args.moves, browser=args.browser)
         median, worst = 1000 * statistics.median(times), 1000 * max(times)
         print(f"| {firings:,} | {median:.1f} ms | {worst:.1f} ms | {size / 1e6:.2f} MB |", flush=True)
 

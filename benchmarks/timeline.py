@@ -33,7 +33,8 @@ def synthetic(firings: int) -> Timeline:
         start = (np.arange(len(ids), dtype=np.int64) * long + actor // CORES + 40 * actor) * 1_000_000
         end = start + rng.integers(200_000, 1_000_000, len(ids))
         core = np.broadcast_to(np.int32(actor % CORES), len(ids))
-        times.append(ActorTimes(start=start, end=end, taken=start + 100, given=end - 100, core=core))
+        phases = (start + 50, start + 100, end - 100)
+        times.append(ActorTimes(start=start, end=end, taken=start + 100, given=end - 100, core=core, phases=phases))
     n = len(trace.firings[-1])
     path = Segments(
         track="critical path", start=times[-1].start, end=times[-1].end, name=np.zeros(n, dtype=np.int64),

@@ -13,7 +13,8 @@ from fractions import Fraction
 import numpy as np
 
 from benchmarks.engine import design_point, pipeline, weights
-from dse.analyse.uncertainty import DrawOptions, action_errors, drawn_makespans
+from dse.analyse.cost_errors import cost_errors
+from dse.analyse.uncertainty import DrawOptions, drawn_makespans
 from dse.analyse.what_if import Laboratory, what_if
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
@@ -52,7 +53,7 @@ def drawn(firings: int, workers: int, draws: int, *, own_costs: bool = False) ->
     problem = synthetic(10, firings, own_costs=own_costs)
     engine, tables = make_engine("compiled", problem), build_tables(problem)
     points = [design_point(problem.trace, 4, np.random.default_rng(seed)) for seed in range(5)]
-    errors = action_errors(tables, STATED)
+    errors = cost_errors(tables, STATED)
     started = time.perf_counter()
     drawn_makespans(engine, tables, points, errors, DrawOptions(draws=draws, workers=workers))
     seconds = time.perf_counter() - started

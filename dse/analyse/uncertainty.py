@@ -1,122 +1,36 @@
 """How sure a ranking is: mappings simulated under thousands of drawn weights, all mappings under the same ones.
 
-Two sources of uncertainty are kept apart. The *mean* of each action is drawn once a run: measured with so many samples
-it is known to its standard error, a prediction to a stated relative error, of which a part may be common to all weights
-of one model or card. *Each firing's own cost*, where samples are given, is drawn from the samples of its action without
-putting any back, that is, they are shuffled: what the firings of an action take together stays, so that the first
-source is not counted twice. Factors of means are log-normal: costs stay above 0 and their mean what it was.
+Two sources of uncertainty are kept apart. The *mean* of each weight, of computing, scheduling and transfers, is drawn
+once a run (``dse.analyse.cost_errors``): measured with so many samples it is known to its standard error, a prediction
+to a stated relative error, of which a part may be common to all weights of one model or card. *Each firing's own
+cost*, where samples are given, is drawn from the samples of its action without putting any back, that is, they are
+shuffled: what the firings of an action take together stays, so that the first source is not counted twice. Factors of
+means are log-normal: costs stay above 0 and their mean what it was.
 
 That all mappings see the same draws (common random numbers) makes differences between them far surer than their
-makespans: Law, "Simulation Modeling and Analysis", chapter 11. Scheduling and transfers are not drawn.
+makespans: Law, "Simulation Modeling and Analysis", chapter 11.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dse.analyse.cost_errors import CostErrors, Reals
 from dse.estimate.draws import DrawnCosts
 from dse.estimate.engine import Engine
 from dse.estimate.problem.changes import refined
-from dse.estimate.problem.prices import UNIT_KINDS
 from dse.estimate.problem.tables import UNKNOWN, IntArray, ProblemTables
 from dse.estimate.problem.totals import MOST_TOTAL_TICKS, most_ticks_of_actions
 from dse.model.design_point import DesignPoint
-from dse.model.uncertainty import RankedBy, Robust, RobustRow, StatedError
-from dse.model.weights import Cost, Origin, UnitKind, WeightTable
+from dse.model.uncertainty import RankedBy, Robust, RobustRow
 
 BLOCK = 64
 """So many draws have one random generator; which of them a thread makes changes nothing."""
 SURE = 0.95
 """A mapping is told apart from one above it that is faster with at least this probability."""
 INTERVAL = (0.025, 0.975)
-
-Reals = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ActionErrors:
-    """The relative errors of the means of all actions, by index into ``UNIT_KINDS`` and column of the tables.
-
-    ``own``: shape (n_kinds, n_actions), 0 where nothing is known. ``group``: the same shape, an index into ``common``,
-    shape (n_groups,): relative errors that all actions of a group have together; -1: none.
-    """
-
-    own: Reals
-    group: IntArray
-    common: Reals
-    sources: tuple[str, ...]
-
-    @property
-    def none(self) -> bool:
-        """Whether no mean is uncertain."""
-        return not self.own.any() and not self.common.any()
-
-
-def action_errors(tables: ProblemTables, stated: Sequence[StatedError]) -> ActionErrors:
-    """Return what is known of the errors of all actions; what is stated of an origin wins over what weights say."""
-    shape = (len(UNIT_KINDS), len(tables.count))
-    own, group = np.zeros(shape), np.full(shape, -1, dtype=np.int64)
-    by_origin = {error.origin: error for error in stated}
-    common: dict[tuple[Origin, UnitKind], float] = {}
-    seen: dict[tuple[Origin, UnitKind], list[float]] = {}
-    for (k, kind), (column, names) in product(enumerate(UNIT_KINDS), enumerate(_action_names(tables))):
-        if not tables.count[column] or tables.compute[k, column] <= 0:
-            continue
-        origin, known = _known_error(tables.problem.weights, (*names, kind))
-        error = by_origin.get(origin)
-        own[k, column] = known if error is None else error.own
-        seen.setdefault((origin, kind), []).append(float(own[k, column]))
-        if error is not None and error.common:
-            group[k, column] = list(common).index((origin, kind)) if (origin, kind) in common else len(common)
-            common[origin, kind] = error.common
-    return ActionErrors(own=own, group=group, common=np.array(list(common.values())), sources=_sources(seen, by_origin))
-
-
-def _action_names(tables: ProblemTables) -> list[tuple[str, str]]:
-    """Return (actor, action) of each column."""
-    return [(actor.name, action.name) for actor in tables.topology.actors for action in actor.actions]
-
-
-def _known_error(weights: WeightTable, key: tuple[str, str, UnitKind]) -> tuple[Origin, float]:
-    """Return the origin of a weight and the relative error that it says itself: 0 where it says nothing.
-
-    What was measured is known to the standard error of its mean; the variance of any other is that of its error. A
-    table of SIMD blocks counts as predicted.
-    """
-    cost = weights.compute.get(key)
-    if cost is None:
-        return ("predicted" if key in weights.simd else "unknown"), 0.0
-    return cost.origin, _relative_error(cost)
-
-
-def _relative_error(cost: Cost) -> float:
-    if cost.variance_cycles2 is None or cost.mean_cycles <= 0:
-        return 0.0
-    samples = cost.count or 1 if cost.origin == "measured" else 1
-    return math.sqrt(cost.variance_cycles2 / samples) / float(cost.mean_cycles)
-
-
-def _sources(seen: dict[tuple[Origin, UnitKind], list[float]], stated: dict[Origin, StatedError]) -> tuple[str, ...]:
-    """Return in words where the errors come from, and of which actions none is known."""
-    words = []
-    for (origin, kind), errors in seen.items():
-        what = f"{len(errors)} {origin} costs on the {kind}"
-        error = stated.get(origin)
-        if error is not None:
-            common = f", and {100 * error.common:g} % in common" if error.common else ""
-            words.append(f"{what}: {100 * error.own:g} % each{common}, as stated")
-        elif any(errors):
-            middle, most = 100 * float(np.median(errors)), 100 * max(errors)
-            told = "standard errors" if origin == "measured" else "errors of their own"
-            words.append(f"{what}: {told} of {middle:.2g} % (median), up to {most:.2g} %")
-        else:
-            words.append(f"{what}: no error is known, they are not drawn")
-    return tuple(words)
 
 
 class Draws:
@@ -125,7 +39,7 @@ class Draws:
     ``shuffled``: each firing's own cost is drawn too, where the problem has them.
     """
 
-    def __init__(self, tables: ProblemTables, errors: ActionErrors, seed: int, *, shuffled: bool = True) -> None:
+    def __init__(self, tables: ProblemTables, errors: CostErrors, seed: int, *, shuffled: bool = True) -> None:
         self._tables = tables
         self._errors = errors
         self._seed = seed
@@ -142,29 +56,42 @@ class Draws:
         return bool(len(self._tables.deviations))
 
     def factors(self, block: int) -> Reals:
-        """Return what the mean of each action is multiplied by: shape (BLOCK, n_kinds, n_actions)."""
+        """Return what each mean is multiplied by: shape (BLOCK, n_weights + 1), the last one where there is none."""
         rng = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=(block, 0)))
         errors = self._errors
         found = _log_normal(rng.standard_normal((BLOCK, *errors.own.shape)), errors.own)
         if len(errors.common):
             common = _log_normal(rng.standard_normal((BLOCK, len(errors.common))), errors.common)
             found *= np.where(errors.group >= 0, common[:, errors.group], 1.0)
-        return np.minimum(found, self._most)
+        return np.append(np.minimum(found, self._most), np.ones((BLOCK, 1)), axis=1)
 
     def sets(self, block: int, count: int) -> list[DrawnCosts]:
         """Return the first ``count`` draws of a block: in one set, or one by one where each firing has its own cost."""
-        tables, factors = self._tables, self.factors(block)[:count]
-        rows = factors[:, self._kinds]
-        compute = np.where(tables.compute == UNKNOWN, UNKNOWN, _rounded(tables.compute * rows))
-        blocks = _rounded(tables.block_ticks * rows[:, self._block_row, self._block_column])
+        factors = self.factors(block)[:count]
+        costs = self._means(factors)
         if not self._deviates:
-            return [DrawnCosts(compute=compute, block_ticks=blocks)]
+            return [costs]
         rng = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=(block, 1)))
-        own = (self._own(rng, factors[i, 0], compute[i, 0]) for i in range(count))
-        return [
-            DrawnCosts(compute=compute[i : i + 1], block_ticks=blocks[i : i + 1], deviations=deviations)
-            for i, deviations in enumerate(own)
-        ]
+        of_cpu = factors[:, self._errors.places.compute[0]]
+        own = (self._own(rng, of_cpu[i], costs.compute[i, 0]) for i in range(count))
+        return [replace(costs.one(i), deviations=deviations) for i, deviations in enumerate(own)]
+
+    def _means(self, factors: Reals) -> DrawnCosts:
+        """Return the costs of all firings alike under factors; what is not uncertain is left to the tables."""
+        tables, places = self._tables, self._errors.places
+
+        def drawn(ticks: IntArray, of: IntArray) -> IntArray | None:
+            return _times(ticks, factors[:, of]) if self._errors.drawn_at(of) else None
+
+        compute = places.compute[self._kinds]
+        return DrawnCosts(
+            compute=_times(tables.compute, factors[:, compute]),
+            block_ticks=_times(tables.block_ticks, factors[:, compute[self._block_row, self._block_column]]),
+            first_scheduling=drawn(tables.first_scheduling, places.first_scheduling[self._kinds]),
+            pair_scheduling=drawn(tables.pair_scheduling, places.pair_scheduling[self._kinds]),
+            reads=drawn(tables.reads.ticks, places.reads),
+            writes=drawn(tables.writes.ticks, places.writes),
+        )
 
     def _own(self, rng: np.random.Generator, factors: Reals, compute: IntArray) -> IntArray:
         """Return the deviations of one draw: those of an action in another order, as long as its mean."""
@@ -190,6 +117,11 @@ def _log_normal(normal: Reals, relative: Reals) -> Reals:
 def _rounded(ticks: Reals) -> IntArray:
     found: IntArray = np.rint(ticks).astype(np.int64)
     return found
+
+
+def _times(ticks: IntArray, factors: Reals) -> IntArray:
+    """Return costs times factors, one more dimension in front; what is not known stays so."""
+    return np.where(ticks == UNKNOWN, UNKNOWN, _rounded(ticks * factors))
 
 
 def _largest_factor(tables: ProblemTables) -> float:
@@ -219,7 +151,7 @@ class DrawOptions:
 
 
 def drawn_makespans(
-    engine: Engine, tables: ProblemTables, points: Sequence[DesignPoint], errors: ActionErrors, options: DrawOptions
+    engine: Engine, tables: ProblemTables, points: Sequence[DesignPoint], errors: CostErrors, options: DrawOptions
 ) -> IntArray:
     """Return the makespan of each point under each draw, in ticks: shape (n_draws, n_points); -1 for a deadlock."""
     drawing = Draws(tables, errors, options.seed, shuffled=options.shuffled)
@@ -261,7 +193,7 @@ def robust_ranking(
     tables: ProblemTables,
     points: Sequence[DesignPoint],
     nominal: Sequence[int],
-    errors: ActionErrors,
+    errors: CostErrors,
     options: DrawOptions,
     by: RankedBy = "mean",
 ) -> Robust:
@@ -277,7 +209,7 @@ def robust_ranking(
         draws=options.draws,
         seed=options.seed,
         unit=tables.tick_unit,
-        sources=(*errors.sources, *own, "scheduling and transfers are not drawn"),
+        sources=(*errors.sources, *own),
     )
 
 
@@ -319,8 +251,3 @@ def _ties(makespans: Reals) -> list[int | None]:
             head = place
             tied.append(None)
     return tied
-
-
-def without_own_costs(errors: ActionErrors) -> ActionErrors:
-    """Return errors of no action: only the firings' own costs are drawn."""
-    return replace(errors, own=np.zeros_like(errors.own), group=np.full_like(errors.group, -1), common=np.zeros(0))

@@ -18,11 +18,14 @@ from dse.formats.mapping_text import mapping_text
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import TickUnit
 from dse.model.study import Front, LowerBound, StopReason, Study
+from dse.model.uncertainty import Robust, RobustRow
 from dse.report.cores import CoresRow, best_by_cores
 from dse.report.front_picture import front_scatter
 from dse.report.history_picture import Found, history_picture
+from dse.report.mapping_table import WIDTH
 from dse.report.quantities import time_text
 from dse.report.ranking import RankedRow, ranked_rows, ranking_table, render
+from dse.report.robust import rank_text, robust_lines, robust_table
 
 SHOWN = 10
 """So many of the best mappings are shown; ``to_frame`` has all."""
@@ -46,6 +49,8 @@ class RankedMapping:
     values: tuple[tuple[str, float], ...]
     """What it is worth in each objective of the search, by name; empty where that is the makespan alone."""
     digest: str
+    drawn: RobustRow | None = None
+    """With ``explore(robust=...)``: what drawn weights say of it, of the first mappings; times in ticks."""
 
     @property
     def seconds(self) -> float | None:
@@ -65,6 +70,21 @@ class RankedMapping:
             "partitions": len(self.point.partitions),
             "mapping": self.mapping,
             "digest": self.digest,
+            **self._drawn(),
+        }
+
+    def _drawn(self) -> Row:
+        """Return what drawn weights say of it, as far as they were drawn."""
+        drawn = self.drawn
+        if drawn is None:
+            return {}
+        return {
+            "drawn_mean": drawn.mean,
+            "drawn_low": drawn.low,
+            "drawn_high": drawn.high,
+            "first": drawn.first,
+            "regret": drawn.regret,
+            "tied_with": None if drawn.tied is None else drawn.tied + 1,
         }
 
     def __repr__(self) -> str:
@@ -77,6 +97,7 @@ class Ranking(Sequence[RankedMapping]):
 
     def __init__(self, found: Explored, usual: tuple[int, ...]) -> None:
         self._found, self._usual = found, usual
+        self._drawn = () if found.robust is None else found.robust.rows
 
     def __len__(self) -> int:
         return len(self._found.study.ranking)
@@ -104,6 +125,7 @@ class Ranking(Sequence[RankedMapping]):
             gap=evaluation.makespan / bound - 1 if bound else None,
             values=_values(study, index),
             digest=evaluation.digest,
+            drawn=self._drawn[index] if index < len(self._drawn) else None,
         )
 
     def __repr__(self) -> str:
@@ -162,6 +184,11 @@ class Exploration:
     def front(self) -> Front | None:
         """The trade-offs of several objectives; None where the makespan is the only one."""
         return self.study.front
+
+    @property
+    def robust(self) -> Robust | None:
+        """How sure the ranking is under drawn weights, and what was drawn; None where that was not asked for."""
+        return self.found.robust
 
     @property
     def complete(self) -> bool:
@@ -228,12 +255,17 @@ class Exploration:
         return f"<Exploration of {shown(self.study.network)}: best {time}{faster}{gap}; {self.outcome}>"
 
     def __str__(self) -> str:
-        return f"{render(ranking_table(self.rows(), self.found.delivery.texts)[0])}\n\n{self.outcome}"
+        texts, robust = self.found.delivery.texts, self.robust
+        if robust is None:
+            return f"{render(ranking_table(self.rows(), texts)[0])}\n\n{self.outcome}"
+        told = robust_table(self.rows(), robust, texts, WIDTH)[0]
+        return "\n\n".join((render(told), "\n".join(robust_lines(robust)), self.outcome))
 
     def _repr_html_(self) -> str:
+        robust = self.robust
         rows = (
             (
-                str(m.rank),
+                str(m.rank) if robust is None or m.drawn is None else rank_text(m.rank - 1, robust),
                 time_text(m.makespan, m.tick_unit),
                 "" if m.speedup is None else f"{m.speedup:.2f}x",
                 "" if m.gap is None else f"+{100 * m.gap:.1f} %",
@@ -245,4 +277,6 @@ class Exploration:
         parts.append(table(("#", "makespan", "speed-up", "to bound", "mapping"), rows))
         if len(self.found.setting.trace.topology.actors) <= PICTURE_ACTORS:
             parts.append(self.best.plot("network").svg)
+        if robust is not None:
+            parts += map(line, robust_lines(robust))
         return block(*parts, note(self.assumed))

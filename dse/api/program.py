@@ -190,6 +190,9 @@ class Program:
         dialect: XcfDialect = "exelixi",
         measure: int | None = None,
         refine: int = 0,
+        robust: str | float | None = None,
+        errors: str | Sequence[str] = (),
+        draws: int | None = None,
         progress: ProgressChoice = None,
     ) -> Exploration:
         """Search for the best mappings and return their ranking. An interrupt ends the search and keeps what it found.
@@ -201,7 +204,9 @@ class Program:
         on it. ``out``: a folder for mapping files, report and study, which ``resume`` continues; None: nothing is kept.
         ``best``: how many mapping files; ``dialect``: of them. ``measure``: so many of the best are run here.
         ``refine``: so often at most the best mapping is measured in place, and the search repeated with what that
-        tells; it needs ``weights="measured"``. ``progress``: see ``dse.api.progress``.
+        tells; it needs ``weights="measured"``. ``robust``: rank the best under drawn weights, by their mean
+        (``"mean"``) or a quantile (``0.95``); ``errors`` state what relative errors weights have (``"30%"``,
+        ``"predicted=30%+10%"``), ``draws`` how many are made (docs/what-if.md). ``progress``: see ``dse.api.progress``.
 
         Raises:
             DeadlockError: every mapping that was evaluated deadlocks. InfeasibleDesign: there is no mapping.
@@ -230,6 +235,9 @@ class Program:
                 dialect=dialect,
                 measure=measure,
                 refine=refine,
+                robust=None if robust is None else str(robust),
+                errors=(errors,) if isinstance(errors, str) else tuple(errors),
+                draws=draws,
                 measured_in=self._kept_in(),
             )
             refined = run_refined(options, telling.watcher, self.setting)

@@ -112,6 +112,7 @@ def _mapping_document(mapping: WhyMapping) -> dict[str, object]:
         "fifos": [{**asdict(fifo), "cost": fifo.cost} for fifo in found.fifos],
         "links": [asdict(link) for link in found.links],
         "slack": [asdict(of) for of in found.slack],
+        "slack_at_least": found.slack_at_least,
     }
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast, get_args
 
-from dse.analyse.uncertainty import DrawOptions, action_errors, robust_ranking
+from dse.analyse.cost_errors import cost_errors
+from dse.analyse.uncertainty import DrawOptions, robust_ranking
 from dse.base.errors import OptionError
 from dse.base.numbers import shortened
 from dse.base.registry import nearest_names
@@ -113,7 +114,7 @@ def asked_robust(options: ExploreOptions) -> RobustOptions | None:
 
 def check_uncertain(setting: Setting, weights: Sequence[str], options: RobustOptions) -> None:
     """Raise ``OptionError`` where nothing is known of the errors of the weights of a problem."""
-    if _has_samples(weights) or not action_errors(setting.tables, options.errors).none:
+    if _has_samples(weights) or not cost_errors(setting.tables, options.errors).none:
         return
     raise OptionError(
         "nothing is known of how wrong the weights are, so that all draws would be equal",
@@ -140,7 +141,7 @@ def rank_points(
     """
     check_uncertain(setting, weights, options)
     problem, tables = setting.problem, setting.tables
-    errors = action_errors(tables, options.errors)
+    errors = cost_errors(tables, options.errors)
     if _has_samples(weights) and not problem.clocks:
         problem = replace(problem, deviations=deviations(weights, setting.trace, problem.weights))
         tables = build_tables(problem)

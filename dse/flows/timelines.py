@@ -104,7 +104,12 @@ def _times(steps: Sequence[FiringSteps], point: DesignPoint, cores: Sequence[int
         for a, (start, end), core in zip(partition.actors, pairs, at, strict=True):
             taken, given = steps[a].read if point.release == "reading" else steps[a].computed, steps[a].computed
             found[a] = ActorTimes(
-                start=start, end=end, taken=taken[: made[a]], given=given[: made[a]], core=core + np.int32(first_core)
+                start=start,
+                end=end,
+                taken=taken[: made[a]],
+                given=given[: made[a]],
+                core=core + np.int32(first_core),
+                phases=(steps[a].scheduled[: made[a]], steps[a].read[: made[a]], steps[a].computed[: made[a]]),
             )
         first_core += count
     return tuple(found[a] for a in range(len(steps)))

@@ -410,6 +410,20 @@ def glimpse_study(path: Path) -> StoredStudy | None:
         return None
 
 
+def is_written(path: Path) -> bool:
+    """Return whether a search holds a study file open right now.
+
+    Asked by taking the lock of a reader for an instant, which a search that begins waits for. Of a killed search no
+    lock is left. Not for a process that writes the file: its lock would be lost.
+    """
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0)) as connection:
+            connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    except sqlite3.Error as cause:
+        return _code(cause) in _BUSY
+    return False
+
+
 def _stored(path: Path, connection: sqlite3.Connection) -> StoredStudy:
     """Return what a study holds. Raises ``FormatError``, and what ``_MALFORMED`` names, where it is damaged."""
     guard(connection)

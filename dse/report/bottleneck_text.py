@@ -39,7 +39,7 @@ def path_text(found: Bottlenecks, top: int) -> str:
     if used:
         parts += ["links on the path:", render(links_table(used, found.makespan)), ""]
     slack = sorted((of for of in found.slack if of.least is not None), key=lambda of: (of.least, of.median))
-    parts += [_SLACK, render(slack_table(slack[:top], found))]
+    parts += [_SLACK, *([_AT_LEAST] if found.slack_at_least else []), render(slack_table(slack[:top], found))]
     parts += _more(len(slack), top, "with more slack; --slack F.csv writes that of every firing")
     return "\n".join(parts)
 
@@ -51,6 +51,9 @@ _FIFOS = wrapped(
 _SLACK = wrapped(
     "slack: by how much the firings of an actor may begin later, all else in its order, without a longer run"
     " (critical: not at all):"
+)
+_AT_LEAST = wrapped(
+    "transfers ask links here: a firing is thought to move as a whole, so that the true slack may be more than this"
 )
 
 

@@ -107,6 +107,8 @@ class Bottlenecks:
     links: tuple[LinkShare, ...]
     slack: tuple[ActorSlack, ...]
     """For each actor, in declared order."""
+    slack_at_least: bool
+    """Whether transfers ask links: where they share one, the true slack may be more."""
 
 
 def bottlenecks_of(
@@ -125,6 +127,7 @@ def bottlenecks_of(
         actors=_actors(trace, point, s),
         fifos=_fifos(trace, point, s),
         links=tuple(_link(s, index, link.name) for index, link in enumerate(estimate.links)),
+        slack_at_least=any(link.transfers for link in estimate.links),
         slack=tuple(_slack(actor.name, of) for actor, of in zip(trace.topology.actors, slack, strict=True)),
     )
 

@@ -22,11 +22,13 @@ from dse.report.page.document import mapping_view, network_view
 from dse.report.page.html import data_text, framed
 from dse.report.quantities import time_text, value_text
 from dse.report.ranking import MAKESPAN, RankedRow, cost_cells, cost_columns, measured_head
-from dse.report.robust import robust_lines
+from dse.report.robust import rank_text, robust_cells, robust_heads, robust_lines
 from dse.report.why import Reasons, reason_lines
 
 PAGE_BYTES = 20_000_000
-"""No page is larger. Timelines of mappings far down the ranking are left out first."""
+"""No page is larger. Timelines of mappings far down the ranking are left out first, then all of such mappings."""
+MOST_FRONT_ROWS = 200
+"""So many points of a front stand in the table; the chart and ranking.json have all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +51,18 @@ class ReportInputs:
     """Of the first rows (``dse.report.page.document.mapping_view``); empty: the best one is made from ``estimate``."""
 
 
-def report_page(inputs: ReportInputs) -> str:
-    """Return the page."""
+def report_page(inputs: ReportInputs, most_bytes: int = PAGE_BYTES) -> str:
+    """Return the page, of at most ``most_bytes`` where the network and the tables leave room for any timeline."""
+    title, body = f"dse: {inputs.study.network}", "\n".join(_sections(inputs))
+    return framed(title, body, _document(inputs, most_bytes - len(framed(title, body, "").encode())))
+
+
+def _sections(inputs: ReportInputs) -> list[str]:
+    """Return the markup of the page, which is there without JavaScript too."""
     study = inputs.study
-    sections = [
+    return [
         _head(inputs),
-        _section("Ranking", _ranking(inputs.rows), "Gap: how far above the proven lower bound the makespan is."),
+        _section("Ranking", _ranking(inputs), "Gap: how far above the proven lower bound the makespan is."),
         *_robust(inputs),
         *_cores(inputs),
         *_measured(inputs),
@@ -64,60 +72,72 @@ def report_page(inputs: ReportInputs) -> str:
         _section("What was assumed", _list(study.assumed) if study.assumed else "<p>Nothing.</p>"),
         _section("How this was made", _manifest(inputs.manifest)),
     ]
-    return framed(f"dse: {study.network}", "\n".join(sections), _document(inputs))
 
 
 _SIDES = (
-    ("reasons", "Why it takes this long", ""),
-    (
-        "network",
-        "The network",
-        "Line width: tokens carried. A click on an actor goes to its first firing.",
-    ),
+    ("reasons", "Why it takes this long", "", ""),
+    ("network", "The network", "Line width: tokens carried.", "A click on an actor goes to its first firing."),
     (
         "timeline",
         "The timeline",
-        "A lane an actor, a box a firing; the lane of a partition tells how busy it was. Drag to move; Ctrl and the"
-        " wheel, or two fingers, to zoom. By keys: arrows, plus, minus, Enter, Home; Enter in the search goes on.",
+        "A lane an actor, a box a firing; the lane of a partition tells how busy it was.",
+        "Drag to move; Ctrl and the wheel, or two fingers, to zoom. By keys: arrows, plus, minus, Enter, Home; Enter in"
+        " the search goes on.",
     ),
-    ("partitions", "Partitions", ""),
-    ("actors", "Actors", ""),
-    ("fifos", "FIFOs", ""),
+    ("partitions", "Partitions", "", ""),
+    ("actors", "Actors", "", ""),
+    ("fifos", "FIFOs", "", ""),
 )
+"""Of each part of the page its id, its title, what it shows, and what to do with it, which paper leaves out."""
 _LIVE = (
     '<div class="live"><h2>How the search went</h2><div id="curve"></div><h2>Mappings</h2><div id="choice"></div>'
     + "".join(
         f'<section aria-label="{title}"><h2>{title}</h2><div class="sides" id="{name}-sides"></div>'
-        + (f'<p class="note">{note}</p>' if note else "")
+        + (f'<p class="note">{note} <span class="hint">{hint}</span></p>' if note else "")
         + "</section>"
-        for name, title, note in _SIDES
+        for name, title, note, hint in _SIDES
     )
     + "</div>"
 )
 
 
-def _document(inputs: ReportInputs) -> str:
-    """Return the data of the page as text, no longer than ``PAGE_BYTES`` allows."""
+def _document(inputs: ReportInputs, most_bytes: int) -> str:
+    """Return the data of the page as text, of at most so many bytes: it is ASCII."""
     best = inputs.study.ranking[0].point
     lines = reason_lines(inputs.reasons, inputs.estimate)
     views = inputs.views or (
         mapping_view(inputs.trace, best, inputs.estimate, label="1", mapping=inputs.rows[0].mapping, lines=lines),
     )
     rest = data_text({"network": network_view(inputs.trace), "search": _search(inputs), "front": _front_data(inputs)})
-    room = PAGE_BYTES - len(rest) - _OTHER_BYTES
-    texts, left_out = list[str](), 0
-    for view in views:
-        text = data_text(view)
-        if len(text) > room:
-            text, left_out = data_text({**view, "timeline": None, "path": None}), left_out + 1
-        room -= len(text)
-        texts.append(text)
+    texts, left_out = _fitted(views, most_bytes - len(rest) - _KEYS_BYTES)
     missing = f',"rows":{len(inputs.rows)},"leftOut":{left_out}'
     return f'{rest[:-1]},"mappings":[{",".join(texts)}]{missing}}}'
 
 
-_OTHER_BYTES = 2_000_000
-"""Kept free for the scripts and the tables of a page."""
+_KEYS_BYTES = 200
+"""Kept free for what stands between the parts of the data."""
+
+
+def _fitted(views: Sequence[dict[str, object]], room: int) -> tuple[list[str], int]:
+    """Return the views as text that fit into so many bytes, the first one always, and how many have no timeline."""
+    bare = [data_text({**view, "timeline": None, "path": None}) for view in views]
+    room -= len(bare[0])
+    kept = [bare[0]]
+    for text in bare[1:]:  # all mappings that can be, before any timeline
+        room -= len(text) + 1
+        if room < 0:
+            break
+        kept.append(text)
+    room = max(0, room) if len(kept) == len(bare) else 0
+    for k, view in enumerate(views[: len(kept)]):
+        text = data_text(view)
+        room -= len(text) - len(kept[k])
+        if room < 0:
+            return kept, len(kept) - k
+        kept[k] = text
+    return kept, 0
+
+
 _MOST_FOUND = 3000
 """Of more mappings than this the curve of a search shows some: every n-th, and all that were the best so far."""
 
@@ -159,8 +179,20 @@ def _robust(inputs: ReportInputs) -> list[str]:
     """Return the section about drawn weights, where the ranking rests on them."""
     if inputs.robust is None:
         return []
-    note = "The ranking above is in this order; ranking.json has what the draws say of each mapping."
-    return [_section("How sure the ranking is", _list(robust_lines(inputs.robust)), note)]
+    body = _list(robust_lines(inputs.robust)) + _robust_table(inputs.robust, inputs.rows)
+    note = "The ranking above is in this order. A rank with = is a tie: the weights cannot tell the mappings apart."
+    return [_section("How sure the ranking is", body, note)]
+
+
+def _robust_table(robust: Robust, rows: Sequence[RankedRow]) -> str:
+    """Return what draws say of the mappings, as the command line does."""
+    head = "".join(f'<th class="n">{page_text(name)}</th>' for name in robust_heads(robust)) + "<th>mapping</th>"
+    body = "".join(
+        f'<tr>{"".join(f"""<td class="n">{page_text(cell)}</td>""" for cell in cells)}'
+        f'<td class="long"><div>{_breakable(row.mapping)}</div></td></tr>'
+        for cells, row in zip(robust_cells(robust), rows, strict=False)
+    )
+    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def _facts_of_best(best: RankedRow, study: Study) -> list[tuple[str, str]]:
@@ -196,11 +228,14 @@ def _head(inputs: ReportInputs) -> str:
     return f'{title}\n<p class="lead">{page_text(lead)}</p>\n<div class="facts">{shown}</div>'
 
 
-def _ranking(rows: Sequence[RankedRow]) -> str:
+def _ranking(inputs: ReportInputs) -> str:
+    rows, robust = inputs.rows, inputs.robust
+    tied = () if robust is None else tuple(rank_text(place, robust) for place in range(len(robust.rows)))
     measured = measured_head(rows) is not None
     names = ("#", *cost_columns(rows), *(("measured",) if measured else ()), "speed-up", "gap", "busiest")
     head = "".join(f'<th class="n">{page_text(name)}</th>' for name in names) + "<th>mapping</th>"
-    body = "".join(_row(row, measured) for row in rows)
+    ranks = (*tied, *(str(row.rank) for row in rows[len(tied) :]))
+    body = "".join(_row(row, rank, measured) for row, rank in zip(rows, ranks, strict=False))
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
@@ -220,20 +255,22 @@ def _front(inputs: ReportInputs) -> list[str]:
         return []
     head = "".join(f'<th class="n">{page_text(axis.name)}</th>' for axis in front.axes)
     rows = []
-    for point in front.points:
+    for point in front.points[:MOST_FRONT_ROWS]:
         values = (value_text(value, axis.unit) for value, axis in zip(point.values, front.axes, strict=True))
         cells = "".join(f'<td class="n">{page_text(text)}</td>' for text in values)
         mapping = inputs.texts.of(point.evaluation.point)
         rows.append(f"<tr>{cells}<td>{_breakable(mapping)}</td></tr>")
     table = f"<table><thead><tr>{head}<th>mapping</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
     chart = '<div class="live" id="front"></div>' if len(front.axes) > 1 else ""
-    return [_section("Trade-offs", f"{chart}{table}", f"{front_text(front)}.")]
+    more = len(front.points) - MOST_FRONT_ROWS
+    rest = f" The table leaves out the last {more:,}; ranking.json has them." if more > 0 else ""
+    return [_section("Trade-offs", f"{chart}{table}", f"{front_text(front)}.{rest}")]
 
 
-def _row(row: RankedRow, measured: bool) -> str:
+def _row(row: RankedRow, rank: str, measured: bool) -> str:
     busiest = row.busiest
     cells = [
-        str(row.rank),
+        rank,
         *cost_cells(row).values(),
         *((all_states_text(row.measured),) if measured else ()),
         "" if row.speedup is None else f"{row.speedup:.2f}x",

@@ -18,8 +18,7 @@ def robust_table(rows: Sequence[RankedRow], robust: Robust, texts: MappingTexts,
 
     ``rows``: those of the ranking, in its order. Where there is no room, what the estimates alone say is left out.
     """
-    cells = [_cells(place, row, robust) for place, row in enumerate(robust.rows[: len(rows)])]
-    heads = _heads(robust)
+    cells, heads = robust_cells(robust)[: len(rows)], robust_heads(robust)
     plain = _headed(heads)
     for of_row in cells:
         plain.add_row(*of_row)
@@ -31,14 +30,15 @@ def robust_table(rows: Sequence[RankedRow], robust: Robust, texts: MappingTexts,
 
 def named_robust_table(names: Sequence[str], robust: Robust) -> Table:
     """Return given mappings with the makespans that draws give them; ``names``: of each, by ``RobustRow.index``."""
-    table = _headed(_heads(robust))
+    table = _headed(robust_heads(robust))
     table.add_column("mapping", overflow="fold")
-    for place, row in enumerate(robust.rows):
-        table.add_row(*_cells(place, row, robust), names[row.index])
+    for row, cells in zip(robust.rows, robust_cells(robust), strict=True):
+        table.add_row(*cells, names[row.index])
     return table
 
 
-def _heads(robust: Robust) -> tuple[str, ...]:
+def robust_heads(robust: Robust) -> tuple[str, ...]:
+    """Return the heads of the columns that ``robust_cells`` fills."""
     return ("#", "estimated", by_text(robust.by), "95 % of draws", "first", "regret")
 
 
@@ -59,6 +59,11 @@ def rank_text(place: int, robust: Robust) -> str:
     head = robust.rows[place].tied
     followed = any(row.tied == place for row in robust.rows)
     return f"{head + 1}=" if head is not None else f"{place + 1}{'=' if followed else ''}"
+
+
+def robust_cells(robust: Robust) -> list[tuple[str, ...]]:
+    """Return of each mapping in words what the draws say of it."""
+    return [_cells(place, row, robust) for place, row in enumerate(robust.rows)]
 
 
 def _cells(place: int, row: RobustRow, robust: Robust) -> tuple[str, ...]:

@@ -275,7 +275,8 @@ def searched_words(again: SearchedAgain) -> str:
     """Return how the improvements were searched for, and what of it is no merit of theirs."""
     words = (
         f"{again.evaluations:,} mappings were estimated for the best, half as many for each improvement, from the best"
-        " known; no search is a proof"
+        f" known; searched for were the {len(again.improvements)} improvements that save most on one of the best; no"
+        " search is a proof"
     )
     better = sum(row.without is not None and row.without < again.makespan for row in again.improvements)
     if better:

@@ -128,6 +128,7 @@ def explore(found: Followed, topology: Topology, platform: Platform) -> dict[str
         "steps": [list(step) for step in found.steps],
         "unit": found.tick_unit,
         "same": found.same,
+        "running": found.running,
         "mapping": None if point is None else shown(mapping_text(point, topology, platform)),
     }
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dse.formats.study_file import StoredStudy, glimpse_study
+from dse.formats.study_file import StoredStudy, glimpse_study, is_written
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import TickUnit
 from dse.model.study import Evaluation
@@ -28,6 +28,7 @@ class Followed:
     """What a search has found so far. ``steps``: (number of evaluations, best makespan in ticks) at improvements.
 
     ``same``: it searches the problem of the page: trace, weights and platform are equal. ``point``: its best.
+    ``running``: it has not ended yet.
     """
 
     evaluations: int
@@ -36,6 +37,7 @@ class Followed:
     tick_unit: TickUnit
     point: DesignPoint | None
     same: bool
+    running: bool
 
 
 class Follower:
@@ -46,7 +48,8 @@ class Follower:
         self._identity = identity
         self._told = told
         self._end = threading.Event()
-        self._seen: tuple[int, int, int] | None = None
+        self._seen: tuple[int, int, int, bool] | None = None
+        """File, time of its last change, size, and whether a search was writing it."""
         self._thread = threading.Thread(target=self._run, name="dse-studio-follower", daemon=True)
         self._thread.start()
 
@@ -67,16 +70,17 @@ class Follower:
             found = self._path.stat()
         except OSError:
             return
-        now = (found.st_ino, found.st_mtime_ns, found.st_size)
+        running = is_written(self._path)
+        now = (found.st_ino, found.st_mtime_ns, found.st_size, running)
         if now == self._seen:
             return
         stored = glimpse_study(self._path)
         if stored is not None:
             self._seen = now
-            self._told(followed(stored, self._identity))
+            self._told(followed(stored, self._identity, running=running))
 
 
-def followed(stored: StoredStudy, identity: dict[str, str]) -> Followed:
+def followed(stored: StoredStudy, identity: dict[str, str], *, running: bool) -> Followed:
     """Return what a study says. ``identity``: what of its identity makes it one of the page's problem."""
     improvements = _improvements(stored.evaluations)
     best = improvements[-1][1] if improvements else None
@@ -87,6 +91,7 @@ def followed(stored: StoredStudy, identity: dict[str, str]) -> Followed:
         tick_unit="ps" if best is None else best.tick_unit,
         point=None if best is None else best.point,
         same=all(stored.identity.get(key) == value for key, value in identity.items()),
+        running=running,
     )
 
 

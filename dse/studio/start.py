@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from dse.base.errors import DseError, OptionError
+from dse.base.errors import OptionError
 from dse.flows.capacities import read_capacities, search_capacities
 from dse.flows.estimate import one_core
 from dse.flows.manifest import platform_digest, weights_digest
@@ -19,7 +19,7 @@ from dse.flows.search.store import STORE_NAME
 from dse.flows.setting import Setting, load_setting
 from dse.flows.study_options import STUDY_FILE, read_study_options
 from dse.formats.mapping_text import mapping_text
-from dse.formats.study_file import read_study
+from dse.formats.study_file import glimpse_study
 from dse.model.design_point import DesignPoint
 from dse.studio import guard
 from dse.studio.assets import read_assets
@@ -105,14 +105,11 @@ def first_mapping(options: StudioOptions, folder: Path, setting: Setting) -> Des
 
 def _best_known(store: Path, setting: Setting) -> DesignPoint | None:
     """Return the best point of the study in the folder, None where there is none of this problem."""
-    if not store.is_file():
+    stored = glimpse_study(store)  # past the lock of a search that is writing it
+    if stored is None or stored.identity.get("trace") != setting.trace.digest:
         return None
-    with suppress(DseError):  # a search may be writing it: then the page begins elsewhere
-        stored = read_study(store)
-        if stored.identity.get("trace") == setting.trace.digest:
-            alive = [e for e in stored.evaluations if not e.deadlock and not e.cut]
-            return min(alive, key=lambda e: (e.makespan, e.ordinal)).point if alive else None
-    return None
+    alive = [e for e in stored.evaluations if not e.deadlock and not e.cut]
+    return min(alive, key=lambda e: (e.makespan, e.ordinal)).point if alive else None
 
 
 def identity_of(setting: Setting) -> Mapping[str, str]:

@@ -1,5 +1,6 @@
 """Reports to open: networks of any size with made-up times, so that nothing is simulated."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from dse.model.platform import Platform, Unit
 from dse.model.steps import FiringSteps
 from dse.model.study import Evaluation, Front, FrontPoint, LowerBound, ObjectiveAxis, Study
 from dse.model.trace import Topology, Trace, TraceAction, TraceActor, TraceBuffer, make_trace
-from dse.report.html import ReportInputs, report_page
+from dse.model.uncertainty import Robust, RobustRow
+from dse.report.html import PAGE_BYTES, ReportInputs, report_page
 from dse.report.page.document import mapping_view
 from dse.report.ranking import ranked_rows
 from dse.report.why import reasons_of
@@ -128,10 +130,10 @@ def path_through(given: Estimate) -> Segments:
     )
 
 
-def write_report(
-    path: Path, topology: Topology, *, firings: int, mappings: int = 3, partitions: int = 4, front: bool = False
-) -> Path:
-    """Write the report of a network whose actors fire ``firings`` times in all."""
+def report_inputs(
+    topology: Topology, *, firings: int, mappings: int = 3, partitions: int = 4, front: bool = False
+) -> ReportInputs:
+    """Return what the report of a network shows whose actors fire ``firings`` times in all."""
     each = firings // len(topology.actors)
     trace = make_trace(topology, [np.arange(each) % 2 for _ in topology.actors])
     points = [spread(topology, partitions, turn) for turn in range(mappings)]
@@ -166,14 +168,41 @@ def write_report(
         for row, point, e in zip(rows, points, estimates, strict=True)
     )
     reasons = reasons_of(topology, points[0], estimates[0], study.lower_bounds)
-    page = report_page(
-        ReportInputs(
-            study=study, trace=trace, texts=texts, rows=rows, estimate=estimates[0], reasons=reasons, manifest=(),
-            views=views,
-        )
+    return ReportInputs(
+        study=study, trace=trace, texts=texts, rows=rows, estimate=estimates[0], reasons=reasons, manifest=(),
+        views=views,
     )  # fmt: skip
-    path.write_text(page, "utf-8")
+
+
+def write_report(
+    path: Path,
+    topology: Topology,
+    *,
+    firings: int,
+    mappings: int = 3,
+    partitions: int = 4,
+    front: bool = False,
+    robust: bool = False,
+    most_bytes: int = PAGE_BYTES,
+) -> Path:
+    """Write the report of a network whose actors fire ``firings`` times in all."""
+    inputs = report_inputs(topology, firings=firings, mappings=mappings, partitions=partitions, front=front)
+    if robust:
+        inputs = replace(inputs, robust=drawn_ranking(inputs))
+    path.write_text(report_page(inputs, most_bytes), "utf-8")
     return path
+
+
+def drawn_ranking(inputs: ReportInputs) -> Robust:
+    """Return a ranking in the order of the rows, of which the second is a tie with the first."""
+    rows = tuple(
+        RobustRow(
+            index=k, nominal=row.makespan, mean=row.makespan, low=0.9 * row.makespan, high=1.1 * row.makespan,
+            value=row.makespan, first=0.5 if k < 2 else 0.0, regret=float(k), tied=0 if k == 1 else None,
+        )
+        for k, row in enumerate(inputs.rows)
+    )  # fmt: skip
+    return Robust(rows=rows, by=0.9, draws=100, seed=1, unit="ps", sources=("3 nominal costs: 20 % each",))
 
 
 def _front(ranking: tuple[Evaluation, ...]) -> Front:

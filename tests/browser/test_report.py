@@ -191,11 +191,14 @@ def test_a_screen_reader_hears_names(small: Path, open_page: Opened) -> None:
         assert unnamed == [], f"a {role} has no name"
 
 
-@pytest.mark.parametrize(("n_actors", "width"), [(11, 1240), (42, 1240), (110, 1240), (110, 390)])
-def test_networks_stay_readable(n_actors: int, width: int, open_page: Opened, tmp_path: Path) -> None:
-    page = open_page(
-        write_report(tmp_path / "r.html", network(n_actors), firings=10 * n_actors, mappings=1), width=width
+@pytest.mark.parametrize(
+    ("n_actors", "partitions", "width"), [(11, 4, 1240), (42, 20, 1240), (110, 8, 1240), (110, 32, 390)]
+)
+def test_networks_stay_readable(n_actors: int, partitions: int, width: int, open_page: Opened, tmp_path: Path) -> None:
+    report = write_report(
+        tmp_path / "r.html", network(n_actors), firings=10 * n_actors, mappings=1, partitions=partitions
     )
+    page = open_page(report, width=width)
     boxes = page.evaluate(
         "[...document.querySelectorAll('.actor')].map(e => {"
         " const of = (x) => e.querySelector(x).getBoundingClientRect(), r = of('rect'), t = of('text');"
@@ -209,6 +212,16 @@ def test_networks_stay_readable(n_actors: int, width: int, open_page: Opened, tm
         for other in boxes[k + 1 :]:
             assert left >= other[2] or right <= other[0] or top >= other[3] or bottom <= other[1], "boxes lie apart"
     assert page.evaluate("document.documentElement.scrollWidth") <= width, "the page does not scroll sideways"
+    looks = page.evaluate(
+        "[...document.querySelectorAll('.actor')].map(e => [e.getAttribute('aria-label').split(' on ')[1],"
+        " e.style.getPropertyValue('--fill') + e.querySelector('.round').style.fill])"
+    )
+    assert len({look for _, look in looks}) == len({name for name, _ in looks}) == partitions, "each has its look"
+    assert len({tuple(pair) for pair in looks}) == partitions
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    sheets = page.evaluate("[...document.querySelectorAll('.gantt-pages canvas')].map(e => [e.width, e.height])")
+    assert sum(height / 2 - 22 for _, height in sheets) == 22 * (n_actors + partitions), "all lanes are on paper"
+    assert all(height <= 1.2 * wide for wide, height in sheets), "no sheet is higher than a page"
 
 
 def test_a_million_firings(open_page: Opened, tmp_path: Path) -> None:
@@ -223,6 +236,17 @@ def test_a_million_firings(open_page: Opened, tmp_path: Path) -> None:
     page.get_by_role("button", name="show the selected firing").click()
     start, end = shown_time(page)
     assert 0 < end - start < 6000
+
+
+def test_a_page_that_would_be_too_large_says_what_it_leaves_out(small: Path, open_page: Opened, tmp_path: Path) -> None:
+    most = small.stat().st_size - 100
+    page = open_page(write_report(tmp_path / "r.html", network(11), firings=2_200, front=True, most_bytes=most))
+    left_out = page.locator("#left-out").inner_text()
+    assert left_out.startswith("The timeline and critical path of the last of them are left out: the page would be")
+    page.get_by_label("mapping", exact=True).select_option("2")
+    page.wait_for_selector("html[data-ready='#3']", state="attached")
+    assert page.get_by_text("This page does not hold the firings of this mapping.").is_visible()
+    assert page.locator(".actor").count() == 11
 
 
 def test_hostile_names_are_text(open_page: Opened, tmp_path: Path) -> None:

@@ -11,13 +11,17 @@ from typing import Any
 
 import pytest
 
+from dse.estimate.engine import make_engine
 from dse.flows.options import ProblemOptions
 from dse.flows.program import GivenProgram
-from dse.flows.setting import AtHand, load_setting
+from dse.flows.setting import AtHand, Setting, load_setting
+from dse.formats.mapping_text import read_mapping_text
+from dse.formats.study_file import create_study
 from dse.model.platform import Platform, Unit
+from dse.model.study import Evaluation
 from dse.model.trace import Topology, Trace, TraceAction, TraceActor, TraceBuffer, make_trace
 from dse.model.weights import Cost, WeightTable
-from dse.studio.start import Opened, StudioOptions, serve_setting
+from dse.studio.start import Opened, StudioOptions, identity_of, serve_setting
 from tests.property.hostile_names import ANYWHERE, HOSTILE
 
 PLAIN = ("read", "filter", "scale", "write")
@@ -49,6 +53,7 @@ class Served:
 
     address: str
     folder: Path
+    setting: Setting
     open: Callable[..., Any]
 
 
@@ -113,7 +118,7 @@ def serve(browser: Any, tmp_path: Path) -> Iterator[Callable[[tuple[str, ...]], 
             page.goto(address)
             return page
 
-        return Served(found[0].address, tmp_path, open_page)
+        return Served(found[0].address, tmp_path, setting, open_page)
 
     yield serving
     for context in contexts:
@@ -235,6 +240,47 @@ def test_a_search_is_followed_and_taken(serve: Callable[..., Served]) -> None:
     page.click("#save")
     page.wait_for_selector("#saved:not(:empty)")
     assert (served.folder / "studio-01.xcf").is_file()
+
+
+def test_the_search_of_another_process_is_followed_and_taken(serve: Callable[..., Served]) -> None:
+    served = serve()
+    page, setting = served.open(), served.setting
+    before = shown(page, 0)
+    best = read_mapping_text("P0:read P1:filter P2:scale P3:write", setting.trace.topology, setting.platform)
+    found = make_engine("reference", setting.problem).estimate(best)
+    store = create_study(served.folder / "study.sqlite", setting.trace.topology, identity_of(setting), {})
+    store.add(
+        Evaluation.of(
+            ordinal=0, point=best, digest=best.digest(), makespan=found.makespan, tick_unit=found.tick_unit,
+            deadlock=False, partitions=found.partitions, seconds=0.0,
+        )
+    )  # fmt: skip
+    store.finish()
+    page.wait_for_selector('#explore-said[data-state="ended"]')
+    assert "has ended: 1 mapping, the best takes" in page.inner_text("#explore-said")
+    page.click("#take-explore")
+    after = shown(page, 1)
+    assert after != before
+    assert after in page.inner_text("#explore-said")
+
+
+def test_110_actors(serve: Callable[..., Served]) -> None:
+    page = serve(tuple(f"actor{k}" for k in range(110))).open()
+    before = shown(page, 0)
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('.actor rect:not(.round)')].map(e => e.getBoundingClientRect())"
+        ".map(r => [r.left, r.top, r.right, r.bottom])"
+    )
+    assert len(boxes) == 110
+    for k, (left, top, right, bottom) in enumerate(boxes):
+        assert 0 <= left < right <= 1240
+        for other in boxes[k + 1 :]:
+            assert left >= other[2] or right <= other[0] or top >= other[3] or bottom <= other[1], "boxes lie apart"
+    drag(page, 20, page.locator(".chip.new"))
+    assert shown(page, 1) != before
+    drag(page, 21, page.locator('[data-actor="20"]'))
+    shown(page, 2)
+    assert page.locator(".actor[aria-label$='on P1']").count() == 2
 
 
 def test_without_the_token_nothing_is_shown(serve: Callable[..., Served]) -> None:

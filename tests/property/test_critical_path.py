@@ -5,11 +5,14 @@ import random
 from collections import Counter
 
 import numpy as np
+import pytest
 
 from dse.analyse.critical_path import critical_path, path_of_record, slack_of_record
 from dse.base.errors import DseError
+from dse.estimate.compiled import walk
 from dse.estimate.compiled.engine import CompiledEngine
 from dse.estimate.compiled.record import RunRecord
+from dse.estimate.compiled.walk import RecordWalk
 from dse.model.critical_path import Cause, CriticalPath, SegmentKind, Segments
 from tests.golden.turnus_cases import FOLDER, read_case
 from tests.property.estimation_cases import Case, Shape, random_case
@@ -150,6 +153,15 @@ def test_path_of_an_estimate_is_that_of_its_record() -> None:
     path = critical_path(case.problem, case.point, estimate)
     assert (path.segments.start == path_of_record(record).segments.start).all()
     assert (path.makespan, path.tick_unit) == (estimate.makespan, estimate.tick_unit)
+
+
+def test_a_path_with_more_segments_than_there_is_room_for_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = any_case(4)
+    _, record = CompiledEngine(case.problem).record(case.point)
+    rows = RecordWalk(record).segments()
+    monkeypatch.setattr(walk, "ROOM", 4)
+    assert len(rows) > walk.ROOM
+    assert (RecordWalk(record).segments() == rows).all()
 
 
 def test_what_is_on_a_path_has_no_slack_and_nothing_has_less() -> None:

@@ -1,7 +1,6 @@
 """Engines make the same of drawn costs, and the same as of tables with these costs."""
 
 import random
-from dataclasses import replace
 
 import numpy as np
 
@@ -28,6 +27,10 @@ def drawn(rng: np.random.Generator, tables: ProblemTables) -> DrawnCosts:
         compute=compute,
         block_ticks=scaled(tables.block_ticks),
         deviations=np.abs(tables.deviations),
+        first_scheduling=scaled(tables.first_scheduling) if rng.random() < 0.7 else None,
+        pair_scheduling=scaled(tables.pair_scheduling) if rng.random() < 0.7 else None,
+        reads=scaled(tables.reads.ticks) if rng.random() < 0.7 else None,
+        writes=scaled(tables.writes.ticks) if rng.random() < 0.7 else None,
     )
 
 
@@ -42,10 +45,7 @@ def test_drawn_costs_are_those_of_tables_and_engines_agree() -> None:
         found = compiled.drawn(case.point, costs)
         assert found.tolist() == reference.drawn(case.point, costs).tolist(), f"seed {seed}"
         for n, makespan in enumerate(found.tolist()):
-            changed = replace(
-                tables, compute=costs.compute[n], block_ticks=costs.block_ticks[n], deviations=costs.deviations
-            )
-            estimate = compiled.with_tables(changed).estimates([case.point])[0]
+            estimate = compiled.with_tables(costs.put_into(tables, n)).estimates([case.point])[0]
             assert makespan == (-1 if estimate.deadlock is not None else estimate.makespan), f"seed {seed}"
         deadlocks += int((found < 0).sum())
         assert (

@@ -260,5 +260,12 @@ def draw_costs(packed: Packed, encoded: EncodedPoint, costs: DrawnCosts, memorie
     row_of = np.empty(len(encoded.members), dtype=np.int64)
     row_of[encoded.members] = np.repeat(encoded.parts[:, PART_ROW], encoded.parts[:, PART_ACTORS])
     columns = np.arange(len(packed.action_actor))
-    memories[:, packed.actions.address(columns) + at.COMPUTE] = costs.compute[:, row_of[packed.action_actor], columns]
+    words, rows = packed.actions.address(columns), row_of[packed.action_actor]
+    memories[:, words + at.COMPUTE] = costs.compute[:, rows, columns]
     memories[:, packed.blocks.first : packed.blocks.end] = costs.block_ticks
+    if costs.first_scheduling is not None:
+        memories[:, words + at.SCHED_FIRST] = costs.first_scheduling[:, rows, columns]
+    regions = (packed.pairs, packed.read_costs, packed.write_costs)
+    for region, ticks in zip(regions, (costs.pair_scheduling, costs.reads, costs.writes), strict=True):
+        if ticks is not None:
+            memories[:, region.first : region.end] = ticks.reshape(len(memories), -1)

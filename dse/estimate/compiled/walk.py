@@ -15,6 +15,11 @@ from dse.estimate.compiled.record import RunRecord
 from dse.estimate.problem.prepare import cores_of, link_servers
 from dse.estimate.problem.tables import IntArray, TransferTable
 
+ROOM = 1 << 20
+"""So many segments are made room for at first; a path that has more is walked twice."""
+_PARTS = 6
+"""A firing on a path has about so many segments at most: its four steps, tokens or room on the way, a link."""
+
 
 class RecordWalk:
     """Goes over one record; makes an array of about 100 bytes a firing."""
@@ -30,7 +35,7 @@ class RecordWalk:
         if not len(self._by_order):
             return np.zeros((0, kernel.SEGMENT_FIELDS), dtype=np.int64)
         pos, look = self._last_event()
-        room = 1 << 14
+        room = min(ROOM, _PARTS * len(self._by_order))  # what is not written to takes no memory
         while True:
             out = np.empty((room, kernel.SEGMENT_FIELDS), dtype=np.int64)
             n = kernel.walk(self._memory, pos, look, out)

@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -45,9 +44,8 @@ class ReferenceEngine:
     def drawn(self, point: DesignPoint, costs: DrawnCosts) -> IntArray:
         """Return the makespan under each set of costs (see ``Engine``)."""
         found = np.full(len(costs.compute), -1, dtype=np.int64)
-        for n, (compute, blocks) in enumerate(zip(costs.compute, costs.block_ticks, strict=True)):
-            tables = replace(self._tables, compute=compute, block_ticks=blocks, deviations=costs.deviations)
-            estimate = self.with_tables(tables)._estimated(point, None)
+        for n in range(len(found)):
+            estimate = self.with_tables(costs.put_into(self._tables, n))._estimated(point, None)
             found[n] = -1 if estimate.deadlock is not None else estimate.makespan
         return found
 

@@ -29,7 +29,7 @@ from dse.report.timeline.protobuf import (
 )
 from dse.report.timeline.slices import ActorSlices, Numbers
 from dse.report.timeline.timeline import Timeline
-from dse.report.timeline.windows import Flows, Levels, Slices, Window, slice_names, windows
+from dse.report.timeline.windows import PHASES, Flows, Levels, Slices, Window, slice_names, windows
 
 _PACKET = 1
 _TIMESTAMP, _SEQUENCE, _TRACK_EVENT, _INTERNED, _FLAGS, _DESCRIPTOR = 8, 10, 11, 12, 13, 60
@@ -42,8 +42,8 @@ _ANNOTATION, _TYPE, _NAME_IID, _TRACK, _COUNTER_VALUE, _FLOW_IDS, _LAST_FLOW_IDS
 _BEGIN, _END, _COUNTER_EVENT = 1, 2, 4
 _EVENT_NAMES, _ANNOTATION_NAMES, _ANNOTATION_TEXTS = 2, 3, 29
 _ANNOTATION_NAME, _ANNOTATION_NUMBER, _ANNOTATION_TEXT = 1, 3, 17
-_ANNOTATIONS = ("firing", "firings", "because")
-_FIRING, _FIRINGS, _BECAUSE = (iid for iid, _ in enumerate(_ANNOTATIONS, start=1))
+_ANNOTATIONS = ("firing", "firings", "because", *(f"{phase} ns" for phase in PHASES))
+_FIRING, _FIRINGS, _BECAUSE, *_TIMES = (iid for iid, _ in enumerate(_ANNOTATIONS, start=1))
 _TYPE_BEGIN, _TYPE_END, _TYPE_COUNTER = (number(_TYPE, kind) for kind in (_BEGIN, _END, _COUNTER_EVENT))
 _FIXED64 = 1
 _FIRST_PROCESS = 10_000
@@ -156,7 +156,9 @@ class _Writer:
         """Return what the begin of a slice tells: its name, which firing it is, and how many where that differs."""
         count = [_annotation(_FIRINGS, _ANNOTATION_NUMBER, slices.firings)] if self._has_blocks else []
         firing = _annotation(_FIRING, _ANNOTATION_NUMBER, slices.firing)
-        return [varint(_NAME_IID << 3), column(slices.name + 1), firing, *count]
+        pairs = zip(_TIMES, slices.phases, strict=False)  # none where they are not known
+        times = [_annotation(phase, _ANNOTATION_NUMBER, ns) for phase, ns in pairs]
+        return [varint(_NAME_IID << 3), column(slices.name + 1), firing, *count, *times]
 
     def _flows(self, flows: Flows) -> Bytes2:
         """Return one field for each end of a flow. A flow ends where it is told for the second time."""

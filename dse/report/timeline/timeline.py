@@ -19,6 +19,7 @@ class ActorTimes:
 
     ``taken``: when the tokens of its inputs have left the FIFOs; ``given``: when those of its outputs take their room.
     ``core``: int32, shape (n_made,), an index into the cores of the timeline. Firings of a SIMD block have equal times.
+    ``phases``: when scheduling, reading and processing were over, three arrays; what is left is writing. None: unknown.
     """
 
     start: Ticks
@@ -26,6 +27,7 @@ class ActorTimes:
     taken: Ticks
     given: Ticks
     core: NDArray[np.int32]
+    phases: tuple[Ticks, Ticks, Ticks] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,3 +63,8 @@ class Timeline:
     cores: tuple[str, ...]
     ticks_per_ns: int
     path: Segments | None = None
+
+    @property
+    def has_phases(self) -> bool:
+        """Whether it is known of all firings what their time went into."""
+        return all(times.phases is not None for times in self.times)

@@ -13,13 +13,14 @@ import numpy as np
 from dse.base.escaping import shown
 from dse.report.timeline.slices import Numbers
 from dse.report.timeline.timeline import Timeline
-from dse.report.timeline.windows import Flows, Levels, Slices, Window, slice_names, windows
+from dse.report.timeline.windows import PHASES, Flows, Levels, Slices, Window, slice_names, windows
 
-_SLICE = ',\n{"ph":"X","pid":%d,"tid":%d,"ts":%d.%03d,"dur":%d.%03d,"name":%s,"args":{"firing":%d,"firings":%d}}'
+_SLICE = ',\n{"ph":"X","pid":%d,"tid":%d,"ts":%d.%03d,"dur":%d.%03d,"name":%s,"args":{"firing":%d,"firings":%d%s}}'
+_TIMES = "".join(f',"{phase} ns":%d' for phase in PHASES)
 _FLOW = ',\n{"ph":%s,"pid":%d,"tid":%d,"ts":%d.%03d,"id":%d,"cat":"tokens","name":%s}'
 _LEVEL = ',\n{"ph":"C","pid":%d,"tid":%d,"ts":%d.%03d,"name":%s,"args":{"tokens":%d}}'
 _SEGMENT = ',\n{"ph":"X","pid":%d,"tid":%d,"ts":%d.%03d,"dur":%d.%03d,"name":%s,"args":{"firing":%d,"because":%s}}'
-_PHASES = ('"s"', '"f","bp":"e"')
+_SIDES = ('"s"', '"f","bp":"e"')
 """Of the end of a flow that tokens leave from, and of the one that they come to."""
 _FLOW_BITS = 44
 """Of the numbers of flows, so many bits are for those of one timeline."""
@@ -80,13 +81,15 @@ class _Writer:
         """Write each slice and its ends of flows behind it: readers take them to belong to the slice written last."""
         columns = (*self._place(slices.core), *_us(slices.start), *_us(slices.end - slices.start))
         names = _named_by(self._names, slices.name)
-        texts = _events(_SLICE, *columns, names, slices.firing.tolist(), slices.firings.tolist())
-        phases = np.where(flows.leaves, 0, 1).tolist()
+        phases = zip(*(phase.tolist() for phase in slices.phases), strict=True)
+        times = [_TIMES % of for of in phases] if slices.phases else [""] * len(names)
+        texts = _events(_SLICE, *columns, names, slices.firing.tolist(), slices.firings.tolist(), times)
+        sides = np.where(flows.leaves, 0, 1).tolist()
         at = flows.slice
         where = (*self._place(slices.core[at]), *_us(slices.start[at]))
         own = (flows.flow + (self._process << _FLOW_BITS)).tolist()
         names = _named_by(self._fifos, flows.buffer)
-        texts += _events(_FLOW, [_PHASES[phase] for phase in phases], *where, own, names)
+        texts += _events(_FLOW, [_SIDES[side] for side in sides], *where, own, names)
         order = np.argsort(np.concatenate([np.arange(len(slices.start)), at]), kind="stable")
         self._write([texts[k] for k in order.tolist()])
 

@@ -27,6 +27,7 @@ class Slices:
     """Slices in the order of a file; all arrays of shape (n,), times in ns.
 
     ``name``: an index into ``slice_names``; ``firing``: of the first one in the actor's trace; ``firings``: how many.
+    ``phases``: how long each of ``PHASES`` took, in ns; they add up to the slice. Empty where that is not known.
     """
 
     start: Numbers
@@ -35,6 +36,11 @@ class Slices:
     name: Numbers
     firing: Numbers
     firings: Numbers
+    phases: tuple[Numbers, ...] = ()
+
+
+PHASES = ("scheduling", "reading", "processing", "writing")
+"""What the time of a firing goes into, one after the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -111,7 +117,9 @@ class _Cutter:
         """Return the next window, up to a tick."""
         counts = [slices.before(end) - at for slices, at in zip(self._slices, self._at, strict=True)]
         parts = [self._part(actor, count) for actor, count in enumerate(counts)]
-        start, ends, core, name, firing, firings = (np.concatenate(column) for column in zip(*parts, strict=True))
+        start, ends, core, name, firing, firings, *inner = (
+            np.concatenate(column) for column in zip(*parts, strict=True)
+        )
         order = np.lexsort((np.repeat(self._ranks, counts), ends, start))
         ns = self._timeline.ticks_per_ns
         slices = Slices(
@@ -121,6 +129,7 @@ class _Cutter:
             name=name[order],
             firing=firing[order],
             firings=firings[order],
+            phases=_phases([edge[order] // ns for edge in (start, *inner, ends)]) if inner else (),
         )
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
@@ -131,12 +140,17 @@ class _Cutter:
         return window
 
     def _part(self, actor: int, count: int) -> tuple[Numbers, ...]:
-        """Return the columns of the next slices of an actor: start, end, core, name, firing, number of firings."""
+        """Return the columns of the next slices of an actor: start, end, core, name, firing, number of firings.
+
+        Behind them stand the ends of their phases, but the last one, where these are known of all actors.
+        """
         times, ids, begin = self._timeline.times[actor], self._timeline.firings[actor], self._at[actor]
         firsts = self._slices[actor].first(begin, begin + count)
         at = firsts[:-1]
         names = ids[at].astype(np.int64) + self._first_name[actor]
-        return times.start[at], times.end[at], times.core[at].astype(np.int64), names, at, np.diff(firsts)
+        inner = (times.phases or ()) if self._timeline.has_phases else ()
+        columns = (times.start[at], times.end[at], times.core[at].astype(np.int64), names, at, np.diff(firsts))
+        return (*columns, *(edge[at] for edge in inner))
 
     def _flows(self, counts: list[int], place: Numbers) -> Flows:
         """Return the ends of flows at the next slices; ``place``: where they are, those of actor after actor."""
@@ -170,6 +184,11 @@ class _Cutter:
         if path is not None:
             self._path = int(np.searchsorted(path.start, end, side="left"))
         return first, self._path
+
+
+def _phases(edges: list[Numbers]) -> tuple[Numbers, ...]:
+    """Return how long phases take; ``edges``: when the first one begins, and when each ends."""
+    return tuple(np.diff(np.stack(edges), axis=0))
 
 
 def _ranks(topology: Topology) -> list[int]:

@@ -23,8 +23,10 @@ export function axisText(ticks, step, unit) {
   return `${(ticks / size).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })} ${name}`;
 }
 
+const COUNTS = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+
 export function countText(count) {
-  return Number(count).toLocaleString("en", { maximumFractionDigits: 0 });
+  return COUNTS.format(Number(count));
 }
 
 /** Return a share of a whole in per cent, nothing for none. */

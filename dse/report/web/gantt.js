@@ -10,6 +10,9 @@ import { isPrinting, onPalette } from "./palette.js";
 const KEYS = "arrows go from firing to firing and from lane to lane, plus and minus zoom, Enter shows one firing, "
   + "Home the whole run, Shift and arrows move, w goes to the next long wait";
 
+const SHEET = 1.2; // the height of a page of paper in its widths, with room for a heading
+const SHARP = 2; // paper has smaller dots than a screen
+
 /**
  * Draw the timeline of mappings of a network. Options: `onZoom(from, to)` where the shown time changes, `onSelect(actor,
  * firing)`. Returns {show(view), zoom(from, to), select(actor, firing), within(ticks), view(),
@@ -23,12 +26,13 @@ export function ganttView(element, network, options = {}) {
   const waits = html("select", { "aria-label": "go to a long wait", onchange: () => toWait(Number(waits.value)) });
   const pathBox = html("input", { type: "checkbox", checked: true, onchange: request });
   const pathLabel = html("label", {}, pathBox, " critical path");
+  const pages = html("div", { class: "gantt-pages", "aria-hidden": "true" });
   const said = html("p", { class: "said", role: "status" }), left_out = html("p", { class: "note" });
   const button = (text, title, action) => html("button", { type: "button", title, "aria-label": title, onclick: action }, text);
   replace(element, html("div", { class: "tools" }, search, found,
     button("\u2212", "zoom out", () => zoomBy(2)), button("+", "zoom in", () => zoomBy(0.5)),
     button("whole run", "show the whole run", whole), button("one firing", "show the selected firing", toFiring), waits, pathLabel),
-  scroller, said, left_out);
+  scroller, pages, said, left_out);
 
   const context = canvas.getContext("2d");
   let view = null, lanes = [], from = 0, to = 1, selected = null, lane = 0, wanted = null, asked = false, width = 300, height = 100, extent = 0;
@@ -49,7 +53,8 @@ export function ganttView(element, network, options = {}) {
     if (!timeline) return;
     const content = AXIS + lanes.length * LANE + 4, scale = devicePixelRatio || 1;
     width = Math.max(280, scroller.clientWidth);
-    height = isPrinting() ? content : Math.min(content, Math.max(240, Math.round(innerHeight * 0.7)));
+    replace(pages, ...(isPrinting() ? sheets() : []));
+    height = Math.min(content, Math.max(240, Math.round(innerHeight * 0.7)));
     scroller.style.setProperty("max-height", `${height}px`);
     space.style.setProperty("height", `${content}px`);
     if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
@@ -58,10 +63,25 @@ export function ganttView(element, network, options = {}) {
       canvas.style.setProperty("width", `${width}px`);
       canvas.style.setProperty("height", `${height}px`);
     }
-    context.setTransform(scale, 0, 0, scale, 0, 0);
+    paintOn(context, scale, height, scroller.scrollTop);
+  }
+
+  function paintOn(on, scale, high, top) {
+    on.setTransform(scale, 0, 0, scale, 0, 0);
     paint({
-      context, width, height, left: leftOf(), lanes, top: scroller.scrollTop, network, view, from, to, selected,
+      context: on, width, height: high, left: leftOf(), lanes, top, network, view, from, to, selected,
       search: wanted, path: pathBox.checked ? view.path : null,
+    });
+  }
+
+  /** Return all lanes on canvases that each fit a page of paper: it does not scroll, and no canvas is cut in two. */
+  function sheets() {
+    const each = Math.max(1, Math.floor((width * SHEET - AXIS) / LANE));
+    return Array.from({ length: Math.ceil(lanes.length / each) }, (_, number) => {
+      const high = AXIS + Math.min(each, lanes.length - number * each) * LANE;
+      const sheet = html("canvas", { width: SHARP * width, height: SHARP * high });
+      paintOn(sheet.getContext("2d"), SHARP, high, number * each * LANE);
+      return sheet;
     });
   }
 

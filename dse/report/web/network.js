@@ -3,8 +3,11 @@
 import { html, replace, svg } from "./dom.js";
 import { countText, shareText } from "./format.js";
 import { layoutNetwork, shortName } from "./network_layout.js";
-import { onPartitionVariable, partitionVariable } from "./palette.js";
+import { MOST_ROUNDS, onPartitionVariable, partitionRound, partitionVariable } from "./palette.js";
+import { partitionSwatch } from "./tables.js";
 
+const STRIPES = ["M1,0 v5", "M0,1 h5", "M-1,1 l2,-2 M0,5 l5,-5 M4,6 l2,-2"]; // of the strip below a box, as .swatch has them
+const STRIP = 6;
 let pictures = 0;
 
 /**
@@ -45,7 +48,9 @@ export function networkView(element, network, options = {}) {
     return svg("defs", {}, svg("marker", {
       id: `arrow-${number}`, viewBox: "0 0 7 7", refX: 7, refY: 3.5, markerWidth: 7, markerHeight: 7,
       orient: "auto", markerUnits: "userSpaceOnUse",
-    }, head));
+    }, head), ...STRIPES.map((d, k) => svg("pattern", {
+      id: `round-${k + 1}-${number}`, width: 5, height: 5, patternUnits: "userSpaceOnUse",
+    }, svg("path", { d, class: "stripe" }))));
   }
 
   function drawLine(line, share) {
@@ -66,6 +71,7 @@ export function networkView(element, network, options = {}) {
       onpointerenter: () => tell(actor),
     },
     svg("rect", { width: wide, height, rx: 5 }),
+    svg("rect", { class: "round", x: 3, y: height - STRIP, width: wide - 6, height: STRIP - 1, fill: "none" }),
     svg("text", { x: wide / 2, y: height / 2 + 4.2, "text-anchor": "middle" }, shortName(name)),
     svg("title", {}, name));
     if (options.onMove) dragging(box, actor);
@@ -78,6 +84,8 @@ export function networkView(element, network, options = {}) {
       const p = view.owner[actor];
       box.style.setProperty("--fill", partitionVariable(p));
       box.style.setProperty("--on", onPartitionVariable(p));
+      const round = Math.min(MOST_ROUNDS, partitionRound(p));
+      box.querySelector(".round").style.setProperty("fill", round ? `url(#round-${round}-${number})` : "none");
       box.setAttribute("aria-label", `${network.actors[actor].name} on ${view.partitions[p].name}`);
       box.classList.toggle("selected", actor === selected);
     });
@@ -94,10 +102,11 @@ export function networkView(element, network, options = {}) {
       const count = view.owner.filter((of) => of === index).length;
       const busy = p.times.slice(0, 5).reduce((a, b) => a + b, 0), whole = p.times.reduce((a, b) => a + b, 0);
       return html("li", { class: "chip", "data-partition": index },
-        html("span", { class: "swatch", style: { background: partitionVariable(index) } }),
+        partitionSwatch(index),
         html("b", {}, p.name),
         ` ${p.unit}${p.cores > 1 ? `, ${p.cores} cores` : ""}, ${count} ${count === 1 ? "actor" : "actors"}, ${shareText(busy, whole) || "0 %"} busy`);
-    }), html("li", { class: "key" }, html("span", { class: "dashes" }), "FIFO between partitions"));
+    }), html("li", { class: "key" }, html("span", { class: "dashes" }), "FIFO between partitions"),
+    partitionRound(view.partitions.length - 1) > MOST_ROUNDS ? html("li", { class: "key" }, "colours repeat: the name of an actor's partition stands below when you point at it") : null);
   }
 
   function tell(actor) {

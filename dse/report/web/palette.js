@@ -78,6 +78,14 @@ export function partitionVariable(index) {
   return `var(--partition-${index % PALETTES.light.partitions.length})`;
 }
 
+/** Colours repeat: return how often that of a partition was there before. Up to 3 there is a pattern of stripes for it. */
+export function partitionRound(index) {
+  return Math.floor(index / PALETTES.light.partitions.length);
+}
+
+/** Patterns that tell rounds of colours apart. */
+export const MOST_ROUNDS = 3;
+
 export function onPartitionVariable(index) {
   return `var(--on-partition-${index % PALETTES.light.partitions.length})`;
 }

@@ -35,6 +35,17 @@ function side(number, network, onZoom) {
   };
 }
 
+/** Say what the page does not hold, so that it is no larger than it may be. */
+function leftOutText({ mappings, rows, leftOut }) {
+  const said = [];
+  if (rows > mappings.length) said.push(`The first ${mappings.length} of ${rows} ranked mappings can be chosen.`);
+  if (leftOut) {
+    const which = leftOut === mappings.length ? "these mappings" : leftOut === 1 ? "the last of them" : `the last ${leftOut} of them`;
+    said.push(`The timeline and critical path of ${which} are left out: the page would be too large with them.`);
+  }
+  return said.join(" ");
+}
+
 function start(page) {
   const { network, mappings } = page, read = mappings.map(() => null), sides = [];
   const viewOf = (k) => (read[k] ??= readView(mappings[k]));
@@ -44,6 +55,7 @@ function start(page) {
   const compared = html("select", { id: "compared", onchange: update }, ...options("no other"));
   const mappingText = html("p", { class: "note mapping", "aria-live": "polite" });
 
+  const leftOut = leftOutText(page);
   let wasComparing = false;
 
   function zoomed(number, from, to) {
@@ -68,7 +80,7 @@ function start(page) {
     }
     if (other || wasComparing) for (const of of sides) of.gantt.within(other ? Math.max(one.makespan, other.makespan) : 0);
     wasComparing = Boolean(other);
-    replace(mappingText, page.rows > mappings.length ? html("span", {}, `The first ${mappings.length} of ${page.rows} ranked mappings can be chosen. `) : null, html("b", {}, one.label), ` ${one.mapping}`,
+    replace(mappingText, leftOut ? html("span", { id: "left-out" }, `${leftOut} `) : null, html("b", {}, one.label), ` ${one.mapping}`,
       ...(other ? [html("br"), html("b", {}, other.label), ` ${other.mapping} `, html("i", {}, `(${changeText(other.makespan, one.makespan)})`)] : []));
     document.documentElement.dataset.ready = `${one.label}${other ? ` ${other.label}` : ""}`;
   }

@@ -2,7 +2,7 @@
 
 import { html, replace, svg } from "./dom.js";
 import { changeText, countText, shareText, timeText, words } from "./format.js";
-import { partitionVariable } from "./palette.js";
+import { partitionRound, partitionVariable } from "./palette.js";
 
 const COUNT = 9;
 /** The names of the ticks in a row of an actor, in their order; behind them stands how often it fired. */
@@ -77,7 +77,12 @@ export function partitionTable(element, view) {
 }
 
 function named(name, partition) {
-  return html("span", { class: "named" }, html("span", { class: "swatch", style: { background: partitionVariable(partition) } }), name);
+  return html("span", { class: "named" }, partitionSwatch(partition), name);
+}
+
+/** A small field with the colour of a partition, and with the pattern that tells equal colours apart. */
+export function partitionSwatch(partition) {
+  return html("span", { class: "swatch", "data-round": partitionRound(partition), style: { "background-color": partitionVariable(partition) } });
 }
 
 /** Where the time of the actors went; `before`: another view to tell the change of the busy time from. */

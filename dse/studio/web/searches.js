@@ -25,8 +25,12 @@ export function searchPanel(element, say) {
   };
 }
 
+function mappings({ evaluations }) {
+  return `${countText(evaluations)} ${evaluations === 1 ? "mapping" : "mappings"}`;
+}
+
 function searchText(answer) {
-  const parts = [ENDS[answer.state] + (answer.message ? `: ${answer.message}` : ""), `${countText(answer.evaluations)} mappings in ${answer.seconds} s`];
+  const parts = [ENDS[answer.state] + (answer.message ? `: ${answer.message}` : ""), `${mappings(answer)} in ${answer.seconds} s`];
   if (answer.best !== null) {
     const change = answer.start === null ? "" : ` (${changeText(answer.best, answer.start)} against where it began)`;
     parts.push(`best so far ${timeText(answer.best, answer.unit)}${change}`);
@@ -45,7 +49,8 @@ export function explorePanel(element, say) {
     show(answer) {
       const best = answer.steps.at(-1);
       take.disabled = answer.mapping === null;
-      replace(said, `dse explore in this folder: ${countText(answer.evaluations)} mappings`
+      said.dataset.state = answer.running ? "searching" : "ended";
+      replace(said, `dse explore in this folder ${answer.running ? "is searching" : "has ended"}: ${mappings(answer)}`
         + (best ? `, the best takes ${timeText(best[1], answer.unit)}` : ", none completes yet")
         + (answer.same ? "" : "; it searches other inputs than this page has"));
     },

@@ -230,6 +230,17 @@ def test_a_search(small: dse.Program, tmp_path: Path) -> None:
     assert [m.digest for m in again.ranking] == [m.digest for m in x.ranking]
 
 
+def test_a_search_ranks_under_drawn_weights(small: dse.Program) -> None:
+    drawn = small.explore(budget=40, partitions=2, workers=1, robust=0.9, errors="50%", draws=64)
+    assert drawn.robust is not None
+    assert (drawn.robust.by, drawn.robust.draws) == (0.9, 64)
+    rows = [ranked.drawn for ranked in drawn.ranking[: len(drawn.robust.rows)]]
+    assert tuple(rows) == drawn.robust.rows
+    assert "90 % within" in str(drawn)
+    assert drawn.robust.sources[0] in drawn._repr_html_()
+    assert drawn.ranking[0].row()["first"] == drawn.robust.rows[0].first
+
+
 def test_a_search_of_two_objectives(small: dse.Program) -> None:
     x = small.explore(budget=40, objectives=["makespan", "partitions"], buffers=[64, 512], workers=1)
     assert x.front is not None

@@ -6,7 +6,9 @@ import hashlib
 import html
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -28,6 +30,7 @@ from dse.report.quantities import percent_text, time_text
 from dse.report.ranking import busiest_partition, ranked_rows, ranking_table, render, row_json
 from dse.report.svg import Bar, stacked_bars
 from dse.report.why import CORE_CATEGORIES, deadlock_lines, partition_table, reason_lines, reasons_of
+from tests.browser.reports import drawn_ranking, network, report_inputs
 from tests.unit.explore.random_problems import BOX, problem_of
 from tests.unit.explore.test_buffers import pipeline, spread
 
@@ -234,6 +237,39 @@ def test_the_page_allows_its_own_scripts_and_nothing_else(case: tuple[Problem, S
     assert rules.pop("script-src") == " ".join(f"'sha256-{text}'" for text in hashes)
     assert set(rules.values()) == {"'none'"}
     assert "default-src" in rules
+
+
+def test_a_page_is_no_larger_than_it_may_be_and_knows_what_it_leaves_out() -> None:
+    inputs = report_inputs(network(11), firings=1_100, mappings=3)
+    whole = report_page(inputs)
+
+    def document(most_bytes: int) -> dict[str, Any]:
+        page = report_page(inputs, most_bytes)
+        assert len(page.encode()) <= most_bytes
+        (data,) = re.findall(r'<script type="application/json" id="document">(.*?)</script>', page)
+        return dict(json.loads(data))
+
+    known = document(len(whole) + 200)
+    bare = len(json.dumps({**known["mappings"][0], "timeline": None, "path": None}, separators=(",", ":")))
+    timed = len(json.dumps(known["mappings"][0], separators=(",", ":"))) - bare
+    least = len(whole) - 3 * timed  # about; a timeline takes many times what is uncertain about it
+    for timelines, mappings, most in ((3, 3, len(whole) + 200), (2, 3, len(whole) - 1), (0, 3, least + timed // 2)):
+        found = document(most)
+        assert [view["timeline"] is not None for view in found["mappings"]] == [k < timelines for k in range(mappings)]
+        assert (found["rows"], found["leftOut"]) == (3, mappings - timelines)
+    found = document(least - bare)
+    assert [view["timeline"] for view in found["mappings"]] == [None] * len(found["mappings"])
+    assert 1 <= len(found["mappings"]) < found["rows"]
+
+
+def test_the_page_shows_ties_and_what_draws_say() -> None:
+    inputs = report_inputs(network(11), firings=110)
+    page = report_page(replace(inputs, robust=drawn_ranking(inputs)))
+    tables = re.findall(r"<tbody>(.*?)</tbody>", page)
+    for table in tables[:2]:  # the ranking, and what draws say of it
+        assert re.findall(r'<tr><td class="n">(.*?)</td>', table) == ["1=", "1=", "3"]
+    assert "90 % within" in page
+    assert "50 %" in tables[1]
 
 
 def test_stacked_bars_fill_their_length() -> None:

@@ -5,6 +5,7 @@ import random
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +61,11 @@ def times_of(estimate: Estimate, point: DesignPoint) -> tuple[ActorTimes, ...]:
         ]
         at = cores_of_firings(pairs, account.cores)
         for a, (start, end), core in zip(partition.actors, pairs, at, strict=True):
-            found[a] = ActorTimes(start=start, end=end, taken=end, given=start, core=core + np.int32(first))
+            scheduled, read, computed = (start + (end - start) * k // 5 for k in (1, 2, 3))
+            found[a] = ActorTimes(
+                start=start, end=end, taken=end, given=start, core=core + np.int32(first),
+                phases=(scheduled, read, computed),
+            )  # fmt: skip
         first += account.cores
     return tuple(found[a] for a in sorted(found))
 
@@ -77,6 +82,14 @@ def blocks_of(times: ActorTimes) -> list[tuple[int, int]]:
     return found
 
 
+def phases_of(times: ActorTimes, firing: int, ns: int) -> tuple[int, ...]:
+    """What the time of a firing goes into, in ns: nothing where that is not known."""
+    if times.phases is None:
+        return ()
+    edges = [int(edge[firing]) // ns for edge in (times.start, *times.phases, times.end)]
+    return tuple(end - begin for begin, end in pairwise(edges))
+
+
 def expected(timeline: Timeline) -> tuple[list[Slice], Counter[tuple[Slice, Slice]], dict[str, list[tuple[int, int]]]]:
     """Slices, flows and levels, by moving every single token."""
     topology, ns = timeline.topology, timeline.ticks_per_ns
@@ -87,7 +100,7 @@ def expected(timeline: Timeline) -> tuple[list[Slice], Counter[tuple[Slice, Slic
             action = topology.actors[a].actions[int(timeline.firings[a][first])].name
             at = Slice(
                 timeline.cores[int(times.core[first])], int(times.start[first]) // ns, int(times.end[first]) // ns,
-                f"{topology.actors[a].name}.{action}", first, count,
+                f"{topology.actors[a].name}.{action}", first, count, phases=phases_of(times, first, ns),
             )  # fmt: skip
             own.append((at, range(first, first + count)))
         slices.append(own)

@@ -10,6 +10,8 @@ from typing import Any
 
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as messages
 
+PHASES = ("scheduling", "reading", "processing", "writing")
+
 
 @dataclass(frozen=True, order=True)
 class Slice:
@@ -22,6 +24,14 @@ class Slice:
     firing: int
     firings: int = 1
     because: str = ""
+    phases: tuple[int, ...] = ()
+
+
+def _told(args: dict[str, Any]) -> dict[str, Any]:
+    """Return what a slice tells, with the lengths of its phases, in ns, in their order."""
+    phases = tuple(value for key, value in args.items() if key.endswith(" ns"))
+    assert [key for key in args if key.endswith(" ns")] in ([], [f"{phase} ns" for phase in PHASES])
+    return {**{key: value for key, value in args.items() if not key.endswith(" ns")}, "phases": phases}
 
 
 @dataclass
@@ -69,7 +79,7 @@ def read_json(data: bytes) -> list[Process]:
         process, start = processes[event["pid"]], round(event["ts"] * 1000)
         if event["ph"] == "X":
             found = Slice(
-                threads[event["tid"]], start, start + round(event["dur"] * 1000), event["name"], **event["args"]
+                threads[event["tid"]], start, start + round(event["dur"] * 1000), event["name"], **_told(event["args"])
             )
             assert event["tid"] not in latest or latest[event["tid"]].end <= start, "slices of a track overlap"
             latest[event["tid"]] = found
@@ -186,4 +196,4 @@ class _PacketReader:
             key = self._keys[sequence, note.name_iid]
             is_text = note.HasField("string_value_iid")
             told[key] = self._texts[sequence, note.string_value_iid] if is_text else note.uint_value
-        return told
+        return _told(told)

@@ -2,6 +2,8 @@
 
 import base64
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,19 +16,22 @@ from dse.cli.main import main
 from dse.explore.space.locate import candidate_at
 from dse.flows.capacities import search_capacities
 from dse.flows.estimate import one_core
+from dse.flows.options import ProblemOptions
 from dse.flows.search.method import make_method, search_context
 from dse.flows.setting import Setting
+from dse.formats.mapping_text import mapping_text
 from dse.formats.study_file import glimpse_study
 from dse.formats.xcf import read_xcf
 from dse.model.design_point import DesignPoint
 from dse.report.page.timeline import Detail
+from dse.studio import following
 from dse.studio.design import Design
 from dse.studio.edits import Fix, Move, SetPolicy, Surroundings, applied
 from dse.studio.estimation import Estimation
 from dse.studio.following import followed
 from dse.studio.latest import Latest
 from dse.studio.searching import SearchFromHere, space_around
-from dse.studio.start import identity_of
+from dse.studio.start import StudioOptions, first_mapping, identity_of
 from dse.studio.views import design_view
 from tests.unit.studio.conftest import PINGPONG, Watched
 
@@ -261,11 +266,51 @@ def test_a_search_elsewhere_is_followed(
     assert shown["view"]["makespan"] == makespans[-1]
 
 
+_SEARCH = """
+import sys
+from pathlib import Path
+from dse.formats.study_file import create_study, read_study
+held = read_study(Path(sys.argv[1]))
+store = create_study(Path(sys.argv[2]), held.topology, held.identity, held.manifest)
+for evaluation in held.evaluations:
+    if evaluation.ordinal % 10 == 0:
+        store.commit()
+        print(evaluation.ordinal, flush=True)
+        sys.stdin.readline()
+    store.add(evaluation)
+"""
+"""A search as ``dse explore`` makes it: a process that writes its study, ten mappings for each line that it hears."""
+
+
+def test_a_search_is_followed_while_it_runs_and_until_it_is_killed(
+    watched: Watched, setting: Setting, explored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "SECONDS", 0.05)
+    store = tmp_path / "study.sqlite"
+    command = [sys.executable, "-c", _SEARCH, str(explored / "study.sqlite"), str(store)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as search:
+        assert search.stdin is not None
+        try:
+            watched.desk.follow(store, identity_of(setting))
+            for count in (0, 10, 20):
+                found = watched.hear("explore", lambda answer, n=count: answer["evaluations"] == n)  # type: ignore[misc]
+                assert (found["running"], found["same"], found["mapping"] is None) == (True, True, count == 0)
+                if count < 20:
+                    search.stdin.write("\n")
+            options = StudioOptions(problem=ProblemOptions(program=str(PINGPONG)))
+            begun = first_mapping(options, tmp_path, setting)  # a page that is opened now begins at its best
+            assert mapping_text(begun, setting.trace.topology, setting.platform) == found["mapping"]
+        finally:
+            search.kill()
+    ended = watched.hear("explore", lambda answer: not answer["running"])
+    assert ended["evaluations"] == 20
+
+
 def test_a_search_of_something_else_is_no_source_of_mappings(explored: Path) -> None:
     stored = glimpse_study(explored / "study.sqlite")
     assert stored is not None
-    assert followed(stored, {"trace": stored.identity["trace"]}).same
-    assert not followed(stored, {"trace": "another one"}).same
+    assert followed(stored, {"trace": stored.identity["trace"]}, running=False).same
+    assert not followed(stored, {"trace": "another one"}, running=False).same
 
 
 def test_a_study_is_seen_past_the_lock_of_its_search(explored: Path, tmp_path: Path) -> None:
