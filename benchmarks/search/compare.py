@@ -27,7 +27,7 @@ from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget, Evaluator
-from dse.explore.mapping_bound import MappingBound, fastest_rows
+from dse.explore.mapping_bound import MappingBound, fastest_rows, most_room
 from dse.explore.method import SearchContext, SearchMethod, Traffic
 from dse.explore.methods.choose import choose_method
 from dse.explore.methods.registry import METHODS
@@ -176,9 +176,9 @@ def least_of(case: Case) -> int:
     row_of = fastest_rows(tables, space)
     rows = [sorted({row_of[u] for u in units}) for units in space.allowed]
     found = Bounds(tables).of_any_point(
-        cores=min(space.most, space.n_actors), transfers=space.options.transfers, rows=rows
+        cores=min(space.most, space.n_actors), transfers=space.options.transfers, rows=rows, room=most_room(space)
     )
-    return max(found.work, found.heaviest_actor, found.critical_path)
+    return found.makespan
 
 
 def search(case: Case, run: Run) -> Result:

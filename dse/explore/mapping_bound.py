@@ -23,6 +23,7 @@ from dse.estimate.bounds.least_costs import (
     least_share,
     or_as_host,
 )
+from dse.estimate.bounds.lower_bounds import Room
 from dse.estimate.problem.prices import ACROSS, APART, CLASS_OF_ENDS, TOGETHER
 from dse.estimate.problem.tables import CostRow, ProblemTables, TransferTable, kind_indices
 from dse.explore.space.placement import EdgeCosts, Placement
@@ -159,6 +160,13 @@ def fastest_rows(tables: ProblemTables, space: Space) -> tuple[int, ...]:
         tables.rows.index(CostRow(kind_of[unit.unit], space.clocks.clock_mhz(u, ())))
         for u, unit in enumerate(space.units)
     )
+
+
+def most_room(space: Space) -> Room:
+    """Return the most room that any point of a space gives each buffer."""
+    options = space.options
+    capacities = tuple(max(tokens) for tokens in zip(*options.capacities, strict=True))
+    return Room(capacities=capacities, release=options.release)
 
 
 def _rows_by_level(tables: ProblemTables, space: Space) -> IntArray:

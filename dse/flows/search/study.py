@@ -9,7 +9,7 @@ from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.deadlock import always_deadlocks
 from dse.estimate.engine import Engine
 from dse.explore.evaluator import Cutting, Estimator, Evaluator
-from dse.explore.mapping_bound import fastest_rows
+from dse.explore.mapping_bound import fastest_rows, most_room
 from dse.explore.method import SearchMethod
 from dse.explore.objectives.front import Goals, front_of, ranked_by
 from dse.explore.search import ranked, run_search
@@ -167,12 +167,18 @@ def space_bounds(setting: Setting, space: Space) -> tuple[LowerBound, ...]:
     row_of = fastest_rows(setting.tables, space)
     rows = [sorted({row_of[u] for u in units}) for units in space.allowed]
     cores = space.n_actors if "FULL_PARALLEL" in space.options.policies else min(space.most, space.n_actors)
-    found = Bounds(setting.tables).of_any_point(cores=cores, transfers=space.options.transfers, rows=rows)
+    found = Bounds(setting.tables).of_any_point(
+        cores=cores, transfers=space.options.transfers, rows=rows, room=most_room(space)
+    )
     on = "one core" if cores == 1 else f"{cores} cores"
     bounds = [
         LowerBound(makespan=found.work, reason=f"all the work evenly on {on}"),
         LowerBound(makespan=found.heaviest_actor, reason="the heaviest actor, whose firings cannot overlap"),
         LowerBound(makespan=found.critical_path, reason="the critical path of the trace"),
+        LowerBound(makespan=found.room, reason="the critical path of the trace where it waits for room in buffers"),
+        LowerBound(
+            makespan=found.filling, reason=f"all the work on {on}, of which filling and draining keep some idle"
+        ),
     ]
     return tuple(sorted(bounds, key=lambda bound: -bound.makespan))
 
