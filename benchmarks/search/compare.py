@@ -30,6 +30,7 @@ from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.mapping_bound import MappingBound, fastest_rows, most_room
 from dse.explore.method import SearchContext, SearchMethod, Traffic
 from dse.explore.methods.choose import choose_method
+from dse.explore.methods.exact.unit_program import unit_bound
 from dse.explore.methods.registry import METHODS
 from dse.explore.space.build import build_space
 from dse.explore.space.merged import merged_space
@@ -175,10 +176,11 @@ def least_of(case: Case) -> int:
     space, tables = case.space, build_tables(case.problem)
     row_of = fastest_rows(tables, space)
     rows = [sorted({row_of[u] for u in units}) for units in space.allowed]
-    found = Bounds(tables).of_any_point(
+    bounds = Bounds(tables)
+    found = bounds.of_any_point(
         cores=min(space.most, space.n_actors), transfers=space.options.transfers, rows=rows, room=most_room(space)
     )
-    return found.makespan
+    return unit_bound(tables, space, bounds, found.makespan)
 
 
 def search(case: Case, run: Run) -> Result:

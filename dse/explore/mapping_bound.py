@@ -9,6 +9,7 @@ order and prune by the largest of these.
 import itertools
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -37,10 +38,22 @@ _SAMPLE, _SAMPLED_ACTORS = 96, 96_000
 _SEED = 1
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndCosts:
+    """Least ticks of all transfers of one buffer: of its writer and its reader on their cores, 0 where they do not add
+    up, and on the shared link with this number (-1: none)."""
+
+    write: int
+    read: int
+    server: int
+    carried: int
+
+
 class MappingBound:
     """Bounds of the mappings of one space. Build once; a candidate costs microseconds, whatever the trace."""
 
-    def __init__(self, tables: ProblemTables, space: Space) -> None:
+    def __init__(self, tables: ProblemTables, space: Space, *, paths: bool = True) -> None:
+        """``paths``: whether candidates are to be bounded by paths of the trace too, which takes time to prepare."""
         platform, topology = tables.problem.platform, tables.topology
         kind_of = kind_indices(platform)
         kinds = [kind_of[unit.unit] for unit in space.units]
@@ -72,7 +85,8 @@ class MappingBound:
             writes=or_as_host(self._writes, self._dynamic),
             parallel=space.options.transfers == "parallel",
         )
-        self._bounds.find_paths(self._sample(), self._row_of_slot)
+        if paths:
+            self._bounds.find_paths(self._sample(), self._row_of_slot)
 
     def _sample(self) -> IntArray:
         """Return mappings of the space, shape (n, n_actors), under some of which paths are looked for."""
@@ -99,6 +113,26 @@ class MappingBound:
             least=least,
         )
 
+    def transfers_between(self, index: int, source: int, target: int) -> "EndCosts":
+        """Return what the transfers of a buffer cost at least whose ends are on these units, anywhere on them."""
+        nears = (TOGETHER, APART) if source == target else (APART,)
+        may_be_host = self._dynamic or self._other_may_cross(index)
+        writes, reads = (or_as_host(ticks, may_be_host)[:, index].tolist() for ticks in (self._writes, self._reads))
+        write = min(writes[self._class(source, target, near)] for near in nears)
+        read = min(reads[self._class(target, source, near)] for near in nears)
+        counted = int(self._space.options.transfers == "sequential")
+        return EndCosts(
+            write=write * counted,
+            read=read * counted,
+            server=self._bounds.shared_server(source, target) if self._crosses(source, target) else -1,
+            carried=write + read,
+        )
+
+    def _crosses(self, source: int, target: int) -> bool:
+        """Return whether a buffer between two units crosses from one to the other."""
+        here, there = (self._space.slots_of_unit(unit).start for unit in (source, target))
+        return bool(self._side_of_slot[here] != self._side_of_slot[there])
+
     def _edge(self, index: int) -> EdgeCosts:
         buffer, units = self._buffers[index], range(len(self._space.units))
         may_be_host = self._dynamic or self._other_may_cross(index)
@@ -121,9 +155,8 @@ class MappingBound:
 
     def _class(self, own: int, other: int, near: int) -> int:
         """Return the class of the price of the end on unit ``own``; ``near``: where the ends are if nothing crosses."""
-        here, there = (self._space.slots_of_unit(unit).start for unit in (own, other))
-        crosses = self._side_of_slot[here] != self._side_of_slot[there]
-        return int(CLASS_OF_ENDS[self._kind_of_slot[here], ACROSS if crosses else near])
+        kind = self._kind_of_slot[self._space.slots_of_unit(own).start]
+        return int(CLASS_OF_ENDS[kind, ACROSS if self._crosses(own, other) else near])
 
     def _other_may_cross(self, index: int) -> bool:
         """Return whether another reader of a buffer's port may make it a host port."""

@@ -11,6 +11,7 @@ from dse.estimate.engine import Engine
 from dse.explore.evaluator import Cutting, Estimator, Evaluator
 from dse.explore.mapping_bound import fastest_rows, most_room
 from dse.explore.method import SearchMethod
+from dse.explore.methods.exact.unit_program import unit_bound
 from dse.explore.objectives.front import Goals, front_of, ranked_by
 from dse.explore.search import ranked, run_search
 from dse.explore.space.space import Space
@@ -167,9 +168,8 @@ def space_bounds(setting: Setting, space: Space) -> tuple[LowerBound, ...]:
     row_of = fastest_rows(setting.tables, space)
     rows = [sorted({row_of[u] for u in units}) for units in space.allowed]
     cores = space.n_actors if "FULL_PARALLEL" in space.options.policies else min(space.most, space.n_actors)
-    found = Bounds(setting.tables).of_any_point(
-        cores=cores, transfers=space.options.transfers, rows=rows, room=most_room(space)
-    )
+    bounds_of = Bounds(setting.tables)
+    found = bounds_of.of_any_point(cores=cores, transfers=space.options.transfers, rows=rows, room=most_room(space))
     on = "one core" if cores == 1 else f"{cores} cores"
     bounds = [
         LowerBound(makespan=found.work, reason=f"all the work evenly on {on}"),
@@ -180,6 +180,11 @@ def space_bounds(setting: Setting, space: Space) -> tuple[LowerBound, ...]:
             makespan=found.filling, reason=f"all the work on {on}, of which filling and draining keep some idle"
         ),
     ]
+    placed = unit_bound(setting.tables, space, bounds_of, found.makespan)
+    if placed > found.makespan:
+        bounds.append(
+            LowerBound(makespan=placed, reason="an integer program: loads and paths by the units of the actors")
+        )
     return tuple(sorted(bounds, key=lambda bound: -bound.makespan))
 
 
