@@ -17,7 +17,7 @@ from dse.explore.search import ranked, run_search
 from dse.explore.space.space import Space
 from dse.flows.options import ExploreOptions
 from dse.flows.program import RUNNING
-from dse.flows.search.method import kept, make_method, search_context, searched_goals
+from dse.flows.search.method import LOOK_SHARE, kept, looks, make_method, search_context, searched_goals
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.space import first_point, holds
 from dse.flows.setting import Setting
@@ -68,12 +68,18 @@ def _evaluator(search: Search, estimator: Estimator, store: StudyStore, watch: W
     cutting = Cutting(keep=kept(search.options), counts=lambda point: holds(space, len(point.partitions)))
     return Evaluator(
         estimator,
-        budget=replace(search.plan.budget, seconds=limit.left),
+        budget=replace(search.plan.budget, seconds=_seconds(search, limit)),
         store=store,
         clock=time.perf_counter,
         progress=watch.progress,
         cutting=cutting if searched_goals(goals) is None else None,
     )
+
+
+def _seconds(search: Search, limit: TimeLimit) -> float | None:
+    """Return what the search may take of the time that is left, the rest of which is for the look behind it."""
+    share = 1 - 1 / LOOK_SHARE if looks(search.options) else 1.0
+    return None if limit.left is None else limit.left * share
 
 
 @dataclass(slots=True)
@@ -131,7 +137,9 @@ def _study(search: Search, state: _State, evaluations: list[Evaluation], seconds
     """Return the study of a search that is over."""
     space, goals, plan = search.space, search.goals, search.plan
     in_space = [e for e in evaluations if holds(space, e.n_partitions)]
-    ranking = ranked(in_space) if goals is None else ranked_by(goals, in_space)
+    several = len(space.options.capacities) > 1
+    memory = search.setting.trace.topology.memory_bytes if several else None
+    ranking = ranked(in_space, memory) if goals is None else ranked_by(goals, in_space)
     return Study(
         network=plan.network,
         method=plan.method,
@@ -175,11 +183,13 @@ def space_bounds(setting: Setting, space: Space) -> tuple[LowerBound, ...]:
         LowerBound(makespan=found.work, reason=f"all the work evenly on {on}"),
         LowerBound(makespan=found.heaviest_actor, reason="the heaviest actor, whose firings cannot overlap"),
         LowerBound(makespan=found.critical_path, reason="the critical path of the trace"),
-        LowerBound(makespan=found.room, reason="the critical path of the trace where it waits for room in buffers"),
-        LowerBound(
-            makespan=found.filling, reason=f"all the work on {on}, of which filling and draining keep some idle"
-        ),
     ]
+    if found.room > found.critical_path:
+        words = "the critical path of the trace, which waits for room in the buffers"
+        bounds.append(LowerBound(makespan=found.room, reason=words))
+    if found.filling > max(bound.makespan for bound in bounds):
+        words = f"all the work on {on}, some of which idle while the network fills and drains"
+        bounds.append(LowerBound(makespan=found.filling, reason=words))
     placed = unit_bound(setting.tables, space, bounds_of, found.makespan)
     if placed > found.makespan:
         bounds.append(
