@@ -33,7 +33,7 @@ from dse.model.trace import TraceBuffer
 
 IntArray: TypeAlias = NDArray[np.int64]
 _CHUNK = 4096
-_SAMPLE, _SAMPLED_ACTORS = 96, 96_000
+_SAMPLE, _SAMPLED_ACTORS = 96, 20_000
 """So many mappings are drawn to look for paths, with so many actors in all: drawing takes time with their square."""
 _SEED = 1
 
