@@ -27,7 +27,7 @@ from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget, Evaluator
-from dse.explore.mapping_bound import MappingBound, fastest_rows, most_room
+from dse.explore.mapping_bound import MappingBound, allowed_rows_of, most_room
 from dse.explore.method import SearchContext, SearchMethod, Traffic
 from dse.explore.methods.choose import choose_method
 from dse.explore.methods.exact.unit_program import unit_bound
@@ -174,8 +174,7 @@ def _counts(case: Case, actor: int) -> Iterator[tuple[int, int]]:
 def least_of(case: Case) -> int:
     """Return a makespan that no point of the space can beat."""
     space, tables = case.space, build_tables(case.problem)
-    row_of = fastest_rows(tables, space)
-    rows = [sorted({row_of[u] for u in units}) for units in space.allowed]
+    rows = allowed_rows_of(tables, space)
     bounds = Bounds(tables)
     found = bounds.of_any_point(
         cores=min(space.most, space.n_actors), transfers=space.options.transfers, rows=rows, room=most_room(space)

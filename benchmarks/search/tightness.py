@@ -45,7 +45,7 @@ def measure(name: str, evaluations: int) -> tuple[str, int, int, int]:
     assert isinstance(curve, list)
     assert isinstance(bound, int)
     best = min([curve[-1][1], *([known["best"]] if known else [])])
-    return name, best, least_of(case), bound
+    return name, best, least_of(case), best if found["proven"] else bound
 
 
 def main() -> None:

@@ -24,10 +24,10 @@ from dse.estimate.bounds.least_costs import (
     least_share,
     or_as_host,
 )
-from dse.estimate.bounds.lower_bounds import Room
+from dse.estimate.bounds.lower_bounds import Bounds, Room
 from dse.estimate.problem.prices import ACROSS, APART, CLASS_OF_ENDS, TOGETHER
 from dse.estimate.problem.tables import CostRow, ProblemTables, TransferTable, kind_indices
-from dse.explore.space.placement import EdgeCosts, Placement
+from dse.explore.space.placement import EdgeCosts, Placement, Spans
 from dse.explore.space.space import Candidate, Space
 from dse.model.trace import TraceBuffer
 
@@ -57,7 +57,7 @@ class MappingBound:
         platform, topology = tables.problem.platform, tables.topology
         kind_of = kind_indices(platform)
         kinds = [kind_of[unit.unit] for unit in space.units]
-        self._space = space
+        self._space, self._tables = space, tables
         self._buffers = topology.buffers
         self._dynamic = platform.dynamic_network
         self._of_port: dict[tuple[int, int], list[TraceBuffer]] = defaultdict(list)
@@ -111,7 +111,13 @@ class MappingBound:
             edges=tuple(self._edge(index) for index in edges),
             additive="FULL_PARALLEL" not in options.policies,
             least=least,
+            spans=self._spans,
         )
+
+    def _spans(self) -> Spans:
+        rows = allowed_rows_of(self._tables, self._space)
+        begins, after = Bounds(self._tables).spans(rows, most_room(self._space), self._space.options.transfers)
+        return Spans(begins=tuple(begins), after=tuple(after))
 
     def transfers_between(self, index: int, source: int, target: int) -> "EndCosts":
         """Return what the transfers of a buffer cost at least whose ends are on these units, anywhere on them."""
@@ -193,6 +199,12 @@ def fastest_rows(tables: ProblemTables, space: Space) -> tuple[int, ...]:
         tables.rows.index(CostRow(kind_of[unit.unit], space.clocks.clock_mhz(u, ())))
         for u, unit in enumerate(space.units)
     )
+
+
+def allowed_rows_of(tables: ProblemTables, space: Space) -> list[list[int]]:
+    """Return for each actor the rows of the tables that it may have at the fastest clocks."""
+    row_of = fastest_rows(tables, space)
+    return [sorted({row_of[u] for u in units}) for units in space.allowed]
 
 
 def most_room(space: Space) -> Room:

@@ -146,6 +146,18 @@ class Bounds:
         found = replace(found, room=windows.longest if room is not None else 0)
         return replace(found, filling=filling(windows, cores=cores, at_least=found.makespan))
 
+    def spans(self, rows: Sequence[Sequence[int]], room: Room, transfers: TransferMode) -> tuple[list[int], list[int]]:
+        """Return when each actor can begin at the earliest, and how long the run goes on at least when it has ended.
+
+        In ticks, for every point with these rows and no more than this room: a core is busy with some actors no
+        sooner than the first of them can begin, and no later than what follows the last of them allows.
+        """
+        options = self.times_by_row(rows, transfers, room.release)
+        paths = self.paths(room)
+        windows = paths.windows([PathTimes.least([o.path for o in of_actor.values()]) for of_actor in options])
+        begins = [windows.first(a) for a in range(len(options))]
+        return begins, paths.after_last(windows, sequential=transfers == "sequential")
+
     def times_by_row(
         self, allowed: Sequence[Sequence[int]], transfers: TransferMode, release: ReleaseMode | None
     ) -> list[dict[int, "ActorCost"]]:

@@ -222,6 +222,29 @@ class TokenPaths:
         ticks = flat.times[1][np.repeat(flat.times[0], sizes) + flat.pair]
         return Windows(base=self._base, start=start, ticks=ticks, left=left, made=made)
 
+    def after_last(self, windows: Windows, *, sequential: bool) -> list[int]:
+        """Return for each actor how long the run goes on at least when its last firing has ended.
+
+        A firing ends with its last transfer. One behind the other that is the one of the last buffer it writes to;
+        else it may be any of them. The windows have to hold for the mapping, the end of the firing need not be theirs.
+        """
+        found: list[int] = []
+        for a, firings in enumerate(self._firings):
+            outputs = [b for b, buffer in enumerate(self._tables.topology.buffers) if buffer.source == a]
+            written = [b for b in outputs if len(firings) and self._tokens(self._tables.writes, b, a)[-1] > 0]
+            waiting = [self._left_behind(windows, b, len(firings) - 1) for b in written]
+            found.append((waiting[-1] if sequential else min(waiting)) if waiting else 0)
+        return found
+
+    def _left_behind(self, windows: Windows, buffer: int, position: int) -> int:
+        """Return what is left from the first firing that waits for tokens of this firing of a source; 0: none does."""
+        for wait in self._waits_of:
+            if wait.buffer == buffer and not wait.room:
+                i = int(np.searchsorted(wait.whom, position))
+                if i < len(wait.whom) and wait.whom[i] == position:
+                    return int(windows.left[self._base[wait.actor] + i])
+        return 0
+
     def path(self, times: list[PathTimes]) -> PathCounts:
         """Return a longest path."""
         from dse.estimate.compiled.waits_kernel import count_back  # late: numba takes half a second

@@ -9,7 +9,7 @@ from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.deadlock import always_deadlocks
 from dse.estimate.engine import Engine
 from dse.explore.evaluator import Cutting, Estimator, Evaluator
-from dse.explore.mapping_bound import fastest_rows, most_room
+from dse.explore.mapping_bound import allowed_rows_of, most_room
 from dse.explore.method import SearchMethod
 from dse.explore.methods.exact.unit_program import unit_bound
 from dse.explore.objectives.front import Goals, front_of, ranked_by
@@ -173,8 +173,7 @@ def _with_proven(state: _State, name: str) -> tuple[LowerBound, ...]:
 
 def space_bounds(setting: Setting, space: Space) -> tuple[LowerBound, ...]:
     """Return what no mapping of the space can beat, the highest first."""
-    row_of = fastest_rows(setting.tables, space)
-    rows = [sorted({row_of[u] for u in units}) for units in space.allowed]
+    rows = allowed_rows_of(setting.tables, space)
     cores = space.n_actors if "FULL_PARALLEL" in space.options.policies else min(space.most, space.n_actors)
     bounds_of = Bounds(setting.tables)
     found = bounds_of.of_any_point(cores=cores, transfers=space.options.transfers, rows=rows, room=most_room(space))

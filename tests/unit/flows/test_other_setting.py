@@ -37,7 +37,9 @@ def test_what_is_told_holds_when_it_is_asked_for(tmp_path: Path, capsys: pytest.
 def test_of_several_policies_and_sizes_the_ranking_prefers_less_memory(tmp_path: Path) -> None:
     sizes = ("--buffers", "maximal", "--buffers", "1000000", "--policy", "NON_PREEMPTIVE,ROUND_ROBIN")
     found = explored(tmp_path, *sizes)
-    rows = [(row["makespan"], row["partitions"], sum(row["design_point"]["capacities_tokens"])) for row in found["ranking"]]
+    rows = [
+        (row["makespan"], row["partitions"], sum(row["design_point"]["capacities_tokens"])) for row in found["ranking"]
+    ]
     assert len({row[2] for row in rows}) == 2
     assert rows == sorted(rows)
     chosen = found["best"]["design_point"]
