@@ -57,7 +57,7 @@ def sampled_optimum(case: Case, space: Space) -> int | None:
 
 def test_no_bound_of_all_points_exceeds_a_makespan() -> None:
     """Paths that wait for room, filling and draining, and the program that chooses a unit for each actor."""
-    checked = solved = 0
+    checked = solved = checked_spans = 0
     for seed in range(250 * MORE):
         shape = Shape(max_actors=4, max_firings=120, flowing=seed % 2 == 0, hosts=True, mixed=seed % 3 == 0)
         case = random_case(random.Random(seed), shape)
@@ -77,10 +77,30 @@ def test_no_bound_of_all_points_exceeds_a_makespan() -> None:
         )  # fmt: skip
         placed = unit_bound(tables, space, bounds, found.makespan)
         assert found.makespan <= placed <= optimum, seed
+        checked_spans += check_spans(case, space)
         solved += placed > found.makespan
         checked += 1
     assert checked > 100 * MORE
     assert solved > 20 * MORE
+    assert checked_spans > 300 * MORE
+
+
+def check_spans(case: Case, space: Space) -> int:
+    """Check that cores are busy within the spans of their actors; return how many of them there were to check."""
+    spans = MappingBound(build_tables(case.problem), space, paths=False).placement(0).spans
+    assert spans is not None
+    found, engine, rng = spans(), make_engine("compiled", case.problem), np.random.default_rng(1)
+    checked = 0
+    for _ in range(4):
+        point = space.to_point(Candidate(assignment=space.random_assignment(rng)))
+        estimate = engine.estimate(point)
+        if estimate.deadlock is not None or "FULL_PARALLEL" in space.options.policies:
+            continue
+        for partition, account in zip(point.partitions, estimate.partitions, strict=True):
+            begin, after = (min(of[a] for a in partition.actors) for of in (found.begins, found.after))
+            assert begin + account.busy + after <= estimate.makespan
+            checked += 1
+    return checked
 
 
 def search(name: str, case: Case, space: Space, evaluations: int) -> tuple[SearchMethod, int | None, str]:

@@ -35,6 +35,8 @@ MOST_LOOKS = 1_000
 too. Sixty actors on nine slots take about five seconds by then; without this limit it was minutes."""
 MOST_BINARIES = 1_000
 """Actors times slots. Above, the first relaxation takes from ten seconds to minutes before the solver asks at all."""
+BOUND_BINARIES, BOUND_NODES, BOUND_LOOKS = 300, 1_000, 300
+"""The same limits for the one program that ``auto`` solves for its bound: a second or two."""
 MOST_EQUIVALENT = 500
 """Placements of one mapping that a cut looks for; where there are more, the program may come back to the mapping."""
 
@@ -90,13 +92,25 @@ class IntegerProgram(Scripted):
             best = least_makespan(results, best)
 
 
+def placement_bound(context: SearchContext) -> int:
+    """Return what no mapping of a space can beat by the first program, in ticks; 0 where it is too large to be solved.
+
+    It tells more than loads where there are few actors for a core. The limits are smaller than those of the method.
+    """
+    space = context.space
+    if space.n_actors * len(space.unit_of_slot) > BOUND_BINARIES or space.options.policy_per_partition:
+        return 0
+    return SlotProgram(context, nodes=BOUND_NODES, looks=BOUND_LOOKS).solve(below=None).bound
+
+
 class SlotProgram:
     """The integer program of one space in the solver, with the cuts so far."""
 
-    def __init__(self, context: SearchContext) -> None:
+    def __init__(self, context: SearchContext, *, nodes: int | None = None, looks: int | None = None) -> None:
+        """``nodes``, ``looks``: limits of the solver for one program, those of the method where there are none."""
         self._context = context
         self._space = context.space
-        self._program = Program(nodes=MOST_NODES, looks=MOST_LOOKS)
+        self._program = Program(nodes=nodes or MOST_NODES, looks=MOST_LOOKS if looks is None else looks)
         slots = range(len(self._space.unit_of_slot))
         self._x = [[self._program.binary(self._may_use(a, s)) for s in slots] for a in range(self._space.n_actors)]
         self._used = [self._program.binary(True) for _ in slots]
