@@ -81,6 +81,7 @@ def _moment_text(moment: MachineMoment) -> str:
 def _quality(found: ProfileRuns) -> Iterator[tuple[str, str]]:
     profile, outliers = found.profile, found.profile.outliers
     yield "closure", f"{100 * profile.closure.error:+.2f} % of the plain run before scaling"
+    yield "readings", f"{profile.facts.cost:.1f} counts each in the program"
     yield "plain run", f"{profile.closure.plain / profile.facts.hz * 1e3:.3f} ms"
     yield "outliers", f"{outliers.left_out} of {outliers.samples} samples; {RULE}"
     vain = sum(v.visits for v in profile.in_vain)
