@@ -77,7 +77,7 @@ SEEDLESS = (
 )
 """Methods that draw nothing: every seed gives the same."""
 SOLVER_SECONDS = 5.0
-PROOF_EVALUATIONS = 20_000
+PROOF_EVALUATIONS = 50_000
 HUGE = 100
 """Networks of so many actors take most of the time."""
 ROLES = ("truth", "optimum", "compared", "proof", "default", "long")

@@ -184,15 +184,15 @@ def space_bounds(setting: Setting, space: Space) -> tuple[LowerBound, ...]:
         LowerBound(makespan=found.critical_path, reason="the critical path of the trace"),
     ]
     if found.room > found.critical_path:
-        words = "the critical path of the trace, which waits for room in the buffers"
+        words = "the critical path of the trace, room in the buffers included"
         bounds.append(LowerBound(makespan=found.room, reason=words))
     if found.filling > max(bound.makespan for bound in bounds):
-        words = f"all the work on {on}, some of which idle while the network fills and drains"
+        words = f"all the work on {on}, filling and draining included"
         bounds.append(LowerBound(makespan=found.filling, reason=words))
     placed = unit_bound(setting.tables, space, bounds_of, found.makespan)
     if placed > found.makespan:
         bounds.append(
-            LowerBound(makespan=placed, reason="an integer program: loads and paths by the units of the actors")
+            LowerBound(makespan=placed, reason="an integer program of the units of the actors")
         )
     return tuple(sorted(bounds, key=lambda bound: -bound.makespan))
 
