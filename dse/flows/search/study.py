@@ -191,9 +191,7 @@ def space_bounds(setting: Setting, space: Space) -> tuple[LowerBound, ...]:
         bounds.append(LowerBound(makespan=found.filling, reason=words))
     placed = unit_bound(setting.tables, space, bounds_of, found.makespan)
     if placed > found.makespan:
-        bounds.append(
-            LowerBound(makespan=placed, reason="an integer program of the units of the actors")
-        )
+        bounds.append(LowerBound(makespan=placed, reason="an integer program of the units of the actors"))
     return tuple(sorted(bounds, key=lambda bound: -bound.makespan))
 
 

@@ -24,8 +24,10 @@ from dse.explore.space.space import Space
 MOST_NODES = 300
 MOST_LOOKS = 300
 """Branches of the solver for one program, and its looks: a second or two with two hundred actors."""
-MOST_COLUMNS = 40_000
-"""Larger programs are not solved."""
+MOST_COLUMNS = 10_000
+"""Larger programs are not solved: with 1,000 actors and two units there are 7,000."""
+PATH_COLUMNS = 40_000
+"""All programs that are solved for paths have at most about so many columns together, but LEAST_PATHS are."""
 MOST_PATHS = 40
 """Paths that are added to the relaxed program, and MOST_WHOLE more to that in whole numbers."""
 MOST_WHOLE = 4
@@ -86,7 +88,8 @@ class UnitProgram:
         self._add_loads()
         found = self._at_least
         self._program.relax(True)
-        self._add_paths(min(MOST_PATHS, self._most_paths))
+        by_columns = max(LEAST_PATHS, PATH_COLUMNS // max(1, self.columns))
+        self._add_paths(min(MOST_PATHS, self._most_paths, by_columns))
         self._program.relax(False)
         for _ in range(MOST_WHOLE):
             solved = self._program.solve()
