@@ -72,22 +72,25 @@ def make_profile(
     firings: Sequence[FiringIds],
     plain_ns: Sequence[float],
     facts: CounterFacts,
+    visits: Sequence[Samples] = (),
 ) -> Profile:
     """Return the profile of at least one timed run with the trace ``firings``, and at least one plain run.
 
-    ``plain_ns``: what runs of the program without timing took; the least counts. ``facts.cost`` is what a reading takes
+    ``plain_ns``: what runs of the program without timing took; the least counts. ``visits``: timed runs in which no
+    firing was timed singly. What an actor takes in all is told by them, since timing single firings takes time in all
+    firings of the actor; ``runs`` tell how it is spread over actions and phases. ``facts.cost`` is what a reading takes
     beside others. In a program it takes longer: the instructions before and behind it overlap less, and what was read
     is written down. On one core the two kinds of runs tell how much, at most ``MOST_READING`` times as long.
     Raises ``ValueError`` where the records do not fit the trace.
     """
     plain = min(plain_ns) * facts.hz / 1e9
-    actors = _actor_costs(runs, topology, firings, facts)
+    actors = _merged_costs(runs, visits, topology, firings, facts)
     alone = all(len(run.threads) == 1 for run in runs)
     if alone:
-        cost = _reading_in_place(runs, sum(costs.total for costs in actors), plain, facts.cost)
+        cost = _reading_in_place(visits or runs, sum(costs.total for costs in actors), plain, facts.cost)
         if cost != facts.cost:
             facts = replace(facts, cost=cost)
-            actors = _actor_costs(runs, topology, firings, facts)
+            actors = _merged_costs(runs, visits, topology, firings, facts)
     length = float(min(run.run_ns for run in runs)) * facts.hz / 1e9
     closure = Closure(summed=sum(costs.total for costs in actors) if alone else length, plain=plain)
     return Profile(
@@ -97,6 +100,28 @@ def make_profile(
         closure=closure,
         runs=len(runs),
     )
+
+
+def _merged_costs(
+    runs: Sequence[Samples],
+    visits: Sequence[Samples],
+    topology: Topology,
+    firings: Sequence[FiringIds],
+    facts: CounterFacts,
+) -> list[ActorCosts]:
+    """Return the costs of each actor by runs with and without firings that were timed singly; as ``_actor_costs``."""
+    actors = _actor_costs(runs, topology, firings, facts)
+    if not visits:
+        return actors
+    totals = [costs.total for costs in _actor_costs(visits, topology, firings, facts)]
+    return [
+        costs.scaled(total / costs.total) if costs.total > 0 and _has_singles(costs) else costs
+        for costs, total in zip(actors, totals, strict=True)
+    ]
+
+
+def _has_singles(costs: ActorCosts) -> bool:
+    return any(action is not None and action.choosing is not None for action in costs.actions)
 
 
 def _actor_costs(

@@ -54,6 +54,20 @@ def test_a_reading_takes_longer_in_a_program_than_beside_others(
     assert (abs(profile.closure.error) < 1e-3) == (in_program == FACTS.cost)
 
 
+def test_runs_without_single_firings_tell_what_an_actor_takes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(16)
+    trace, visits = chain_trace(1_500, rng)
+    singly = ((2, 0),)
+    slowed = replace(TRUE, actions=(*TRUE.actions[:2], (5000.0,)), visit=(*TRUE.visit[:2], 300.0))
+    runs = [timed_run(tmp_path / f"s{k}", trace.firings, visits, slowed, rng, singly=singly) for k in range(3)]
+    without = [timed_run(tmp_path / f"{k}", trace.firings, visits, TRUE, rng) for k in range(3)]
+    profile = make_profile(runs, trace.topology, trace.firings, [run_steps(trace, visits) / 2], FACTS, without)
+    assert abs(profile.closure.error) < 0.02
+    assert profile.actors[1].means() == pytest.approx([30.0, 12.0], rel=0.03)
+    assert profile.actors[2].means() == pytest.approx([4000.0], rel=0.03)
+    assert profile.actors[2].actions[0].reading.mean == pytest.approx(400.0, rel=0.05)
+
+
 def test_the_estimate_on_one_core_is_the_run(tmp_path: Path) -> None:
     rng = np.random.default_rng(12)
     trace, visits = chain_trace(400, rng)
