@@ -169,7 +169,7 @@ def ranking_document(
         "method": study.method,
         "seed": study.seed,
         "assumed": list(study.assumed),
-        **({} if study.other is None else {"other_setting": other_json(study.other)}),
+        **other_json(study.other),
         **({} if robust is None else {"robust": robust_json(robust)}),
         **front,
     }

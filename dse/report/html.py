@@ -175,10 +175,13 @@ def _facts_of_best(best: RankedRow, study: Study) -> list[tuple[str, str]]:
     if best.speedup is not None:
         facts.append((f"{best.speedup:.2f}x", "faster than one core"))
     if best.gap is not None:
-        bound = time_text(study.lower_bounds[0].makespan, best.tick_unit)
-        loose = ", which is loose" if loose_text(study) else ""
-        facts.append((f"{100 * best.gap:.1f} %", f"above the lower bound of {bound}{loose}"))
+        facts.append((f"{100 * best.gap:.1f} %", _bound_text(best, study)))
     return facts
+
+
+def _bound_text(best: RankedRow, study: Study) -> str:
+    bound = time_text(study.lower_bounds[0].makespan, best.tick_unit)
+    return f"above the lower bound of {bound}{', which is loose' if loose_text(study) else ''}"
 
 
 def _head(inputs: ReportInputs) -> str:

@@ -19,14 +19,17 @@ def other_text(other: OtherSetting) -> str:
     return f"with {' and '.join(parts)}: {percent_text(other.makespan - other.than, other.than)} (`{' '.join(asked)}`)"
 
 
-def other_json(other: OtherSetting) -> dict[str, object]:
-    """Return the JSON of a setting that nobody asked for; ``null`` where it is as in the search."""
-    return {
-        "policy": other.policy,
-        "buffers": other.buffers or None,
-        "more_bytes": other.more_bytes,
-        "makespan": other.makespan,
-    }
+def other_json(other: OtherSetting | None) -> dict[str, object]:
+    """Return the key that a setting adds to the ranking document, none without one; ``null``: as in the search."""
+    if other is None:
+        return {}
+    found = {"policy": other.policy, "buffers": other.buffers or None}
+    return {"other_setting": {**found, "more_bytes": other.more_bytes, "makespan": other.makespan}}
+
+
+def remarks(study: Study) -> list[str]:
+    """Return the lines that stand below the outcome of a search."""
+    return [*filter(None, (loose_text(study), "" if study.other is None else other_text(study.other)))]
 
 
 def loose_text(study: Study) -> str:
