@@ -27,9 +27,10 @@ from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget, Evaluator
-from dse.explore.mapping_bound import MappingBound, fastest_rows
+from dse.explore.mapping_bound import MappingBound, allowed_rows_of, most_room
 from dse.explore.method import SearchContext, SearchMethod, Traffic
 from dse.explore.methods.choose import choose_method
+from dse.explore.methods.exact.unit_program import unit_bound
 from dse.explore.methods.registry import METHODS
 from dse.explore.space.build import build_space
 from dse.explore.space.merged import merged_space
@@ -76,7 +77,7 @@ SEEDLESS = (
 )
 """Methods that draw nothing: every seed gives the same."""
 SOLVER_SECONDS = 5.0
-PROOF_EVALUATIONS = 20_000
+PROOF_EVALUATIONS = 50_000
 HUGE = 100
 """Networks of so many actors take most of the time."""
 ROLES = ("truth", "optimum", "compared", "proof", "default", "long")
@@ -173,12 +174,12 @@ def _counts(case: Case, actor: int) -> Iterator[tuple[int, int]]:
 def least_of(case: Case) -> int:
     """Return a makespan that no point of the space can beat."""
     space, tables = case.space, build_tables(case.problem)
-    row_of = fastest_rows(tables, space)
-    rows = [sorted({row_of[u] for u in units}) for units in space.allowed]
-    found = Bounds(tables).of_any_point(
-        cores=min(space.most, space.n_actors), transfers=space.options.transfers, rows=rows
+    rows = allowed_rows_of(tables, space)
+    bounds = Bounds(tables)
+    found = bounds.of_any_point(
+        cores=min(space.most, space.n_actors), transfers=space.options.transfers, rows=rows, room=most_room(space)
     )
-    return max(found.work, found.heaviest_actor, found.critical_path)
+    return unit_bound(tables, space, bounds, found.makespan)
 
 
 def search(case: Case, run: Run) -> Result:

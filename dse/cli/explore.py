@@ -44,6 +44,7 @@ from dse.report.cores import best_by_cores, cores_table, cores_title, pays_text
 from dse.report.front import front_table, front_text
 from dse.report.mapping_table import plain_console
 from dse.report.measured import measured_lines
+from dse.report.other_setting import remarks
 from dse.report.quantities import wrapped
 from dse.report.ranking import RankedRow, cost_cells, ranking_table, render
 from dse.report.robust import robust_lines, robust_table
@@ -204,7 +205,7 @@ def _print(refined: Refined, quiet: bool) -> None:
     note = _print_ranking(shown_rows, delivery.texts, width, explored.robust)
     if quiet:
         return
-    print(f"{note}\n{wrapped(outcome_text(study))}\n")
+    print(f"{note}\n" + "\n".join(map(wrapped, [outcome_text(study), *remarks(study)])) + "\n")
     _print_cores(refined, width)
     _print_measured(refined)
     costs = cost_cells(delivery.rows[0])

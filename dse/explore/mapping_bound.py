@@ -9,6 +9,7 @@ order and prune by the largest of these.
 import itertools
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -23,27 +24,40 @@ from dse.estimate.bounds.least_costs import (
     least_share,
     or_as_host,
 )
+from dse.estimate.bounds.lower_bounds import Bounds, Room
 from dse.estimate.problem.prices import ACROSS, APART, CLASS_OF_ENDS, TOGETHER
 from dse.estimate.problem.tables import CostRow, ProblemTables, TransferTable, kind_indices
-from dse.explore.space.placement import EdgeCosts, Placement
+from dse.explore.space.placement import EdgeCosts, Placement, Spans
 from dse.explore.space.space import Candidate, Space
 from dse.model.trace import TraceBuffer
 
 IntArray: TypeAlias = NDArray[np.int64]
 _CHUNK = 4096
-_SAMPLE, _SAMPLED_ACTORS = 96, 96_000
+_SAMPLE, _SAMPLED_ACTORS = 96, 20_000
 """So many mappings are drawn to look for paths, with so many actors in all: drawing takes time with their square."""
 _SEED = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndCosts:
+    """Least ticks of all transfers of one buffer: of its writer and its reader on their cores, 0 where they do not add
+    up, and on the shared link with this number (-1: none)."""
+
+    write: int
+    read: int
+    server: int
+    carried: int
 
 
 class MappingBound:
     """Bounds of the mappings of one space. Build once; a candidate costs microseconds, whatever the trace."""
 
-    def __init__(self, tables: ProblemTables, space: Space) -> None:
+    def __init__(self, tables: ProblemTables, space: Space, *, paths: bool = True) -> None:
+        """``paths``: whether candidates are to be bounded by paths of the trace too, which takes time to prepare."""
         platform, topology = tables.problem.platform, tables.topology
         kind_of = kind_indices(platform)
         kinds = [kind_of[unit.unit] for unit in space.units]
-        self._space = space
+        self._space, self._tables = space, tables
         self._buffers = topology.buffers
         self._dynamic = platform.dynamic_network
         self._of_port: dict[tuple[int, int], list[TraceBuffer]] = defaultdict(list)
@@ -71,7 +85,8 @@ class MappingBound:
             writes=or_as_host(self._writes, self._dynamic),
             parallel=space.options.transfers == "parallel",
         )
-        self._bounds.find_paths(self._sample(), self._row_of_slot)
+        if paths:
+            self._bounds.find_paths(self._sample(), self._row_of_slot)
 
     def _sample(self) -> IntArray:
         """Return mappings of the space, shape (n, n_actors), under some of which paths are looked for."""
@@ -96,7 +111,33 @@ class MappingBound:
             edges=tuple(self._edge(index) for index in edges),
             additive="FULL_PARALLEL" not in options.policies,
             least=least,
+            spans=self._spans,
         )
+
+    def _spans(self) -> Spans:
+        rows = allowed_rows_of(self._tables, self._space)
+        begins, after = Bounds(self._tables).spans(rows, most_room(self._space), self._space.options.transfers)
+        return Spans(begins=tuple(begins), after=tuple(after))
+
+    def transfers_between(self, index: int, source: int, target: int) -> "EndCosts":
+        """Return what the transfers of a buffer cost at least whose ends are on these units, anywhere on them."""
+        nears = (TOGETHER, APART) if source == target else (APART,)
+        may_be_host = self._dynamic or self._other_may_cross(index)
+        writes, reads = (or_as_host(ticks, may_be_host)[:, index].tolist() for ticks in (self._writes, self._reads))
+        write = min(writes[self._class(source, target, near)] for near in nears)
+        read = min(reads[self._class(target, source, near)] for near in nears)
+        counted = int(self._space.options.transfers == "sequential")
+        return EndCosts(
+            write=write * counted,
+            read=read * counted,
+            server=self._bounds.shared_server(source, target) if self._crosses(source, target) else -1,
+            carried=write + read,
+        )
+
+    def _crosses(self, source: int, target: int) -> bool:
+        """Return whether a buffer between two units crosses from one to the other."""
+        here, there = (self._space.slots_of_unit(unit).start for unit in (source, target))
+        return bool(self._side_of_slot[here] != self._side_of_slot[there])
 
     def _edge(self, index: int) -> EdgeCosts:
         buffer, units = self._buffers[index], range(len(self._space.units))
@@ -120,9 +161,8 @@ class MappingBound:
 
     def _class(self, own: int, other: int, near: int) -> int:
         """Return the class of the price of the end on unit ``own``; ``near``: where the ends are if nothing crosses."""
-        here, there = (self._space.slots_of_unit(unit).start for unit in (own, other))
-        crosses = self._side_of_slot[here] != self._side_of_slot[there]
-        return int(CLASS_OF_ENDS[self._kind_of_slot[here], ACROSS if crosses else near])
+        kind = self._kind_of_slot[self._space.slots_of_unit(own).start]
+        return int(CLASS_OF_ENDS[kind, ACROSS if self._crosses(own, other) else near])
 
     def _other_may_cross(self, index: int) -> bool:
         """Return whether another reader of a buffer's port may make it a host port."""
@@ -159,6 +199,19 @@ def fastest_rows(tables: ProblemTables, space: Space) -> tuple[int, ...]:
         tables.rows.index(CostRow(kind_of[unit.unit], space.clocks.clock_mhz(u, ())))
         for u, unit in enumerate(space.units)
     )
+
+
+def allowed_rows_of(tables: ProblemTables, space: Space) -> list[list[int]]:
+    """Return for each actor the rows of the tables that it may have at the fastest clocks."""
+    row_of = fastest_rows(tables, space)
+    return [sorted({row_of[u] for u in units}) for units in space.allowed]
+
+
+def most_room(space: Space) -> Room:
+    """Return the most room that any point of a space gives each buffer."""
+    options = space.options
+    capacities = tuple(max(tokens) for tokens in zip(*options.capacities, strict=True))
+    return Room(capacities=capacities, release=options.release)
 
 
 def _rows_by_level(tables: ProblemTables, space: Space) -> IntArray:

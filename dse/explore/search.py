@@ -1,6 +1,6 @@
 """The loop between a search method and the evaluator, and the ranking of what it found."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dse.explore.batch import BATCH
@@ -74,10 +74,18 @@ def _goes_on(method: SearchMethod) -> bool:
     return not method.done
 
 
-def ranked(evaluations: list[Evaluation]) -> tuple[Evaluation, ...]:
-    """Return the evaluations without deadlock, best first: makespan, then fewer partitions, then the earlier one.
+def ranked(
+    evaluations: list[Evaluation], memory_bytes: Callable[[Sequence[int]], int] | None = None
+) -> tuple[Evaluation, ...]:
+    """Return the evaluations without deadlock, best first: makespan, fewer partitions, less memory, the earlier one.
 
-    Cut ones are left out: as many as the evaluator keeps are ahead of them.
+    Cut ones are left out: as many as the evaluator keeps are ahead of them. ``memory_bytes``: what buffers of such
+    capacities take, where points differ in them.
     """
     alive = [e for e in evaluations if not e.deadlock and not e.cut]
-    return tuple(sorted(alive, key=lambda e: (e.makespan, e.n_partitions, e.ordinal)))
+
+    def key(e: Evaluation) -> tuple[int, int, int, int]:
+        memory = 0 if memory_bytes is None else memory_bytes(e.packed.layout.capacities)
+        return e.makespan, e.n_partitions, memory, e.ordinal
+
+    return tuple(sorted(alive, key=key))

@@ -29,6 +29,7 @@ from dse.flows.options import ExploreOptions
 from dse.flows.page_views import page_views
 from dse.flows.robust import asked_robust, check_uncertain, robust_study
 from dse.flows.run_best import MEASURE_ON_TOP, run_best
+from dse.flows.search.look import with_look
 from dse.flows.search.method import check_options, choose, kept
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.space import reference_point, searched_space
@@ -97,6 +98,8 @@ def _explore(options: ExploreOptions, watcher: Watcher | None, given: Setting | 
     with closing(ready.store):  # nobody else begins a search in the folder before the results are in it
         with closing(ready.estimator):
             study = run_study(ready.search, ready.estimator, ready.store, watch, limit)
+        watch.stage("looking at other policies and sizes")
+        study = with_look(ready.search, study, engine, limit)
         if not study.ranking:
             watch.stage("looking for what would help")
             raise nothing_found(ready.search, study, engine, limit)

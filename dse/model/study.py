@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from dse.base.escaping import shown
 from dse.base.packing import count_and_first, pack_integers, unpack_integers
-from dse.model.design_point import DesignPoint
+from dse.model.design_point import DesignPoint, Policy
 from dse.model.estimate import PartitionAccount, TickUnit
 from dse.model.packed_point import VIEWED, PackedPoint, pack_point
 
@@ -140,6 +140,22 @@ class LowerBound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OtherSetting:
+    """A policy and sizes of the FIFOs that nobody asked for, with which a ranked mapping is quicker than the best.
+
+    ``policy``: None where it is the one of the search; ``buffers``: the value of ``--buffers`` for the sizes, empty
+    where they are those of the search. ``more_bytes`` of memory than those take, below 0 where it is less.
+    ``makespan`` in ticks, ``than`` that of the best of the ranking.
+    """
+
+    policy: Policy | None
+    buffers: str
+    more_bytes: int
+    makespan: int
+    than: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectiveAxis:
     """An objective as people read it: its name, the unit of its values, and whether more is better."""
 
@@ -208,6 +224,8 @@ class Study:
     assumed: tuple[str, ...]
     front: Front | None = None
     """None where the makespan is the only objective."""
+    other: OtherSetting | None = None
+    """What another policy or other sizes would give, where nobody chose them and it is worth a word."""
     values: tuple[tuple[float, ...], ...] = ()
     """Of each point of the ranking its values on the axes of the front; empty where there is no front."""
 

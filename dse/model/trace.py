@@ -73,6 +73,10 @@ class Topology:
         s, t = self.actors[b.source], self.actors[b.target]
         return f"{s.name}.{s.outputs[b.source_port]}->{t.name}.{t.inputs[b.target_port]}"
 
+    def memory_bytes(self, capacities: Sequence[int]) -> int:
+        """Return the bytes of the tokens that the buffers may hold, with so many tokens each."""
+        return sum(n * buffer.token_bytes for n, buffer in zip(capacities, self.buffers, strict=True))
+
     def largest_rate(self, index: int) -> int:
         """Return the most tokens that one firing writes to or reads from a buffer."""
         b = self.buffers[index]

@@ -18,6 +18,7 @@ from dse.report.cores import best_by_cores, cores_title, pays_text
 from dse.report.front import front_text
 from dse.report.mapping_cells import atoms
 from dse.report.measured import Measurements, all_states_text, main_state, measured_lines, state_text
+from dse.report.other_setting import loose_text, other_text
 from dse.report.page.document import mapping_view, network_view
 from dse.report.page.html import data_text, framed
 from dse.report.quantities import time_text, value_text
@@ -206,9 +207,13 @@ def _facts_of_best(best: RankedRow, study: Study) -> list[tuple[str, str]]:
     if best.speedup is not None:
         facts.append((f"{best.speedup:.2f}x", "faster than one core"))
     if best.gap is not None:
-        bound = time_text(study.lower_bounds[0].makespan, best.tick_unit)
-        facts.append((f"{100 * best.gap:.1f} %", f"above the lower bound of {bound}"))
+        facts.append((f"{100 * best.gap:.1f} %", _bound_text(best, study)))
     return facts
+
+
+def _bound_text(best: RankedRow, study: Study) -> str:
+    bound = time_text(study.lower_bounds[0].makespan, best.tick_unit)
+    return f"above the lower bound of {bound}{', which is loose' if loose_text(study) else ''}"
 
 
 def _head(inputs: ReportInputs) -> str:
@@ -224,6 +229,8 @@ def _head(inputs: ReportInputs) -> str:
     )
     optimum = "No mapping of the space is better." if study.complete else "Better mappings may exist."
     lead = f"{study.method}: {study.method_reason}. {optimum}"
+    if study.other is not None:
+        lead += f" Not asked for: {other_text(study.other).replace('`', '')}."
     title = f"<h1>{page_text(study.network)}</h1>"
     return f'{title}\n<p class="lead">{page_text(lead)}</p>\n<div class="facts">{shown}</div>'
 

@@ -39,7 +39,7 @@ CONFINED = {
     "pymetis": ["explore/methods/constructive/metis"],
     "mtkahypar": ["explore/methods/constructive/hypergraph"],
     "pymoo": ["explore/methods/sampling/nsga2"],
-    "highspy": ["explore/methods/exact/integer_program"],
+    "highspy": ["explore/methods/exact/solver"],
     "pyarrow": ["formats/tables"],
     "pygls": ["lsp"],
     "lsprotocol": ["lsp"],

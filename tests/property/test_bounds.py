@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 
 from dse.base.errors import DseError
-from dse.estimate.bounds.lower_bounds import Bounds
+from dse.estimate.bounds.lower_bounds import Bounds, Room
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.prepare import prepare
@@ -17,18 +17,28 @@ EXAMPLES = settings(max_examples=60, deadline=None)
 
 
 def check_bounds(case: Case) -> bool:
-    """Check all bounds of a case; return whether there was something to check."""
-    point = replace(case.point, capacities=tuple(c + 50 for c in case.point.capacities))
-    estimate = make_engine("reference", case.problem).estimate(point)
+    """Check all bounds of a case, with its capacities and with more; return whether there was something to check."""
+    return sum(check_point(case, more) for more in (0, 1, 50)) > 0
+
+
+def check_point(case: Case, more: int) -> bool:
+    """Check all bounds of the point with so many tokens more in each buffer, unless it deadlocks."""
+    point = replace(case.point, capacities=tuple(c + more for c in case.point.capacities))
+    estimate = make_engine("compiled", case.problem).estimate(point)
     if estimate.deadlock is not None:
         return False
     tables = build_tables(case.problem)
     prepared = prepare(tables, point)
     bounds = Bounds(tables)
     own = bounds.of_point(prepared)
+    room = Room(capacities=point.capacities, release=point.release)
     every = bounds.of_any_point(cores=sum(prepared.cores))
-    for name in ("work", "heaviest_actor", "critical_path", "pipeline", "shared_link", "makespan"):
+    for name in ("work", "heaviest_actor", "critical_path", "room", "pipeline", "shared_link", "makespan"):
         assert getattr(own, name) <= estimate.makespan, name
+    assert own.critical_path <= own.room
+    tight = bounds.of_any_point(cores=sum(prepared.cores), transfers=point.transfers, room=room)
+    assert max(tight.room, tight.filling) <= tight.makespan <= estimate.makespan
+    assert tight.critical_path <= tight.room <= own.room
     assert own.pipeline >= own.work
     assert own.shared_link <= max((link.busy for link in estimate.links), default=0)
     assert every.makespan <= estimate.makespan
@@ -46,7 +56,8 @@ def test_no_bound_exceeds_a_makespan(case: Case) -> None:
 
 
 def test_no_bound_exceeds_a_makespan_on_many_seeds() -> None:
-    checked = sum(check_bounds(random_case(random.Random(seed), Shape(max_firings=300))) for seed in range(300 * MORE))
+    shapes = (Shape(max_firings=300), Shape(max_firings=300, flowing=True, mixed=True, hosts=True))
+    checked = sum(check_bounds(random_case(random.Random(seed), shapes[seed % 2])) for seed in range(300 * MORE))
     assert checked > 150 * MORE
 
 
@@ -76,7 +87,7 @@ def test_pipeline_and_shared_links_bound_some_makespans_best() -> None:
 
 
 def without_resources(case: Case) -> Case:
-    """The case with a core for each actor, no contention on links, no SIMD, no arrivals and room for everything."""
+    """The case with a core for each actor, no contention on links, no SIMD and no arrivals."""
     problem = Problem(
         trace=case.problem.trace,
         weights=replace(case.problem.weights, simd={}, arrival=None),
@@ -86,17 +97,24 @@ def without_resources(case: Case) -> Case:
         missing_weights=case.problem.missing_weights,
     )
     partitions = tuple(replace(p, policy="FULL_PARALLEL", static_order=()) for p in case.point.partitions)
-    capacities = (1_000_000,) * len(case.point.capacities)
-    return Case(problem=problem, point=replace(case.point, partitions=partitions, capacities=capacities))
+    return Case(problem=problem, point=replace(case.point, partitions=partitions))
 
 
-def test_the_critical_path_is_the_makespan_where_nothing_but_tokens_holds_a_firing_up() -> None:
-    checked = 0
+def test_a_path_is_the_makespan_where_nothing_but_tokens_and_room_holds_a_firing_up() -> None:
+    shapes = (Shape(max_firings=400), Shape(max_actors=9, max_firings=400, max_rate=4, flowing=True, mixed=True))
+    checked, waited = [0, 0], 0
     for seed in range(300):
-        case = without_resources(random_case(random.Random(seed), Shape(max_firings=400)))
-        estimate = make_engine("reference", case.problem).estimate(case.point)
-        if estimate.deadlock is None:
-            tables = build_tables(case.problem)
-            assert Bounds(tables).of_point(prepare(tables, case.point)).critical_path == estimate.makespan
-            checked += estimate.makespan > 0
-    assert checked > 150
+        case = without_resources(random_case(random.Random(seed), shapes[seed % 2]))
+        tables = build_tables(case.problem)
+        for i, capacities in enumerate((case.point.capacities, (1_000_000,) * len(case.point.capacities))):
+            point = replace(case.point, capacities=capacities)
+            estimate = make_engine("compiled", case.problem).estimate(point)
+            if estimate.deadlock is None:
+                own = Bounds(tables).of_point(prepare(tables, point))
+                assert own.room == estimate.makespan
+                assert i == 0 or own.critical_path == own.room
+                waited += own.critical_path < own.room
+                checked[i] += estimate.makespan > 0
+    assert checked[1] > 150
+    assert checked[0] > 150
+    assert waited > 9

@@ -21,7 +21,6 @@ from tests.property.test_search_bounds import space_of
 from tests.property.twin_networks import twin_case
 from tests.unit.explore.searches import context_of
 
-pytest.importorskip("highspy")
 MOST_MAPPINGS = 18
 """Each takes a program of its own."""
 

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from dse.base.errors import DseError
+from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.evaluator import Budget, Evaluator
-from dse.explore.mapping_bound import MappingBound
+from dse.explore.mapping_bound import MappingBound, fastest_rows, most_room
 from dse.explore.method import SearchContext, SearchMethod, Traffic
+from dse.explore.methods.exact.unit_program import unit_bound
 from dse.explore.methods.registry import METHODS
 from dse.explore.search import ranked, run_search
 from dse.explore.space.build import build_space
@@ -28,11 +30,11 @@ TIGHT = (0, 2, 7, 8, 12, 13, 17, 23, 33, 35, 39, 48, 54, 144, 161, 186, 196, 205
 wrong shows in some of them (13, 33, 144, 161, 186, 196, 205): most networks wait so long that it does not."""
 
 
-def space_of(case: Case, policy: str) -> Space | None:
-    """The space of a case with room to spare in the buffers; None where it has no mapping."""
+def space_of(case: Case, policy: str, *, more: int = 50) -> Space | None:
+    """The space of a case with so many tokens more in the buffers; None where it has no mapping."""
     options = SpaceOptions(
         policies=(policy,),  # type: ignore[arg-type]
-        capacities=(tuple(c + 50 for c in case.point.capacities),), release=case.point.release,
+        capacities=(tuple(c + more for c in case.point.capacities),), release=case.point.release,
         transfers=case.point.transfers,
     )  # fmt: skip
     try:
@@ -51,6 +53,54 @@ def sampled_optimum(case: Case, space: Space) -> int | None:
         mappings = [space.random_assignment(rng) for _ in range(SAMPLE)]
     found = [engine.estimate(space.to_point(Candidate(assignment=m))) for m in mappings]
     return min((e.makespan for e in found if e.deadlock is None), default=None)
+
+
+def test_no_bound_of_all_points_exceeds_a_makespan() -> None:
+    """Paths that wait for room, filling and draining, and the program that chooses a unit for each actor."""
+    checked = solved = checked_spans = 0
+    for seed in range(250 * MORE):
+        shape = Shape(max_actors=4, max_firings=120, flowing=seed % 2 == 0, hosts=True, mixed=seed % 3 == 0)
+        case = random_case(random.Random(seed), shape)
+        space = space_of(case, POLICIES[seed % 4], more=seed % 3)
+        try:
+            optimum = None if space is None else sampled_optimum(case, space)
+        except DseError:
+            continue  # weights are missing for some placement
+        if space is None or optimum is None:
+            continue
+        tables = build_tables(case.problem)
+        bounds, rows = Bounds(tables), fastest_rows(tables, space)
+        cores = space.n_actors if "FULL_PARALLEL" in space.options.policies else min(space.most, space.n_actors)
+        found = bounds.of_any_point(
+            cores=cores, transfers=space.options.transfers, room=most_room(space),
+            rows=[sorted({rows[u] for u in units}) for units in space.allowed],
+        )  # fmt: skip
+        placed = unit_bound(tables, space, bounds, found.makespan)
+        assert found.makespan <= placed <= optimum, seed
+        checked_spans += check_spans(case, space)
+        solved += placed > found.makespan
+        checked += 1
+    assert checked > 100 * MORE
+    assert solved > 20 * MORE
+    assert checked_spans > 300 * MORE
+
+
+def check_spans(case: Case, space: Space) -> int:
+    """Check that cores are busy within the spans of their actors; return how many of them there were to check."""
+    spans = MappingBound(build_tables(case.problem), space, paths=False).placement(0).spans
+    assert spans is not None
+    found, engine, rng = spans(), make_engine("compiled", case.problem), np.random.default_rng(1)
+    checked = 0
+    for _ in range(4):
+        point = space.to_point(Candidate(assignment=space.random_assignment(rng)))
+        estimate = engine.estimate(point)
+        if estimate.deadlock is not None or "FULL_PARALLEL" in space.options.policies:
+            continue
+        for partition, account in zip(point.partitions, estimate.partitions, strict=True):
+            begin, after = (min(of[a] for a in partition.actors) for of in (found.begins, found.after))
+            assert begin + account.busy + after <= estimate.makespan
+            checked += 1
+    return checked
 
 
 def search(name: str, case: Case, space: Space, evaluations: int) -> tuple[SearchMethod, int | None, str]:

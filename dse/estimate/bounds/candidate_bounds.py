@@ -93,6 +93,12 @@ class CandidateBounds:
         )
         return bounds
 
+    def shared_server(self, source: int, target: int) -> int:
+        """Return the shared server of tokens that cross from a unit to another (indices into the names), -1: none."""
+        between, servers = self._links
+        link = int(between[source, target])
+        return -1 if link < 0 else int(servers[link, source, target])
+
     def find_paths(self, mappings: IntArray, row_of_slot: IntArray) -> None:
         """Put critical paths of some of the mappings, shape (n, n_actors), into the pool.
 

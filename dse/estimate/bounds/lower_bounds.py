@@ -5,7 +5,11 @@ For one design point, the first three for all of them too:
 - heaviest actor: its firings cannot overlap;
 - critical path: the longest chain of firings, each after the one of its actor before it and after those that make its
   tokens, found by counting tokens (``dse.estimate.bounds.token_paths``); no capacity, core or policy takes part;
-- pipeline (of a point): the work of a partition begins when the first tokens can have come to one of its actors;
+- room: the same, where firings wait for room in the buffers as well (where capacities are given);
+- filling (of all points): the work of all firings on all cores, which have too little to do while the network fills
+  and while it drains (``dse.estimate.bounds.filling``);
+- pipeline (of a point): the work of a partition begins when the first tokens can have come to one of its actors, and
+  when it has ended what depends on it is still to be done;
 - shared link (of a point): a link that serves one transfer at a time is busy for all of them.
 
 A firing in a SIMD block costs at least the least share, min over k of cost(k) / k. Arrivals between CPU cores are in no
@@ -13,19 +17,20 @@ bound: where they make most of the time the bounds are loose.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 
 import numpy as np
 
 from dse.base.errors import FormatError, InfeasibleDesign
+from dse.estimate.bounds.filling import filling
 from dse.estimate.bounds.least_costs import claimed, least_for_payer, least_share
-from dse.estimate.bounds.token_paths import PathTimes, TokenPaths
+from dse.estimate.bounds.token_paths import PathTimes, TokenPaths, Windows
 from dse.estimate.problem.prepare import NO_SERVER, Prepared
 from dse.estimate.problem.prices import UNIT_KINDS
 from dse.estimate.problem.tables import IntArray, ProblemTables, TransferTable
-from dse.model.design_point import TransferMode
+from dse.model.design_point import ReleaseMode, TransferMode
 from dse.model.platform import Platform
 
 
@@ -37,6 +42,10 @@ class MakespanBounds:
     heaviest_actor: int
     critical_path: int
     """0 if it was not asked for."""
+    room: int = 0
+    """With the critical path, where capacities are known."""
+    filling: int = 0
+    """Of all points, with the critical path."""
     pipeline: int = 0
     """Of one point, with the critical path."""
     shared_link: int = 0
@@ -45,7 +54,16 @@ class MakespanBounds:
     @property
     def makespan(self) -> int:
         """The best of them."""
-        return max(self.work, self.heaviest_actor, self.critical_path, self.pipeline, self.shared_link)
+        path = max(self.critical_path, self.room, self.filling, self.pipeline)
+        return max(self.work, self.heaviest_actor, path, self.shared_link)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """The most room that any of some design points gives: ``capacities`` in tokens, by buffer."""
+
+    capacities: tuple[int, ...]
+    release: ReleaseMode
 
 
 class Bounds:
@@ -59,6 +77,8 @@ class Bounds:
             )
         self._tables = tables
         self._paths: TokenPaths | None = None
+        self._room_paths: tuple[tuple[int, ...], TokenPaths] | None = None
+        """Those of the capacities that were asked for last."""
 
     def of_point(self, prepared: Prepared, *, critical_path: bool = True) -> MakespanBounds:
         """Return bounds for one design point. Without ``critical_path`` the time does not depend on the trace."""
@@ -68,6 +88,7 @@ class Bounds:
             reads=_priced(tables.reads, prepared.read_price),
             writes=_priced(tables.writes, prepared.write_price),
             parallel=prepared.point.transfers == "parallel",
+            release=prepared.point.release,
         )
         actors = [costs.actor(a, row, alone=prepared.alone(a)) for a, row in enumerate(prepared.cost_row)]
         works = [actor.work for actor in actors]
@@ -76,23 +97,22 @@ class Bounds:
             sum((works[a] for a in partition.actors), Fraction(0)) / cores
             for partition, cores in zip(partitions, prepared.cores, strict=True)
         ]
-        longest, pipeline = 0, 0
+        longest, room, pipeline = 0, 0, 0
         if critical_path:
-            longest, first = self._token_paths().ends([actor.path for actor in actors])
-            begins = [self._begin(partition.actors, first) for partition in partitions]
-            pipeline = max((begin + ceil(load) for begin, load in zip(begins, loads, strict=True)), default=0)
+            times = [actor.path for actor in actors]
+            longest = self._token_paths().longest(times)
+            windows = self._paths_with(tuple(prepared.point.capacities)).windows(times)
+            room = windows.longest
+            parts = zip(partitions, loads, prepared.cores, strict=True)
+            pipeline = max((_pipeline(windows, p.actors, load, cores) for p, load, cores in parts), default=0)
         return MakespanBounds(
             work=ceil(max(loads, default=0)),
             heaviest_actor=ceil(max(works, default=0)),
             critical_path=longest,
+            room=room,
             pipeline=pipeline,
             shared_link=max(_link_loads(prepared), default=0),
         )
-
-    def _begin(self, actors: Sequence[int], first: Sequence[int]) -> int:
-        """Return when the first of some actors can begin, by the times ``first`` of their first tokens."""
-        firings = self._tables.problem.trace.firings
-        return min((first[a] for a in actors if len(firings[a])), default=0)
 
     def of_any_point(
         self,
@@ -100,38 +120,75 @@ class Bounds:
         cores: int,
         transfers: TransferMode = "parallel",
         rows: Sequence[Sequence[int]] | None = None,
+        room: Room | None = None,
         critical_path: bool = True,
     ) -> MakespanBounds:
         """Return bounds for every design point with at most ``cores`` cores in all its partitions together.
 
         ``transfers``: "parallel" holds for both modes. ``rows``: for each actor the rows of the tables (indices into
-        ``tables.rows``) it may need; without it all that the platform and its GPU-capable actors allow.
+        ``tables.rows``) it may need; without it all that the platform and its GPU-capable actors allow. ``room``: no
+        point may have more; without it there is room for everything.
 
         Raises:
             InfeasibleDesign: an actor can be on no unit of the platform.
         """
+        allowed = rows if rows is not None else allowed_rows(self._tables)
+        options = self.times_by_row(allowed, transfers, None if room is None else room.release)
+        works = [min(option.work for option in of_actor.values()) for of_actor in options]
+        found = MakespanBounds(
+            work=ceil(sum(works, Fraction(0)) / cores), heaviest_actor=ceil(max(works, default=0)), critical_path=0
+        )
+        if not critical_path:
+            return found
+        times = [PathTimes.least([option.path for option in of_actor.values()]) for of_actor in options]
+        found = replace(found, critical_path=self._token_paths().longest(times))
+        windows = self.paths(room).windows(times)
+        found = replace(found, room=windows.longest if room is not None else 0)
+        return replace(found, filling=filling(windows, cores=cores, at_least=found.makespan))
+
+    def spans(self, rows: Sequence[Sequence[int]], room: Room, transfers: TransferMode) -> tuple[list[int], list[int]]:
+        """Return when each actor can begin at the earliest, and how long the run goes on at least when it has ended.
+
+        In ticks, for every point with these rows and no more than this room: a core is busy with some actors no
+        sooner than the first of them can begin, and no later than what follows the last of them allows.
+        """
+        options = self.times_by_row(rows, transfers, room.release)
+        paths = self.paths(room)
+        windows = paths.windows([PathTimes.least([o.path for o in of_actor.values()]) for of_actor in options])
+        begins = [windows.first(a) for a in range(len(options))]
+        return begins, paths.after_last(windows, sequential=transfers == "sequential")
+
+    def times_by_row(
+        self, allowed: Sequence[Sequence[int]], transfers: TransferMode, release: ReleaseMode | None
+    ) -> list[dict[int, "ActorCost"]]:
+        """Return for each actor what it costs at least with each of its rows, wherever the others are.
+
+        ``release``: when the tokens of an input leave; None where nobody asks.
+        """
         tables = self._tables
-        allowed = rows if rows is not None else allowed_rows(tables)
         costs = [
             _Costs(
                 tables,
                 reads=_least_priced(tables, tables.reads, kind),
                 writes=_least_priced(tables, tables.writes, kind),
                 parallel=transfers == "parallel",
+                release=release,
             )
             for kind in range(len(UNIT_KINDS))
         ]
-        works: list[Fraction] = []
-        paths: list[PathTimes] = []
-        for a in range(len(tables.topology.actors)):
-            options = [costs[tables.rows[row].kind].actor(a, row, alone=False) for row in allowed[a]]
-            works.append(min(option.work for option in options))
-            paths.append(PathTimes.least([option.path for option in options]))
-        return MakespanBounds(
-            work=ceil(sum(works, Fraction(0)) / cores),
-            heaviest_actor=ceil(max(works, default=0)),
-            critical_path=self._token_paths().longest(paths) if critical_path else 0,
-        )
+        return [
+            {row: costs[tables.rows[row].kind].actor(a, row, alone=False) for row in rows}
+            for a, rows in enumerate(allowed)
+        ]
+
+    def paths(self, room: Room | None) -> TokenPaths:
+        """Return what the firings wait for, with so much room."""
+        return self._token_paths() if room is None else self._paths_with(room.capacities)
+
+    def _paths_with(self, capacities: tuple[int, ...]) -> TokenPaths:
+        if self._room_paths is None or self._room_paths[0] != capacities:
+            self._room_paths = capacities, TokenPaths(self._tables, capacities)
+        return self._room_paths[1]
 
     def _token_paths(self) -> TokenPaths:
         if self._paths is None:
@@ -164,6 +221,18 @@ def _possible_kinds(platform: Platform, actor: str) -> list[int]:
             expected="add a CPU, or name the actor among the GPU-capable ones",
         )
     return [k for k, kind in enumerate(UNIT_KINDS) if kind in present]
+
+
+def _pipeline(windows: Windows, actors: Sequence[int], load: Fraction, cores: int) -> int:
+    """Return when the work of some actors on so many cores can have ended, and all that depends on it."""
+    parts = [slice(int(windows.base[a]), int(windows.base[a + 1])) for a in actors]
+    parts = [part for part in parts if part.start < part.stop and windows.made[part].all()]
+    if not parts:
+        return ceil(load)
+    begin = min(int(windows.start[part.start]) for part in parts)
+    after = min(int(windows.after[part.stop - 1]) for part in parts)
+    # a block counts in ``load`` with more than its firings can have done before its first tokens are seen
+    return begin + max(ceil(load), -(-sum(int(windows.ticks[part].sum()) for part in parts) // cores) + after)
 
 
 def _link_loads(prepared: Prepared) -> list[int]:
@@ -200,18 +269,33 @@ def _least_priced(tables: ProblemTables, table: TransferTable, kind: int) -> Int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ActorCost:
+class ActorCost:
     """The least core time of all firings of an actor, and the least times of one firing on a path."""
 
     work: Fraction
     path: PathTimes
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Block:
+    """Ticks of some firings at once, from the end of their scheduling: ``whole`` to their end, ``early`` until
+    something of them is visible (or to their end), ``visible`` until each output is, ``released`` until their inputs
+    have left."""
+
+    whole: int
+    early: int
+    visible: dict[int, int]
+    released: dict[ReleaseMode | None, int]
+
+
 class _Costs:
     """Least costs of actions at given prices: ``reads`` and ``writes`` hold the ticks of every column."""
 
-    def __init__(self, tables: ProblemTables, *, reads: IntArray, writes: IntArray, parallel: bool) -> None:
+    def __init__(
+        self, tables: ProblemTables, *, reads: IntArray, writes: IntArray, parallel: bool, release: ReleaseMode | None
+    ) -> None:
         self._tables = tables
+        self._release = release
         self._reads = reads
         self._writes = writes
         self._parallel = parallel
@@ -219,7 +303,7 @@ class _Costs:
         for b, buffer in enumerate(tables.topology.buffers):
             self._outputs_of.setdefault(buffer.source, []).append(b)
 
-    def actor(self, actor: int, row: int, *, alone: bool) -> _ActorCost:
+    def actor(self, actor: int, row: int, *, alone: bool) -> ActorCost:
         """Return the costs of an actor with ``row`` of the tables; ``alone``: no other actor can fire in between."""
         tables = self._tables
         n = tables.action_count(actor)
@@ -241,14 +325,14 @@ class _Costs:
             mine = np.arange(x, len(scheduling), n)
             if self._width(base + x, row):
                 least = int(scheduling[mine][count[mine] > 0].min())
-                share = min(Fraction(least + ticks, k) for k, (ticks, _, _) in enumerate(blocks, start=1))
+                share = min(Fraction(least + block.whole, k) for k, block in enumerate(blocks, start=1))
                 work += share * int(tables.count[base + x])
-                path.set_block(mine, min((least + early) // k for k, (_, early, _) in enumerate(blocks, start=1)))
+                path.set_block(mine, min((least + block.early) // k for k, block in enumerate(blocks, start=1)))
             else:
-                ticks, _, visible = blocks[0]
-                work += int((count[mine] * (scheduling[mine] + ticks)).sum())
-                path.set(mine, scheduling[mine], ticks, visible)
-        return _ActorCost(work=work, path=path)
+                (block,) = blocks
+                work += int((count[mine] * (scheduling[mine] + block.whole)).sum())
+                path.set(mine, scheduling[mine], block.whole, block.visible, block.released.get(self._release))
+        return ActorCost(work=work, path=path)
 
     def _width(self, column: int, row: int) -> int:
         return int(self._tables.block_width[row, column])
@@ -256,22 +340,27 @@ class _Costs:
     def _outputs(self, actor: int) -> list[int]:
         return self._outputs_of.get(actor, [])
 
-    def _block(self, column: int, row: int, firings: int) -> tuple[int, int, dict[int, int]]:
-        """Return of a block of firings, without its scheduling: its ticks, the ticks until something of it is visible
-        (or until its end), and those until each output is visible."""
+    def _block(self, column: int, row: int, firings: int) -> "_Block":
+        """Return the ticks of a block of firings, without its scheduling."""
         tables = self._tables
         if self._width(column, row):
             compute = int(tables.block_ticks[int(tables.block_base[row, column]) + firings - 1])
         else:
             compute = max(0, int(tables.compute[row, column]))
         reads = [ticks for _, ticks in self._transfers(tables.reads, self._reads, column, firings)]
-        done = compute + (max(reads, default=0) if self._parallel else sum(reads))
+        read = max(reads, default=0) if self._parallel else sum(reads)
+        done = read + compute
         visible: dict[int, int] = {}
         total = 0
         for buffer, ticks in self._transfers(tables.writes, self._writes, column, firings):
             total += ticks
             visible[buffer] = done + (ticks if self._parallel else total)
-        return max(visible.values(), default=done), min(visible.values(), default=done), visible
+        return _Block(
+            whole=max(visible.values(), default=done),
+            early=min(visible.values(), default=done),
+            visible=visible,
+            released={"reading": read, "processing": done},
+        )
 
     @staticmethod
     def _transfers(table: TransferTable, ticks: IntArray, column: int, firings: int) -> list[tuple[int, int]]:

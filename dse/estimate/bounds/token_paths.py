@@ -1,19 +1,21 @@
-"""The longest path through a trace: firings of one actor in a row, and tokens from the firing that makes them.
+"""The longest path through a trace: firings of one actor in a row, tokens from the firing that makes them, and room.
 
-A buffer is a queue, so that the firing that makes the last token a firing needs follows from counting. An actor's
-stretch of firings whose tokens are all there is computed at once, as a scan; networks without cycles take one
-stretch an actor, tight cycles a few firings a stretch.
+A buffer is a queue, so that the firing that makes the last token a firing needs follows from counting. So does, where
+capacities are given, the firing of the reader that has to have taken its tokens before a firing of the writer begins:
+a cycle of buffers with little room is often what keeps a run from being quicker. Both are *waits*.
 """
 
-from collections import deque
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dse.base.apart import apart
 from dse.estimate.problem.tables import IntArray, ProblemTables, TransferTable
 
-_SHORT = 24
-"""Stretches up to this length are computed firing by firing: numpy's calls cost more than they save."""
+UNTOLD = -(2**60)
+"""Ticks until something whose time is not known, from below: nobody waits for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,12 +27,18 @@ class PathTimes:
     """shape (n * n + n,): to the end of the firing"""
     visible: dict[int, IntArray]
     """For each output buffer, same shape: to its tokens being visible."""
+    released: IntArray
+    """Same shape: to the tokens of its inputs having left; ``UNTOLD`` where that is not known."""
 
     @classmethod
     def zero(cls, n_actions: int, outputs: list[int]) -> "PathTimes":
-        """Return times of 0 for all actions."""
+        """Return times of 0 for all actions, and no room that anybody waits for."""
         size = n_actions * n_actions + n_actions
-        return cls(firing=np.zeros(size, dtype=np.int64), visible={b: np.zeros(size, dtype=np.int64) for b in outputs})
+        return cls(
+            firing=np.zeros(size, dtype=np.int64),
+            visible={b: np.zeros(size, dtype=np.int64) for b in outputs},
+            released=np.full(size, UNTOLD, dtype=np.int64),
+        )
 
     @classmethod
     def least(cls, options: list["PathTimes"]) -> "PathTimes":
@@ -38,56 +46,139 @@ class PathTimes:
         return cls(
             firing=np.minimum.reduce([option.firing for option in options]),
             visible={b: np.minimum.reduce([option.visible[b] for option in options]) for b in options[0].visible},
+            released=np.minimum.reduce([option.released for option in options]),
         )
 
-    def set(self, mine: IntArray, scheduling: IntArray, ticks: int, visible: dict[int, int]) -> None:
+    def set(
+        self, mine: IntArray, scheduling: IntArray, ticks: int, visible: dict[int, int], released: int | None = None
+    ) -> None:
         """Set the times of the action at the indices ``mine``; an output it does not write to keeps 0."""
         self.firing[mine] = scheduling + ticks
         for buffer, until in visible.items():
             self.visible[buffer][mine] = scheduling + until
+        if released is not None:
+            self.released[mine] = scheduling + released
 
     def set_block(self, mine: IntArray, share: int) -> None:
         """Set the times of an action that fires in blocks: no firing of a block takes part with more than its share.
 
         If a block of k firings shows its first tokens after e ticks, share <= e / k: then the j-th firing, j shares
-        after the start of the block, is never later than the tokens and the end that the whole block has.
+        after the start of the block, is never later than the tokens and the end that the whole block has. The tokens
+        that it takes leave all at once, which may be before the j-th firing: nobody waits for that.
         """
         self.firing[mine] = share
         for times in self.visible.values():
             times[mine] = share
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PathCounts:
+    """A path: ``whole[a][p]`` firings of actor a with pair index p to their end, and ``ways``, others up to a wait.
+
+    ``ways``: (buffer, whether for its room, counts by the pair index of the actor that is waited for).
+    """
+
+    whole: list[IntArray]
+    ways: list[tuple[int, bool, IntArray]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Windows:
+    """When each firing that can be made may begin, and how long the run takes from then on, in ticks; all at least.
+
+    Firings are numbered through all actors, ``base[a]`` is the first of actor a. ``made``: whether it can be made.
+    """
+
+    base: IntArray
+    start: IntArray
+    ticks: IntArray
+    """Of the firing itself."""
+    left: IntArray
+    """From the start of the firing to the end of the run."""
+    made: NDArray[np.bool_]
+
+    @property
+    def longest(self) -> int:
+        """The length of the longest path."""
+        return int((self.start + self.ticks)[self.made].max(initial=0))
+
+    @property
+    def after(self) -> IntArray:
+        """The ticks from the end of each firing to the end of the run."""
+        return self.left - self.ticks
+
+    def first(self, actor: int) -> int:
+        """Return when the first firing of an actor can begin; 0 if it cannot."""
+        at = int(self.base[actor])
+        return int(self.start[at]) if at < self.base[actor + 1] and self.made[at] else 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Input:
-    """A buffer from another actor: ``maker[i]`` is the firing of the source that firing i of the target waits for."""
+class _Wait:
+    """That firing i of ``actor`` waits for firing ``whom[i]`` of ``other`` (-1: none), because of a buffer."""
 
     buffer: int
-    source: int
-    maker: IntArray
-    """shape (n_firings of the target,), does not fall; -1: none"""
+    room: bool
+    actor: int
+    other: int
+    whom: NDArray[np.int32]
+
+    def delay(self, times: list[PathTimes]) -> IntArray:
+        """Return how long after the start of the other firing it lasts, by its pair index."""
+        return times[self.other].released if self.room else times[self.other].visible[self.buffer]
+
+
+@dataclass(frozen=True, slots=True)
+class _Flat:
+    """The arrays of ``dse.estimate.compiled.waits_kernel``, times included."""
+
+    base: IntArray
+    pair: NDArray[np.int32]
+    waits: tuple[IntArray, IntArray, IntArray, NDArray[np.int32]]
+    times: tuple[IntArray, IntArray, IntArray, IntArray] = field(repr=False)
 
 
 class TokenPaths:
-    """The token dependencies of a trace; ``longest`` may be asked again and again with other times."""
+    """What the firings of a trace wait for; paths may be asked for again and again with other times.
 
-    def __init__(self, tables: ProblemTables) -> None:
+    ``capacities``: of each buffer in tokens, to wait for room too; without them there is always room.
+    """
+
+    def __init__(self, tables: ProblemTables, capacities: Sequence[int] | None = None) -> None:
         self._tables = tables
         self._firings = tables.problem.trace.firings
-        actors = range(len(self._firings))
-        self._inputs: list[list[_Input]] = [[] for _ in actors]
-        self._readers: list[list[int]] = [[] for _ in actors]
+        waits: list[_Wait] = []
         for b, buffer in enumerate(tables.topology.buffers):
             if buffer.source != buffer.target:  # an actor's own firings are in a row anyway
-                self._inputs[buffer.target].append(_Input(buffer=b, source=buffer.source, maker=self._makers(b)))
-                self._readers[buffer.source].append(buffer.target)
-        self._pairs = [self._pair_indices(a) for a in actors]
+                waits += self._waits(b, None if capacities is None else capacities[b])
+        self._waits_of = sorted(waits, key=lambda wait: wait.actor)
+        sizes = [len(firings) for firings in self._firings]
+        self._base = np.cumsum([0, *sizes], dtype=np.int64)
+        pairs = [self._pair_indices(a) for a in range(len(sizes))]
+        self._pair = np.concatenate([*pairs, np.zeros(0, dtype=np.int32)])
+        counts = np.bincount([wait.actor for wait in waits], minlength=len(sizes)) if waits else [0] * len(sizes)
+        whom = [wait.whom for wait in self._waits_of]
+        self._flat_waits = (
+            np.cumsum([0, *counts], dtype=np.int64),
+            np.array([wait.other for wait in self._waits_of], dtype=np.int64),
+            _offsets(whom),
+            np.concatenate([*whom, np.zeros(0, dtype=np.int32)]),
+        )
 
-    def _makers(self, index: int) -> IntArray:
+    def _waits(self, index: int, capacity: int | None) -> list[_Wait]:
         buffer = self._tables.topology.buffers[index]
         made = self._tokens(self._tables.writes, index, buffer.source).cumsum() + buffer.initial_tokens
         wanted = self._tokens(self._tables.reads, index, buffer.target).cumsum()
-        makers = np.searchsorted(made, wanted, side="left")
-        return np.where(wanted <= buffer.initial_tokens, -1, makers).astype(np.int64)
+        makers = np.where(wanted <= buffer.initial_tokens, -1, np.searchsorted(made, wanted, side="left"))
+        of_tokens = _Wait(
+            buffer=index, room=False, actor=buffer.target, other=buffer.source, whom=makers.astype(np.int32)
+        )
+        if capacity is None:
+            return [of_tokens]
+        gone = made - capacity  # so many have to have left before each firing of the source
+        takers = np.where(gone <= 0, -1, np.searchsorted(wanted, gone, side="left"))
+        of_room = _Wait(buffer=index, room=True, actor=buffer.source, other=buffer.target, whom=takers.astype(np.int32))
+        return [of_tokens, of_room]
 
     def _tokens(self, table: TransferTable, buffer: int, actor: int) -> IntArray:
         """Return the tokens that each firing of an actor puts to or takes from a buffer."""
@@ -99,101 +190,100 @@ class TokenPaths:
                     rates[x] = table.tokens[e]
         return np.asarray(rates[self._firings[actor]])
 
-    def _pair_indices(self, actor: int) -> IntArray:
+    def _pair_indices(self, actor: int) -> NDArray[np.int32]:
         """Return the index into ``PathTimes`` of each firing."""
         n = self._tables.action_count(actor)
-        actions = self._firings[actor].astype(np.int64)
+        actions = self._firings[actor].astype(np.int32)
         pairs = actions.copy()
         pairs[1:] += actions[:-1] * n
         pairs[:1] += n * n
         return pairs
 
     def longest(self, times: list[PathTimes]) -> int:
-        """Return the length of the longest path; firings whose tokens never come are left out."""
-        return self.ends(times)[0]
+        """Return the length of the longest path; firings that can never be made are left out."""
+        return self.windows(times).longest
 
-    def ends(self, times: list[PathTimes]) -> tuple[int, list[int]]:
-        """Return the length of the longest path, and of the longest to the first firing of each actor (0 if none)."""
-        run = _Run(times, self._pairs)
-        waiting = deque(range(len(times)))
-        queued = [True] * len(times)
-        while waiting:
-            actor = waiting.popleft()
-            queued[actor] = False
-            end = self._available(actor, run)
-            if end == run.done[actor]:
-                continue
-            run.advance(actor, end, self._inputs[actor])
-            for reader in self._readers[actor]:
-                if not queued[reader]:
-                    queued[reader] = True
-                    waiting.append(reader)
-        return max(run.end, default=0), run.first
+    def windows(self, times: list[PathTimes]) -> Windows:
+        """Return when each firing can begin, and what comes after it."""
+        flat = self._with(times)
+        start, order = self._earliest(flat)
+        left = np.zeros(len(start), dtype=np.int64)
+        made = np.zeros(len(start), dtype=bool)
+        for a, count in enumerate(np.bincount(order, minlength=len(times))):
+            made[self._base[a] : self._base[a] + count] = True
 
-    def _available(self, actor: int, run: "_Run") -> int:
-        """Return the position up to which the tokens of all firings are made."""
-        begin, end = run.done[actor], len(self._firings[actor])
-        for given in self._inputs[actor]:
-            have, maker = run.done[given.source], given.maker
-            near = min(begin + _SHORT, end)
-            if near < end and maker[near] < have:
-                end = min(end, int(np.searchsorted(maker, have, side="left")))
-            else:
-                position = begin
-                while position < near and maker[position] < have:
-                    position += 1
-                end = position
-        return end
+        def compute() -> None:
+            from dse.estimate.compiled.waits_kernel import remaining  # late: numba takes half a second
+
+            remaining(flat.base, flat.pair, flat.waits, flat.times, order, left)
+
+        apart(compute)
+        sizes = np.diff(self._base)
+        ticks = flat.times[1][np.repeat(flat.times[0], sizes) + flat.pair]
+        return Windows(base=self._base, start=start, ticks=ticks, left=left, made=made)
+
+    def after_last(self, windows: Windows, *, sequential: bool) -> list[int]:
+        """Return for each actor how long the run goes on at least when its last firing has ended.
+
+        A firing ends with its last transfer. One behind the other that is the one of the last buffer it writes to;
+        else it may be any of them. The windows have to hold for the mapping, the end of the firing need not be theirs.
+        """
+        found: list[int] = []
+        for a, firings in enumerate(self._firings):
+            outputs = [b for b, buffer in enumerate(self._tables.topology.buffers) if buffer.source == a]
+            written = [b for b in outputs if len(firings) and self._tokens(self._tables.writes, b, a)[-1] > 0]
+            waiting = [self._left_behind(windows, b, len(firings) - 1) for b in written]
+            found.append((waiting[-1] if sequential else min(waiting)) if waiting else 0)
+        return found
+
+    def _left_behind(self, windows: Windows, buffer: int, position: int) -> int:
+        """Return what is left from the first firing that waits for tokens of this firing of a source; 0: none does."""
+        for wait in self._waits_of:
+            if wait.buffer == buffer and not wait.room:
+                i = int(np.searchsorted(wait.whom, position))
+                if i < len(wait.whom) and wait.whom[i] == position:
+                    return int(windows.left[self._base[wait.actor] + i])
+        return 0
+
+    def path(self, times: list[PathTimes]) -> PathCounts:
+        """Return a longest path."""
+        from dse.estimate.compiled.waits_kernel import count_back  # late: numba takes half a second
+
+        flat = self._with(times)
+        start, order = self._earliest(flat)
+        whole, ways = np.zeros_like(flat.times[1]), np.zeros_like(flat.times[3])
+        ends = []
+        for a, count in enumerate(np.bincount(order, minlength=len(times)).tolist()):
+            if count:
+                f = int(self._base[a]) + count - 1
+                ends.append((int(start[f] + times[a].firing[self._pair[f]]), a, f))
+        if ends:
+            _, a, f = max(ends, key=lambda end: (end[0], -end[1]))
+            count_back(flat.base, flat.pair, flat.waits, flat.times, start, a, f, whole, ways)
+        cuts = flat.times[0][1:]
+        parts = np.split(ways, flat.times[2][1:]) if self._waits_of else []
+        return PathCounts(
+            whole=np.split(whole, cuts),
+            ways=[(w.buffer, w.room, counts) for w, counts in zip(self._waits_of, parts, strict=True)],
+        )
+
+    def _earliest(self, flat: _Flat) -> tuple[IntArray, NDArray[np.int32]]:
+        from dse.estimate.compiled.waits_kernel import earliest  # late: numba takes half a second
+
+        n = len(flat.pair)
+        start, order = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int32)
+        # a trace may be long, and the main thread has to hear signals
+        made = apart(lambda: earliest(flat.base, flat.pair, flat.waits, flat.times, start, order))
+        return start, order[:made]
+
+    def _with(self, times: list[PathTimes]) -> _Flat:
+        ticks = [of_actor.firing for of_actor in times]
+        delays = [wait.delay(times) for wait in self._waits_of]
+        none = np.zeros(0, dtype=np.int64)
+        flat = (_offsets(ticks), np.concatenate([*ticks, none]), _offsets(delays), np.concatenate([*delays, none]))
+        return _Flat(self._base, self._pair, self._flat_waits, flat)
 
 
-class _Run:
-    """One computation of the longest path: how far each actor is, and when its tokens were visible."""
-
-    def __init__(self, times: list[PathTimes], pairs: list[IntArray]) -> None:
-        self._firing = [of_actor.firing[p] for of_actor, p in zip(times, pairs, strict=True)]
-        self._outputs = [list(of_actor.visible) for of_actor in times]
-        # ticks from the start of a firing to its tokens being visible, until it is computed; then their time
-        self._visible = {
-            b: until[p] for of_actor, p in zip(times, pairs, strict=True) for b, until in of_actor.visible.items()
-        }
-        self.done = [0] * len(times)
-        self.end = [0] * len(times)
-        self.first = [0] * len(times)
-
-    def advance(self, actor: int, end: int, inputs: list[_Input]) -> None:
-        """Compute the firings of an actor up to position ``end``."""
-        if self.done[actor] == 0:
-            makers = ((given.buffer, given.maker[0]) for given in inputs)
-            self.first[actor] = max((int(self._visible[b][i]) for b, i in makers if i >= 0), default=0)
-        if end - self.done[actor] <= _SHORT:
-            self._one_by_one(actor, end, inputs)
-        else:
-            self._at_once(actor, end, inputs)
-        self.done[actor] = end
-
-    def _at_once(self, actor: int, end: int, inputs: list[_Input]) -> None:
-        begin = self.done[actor]
-        ticks = self._firing[actor][begin:end]
-        after = ticks.cumsum()
-        ready = np.full(end - begin, self.end[actor], dtype=np.int64)
-        for given in inputs:
-            makers = given.maker[begin:end]
-            first = int(np.searchsorted(makers, 0))  # those before live on initial tokens
-            ready[first:] = np.maximum(ready[first:], self._visible[given.buffer][makers[first:]])
-        before = after - ticks
-        start = before + np.maximum.accumulate(ready - before)
-        for buffer in self._outputs[actor]:
-            self._visible[buffer][begin:end] += start
-        self.end[actor] = int(start[-1] + ticks[-1])
-
-    def _one_by_one(self, actor: int, end: int, inputs: list[_Input]) -> None:
-        time = self.end[actor]
-        for position in range(self.done[actor], end):
-            for given in inputs:
-                maker = given.maker[position]
-                if maker >= 0:
-                    time = max(time, int(self._visible[given.buffer][maker]))
-            for buffer in self._outputs[actor]:
-                self._visible[buffer][position] += time
-            time += int(self._firing[actor][position])
-        self.end[actor] = time
+def _offsets(parts: Sequence[NDArray[np.int32] | IntArray]) -> IntArray:
+    """Return where each part begins when they stand one behind the other."""
+    return np.cumsum([0, *(len(part) for part in parts)], dtype=np.int64)[:-1]

@@ -16,6 +16,7 @@ _COMPILED = (
     ("place_kernel", "fill"),
     ("walk_kernel", "walk"),
     ("dependency_kernel", "earliest"),
+    ("waits_kernel", "earliest"),
     ("../token_kernel", "play"),
 )
 """A function of each module that is compiled, the module as a path from here."""

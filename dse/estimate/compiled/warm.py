@@ -5,7 +5,15 @@ import importlib
 
 def warm() -> None:
     """Compile the kernels, or find that they are compiled."""
-    kernels = ("kernel", "path_kernel", "load_kernel", "place_kernel", "walk_kernel", "dependency_kernel")
+    kernels = (
+        "kernel",
+        "path_kernel",
+        "load_kernel",
+        "place_kernel",
+        "walk_kernel",
+        "dependency_kernel",
+        "waits_kernel",
+    )
     for module in kernels:
         importlib.import_module(f"dse.estimate.compiled.{module}")
     importlib.import_module("dse.estimate.token_kernel")

@@ -125,11 +125,11 @@ class Memory:
 
     def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
         _no_argument("memory", argument)
-        self._token_bytes = tuple(buffer.token_bytes for buffer in tables.topology.buffers)
+        self._topology = tables.topology
 
     def cost(self, point: DesignPoint, _outcome: Outcome) -> int:
         """Return the bytes."""
-        return sum(c * size for c, size in zip(point.capacities, self._token_bytes, strict=True))
+        return self._topology.memory_bytes(point.capacities)
 
     def value(self, cost: int) -> float:
         """Return the bytes."""

@@ -3,6 +3,7 @@
 Every number is a part of the bound of ``dse.explore.mapping_bound``, so no sum of them exceeds an estimated makespan.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -23,14 +24,23 @@ class EdgeCosts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spans:
+    """For each actor, in ticks: when it can begin at the earliest, and how long the run goes on at least behind it."""
+
+    begins: tuple[int, ...]
+    after: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
     """The costs of one space.
 
     ``edges`` is empty where transfers do not simply add up (parallel transfers). ``additive``: the loads of the actors
     of a slot add up, which a policy that runs them side by side would not grant. ``least``: a makespan that no point
-    can beat.
+    can beat. ``spans``: of the actors, found when they are asked for; None where nobody knows them.
     """
 
     edges: tuple[EdgeCosts, ...] = ()
     additive: bool = True
     least: int = 0
+    spans: Callable[[], Spans] | None = None

@@ -155,7 +155,7 @@ class Space:
         """Return the used slots that can be reached before each actor, and behind the last one, all with 0."""
         reachable: list[dict[tuple[int, ...], int]] = [{(0,) * len(self.units): 0}]
         for actor in range(self.n_actors):
-            after = (u for used in reachable[actor] for _, u in self._choices(actor, used))
+            after = (u for used in reachable[actor] for _, _, u in self._runs(actor, used))
             reachable.append({used: 0 for used in after if sum(used) <= self.most})
         return reachable
 
@@ -172,7 +172,7 @@ class Space:
         for actor in reversed(range(self.n_actors)):
             later = ways[actor + 1]
             for used in ways[actor]:
-                ways[actor][used] = sum(later.get(after, 0) for _, after in self._choices(actor, used))
+                ways[actor][used] = sum(n * later.get(after, 0) for _, n, after in self._runs(actor, used))
         return ways
 
     def completions(self, actor: int, used: tuple[int, ...]) -> int:
@@ -241,14 +241,21 @@ class Space:
 
     def _choices(self, actor: int, used: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Yield the slots that ``actor`` may take, ascending, each with the used slots that follow."""
+        for first, n, after in self._runs(actor, used):
+            for slot in range(first, first + n):
+                yield slot, after
+
+    def _runs(self, actor: int, used: tuple[int, ...]) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+        """Yield the slots that ``actor`` may take, ascending, as runs with the same used slots behind them: the first
+        slot, how many there are, and the used slots."""
         for unit in self.allowed[actor]:
-            for slot in range(self._first[unit], self._first[unit] + used[unit]):
-                yield slot, used
+            if used[unit]:
+                yield self._first[unit], used[unit], used
             twin = self._twin_before[unit]
             if twin is not None and not used[twin]:
                 continue
             if sum(used[u] for u in self._alike[unit]) < self.units[unit].slots:
-                yield self._first[unit] + used[unit], _with_one_more(used, unit)
+                yield self._first[unit] + used[unit], 1, _with_one_more(used, unit)
 
     def random_assignment(self, rng: np.random.Generator) -> Assignment:
         """Return an assignment drawn from all canonical ones, each as likely as it has choices of clocks."""
@@ -258,13 +265,13 @@ class Space:
             total = self._clocked_ways[actor].get(used, 0)
             # More random bytes than the number needs keep the bias of the remainder below 2**-64.
             rank = int.from_bytes(rng.bytes(total.bit_length() // 8 + 9), "little") % total
-            for slot, after in self._choices(actor, used):
+            for first, n, after in self._runs(actor, used):
                 ways = self._clocked_ways[actor + 1].get(after, 0)
-                if rank < ways:
-                    prefix.append(slot)
+                if rank < n * ways:
+                    prefix.append(first + rank // ways)
                     used = after
                     break
-                rank -= ways
+                rank -= n * ways
         return tuple(prefix)
 
     def random_clocks(self, assignment: Assignment, rng: np.random.Generator) -> Levels:

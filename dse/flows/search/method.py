@@ -20,6 +20,8 @@ from dse.model.trace import tokens_of_buffers
 
 KEPT = 10
 """So many of the best are exact and shown: no bound excludes a mapping that could be among them."""
+LOOK_SHARE = 10
+"""One of so many evaluations, or seconds, of the budget is for the look behind a search (``dse.flows.search.look``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,13 @@ def choose(options: ExploreOptions, space: Space, goals: Goals | None, budget: B
     if searched is not None:
         check_method_for(searched, options.method)
     return MethodChoice(name=options.method, reason="as asked")
+
+
+def looks(options: ExploreOptions) -> bool:
+    """Return whether a search is followed by a look: nobody chose policies, sizes or another objective."""
+    usual = ExploreOptions(problem=options.problem)
+    chosen = (options.policies, options.policy_per_partition, options.buffers, options.objectives, options.robust)
+    return chosen == (usual.policies, usual.policy_per_partition, usual.buffers, usual.objectives, usual.robust)
 
 
 def check_options(options: ExploreOptions) -> None:

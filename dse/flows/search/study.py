@@ -10,14 +10,15 @@ from dse.estimate.deadlock import always_deadlocks
 from dse.estimate.engine import Engine
 from dse.explore.each_number import closing_look
 from dse.explore.evaluator import Cutting, Estimator, Evaluator
-from dse.explore.mapping_bound import fastest_rows
+from dse.explore.mapping_bound import allowed_rows_of, most_room
 from dse.explore.method import SearchContext, SearchMethod
+from dse.explore.methods.exact.unit_program import unit_bound
 from dse.explore.objectives.front import Goals, front_of, ranked_by
 from dse.explore.search import ClosingLook, ranked, run_search
 from dse.explore.space.space import Space
 from dse.flows.options import ExploreOptions
 from dse.flows.program import RUNNING
-from dse.flows.search.method import kept, make_method, search_context, searched_goals
+from dse.flows.search.method import LOOK_SHARE, kept, looks, make_method, search_context, searched_goals
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.space import first_point, holds
 from dse.flows.setting import Setting
@@ -68,12 +69,18 @@ def _evaluator(search: Search, estimator: Estimator, store: StudyStore, watch: W
     cutting = Cutting(keep=kept(search.options), counts=lambda point: holds(space, len(point.partitions)))
     return Evaluator(
         estimator,
-        budget=replace(search.plan.budget, seconds=limit.left),
+        budget=replace(search.plan.budget, seconds=_seconds(search, limit)),
         store=store,
         clock=time.perf_counter,
         progress=watch.progress,
         cutting=cutting if searched_goals(goals) is None else None,
     )
+
+
+def _seconds(search: Search, limit: TimeLimit) -> float | None:
+    """Return what the search may take of the time that is left, the rest of which is for the look behind it."""
+    share = 1 - 1 / LOOK_SHARE if looks(search.options) else 1.0
+    return None if limit.left is None else limit.left * share
 
 
 @dataclass(slots=True)
@@ -143,7 +150,9 @@ def _study(search: Search, state: _State, evaluations: list[Evaluation], seconds
     """Return the study of a search that is over."""
     space, goals, plan = search.space, search.goals, search.plan
     in_space = [e for e in evaluations if holds(space, e.n_partitions)]
-    ranking = ranked(in_space) if goals is None else ranked_by(goals, in_space)
+    several = len(space.options.capacities) > 1
+    memory = search.setting.trace.topology.memory_bytes if several else None
+    ranking = ranked(in_space, memory) if goals is None else ranked_by(goals, in_space)
     return Study(
         network=plan.network,
         method=plan.method,
@@ -177,16 +186,25 @@ def _with_proven(state: _State, name: str) -> tuple[LowerBound, ...]:
 
 def space_bounds(setting: Setting, space: Space) -> tuple[LowerBound, ...]:
     """Return what no mapping of the space can beat, the highest first."""
-    row_of = fastest_rows(setting.tables, space)
-    rows = [sorted({row_of[u] for u in units}) for units in space.allowed]
+    rows = allowed_rows_of(setting.tables, space)
     cores = space.n_actors if "FULL_PARALLEL" in space.options.policies else min(space.most, space.n_actors)
-    found = Bounds(setting.tables).of_any_point(cores=cores, transfers=space.options.transfers, rows=rows)
+    bounds_of = Bounds(setting.tables)
+    found = bounds_of.of_any_point(cores=cores, transfers=space.options.transfers, rows=rows, room=most_room(space))
     on = "one core" if cores == 1 else f"{cores} cores"
     bounds = [
         LowerBound(makespan=found.work, reason=f"all the work evenly on {on}"),
         LowerBound(makespan=found.heaviest_actor, reason="the heaviest actor, whose firings cannot overlap"),
         LowerBound(makespan=found.critical_path, reason="the critical path of the trace"),
     ]
+    if found.room > found.critical_path:
+        words = "the critical path of the trace, room in the buffers included"
+        bounds.append(LowerBound(makespan=found.room, reason=words))
+    if found.filling > max(bound.makespan for bound in bounds):
+        words = f"all the work on {on}, filling and draining included"
+        bounds.append(LowerBound(makespan=found.filling, reason=words))
+    placed = unit_bound(setting.tables, space, bounds_of, found.makespan)
+    if placed > found.makespan:
+        bounds.append(LowerBound(makespan=placed, reason="an integer program of the units of the actors"))
     return tuple(sorted(bounds, key=lambda bound: -bound.makespan))
 
 

@@ -16,6 +16,7 @@ KERNELS = (
     "dse.estimate.compiled.place_kernel",
     "dse.estimate.compiled.walk_kernel",
     "dse.estimate.compiled.dependency_kernel",
+    "dse.estimate.compiled.waits_kernel",
     "dse.estimate.token_kernel",
     "dse.gpu.trace.cache",
     "dse.gpu.trace.warps",

@@ -21,6 +21,7 @@ KERNELS = {
     "place_kernel": "fill",
     "walk_kernel": "walk",
     "dependency_kernel": "earliest",
+    "waits_kernel": "earliest",
     "../token_kernel": "play",
 }
 PINGPONG = str(Path(__file__).resolve().parents[3] / "actors" / "pingpong" / "pingpong.xdf")

@@ -245,7 +245,7 @@ def test_branch_and_bound_takes_the_makespans_of_others() -> None:
 
 @pytest.mark.parametrize(
     ("package", "name"),
-    [("pymetis", "metis"), ("mtkahypar", "hypergraph"), ("pymoo", "nsga2"), ("highspy", "integer-program")],
+    [("pymetis", "metis"), ("mtkahypar", "hypergraph"), ("pymoo", "nsga2")],
 )
 def test_a_missing_package_is_named(package: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in [m for m in sys.modules if m.split(".")[0] == package]:

@@ -2,10 +2,10 @@
 
 Actors are placed one by one, the heaviest first, in canonical form, so that no two branches hold the same mapping. A
 branch ends when the costs of what is placed, and the least costs of the rest, cannot beat the best makespan: the load
-of each slot, with the transfers between placed actors as they lie and the others at their least; all work on all
-slots; the bounds of the whole space; all at the fastest clock, where clocks are chosen. What survives to the last actor
-is estimated. The least bound of the open branches is proven for the space at every moment, so even a search that is cut
-short gives a gap.
+of each slot, with the transfers between placed actors as they lie and the others at their least, between when the first
+of its actors can begin and what follows the last; all work on all slots; the bounds of the whole space; all at the
+fastest clock, where clocks are chosen. What survives to the last actor is estimated. The least bound of the open
+branches is proven for the space at every moment, so even a search that is cut short gives a gap.
 """
 
 import itertools
@@ -15,24 +15,29 @@ from dse.explore.method import least_makespan
 from dse.explore.methods.constructive.greedy import constructed
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves.moves import settings_of
-from dse.explore.space.placement import EdgeCosts
+from dse.explore.space.placement import EdgeCosts, Spans
 from dse.explore.space.space import Assignment, Candidate
 from dse.model.study import Evaluation
 
 LEAVES = 8
 """Mappings that are estimated together."""
+NEVER = 2**62
+"""When the first actor of an empty slot begins."""
 NODES_PER_PAUSE = 500
 """Branches between two looks at the clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Node:
-    """A placement of the first actors; ``loads``: least ticks of each slot, ``bound``: of every completion."""
+    """A placement of the first actors; ``bound``: of every completion. Of each slot: ``loads``, the least ticks of its
+    actors; ``begins``, when the first of them can begin; ``after``, what follows the last of them at least."""
 
     bound: int
     slots: tuple[int, ...]
     used: tuple[int, ...]
     loads: tuple[int, ...]
+    begins: tuple[int, ...]
+    after: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +72,8 @@ class BranchAndBound(Scripted):
             slots=(),
             used=(0,) * len(self._space.units),
             loads=(0,) * len(self._space.unit_of_slot),
+            begins=(NEVER,) * len(self._space.unit_of_slot),
+            after=(NEVER,) * len(self._space.unit_of_slot),
         )
         stack = [root]
         leaves: list[Candidate] = []
@@ -127,6 +134,9 @@ class BranchAndBound(Scripted):
         self._order = sorted(range(space.n_actors), key=lambda a: (-cheapest[a], a))
         self._permuted = space.reordered(tuple(self._order))
         self._own = [own[a] for a in self._order]
+        spans = self._context.placement.spans
+        found = Spans(begins=(0,) * len(own), after=(0,) * len(own)) if spans is None else spans()
+        self._begins, self._after = ([of[a] for a in self._order] for of in (found.begins, found.after))
         self._seen: set[Assignment] = set()
         self._alike_before = self._alike_in_order()
         self._ties = self._ties_in_order()
@@ -200,16 +210,33 @@ class BranchAndBound(Scripted):
             ways = self._permuted.completions(depth + 1, used)
             if not ways:
                 continue
-            loads = self._loads_with(node, depth, slot)
-            bound = node.bound
-            if self._context.placement.additive:
-                work = -(-(sum(loads) + self._rest[depth + 1]) // self._space.most)
-                bound = max(bound, work, max(loads))
-            if self._excluded(bound):
+            child = self._child(node, depth, slot, used)
+            if self._excluded(child.bound):
                 self._pruned += self._permuted.points(depth + 1, used)
             else:
-                children.append(_Node(bound=bound, slots=(*node.slots, slot), used=used, loads=tuple(loads)))
+                children.append(child)
         return sorted(children, key=lambda c: (-c.bound, -max(c.loads), -c.slots[-1]))
+
+    def _child(self, node: _Node, depth: int, slot: int, used: tuple[int, ...]) -> _Node:
+        """Return a node with the next actor on a slot.
+
+        A core is busy with any of its actors between when the first of them can begin and what follows the last.
+        """
+        loads = self._loads_with(node, depth, slot)
+        begins, after = list(node.begins), list(node.after)
+        begins[slot], after[slot] = min(begins[slot], self._begins[depth]), min(after[slot], self._after[depth])
+        bound = node.bound
+        if self._context.placement.additive:
+            work = -(-(sum(loads) + self._rest[depth + 1]) // self._space.most)
+            bound = max(bound, work, max(loads), loads[slot] + begins[slot] + after[slot])
+        return _Node(
+            bound=bound,
+            slots=(*node.slots, slot),
+            used=used,
+            loads=tuple(loads),
+            begins=tuple(begins),
+            after=tuple(after),
+        )
 
     def _loads_with(self, node: _Node, depth: int, slot: int) -> list[int]:
         unit_of = self._space.unit_of_slot

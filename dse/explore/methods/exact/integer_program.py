@@ -4,7 +4,7 @@ The program chooses one slot for each actor and minimises the heaviest slot: loa
 ends of a buffer share a slot. It leaves out all waiting, so its optimum never exceeds the makespan of the mapping, nor
 that of any other. The mapping it finds is estimated, then excluded by a cut, and the program is solved again: its
 optima rise until one is not below the best estimate, which is then proven to be the optimum (logic-based Benders
-decomposition, Hooker and Ottosson 2003). Needs the package ``highspy``.
+decomposition, Hooker and Ottosson 2003).
 
 Placements that differ by exchanges of cores, identical units or identical actors have one makespan. Constraints leave
 of them those that number cores and units in the order of first use and keep the actors of a class ascending: the
@@ -15,12 +15,10 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from dse.base.apart import apart
-from dse.base.extras import import_extra
 from dse.explore.method import SearchContext, least_makespan
 from dse.explore.methods.constructive.greedy import constructed
+from dse.explore.methods.exact.solver import MARGIN, SCALE, Program
 from dse.explore.methods.scripted import Script, Scripted
 from dse.explore.moves.moves import settings_of
 from dse.explore.space.canonical import keeps_order
@@ -37,12 +35,10 @@ MOST_LOOKS = 1_000
 too. Sixty actors on nine slots take about five seconds by then; without this limit it was minutes."""
 MOST_BINARIES = 1_000
 """Actors times slots. Above, the first relaxation takes from ten seconds to minutes before the solver asks at all."""
-SCALE = 10_000.0
-"""The sum of all loads in the program: large against the solver's tolerances of 1e-6, small enough for its floats."""
+BOUND_BINARIES, BOUND_NODES, BOUND_LOOKS = 300, 1_000, 300
+"""The same limits for the one program that ``auto`` solves for its bound: a second or two."""
 MOST_EQUIVALENT = 500
 """Placements of one mapping that a cut looks for; where there are more, the program may come back to the mapping."""
-MARGIN = 0.05
-"""What the solver's tolerances can make of an optimum at that scale, with room to spare."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,49 +92,37 @@ class IntegerProgram(Scripted):
             best = least_makespan(results, best)
 
 
+def placement_bound(context: SearchContext) -> int:
+    """Return what no mapping of a space can beat by the first program, in ticks; 0 where it is too large to be solved.
+
+    It tells more than loads where there are few actors for a core. The limits are smaller than those of the method.
+    """
+    space = context.space
+    if space.n_actors * len(space.unit_of_slot) > BOUND_BINARIES or space.options.policy_per_partition:
+        return 0
+    return SlotProgram(context, nodes=BOUND_NODES, looks=BOUND_LOOKS).solve(below=None).bound
+
+
 class SlotProgram:
     """The integer program of one space in the solver, with the cuts so far."""
 
-    def __init__(self, context: SearchContext) -> None:
+    def __init__(self, context: SearchContext, *, nodes: int | None = None, looks: int | None = None) -> None:
+        """``nodes``, ``looks``: limits of the solver for one program, those of the method where there are none."""
         self._context = context
         self._space = context.space
-        self._solver_module: Any = import_extra("highspy", "integer-program")
-        self._solver: Any = self._solver_module.Highs()
-        for name, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("random_seed", 1),
-            ("mip_rel_gap", 0.0),
-            ("mip_abs_gap", 1e-3),
-            ("mip_max_nodes", MOST_NODES),
-        ):
-            self._solver.setOptionValue(name, value)
-        self._looks = 0
-        self._solver.cbMipInterrupt.subscribe(self._look)
+        self._program = Program(nodes=nodes or MOST_NODES, looks=MOST_LOOKS if looks is None else looks)
         slots = range(len(self._space.unit_of_slot))
-        self._x = [[self._binary(self._may_use(a, s)) for s in slots] for a in range(self._space.n_actors)]
-        self._used = [self._binary(True) for _ in slots]
+        self._x = [[self._program.binary(self._may_use(a, s)) for s in slots] for a in range(self._space.n_actors)]
+        self._used = [self._program.binary(True) for _ in slots]
         total = sum(max(row) for row in context.loads) + sum(_most(edge) for edge in context.placement.edges)
         self._unit = max(1.0, total) / SCALE
         """Ticks of one unit of the program."""
-        self._makespan = self._column(self._context.placement.least / self._unit, math.inf, cost=1.0)
+        self._makespan = self._program.column(self._context.placement.least / self._unit, math.inf, cost=1.0)
         self._add_rules()
         self._add_symmetries()
         self._add_loads()
 
     # Columns and rows -------------------------------------------------------------------------------------------------
-
-    def _column(self, lower: float, upper: float, *, cost: float = 0.0) -> int:
-        self._solver.addCol(cost, lower, upper, 0, [], [])
-        return int(self._solver.getNumCol()) - 1
-
-    def _binary(self, free: bool) -> int:
-        column = self._column(0.0, 1.0 if free else 0.0)
-        self._solver.changeColIntegrality(column, self._solver_module.HighsVarType.kInteger)
-        return column
-
-    def _row(self, lower: float, upper: float, terms: dict[int, float]) -> None:
-        self._solver.addRow(lower, upper, len(terms), list(terms), list(terms.values()))
 
     def _may_use(self, actor: int, slot: int) -> bool:
         """Return whether a canonical assignment can put an actor on a slot: it opens slots in order."""
@@ -149,23 +133,23 @@ class SlotProgram:
         """Each actor in one slot, slots opened in canonical order, as many used as the space allows."""
         actors, slots = range(self._space.n_actors), range(len(self._used))
         for a in actors:
-            self._row(1.0, 1.0, {self._x[a][s]: 1.0 for s in slots})
+            self._program.row(1.0, 1.0, {self._x[a][s]: 1.0 for s in slots})
         for s in slots:
             self._add_slot(s)
-        self._row(float(self._space.least), float(self._space.most), {self._used[s]: 1.0 for s in slots})
+        self._program.row(float(self._space.least), float(self._space.most), {self._used[s]: 1.0 for s in slots})
         for unit in self._space.units:  # entries of one unit, one for each policy, share its cores
             here = [s for s in slots if self._space.units[self._space.unit_of_slot[s]].unit == unit.unit]
-            self._row(0.0, float(unit.slots), {self._used[s]: 1.0 for s in here})
+            self._program.row(0.0, float(unit.slots), {self._used[s]: 1.0 for s in here})
 
     def _add_slot(self, s: int) -> None:
         """A slot is used if an actor is in it, and opened by an actor behind the one that opens the slot before."""
         actors = range(self._space.n_actors)
-        self._row(0.0, math.inf, {self._used[s]: -1.0, **{self._x[a][s]: 1.0 for a in actors}})
+        self._program.row(0.0, math.inf, {self._used[s]: -1.0, **{self._x[a][s]: 1.0 for a in actors}})
         for a in actors:
-            self._row(-math.inf, 0.0, {self._x[a][s]: 1.0, self._used[s]: -1.0})
+            self._program.row(-math.inf, 0.0, {self._x[a][s]: 1.0, self._used[s]: -1.0})
             if s - 1 in self._space.slots_of_unit(self._space.unit_of_slot[s]):
                 earlier = {self._x[b][s - 1]: -1.0 for b in range(a)}
-                self._row(-math.inf, 0.0, {self._x[a][s]: 1.0, **earlier})
+                self._program.row(-math.inf, 0.0, {self._x[a][s]: 1.0, **earlier})
 
     def _add_symmetries(self) -> None:
         """Identical units are used in their order, and alike actors stand in ascending slots (see the module)."""
@@ -173,7 +157,7 @@ class SlotProgram:
             for s in self._space.slots_of_unit(v):
                 for a in range(self._space.n_actors):
                     earlier = {self._x[b][t]: -1.0 for b in range(a) for t in self._space.slots_of_unit(u)}
-                    self._row(-math.inf, 0.0, {self._x[a][s]: 1.0, **earlier})
+                    self._program.row(-math.inf, 0.0, {self._x[a][s]: 1.0, **earlier})
         for members in () if self._space.symmetry is None else self._space.symmetry.alike:
             for first, second in itertools.pairwise(members):
                 self._add_ascending(first, second)
@@ -183,7 +167,7 @@ class SlotProgram:
         for s in range(1, len(self._used)):
             terms = {self._x[first][t]: 1.0 for t in range(s, len(self._used))}
             terms |= {self._x[second][t]: -1.0 for t in range(s, len(self._used))}
-            self._row(-math.inf, 0.0, terms)
+            self._program.row(-math.inf, 0.0, terms)
 
     def _twins(self) -> Iterator[tuple[int, int]]:
         """Yield each unit that is identical to an earlier one, behind the last of those."""
@@ -199,7 +183,7 @@ class SlotProgram:
         if not self._context.placement.additive:
             for a in range(self._space.n_actors):
                 loads = {self._x[a][s]: -self._load(a, s) for s in slots}
-                self._row(0.0, math.inf, {self._makespan: 1.0, **loads})
+                self._program.row(0.0, math.inf, {self._makespan: 1.0, **loads})
             return
         for s in slots:
             terms: dict[int, float] = {self._makespan: 1.0}
@@ -207,7 +191,7 @@ class SlotProgram:
                 terms[self._x[a][s]] = -self._load(a, s)
             for edge in self._context.placement.edges:
                 self._add_edge(edge, s, terms)
-            self._row(0.0, math.inf, terms)
+            self._program.row(0.0, math.inf, terms)
 
     def _load(self, actor: int, slot: int) -> float:
         return self._context.loads[actor][self._space.unit_of_slot[slot]] / self._unit
@@ -226,13 +210,13 @@ class SlotProgram:
         more = edge.write_same[unit] - write + edge.read_same[unit] - read
         if more == 0:
             return
-        together = self._column(0.0, 1.0)
+        together = self._program.column(0.0, 1.0)
         terms[together] = -more / self._unit
         if more < 0:  # a saving: granted at most where both ends are
-            self._row(-math.inf, 0.0, {together: 1.0, source: -1.0})
-            self._row(-math.inf, 0.0, {together: 1.0, target: -1.0})
+            self._program.row(-math.inf, 0.0, {together: 1.0, source: -1.0})
+            self._program.row(-math.inf, 0.0, {together: 1.0, target: -1.0})
         else:
-            self._row(-1.0, math.inf, {together: 1.0, source: -1.0, target: -1.0})
+            self._program.row(-1.0, math.inf, {together: 1.0, source: -1.0, target: -1.0})
 
     def _apart(self, apart: tuple[int, ...], unit: int, other: int, same: int) -> int:
         """Return the least that an end costs when the other end is in another slot; ``same`` where it cannot be."""
@@ -248,37 +232,22 @@ class SlotProgram:
         """
         least = self._context.placement.least / self._unit
         upper = math.inf if below is None else max(least, below / self._unit) + MARGIN
-        self._solver.changeColBounds(self._makespan, least, upper)
-        self._looks = 0
-        apart(self._solver.run, self._stop)
-        status = self._solver.getModelStatus()
-        if status == self._solver_module.HighsModelStatus.kInfeasible:
+        self._program.limit(self._makespan, least, upper)
+        solved = self._program.solve()
+        if solved.infeasible:
             return Solution(bound=below or 0, mapping=None, exhausted=True)
-        info = self._solver.getInfo()
-        dual = float(info.mip_dual_bound)
-        bound = math.floor((dual - MARGIN) * self._unit) if math.isfinite(dual) else 0
-        bound = max(bound, self._context.placement.least)
-        if info.primal_solution_status != 2:  # no feasible point
+        bound = max(math.floor((solved.bound - MARGIN) * self._unit), self._context.placement.least)
+        values = solved.values
+        if values is None:
             return Solution(bound=bound, mapping=None, exhausted=False)
-        values = self._solver.getSolution().col_value
         slots = tuple(max(range(len(row)), key=lambda s, r=row: values[r[s]]) for row in self._x)  # type: ignore[misc]
         return Solution(bound=bound, mapping=self._space.canonical(slots), exhausted=False, slots=slots)
-
-    def _stop(self) -> None:
-        """Have the solver end when it looks the next time."""
-        self._looks = MOST_LOOKS
-
-    def _look(self, event: Any) -> None:
-        """End a program that the solver has looked at so often: its root alone may take minutes, without a branch."""
-        self._looks += 1
-        if self._looks > MOST_LOOKS:
-            event.interrupt()
 
     def cut_off(self, slots: tuple[int, ...]) -> None:
         """Exclude a placement from now on, and all that are equivalent to it."""
         for equivalent in equivalents(self._space, slots):
             terms = {self._x[a][slot]: 1.0 for a, slot in enumerate(equivalent)}
-            self._row(-math.inf, float(len(slots) - 1), terms)
+            self._program.row(-math.inf, float(len(slots) - 1), terms)
 
 
 def equivalents(space: Space, slots: Assignment) -> list[Assignment]:

@@ -7,7 +7,7 @@ the members have seen all points. A member that has ended leaves the rest its tu
 
 Iterated search has most turns: it finds good mappings of large networks with the fewest evaluations
 (``docs/search-quality.md``). Where a proof is within reach branch and bound has every third turn, else one of 128: its
-branches took nine tenths of the time there and proved nothing.
+branches took nine tenths of the time there and proved nothing. The integer program is solved once, for its bound.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from dse.explore.method import SearchContext, SearchMethod, least_makespan
 from dse.explore.methods.exact.branch_and_bound import BranchAndBound
+from dse.explore.methods.exact.integer_program import placement_bound
 from dse.explore.methods.improving.iterated_search import IteratedSearch
 from dse.explore.methods.improving.tabu import TabuJoint
 from dse.model.design_point import DesignPoint
@@ -23,6 +24,8 @@ from dse.model.study import Evaluation
 PAUSES = 8
 """In its turn branch and bound looks at so many times the branches between two looks at the clock, if it asks nothing
 and a proof is within reach; else once: a tenth of a second."""
+PROGRAM_TURN = 40
+"""Before this turn the integer program is solved, once, for its bound: searches that end sooner need none."""
 PROVABLE = 10**9
 """In spaces up to this size branch and bound often ends within some hundred evaluations."""
 
@@ -45,6 +48,9 @@ class Portfolio:
         self._size, self._least = context.space.size, context.placement.least
         self._seen: set[str] = set()
         self._best: int | None = None
+        self._context = context
+        self._placed = 0
+        """What the integer program has proven (``dse.explore.methods.exact.integer_program``), once it was solved."""
 
     @property
     def exact(self) -> bool:
@@ -57,12 +63,14 @@ class Portfolio:
         return self.exact
 
     def _meets_bound(self) -> bool:
-        return self._best is not None and self._best <= max(self._least, self._exact.proven)
+        return self._best is not None and self._best <= max(self._least, self._placed, self._exact.proven)
 
     @property
     def proven(self) -> int:
-        """What branch and bound has proven so far; the best makespan where all points were seen."""
-        return self._best if self.exact and self._best is not None else self._exact.proven
+        """What branch and bound or the integer program has proven; the best makespan where all points were seen."""
+        if self.exact and self._best is not None:
+            return self._best
+        return max(self._placed, self._exact.proven)
 
     @property
     def pruned(self) -> int:
@@ -78,6 +86,8 @@ class Portfolio:
 
     def ask(self, n: int) -> Sequence[DesignPoint]:
         """Return what the member whose turn it is asks for; nothing when it only thought."""
+        if self._turn == PROGRAM_TURN and not self._placed:
+            self._placed = max(1, placement_bound(self._context))
         member = self._turns[self._turn % len(self._turns)]
         for _ in range(self._pauses if member is self._exact else 1):
             points = member.ask(n)

@@ -1,0 +1,221 @@
+"""What no placement of the actors on units can beat: an integer program that does not tell the cores of a unit apart.
+
+It chooses a unit for each actor and minimises the makespan, which is at least
+- the load of each unit, transfers included, over its cores, and the load of each shared link;
+- the length of each of some paths of the trace, whose firings take as long as they do on the units chosen. The paths
+  wait for tokens and for room. They are found as they are needed: the longest one under the placement that the program
+  prefers so far is added until that says nothing new (a cutting plane each; Kelley 1960).
+Where all units are alike the bounds of ``dse.estimate.bounds.lower_bounds`` say the same, and nothing is solved.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dse.estimate.bounds.lower_bounds import ActorCost, Bounds
+from dse.estimate.bounds.token_paths import UNTOLD, PathCounts, PathTimes
+from dse.estimate.problem.tables import IntArray, ProblemTables
+from dse.explore.mapping_bound import MappingBound, fastest_rows, most_room
+from dse.explore.methods.exact.solver import MARGIN, SCALE, Program
+from dse.explore.space.space import Space
+
+MOST_NODES = 300
+MOST_LOOKS = 300
+"""Branches of the solver for one program, and its looks: a second or two with two hundred actors."""
+MOST_COLUMNS = 10_000
+"""Larger programs are not solved: with 1,000 actors and two units there are 7,000."""
+PATH_COLUMNS = 40_000
+"""All programs that are solved for paths have at most about so many columns together, but LEAST_PATHS are."""
+MOST_PATHS = 40
+"""Paths that are added to the relaxed program, and MOST_WHOLE more to that in whole numbers."""
+MOST_WHOLE = 4
+PATH_FIRINGS = 4_000_000
+"""The traces of all searches for a path have at most about so many firings together, but LEAST_PATHS are made."""
+LEAST_PATHS = 4
+GAIN = 1.0005
+"""A path that is longer by less than this than the makespan of the program says nothing new."""
+
+
+def unit_bound(tables: ProblemTables, space: Space, bounds: Bounds, at_least: int) -> int:
+    """Return a makespan, in ticks, that no point of the space can beat; not below ``at_least``, which is one."""
+    if len({unit.unit for unit in space.units}) == 1:
+        return at_least
+    program = UnitProgram(tables, space, bounds, MappingBound(tables, space, paths=False), at_least)
+    return max(at_least, program.bound()) if program.columns <= MOST_COLUMNS else at_least
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Group:
+    """A unit of the platform: one of its entries in the space (they differ by policy), its cores and its cost row."""
+
+    entry: int
+    cores: int
+    row: int
+
+
+class UnitProgram:
+    """The program of one space; ``columns``: how large it is. Nothing is built before it is solved."""
+
+    def __init__(
+        self, tables: ProblemTables, space: Space, bounds: Bounds, mapping_bound: MappingBound, at_least: int
+    ) -> None:
+        self._space, self._costs, self._at_least = space, mapping_bound, at_least
+        self._groups = _groups(space, fastest_rows(tables, space))
+        names = [space.units[group.entry].unit for group in self._groups]
+        self._allowed = [sorted({names.index(space.units[u].unit) for u in units}) for units in space.allowed]
+        room = most_room(space)
+        rows = [sorted({self._groups[g].row for g in groups}) for groups in self._allowed]
+        self._times = bounds.times_by_row(rows, space.options.transfers, room.release)
+        self._paths = bounds.paths(room)
+        self._buffers = tables.topology.buffers
+        self._most_paths = max(LEAST_PATHS, PATH_FIRINGS // max(1, tables.problem.trace.n_firings))
+        self.columns = sum(len(self._allowed[b.source]) * len(self._allowed[b.target]) for b in self._buffers) + sum(
+            map(len, self._allowed)
+        )
+
+    def bound(self) -> int:
+        """Return the bound, in ticks."""
+        loads = self._costs.unit_loads
+        total = sum(max(loads[a][self._groups[g].entry] for g in groups) for a, groups in enumerate(self._allowed))
+        self._unit = max(1.0, float(total), float(self._at_least)) / SCALE
+        self._program = Program(nodes=MOST_NODES, looks=MOST_LOOKS)
+        self._makespan = self._program.column(self._at_least / self._unit, math.inf, cost=1.0)
+        self._y = [{g: self._program.binary(True) for g in groups} for groups in self._allowed]
+        for chosen in self._y:
+            self._program.row(1.0, 1.0, dict.fromkeys(chosen.values(), 1.0))
+        self._add_loads()
+        found = self._at_least
+        self._program.relax(True)
+        by_columns = max(LEAST_PATHS, PATH_COLUMNS // max(1, self.columns))
+        self._add_paths(min(MOST_PATHS, self._most_paths, by_columns))
+        self._program.relax(False)
+        for _ in range(MOST_WHOLE):
+            solved = self._program.solve()
+            found = max(found, math.floor((solved.bound - MARGIN) * self._unit))
+            if solved.values is None or not self._add_path(solved.values):
+                break
+        return found
+
+    # Loads ------------------------------------------------------------------------------------------------------------
+
+    def _add_loads(self) -> None:
+        """The makespan is at least the load of each unit over its cores, of all over all, and of each shared link."""
+        links: dict[int, dict[int, float]] = {}
+        loads = self._costs.unit_loads
+        work = [
+            {chosen[g]: float(loads[a][group.entry]) for a, chosen in enumerate(self._y) if g in chosen}
+            for g, group in enumerate(self._groups)
+        ]
+        for b in range(len(self._buffers)):
+            self._add_buffer(b, work, links)
+        if "FULL_PARALLEL" not in self._space.options.policies:
+            for group, terms in zip(self._groups, work, strict=True):
+                self._add_busy(float(group.cores), terms)
+            self._add_busy(float(self._space.most), _joined(work))
+        for terms in links.values():
+            self._add_busy(1.0, terms)
+
+    def _add_busy(self, share: float, terms: dict[int, float]) -> None:
+        busy = {column: -ticks / self._unit for column, ticks in terms.items() if ticks}
+        self._program.row(0.0, math.inf, {self._makespan: share, **busy})
+
+    def _add_buffer(self, b: int, work: list[dict[int, float]], links: dict[int, dict[int, float]]) -> None:
+        """Add what the transfers of a buffer cost by the units of its two ends."""
+        columns = self._columns_of(self._buffers[b].source, self._buffers[b].target)
+        for (g, h), at in columns.items():
+            cost = self._costs.transfers_between(b, self._groups[g].entry, self._groups[h].entry)
+            work[g][at] = work[g].get(at, 0.0) + cost.write
+            work[h][at] = work[h].get(at, 0.0) + cost.read
+            if cost.server >= 0 and cost.carried:
+                links.setdefault(cost.server, {})[at] = float(cost.carried)
+
+    def _columns_of(self, source: int, target: int) -> dict[tuple[int, int], int]:
+        """Return a column for each two units that two actors may be on: all are 0 but that of the units chosen."""
+        if source == target:
+            return {(g, g): column for g, column in self._y[source].items()}
+        own, other = self._y[source], self._y[target]
+        columns = {ends: self._program.column(0.0, 1.0) for ends in itertools.product(own, other)}
+        for g, column in own.items():
+            self._program.row(0.0, 0.0, {column: -1.0, **{columns[g, h]: 1.0 for h in other}})
+        for h, column in other.items():
+            self._program.row(0.0, 0.0, {column: -1.0, **{columns[g, h]: 1.0 for g in own}})
+        return columns
+
+    # Paths ------------------------------------------------------------------------------------------------------------
+
+    def _add_paths(self, most: int) -> None:
+        for _ in range(most):
+            values = self._program.solve().values
+            if values is None or not self._add_path(values):
+                return
+
+    def _add_path(self, values: tuple[float, ...]) -> bool:
+        """Add the longest path under a placement, whole or in parts; return whether it is longer than the makespan."""
+        times = [
+            _mixed([(values[column], self._of(a, g)) for g, column in chosen.items()])
+            for a, chosen in enumerate(self._y)
+        ]
+        path = self._paths.path(times)
+        terms = {column: -ticks / self._unit for column, ticks in self._length(path).items() if ticks}
+        length = sum(-values[column] * ticks for column, ticks in terms.items())
+        self._program.row(0.0, math.inf, {self._makespan: 1.0, **terms})
+        return length > values[self._makespan] * GAIN
+
+    def _length(self, path: PathCounts) -> dict[int, float]:
+        """Return what each actor contributes to a path, by the column of its unit."""
+        found = {
+            column: float(path.whole[a] @ self._of(a, g).path.firing)
+            for a, chosen in enumerate(self._y)
+            for g, column in chosen.items()
+        }
+        for buffer, room, counts in path.ways:
+            actor = self._buffers[buffer].target if room else self._buffers[buffer].source
+            for g, column in self._y[actor].items():
+                times = self._of(actor, g).path
+                found[column] += self._waited(counts, times.released if room else times.visible[buffer])
+        return found
+
+    def _waited(self, counts: IntArray, until: IntArray) -> float:
+        """Return the ticks of so many waits. Nobody waits for the room of blocks: a path that does claims nothing."""
+        used = counts > 0
+        if (until[used] == UNTOLD).any():
+            return -SCALE * self._unit * len(self._y)
+        return float(counts[used] @ until[used])
+
+    def _of(self, actor: int, group: int) -> ActorCost:
+        return self._times[actor][self._groups[group].row]
+
+
+def _groups(space: Space, rows: tuple[int, ...]) -> list[_Group]:
+    """Return the units of a space, each once, in their order."""
+    found: dict[str, _Group] = {}
+    for u, unit in enumerate(space.units):
+        found.setdefault(unit.unit, _Group(entry=u, cores=min(unit.slots, space.most), row=rows[u]))
+    return list(found.values())
+
+
+def _joined(sums: list[dict[int, float]]) -> dict[int, float]:
+    """Return the sum of several sums."""
+    found: dict[int, float] = {}
+    for column, ticks in itertools.chain.from_iterable(terms.items() for terms in sums):
+        found[column] = found.get(column, 0.0) + ticks
+    return found
+
+
+def _mixed(parts: list[tuple[float, ActorCost]]) -> PathTimes:
+    """Return times between those of several units, in these parts; parts of nearly nothing are left out."""
+    parts = [(share, cost) for share, cost in parts if share > 1e-9] or [(1.0, parts[0][1])]
+
+    def mix(arrays: list[IntArray]) -> IntArray:
+        untold = np.logical_or.reduce([array == UNTOLD for array in arrays])
+        whole = sum(share * np.where(untold, 0, array) for (share, _), array in zip(parts, arrays, strict=True))
+        return np.where(untold, UNTOLD, np.asarray(whole).astype(np.int64))
+
+    first = parts[0][1].path
+    return PathTimes(
+        firing=mix([cost.path.firing for _, cost in parts]),
+        visible={b: mix([cost.path.visible[b] for _, cost in parts]) for b in first.visible},
+        released=mix([cost.path.released for _, cost in parts]),
+    )
