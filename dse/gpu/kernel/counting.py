@@ -157,6 +157,8 @@ class LaneWalk:
         self.known[store.name] = value if mask.all() or np.array_equal(mask, self.active) else None
 
     def _branch(self, branch: Branch, mask: Vector, weight: np.ndarray, depth: int) -> None:
+        if branch.of_statement:
+            self.tested(branch.condition, mask, weight)
         condition = self.value(branch.condition)
         if condition is None:
             came, yes, no = (float(c) for c in self.control[branch.control])
@@ -181,7 +183,7 @@ class LaneWalk:
             mean = rounds / came if came else 0.0
             self._note(f"the mean number of iterations of the loop in line {loop.span.line} ({mean:.6g})")
             self.known[name] = None
-            self.nodes(loop.body, mask, weight * mean, depth)
+            self.repeated(loop, mask, weight, mean, depth)
             self._forget(loop.body)
             return
         first = np.broadcast_to(np.asarray(low, dtype=np.int64), mask.shape)
@@ -215,9 +217,17 @@ class LaneWalk:
         mean = rounds / came if came else 0.0
         self._note(f"the mean number of iterations of the loop in line {loop.span.line} ({mean:.6g})")
         self._forget((*loop.test, *loop.body))
+        self.tested(loop.condition, mask, weight * (mean + 1))
         self.nodes(loop.test, mask, weight * (mean + 1), depth)
-        self.nodes(loop.body, mask, weight * mean, depth)
+        self.repeated(loop, mask, weight, mean, depth)
         self._forget(loop.body)
+
+    def repeated(self, loop: Loop | WhileLoop, mask: Vector, weight: np.ndarray, rounds: float, depth: int) -> None:
+        """Walk once the body of a loop that data end, with its mean number of rounds as a weight."""
+        self.nodes(loop.body, mask, weight * rounds, depth)
+
+    def tested(self, condition: Expr, mask: Vector, weight: np.ndarray) -> None:
+        """Count the test of a statement's condition, made ``weight`` times by each warp; here it costs nothing."""
 
     def _note(self, text: str) -> None:
         self.from_trace.append(text)

@@ -76,13 +76,14 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A condition; ``control`` numbers branches and loops."""
+    """A condition; ``control`` numbers branches and loops. ``of_statement``: of an ``if``, not of an expression."""
 
     control: int
     condition: Expr
     then: tuple["Node", ...]
     otherwise: tuple["Node", ...]
     span: Span
+    of_statement: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +194,8 @@ class _Builder:
                 count = count_expression(statement.condition, self.is_memory) + OperationCount(other=1)
                 yield from self._operations(count, counted)
                 control = self._control()
-                then = self.block(statement.then, counted)
-                yield Branch(
-                    control, statement.condition, then, self.block(statement.otherwise, counted), statement.span
-                )
+                then, otherwise = self.block(statement.then, counted), self.block(statement.otherwise, counted)
+                yield Branch(control, statement.condition, then, otherwise, statement.span, of_statement=True)
             case ForEach() | While():
                 yield from self._loop(statement)
             case CallStmt(routine="barrier"):

@@ -6,7 +6,7 @@ The trace size gives ``d_M``, hits, misses and classes of access; the work size 
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 
 import numpy as np
@@ -30,7 +30,6 @@ from dse.model.kernel import (
     MemoryInstruction,
     SharedMemory,
     TraceMachine,
-    WarpWork,
 )
 from dse.program.ir import Binary, Cast, Const, Declare, ForEach, Index, Load, Unary
 from dse.program.walk import sub_statements
@@ -75,20 +74,11 @@ def kernel_features(
         result = how(small, shape, machine, batches=batches, max_steps=max_steps)
     counts = count_work(plan, shape, result.control, lanes=machine.warp_lanes)
     charged = _Charged.of(plan, result, counts)
-    return KernelFeatures(
-        kernel=work.name,
-        function=work.function,
-        path=work.path,
-        span=work.span,
-        how_parallel=work.how_parallel,
-        block=shape,
-        extents=tuple(p.extent for p in work.parallel),
+    return replace(
+        _of_source(work, shape),
         trace_extents=tuple(p.extent for p in trace.parallel),
-        sizes=work.sizes,
         trace_sizes=trace.sizes,
-        blocks=_blocks(work, shape),
         trace_batches=result.batches,
-        element_bytes=next((a.element_bytes for a in work.arrays if a.storage == "global"), DEFAULT_ELEMENT_BYTES),
         dram=charged.dram,
         per_warp=charged.per_warp,
         mix=_mix(plan, counts),
@@ -100,7 +90,44 @@ def kernel_features(
         dependences=(*work.dependences, *_races(small, result)),
         notes=tuple(_notes(plan, counts)),
         machine=machine,
-        warp_work=_warp_work(plan, shape, result, machine) if with_warp_work else None,
+        warp_work=warp_work(plan, shape, result.control, lanes=machine.warp_lanes) if with_warp_work else None,
+    )
+
+
+def light_features(work: Kernel, block: tuple[int, int, int]) -> KernelFeatures:
+    """Return what the model ``hierarchy`` needs of a kernel at its work size, without a trace: in milliseconds.
+
+    Classes of access, misses and instructions are empty; loops whose ends depend on data have no rounds.
+    """
+    shape, plan = _checked_block(work, block), plan_of(work)
+    found = _of_source(work, shape)
+    return replace(found, warp_work=warp_work(plan, shape, np.zeros((max(1, plan.n_controls), 3))))
+
+
+def _of_source(work: Kernel, block: tuple[int, int, int]) -> KernelFeatures:
+    """Return what the source and the sizes say of a kernel in such blocks; what is counted is empty."""
+    extents = tuple(p.extent for p in work.parallel)
+    return KernelFeatures(
+        kernel=work.name,
+        function=work.function,
+        path=work.path,
+        span=work.span,
+        how_parallel=work.how_parallel,
+        block=block,
+        extents=extents,
+        trace_extents=extents,
+        sizes=work.sizes,
+        trace_sizes=work.sizes,
+        blocks=_blocks(work, block),
+        trace_batches=0,
+        element_bytes=next((a.element_bytes for a in work.arrays if a.storage == "global"), DEFAULT_ELEMENT_BYTES),
+        dram=ByClass(),
+        per_warp=ByClass(),
+        mix=InstructionMix(),
+        instructions=(),
+        transactions=1.0,
+        cache_accesses=0,
+        cache_misses=0,
     )
 
 
@@ -112,42 +139,6 @@ def _plans(work: Kernel, trace: Kernel, promote: bool) -> tuple[Plan, Plan]:
             f"{work.name} is another program at the trace size", span=work.span, expected="give a larger --trace-size"
         )
     return plan, small
-
-
-def _warp_work(plan: Plan, shape: tuple[int, int, int], result: TraceResult, machine: TraceMachine) -> WarpWork:
-    return warp_work(plan, shape, result.control, lanes=machine.warp_lanes)
-
-
-def light_features(work: Kernel, block: tuple[int, int, int]) -> KernelFeatures:
-    """Return what the model ``hierarchy`` needs of a kernel at its work size, without a trace: in milliseconds.
-
-    Classes of access, misses and instructions are empty; loops whose ends depend on data have no rounds.
-    """
-    shape, plan = _checked_block(work, block), plan_of(work)
-    extents = tuple(p.extent for p in work.parallel)
-    return KernelFeatures(
-        kernel=work.name,
-        function=work.function,
-        path=work.path,
-        span=work.span,
-        how_parallel=work.how_parallel,
-        block=shape,
-        extents=extents,
-        trace_extents=extents,
-        sizes=work.sizes,
-        trace_sizes=work.sizes,
-        blocks=_blocks(work, shape),
-        trace_batches=0,
-        element_bytes=DEFAULT_ELEMENT_BYTES,
-        dram=ByClass(),
-        per_warp=ByClass(),
-        mix=InstructionMix(),
-        instructions=(),
-        transactions=1.0,
-        cache_accesses=0,
-        cache_misses=0,
-        warp_work=warp_work(plan, shape, np.zeros((max(1, plan.n_controls), 3))),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

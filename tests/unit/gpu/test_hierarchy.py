@@ -29,9 +29,9 @@ void scatter(float A[N][N], float B[N][N]) {
 COPY = "void copy(REAL A[N], REAL B[N]) { for (int i = 0; i < N; i++) B[i] = A[i] BY; }"
 
 
-def work(text: str, n: int, block: tuple[int, int, int]) -> WarpWork:
+def work(text: str, n: int, block: tuple[int, int, int], control: np.ndarray | None = None) -> WarpWork:
     plan = plan_of(kernel(text, N=n))
-    return warp_work(plan, block, np.zeros((max(1, plan.n_controls), 3)))
+    return warp_work(plan, block, np.zeros((max(1, plan.n_controls), 3)) if control is None else control)
 
 
 def features(text: str, n: int, block: tuple[int, int, int]) -> KernelFeatures:
@@ -84,6 +84,29 @@ void f(float a[N], float b[N][N]) {
     assert (found.waits, found.streams) == (0, 64)
     far = "void f(int at[N], float a[N], float b[N]) { for (int i = 0; i < N; i++) a[i] = b[at[i]]; }"
     assert work(far, 1024, (256, 1, 1)).waits == 2
+
+
+def test_loops_that_data_end_wait_for_their_loads_and_test_their_condition() -> None:
+    """A counted loop over a row of a sparse matrix streams; a search and a walk along a chain cannot look ahead."""
+    sparse = """
+void f(int row[N + 1], int column[N], float a[N], float x[N], float y[N]) {
+  for (int i = 0; i < N; i++) {
+    float s = 0;
+    for (int k = row[i]; k < row[i + 1]; k++) s += a[k] * x[column[k]];
+    y[i] = s;
+  }
+}"""
+    control = np.array([[1.0, 10.0, 0.0]])
+    found = work(sparse, 1024, (256, 1, 1), control)
+    assert (found.waits, found.streams) == (1, 20)  # the bounds; a and column, then x behind column
+    search = (
+        "void f(int a[N], int b[N]) { for (int i = 0; i < N; i++) { int k = 0; while (TEST) k = STEP; b[i] = k; } }"
+    )
+    while_ = search.replace("TEST", "a[k] != i").replace("STEP", "k + 1")
+    assert work(while_, 1024, (256, 1, 1), control).waits == 10
+    assert work(while_, 1024, (256, 1, 1), control).integer > 10 * 3
+    chain = search.replace("while (TEST)", "for (int j = 0; j < 10; j++)").replace("STEP", "a[k]")
+    assert (work(chain, 1024, (256, 1, 1)).waits, work(chain, 1024, (256, 1, 1)).streams) == (10, 0)
 
 
 def test_the_mean_of_a_triangle_and_of_idle_warps() -> None:
