@@ -327,7 +327,7 @@ class KernelFeatures:
     sizes: tuple[tuple[str, int], ...]
     trace_sizes: tuple[tuple[str, int], ...]
     blocks: int
-    """``no_blocks``."""
+    """``no_blocks``: of all ``copies`` together."""
     trace_batches: int
     """Batches that were simulated."""
     element_bytes: int
@@ -343,6 +343,8 @@ class KernelFeatures:
     notes: tuple[str, ...] = ()
     """Assumptions and findings in words."""
     machine: TraceMachine = TraceMachine()
+    copies: int = 1
+    """Grids beside each other, each with data of its own: firings of an action."""
     warp_work: WarpWork | None = None
     """What the model ``hierarchy`` reads; None where nobody asked for it."""
 

@@ -187,6 +187,7 @@ class CgPredict:
             l2_miss_rate=features.miss_rate,
             baseline=_baseline(features, device, room, comp_cycles) if instructions else None,
             notes=_notes(features, device, room),
+            warp_wait_cycles=cost.mem_cycles,
         )
 
 

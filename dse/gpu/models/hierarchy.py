@@ -202,9 +202,11 @@ def _dram_bytes(features: KernelFeatures, work: WarpWork, device: Device, reside
     """Return the bytes that one launch moves between DRAM and L2. ``resident``: blocks of a wave on the device.
 
     Blocks that follow each other in x start together and share what they read. Those of other rows of the grid started
-    at other times and are at other rounds of their loops, so that they share only what L2 keeps.
+    at other times and are at other rounds of their loops, so that they share only what L2 keeps. Copies of the grid
+    share nothing, and L2 is divided among them.
     """
-    l2, blocks = device.require("l2_bytes", _NAME), features.blocks
+    copies = features.copies
+    l2, blocks, resident = device.require("l2_bytes", _NAME) / copies, features.blocks // copies, -(-resident // copies)
     marching = tuple(a for a in work.accesses if any(s.axis == "loop" for s in a.strides or ()))
     standing = tuple(a for a in work.accesses if a not in marching)
     cold = _touched(work.accesses, _Box.of_grid(features))
@@ -212,7 +214,7 @@ def _dram_bytes(features: KernelFeatures, work: WarpWork, device: Device, reside
     in_row = _blocks_in_row(features, resident)
     by_rows = blocks / in_row * _touched(marching, _Box.of_wave(features, in_row))
     moved = cold + _missing(cold, l2) * max(0.0, by_waves + by_rows - cold) + _thrashed(features, work, resident, l2)
-    return moved * _missing(cold, KEPT * l2) if launches > 1 else moved
+    return copies * moved * (_missing(cold, KEPT * l2) if launches > 1 else 1.0)
 
 
 def _blocks_in_row(features: KernelFeatures, resident: int) -> int:
@@ -310,7 +312,7 @@ def _thrashed(features: KernelFeatures, work: WarpWork, resident: int, l2: float
         lines = _bytes_of(access, row, at_once=True) / LINE_BYTES
         rounds = math.prod(s.count for s in access.strides or () if s.axis == "loop")
         extra += max(0.0, lines * rounds * BURST_BYTES - _bytes_of(access, row, at_once=False))
-    return missing * features.blocks / in_row * extra
+    return missing * features.blocks / features.copies / in_row * extra
 
 
 # The seam -------------------------------------------------------------------------------------------------------------
@@ -341,7 +343,8 @@ class Hierarchy:
         refuse(self, features, device)
         rates, demand = Rates.of(device), demand_of(features, device)
         parts = part_cycles(demand, rates)
-        time_s = total_cycles(demand, rates) / device.clock_hz + device.require("kernel_start_us", _NAME) * 1e-6
+        start_s = device.require("kernel_start_us", _NAME) * 1e-6
+        time_s = total_cycles(demand, rates) / device.clock_hz + start_s
         bottleneck, reason = _why(demand, parts)
         return KernelCost(
             model=self.name,
@@ -360,6 +363,8 @@ class Hierarchy:
                 PartCost(part=part, time_s=cycles / device.clock_hz) for part, cycles in zip(_PARTS, parts, strict=True)
             ),
             notes=(*features.notes, f"{REGISTERS} registers a thread are assumed"),
+            start_cycles=start_s * device.clock_hz,
+            warp_wait_cycles=demand.waits / demand.waves * rates.latency_memory_cycles,
         )
 
 

@@ -80,8 +80,8 @@ def test_actors_that_are_left_out_have_no_weights(tmp_path: Path) -> None:
 def test_manifest_says_model_device_and_confidence(tmp_path: Path) -> None:
     found = predicted(tmp_path, load_device("h200"))
     manifest = dict(found.table.manifest)
-    assert manifest["how"].startswith("predicted, cgpredict on h200")
-    assert manifest["model"].startswith("cgpredict")
+    assert manifest["how"].startswith("predicted, hierarchy on h200")
+    assert manifest["model"].startswith("hierarchy")
     assert manifest["confidence"] == f"low: {found.confidence_text}"
     assert "constants of the device are assumptions" in found.confidence_text
     assert {cost.origin for cost in found.table.compute.values()} == {"predicted"}
