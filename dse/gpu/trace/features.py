@@ -16,6 +16,7 @@ from dse.gpu.kernel.counting import WorkCounts, count_work
 from dse.gpu.kernel.instructions import OperationCount, expression_key
 from dse.gpu.kernel.plan import Access, Operations, Plan, plan_of, sub_nodes
 from dse.gpu.kernel.steering import needed_names
+from dse.gpu.trace.control import control_counts
 from dse.gpu.trace.execute import MAX_STEPS, TraceResult, execute, execute_briefly, execute_quickly
 from dse.gpu.trace.warp_work import warp_work
 from dse.model.kernel import (
@@ -72,7 +73,11 @@ def kernel_features(
     else:
         how = execute_quickly if compiled is None else partial(execute, compiled=compiled)
         result = how(small, shape, machine, batches=batches, max_steps=max_steps)
-    counts = count_work(plan, shape, result.control, lanes=machine.warp_lanes)
+    control = result.control
+    counts = count_work(plan, shape, control, lanes=machine.warp_lanes)
+    if counts.from_data:
+        control = control_counts(plan, small, shape, machine, control)
+        counts = count_work(plan, shape, control, lanes=machine.warp_lanes)
     charged = _Charged.of(plan, result, counts)
     return replace(
         _of_source(work, shape),
@@ -90,7 +95,7 @@ def kernel_features(
         dependences=(*work.dependences, *_races(small, result)),
         notes=tuple(_notes(plan, counts)),
         machine=machine,
-        warp_work=warp_work(plan, shape, result.control, lanes=machine.warp_lanes) if with_warp_work else None,
+        warp_work=warp_work(plan, shape, control, lanes=machine.warp_lanes) if with_warp_work else None,
     )
 
 
@@ -355,7 +360,7 @@ def _races(plan: Plan, result: TraceResult) -> list[Dependence]:
 
 
 def _notes(plan: Plan, counts: WorkCounts) -> list[str]:
-    notes = [f"taken from the trace: {text}" for text in counts.from_trace]
+    notes = [f"taken from warps all over the grid: {text}" for text in counts.from_data]
     made_up = _made_up(plan.kernel, needed_names(plan))
     if made_up:
         notes.append(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dse.gpu.kernel.counting import LaneWalk, sampled_lanes, spread
+from dse.gpu.kernel.counting import LaneWalk, sampled_warps, spread
 from dse.gpu.kernel.lanes import Vector
 from dse.gpu.kernel.plan import Access, Barrier, Branch, Loop, Node, Plan, Store, WhileLoop, sub_nodes
 from dse.gpu.kernel.steering import names_in
@@ -46,8 +46,9 @@ def warp_work(plan: Plan, block: tuple[int, int, int], control: np.ndarray, *, l
 
     ``control`` are the branch and loop counts of the trace, shape (controls, 3); they decide only what data decide.
     """
-    coordinates, active = sampled_lanes(plan.kernel, block, lanes, WARPS)
-    walk = _Walk(plan, control, coordinates, active)
+    sample = sampled_warps(plan.kernel, block, lanes, WARPS)
+    active = sample.active
+    walk = _Walk(plan, control, sample.values, active)
     walk.body(plan.nodes, active, np.ones(active.shape[0]), ordered=True)
     walk.nodes(plan.nodes, active, np.ones(active.shape[0]), 0)
     warps = max(1, int(active.any(axis=1).sum()))
@@ -59,7 +60,7 @@ def warp_work(plan: Plan, block: tuple[int, int, int], control: np.ndarray, *, l
         fp64=float(walk.units[1]) / warps,
         special=float(walk.units[2]) / warps,
         integer=float(walk.units[3]) / warps,
-        active=warps / active.shape[0],
+        active=sample.share,
         shared_cycles=walk.shared_cycles / warps,
     )
 

@@ -12,11 +12,14 @@ import numpy as np
 import pytest
 
 from dse.formats.device_yaml import load_device
-from dse.gpu.kernel.counting import sampled_lanes
+from dse.frontend.c.lower import kernels_of
+from dse.gpu.kernel.counting import count_work, sampled_warps
+from dse.gpu.kernel.plan import plan_of
 from dse.gpu.models.cgpredict import MODEL, occupancy
 from dse.gpu.models.memory_pipeline import inputs_of
 from dse.gpu.trace.execute import batch_slots
 from dse.model.kernel import Kernel, TraceMachine
+from dse.passes.analyses.parallel_loops import parallelise
 from tests.unit.gpu.kernel_support import features, kernel
 
 LANES, LINE_BYTES, BATCH = 32, 64, 2048
@@ -143,9 +146,9 @@ def test_slots_of_batches_and_sampled_lanes_are_the_warps(block: tuple[int, int,
     of = kernel(PLANE if block[1] > 1 else LINEAR, N=n)
     expected = list(warps((n,) * len(of.parallel), block))
     assert list(slots_by_warp(of, block)) == expected
-    values, active = sampled_lanes(of, block, LANES, len(expected))
-    coordinates = np.stack([values[p.variable.name] for p in of.parallel], axis=2)
-    assert [[tuple(t) for t in c[a].tolist()] for c, a in zip(coordinates, active, strict=True)] == expected
+    sample = sampled_warps(of, block, LANES, len(expected))
+    coordinates = np.stack([sample.values[p.variable.name] for p in of.parallel], axis=2)
+    assert [[tuple(t) for t in c[a].tolist()] for c, a in zip(coordinates, sample.active, strict=True)] == expected
 
 
 def slots_by_warp(of: Kernel, block: tuple[int, int, int]) -> Iterator[list[Thread]]:
@@ -162,13 +165,29 @@ def slots_by_warp(of: Kernel, block: tuple[int, int, int]) -> Iterator[list[Thre
 
 def test_a_sample_of_warps_is_spread_over_the_grid() -> None:
     of = kernel(LINEAR, N=100_000)
-    values, active = sampled_lanes(of, (48, 1, 1), LANES, 32)
+    sample = sampled_warps(of, (48, 1, 1), LANES, 32)
+    values, active = sample.values, sample.active
     assert active.shape == (32, LANES)
     assert set(active.sum(axis=1).tolist()) == {16, 32}
     first = np.sort(values["i"][:, 0])
     assert first[0] < 100_000 / 16
     assert first[-1] > 100_000 * 15 / 16
     assert np.all(np.diff(first) > 0)
+
+
+@pytest.mark.parametrize("n", [1500, 3000, 4096])
+def test_warps_without_work_at_the_end_of_the_grid_do_not_tilt_a_sample(n: int) -> None:
+    """The rows of a triangle get shorter along the grid: the mean of a sample is that of all warps."""
+    triangle = """
+void f(float a[N][N], float b[N][N]) {
+  for (int i = 0; i < N - 1; i++)
+    for (int j = i + 1; j < N; j++) b[i][j] = a[j][i];
+}"""
+    plan = plan_of(parallelise(kernels_of("k.c", triangle, {"N": str(n)})[0], ["i"]), promote=False)
+    nothing = np.zeros((max(1, plan.n_controls), 3))
+    sampled, whole = (count_work(plan, (256, 1, 1), nothing, warps=warps).accesses for warps in (32, 10**6))
+    assert sampled == pytest.approx(whole, rel=1e-3)
+    assert sampled_warps(plan.kernel, (256, 1, 1), LANES, 32).share == -(-(n - 1) // 32) / (-(-(n - 1) // 256) * 8)
 
 
 @pytest.mark.parametrize(("threads", "warps_of_block"), [(1, 1), (31, 1), (32, 1), (33, 2), (48, 2), (96, 3), (100, 4)])
