@@ -13,7 +13,7 @@ from dse.program.ir import Routine, Stmt, Variable
 from dse.program.types import ScalarType, bytes_of
 
 Storage: TypeAlias = Literal["global", "shared", "local"]
-"""``global``: device memory; ``shared``: a tile of the block; ``local``: private to a thread, in registers."""
+"""``global``: device memory; ``shared``: a tile of the block; ``local``: of a thread, in its registers."""
 AccessClass: TypeAlias = Literal["constant", "coalesced", "uncoalesced"]
 ACCESS_CLASSES: tuple[AccessClass, ...] = ("constant", "coalesced", "uncoalesced")
 
@@ -30,6 +30,8 @@ class ArrayInfo:
     span: Span = NO_SPAN
     contents: tuple[int | float, ...] | None = None
     """The elements in row-major order where they are known (tables of constants); None: made up."""
+    private: bool = False
+    """Local memory: each thread has elements of its own in the device's memory; the last subscript is its number."""
 
     @property
     def element_bytes(self) -> int:
@@ -260,6 +262,7 @@ class WarpAccess:
     bytes, ``sectors`` those of 32 bytes. Of a store's sectors, ``whole`` are written entirely, ``lone`` are the only
     one of their line, ``partial`` the others. ``strides`` has the innermost loop first; None where the address is no
     affine form. ``kept``: the element is in a register and only its store, an accumulator's, is left in the loop.
+    ``private``: it is local memory, of which ``array_bytes`` are those of one thread.
     """
 
     array: str
@@ -274,6 +277,7 @@ class WarpAccess:
     lone: float = 0.0
     strides: tuple[Stride, ...] | None = None
     kept: bool = False
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,6 +298,8 @@ class WarpWork:
     special: float
     integer: float
     active: float
+    local_waits: float = 0.0
+    """Rounds of loads of local memory that what follows waits for."""
     shared_cycles: float = 0.0
     """Cycles of shared memory for the tiles of a block: one an access, times its bank conflicts."""
 

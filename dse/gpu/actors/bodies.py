@@ -330,7 +330,7 @@ class _Block:
         if array.name in self.tokens:
             return replace(array, dims=(self.firings, *array.dims))
         if array.name in self.spread:
-            return replace(array, dims=(*array.dims, self.firings), storage="global")
+            return replace(array, dims=(*array.dims, self.firings), storage="global", private=True)
         return array
 
     def is_spread(self, statement: Stmt) -> bool:

@@ -246,6 +246,8 @@ class FiringModel:
     def _with_blocks(self, key: _CostKey, body: Body, cost: FiringCost, longest_run: int) -> FiringCost:
         """Return the cost with the table of SIMD blocks, where firings in parallel are quicker than one by one."""
         width = min(longest_run, self.shape.blocks * self.shape.threads, MOST_FIRINGS)
+        if width < 2:
+            return cost
         if key not in self._simd:
             self._simd[key] = self._simd_features(body)
         features, assumed = self._simd[key]

@@ -66,6 +66,18 @@ def _transposition(array: ArrayInfo, accesses: list[_Access], x: str) -> Transpo
     return Transposition(array=array.name, dimension=dimension, copied=copied)
 
 
+def touched_once(kernel: Kernel, change: Transposition) -> bool:
+    """Return whether each thread of a plane touches one element of the array: no loop of the thread moves it.
+
+    Then a block can turn its own square of the array around in shared memory.
+    """
+    loops = [s.variable.name for s in sub_statements(kernel.body) if isinstance(s, ForEach)]
+    if len(kernel.parallel) != 2 or any(isinstance(s, While) for s in sub_statements(kernel.body)):
+        return False
+    indices = (i for a in _accesses(kernel.body) if a.array == change.array for i in a.indices)
+    return not any(mentions(index, name) for index in indices for name in loops)
+
+
 def transposed(kernel: Kernel, change: Transposition) -> Kernel:
     """Return the kernel with the accesses of ``change`` transposed."""
     x = kernel.parallel[0].variable.name

@@ -28,6 +28,8 @@ class Occupancy(Residence):
 
     warps: int
     batch: float
+    full: bool = False
+    """Whether the multiprocessor holds as many warps as it ever can: more parallelism is not to be had."""
 
 
 def class_latency(kind: AccessClass, dram: float, device: Device) -> float:
@@ -72,7 +74,8 @@ def occupancy(features: KernelFeatures, device: Device) -> Occupancy:
     warps = room.blocks * -(-threads // device.warp)
     batch = features.blocks / (room.blocks * device.sms) if room.blocks else 0.0
     batch = batch if device.sms == 1 else max(1.0, batch)
-    return Occupancy(blocks=room.blocks, limit=room.limit, warps=warps, batch=batch)
+    full = warps >= int(device.require("threads_per_sm", _NAME)) // device.warp
+    return Occupancy(blocks=room.blocks, limit=room.limit, warps=warps, batch=batch, full=full)
 
 
 def parallelism(
@@ -125,6 +128,8 @@ def bottleneck_of(cost: ParallelismCost, room: Occupancy) -> tuple[Bottleneck, s
     if cost.equation == "no memory instructions":
         return "compute", "no memory instructions"
     if cost.mwp >= room.warps and cost.cwp >= room.warps:
+        if room.full:
+            return "memory", f"{figures}: all that a multiprocessor holds, and each of them waits for memory"
         return "parallelism", f"{figures}: too few warps to hide the latency (limited by {room.limit})"
     if cost.cwp >= cost.mwp:
         return "memory", f"{figures}: the memory serves fewer warps at once than could compute meanwhile"

@@ -31,6 +31,7 @@ from dse.model.kernel import LINE_BYTES, SECTOR_BYTES, KernelFeatures, Stride, W
 from dse.model.kernel_cost import Applicability, Bottleneck, KernelCost, PartCost
 
 _NAME = "hierarchy"
+LANES = 32
 BURST_BYTES = 64
 """What DRAM moves for a single sector: a burst of GDDR5X and GDDR6. An assumption for other memories."""
 REGISTERS = 32
@@ -164,7 +165,7 @@ def demand_of(features: KernelFeatures, device: Device, launches: int = 1) -> De
         whole_sectors=warps * sum(a.executions * a.whole for a in stores),
         partial_sectors=warps * sum(a.executions * a.partial for a in stores),
         lone_sectors=warps * sum(a.executions * a.lone for a in stores),
-        waits=waves * _waits_of_a_warp(work),
+        waits=waves * _waits_of_a_warp(work, device),
         dram_bytes=_dram_bytes(features, work, device, min(blocks, room.blocks * sms), launches),
         issue_cycles=mine * cycles,
         # a cycle to start each block, and the gaps where one takes the place of another
@@ -178,9 +179,13 @@ def demand_of(features: KernelFeatures, device: Device, launches: int = 1) -> De
     )
 
 
-def _waits_of_a_warp(work: WarpWork) -> float:
-    """Return the latencies that one warp waits for, one after the other."""
-    return work.waits + work.streams / OVERLAP
+def _waits_of_a_warp(work: WarpWork, device: Device) -> float:
+    """Return the latencies of memory that one warp waits for, one after the other; local memory answers from L2."""
+    found = work.waits + work.streams / OVERLAP
+    if work.local_waits:
+        latency = device.require("latency_l2_cycles", _NAME) / device.require("latency_memory_cycles", _NAME)
+        found += work.local_waits * latency
+    return found
 
 
 def _busiest_unit(work: WarpWork, device: Device) -> tuple[float, str]:
@@ -207,14 +212,25 @@ def _dram_bytes(features: KernelFeatures, work: WarpWork, device: Device, reside
     """
     copies = features.copies
     l2, blocks, resident = device.require("l2_bytes", _NAME) / copies, features.blocks // copies, -(-resident // copies)
-    marching = tuple(a for a in work.accesses if any(s.axis == "loop" for s in a.strides or ()))
-    standing = tuple(a for a in work.accesses if a not in marching)
-    cold = _touched(work.accesses, _Box.of_grid(features))
+    shared = tuple(a for a in work.accesses if not a.private)
+    marching = tuple(a for a in shared if any(s.axis == "loop" for s in a.strides or ()))
+    standing = tuple(a for a in shared if a not in marching)
+    cold = _touched(shared, _Box.of_grid(features))
     by_waves = blocks / resident * _touched(standing, _Box.of_wave(features, resident))
     in_row = _blocks_in_row(features, resident)
     by_rows = blocks / in_row * _touched(marching, _Box.of_wave(features, in_row))
     moved = cold + _missing(cold, l2) * max(0.0, by_waves + by_rows - cold) + _thrashed(features, work, resident, l2)
-    return copies * moved * (_missing(cold, KEPT * l2) if launches > 1 else 1.0)
+    moved *= _missing(cold, KEPT * l2) if launches > 1 else 1.0
+    return copies * (moved + _of_local_memory(features, work, resident, l2))
+
+
+def _of_local_memory(features: KernelFeatures, work: WarpWork, resident: int, l2: float) -> float:
+    """Return the bytes of the threads' own arrays that L2 does not hold. ``resident``: blocks, which reuse the same."""
+    own = [a for a in work.accesses if a.private]
+    size = features.block_threads * sum({a.array: a.array_bytes for a in own}.values())
+    warps = features.threads / LANES
+    sectors = sum(a.executions * a.sectors for a in own)
+    return _missing(float(size * resident), l2) * warps * sectors * SECTOR_BYTES
 
 
 def _blocks_in_row(features: KernelFeatures, resident: int) -> int:
@@ -305,7 +321,7 @@ def _thrashed(features: KernelFeatures, work: WarpWork, resident: int, l2: float
     in_row = _blocks_in_row(features, resident)
     row = _Box.of_wave(features, in_row)
     missing, extra = _missing(resident / in_row * _touched(work.accesses, row, at_once=True), l2), 0.0
-    for access in work.accesses:
+    for access in (a for a in work.accesses if not a.private):
         inner = access.strides[0] if access.strides else None
         if inner is None or inner.axis != "loop" or not 0 < abs(inner.bytes) < SECTOR_BYTES:
             continue
@@ -345,7 +361,7 @@ class Hierarchy:
         parts = part_cycles(demand, rates)
         start_s = device.require("kernel_start_us", _NAME) * 1e-6
         time_s = total_cycles(demand, rates) / device.clock_hz + start_s
-        bottleneck, reason = _why(demand, parts)
+        bottleneck, reason = _why(demand, parts, int(device.require("threads_per_sm", _NAME)) // device.warp)
         return KernelCost(
             model=self.name,
             kernel=features.kernel,
@@ -373,8 +389,11 @@ _PARTS = ("load-store units", "stores in L2", "DRAM bandwidth", "latency", "arit
 _KINDS: tuple[Bottleneck, ...] = ("memory", "memory", "memory", "parallelism", "compute")
 
 
-def _why(demand: Demand, parts: tuple[float, ...]) -> tuple[Bottleneck, str]:
-    """Return the part that takes longest, and what the others take of its time, in words."""
+def _why(demand: Demand, parts: tuple[float, ...], most_warps: int) -> tuple[Bottleneck, str]:
+    """Return the part that takes longest, and what the others take of its time, in words.
+
+    Latency is a lack of parallelism only where a multiprocessor could hold more warps, ``most_warps`` at most.
+    """
     first = max(range(len(parts)), key=lambda k: parts[k])
     words = (
         "lines and sectors of its accesses",
@@ -390,4 +409,6 @@ def _why(demand: Demand, parts: tuple[float, ...]) -> tuple[Bottleneck, str]:
     )
     held = f"{demand.resident_warps} resident warps (limited by {demand.limit})"
     beside = f"; in proportion to it {others}" if others else ""
-    return _KINDS[first], f"the most time goes to {_PARTS[first]}: {words[first]}; {held}{beside}"
+    full = demand.resident_warps >= most_warps
+    kind = "memory" if full and _KINDS[first] == "parallelism" else _KINDS[first]
+    return kind, f"the most time goes to {_PARTS[first]}: {words[first]}; {held}{beside}"

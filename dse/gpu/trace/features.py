@@ -14,6 +14,7 @@ import numpy as np
 from dse.base.errors import ModelNotApplicable, OptionError
 from dse.gpu.kernel.counting import WorkCounts, count_work
 from dse.gpu.kernel.instructions import OperationCount, expression_key
+from dse.gpu.kernel.local_memory import spilled_arrays, with_local_memory
 from dse.gpu.kernel.plan import Access, Operations, Plan, plan_of, sub_nodes
 from dse.gpu.kernel.steering import needed_names
 from dse.gpu.trace.control import control_counts
@@ -67,6 +68,8 @@ def kernel_features(
     Raises ModelNotApplicable where the trace cannot be executed or the two sizes do not belong together.
     """
     shape = _checked_block(work, block)
+    spilled = spilled_arrays(work)
+    work, trace = with_local_memory(work, spilled), with_local_memory(trace, spilled)
     plan, small = _plans(work, trace, promote_accumulators)
     if briefly:
         result = execute_briefly(small, shape, machine, batches=batches)
@@ -104,6 +107,7 @@ def light_features(work: Kernel, block: tuple[int, int, int]) -> KernelFeatures:
 
     Classes of access, misses and instructions are empty; loops whose ends depend on data have no rounds.
     """
+    work = with_local_memory(work, spilled_arrays(work))
     shape, plan = _checked_block(work, block), plan_of(work)
     found = _of_source(work, shape)
     return replace(found, warp_work=warp_work(plan, shape, np.zeros((max(1, plan.n_controls), 3))))
@@ -367,6 +371,13 @@ def _notes(plan: Plan, counts: WorkCounts) -> list[str]:
             f"made up, as the source has no data: values of {', '.join(dict.fromkeys(made_up))}; they decide which "
             "branches are taken, how long loops run or which elements are touched"
         )
+    local = [a for a in plan.kernel.arrays if a.private]
+    if local:
+        size = sum(a.elements // a.dims[-1] * a.element_bytes for a in local)
+        names = ", ".join(a.source_name for a in local)
+        notes.append(
+            f"in local memory, {size} bytes a thread: {names} (too large for registers, or subscripts unknown)"
+        )
     if plan.promoted:
         notes.append(f"kept in registers in the innermost loop: elements of {', '.join(plan.promoted)}")
     return notes
@@ -374,6 +385,8 @@ def _notes(plan: Plan, counts: WorkCounts) -> list[str]:
 
 def _made_up(kernel: Kernel, needed: frozenset[str]) -> list[str]:
     """Return the arrays and scalars that decide something and whose values are made up."""
-    arrays = [a for a in kernel.arrays if a.name in needed and a.contents is None and a.storage == "global"]
+    arrays = [
+        a for a in kernel.arrays if a.name in needed and a.contents is None and a.storage == "global" and not a.private
+    ]
     scalars = [s.variable for s in kernel.scalars if s.variable.name in needed and s.assumed]
     return [a.source_name for a in arrays] + [s.source_name for s in scalars]

@@ -56,6 +56,7 @@ def warp_work(plan: Plan, block: tuple[int, int, int], control: np.ndarray, *, l
         accesses=tuple(walk.access_of(tally, warps) for tally in walk.tallies.values() if tally.executions > 0),
         waits=walk.waits / warps,
         streams=walk.streams / warps,
+        local_waits=walk.local_waits / warps,
         fp32=float(walk.units[0]) / warps,
         fp64=float(walk.units[1]) / warps,
         special=float(walk.units[2]) / warps,
@@ -79,7 +80,7 @@ class _Tally:
 class _Walk(LaneWalk):
     """Follows some values of each loop and looks at the addresses there."""
 
-    __slots__ = ("layout", "number", "open", "shared_cycles", "streams", "tallies", "units", "waits")
+    __slots__ = ("layout", "local_waits", "number", "open", "shared_cycles", "streams", "tallies", "units", "waits")
 
     def __init__(self, plan: Plan, control: np.ndarray, coordinates: Mapping[str, Vector], active: Vector) -> None:
         super().__init__(plan, control, coordinates, active)
@@ -88,7 +89,7 @@ class _Walk(LaneWalk):
         self.number = {array.name: k for k, array in enumerate(plan.kernel.arrays)}
         self.open: list[tuple[Loop, float]] = []
         self.units = np.zeros(4)
-        self.waits = self.streams = self.shared_cycles = 0.0
+        self.waits = self.streams = self.local_waits = self.shared_cycles = 0.0
 
     # Loads and stores -------------------------------------------------------------------------------------------------
 
@@ -157,11 +158,12 @@ class _Walk(LaneWalk):
         """Return the means of an access."""
         mean = tally.sums / tally.executions
         array = tally.access.array
+        elements = array.elements // array.dims[-1] if array.private else array.elements
         return WarpAccess(
             array=array.source_name,
             is_store=tally.access.is_store,
             element_bytes=array.element_bytes,
-            array_bytes=array.elements * array.element_bytes,
+            array_bytes=elements * array.element_bytes,
             executions=tally.executions / warps,
             lines=float(mean[0]),
             sectors=float(mean[1]),
@@ -170,6 +172,7 @@ class _Walk(LaneWalk):
             lone=float(mean[4]),
             strides=tally.strides,
             kept=tally.access.site < 0,
+            private=array.private,
         )
 
     # Loops ------------------------------------------------------------------------------------------------------------
@@ -206,7 +209,9 @@ class _Walk(LaneWalk):
 
     def body(self, nodes: tuple[Node, ...], mask: Vector, times: np.ndarray, *, ordered: bool) -> None:
         """Count the rounds of loads of a body that is executed ``times`` by each warp that has lanes in ``mask``."""
-        rounds = float((times * mask.any(axis=1)).sum()) * _load_rounds(nodes)[0]
+        here = float((times * mask.any(axis=1)).sum())
+        self.local_waits += here * _load_rounds(nodes, private=True)[0]
+        rounds = here * _load_rounds(nodes)[0]
         if ordered:
             self.waits += rounds
         else:
@@ -249,22 +254,26 @@ def _pieces(address: np.ndarray, mask: Vector, width: int, *, stores: bool) -> n
     return found
 
 
-def _load_rounds(nodes: Iterable[Node], waiting: bool = False) -> tuple[int, bool]:  # ways: one case a node
+def _load_rounds(  # ways: one case a node
+    nodes: Iterable[Node], waiting: bool = False, *, private: bool = False
+) -> tuple[int, bool]:
     """Return the rounds of loads of a body, its loops apart, and whether a round is open at its end.
 
     Loads that stand together go out together. A store ends the round, since it may change what the next load reads; a
-    load whose address is loaded waits for one more.
+    load whose address is loaded waits for one more. ``private``: of local memory, which only its own stores change.
     """
     rounds = 0
     for node in nodes:
         match node:
+            case Access() if node.array.private != private:
+                pass
             case Access(is_store=True) | Barrier() | Loop() | WhileLoop():
                 waiting = False
             case Access() if node.site >= 0 and node.array.storage == "global":
                 rounds += (not waiting) + (waiting and _address_is_loaded(node))
                 waiting = True
             case Branch():
-                arms = [_load_rounds(arm, waiting) for arm in (node.then, node.otherwise)]
+                arms = [_load_rounds(arm, waiting, private=private) for arm in (node.then, node.otherwise)]
                 rounds += max(count for count, _ in arms)
                 waiting = waiting and all(open_ for _, open_ in arms)
             case _:
@@ -289,9 +298,14 @@ def _reads_memory(expression: Expr) -> bool:
 
 
 def _orders(nodes: Iterable[Node]) -> bool:
-    """Whether a body has a store or barrier, so that loads of its next round come after those of this one."""
+    """Whether a body has a store or barrier, so that loads of its next round come after those of this one.
+
+    Nobody else can read the local memory of a thread.
+    """
     for node in nodes:
         match node:
+            case Access() if node.array.private:
+                pass
             case Access(is_store=True) | Barrier() | Loop() | WhileLoop():
                 return True
             case Branch() if _orders((*node.then, *node.otherwise)):

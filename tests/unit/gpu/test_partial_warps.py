@@ -5,6 +5,7 @@ A warp never holds threads of two blocks: the last warp of a block of 48 threads
 
 import itertools
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -210,3 +211,36 @@ def test_partial_warps_take_a_whole_one(threads: int, warps_of_block: int) -> No
     by_instructions = part.mem_l_cycles + part.comp_cycles * n
     expected = (by_memory if part.cwp >= part.mwp else by_instructions) * room.batch
     assert cost.cycles == pytest.approx(expected)
+
+
+MANDELBROT = """
+void f(int out[N][N]) {
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      float x = 0, y = 0, cx = -2.0f + 3.0f * j / N, cy = -1.5f + 3.0f * i / N;
+      int n = 0;
+      while (x * x + y * y < 4.0f && n < 20) {
+        float t = x * x - y * y + cx;
+        y = 2 * x * y + cy;
+        x = t;
+        n++;
+      }
+      out[i][j] = n;
+    }
+}"""
+
+
+def test_rounds_that_data_end_are_those_of_the_whole_grid() -> None:
+    """The first rows of a Mandelbrot set end at once. A warp goes round as often as its longest lane."""
+    n = 128
+    c = (-2 + 3 * np.arange(n) / n)[None, :] + 1j * (-1.5 + 3 * np.arange(n) / n)[:, None]
+    z, rounds = np.zeros_like(c), np.zeros(c.shape, int)
+    for _ in range(20):
+        alive = np.abs(z) < 2
+        rounds[alive] += 1
+        z[alive] = z[alive] ** 2 + c[alive]
+    longest = rounds.reshape(n, n // 32, 32).max(axis=2).mean()
+    notes = {features(MANDELBROT, n, trace, block=(32, 8, 1)).notes[0] for trace in (64, n)}
+    (note,) = notes
+    (mean,) = re.findall(r"iterations of the loop in line 7 \((.*)\)", note)
+    assert float(mean) == pytest.approx(longest, rel=0.15)
