@@ -22,6 +22,7 @@ from dse.gpu.actors.firing import Confidence, FiringCost, FiringModel, LaunchSha
 from dse.gpu.default_device import DEFAULT_MODEL
 from dse.gpu.models.cgpredict import class_delay
 from dse.model.device import Device
+from dse.model.rounds import BRANCH
 from dse.model.trace import FiringIds, Trace
 from dse.model.weights import ComputeKey, Cost, FifoKind, SimdCost, TransferKey, UnitKind, WeightTable
 from dse.passes.analyses.nominal import TRANSFERS, scheduling_steps, token_cycles
@@ -152,14 +153,18 @@ def _actions(network: Network, trace: Trace, k: int, model: FiringModel) -> list
 
 
 def _rounds_text(network: Network, trace: Trace, chosen: list[int]) -> tuple[tuple[str, str], ...]:
-    """Return what the manifest says of loops whose ends depend on data: the mean rounds of each in the run."""
+    """Return what the manifest says of loops and branches that data decide: the mean rounds of each loop in the run."""
     found = [
         f"{network.instances[k].name} line {span.line}: {float(mean):.4g}"
         for k in chosen
         if trace.rounds
-        for (span, _), mean in sorted(trace.rounds[k].items())
+        for (span, name), mean in sorted(trace.rounds[k].items())
+        if name != BRANCH
     ]
-    return (("rounds of loops", f"means of the run: {', '.join(found)}"),) if found else ()
+    branches = sum(name == BRANCH for k in chosen if trace.rounds for _, name in trace.rounds[k])
+    texts = [("rounds of loops", f"means of the run: {', '.join(found)}")] if found else []
+    texts += [("shares of branches", f"of the run, {branches} branches")] if branches else []
+    return tuple(texts)
 
 
 def longest_run(ids: FiringIds, action: int) -> int:

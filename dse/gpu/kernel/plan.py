@@ -272,7 +272,8 @@ class _Builder:
 
     def _access(self, array: ArrayInfo, indices: tuple[Expr, ...], store: bool, tile: bool, span: Span) -> Access:
         if not self.is_memory(array.name, indices):
-            self.promoted_arrays.add(array.source_name)
+            if not array.private:
+                self.promoted_arrays.add(array.source_name)
             return Access(-1, array, indices, store, False, span)
         tile_load = tile and array.storage == "global" and not store
         access = Access(len(self.accesses), array, indices, store, tile_load, span)
@@ -284,6 +285,8 @@ class _Builder:
         array = self.arrays.get(name)
         if array is None or array.storage == "local" or len(indices) < len(array.dims):
             return False
+        if array.private and len(array.dims) == 1:
+            return False  # a thread has one element of it: a register
         return (name, *map(expression_key, indices)) not in self.promoted
 
     def _operations(self, count: OperationCount, counted: bool) -> Iterator[Node]:

@@ -97,8 +97,20 @@ def test_stateless_actors_fire_in_blocks_as_long_as_runs(tmp_path: Path) -> None
     assert table.simd["a", "twice", "gpu"].width == 37
     assert ("b", "twice", "gpu") not in table.simd
     assert table.compute["a", "twice", "gpu"].mean_cycles == table.simd["a", "twice", "gpu"].block_cycles[0]
+    assert "fire side by side" not in predict_weights(found, trace, load_device("gtx1660s")).confidence_text
     narrow = predict_weights(found, trace, load_device("gtx1660s"), shape=LaunchShape(blocks=1, threads=8)).table
     assert all(cost.width <= 8 for cost in narrow.simd.values())
+
+
+def test_a_block_of_firings_is_not_called_a_loop(tmp_path: Path) -> None:
+    found = network(tmp_path, "  x: action I:[t] ==> O:[s] var int s := 3 * t do end")
+    trace = traced(found)
+    actors = tuple(replace(actor, stateless=True) for actor in trace.topology.actors)
+    firings = (np.zeros(500, np.uint8), np.zeros(500, np.uint8))
+    trace = replace(trace, topology=replace(trace.topology, actors=actors), firings=firings)
+    text = predict_weights(found, trace, load_device("gtx1660s")).confidence_text
+    assert "2 fire side by side" in text
+    assert "parallel loops" not in text
 
 
 @pytest.mark.parametrize(("ids", "longest"), [([0, 1, 1, 0, 1], 2), ([1, 1, 1], 3), ([0], 0), ([1, 0, 1, 1, 1], 3)])
