@@ -103,10 +103,10 @@ def test_stateless_actors_fire_in_blocks_as_long_as_runs(tmp_path: Path) -> None
 
 
 def test_a_block_of_firings_is_not_called_a_loop(tmp_path: Path) -> None:
-    found = network(tmp_path, "  x: action I:[t] ==> O:[s] var int s := 3 * t do end")
+    found = network(tmp_path, "  x: action I:[t] ==> O:[s] var int s := t * t * t * t * t * t do end")
     trace = traced(found)
     actors = tuple(replace(actor, stateless=True) for actor in trace.topology.actors)
-    firings = (np.zeros(500, np.uint8), np.zeros(500, np.uint8))
+    firings = (np.zeros(900, np.uint8), np.zeros(900, np.uint8))
     trace = replace(trace, topology=replace(trace.topology, actors=actors), firings=firings)
     text = predict_weights(found, trace, load_device("gtx1660s")).confidence_text
     assert "2 fire side by side" in text
