@@ -111,6 +111,12 @@ class Kernel:
     routines: tuple[Routine, ...] = ()
     marked: tuple[str, ...] = ()
     """Source names of the loops that a pragma marks as parallel."""
+    launches: int = 1
+    """How often the host launches it: the product of the rounds of the loops that it runs around it."""
+    one_thread: bool = False
+    """It is left to one thread on purpose: statements without a loop between kernels."""
+    atomic: tuple[str, ...] = ()
+    """IR names of arrays that threads sum into by atomic operations."""
 
     @property
     def threads(self) -> int:
@@ -349,6 +355,8 @@ class KernelFeatures:
     notes: tuple[str, ...] = ()
     """Assumptions and findings in words."""
     machine: TraceMachine = TraceMachine()
+    launches: int = 1
+    """How often the host launches the kernel."""
     copies: int = 1
     """Grids beside each other, each with data of its own: firings of an action."""
     warp_work: WarpWork | None = None

@@ -130,7 +130,7 @@ def actor_model(name: str) -> KernelCostModel:
 
 def constants_of(model: KernelCostModel) -> tuple[str, ...]:
     """Return the fields of ``Device`` that a prediction of weights cannot do without."""
-    return tuple(dict.fromkeys((*model.constants, *_OWN_CONSTANTS)))
+    return tuple(dict.fromkeys((*_OWN_CONSTANTS, *model.constants)))
 
 
 class FiringModel:

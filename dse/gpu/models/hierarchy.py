@@ -357,7 +357,7 @@ class Hierarchy:
     def predict(self, features: KernelFeatures, device: Device) -> KernelCost:
         """Return the predicted cost of one launch of a kernel."""
         refuse(self, features, device)
-        rates, demand = Rates.of(device), demand_of(features, device)
+        rates, demand = Rates.of(device), demand_of(features, device, features.launches)
         parts = part_cycles(demand, rates)
         start_s = device.require("kernel_start_us", _NAME) * 1e-6
         time_s = total_cycles(demand, rates) / device.clock_hz + start_s

@@ -95,7 +95,7 @@ def kernel_features(
         cache_accesses=charged.cache_accesses,
         cache_misses=charged.cache_misses,
         shared=_shared(plan, result, counts, shape),
-        dependences=(*work.dependences, *_races(small, result)),
+        dependences=(*work.dependences, *races(small, result)),
         notes=tuple(_notes(plan, counts)),
         machine=machine,
         warp_work=warp_work(plan, shape, control, lanes=machine.warp_lanes) if with_warp_work else None,
@@ -122,6 +122,7 @@ def _of_source(work: Kernel, block: tuple[int, int, int]) -> KernelFeatures:
         path=work.path,
         span=work.span,
         how_parallel=work.how_parallel,
+        launches=work.launches,
         block=block,
         extents=extents,
         trace_extents=extents,
@@ -349,10 +350,12 @@ def _pieces(reads: list[Access], filled: set[str]) -> tuple[Access, ...]:
     return tuple(found.values())
 
 
-def _races(plan: Plan, result: TraceResult) -> list[Dependence]:
-    """Return the dependences between threads that the trace met."""
+def races(plan: Plan, result: TraceResult) -> list[Dependence]:
+    """Return the dependences between threads that the trace met, but for those that atomic operations settle."""
     found: list[Dependence] = []
     for array, (both, mixed, site) in zip(plan.kernel.arrays, result.races.tolist(), strict=False):
+        if array.name in plan.kernel.atomic:
+            continue
         span = plan.accesses[site].span if 0 <= site < len(plan.accesses) else plan.kernel.span
         if both:
             text = f"several threads write the same elements of {array.source_name} ({both} times in the trace)"
@@ -371,6 +374,9 @@ def _notes(plan: Plan, counts: WorkCounts) -> list[str]:
             f"made up, as the source has no data: values of {', '.join(dict.fromkeys(made_up))}; they decide which "
             "branches are taken, how long loops run or which elements are touched"
         )
+    if plan.kernel.atomic:
+        names = ", ".join(a.source_name for a in plan.kernel.arrays if a.name in plan.kernel.atomic)
+        notes.append(f"summed by atomic operations: {names}; each is priced as a load and a store")
     local = [a for a in plan.kernel.arrays if a.private]
     if local:
         size = sum(a.elements // a.dims[-1] * a.element_bytes for a in local)
