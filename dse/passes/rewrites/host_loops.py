@@ -31,8 +31,9 @@ _SUMS = ("+", "-", "*")
 def launched(kernel: Kernel, names: Sequence[str], meets: Meets) -> tuple[Kernel, ...]:
     """Return what the host launches for a kernel's loop nest, each with how often (``Kernel.launches``).
 
-    ``names``: the loops that become threads, wherever they stand; none: as a pragma says, else found. A nest that has no parallel loop at any
-    depth comes back as one thread, with the reason. Raises OptionError where no loop has these names.
+    ``names``: the loops that become threads, wherever they stand; none: as a pragma says, else found. A nest without
+    a parallel loop at any depth comes back as one thread, with the reason. Raises OptionError where no loop has these
+    names.
     """
     if kernel.marked and not names:  # a pragma knows better: it may mean threads that do the same work
         return (parallelise(kernel),)
