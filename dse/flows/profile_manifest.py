@@ -26,7 +26,10 @@ def profile_manifest(
 ) -> Pairs:
     """Return the pairs of a profile; ``where``: in which configuration it was made, in words."""
     return (
-        ("how", f"measured {where}, {len(found.timed)} timed and {len(found.plain)} plain runs merged"),
+        (
+            "how",
+            f"measured {where}, {len(found.timed) + len(found.visits)} timed and {len(found.plain)} plain runs merged",
+        ),
         *conditions(bench, run, (run.input,), moments),
         *_quality(found),
         *_counted(found),
@@ -81,6 +84,7 @@ def _moment_text(moment: MachineMoment) -> str:
 def _quality(found: ProfileRuns) -> Iterator[tuple[str, str]]:
     profile, outliers = found.profile, found.profile.outliers
     yield "closure", f"{100 * profile.closure.error:+.2f} % of the plain run before scaling"
+    yield "readings", f"{profile.facts.cost:.1f} counts each in the program"
     yield "plain run", f"{profile.closure.plain / profile.facts.hz * 1e3:.3f} ms"
     yield "outliers", f"{outliers.left_out} of {outliers.samples} samples; {RULE}"
     vain = sum(v.visits for v in profile.in_vain)
@@ -88,7 +92,7 @@ def _quality(found: ProfileRuns) -> Iterator[tuple[str, str]]:
         "visits in vain",
         f"{vain:.0f} a run, {sum(v.visits * v.steps for v in profile.in_vain) / max(vain, 1):.1f} counts each",
     )
-    switches = [run.record.switches for run in found.timed if run.record.switches is not None]
+    switches = [run.record.switches for run in (*found.timed, *found.visits) if run.record.switches is not None]
     if switches:
         yield "involuntary switches", f"{sum(switches) / len(switches):.1f} a run"
     if found.trips:

@@ -100,7 +100,8 @@ class ActorCosts:
 
     ``visit``: what a visit takes beside its firings. ``shared``: groups of actions (indices) whose costs could not be
     told apart. ``visit_contained``: the cost of a visit could not be told from that of the firings and is inside it.
-    ``total``: what all visits of one run take by these costs. ``visits``: the visits of one run.
+    ``total``: what all visits of one run take by these costs. ``visits``: the visits of one run. ``factor``: what was
+    measured is multiplied by it.
     """
 
     actor: int
@@ -111,6 +112,7 @@ class ActorCosts:
     outliers: Outliers
     total: float
     visits: int
+    factor: float = 1.0
 
     def means(self) -> FloatArray:
         """Return the mean of all phases of each action, shape (n_actions,); 0 for those that never fired."""
@@ -119,7 +121,13 @@ class ActorCosts:
     def scaled(self, factor: float) -> "ActorCosts":
         """Return costs that are ``factor`` times these."""
         actions = tuple(None if action is None else action.scaled(factor) for action in self.actions)
-        return replace(self, visit=self.visit * factor, actions=actions, total=self.total * factor)
+        return replace(
+            self,
+            visit=self.visit * factor,
+            actions=actions,
+            total=self.total * factor,
+            factor=self.factor * factor,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

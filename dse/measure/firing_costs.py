@@ -40,7 +40,7 @@ def _of_actor(
     profile: Profile, costs: ActorCosts, ids: FiringIds, visits: Sequence[ActorVisits], singles: SingleFirings
 ) -> NDArray[np.float32]:
     """Return the cost of each firing of one actor."""
-    factor, means = profile.closure.factor, costs.means()
+    factor, means = costs.factor, costs.means()
     choosing = np.array([0.0 if a is None or a.choosing is None else a.choosing.mean for a in costs.actions])
     timed = np.array([a is not None and a.choosing is not None for a in costs.actions], dtype=np.bool_)
     short = np.where(timed, choosing, means)  # what of a firing is in the rest of its visit

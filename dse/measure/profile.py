@@ -1,7 +1,7 @@
 """A profile: what every actor costs on one core, scaled to a run of the program that was not timed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dse.measure.action_costs import ActorCosts, Outliers, actor_costs, singles_of_actor
 from dse.measure.counter import CounterFacts
@@ -10,6 +10,8 @@ from dse.model.trace import FiringIds, Topology
 
 MOST_CLOSURE_ERROR = 0.02
 """A profile whose sum differs more from the run that was not timed is not to be trusted."""
+MOST_READING = 2.0
+"""In a program a reading takes at most so many times what it takes beside other readings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +50,8 @@ class InVain:
 class Profile:
     """What the actors of a network cost, in counts of a counter, after scaling. One entry of each an actor.
 
-    What visits in vain take is a part of the cost of the visit that came next.
+    What visits in vain take is a part of the cost of the visit that came next. ``facts.cost``: what a reading takes in
+    the program, see ``make_profile``.
     """
 
     facts: CounterFacts
@@ -69,29 +72,78 @@ def make_profile(
     firings: Sequence[FiringIds],
     plain_ns: Sequence[float],
     facts: CounterFacts,
+    visits: Sequence[Samples] = (),
 ) -> Profile:
     """Return the profile of at least one timed run with the trace ``firings``, and at least one plain run.
 
-    ``plain_ns``: what runs of the program without timing took; the least counts.
+    ``plain_ns``: what runs of the program without timing took; the least counts. ``visits``: timed runs in which no
+    firing was timed singly. What an actor takes in all is told by them, since timing single firings takes time in all
+    firings of the actor; ``runs`` tell how it is spread over actions and phases. ``facts.cost`` is what a reading takes
+    beside others. In a program it takes longer: the instructions before and behind it overlap less, and what was read
+    is written down. On one core the two kinds of runs tell how much, at most ``MOST_READING`` times as long.
     Raises ``ValueError`` where the records do not fit the trace.
     """
-    actors, in_vain = [], []
-    for a, (actor, ids) in enumerate(zip(topology.actors, firings, strict=True)):
-        visits = [visits_of_actor(samples, a, ids, len(actor.actions)) for samples in runs]
-        singles = singles_of_actor([[thread.singles for thread in run.threads] for run in runs], a, facts.cost)
-        actors.append(actor_costs(a, visits, singles, facts))
-        in_vain.append(_in_vain(runs, a, facts))
     plain = min(plain_ns) * facts.hz / 1e9
+    actors = _merged_costs(runs, visits, topology, firings, facts)
     alone = all(len(run.threads) == 1 for run in runs)
+    if alone:
+        cost = _reading_in_place(visits or runs, sum(costs.total for costs in actors), plain, facts.cost)
+        if cost != facts.cost:
+            facts = replace(facts, cost=cost)
+            actors = _merged_costs(runs, visits, topology, firings, facts)
     length = float(min(run.run_ns for run in runs)) * facts.hz / 1e9
     closure = Closure(summed=sum(costs.total for costs in actors) if alone else length, plain=plain)
     return Profile(
         facts=facts,
         actors=tuple(costs.scaled(closure.factor) for costs in actors),
-        in_vain=tuple(in_vain),
+        in_vain=tuple(_in_vain(runs, a, facts) for a in range(len(actors))),
         closure=closure,
         runs=len(runs),
     )
+
+
+def _merged_costs(
+    runs: Sequence[Samples],
+    visits: Sequence[Samples],
+    topology: Topology,
+    firings: Sequence[FiringIds],
+    facts: CounterFacts,
+) -> list[ActorCosts]:
+    """Return the costs of each actor by runs with and without firings that were timed singly; as ``_actor_costs``."""
+    actors = _actor_costs(runs, topology, firings, facts)
+    if not visits:
+        return actors
+    totals = [costs.total for costs in _actor_costs(visits, topology, firings, facts)]
+    return [
+        costs.scaled(total / costs.total) if costs.total > 0 and _has_singles(costs) else costs
+        for costs, total in zip(actors, totals, strict=True)
+    ]
+
+
+def _has_singles(costs: ActorCosts) -> bool:
+    return any(action is not None and action.choosing is not None for action in costs.actions)
+
+
+def _actor_costs(
+    runs: Sequence[Samples], topology: Topology, firings: Sequence[FiringIds], facts: CounterFacts
+) -> list[ActorCosts]:
+    """Return the costs of each actor, not scaled. Raises ``ValueError`` where the records do not fit the trace."""
+    found = []
+    for a, (actor, ids) in enumerate(zip(topology.actors, firings, strict=True)):
+        visits = [visits_of_actor(samples, a, ids, len(actor.actions)) for samples in runs]
+        singles = singles_of_actor([[thread.singles for thread in run.threads] for run in runs], a, facts.cost)
+        found.append(actor_costs(a, visits, singles, facts))
+    return found
+
+
+def _reading_in_place(runs: Sequence[Samples], summed: float, plain: float, cost: float) -> float:
+    """Return what a reading takes in a program, in counts, if that is why its visits add up to more than a plain run.
+
+    ``summed``: what they add up to where a reading takes ``cost``.
+    """
+    readings = sum(int(thread.visits.readings.sum()) for run in runs for thread in run.threads) / len(runs)
+    more = (summed - plain) / readings if readings else 0.0
+    return min(max(cost + more, cost), MOST_READING * cost)
 
 
 def _in_vain(runs: Sequence[Samples], actor: int, facts: CounterFacts) -> InVain:

@@ -1,7 +1,8 @@
 """Making a profile: which runs are made, and what becomes of their records.
 
-One core: first a timed run that shows which actions are long against the counter, then rounds of one plain and one
-timed run each, in random order, in which those are timed singly. Several cores: rounds over the calibration mappings.
+One core: first a timed run that shows which actions are long against the counter, then rounds of a plain run, a timed
+one in which those are timed singly and a timed one in which none is, in random order. Several cores: rounds over the
+calibration mappings.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,10 +38,14 @@ class TimedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ProfileRuns:
-    """A profile and the runs that it was made from. ``singly``: (actor, action) that were timed one by one."""
+    """A profile and the runs that it was made from. ``singly``: (actor, action) that were timed one by one.
+
+    ``timed``: with them, ``visits``: timed without them, where there are any.
+    """
 
     profile: Profile
     timed: tuple[TimedRun, ...]
+    visits: tuple[TimedRun, ...]
     plain: tuple[RunRecord, ...]
     singly: tuple[tuple[int, int], ...]
 
@@ -52,7 +57,7 @@ class ProfileRuns:
     @property
     def trips(self) -> tuple[RoundTrip, ...]:
         """The round trips around all runs."""
-        records = (*(run.record for run in self.timed), *self.plain)
+        records = (*(run.record for run in (*self.timed, *self.visits)), *self.plain)
         return tuple(trip for record in records for trip in record.trips)
 
 
@@ -85,18 +90,27 @@ class Profiler:
         """
         heard("profiling: finding the long actions")
         first = self.timed_run(mapping)
-        rough = self._made([first], [first.record])
+        rough = self._made([first], [], [first.record])
         singly = tuple(pair for costs in rough.actors for pair in long_actions(costs, self._facts))
-        timed, plain = list[TimedRun](), list[RunRecord]()
+        timed, visits, plain = list[TimedRun](), list[TimedRun](), list[RunRecord]()
+        kinds = ("timed", "visits", "plain") if singly else ("timed", "plain")
         for k in range(runs):
             heard(f"profiling: run {k + 1} of {runs}")
-            for is_timed in rng.permutation([True, False]).tolist():
-                if is_timed:
+            for kind in rng.permutation(kinds).tolist():
+                if kind == "timed":
                     timed.append(self.timed_run(mapping, singly, first.firings))
+                elif kind == "visits":
+                    visits.append(self.timed_run(mapping, (), first.firings))
                 else:
                     plain.append(self._program.run(RunOrder(input=self._input, mapping=mapping)))
-        _require_same([first, *timed], plain)
-        return ProfileRuns(profile=self._made(timed, plain), timed=tuple(timed), plain=tuple(plain), singly=singly)
+        _require_same([first, *timed, *visits], plain)
+        return ProfileRuns(
+            profile=self._made(timed, visits, plain),
+            timed=tuple(timed),
+            visits=tuple(visits),
+            plain=tuple(plain),
+            singly=singly,
+        )
 
     def firings(self, mapping: Path | None = None) -> tuple[FiringIds, ...]:
         """Return the firings of each actor in a run that is not timed. Raises ``ExecutionError`` where it fails."""
@@ -161,12 +175,12 @@ class Profiler:
                     found.setdefault(state, []).append(calibration)
         return found
 
-    def _made(self, timed: Sequence[TimedRun], plain: Sequence[RunRecord]) -> Profile:
+    def _made(self, timed: Sequence[TimedRun], visits: Sequence[TimedRun], plain: Sequence[RunRecord]) -> Profile:
         alone = all(len(run.samples.threads) == 1 for run in timed)
         lengths = [float(record.run_ns if record.cpu_ns is None or not alone else record.cpu_ns) for record in plain]
+        runs, without = ([run.samples for run in some] for some in (timed, visits))
         try:
-            samples = [run.samples for run in timed]
-            return make_profile(samples, self._topology, timed[0].firings, lengths, self._facts)
+            return make_profile(runs, self._topology, timed[0].firings, lengths, self._facts, without)
         except ValueError as error:
             raise ExecutionError(f"the records of the timed program do not fit its trace: {error}") from error
 

@@ -34,7 +34,7 @@ class FiringWriter(MemberWriter):
         action, firing = scope.actor.actions[index], scope.explicit.firings[index]
         assert firing is not None, "an action that needs an unconnected input is never written"
         self.comment(action.span)
-        self.open(f"void {scope.names.actions[index]}({scope.visit}& visit)", action.span)
+        self.open(f"void {scope.names.actions[index]}(auto& visit)", action.span)
         writer = scope.statements()
         if scope.touches_ports(action):
             writer.line("Ports& p = visit.ports", action.span)

@@ -22,15 +22,18 @@ class SchedulingWriter(MemberWriter):
         writer.write(self.scope.explicit.start)
         self.lines.extend(writer.lines)
         self.close("};")
-        self.lines.add(f"{self.scope.visit} visit(*this, ports_);")
+        self.lines.add(f"{self.scope.visit()} visit(*this, ports_);")
         self.lines.add("choose(visit);")
         self.lines.add("visit.outcome = Condition::ready;")
         self.close_member()
 
     def run(self) -> None:
         """Write the loop that fires until nothing can, or the budget is spent."""
-        self.open("void run(std::int64_t budget) override")
-        self.lines.add(f"{self.scope.visit} visit(*this, ports_);")
+        self.lines.add("void run(std::int64_t budget) override { resume(*this, budget); }")
+        self.lines.add("")
+        self.lines.add("template <class Timer>")
+        self.open("void fire(std::int64_t budget)")
+        self.lines.add(f"{self.scope.visit('Timer')} visit(*this, ports_);")
         self.lines.add("[[maybe_unused]] Ports& p = visit.ports;")
         self.open("for (std::int64_t left = budget; left != 0; --left)")
         writer = ChoiceWriter(self.scope.names, "continue;")

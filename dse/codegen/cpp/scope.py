@@ -45,10 +45,12 @@ class ActorScope:
         """Whether its machine has more than one state."""
         return len(self.actor.states) > 1
 
-    @property
-    def visit(self) -> str:
-        """The type of a visit of the actor."""
-        return "Visit<Ports>" if len(self.actor.actions) <= _MOST_NARROW_ACTIONS else "Visit<Ports, WideId>"
+    def visit(self, timer: str = "") -> str:
+        """Return the type of a visit of the actor, with the name of the class that times firings where one does."""
+        narrow = len(self.actor.actions) <= _MOST_NARROW_ACTIONS
+        if timer:
+            return f"Visit<Ports, {'NarrowId' if narrow else 'WideId'}, {timer}>"
+        return "Visit<Ports>" if narrow else "Visit<Ports, WideId>"
 
     def statements(self) -> CppStatements:
         """Return a writer of statements."""

@@ -14,8 +14,11 @@ class Source final : public dse::Actor {
  public:
   explicit Source(const dse::Wires& wires) : Actor(wires), ports_(wires) {}
   void start() override {}
-  void run(std::int64_t budget) override {
-    dse::Visit<Ports> visit(*this, ports_);
+  void run(std::int64_t budget) override { dse::resume(*this, budget); }
+
+  template <class Timer>
+  void fire(std::int64_t budget) {
+    dse::Visit<Ports, dse::NarrowId, Timer> visit(*this, ports_);
     Ports& p = visit.ports;
     for (; budget != 0; --budget) {
       if (!(k_ < source_tokens)) {
@@ -64,8 +67,11 @@ class Split final : public dse::Actor {
  public:
   explicit Split(const dse::Wires& wires) : Actor(wires), ports_(wires) {}
   void start() override {}
-  void run(std::int64_t budget) override {
-    dse::Visit<Ports> visit(*this, ports_);
+  void run(std::int64_t budget) override { dse::resume(*this, budget); }
+
+  template <class Timer>
+  void fire(std::int64_t budget) {
+    dse::Visit<Ports, dse::NarrowId, Timer> visit(*this, ports_);
     Ports& p = visit.ports;
     for (; budget != 0; --budget) {
       if (p.in0.count() >= 2 && p.in0[0] % 3 == 0) {
@@ -152,8 +158,11 @@ class Sum final : public dse::Actor {
     meet(p.in1, p.out1);
     visit.fired(1);
   }
-  void run(std::int64_t budget) override {
-    dse::Visit<Ports> visit(*this, ports_);
+  void run(std::int64_t budget) override { dse::resume(*this, budget); }
+
+  template <class Timer>
+  void fire(std::int64_t budget) {
+    dse::Visit<Ports, dse::NarrowId, Timer> visit(*this, ports_);
     Ports& p = visit.ports;
     for (; budget != 0; --budget) {
       if (!(p.in0.count() >= 1 && p.in1.count() >= 1)) {
@@ -214,8 +223,11 @@ class Sink final : public dse::Actor {
  public:
   Sink(const dse::Wires& wires, bool idles) : Actor(wires), ports_(wires), idles_(idles) {}
   void start() override {}
-  void run(std::int64_t budget) override {
-    dse::Visit<Ports> visit(*this, ports_);
+  void run(std::int64_t budget) override { dse::resume(*this, budget); }
+
+  template <class Timer>
+  void fire(std::int64_t budget) {
+    dse::Visit<Ports, dse::NarrowId, Timer> visit(*this, ports_);
     Ports& p = visit.ports;
     for (; budget != 0; --budget) {
       if (p.in0.count() >= 4) {

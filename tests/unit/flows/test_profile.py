@@ -33,7 +33,7 @@ def test_weights_for_one_core_and_between_two(tmp_path: Path) -> None:
 
 def test_the_manifest_says_what_it_rests_on(tmp_path: Path) -> None:
     manifest = dict(profile_on_bench(made_up_bench(tmp_path), RUN, ProfileSettings(runs=2, calibrate=1)).table.manifest)
-    assert manifest["how"] == "measured on one core, 2 timed and 2 plain runs merged"
+    assert manifest["how"] == "measured on one core, 4 timed and 2 plain runs merged"
     assert manifest["input"] == "image"
     assert manifest["counter"] == "TSC at 2000.000 MHz, steps of 26, 20.0 a reading"
     assert manifest["timed singly"] == "sink.block"
@@ -124,7 +124,7 @@ def test_runs_that_differ_are_refused(tmp_path: Path) -> None:
         return replace(original(order), result=str(len(made)))
 
     bench.program.run = run
-    with pytest.raises(ExecutionError, match="5 runs of the program had 5 different results"):
+    with pytest.raises(ExecutionError, match="7 runs of the program had 7 different results"):
         profile_on_bench(bench, RUN, ProfileSettings(runs=2))
 
 

@@ -1,5 +1,6 @@
 """Profiles and their weights, from synthetic runs whose costs are known."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,33 @@ def test_costs_are_found_and_close(tmp_path: Path, singly: tuple[tuple[int, int]
     assert profile.actors[2].means() == pytest.approx([4000.0], rel=0.03)
     assert profile.in_vain[1].visits == 10
     assert profile.in_vain[1].steps == pytest.approx(45 - FACTS.cost)
+
+
+@pytest.mark.parametrize(("alone", "in_program"), [(14.0, 20.0), (8.0, 16.0)])
+def test_a_reading_takes_longer_in_a_program_than_beside_others(
+    tmp_path: Path, alone: float, in_program: float
+) -> None:
+    rng = np.random.default_rng(15)
+    trace, visits = chain_trace(1_500, rng)
+    run = timed_run(tmp_path / "raw", trace.firings, visits, TRUE, rng)
+    facts = replace(FACTS, cost=alone)
+    profile = make_profile([run], trace.topology, trace.firings, [run_steps(trace, visits) / 2], facts)
+    assert profile.facts.cost == pytest.approx(in_program, rel=0.05)  # 20 in the records; at most twice
+    assert (abs(profile.closure.error) < 1e-3) == (in_program == FACTS.cost)
+
+
+def test_runs_without_single_firings_tell_what_an_actor_takes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(16)
+    trace, visits = chain_trace(1_500, rng)
+    singly = ((2, 0),)
+    slowed = replace(TRUE, actions=(*TRUE.actions[:2], (5000.0,)), visit=(*TRUE.visit[:2], 300.0))
+    runs = [timed_run(tmp_path / f"s{k}", trace.firings, visits, slowed, rng, singly=singly) for k in range(3)]
+    without = [timed_run(tmp_path / f"{k}", trace.firings, visits, TRUE, rng) for k in range(3)]
+    profile = make_profile(runs, trace.topology, trace.firings, [run_steps(trace, visits) / 2], FACTS, without)
+    assert abs(profile.closure.error) < 0.02
+    assert profile.actors[1].means() == pytest.approx([30.0, 12.0], rel=0.03)
+    assert profile.actors[2].means() == pytest.approx([4000.0], rel=0.03)
+    assert profile.actors[2].actions[0].reading.mean == pytest.approx(400.0, rel=0.05)
 
 
 def test_the_estimate_on_one_core_is_the_run(tmp_path: Path) -> None:
