@@ -251,11 +251,7 @@ class FiringModel:
         if key not in self._simd:
             self._simd[key] = self._simd_features(body)
         features, assumed = self._simd[key]
-        cycles: list[Fraction] = []
-        by_thread = False
-        for k in range(1, width + 1):
-            best, by_thread = self._quickest(cost, features, k)
-            cycles.append(max(best, cycles[-1] if cycles else Fraction(0)))
+        cycles, by_thread = self._cycles_of_blocks(cost, features, width)
         if cycles[-1] >= width * cost.cycles:
             why = features if isinstance(features, str) else "one by one is quicker"
             return replace(cost, reason=_joined(cost.reason, f"no SIMD: {why}"))
@@ -267,6 +263,16 @@ class FiringModel:
             reason=_joined(cost.reason, f"made up in SIMD: {', '.join(assumed)}" if assumed else ""),
             made_up=(*cost.made_up, *assumed),
         )
+
+    def _cycles_of_blocks(
+        self, cost: FiringCost, features: KernelFeatures | str | None, width: int
+    ) -> tuple[list[Fraction], bool]:
+        """Return the cycles of 1 to ``width`` firings at once, and whether a firing a thread is best for the most."""
+        cycles, by_thread = [Fraction(0)], False
+        for k in range(1, width + 1):
+            best, by_thread = self._quickest(cost, features, k)
+            cycles.append(max(best, cycles[-1]))
+        return cycles[1:], by_thread
 
     def _quickest(self, cost: FiringCost, features: KernelFeatures | str | None, k: int) -> tuple[Fraction, bool]:
         """Return the least cycles of k firings at once, and whether it takes a firing a thread to have them."""

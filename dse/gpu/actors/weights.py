@@ -10,6 +10,7 @@
   two cores.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -257,16 +258,21 @@ def _on_host(connection: Connection) -> tuple[Fraction, Fraction]:
 
 def _confidence_text(fired: list[PredictedAction], model: FiringModel) -> str:
     """Return in words how the costs of the actions that fire came about."""
-    made_up = sum(bool(a.cost.made_up) for a in fired)
-    lone = sum(a.cost.confidence == "low" and not a.cost.made_up for a in fired)
-    rest = [a for a in fired if a.cost.confidence != "low" and not a.cost.made_up]
-    loops = sum(a.cost.threads > 1 for a in rest)
-    assumed = len(model.device.assumed(constants_of(model.model)))
-    parts = [
-        f"{lone} of {len(fired)} actions that fire are one thread" if lone else "",
-        f"{made_up} depend on made-up data" if made_up else "",
-        f"{loops} are parallel loops" if loops else "",
-        f"{len(rest) - loops} fire side by side" if len(rest) > loops else "",
-        f"{assumed} constants of the device are assumptions" if assumed else "",
-    ]
-    return ", ".join(part for part in parts if part)
+    kinds = Counter(_kind(action.cost) for action in fired)
+    counts = (
+        (kinds["lone"], f"of {len(fired)} actions that fire are one thread"),
+        (kinds["made up"], "depend on made-up data"),
+        (kinds["loops"], "are parallel loops"),
+        (kinds["blocks"], "fire side by side"),
+        (len(model.device.assumed(constants_of(model.model))), "constants of the device are assumptions"),
+    )
+    return ", ".join(f"{count} {what}" for count, what in counts if count)
+
+
+def _kind(cost: FiringCost) -> Literal["lone", "made up", "loops", "blocks"]:
+    """Return how the cost of an action came about."""
+    if cost.made_up:
+        return "made up"
+    if cost.confidence == "low":
+        return "lone"
+    return "loops" if cost.threads > 1 else "blocks"

@@ -28,21 +28,23 @@ def spilled_arrays(kernel: Kernel) -> frozenset[str]:
 
     A declaration with a value keeps an array where it is, since only single elements can be moved.
     """
-    own = [a for a in kernel.arrays if a.storage == "local"]
-    unrolled = {
-        s.variable.name for s in sub_statements(kernel.body) if isinstance(s, ForEach) and _rounds(s) <= MOST_UNROLLED
-    }
     whole = set(_whole_uses(kernel.body))
+    own = [a for a in kernel.arrays if a.storage == "local" and a.name not in whole]
+    unrolled = _unrolled(kernel)
     left, found = MOST_WORDS, []
     for array in sorted(own, key=lambda a: a.elements):
         words = array.elements * -(-array.element_bytes // _WORD_BYTES)
-        if array.name in whole:
-            continue
         if words <= left and all(_known(i, unrolled) for i in _subscripts(kernel.body, array.name)):
             left -= words
         else:
             found.append(array.name)
     return frozenset(found)
+
+
+def _unrolled(kernel: Kernel) -> set[str]:
+    """Return the variables of the loops that compilers unroll."""
+    loops = (s for s in sub_statements(kernel.body) if isinstance(s, ForEach))
+    return {loop.variable.name for loop in loops if _rounds(loop) <= MOST_UNROLLED}
 
 
 def with_local_memory(kernel: Kernel, spilled: frozenset[str]) -> Kernel:

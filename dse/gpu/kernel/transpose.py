@@ -71,11 +71,14 @@ def touched_once(kernel: Kernel, change: Transposition) -> bool:
 
     Then a block can turn its own square of the array around in shared memory.
     """
-    loops = [s.variable.name for s in sub_statements(kernel.body) if isinstance(s, ForEach)]
-    if len(kernel.parallel) != 2 or any(isinstance(s, While) for s in sub_statements(kernel.body)):
-        return False
-    indices = (i for a in _accesses(kernel.body) if a.array == change.array for i in a.indices)
-    return not any(mentions(index, name) for index in indices for name in loops)
+    loops = [s for s in sub_statements(kernel.body) if isinstance(s, ForEach | While)]
+    moved = (
+        isinstance(loop, While) or any(mentions(index, loop.variable.name) for index in access.indices)
+        for loop in loops
+        for access in _accesses(kernel.body)
+        if access.array == change.array
+    )
+    return len(kernel.parallel) == 2 and not any(moved)
 
 
 def transposed(kernel: Kernel, change: Transposition) -> Kernel:

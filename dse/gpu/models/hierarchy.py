@@ -22,7 +22,9 @@ counted from the source, without a compiler or a simulator.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 
 from dse.gpu.models.residence import Residence, least_residence, too_large
 from dse.gpu.models.seam import refuse
@@ -158,13 +160,13 @@ def demand_of(features: KernelFeatures, device: Device, launches: int = 1) -> De
     waves = math.ceil(blocks / (room.blocks * sms))
     cycles, unit = _busiest_unit(work, device)
     return Demand(
-        load_lines=mine * sum(a.executions * a.lines for a in loads),
-        load_sectors=mine * sum(a.executions * a.sectors for a in loads),
-        store_lines=mine * sum(a.executions * a.lines for a in stores),
+        load_lines=mine * _sum(loads, attrgetter("lines")),
+        load_sectors=mine * _sum(loads, attrgetter("sectors")),
+        store_lines=mine * _sum(stores, attrgetter("lines")),
         shared_cycles=mine * work.shared_cycles,
-        whole_sectors=warps * sum(a.executions * a.whole for a in stores),
-        partial_sectors=warps * sum(a.executions * a.partial for a in stores),
-        lone_sectors=warps * sum(a.executions * a.lone for a in stores),
+        whole_sectors=warps * _sum(stores, attrgetter("whole")),
+        partial_sectors=warps * _sum(stores, attrgetter("partial")),
+        lone_sectors=warps * _sum(stores, attrgetter("lone")),
         waits=waves * _waits_of_a_warp(work, device),
         dram_bytes=_dram_bytes(features, work, device, min(blocks, room.blocks * sms), launches),
         issue_cycles=mine * cycles,
@@ -177,6 +179,11 @@ def demand_of(features: KernelFeatures, device: Device, launches: int = 1) -> De
         limit=room.limit if most > room.blocks else "blocks of the kernel",
         unit=unit,
     )
+
+
+def _sum(accesses: list[WarpAccess], count: Callable[[WarpAccess], float]) -> float:
+    """Return what all executions of accesses by one warp touch together."""
+    return sum(a.executions * count(a) for a in accesses)
 
 
 def _waits_of_a_warp(work: WarpWork, device: Device) -> float:
@@ -320,15 +327,19 @@ def _thrashed(features: KernelFeatures, work: WarpWork, resident: int, l2: float
     """
     in_row = _blocks_in_row(features, resident)
     row = _Box.of_wave(features, in_row)
-    missing, extra = _missing(resident / in_row * _touched(work.accesses, row, at_once=True), l2), 0.0
-    for access in (a for a in work.accesses if not a.private):
-        inner = access.strides[0] if access.strides else None
-        if inner is None or inner.axis != "loop" or not 0 < abs(inner.bytes) < SECTOR_BYTES:
-            continue
-        lines = _bytes_of(access, row, at_once=True) / LINE_BYTES
-        rounds = math.prod(s.count for s in access.strides or () if s.axis == "loop")
-        extra += max(0.0, lines * rounds * BURST_BYTES - _bytes_of(access, row, at_once=False))
+    missing = _missing(resident / in_row * _touched(work.accesses, row, at_once=True), l2)
+    extra = sum(_fetched_again(access, row) for access in work.accesses if not access.private)
     return missing * features.blocks / features.copies / in_row * extra
+
+
+def _fetched_again(access: WarpAccess, row: _Box) -> float:
+    """Return the bytes that a row of blocks fetches again where each round of a loop finds its line gone."""
+    inner = access.strides[0] if access.strides else None
+    if inner is None or inner.axis != "loop" or not 0 < abs(inner.bytes) < SECTOR_BYTES:
+        return 0.0
+    lines = _bytes_of(access, row, at_once=True) / LINE_BYTES
+    rounds = math.prod(s.count for s in access.strides or () if s.axis == "loop")
+    return max(0.0, lines * rounds * BURST_BYTES - _bytes_of(access, row, at_once=False))
 
 
 # The seam -------------------------------------------------------------------------------------------------------------

@@ -105,13 +105,8 @@ def execute(
     max_steps = _most_steps(plan, machine, max_steps)
     trace = _empty_trace(plan, layout, machine, max_steps)
     data = [_contents(a) for a in code.valued]
-    done = 0
-    for batch in range(batches if slots is None else 1):
-        found = slots or batch_slots(kernel, block, machine, batch)
-        if found is None:
-            break
-        done += 1
-        coordinates, active = found
+    followed = _batches(kernel, block, machine, batches) if slots is None else [slots]
+    for batch, (coordinates, active) in enumerate(followed):
         trace.machine[2] = batch * machine.batch_threads
         try:
             _run_batch(thread, code, kernel, coordinates, active, trace, data)
@@ -130,7 +125,7 @@ def execute(
         races=trace.races,
         control=trace.control,
         steps=int(trace.stop[2]),
-        batches=done,
+        batches=len(followed),
     )
 
 
@@ -221,6 +216,12 @@ def memory_layout(kernel: Kernel) -> np.ndarray:
         if array.storage == "global":
             byte += -(-array.elements * array.element_bytes // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
     return rows
+
+
+def _batches(kernel: Kernel, block: tuple[int, int, int], machine: TraceMachine, most: int) -> list[Slots]:
+    """Return the slots of the first batches of a grid, ``most`` at most."""
+    found = (batch_slots(kernel, block, machine, batch) for batch in range(most))
+    return [slots for slots in found if slots is not None]
 
 
 def batch_slots(kernel: Kernel, block: tuple[int, int, int], machine: TraceMachine, batch: int) -> Slots | None:

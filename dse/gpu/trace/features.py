@@ -5,7 +5,7 @@ The trace size gives ``d_M``, hits, misses and classes of access; the work size 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 
@@ -374,25 +374,30 @@ def _notes(plan: Plan, counts: WorkCounts) -> list[str]:
             f"made up, as the source has no data: values of {', '.join(dict.fromkeys(made_up))}; they decide which "
             "branches are taken, how long loops run or which elements are touched"
         )
-    if plan.kernel.atomic:
-        names = ", ".join(a.source_name for a in plan.kernel.arrays if a.name in plan.kernel.atomic)
-        notes.append(f"summed by atomic operations: {names}; each is priced as a load and a store")
-    local = [a for a in plan.kernel.arrays if a.private]
-    if local:
-        size = sum(a.elements // a.dims[-1] * a.element_bytes for a in local)
-        names = ", ".join(a.source_name for a in local)
-        notes.append(
-            f"in local memory, {size} bytes a thread: {names} (too large for registers, or subscripts unknown)"
-        )
+    notes += _notes_of_arrays(plan.kernel)
     if plan.promoted:
         notes.append(f"kept in registers in the innermost loop: elements of {', '.join(plan.promoted)}")
     return notes
 
 
+def _notes_of_arrays(kernel: Kernel) -> Iterator[str]:
+    """Yield what is to be known of arrays that threads sum into, and of those that are a thread's own."""
+    summed = ", ".join(a.source_name for a in kernel.arrays if a.name in kernel.atomic)
+    if summed:
+        yield f"summed by atomic operations: {summed}; each is priced as a load and a store"
+    local = [a for a in kernel.arrays if a.private]
+    if local:
+        size = sum(a.elements // a.dims[-1] * a.element_bytes for a in local)
+        names = ", ".join(a.source_name for a in local)
+        yield f"in local memory, {size} bytes a thread: {names} (too large for registers, or subscripts unknown)"
+
+
 def _made_up(kernel: Kernel, needed: frozenset[str]) -> list[str]:
     """Return the arrays and scalars that decide something and whose values are made up."""
-    arrays = [
-        a for a in kernel.arrays if a.name in needed and a.contents is None and a.storage == "global" and not a.private
-    ]
-    scalars = [s.variable for s in kernel.scalars if s.variable.name in needed and s.assumed]
-    return [a.source_name for a in arrays] + [s.source_name for s in scalars]
+    arrays = {a.name: a.source_name for a in kernel.arrays if _has_made_up_contents(a)}
+    scalars = {s.variable.name: s.variable.source_name for s in kernel.scalars if s.assumed}
+    return [source for name, source in (*arrays.items(), *scalars.items()) if name in needed]
+
+
+def _has_made_up_contents(array: ArrayInfo) -> bool:
+    return array.storage == "global" and not array.private and array.contents is None

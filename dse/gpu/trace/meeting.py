@@ -5,7 +5,8 @@ from dse.gpu.kernel.plan import plan_of
 from dse.gpu.trace.execute import execute
 from dse.gpu.trace.features import races
 from dse.model.kernel import Kernel, TraceMachine
-from dse.program.ir import Assign, Index
+from dse.passes.rewrites.host_loops import sum_term
+from dse.program.ir import Assign, Expr, Index
 from dse.program.walk import expressions_of, sub_expressions, sub_statements
 
 _BLOCKS = {1: (64, 1, 1), 2: (16, 16, 1), 3: (16, 4, 4)}
@@ -30,16 +31,21 @@ def where_threads_meet(kernel: Kernel) -> str:
 
 def summed_arrays(kernel: Kernel) -> frozenset[str]:
     """Return the arrays, as the user calls them, that are touched in ``x[i] = x[i] + term`` alone, i from memory."""
-    found = set()
-    for array in kernel.arrays:
-        writes = [s for s in sub_statements(kernel.body) if isinstance(s, Assign) and s.name == array.name]
-        reads = sum(
-            isinstance(p, Index) and p.name == array.name
-            for s in sub_statements(kernel.body)
-            for e in expressions_of(s)
-            for p in sub_expressions(e)
-        )
-        scattered = all(any(isinstance(p, Index) for i in w.indices for p in sub_expressions(i)) for w in writes)
-        if writes and reads == len(writes) and scattered:
-            found.add(array.source_name)
-    return frozenset(found)
+    return frozenset(array.source_name for array in kernel.arrays if _is_summed(kernel, array.name))
+
+
+def _is_summed(kernel: Kernel, name: str) -> bool:
+    statements = list(sub_statements(kernel.body))
+    writes = [s for s in statements if isinstance(s, Assign) and s.name == name]
+    read = [element.name for s in statements for e in expressions_of(s) for element in _elements(e)]
+    return bool(writes) and read.count(name) == len(writes) and all(map(_scatters, writes))
+
+
+def _scatters(write: Assign) -> bool:
+    """Whether an assignment adds to an element at a place that data decide."""
+    return sum_term(write) is not None and any(map(_elements, write.indices))
+
+
+def _elements(expression: Expr) -> list[Index]:
+    """Return the elements of arrays that an expression reads."""
+    return [part for part in sub_expressions(expression) if isinstance(part, Index)]

@@ -240,11 +240,7 @@ class ExplicitRewriter:
             case Print():
                 yield stmt if stmt.value is None else replace(stmt, value=self._text(stmt.value))
             case If():
-                condition = self.expression(stmt.condition)
-                entry, taken = self._counts(stmt)
-                then, otherwise = tuple(self._block(stmt.then)), tuple(self._block(stmt.otherwise))
-                yield from entry
-                yield If(condition, (*taken, *then), otherwise, stmt.span)
+                yield from self._branch(stmt)
             case While():
                 yield from self._while(stmt)
             case ForEach():
@@ -299,6 +295,11 @@ class ExplicitRewriter:
         self.values.declare(variable)
         return variable
 
+    def _branch(self, stmt: If) -> Iterator[Stmt]:
+        condition, (entry, taken) = self.expression(stmt.condition), self._counts(stmt)
+        yield from entry
+        yield If(condition, (*taken, *self._block(stmt.then)), tuple(self._block(stmt.otherwise)), stmt.span)
+
     # Loops ------------------------------------------------------------------------------------------------------------
 
     def _while(self, stmt: While) -> Iterator[Stmt]:
@@ -318,11 +319,8 @@ class ExplicitRewriter:
         return (Count(2 * number, loop.span),), (Count(2 * number + 1, loop.span),)
 
     def _choice_counts(self, value: Expr | None) -> Iterator[Stmt]:
-        """Yield what counts how often a condition chooses the first of two lists: a branch for views of costs."""
         if self.wiring.rounds and isinstance(value, Conditional) and isinstance(value.type, ListType):
-            entry, taken = self._counts(If(value.condition, (), (), value.span))
-            yield from entry
-            yield If(self.expression(value.condition), taken, (), value.span)
+            yield from self._branch(If(value.condition, (), (), value.span))
 
     def _is_certain(self, bound: Expr) -> bool:
         """Return whether the bound of a loop is made of constants only."""

@@ -9,6 +9,7 @@ an atomic operation for what a warp has found.
 What a piece cannot have, threads that race, a function tells (``meets``): it executes the piece at a small size.
 """
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -25,6 +26,7 @@ from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_s
 Meets: TypeAlias = Callable[[Kernel], str]
 """Returns where threads of a kernel race, in words, empty if they do not."""
 PARTIAL = "partial~"
+WARP = 32
 _SUMS = ("+", "-", "*")
 
 
@@ -48,34 +50,45 @@ def _named(kernel: Kernel, names: Sequence[str]) -> bool:
 
 
 def _launched(kernel: Kernel, names: tuple[str, ...], meets: Meets, host: str) -> Iterator[Kernel]:
+    """Yield the launches of a nest; ``host``: in words, which loops launch it."""
     found, why = _threads(kernel, names, meets)
+    found = found or _reduction(kernel)
+    loop = _outermost(kernel.body)
     if found is not None:
         yield replace(found, how_parallel=f"{found.how_parallel}{host}")
-        return
-    total = _reduction(kernel)
-    if total is not None:
-        yield replace(total, how_parallel=f"{total.how_parallel}{host}")
-        return
-    loop = _outermost(kernel.body)
-    parts = () if loop is None else _unrelated(loop.body)
-    if loop is not None and len(parts) > 1:
+    elif loop is None:
+        yield replace(kernel, how_parallel=why)
+    elif len(parts := _unrelated(loop.body)) > 1:
         for part in parts:
             yield from _launched(replace(kernel, body=(replace(loop, body=part),)), names, meets, host)
-        return
-    rounds = None if loop is None else _rounds(loop)
-    if loop is None or not rounds or not any(_has_loop(s) for s in loop.body):
-        yield replace(kernel, how_parallel=why)
-        return
-    text = (
-        f"{host or '; launched'}{' and' if host else ' anew'} in each of {rounds} rounds of {loop.variable.source_name}"
-    )
-    pieces = list(_pieces(kernel, loop, rounds))
-    inner = [one for piece in pieces for one in _inner(piece, names, meets, text)]
-    serial = next((one for one in inner if not one.parallel and _has_loop(one.body[-1])), None)
-    if serial is not None:
-        yield replace(kernel, how_parallel=serial.how_parallel or why, span=serial.span)
-        return
-    yield from inner
+    else:
+        inner = list(_in_rounds(kernel, loop, names, meets, host))
+        serial = next((one for one in inner if _is_serial(one)), None)
+        if inner and serial is None:
+            yield from inner
+        else:
+            yield _one_thread(kernel, serial, why)
+
+
+def _one_thread(kernel: Kernel, serial: Kernel | None, why: str) -> Kernel:
+    """Return a nest as one thread: because of a part of it that is serial, or else of itself."""
+    if serial is None:
+        return replace(kernel, how_parallel=why)
+    return replace(kernel, how_parallel=serial.how_parallel or why, span=serial.span)
+
+
+def _is_serial(kernel: Kernel) -> bool:
+    return not kernel.parallel and not kernel.one_thread
+
+
+def _in_rounds(kernel: Kernel, loop: ForEach, names: tuple[str, ...], meets: Meets, host: str) -> Iterator[Kernel]:
+    """Yield the launches of a nest whose outermost loop is the host's; none if that cannot be."""
+    rounds = _rounds(loop)
+    if rounds and any(_has_loop(s) for s in loop.body):
+        text = f"in each of {rounds} rounds of {loop.variable.source_name}"
+        text = f"{host} and {text}" if host else f"; launched anew {text}"
+        for piece in _pieces(kernel, loop, rounds):
+            yield from _inner(piece, names, meets, text)
 
 
 def _inner(piece: Kernel, names: tuple[str, ...], meets: Meets, text: str) -> Iterator[Kernel]:
@@ -89,20 +102,25 @@ def _inner(piece: Kernel, names: tuple[str, ...], meets: Meets, text: str) -> It
 
 def _threads(kernel: Kernel, names: tuple[str, ...], meets: Meets) -> tuple[Kernel | None, str]:
     """Return the kernel with threads, or None and why its loops cannot be threads."""
-    nest = {s.variable.source_name for s in sub_statements(kernel.body) if isinstance(s, ForEach)}
-    wanted = tuple(name for name in names if name in nest)
+    wanted = _in_nest(kernel, names)
     try:
         found = parallelise(kernel, wanted)
-    except OptionError:
-        if not wanted:
-            raise
-        return None, "the loops that are named stand below"
     except ModelNotApplicable as error:
         return None, error.diagnostics[0].message
+    except OptionError as error:
+        if wanted:
+            return None, "the loops that are named stand below"
+        raise error
     if not found.parallel:
         return None, found.how_parallel
     why = found.dependences[0].text if found.dependences else meets(found)
-    return (None, why) if why else (found, "")
+    return None if why else found, why
+
+
+def _in_nest(kernel: Kernel, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those of some names that loops of a nest have."""
+    nest = {s.variable.source_name for s in sub_statements(kernel.body) if isinstance(s, ForEach)}
+    return tuple(name for name in names if name in nest)
 
 
 def _outermost(body: tuple[Stmt, ...]) -> ForEach | None:
@@ -112,12 +130,16 @@ def _outermost(body: tuple[Stmt, ...]) -> ForEach | None:
 
 def _unrelated(body: tuple[Stmt, ...]) -> list[tuple[Stmt, ...]]:
     """Return the statements of a body in groups, of which none touches what another one writes, in order."""
-    groups: list[list[Stmt]] = []
+    groups: list[tuple[Stmt, ...]] = []
     for statement in body:
-        related = [g for g in groups if any(_touch(statement, other) for other in g)]
-        merged = [s for s in body if s is statement or any(s in g for g in related)]
-        groups = [*(g for g in groups if g not in related), merged]
-    return [tuple(g) for g in groups]
+        related = [group for group in groups if _touches(group, statement)]
+        groups = [group for group in groups if group not in related]
+        groups.append((*itertools.chain.from_iterable(related), statement))
+    return groups
+
+
+def _touches(group: tuple[Stmt, ...], statement: Stmt) -> bool:
+    return any(_touch(statement, other) for other in group)
 
 
 def _touch(one: Stmt, other: Stmt) -> bool:
@@ -169,11 +191,10 @@ def _pieces(kernel: Kernel, loop: ForEach, rounds: int) -> Iterator[Kernel]:
 def _piece(kernel: Kernel, body: tuple[Stmt, ...], rounds: int) -> Kernel:
     """Return statements as a kernel; scalars that are set outside it are its parameters."""
     inside = {s.variable.name for s in sub_statements(body) if isinstance(s, Declare | ForEach)}
-    known = {s.variable.name: s for s in kernel.scalars}
     declared = (s.variable for s in sub_statements(kernel.body) if isinstance(s, Declare))
-    known |= {v.name: _assumed(v) for v in declared if v.name not in known and not isinstance(v.type, ListType)}
-    used = [name for name in _names(body) if name in known and name not in inside]
-    scalars = tuple(known[name] for name in dict.fromkeys(used))
+    known = {v.name: _assumed(v) for v in declared if not isinstance(v.type, ListType)}
+    known |= {s.variable.name: s for s in kernel.scalars}
+    scalars = tuple(known[name] for name in dict.fromkeys(_names(body)) if name in known.keys() - inside)
     return replace(
         kernel, body=body, scalars=scalars, launches=kernel.launches * rounds, span=_place(body, kernel.span)
     )
@@ -237,27 +258,27 @@ def _reduction(kernel: Kernel) -> Kernel | None:
     loop = _outermost(kernel.body)
     if loop is None or len(loop.body) != 1 or not isinstance(loop.body[0], Assign):
         return None
-    into = loop.body[0]
-    term = _term(into)
-    rounds = _rounds(loop)
+    into, rounds = loop.body[0], _rounds(loop)
+    term = sum_term(into)
     if term is None or not rounds or _reads(into.indices, loop.variable.name) or _reads_place(term, into):
         return None
-    of = into.value.type
-    partial = ArrayInfo(
-        name=PARTIAL,
-        source_name="partial sums",
-        element=of if isinstance(of, FloatType) else FLOAT32,
-        dims=(max(rounds, value_of(loop.high) or 0) // 32 + 2,),
-        span=into.span,
-    )
-    lane = Binary("/", Load(loop.variable.name, loop.variable.type), Const(32, INT32), loop.variable.type, into.span)
-    body = (replace(loop, body=(Assign(PARTIAL, (lane,), term, into.span),)),)
-    found = parallelise(replace(kernel, body=body, arrays=(*kernel.arrays, partial)))
+    found = parallelise(_with_partial_sums(kernel, loop, into, term))
     how = f"a reduction over {loop.variable.source_name}: a tree in each warp, and an atomic operation for its sum"
-    return replace(found, how_parallel=how, atomic=(*kernel.atomic, PARTIAL)) if found.parallel else None
+    return replace(found, how_parallel=how) if found.parallel else None
 
 
-def _term(into: Assign) -> Expr | None:
+def _with_partial_sums(kernel: Kernel, loop: ForEach, into: Assign, term: Expr) -> Kernel:
+    """Return the kernel in which the threads of a warp write what they add to one place: that of their warp."""
+    most = max(_rounds(loop) or 0, value_of(loop.high) or 0)
+    of = into.value.type if isinstance(into.value.type, FloatType) else FLOAT32
+    partial = ArrayInfo(name=PARTIAL, source_name="partial sums", element=of, dims=(most // WARP + 2,), span=into.span)
+    at = Load(loop.variable.name, loop.variable.type)
+    place = Binary("/", at, Const(WARP, INT32), loop.variable.type, into.span)
+    body = (replace(loop, body=(Assign(PARTIAL, (place,), term, into.span),)),)
+    return replace(kernel, body=body, arrays=(*kernel.arrays, partial), atomic=(*kernel.atomic, PARTIAL))
+
+
+def sum_term(into: Assign) -> Expr | None:
     """Return what is added in ``x = x + term`` or the like, None for any other assignment."""
     value = into.value
     if not isinstance(value, Binary) or value.op not in _SUMS:
