@@ -224,8 +224,6 @@ def _kernel_parts(kernel: PredictedKernel, *, named: bool, quiet: bool) -> Itera
     features, cost = kernel.features, kernel.cost
     title = f"{cost.kernel}: " if named else ""
     yield "\n" + wrapped(f"{title}{cost.bottleneck}: {cost.reason}")
-    for dependence in features.dependences:
-        yield wrapped(f"dependence between threads, the kernel may be wrong on a GPU: {dependence.text}")
     if not quiet:
         yield wrapped(f"threads: {features.how_parallel}")
         if features.shared is not None and cost.parallelism is not None:

@@ -69,9 +69,7 @@ def _kernel(kernel: PredictedKernel) -> dict[str, Any]:
         "shared": _shared(kernel),
         "baseline": None if cost.baseline is None else {"time_s": cost.baseline.time_s, **_parallelism(cost.baseline)},
         "how_parallel": features.how_parallel,
-        "dependences": [
-            {"array": d.array, "kind": d.kind, "line": d.span.line, "text": d.text} for d in features.dependences
-        ],
+        "launches": features.launches,
         "instructions": [_instruction(m) for m in features.instructions],
         "advice": [
             {

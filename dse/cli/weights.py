@@ -25,6 +25,7 @@ from dse.formats.weights_folder import SUFFIXES, read_weights, write_weights_fol
 from dse.formats.weights_xml import FileRole, read_weight_file, role_of_name
 from dse.formats.weights_xml_write import write_communication, write_compute, write_scheduling
 from dse.frontend.network.elaborate import load_network
+from dse.gpu.default_device import DEFAULT_MODEL
 from dse.model.weights import Arrival, Cost, FifoKind, UnitKind, WeightTable, merge_weights
 from dse.passes.analyses.nominal import nominal_weights
 from dse.run.options import PLAIN_RUN
@@ -98,6 +99,7 @@ def _predict_options(args: argparse.Namespace) -> PredictWeightsOptions:
         source_paths=tuple(args.source_path),
         platform=args.platform,
         shape=parse_shape(args.threads) if args.threads else None,
+        model=args.model or DEFAULT_MODEL,
         output=args.output,
         run=run_options(args),
     )
@@ -108,7 +110,8 @@ def _refuse_options_of_predict(args: argparse.Namespace) -> None:
         raise OptionError(
             f"'{args.action}' runs no network", expected="'predict' does; leave out the options of the run"
         )
-    for value, option in ((args.input, "-i"), (args.device, "--device"), (args.threads, "--threads")):
+    given = ((args.input, "-i"), (args.device, "--device"), (args.threads, "--threads"), (args.model, "--model"))
+    for value, option in given:
         if value is not None:
             raise OptionError(f"'{args.action}' takes no {option}", expected=f"'predict' takes {option}; leave it out")
 

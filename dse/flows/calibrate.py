@@ -72,19 +72,7 @@ def _calibrated(device: Device, found: Calibration, measured: str) -> Device:
         for rate in found.fitted
     }
     origins = tuple(replace(o, source=sources[o.key], assumed=False) if o.key in sources else o for o in device.origins)
-    rates = found.rates
-    return replace(
-        device,
-        load_line_cycles=rates.load_line_cycles,
-        load_sector_cycles=rates.load_sector_cycles,
-        store_line_cycles=rates.store_line_cycles,
-        store_whole_cycles=rates.store_whole_cycles,
-        store_partial_cycles=rates.store_partial_cycles,
-        store_lone_cycles=rates.store_lone_cycles,
-        latency_memory_cycles=rates.latency_memory_cycles,
-        dram_efficiency=rates.dram_efficiency,
-        origins=origins,
-    )
+    return replace(found.rates.in_device(device), origins=origins)
 
 
 def _chosen(

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dse.base.errors import OptionError
+from dse.base.errors import ModelNotApplicable, OptionError
 from dse.flows.kernels import Block, KernelSource, default_trace_size
 from dse.formats.device_yaml import load_device
 from dse.gpu.advise.advice import Advice, Subject, advise
@@ -74,6 +74,11 @@ class PredictedKernel:
     seconds: float = 0.0
     """Wall time of the prediction, without advice."""
 
+    @property
+    def time_s(self) -> float:
+        """Of all its launches."""
+        return self.features.launches * self.cost.time_s
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizePoint:
@@ -100,12 +105,12 @@ class Prediction:
     @property
     def time_s(self) -> float:
         """The sum over the kernels."""
-        return sum(k.cost.time_s for k in self.kernels)
+        return sum(k.time_s for k in self.kernels)
 
     @property
     def longest(self) -> PredictedKernel:
         """The kernel that takes most of the time."""
-        return max(self.kernels, key=lambda k: k.cost.time_s)
+        return max(self.kernels, key=lambda k: k.time_s)
 
 
 def predict(options: PredictOptions) -> Prediction:
@@ -154,6 +159,13 @@ def _predicted(
         return source.features(work_kernel, trace_kernel, block, machine)
 
     features = analyse(work, trace, options.kernels.block)
+    if features.dependences:
+        race = features.dependences[0]
+        raise ModelNotApplicable(
+            f"threads of {work.name} race: {race.text}",
+            span=race.span,
+            expected="name other loops with --parallel, or write it so that threads do not meet",
+        )
     cost = model.predict(features, device)
     seconds = time.perf_counter() - start
     subject = Subject(work=work, trace=trace, features=features, cost=cost)
@@ -168,8 +180,9 @@ def _sensitivity(
     plain = replace(options, advice=False, sensitivity=False)
     for divisor in (1, 2, 4):
         smaller = source.scaled(divisor)
-        costs = tuple(_predicted(smaller, at, plain, device, model).cost for at in range(len(smaller.work())))
-        yield SizePoint(sizes=smaller.sizes(), time_s=sum(c.time_s for c in costs), kernels=costs)
+        found = tuple(_predicted(smaller, at, plain, device, model) for at in range(len(smaller.work())))
+        costs = tuple(k.cost for k in found)
+        yield SizePoint(sizes=smaller.sizes(), time_s=sum(k.time_s for k in found), kernels=costs)
 
 
 def predict_by_hand(inputs: PipelineInputs, device_name: str, read_cycle: ReadCycle) -> tuple[Device, PipelineTime]:
@@ -204,7 +217,9 @@ def choose_accelerator(options: ChooseOptions) -> Choice:
                 time_s=predicted.time_s,
                 origin=f"predicted by {predicted.model}",
                 costs=tuple(k.cost for k in predicted.kernels),
-                host_s=host_seconds(predicted.device, len(predicted.kernels), predicted.moved_bytes),
+                host_s=host_seconds(
+                    predicted.device, sum(k.features.launches for k in predicted.kernels), predicted.moved_bytes
+                ),
             )
         )
     if options.fpga_ms is not None:

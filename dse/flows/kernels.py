@@ -1,18 +1,23 @@
 """A C file at several sizes: lowered once for each set of sizes, and the features of its kernels."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from dse.frontend.c.lower import read_kernels
 from dse.gpu.trace.features import kernel_features
+from dse.gpu.trace.meeting import summed_arrays, where_threads_meet
 from dse.model.kernel import Kernel, KernelFeatures, TraceMachine
-from dse.passes.analyses.parallel_loops import parallelise, require_parallel
+from dse.passes.analyses.parallel_loops import require_parallel
+from dse.passes.rewrites.host_loops import launched
 from dse.program.ir import ForEach, If, Stmt, While
 
 Block: TypeAlias = tuple[int, int, int]
 TRACE_SIZE_1D, TRACE_SIZE_2D = 1024, 128
 DEEP = 2
 """Loops inside each other in one thread from which on a grid of one dimension is traced at the smaller size."""
+SMALL_SIZE = 12
+"""About the size at which all threads of a kernel are executed, to see whether they meet."""
 LEAST_SCALED = 64
 """Sizes below this stay as they are when a work size is halved: they are widths and counts, not amounts of data."""
 
@@ -51,6 +56,8 @@ class KernelSource:
     tiles: tuple[str, ...] = ()
     parallel: tuple[str, ...] = ()
     _lowered: dict[tuple[tuple[str, str], ...], tuple[Kernel, ...]] = field(default_factory=dict)
+    _met: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Where threads meet in the pieces of each loop nest, in the order in which they are asked."""
 
     def work(self) -> tuple[Kernel, ...]:
         """Return the kernels at the work size. Raises ``ModelNotApplicable`` for one without a parallel loop."""
@@ -89,11 +96,53 @@ class KernelSource:
         )
 
     def _with(self, sizes: dict[str, int]) -> tuple[tuple[str, str], ...]:
-        changed = {name: str(value) for name, value in sizes.items() if value != dict(self.sizes())[name]}
-        return tuple((dict(self.defines) | changed).items())
+        """Return the macros for other sizes: all of them, as some headers set theirs only if none is given."""
+        if sizes == {name: value for name, value in self.sizes() if name in sizes}:
+            return self.defines
+        given = dict(self.sizes()) | sizes
+        return tuple((dict(self.defines) | {name: str(value) for name, value in given.items()}).items())
 
     def _kernels(self, defines: tuple[tuple[str, str], ...]) -> tuple[Kernel, ...]:
         if defines not in self._lowered:
-            lowered = read_kernels(self.path, dict(defines), function=self.function, tiles=self.tiles)
-            self._lowered[defines] = tuple(parallelise(kernel, self.parallel) for kernel in lowered)
+            found = [self._launched(nest, defines) for nest in self._read(defines)]
+            self._lowered[defines] = tuple(_numbered(found))
         return self._lowered[defines]
+
+    def _read(self, defines: tuple[tuple[str, str], ...]) -> tuple[Kernel, ...]:
+        return read_kernels(self.path, dict(defines), function=self.function, tiles=self.tiles)
+
+    def _launched(self, nest: Kernel, defines: tuple[tuple[str, str], ...]) -> list[Kernel]:
+        """Return the kernels of a loop nest, cut in the same way at all sizes: as threads need it at a small one."""
+        if nest.name not in self._met:
+            said: list[str] = []
+
+            def meets(kernel: Kernel) -> str:
+                said.append(where_threads_meet(kernel))
+                return said[-1]
+
+            for small in self._small_nests(defines):
+                said = []
+                list(launched(small, self.parallel, meets))
+                self._met[small.name] = tuple(said)
+        answers = iter(self._met[nest.name])
+        found = launched(nest, self.parallel, lambda _: next(answers, ""))
+        return [replace(k, atomic=(*k.atomic, *_summed(k))) for k in found]
+
+    def _small_nests(self, defines: tuple[tuple[str, str], ...]) -> tuple[Kernel, ...]:
+        """Return the loop nests at a size at which all of their threads can be executed."""
+        sizes = dict(pair for nest in self._read(defines) for pair in nest.sizes)
+        small = {name: str(min(value, SMALL_SIZE + k % 3)) for k, (name, value) in enumerate(sizes.items())}
+        return self._read(tuple((dict(defines) | small).items()))
+
+
+def _summed(kernel: Kernel) -> tuple[str, ...]:
+    """Return the IR names of the arrays that threads sum into by atomic operations."""
+    called = summed_arrays(kernel)
+    return tuple(a.name for a in kernel.arrays if a.source_name in called and a.storage == "global")
+
+
+def _numbered(nests: list[list[Kernel]]) -> Iterator[Kernel]:
+    """Yield kernels; those that a nest was cut into have numbers."""
+    for nest in nests:
+        for number, kernel in enumerate(nest, 1):
+            yield replace(kernel, name=f"{kernel.name}/{number}") if len(nest) > 1 else kernel

@@ -9,6 +9,7 @@ from dse.flows.defaults import outside_actors
 from dse.formats.device_yaml import builtin_devices, load_device
 from dse.gpu.actors.firing import LaunchShape
 from dse.gpu.actors.weights import PredictedWeights, predict_weights
+from dse.gpu.default_device import DEFAULT_MODEL
 from dse.model.device import Device
 from dse.model.platform import Platform, Unit
 from dse.model.trace import Trace
@@ -39,15 +40,17 @@ def predict_for_device(
     *,
     shape: LaunchShape | None = None,
     cpu_clock_mhz: Fraction | None = None,
+    model: str = DEFAULT_MODEL,
     stage: Callable[[str], None] = lambda _: None,
 ) -> PredictedWeights:
     """Return the weights of a network on a device, and the CPU's side of host FIFOs.
 
-    ``cpu_clock_mhz``: the clock of the CPU's side, by default that of the platform's first CPU.
+    ``cpu_clock_mhz``: the clock of the CPU's side, by default that of the platform's first CPU. ``model``: the name of
+    the kernel cost model that prices loops.
 
     Raises:
         ModelNotApplicable: no actor can run on a GPU. FormatError: the device lacks a constant.
-        OptionError: the device cannot hold the threads of ``shape``.
+        OptionError: the device cannot hold the threads of ``shape``; the model prices no firings.
     """
     if shape is not None:
         _check_shape(shape, device)
@@ -58,6 +61,7 @@ def predict_for_device(
         device,
         leave_out=left_out_actors(network, platform),
         shape=shape,
+        cost_model=model,
         stage=stage,
         cpu_clock_mhz=cpu_clock_mhz or own,
     )

@@ -11,8 +11,9 @@ from dse.flows.trace import execution_of
 from dse.formats.device_yaml import load_device
 from dse.formats.platform_yaml import load_platform
 from dse.formats.weights_folder import write_weights_folder
-from dse.gpu.actors.firing import LaunchShape
+from dse.gpu.actors.firing import LaunchShape, actor_model
 from dse.gpu.actors.weights import PredictedWeights
+from dse.gpu.default_device import DEFAULT_MODEL
 from dse.run.execution import Execution
 from dse.run.options import PLAIN_RUN, RunOptions
 
@@ -27,6 +28,7 @@ class PredictWeightsOptions:
     source_paths: tuple[str, ...] = ()
     platform: str | None = None
     shape: LaunchShape | None = None
+    model: str = DEFAULT_MODEL
     output: str | None = None
     run: RunOptions = PLAIN_RUN
 
@@ -50,6 +52,7 @@ def predict_weight_files(
         SourceError, FormatError, OptionError, ExecutionError: an input is wrong, or the folder cannot be written.
         ModelNotApplicable: no actor can run on a GPU.
     """
+    actor_model(options.model)  # a name that is wrong is told before the network is run
     device = load_device(options.device)
     platform = load_platform(options.platform) if options.platform else load_platform()
     stage("reading the program")
@@ -60,7 +63,9 @@ def predict_weight_files(
         )
     trace, _ = record_trace(program, options.input, run=options.run, count_rounds=True, stage=stage)
     stage("predicting the weights")
-    predicted = predict_for_device(program.network, trace, device, platform, shape=options.shape, stage=stage)
+    predicted = predict_for_device(
+        program.network, trace, device, platform, shape=options.shape, model=options.model, stage=stage
+    )
     written: tuple[str, ...] = ()
     if options.output is not None:
         names = write_weights_folder(predicted.table, options.output)

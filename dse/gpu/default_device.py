@@ -2,3 +2,5 @@
 
 DEFAULT_DEVICE = "jetson-tk1"
 DEFAULT_MODEL = "hierarchy"
+ACTOR_MODELS = ("hierarchy", "cgpredict")
+"""The kernel cost models that price firings, too: those that know what one warp waits for."""

@@ -13,7 +13,7 @@ from dse.program.ir import Routine, Stmt, Variable
 from dse.program.types import ScalarType, bytes_of
 
 Storage: TypeAlias = Literal["global", "shared", "local"]
-"""``global``: device memory; ``shared``: a tile of the block; ``local``: private to a thread, in registers."""
+"""``global``: device memory; ``shared``: a tile of the block; ``local``: of a thread, in its registers."""
 AccessClass: TypeAlias = Literal["constant", "coalesced", "uncoalesced"]
 ACCESS_CLASSES: tuple[AccessClass, ...] = ("constant", "coalesced", "uncoalesced")
 
@@ -30,6 +30,8 @@ class ArrayInfo:
     span: Span = NO_SPAN
     contents: tuple[int | float, ...] | None = None
     """The elements in row-major order where they are known (tables of constants); None: made up."""
+    private: bool = False
+    """Local memory: each thread has elements of its own in the device's memory; the last subscript is its number."""
 
     @property
     def element_bytes(self) -> int:
@@ -109,6 +111,12 @@ class Kernel:
     routines: tuple[Routine, ...] = ()
     marked: tuple[str, ...] = ()
     """Source names of the loops that a pragma marks as parallel."""
+    launches: int = 1
+    """How often the host launches it: the product of the rounds of the loops that it runs around it."""
+    one_thread: bool = False
+    """It is left to one thread on purpose: statements without a loop between kernels."""
+    atomic: tuple[str, ...] = ()
+    """IR names of arrays that threads sum into by atomic operations."""
 
     @property
     def threads(self) -> int:
@@ -260,6 +268,7 @@ class WarpAccess:
     bytes, ``sectors`` those of 32 bytes. Of a store's sectors, ``whole`` are written entirely, ``lone`` are the only
     one of their line, ``partial`` the others. ``strides`` has the innermost loop first; None where the address is no
     affine form. ``kept``: the element is in a register and only its store, an accumulator's, is left in the loop.
+    ``private``: it is local memory, of which ``array_bytes`` are those of one thread.
     """
 
     array: str
@@ -274,6 +283,7 @@ class WarpAccess:
     lone: float = 0.0
     strides: tuple[Stride, ...] | None = None
     kept: bool = False
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,6 +304,8 @@ class WarpWork:
     special: float
     integer: float
     active: float
+    local_waits: float = 0.0
+    """Rounds of loads of local memory that what follows waits for."""
     shared_cycles: float = 0.0
     """Cycles of shared memory for the tiles of a block: one an access, times its bank conflicts."""
 
@@ -327,7 +339,7 @@ class KernelFeatures:
     sizes: tuple[tuple[str, int], ...]
     trace_sizes: tuple[tuple[str, int], ...]
     blocks: int
-    """``no_blocks``."""
+    """``no_blocks``: of all ``copies`` together."""
     trace_batches: int
     """Batches that were simulated."""
     element_bytes: int
@@ -343,6 +355,10 @@ class KernelFeatures:
     notes: tuple[str, ...] = ()
     """Assumptions and findings in words."""
     machine: TraceMachine = TraceMachine()
+    launches: int = 1
+    """How often the host launches the kernel."""
+    copies: int = 1
+    """Grids beside each other, each with data of its own: firings of an action."""
     warp_work: WarpWork | None = None
     """What the model ``hierarchy`` reads; None where nobody asked for it."""
 

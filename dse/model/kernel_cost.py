@@ -64,7 +64,9 @@ class KernelCost:
     (``parallelism`` None). ``parts``: of ``hierarchy``, the time of each part of the device alone.
     ``resident_blocks`` and ``resident_warps``: B and N, of one SM. ``batch``: how often they are replaced, not rounded.
     ``sync_cycles``: the synchronisation cost of equation (23), reported and not part of ``time_s``. ``baseline``: what
-    the simple cache model of equations (24) and (25) gives.
+    the simple cache model of equations (24) and (25) gives. ``start_cycles``: what of ``cycles`` is the start.
+    ``warp_wait_cycles``: what one warp waits for its own loads over the whole kernel, if nothing else were there; None
+    for a model that cannot tell, which so cannot price kernels of few threads.
     """
 
     model: str
@@ -86,4 +88,6 @@ class KernelCost:
     l2_miss_rate: float = 0.0
     baseline: ParallelismCost | None = None
     parts: tuple[PartCost, ...] = ()
+    start_cycles: float = 0.0
+    warp_wait_cycles: float | None = None
     notes: tuple[str, ...] = ()

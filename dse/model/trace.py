@@ -117,7 +117,7 @@ class Trace:
     made_by: tuple[tuple[str, str], ...] = field(default=())
     """Provenance as (key, value) pairs: tool version, network, inputs with their digests, options."""
     rounds: tuple[Rounds, ...] = field(default=(), compare=False)
-    """Mean rounds of loops whose ends depend on data, for each actor; empty unless counted. Files do not keep them."""
+    """Mean rounds of loops and shares of branches that data decide, by actor. Empty unless counted; not in files."""
 
     def __repr__(self) -> str:
         actors, digest = len(self.topology.actors), self.digest[:12]

@@ -42,15 +42,20 @@ def kernels_table(costs: Sequence[tuple[KernelFeatures, KernelCost]]) -> Table:
     for features, cost in costs:
         own, simple = _of_warps(cost) if of_warps else ((str(cost.resident_warps),), ())
         table.add_row(
-            seconds_text(cost.time_s),
+            seconds_text(features.launches * cost.time_s),
             *own,
             cost.bottleneck,
             *simple,
             f"{100 * cost.l2_miss_rate:.2f} %",
             str(cost.blocks),
-            f"{cost.kernel} (line {features.span.line})" if features.span.line else cost.kernel,
+            _kernel_text(features, cost),
         )
     return table
+
+
+def _kernel_text(features: KernelFeatures, cost: KernelCost) -> str:
+    line = f" (line {features.span.line})" if features.span.line else ""
+    return f"{cost.kernel}{line}" + (f", launched {features.launches:,} times" if features.launches > 1 else "")
 
 
 def _of_warps(cost: KernelCost) -> tuple[tuple[str, ...], tuple[str, ...]]:

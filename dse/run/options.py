@@ -35,7 +35,7 @@ class RunOptions:
     hash_channels: bool = False
     record_accesses: bool = False
     count_rounds: bool = False
-    """Count how often the loops run whose ends depend on data (``Trace.rounds``)."""
+    """Count how often the loops run whose ends depend on data, and the branches taken (``Trace.rounds``)."""
     files: str | None = None
     """Folder below which files are created that the program names itself; None: ``dse-out/NETWORK/files``."""
     allow_files: tuple[str, ...] = ()

@@ -70,7 +70,7 @@ def on_gpu(document: dict[str, Any]) -> set[str]:
 def test_products_go_to_the_gpu_and_control_stays(tmp_path: Path, platform: str, desktop: dict[str, Any]) -> None:
     document = desktop if platform == "desktop-gtx1660s" else explored(tmp_path, "matrix", platform)
     assert {"first", "second"} <= on_gpu(document) <= {"first", "rectify", "second"}
-    assert any(text.startswith("predicted GPU weights (cgpredict on ") for text in document["assumed"])
+    assert any(text.startswith("predicted GPU weights (hierarchy on ") for text in document["assumed"])
 
 
 def test_small_blocks_stay_on_the_cpu(tmp_path: Path) -> None:

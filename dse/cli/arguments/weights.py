@@ -3,6 +3,7 @@
 import argparse
 
 from dse.cli.arguments.running import add_run_arguments
+from dse.gpu.default_device import ACTOR_MODELS, DEFAULT_MODEL
 
 _ACTIONS = ("show", "convert", "merge", "nominal", "predict")
 
@@ -45,5 +46,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", metavar="D", help="predict: a device file, or the name of a built-in one")
     parser.add_argument(
         "--threads", metavar="THxBL", help="predict: TH blocks of BL threads an actor (default: what it holds)"
+    )
+    parser.add_argument(
+        "--model",
+        choices=ACTOR_MODELS,
+        help=f"predict: the model that prices loops (default: {DEFAULT_MODEL})",
     )
     add_run_arguments(parser, prefix="predict: ")

@@ -75,7 +75,7 @@ def kernels_of(
 
 def _check_names(file: CFile, kernels: list[Kernel], defines: Mapping[str, str], tiles: frozenset[str]) -> None:
     """Refuse a define or tile that means nothing in the file: most often it is misspelt."""
-    known = set(re.findall(r"[A-Za-z_]\w*", file.source.source))
+    known = set(re.findall(r"[A-Za-z_]\w*", file.source.source)) | file.source.used
     for name in defines:
         if name.partition("(")[0] not in known:
             raise OptionError(f"{file.source.path} does not use {name}", expected="check the name given to --define")

@@ -117,8 +117,9 @@ class _Chunk:
 def parse_c(path: str, text: str, defines: Mapping[str, str], function: str | None = None) -> CFile:
     """Parse a C file as far as its kernels need it.
 
-    Only the bodies of the function asked for, or else of functions with a loop (``main`` is a host's and left out; with
-    ``#pragma scop`` in the file only functions that have one), are parsed: host code may use what kernels may not.
+    Only the bodies of the function asked for, or else of functions with a loop (with ``#pragma scop`` in the file only
+    of functions that have one), and of functions without loops, which they may call, are parsed. ``main`` is the host's
+    and may use macros of headers that are not read.
     Raises SourceError for syntax errors, OptionError for an unknown function or a macro that the file never uses.
     """
     gatherer = Gatherer()
@@ -129,7 +130,7 @@ def parse_c(path: str, text: str, defines: Mapping[str, str], function: str | No
     chosen = _chosen(path, chunks, function, only_scop)
     kept = source.text
     for chunk in reversed(chunks):
-        if chunk.name not in chosen and _LOOP.search(chunk.body):
+        if chunk.name not in chosen and (chunk.name == "main" or _LOOP.search(chunk.body)):
             kept = kept[: chunk.start] + re.sub(r"[^\n]", " ", chunk.body) + kept[chunk.end :]
     tree = _parse(kept, source, gatherer)
     functions = tuple(n for n in tree.ext if isinstance(n, c_ast.FuncDef) and n.decl.name in chosen)

@@ -232,6 +232,7 @@ class _Preprocessor:
         return out
 
     def _conditional(self, word: str, rest: str, span: Span, branches: _Branches) -> None:
+        self.used |= {name for name in re.findall(r"[A-Za-z_]\w*", rest) if self._given(name)}
         if word in ("ifdef", "ifndef", "if"):
             branches.enter(branches.on and self._condition(word, rest, span))
         elif not branches.open:
@@ -282,8 +283,6 @@ class _Preprocessor:
     def _condition(self, word: str, rest: str, span: Span) -> bool:
         if word != "if":
             name = rest.split()[0] if rest.split() else ""
-            if self._given(name):
-                self.used.add(name)
             return (name in self.macros) == (word == "ifdef")
         text = re.sub(
             r"defined\s*(?:\(\s*(\w+)\s*\)|(\w+))",

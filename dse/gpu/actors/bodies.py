@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from dse.base.errors import ModelNotApplicable
 from dse.model.kernel import ArrayInfo, Kernel, ParallelLoop, ScalarValue
-from dse.model.rounds import Rounds, loop_key
+from dse.model.rounds import Rounds, loop_key, share_taken
 from dse.passes.analyses.operations import ASSUMED_TRIPS
 from dse.passes.analyses.parallel_loops import parallelise
 from dse.passes.rewrites.cost_view import CostView, cost_view, folded
@@ -38,7 +38,6 @@ from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_s
 
 FIRING = "firing~"
 """The variable of the threads of a SIMD block: the number of the firing in it."""
-_HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +69,8 @@ class Body:
 def body_of(actor: Actor, action: Action, rounds: Rounds | None = None) -> Body:
     """Return the pieces of an action's body; one that kernels cannot represent has none and says why.
 
-    ``rounds``: of the loops in a run. A ``foreach`` whose bounds depend on data runs that often, rounded, 1 at least.
+    ``rounds``: of the loops in a run. A ``foreach`` whose bounds depend on data runs that often, rounded, 1 at least;
+    a branch around loops is taken as often as there.
     """
     try:
         flat = cost_view(actor, action)
@@ -79,7 +79,7 @@ def body_of(actor: Actor, action: Action, rounds: Rounds | None = None) -> Body:
     if rounds:
         flat = replace(flat, statements=tuple(_as_in_the_run(s, rounds, frozenset()) for s in flat.statements))
     flat = replace(flat, statements=tuple(_without_empty_loops(flat.statements)))
-    cutter = _Cutter(actor, flat)
+    cutter = _Cutter(actor, flat, rounds or {})
     pieces = tuple(cutter.pieces(flat.statements, Fraction(1)))
     return Body(actor=actor, action=action, pieces=pieces, flat=flat)
 
@@ -136,6 +136,7 @@ def _with_rounds(loop: ForEach, rounds: Fraction, loops: frozenset[str]) -> ForE
 class _Cutter:
     actor: Actor
     flat: CostView
+    rounds: Rounds
     number: int = 0
 
     def pieces(self, statements: Iterable[Stmt], times: Fraction, around: tuple[ForEach, ...] = ()) -> Iterator[Piece]:
@@ -160,9 +161,10 @@ class _Cutter:
         """Yield the pieces of a statement with a loop in it."""
         match statement:
             case If():
+                share = share_taken(statement, self.rounds)
                 yield _alone([replace(statement, then=(), otherwise=())], times, around)
-                yield from self.pieces(statement.then, times * _HALF, around)
-                yield from self.pieces(statement.otherwise, times * _HALF, around)
+                yield from self.pieces(statement.then, times * share, around)
+                yield from self.pieces(statement.otherwise, times * (1 - share), around)
             case ForEach():
                 yield from self._loop(statement, times, around)
             case _:
@@ -287,8 +289,9 @@ def array_of(variable: Variable, *, private: bool) -> ArrayInfo:
 def simd_kernel(body: Body, firings: int) -> tuple[Kernel, tuple[str, ...]]:
     """Return the kernel in which each thread executes one firing of an action, and what was made up for it.
 
-    Tokens of the block lie behind each other in the FIFO, one firing's after the other's; lists of a firing lie as
-    CUDA lays local memory out, the elements of neighbouring threads beside each other.
+    The transfer has brought the tokens of the block to their threads, and its weight is another one: tokens that are
+    scalars are in registers. Lists, those of tokens too, lie as CUDA lays local memory out: elements of neighbouring
+    threads are neighbours.
     Raises ModelNotApplicable for a body that kernels cannot represent.
     """
     flat = body.flat
@@ -312,7 +315,7 @@ def simd_kernel(body: Body, firings: int) -> tuple[Kernel, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A SIMD block of firings. ``tokens`` and the lists in ``spread`` are there once for each firing."""
+    """A SIMD block of firings. The scalars in ``tokens`` and the lists in ``spread`` are there once for each firing."""
 
     firings: int
     tokens: frozenset[str]
@@ -321,16 +324,17 @@ class _Block:
     @classmethod
     def of(cls, flat: CostView, firings: int) -> "_Block":
         """Return the block of an action."""
-        tokens = frozenset(v.name for pattern in flat.action.inputs for v in pattern.variables)
-        own = (s.variable for s in sub_statements(flat.statements) if isinstance(s, Declare))
-        return cls(firings, tokens, frozenset(v.name for v in own if isinstance(v.type, ListType)))
+        tokens = [v for pattern in flat.action.inputs for v in pattern.variables]
+        own = [*tokens, *(s.variable for s in sub_statements(flat.statements) if isinstance(s, Declare))]
+        scalars = frozenset(v.name for v in tokens if not isinstance(v.type, ListType))
+        return cls(firings, scalars, frozenset(v.name for v in own if isinstance(v.type, ListType)))
 
     def array(self, array: ArrayInfo) -> ArrayInfo:
         """Return an array as all firings have it."""
         if array.name in self.tokens:
-            return replace(array, dims=(self.firings, *array.dims))
+            return replace(array, dims=(self.firings,), private=True)
         if array.name in self.spread:
-            return replace(array, dims=(*array.dims, self.firings), storage="global")
+            return replace(array, dims=(*array.dims, self.firings), storage="global", private=True)
         return array
 
     def is_spread(self, statement: Stmt) -> bool:

@@ -1,4 +1,4 @@
-"""The cost of a firing on a GPU: loop nests by CGPredict, the rest as one thread, blocks of firings in SIMD.
+"""The cost of a firing on a GPU: loop nests by a kernel cost model, the rest as one thread, SIMD blocks of firings.
 
 How an actor runs there (paper on profiling Exelixi CUDA programs, sections 4.1 and 4.3): its scheduler is a kernel of
 ``th`` blocks of ``bl`` threads that fires the actor as long as it can. A firing therefore pays no launch: the weights
@@ -6,10 +6,10 @@ of that paper are differences of two clock readings inside the running kernel. L
 the threads; whatever is not parallel is done by one of them. Stateless actions fire many at once: one firing a thread,
 or one firing a block of threads that share its loops, whichever is quicker.
 
-What differs from CGPredict, because a firing is much smaller than the kernels that it was made for:
+What differs from the models of kernels, because a firing is much smaller than what they were made for:
 
 * The time is never below that of one warp's own instructions, each waiting for the one before it
-  (``latency_cycles.arithmetic``): ``inst_cycle`` is a throughput that takes many warps to reach.
+  (``latency_cycles.arithmetic``): the throughput of a multiprocessor takes many warps to reach.
 * The blocks are spread over the multiprocessors, one each before any has two.
 * Threads of several blocks meet at a barrier behind each loop nest: an atomic and a read of L2.
 """
@@ -19,9 +19,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from dse.base.errors import DseError, ModelNotApplicable
+from dse.base.errors import DseError, ModelNotApplicable, OptionError
 from dse.gpu.actors.bodies import Body, Piece, body_of, simd_kernel
-from dse.gpu.models.cgpredict import MODEL, occupancy
+from dse.gpu.default_device import ACTOR_MODELS, DEFAULT_MODEL
+from dse.gpu.models import KERNEL_COST_MODELS
+from dse.gpu.models.seam import KernelCostModel
 from dse.gpu.trace.features import kernel_features
 from dse.model.device import Device
 from dse.model.kernel import Kernel, KernelFeatures
@@ -31,16 +33,15 @@ from dse.passes.analyses.operations import ASSUMED_TRIPS, OperationCounter, Oper
 from dse.program.ir import Action, Actor
 
 Confidence: TypeAlias = Literal["medium", "low"]
-"""``medium``: CGPredict on affine loops. ``low``: one thread, or something made up decides."""
+"""``medium``: a kernel cost model on affine loops. ``low``: one thread, or something made up decides."""
 _CostKey: TypeAlias = tuple[int, str, tuple[tuple[LoopKey, Fraction], ...]]
 """Identity of the actor (the body beside the cost keeps it alive), action, and the rounds of the loops."""
 USER = "the cost of a firing"
-CONSTANTS: tuple[str, ...] = (
-    *MODEL.constants,
-    "latency_arithmetic_cycles",
+_OWN_CONSTANTS: tuple[str, ...] = (
+    *("latency_l2_cycles", "latency_arithmetic_cycles", "delay_l2_cycles", "transactions"),
+    *("l2_bytes", "l2_line_bytes", "l2_ways", "threads_per_sm", "blocks_per_sm"),
     *("launch_us", "synchronise_us", "transfer_latency_us", "transfer_gb_s"),
 )
-"""The fields of ``Device`` that a prediction of weights cannot do without."""
 MOST_FIRINGS = 1024
 """Firings in a SIMD block, at most: the table of its costs has an entry for each size."""
 
@@ -119,11 +120,28 @@ def exact(value: float) -> Fraction:
     return Fraction(str(value))
 
 
-class FiringModel:
-    """Costs of the firings of actors on one device; what was analysed once is kept."""
+def actor_model(name: str) -> KernelCostModel:
+    """Return the kernel cost model that prices firings. Raises ``OptionError`` for one that cannot."""
+    if name not in ACTOR_MODELS:
+        raise OptionError(f"the model '{name}' prices no firings", expected=f"one of {', '.join(ACTOR_MODELS)}")
+    model: KernelCostModel = KERNEL_COST_MODELS.load(name)
+    return model
 
-    def __init__(self, device: Device, shape: LaunchShape | None = None) -> None:
-        for constant in CONSTANTS:
+
+def constants_of(model: KernelCostModel) -> tuple[str, ...]:
+    """Return the fields of ``Device`` that a prediction of weights cannot do without."""
+    return tuple(dict.fromkeys((*_OWN_CONSTANTS, *model.constants)))
+
+
+class FiringModel:
+    """Costs of the firings of actors on one device by one kernel cost model; what was analysed once is kept.
+
+    Raises ``OptionError`` for a model that prices no firings, ``FormatError`` for a device that lacks a constant.
+    """
+
+    def __init__(self, device: Device, shape: LaunchShape | None = None, model: str = DEFAULT_MODEL) -> None:
+        self.model = actor_model(model)
+        for constant in constants_of(self.model):
             if constant == "transactions":
                 device.require_classes("transactions", USER)
             else:
@@ -202,9 +220,8 @@ class FiringModel:
 
     def _features(self, kernel: Kernel) -> KernelFeatures:
         """Return the features of a kernel in blocks that fit it. Raises ModelNotApplicable for dependent threads."""
-        features = kernel_features(
-            kernel, kernel, self._machine, block=fitted_block(kernel, self.shape.threads), briefly=True
-        )
+        block = fitted_block(kernel, self.shape.threads)
+        features = kernel_features(kernel, kernel, self._machine, block=block, briefly=True, with_warp_work=True)
         if features.dependences:
             raise ModelNotApplicable(features.dependences[0].text, span=features.dependences[0].span)
         return features
@@ -212,13 +229,11 @@ class FiringModel:
     def _shared(self, features: KernelFeatures, *, meet: bool = True) -> float:
         """Return the cycles of a kernel that the actor's threads share; ``meet``: blocks wait for each other."""
         device = self._spread(features.blocks)
-        cost = MODEL.predict(features, device)
-        assert cost.parallelism is not None, "cgpredict always says"
-        latency = device.require("latency_arithmetic_cycles", USER)
-        chain = cost.parallelism.mem_cycles + latency * features.mix.compute
-        rounds = max(1.0, occupancy(features, device).batch)
+        cost = self.model.predict(features, device)
+        assert cost.warp_wait_cycles is not None, "the models of firings always say"
+        chain = cost.warp_wait_cycles + device.require("latency_arithmetic_cycles", USER) * features.mix.compute
         barrier = 2 * device.require("latency_l2_cycles", USER) if meet and features.blocks > 1 else 0.0
-        return max(cost.cycles, chain * rounds) + barrier
+        return max(cost.cycles - cost.start_cycles, chain * max(1.0, cost.batch)) + barrier
 
     def _spread(self, blocks: int) -> Device:
         """Return the part of the device that a kernel of some blocks has: they are spread over multiprocessors."""
@@ -231,14 +246,12 @@ class FiringModel:
     def _with_blocks(self, key: _CostKey, body: Body, cost: FiringCost, longest_run: int) -> FiringCost:
         """Return the cost with the table of SIMD blocks, where firings in parallel are quicker than one by one."""
         width = min(longest_run, self.shape.blocks * self.shape.threads, MOST_FIRINGS)
+        if width < 2:
+            return cost
         if key not in self._simd:
             self._simd[key] = self._simd_features(body)
         features, assumed = self._simd[key]
-        cycles: list[Fraction] = []
-        by_thread = False
-        for k in range(1, width + 1):
-            best, by_thread = self._quickest(cost, features, k)
-            cycles.append(max(best, cycles[-1] if cycles else Fraction(0)))
+        cycles, by_thread = self._cycles_of_blocks(cost, features, width)
         if cycles[-1] >= width * cost.cycles:
             why = features if isinstance(features, str) else "one by one is quicker"
             return replace(cost, reason=_joined(cost.reason, f"no SIMD: {why}"))
@@ -250,6 +263,16 @@ class FiringModel:
             reason=_joined(cost.reason, f"made up in SIMD: {', '.join(assumed)}" if assumed else ""),
             made_up=(*cost.made_up, *assumed),
         )
+
+    def _cycles_of_blocks(
+        self, cost: FiringCost, features: KernelFeatures | str | None, width: int
+    ) -> tuple[list[Fraction], bool]:
+        """Return the cycles of 1 to ``width`` firings at once, and whether a firing a thread is best for the most."""
+        cycles, by_thread = [Fraction(0)], False
+        for k in range(1, width + 1):
+            best, by_thread = self._quickest(cost, features, k)
+            cycles.append(max(best, cycles[-1]))
+        return cycles[1:], by_thread
 
     def _quickest(self, cost: FiringCost, features: KernelFeatures | str | None, k: int) -> tuple[Fraction, bool]:
         """Return the least cycles of k firings at once, and whether it takes a firing a thread to have them."""
@@ -267,7 +290,7 @@ class FiringModel:
             if piece.features is None:
                 total += rounded(piece.cycles) * turns * piece.piece.times
                 continue
-            of_all = replace(piece.features, blocks=piece.features.blocks * k)
+            of_all = replace(piece.features, blocks=piece.features.blocks * k, copies=k)
             total += rounded(self._shared(of_all, meet=piece.features.blocks > 1)) * piece.piece.times
         return total if cost.pieces else turns * cost.alone_cycles
 

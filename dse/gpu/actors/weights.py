@@ -10,6 +10,7 @@
   two cores.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,9 +19,11 @@ from typing import Literal
 import numpy as np
 
 from dse.base.errors import ModelNotApplicable
-from dse.gpu.actors.firing import CONSTANTS, Confidence, FiringCost, FiringModel, LaunchShape, exact, rounded
+from dse.gpu.actors.firing import Confidence, FiringCost, FiringModel, LaunchShape, constants_of, exact, rounded
+from dse.gpu.default_device import DEFAULT_MODEL
 from dse.gpu.models.cgpredict import class_delay
 from dse.model.device import Device
+from dse.model.rounds import BRANCH
 from dse.model.trace import FiringIds, Trace
 from dse.model.weights import ComputeKey, Cost, FifoKind, SimdCost, TransferKey, UnitKind, WeightTable
 from dse.passes.analyses.nominal import TRANSFERS, scheduling_steps, token_cycles
@@ -61,15 +64,16 @@ def predict_weights(
     leave_out: Collection[str] = (),
     cpu_clock_mhz: Fraction | None = None,
     shape: LaunchShape | None = None,
+    cost_model: str = DEFAULT_MODEL,
     stage: Callable[[str], None] = lambda _: None,
 ) -> PredictedWeights:
     """Return predicted weights of every instance but those in ``leave_out``, which cannot run on a GPU.
 
     ``cpu_clock_mhz``: also the CPU's side of FIFOs between host and device, in cycles of that clock. ``shape``: the
-    threads that actors are launched with, by default all that the device holds.
+    threads that actors are launched with, by default all that the device holds. ``cost_model``: prices loops.
 
     Raises:
-        ModelNotApplicable: no actor is left. FormatError: the device lacks a constant.
+        ModelNotApplicable: no actor is left. FormatError: the device lacks a constant. OptionError: no such model.
     """
     chosen = [k for k, instance in enumerate(network.instances) if instance.name not in leave_out]
     if not chosen:
@@ -77,7 +81,7 @@ def predict_weights(
             f"no actor of '{network.name}' can run on a GPU: all of them read files, print or display",
             expected="separate what computes from what reads and prints",
         )
-    model = FiringModel(device, shape)
+    model = FiringModel(device, shape, cost_model)
     actions: list[PredictedAction] = []
     for k in chosen:
         stage(f"predicting {network.instances[k].name} on {device.name}")
@@ -85,10 +89,10 @@ def predict_weights(
     table = _table(network, chosen, actions, model, cpu_clock_mhz)
     fired = [a for a in actions if a.firings]
     confidence: Confidence = "low" if any(a.cost.confidence == "low" for a in fired) else "medium"
-    text = _confidence_text(fired, device)
+    text = _confidence_text(fired, model)
     manifest = (
-        ("how", f"predicted, cgpredict on {device.name} from the actors' source and a trace"),
-        ("model", f"cgpredict (dse.gpu), actors launched as {model.shape.text} threads"),
+        ("how", f"predicted, {model.model.name} on {device.name} from the actors' source and a trace"),
+        ("model", f"{model.model.name} (dse.gpu), actors launched as {model.shape.text} threads"),
         ("device", f"{device.name}, {device.clock_mhz:g} MHz, {device.sms} multiprocessors"),
         ("confidence", f"{confidence}: {text}"),
         ("trace", f"{trace.digest[:16]}, {trace.n_firings} firings"),
@@ -101,7 +105,7 @@ def predict_weights(
         actions=tuple(actions),
         device=device,
         shape=model.shape,
-        model="cgpredict",
+        model=model.model.name,
         confidence=confidence,
         confidence_text=text,
     )
@@ -150,14 +154,18 @@ def _actions(network: Network, trace: Trace, k: int, model: FiringModel) -> list
 
 
 def _rounds_text(network: Network, trace: Trace, chosen: list[int]) -> tuple[tuple[str, str], ...]:
-    """Return what the manifest says of loops whose ends depend on data: the mean rounds of each in the run."""
+    """Return what the manifest says of loops and branches that data decide: the mean rounds of each loop in the run."""
     found = [
         f"{network.instances[k].name} line {span.line}: {float(mean):.4g}"
         for k in chosen
         if trace.rounds
-        for (span, _), mean in sorted(trace.rounds[k].items())
+        for (span, name), mean in sorted(trace.rounds[k].items())
+        if name != BRANCH
     ]
-    return (("rounds of loops", f"means of the run: {', '.join(found)}"),) if found else ()
+    branches = sum(name == BRANCH for k in chosen if trace.rounds for _, name in trace.rounds[k])
+    texts = [("rounds of loops", f"means of the run: {', '.join(found)}")] if found else []
+    texts += [("shares of branches", f"of the run, {branches} branches")] if branches else []
+    return tuple(texts)
 
 
 def longest_run(ids: FiringIds, action: int) -> int:
@@ -248,16 +256,23 @@ def _on_host(connection: Connection) -> tuple[Fraction, Fraction]:
     return Fraction(fixed), token_cycles(token, line, bytes_of(connection.type))
 
 
-def _confidence_text(fired: list[PredictedAction], device: Device) -> str:
+def _confidence_text(fired: list[PredictedAction], model: FiringModel) -> str:
     """Return in words how the costs of the actions that fire came about."""
-    made_up = sum(bool(a.cost.made_up) for a in fired)
-    lone = sum(a.cost.confidence == "low" and not a.cost.made_up for a in fired)
-    rest = len(fired) - lone - made_up
-    assumed = len(device.assumed(CONSTANTS))
-    parts = [
-        f"{lone} of {len(fired)} actions that fire are one thread" if lone else "",
-        f"{made_up} depend on made-up data" if made_up else "",
-        f"{rest} are parallel loops" if rest else "",
-        f"{assumed} constants of the device are assumptions" if assumed else "",
-    ]
-    return ", ".join(part for part in parts if part)
+    kinds = Counter(_kind(action.cost) for action in fired)
+    counts = (
+        (kinds["lone"], f"of {len(fired)} actions that fire are one thread"),
+        (kinds["made up"], "depend on made-up data"),
+        (kinds["loops"], "are parallel loops"),
+        (kinds["blocks"], "fire side by side"),
+        (len(model.device.assumed(constants_of(model.model))), "constants of the device are assumptions"),
+    )
+    return ", ".join(f"{count} {what}" for count, what in counts if count)
+
+
+def _kind(cost: FiringCost) -> Literal["lone", "made up", "loops", "blocks"]:
+    """Return how the cost of an action came about."""
+    if cost.made_up:
+        return "made up"
+    if cost.confidence == "low":
+        return "lone"
+    return "loops" if cost.threads > 1 else "blocks"

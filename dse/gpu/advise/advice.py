@@ -11,8 +11,8 @@ from typing import Literal
 
 from dse.base.errors import ModelNotApplicable
 from dse.base.source import NO_SPAN, Span
-from dse.gpu.kernel.tiling import tiled
-from dse.gpu.kernel.transpose import Transposition, transposed, transpositions
+from dse.gpu.kernel.tiling import staged, tiled
+from dse.gpu.kernel.transpose import Transposition, touched_once, transposed, transpositions
 from dse.gpu.models.seam import KernelCostModel
 from dse.model.device import Device
 from dse.model.kernel import Kernel, KernelFeatures, MemoryInstruction
@@ -61,6 +61,9 @@ def _transpositions(subject: Subject, device: Device, model: KernelCostModel, an
         far = _uncoalesced(subject, change)
         if not far:
             continue
+        if touched_once(subject.work, change):
+            yield from _staged(subject, change, far, device, model, analyse)
+            continue
         features = analyse(transposed(subject.work, change), transposed(subject.trace, change), subject.features.block)
         cost = _cost(model, features, device)
         if cost is None:
@@ -75,6 +78,30 @@ def _transpositions(subject: Subject, device: Device, model: KernelCostModel, an
         if both is not None:
             text = f"{copy} {name}, and tile into shared memory: no bank conflicts"
             yield _advice("transpose", text, subject, both, far[0].span)
+
+
+def _staged(
+    subject: Subject,
+    change: Transposition,
+    far: list[MemoryInstruction],
+    device: Device,
+    model: KernelCostModel,
+    analyse: Analyse,
+) -> Iterator[Advice]:
+    """Yield what turning the elements around in shared memory gives, where an array is only passed through once.
+
+    Its layout stays: another one would turn a transpose into a copy.
+    """
+    if subject.features.shared is not None:
+        return
+    edge = 32 if subject.features.block_threads >= 32 * 32 else 16
+    block = (edge, edge, 1)
+    inside = analyse(transposed(subject.work, change), transposed(subject.trace, change), block)
+    cost = _cost(model, staged(inside, far[0].text), device)
+    if cost is not None:
+        where = ", ".join(dict.fromkeys(m.text for m in far))
+        text = f"turn {edge} x {edge} elements around in a shared memory tile: {where} is then coalesced"
+        yield _advice("tile", text, subject, cost, far[0].span, block)
 
 
 def _uncoalesced(subject: Subject, change: Transposition) -> list[MemoryInstruction]:

@@ -2,10 +2,11 @@
 
 Loops are multiplied where nothing in them depends on their variable, and else followed value by value (long ones at
 evenly spaced values). Warps are sampled over the grid; where the lanes of a warp differ, the longest lane counts, as
-in lock step. What depends on data is taken from the trace: the share of warps that took a branch, the mean number of
-iterations of a loop.
+in lock step. What depends on data was counted while threads were executed: the share of warps that took a branch, the
+mean number of iterations of a loop.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -21,6 +22,8 @@ from dse.program.types import IntType
 from dse.program.walk import operands_of
 
 SAMPLED_WARPS = 32
+MOST_LISTED = 1 << 15
+"""Warps of a grid that are looked at one by one to find those that have work."""
 GOLDEN = 0.6180339887498949
 """Its multiples, without their integers, are spread evenly over 0 to 1."""
 FOLLOWED_VALUES = (4096, 64, 8)
@@ -36,40 +39,72 @@ class WorkCounts:
     operations: np.ndarray
     """Of each ``Operations`` node."""
     barriers: np.ndarray
-    from_trace: tuple[str, ...]
-    """What was taken from the trace, in words."""
+    from_data: tuple[str, ...]
+    """What data decide and was counted while threads were executed, in words."""
 
 
 def count_work(
     plan: Plan, block: tuple[int, int, int], control: np.ndarray, *, lanes: int = 32, warps: int = SAMPLED_WARPS
 ) -> WorkCounts:
-    """Count for the sizes of ``plan.kernel``; ``control`` are the branch and loop counts of the trace."""
-    coordinates, active = sampled_lanes(plan.kernel, block, lanes, warps)
-    counter = LaneWalk(plan, control, coordinates, active)
+    """Count for the sizes of ``plan.kernel``; ``control`` are the branch and loop counts of an execution."""
+    sample = sampled_warps(plan.kernel, block, lanes, warps)
+    active = sample.active
+    counter = LaneWalk(plan, control, sample.values, active)
     counter.nodes(plan.nodes, active, np.ones(active.shape[0]), 0)
     n_warps = max(1, int(active.any(axis=1).sum()))
     return WorkCounts(
         accesses=counter.accesses / n_warps,
         operations=counter.operations / n_warps,
         barriers=counter.barriers / n_warps,
-        from_trace=tuple(dict.fromkeys(counter.from_trace)),
+        from_data=tuple(dict.fromkeys(counter.from_data)),
     )
 
 
-def sampled_lanes(
-    kernel: Kernel, block: tuple[int, int, int], lanes: int, warps: int
-) -> tuple[Mapping[str, Vector], Vector]:
-    """Return the values of the parallel variables in evenly spaced warps of the grid, and which lanes have work."""
-    extents = [p.width for p in kernel.parallel]
-    shape = block[: max(1, len(extents))]
-    grid = [-(-e // b) for e, b in zip(extents, shape, strict=False)] or [1]
-    threads = int(np.prod(shape))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledWarps:
+    """Warps of a grid, evenly spaced. ``share``: of all warps, those that have a thread with work."""
+
+    values: Mapping[str, Vector]
+    """Of the parallel variables, shape (warps, lanes)."""
+    active: Vector
+    """Which lanes have work, of the same shape."""
+    share: float
+
+
+def sampled_warps(kernel: Kernel, block: tuple[int, int, int], lanes: int, warps: int) -> SampledWarps:
+    """Return evenly spaced warps of a grid, of those that have work where these can be listed."""
+    shape = block[: max(1, len(kernel.parallel))]
+    grid = [-(-p.width // b) for p, b in zip(kernel.parallel, shape, strict=False)] or [1]
+    total = math.prod(grid) * -(-math.prod(shape) // lanes)
+    working = None
+    if warps < total <= MOST_LISTED and any(
+        p.idle or p.width % b for p, b in zip(kernel.parallel, shape, strict=False)
+    ):
+        _, active = _lanes_of(kernel, shape, grid, lanes, np.arange(total))
+        working = np.flatnonzero(active.any(axis=1))
+    chosen = _both_ends(total if working is None else len(working), warps)
+    values, active = _lanes_of(kernel, shape, grid, lanes, chosen if working is None else working[chosen])
+    share = float(active.any(axis=1).mean()) if working is None else len(working) / total
+    return SampledWarps(values=values, active=active, share=share)
+
+
+def _both_ends(total: int, most: int) -> np.ndarray:
+    """Return evenly spaced numbers below ``total``, all if they are few.
+
+    They come from both ends alike, so that a count that grows along the grid is met without bias.
+    """
+    if total <= most:
+        return np.arange(total)
+    half = spread(most // 2, total, most)
+    return np.unique(np.concatenate([half, total - 1 - half]))
+
+
+def _lanes_of(
+    kernel: Kernel, shape: tuple[int, ...], grid: list[int], lanes: int, chosen: np.ndarray
+) -> tuple[dict[str, Vector], Vector]:
+    """Return the values of the parallel variables in some warps, given by number, and which lanes have work."""
+    threads = math.prod(shape)
     per_block = -(-threads // lanes)
-    total = int(np.prod(np.array(grid, dtype=object))) * per_block
-    chosen = np.arange(min(total, warps))
-    if total > warps:  # from both ends, so that a count that grows along the grid is met without bias
-        half = spread(warps // 2, total, warps)
-        chosen = np.unique(np.concatenate([half, total - 1 - half]))
     in_block = (chosen % per_block)[:, None] * lanes + np.arange(lanes)[None, :]
     number = np.broadcast_to((chosen // per_block)[:, None], in_block.shape)
     active = in_block < threads
@@ -79,7 +114,7 @@ def sampled_lanes(
         in_block, number = in_block // shape[axis], number // grid[axis]
         active = active & (place >= loop.idle) & (place < loop.width)
         values[loop.variable.name] = loop.low + (place - loop.idle) * loop.step
-    if not extents:
+    if not kernel.parallel:
         active = active & (np.arange(lanes)[None, :] == 0)
     return values, active
 
@@ -106,7 +141,7 @@ class LaneWalk:
     accesses: np.ndarray = field(init=False)
     operations: np.ndarray = field(init=False)
     barriers: np.ndarray = field(init=False)
-    from_trace: list[str] = field(default_factory=list)
+    from_data: list[str] = field(default_factory=list)
     depends: dict[int, frozenset[str]] = field(default_factory=dict)
 
     def __init__(self, plan: Plan, control: np.ndarray, coordinates: Mapping[str, Vector], active: Vector) -> None:
@@ -119,7 +154,7 @@ class LaneWalk:
         self.accesses = np.zeros(len(plan.accesses))
         self.operations = np.zeros(plan.n_operations)
         self.barriers = np.zeros(plan.n_barriers)
-        self.from_trace = []
+        self.from_data = []
         self.depends = {}
 
     def nodes(self, nodes: Iterable[Node], mask: Vector, weight: np.ndarray, depth: int) -> None:
@@ -157,6 +192,8 @@ class LaneWalk:
         self.known[store.name] = value if mask.all() or np.array_equal(mask, self.active) else None
 
     def _branch(self, branch: Branch, mask: Vector, weight: np.ndarray, depth: int) -> None:
+        if branch.of_statement:
+            self.tested(branch.condition, mask, weight)
         condition = self.value(branch.condition)
         if condition is None:
             came, yes, no = (float(c) for c in self.control[branch.control])
@@ -181,7 +218,7 @@ class LaneWalk:
             mean = rounds / came if came else 0.0
             self._note(f"the mean number of iterations of the loop in line {loop.span.line} ({mean:.6g})")
             self.known[name] = None
-            self.nodes(loop.body, mask, weight * mean, depth)
+            self.repeated(loop, mask, weight, mean, depth)
             self._forget(loop.body)
             return
         first = np.broadcast_to(np.asarray(low, dtype=np.int64), mask.shape)
@@ -215,12 +252,20 @@ class LaneWalk:
         mean = rounds / came if came else 0.0
         self._note(f"the mean number of iterations of the loop in line {loop.span.line} ({mean:.6g})")
         self._forget((*loop.test, *loop.body))
+        self.tested(loop.condition, mask, weight * (mean + 1))
         self.nodes(loop.test, mask, weight * (mean + 1), depth)
-        self.nodes(loop.body, mask, weight * mean, depth)
+        self.repeated(loop, mask, weight, mean, depth)
         self._forget(loop.body)
 
+    def repeated(self, loop: Loop | WhileLoop, mask: Vector, weight: np.ndarray, rounds: float, depth: int) -> None:
+        """Walk once the body of a loop that data end, with its mean number of rounds as a weight."""
+        self.nodes(loop.body, mask, weight * rounds, depth)
+
+    def tested(self, condition: Expr, mask: Vector, weight: np.ndarray) -> None:
+        """Count the test of a statement's condition, made ``weight`` times by each warp; here it costs nothing."""
+
     def _note(self, text: str) -> None:
-        self.from_trace.append(text)
+        self.from_data.append(text)
 
     def _forget(self, nodes: Iterable[Node]) -> None:
         """Forget the values of scalars that nodes assign: they differ from iteration to iteration."""

@@ -76,13 +76,14 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A condition; ``control`` numbers branches and loops."""
+    """A condition; ``control`` numbers branches and loops. ``of_statement``: of an ``if``, not of an expression."""
 
     control: int
     condition: Expr
     then: tuple["Node", ...]
     otherwise: tuple["Node", ...]
     span: Span
+    of_statement: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +194,8 @@ class _Builder:
                 count = count_expression(statement.condition, self.is_memory) + OperationCount(other=1)
                 yield from self._operations(count, counted)
                 control = self._control()
-                then = self.block(statement.then, counted)
-                yield Branch(
-                    control, statement.condition, then, self.block(statement.otherwise, counted), statement.span
-                )
+                then, otherwise = self.block(statement.then, counted), self.block(statement.otherwise, counted)
+                yield Branch(control, statement.condition, then, otherwise, statement.span, of_statement=True)
             case ForEach() | While():
                 yield from self._loop(statement)
             case CallStmt(routine="barrier"):
@@ -273,7 +272,8 @@ class _Builder:
 
     def _access(self, array: ArrayInfo, indices: tuple[Expr, ...], store: bool, tile: bool, span: Span) -> Access:
         if not self.is_memory(array.name, indices):
-            self.promoted_arrays.add(array.source_name)
+            if not array.private:
+                self.promoted_arrays.add(array.source_name)
             return Access(-1, array, indices, store, False, span)
         tile_load = tile and array.storage == "global" and not store
         access = Access(len(self.accesses), array, indices, store, tile_load, span)
@@ -285,6 +285,8 @@ class _Builder:
         array = self.arrays.get(name)
         if array is None or array.storage == "local" or len(indices) < len(array.dims):
             return False
+        if array.private and len(array.dims) == 1:
+            return False  # a thread has one element of it: a register
         return (name, *map(expression_key, indices)) not in self.promoted
 
     def _operations(self, count: OperationCount, counted: bool) -> Iterator[Node]:

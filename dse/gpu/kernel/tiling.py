@@ -56,6 +56,27 @@ def tiled(kernel: Kernel, features: KernelFeatures) -> KernelFeatures | None:
     )
 
 
+def staged(features: KernelFeatures, text: str) -> KernelFeatures:
+    """Return the features of a kernel that turns a square of an array around in a tile of its block.
+
+    ``features``: those of the kernel whose access is in order; ``text``: the access. Each thread writes an element of
+    the tile and reads another one behind a barrier. The tile has a column to spare, so that no banks conflict.
+    """
+    width, height, _ = features.block
+    work = features.warp_work
+    if work is not None:
+        work = replace(work, shared_cycles=work.shared_cycles + 2, integer=work.integer + 2, waits=work.waits + 1)
+    shared = SharedMemory(
+        tile_arrays=(text,),
+        bytes_per_block=(width + 1) * height * features.element_bytes,
+        tiles=1,
+        loads=0,
+        reads=ByClass(coalesced=2),
+        sync_instructions=1,
+    )
+    return replace(features, shared=shared, warp_work=work)
+
+
 def _tiled_work(work: WarpWork, width: int, shared: SharedMemory) -> WarpWork:
     """Return the work of a warp whose innermost loads come from tiles of ``width`` by ``width``.
 

@@ -66,6 +66,21 @@ def _transposition(array: ArrayInfo, accesses: list[_Access], x: str) -> Transpo
     return Transposition(array=array.name, dimension=dimension, copied=copied)
 
 
+def touched_once(kernel: Kernel, change: Transposition) -> bool:
+    """Return whether each thread of a plane touches one element of the array: no loop of the thread moves it.
+
+    Then a block can turn its own square of the array around in shared memory.
+    """
+    loops = [s for s in sub_statements(kernel.body) if isinstance(s, ForEach | While)]
+    moved = (
+        isinstance(loop, While) or any(mentions(index, loop.variable.name) for index in access.indices)
+        for loop in loops
+        for access in _accesses(kernel.body)
+        if access.array == change.array
+    )
+    return len(kernel.parallel) == 2 and not any(moved)
+
+
 def transposed(kernel: Kernel, change: Transposition) -> Kernel:
     """Return the kernel with the accesses of ``change`` transposed."""
     x = kernel.parallel[0].variable.name

@@ -11,14 +11,14 @@ from a fit to all other families.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dse.base.errors import OptionError
+from dse.gpu.models.hierarchy import RATES as FITTED
 from dse.gpu.models.hierarchy import Demand, P, Rates
 
-FITTED: tuple[str, ...] = tuple(f.name for f in fields(Rates) if f.name != "bytes_per_cycle")
 _DEMANDS = (
     *("load_lines", "load_sectors", "store_lines", "whole_sectors", "partial_sectors", "lone_sectors"),
     *("waits", "dram_bytes", "shared_cycles", "issue_cycles", "drain_cycles"),

@@ -13,6 +13,7 @@ The printed text has misprints; what is done where it cannot be meant:
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from dse.gpu.models.residence import Residence, least_residence, too_large
 from dse.gpu.models.seam import refuse
 from dse.model.device import Device
 from dse.model.kernel import ACCESS_CLASSES, AccessClass, ByClass, KernelFeatures
@@ -22,13 +23,13 @@ _NAME = "cgpredict"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Occupancy:
-    """What one multiprocessor holds: ``blocks`` B and ``warps`` N; ``batch`` of (15), real; what limits B, in words."""
+class Occupancy(Residence):
+    """What one multiprocessor holds: ``blocks`` B and ``warps`` N; ``batch`` of (15), real."""
 
-    blocks: int
     warps: int
     batch: float
-    limit: str
+    full: bool = False
+    """Whether the multiprocessor holds as many warps as it ever can: more parallelism is not to be had."""
 
 
 def class_latency(kind: AccessClass, dram: float, device: Device) -> float:
@@ -67,18 +68,14 @@ def class_costs(per_warp: ByClass, dram: ByClass, device: Device) -> tuple[Class
 def occupancy(features: KernelFeatures, device: Device) -> Occupancy:
     """Return B, N and batch (15). Blocks per multiprocessor: the CUDA occupancy rules without registers."""
     threads = features.block_threads
-    limits = [
-        (int(device.require("blocks_per_sm", _NAME)), "blocks a multiprocessor"),
-        (int(device.require("threads_per_sm", _NAME)) // threads, "threads a multiprocessor"),
-        (features.blocks, "blocks of the kernel"),
-    ]
-    if features.shared is not None and features.shared.bytes_per_block > 0:
-        shared = int(device.require("shared_bytes", _NAME)) // features.shared.bytes_per_block
-        limits.append((shared, "shared memory"))
-    blocks, limit = min(limits)
-    warps = blocks * -(-threads // device.warp)
-    batch = features.blocks / (blocks * device.sms) if blocks else 0.0
-    return Occupancy(blocks=blocks, warps=warps, batch=batch if device.sms == 1 else max(1.0, batch), limit=limit)
+    held = int(device.require("threads_per_sm", _NAME)) // threads
+    own = ((held, "threads a multiprocessor"), (features.blocks, "blocks of the kernel"))
+    room = least_residence(features, device, _NAME, own)
+    warps = room.blocks * -(-threads // device.warp)
+    batch = features.blocks / (room.blocks * device.sms) if room.blocks else 0.0
+    batch = batch if device.sms == 1 else max(1.0, batch)
+    full = warps >= int(device.require("threads_per_sm", _NAME)) // device.warp
+    return Occupancy(blocks=room.blocks, limit=room.limit, warps=warps, batch=batch, full=full)
 
 
 def parallelism(
@@ -131,6 +128,8 @@ def bottleneck_of(cost: ParallelismCost, room: Occupancy) -> tuple[Bottleneck, s
     if cost.equation == "no memory instructions":
         return "compute", "no memory instructions"
     if cost.mwp >= room.warps and cost.cwp >= room.warps:
+        if room.full:
+            return "memory", f"{figures}: all that a multiprocessor holds, and each of them waits for memory"
         return "parallelism", f"{figures}: too few warps to hide the latency (limited by {room.limit})"
     if cost.cwp >= cost.mwp:
         return "memory", f"{figures}: the memory serves fewer warps at once than could compute meanwhile"
@@ -149,13 +148,11 @@ class CgPredict:
 
     def applies(self, features: KernelFeatures, device: Device) -> Applicability:
         """Return whether one block fits on a multiprocessor; everything else is covered."""
-        if device.threads_per_block is not None and features.block_threads > device.threads_per_block:
-            return _no(f"a block of {features.block_threads} threads; the device takes {device.threads_per_block}")
-        room = occupancy(features, device)
-        if room.blocks == 0:
-            return _no(f"no block fits on a multiprocessor (limited by {room.limit})")
+        crowded = too_large(features, device, occupancy(features, device))
+        if crowded:
+            return Applicability(applies=False, reason=crowded)
         if features.mix.total <= 0:
-            return _no("it executes no instruction")
+            return Applicability(applies=False, reason="it executes no instruction")
         return Applicability(applies=True)
 
     def predict(self, features: KernelFeatures, device: Device) -> KernelCost:
@@ -195,6 +192,7 @@ class CgPredict:
             l2_miss_rate=features.miss_rate,
             baseline=_baseline(features, device, room, comp_cycles) if instructions else None,
             notes=_notes(features, device, room),
+            warp_wait_cycles=cost.mem_cycles,
         )
 
 
@@ -280,7 +278,3 @@ def _notes(features: KernelFeatures, device: Device, room: Occupancy) -> tuple[s
             f"batch = max(1, {features.blocks} blocks / ({room.blocks} * {device.sms}))"
         )
     return tuple(notes)
-
-
-def _no(reason: str) -> Applicability:
-    return Applicability(applies=False, reason=reason)

@@ -22,14 +22,18 @@ counted from the source, without a compiler or a simulator.
 """
 
 import math
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 
+from dse.gpu.models.residence import Residence, least_residence, too_large
 from dse.gpu.models.seam import refuse
 from dse.model.device import Device
 from dse.model.kernel import LINE_BYTES, SECTOR_BYTES, KernelFeatures, Stride, WarpAccess, WarpWork
 from dse.model.kernel_cost import Applicability, Bottleneck, KernelCost, PartCost
 
 _NAME = "hierarchy"
+LANES = 32
 BURST_BYTES = 64
 """What DRAM moves for a single sector: a burst of GDDR5X and GDDR6. An assumption for other memories."""
 REGISTERS = 32
@@ -42,6 +46,8 @@ DRAIN_CYCLES = 200.0
 """Of replacing a block while the others of its multiprocessor run, divided by their number squared. Fitted, our own."""
 KEPT = 0.7
 """The share of L2 that keeps what is used again. An assumption."""
+_EVENED_OUT = 4
+"""Blocks of the busiest multiprocessor, in those that it holds at once, above which its share is the mean of all."""
 STEEPNESS = 4.0
 """How sharply a cache that is too small starts to miss."""
 
@@ -90,8 +96,16 @@ class Rates:
     @classmethod
     def of(cls, device: Device) -> "Rates":
         """Return those of a device. Raises ``FormatError`` for one that lacks a constant."""
-        own = {f.name: device.require(f.name, _NAME) for f in fields(cls) if f.name != "bytes_per_cycle"}
+        own = {name: device.require(name, _NAME) for name in RATES}
         return cls(**own, bytes_per_cycle=device.require("dram_bandwidth_gb_s", _NAME) * 1e9 / device.clock_hz)
+
+    def in_device(self, device: Device) -> Device:
+        """Return a device with these rates, its bandwidth apart."""
+        return replace(device, **{name: getattr(self, name) for name in RATES})
+
+
+RATES: tuple[str, ...] = tuple(f.name for f in fields(Rates) if f.name != "bytes_per_cycle")
+"""The rates that are fields of ``Device``, by their names there."""
 
 
 def part_cycles(demand: Demand, rates: Rates) -> tuple[float, float, float, float, float]:
@@ -116,76 +130,69 @@ def total_cycles(demand: Demand, rates: Rates) -> float:
     return float(together) + demand.drain_cycles
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Residence:
-    """Blocks on one multiprocessor: as many as fit, and what limits them."""
-
-    blocks: int
-    limit: str
-
-
 def residence(features: KernelFeatures, device: Device) -> Residence:
     """Return how many blocks fit: the occupancy rules of the CUDA C Programming Guide, with registers."""
-    warps = -(-features.block_threads // device.warp)
+    warps = _warps_of_a_block(features, device)
     threads = int(device.require("threads_per_sm", _NAME))
-    limits = [
-        (int(device.require("blocks_per_sm", _NAME)), "blocks a multiprocessor"),
+    registers = int(device.require("registers_per_sm", _NAME))
+    own = (
         (threads // device.warp // warps, "threads a multiprocessor"),
-        (int(device.require("registers_per_sm", _NAME)) // (REGISTERS * device.warp * warps), "registers"),
-    ]
-    if features.shared is not None and features.shared.bytes_per_block > 0:
-        held = int(device.require("shared_bytes", _NAME))
-        limits.append((held // features.shared.bytes_per_block, "shared memory"))
-    blocks, limit = min(limits)
-    return Residence(blocks=blocks, limit=limit)
+        (registers // (REGISTERS * device.warp * warps), "registers"),
+    )
+    return least_residence(features, device, _NAME, own)
+
+
+def _warps_of_a_block(features: KernelFeatures, device: Device) -> int:
+    return -(-features.block_threads // device.warp)
 
 
 def demand_of(features: KernelFeatures, device: Device, launches: int = 1) -> Demand:
     """Return what one of ``launches`` launches asks of the parts of a device."""
     work = features.warp_work
     assert work is not None, "the caller asks for the work of a warp"
-    room, sms = residence(features, device), device.sms
-    blocks = features.blocks
+    room, sms, blocks = residence(features, device), device.sms, features.blocks
     most = -(-blocks // sms)  # of the busiest multiprocessor
-    uneven = most * sms / blocks if most <= 4 * room.blocks else 1.0
-    warps = blocks * -(-features.block_threads // device.warp) * work.active
-    mine = uneven * warps / sms
-    asked = _of_a_warp(work)
+    uneven = most * sms / blocks if most <= _EVENED_OUT * room.blocks else 1.0
+    warps = uneven * blocks * _warps_of_a_block(features, device) * work.active
+    mine = warps / sms
+    loads = [a for a in work.accesses if not a.is_store]
+    stores = [a for a in work.accesses if a.is_store]
     waves = math.ceil(blocks / (room.blocks * sms))
     cycles, unit = _busiest_unit(work, device)
     return Demand(
-        load_lines=mine * asked[0],
-        load_sectors=mine * asked[1],
-        store_lines=mine * asked[2],
+        load_lines=mine * _sum(loads, attrgetter("lines")),
+        load_sectors=mine * _sum(loads, attrgetter("sectors")),
+        store_lines=mine * _sum(stores, attrgetter("lines")),
         shared_cycles=mine * work.shared_cycles,
-        whole_sectors=uneven * warps * asked[3],
-        partial_sectors=uneven * warps * asked[4],
-        lone_sectors=uneven * warps * asked[5],
-        waits=waves * (work.waits + work.streams / OVERLAP),
-        dram_bytes=_dram_bytes(features, device, min(blocks, room.blocks * sms), launches),
+        whole_sectors=warps * _sum(stores, attrgetter("whole")),
+        partial_sectors=warps * _sum(stores, attrgetter("partial")),
+        lone_sectors=warps * _sum(stores, attrgetter("lone")),
+        waits=waves * _waits_of_a_warp(work, device),
+        dram_bytes=_dram_bytes(features, work, device, min(blocks, room.blocks * sms), launches),
         issue_cycles=mine * cycles,
+        # a cycle to start each block, and the gaps where one takes the place of another
         drain_cycles=most + (DRAIN_CYCLES * most / room.blocks**2 if blocks > room.blocks * sms else 0.0),
         blocks=blocks,
         resident_blocks=min(room.blocks, most),
-        resident_warps=min(room.blocks, most) * -(-features.block_threads // device.warp),
+        resident_warps=min(room.blocks, most) * _warps_of_a_block(features, device),
         waves=waves,
         limit=room.limit if most > room.blocks else "blocks of the kernel",
         unit=unit,
     )
 
 
-def _of_a_warp(work: WarpWork) -> tuple[float, ...]:
-    """Return the lines and sectors that a warp loads, the lines that it stores, its whole, partial and lone sectors."""
-    totals = [0.0] * 6
-    for access in work.accesses:
-        times = access.executions
-        if not access.is_store:
-            totals[0] += times * access.lines
-            totals[1] += times * access.sectors
-            continue
-        for at, count in enumerate((access.lines, access.whole, access.partial, access.lone), 2):
-            totals[at] += times * count
-    return tuple(totals)
+def _sum(accesses: list[WarpAccess], count: Callable[[WarpAccess], float]) -> float:
+    """Return what all executions of accesses by one warp touch together."""
+    return sum(a.executions * count(a) for a in accesses)
+
+
+def _waits_of_a_warp(work: WarpWork, device: Device) -> float:
+    """Return the latencies of memory that one warp waits for, one after the other; local memory answers from L2."""
+    found = work.waits + work.streams / OVERLAP
+    if work.local_waits:
+        latency = device.require("latency_l2_cycles", _NAME) / device.require("latency_memory_cycles", _NAME)
+        found += work.local_waits * latency
+    return found
 
 
 def _busiest_unit(work: WarpWork, device: Device) -> tuple[float, str]:
@@ -203,23 +210,34 @@ def _busiest_unit(work: WarpWork, device: Device) -> tuple[float, str]:
 # DRAM -----------------------------------------------------------------------------------------------------------------
 
 
-def _dram_bytes(features: KernelFeatures, device: Device, resident: int, launches: int) -> float:
+def _dram_bytes(features: KernelFeatures, work: WarpWork, device: Device, resident: int, launches: int) -> float:
     """Return the bytes that one launch moves between DRAM and L2. ``resident``: blocks of a wave on the device.
 
     Blocks that follow each other in x start together and share what they read. Those of other rows of the grid started
-    at other times and are at other rounds of their loops, so that they share only what L2 keeps.
+    at other times and are at other rounds of their loops, so that they share only what L2 keeps. Copies of the grid
+    share nothing, and L2 is divided among them.
     """
-    work = features.warp_work
-    assert work is not None, "the caller asks for the work of a warp"
-    l2, blocks = device.require("l2_bytes", _NAME), features.blocks
-    marching = tuple(a for a in work.accesses if any(s.axis == "loop" for s in a.strides or ()))
-    standing = tuple(a for a in work.accesses if a not in marching)
-    cold = _touched(work.accesses, _Box.of_grid(features))
+    copies = features.copies
+    l2, blocks, resident = device.require("l2_bytes", _NAME) / copies, features.blocks // copies, -(-resident // copies)
+    shared = tuple(a for a in work.accesses if not a.private)
+    marching = tuple(a for a in shared if any(s.axis == "loop" for s in a.strides or ()))
+    standing = tuple(a for a in shared if a not in marching)
+    cold = _touched(shared, _Box.of_grid(features))
     by_waves = blocks / resident * _touched(standing, _Box.of_wave(features, resident))
     in_row = _blocks_in_row(features, resident)
     by_rows = blocks / in_row * _touched(marching, _Box.of_wave(features, in_row))
-    moved = cold + _missing(cold, l2) * max(0.0, by_waves + by_rows - cold) + _thrashed(features, resident, l2)
-    return moved * _missing(cold, KEPT * l2) if launches > 1 else moved
+    moved = cold + _missing(cold, l2) * max(0.0, by_waves + by_rows - cold) + _thrashed(features, work, resident, l2)
+    moved *= _missing(cold, KEPT * l2) if launches > 1 else 1.0
+    return copies * (moved + _of_local_memory(features, work, resident, l2))
+
+
+def _of_local_memory(features: KernelFeatures, work: WarpWork, resident: int, l2: float) -> float:
+    """Return the bytes of the threads' own arrays that L2 does not hold. ``resident``: blocks, which reuse the same."""
+    own = [a for a in work.accesses if a.private]
+    size = features.block_threads * sum({a.array: a.array_bytes for a in own}.values())
+    warps = features.threads / LANES
+    sectors = sum(a.executions * a.sectors for a in own)
+    return _missing(float(size * resident), l2) * warps * sectors * SECTOR_BYTES
 
 
 def _blocks_in_row(features: KernelFeatures, resident: int) -> int:
@@ -302,24 +320,26 @@ def _bytes_of(access: WarpAccess, box: _Box, *, at_once: bool) -> float:
     return min(float(access.array_bytes), pieces * math.ceil(run / unit) * unit)
 
 
-def _thrashed(features: KernelFeatures, resident: int, l2: float) -> float:
+def _thrashed(features: KernelFeatures, work: WarpWork, resident: int, l2: float) -> float:
     """Return the bytes that come again because lines do not live in L2 until the next round of a loop uses them.
 
     ``resident``: blocks on the device. Each row of them has lines of its own alive.
     """
-    work = features.warp_work
-    assert work is not None, "the caller asks for the work of a warp"
     in_row = _blocks_in_row(features, resident)
     row = _Box.of_wave(features, in_row)
-    missing, extra = _missing(resident / in_row * _touched(work.accesses, row, at_once=True), l2), 0.0
-    for access in work.accesses:
-        inner = access.strides[0] if access.strides else None
-        if inner is None or inner.axis != "loop" or not 0 < abs(inner.bytes) < SECTOR_BYTES:
-            continue
-        lines = _bytes_of(access, row, at_once=True) / LINE_BYTES
-        rounds = math.prod(s.count for s in access.strides or () if s.axis == "loop")
-        extra += max(0.0, lines * rounds * BURST_BYTES - _bytes_of(access, row, at_once=False))
-    return missing * features.blocks / in_row * extra
+    missing = _missing(resident / in_row * _touched(work.accesses, row, at_once=True), l2)
+    extra = sum(_fetched_again(access, row) for access in work.accesses if not access.private)
+    return missing * features.blocks / features.copies / in_row * extra
+
+
+def _fetched_again(access: WarpAccess, row: _Box) -> float:
+    """Return the bytes that a row of blocks fetches again where each round of a loop finds its line gone."""
+    inner = access.strides[0] if access.strides else None
+    if inner is None or inner.axis != "loop" or not 0 < abs(inner.bytes) < SECTOR_BYTES:
+        return 0.0
+    lines = _bytes_of(access, row, at_once=True) / LINE_BYTES
+    rounds = math.prod(s.count for s in access.strides or () if s.axis == "loop")
+    return max(0.0, lines * rounds * BURST_BYTES - _bytes_of(access, row, at_once=False))
 
 
 # The seam -------------------------------------------------------------------------------------------------------------
@@ -331,20 +351,16 @@ class Hierarchy:
     name = _NAME
     paper = "own, from GCoM (2022), MDM (2020), PPT-GPU (2021), the occupancy roofline (2016)"
     constants: tuple[str, ...] = (
-        *(f.name for f in fields(Rates) if f.name != "bytes_per_cycle"),
+        *RATES,
         *("dram_bandwidth_gb_s", "l2_bytes", "threads_per_sm", "blocks_per_sm", "registers_per_sm"),
         *("issue_per_cycle", "fp32_lanes", "fp64_lanes", "special_lanes", "kernel_start_us"),
     )
 
     def applies(self, features: KernelFeatures, device: Device) -> Applicability:
         """Return whether one block fits on a multiprocessor and the kernel has work for a warp."""
-        if device.threads_per_block is not None and features.block_threads > device.threads_per_block:
-            why = f"a block of {features.block_threads} threads; the device takes {device.threads_per_block}"
-            return Applicability(applies=False, reason=why)
-        room = residence(features, device)
-        if room.blocks == 0:
-            why = f"no block fits on a multiprocessor (limited by {room.limit})"
-            return Applicability(applies=False, reason=why)
+        crowded = too_large(features, device, residence(features, device))
+        if crowded:
+            return Applicability(applies=False, reason=crowded)
         if features.warp_work is None or features.warp_work.instructions <= 0:
             return Applicability(applies=False, reason="it executes no instruction")
         return Applicability(applies=True)
@@ -352,10 +368,11 @@ class Hierarchy:
     def predict(self, features: KernelFeatures, device: Device) -> KernelCost:
         """Return the predicted cost of one launch of a kernel."""
         refuse(self, features, device)
-        rates, demand = Rates.of(device), demand_of(features, device)
+        rates, demand = Rates.of(device), demand_of(features, device, features.launches)
         parts = part_cycles(demand, rates)
-        time_s = total_cycles(demand, rates) / device.clock_hz + device.require("kernel_start_us", _NAME) * 1e-6
-        bottleneck, reason = _why(demand, parts)
+        start_s = device.require("kernel_start_us", _NAME) * 1e-6
+        time_s = total_cycles(demand, rates) / device.clock_hz + start_s
+        bottleneck, reason = _why(demand, parts, int(device.require("threads_per_sm", _NAME)) // device.warp)
         return KernelCost(
             model=self.name,
             kernel=features.kernel,
@@ -373,6 +390,8 @@ class Hierarchy:
                 PartCost(part=part, time_s=cycles / device.clock_hz) for part, cycles in zip(_PARTS, parts, strict=True)
             ),
             notes=(*features.notes, f"{REGISTERS} registers a thread are assumed"),
+            start_cycles=start_s * device.clock_hz,
+            warp_wait_cycles=demand.waits / demand.waves * rates.latency_memory_cycles,
         )
 
 
@@ -381,8 +400,11 @@ _PARTS = ("load-store units", "stores in L2", "DRAM bandwidth", "latency", "arit
 _KINDS: tuple[Bottleneck, ...] = ("memory", "memory", "memory", "parallelism", "compute")
 
 
-def _why(demand: Demand, parts: tuple[float, ...]) -> tuple[Bottleneck, str]:
-    """Return the part that takes longest, and what the others take of its time, in words."""
+def _why(demand: Demand, parts: tuple[float, ...], most_warps: int) -> tuple[Bottleneck, str]:
+    """Return the part that takes longest, and what the others take of its time, in words.
+
+    Latency is a lack of parallelism only where a multiprocessor could hold more warps, ``most_warps`` at most.
+    """
     first = max(range(len(parts)), key=lambda k: parts[k])
     words = (
         "lines and sectors of its accesses",
@@ -398,4 +420,6 @@ def _why(demand: Demand, parts: tuple[float, ...]) -> tuple[Bottleneck, str]:
     )
     held = f"{demand.resident_warps} resident warps (limited by {demand.limit})"
     beside = f"; in proportion to it {others}" if others else ""
-    return _KINDS[first], f"the most time goes to {_PARTS[first]}: {words[first]}; {held}{beside}"
+    full = demand.resident_warps >= most_warps
+    kind = "memory" if full and _KINDS[first] == "parallelism" else _KINDS[first]
+    return kind, f"the most time goes to {_PARTS[first]}: {words[first]}; {held}{beside}"

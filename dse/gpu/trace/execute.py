@@ -10,7 +10,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numba import njit
@@ -23,6 +23,8 @@ from dse.gpu.trace.thread_code import MAX_UNIFORM, ThreadCode, thread_code
 from dse.model.kernel import ArrayInfo, Kernel, TraceMachine
 from dse.program.types import FloatType, IntType
 
+Slots: TypeAlias = tuple[np.ndarray, np.ndarray]
+"""Values of the parallel variables, shape (axes, slots), int64, and which slots have a thread, shape (slots,)."""
 ALIGNMENT_BYTES = 64
 """Arrays start at multiples of this, whatever the line."""
 MAX_STEPS = 4_000_000
@@ -74,8 +76,9 @@ def execute(
     batches: int = 2,
     max_steps: int = MAX_STEPS,
     compiled: bool = True,
+    slots: Slots | None = None,
 ) -> TraceResult:
-    """Execute the first batches of a kernel's threads from an empty cache.
+    """Execute the first batches of a kernel's threads from an empty cache, or the one batch of ``slots``.
 
     Compiling takes seconds, many for a long kernel; ``compiled`` False executes the same code as Python, the quicker
     way for some hundred threads. The result is the same.
@@ -102,13 +105,8 @@ def execute(
     max_steps = _most_steps(plan, machine, max_steps)
     trace = _empty_trace(plan, layout, machine, max_steps)
     data = [_contents(a) for a in code.valued]
-    done = 0
-    for batch in range(batches):
-        slots = batch_slots(kernel, block, machine, batch)
-        if slots is None:
-            break
-        done += 1
-        coordinates, active = slots
+    followed = _batches(kernel, block, machine, batches) if slots is None else [slots]
+    for batch, (coordinates, active) in enumerate(followed):
         trace.machine[2] = batch * machine.batch_threads
         try:
             _run_batch(thread, code, kernel, coordinates, active, trace, data)
@@ -127,7 +125,7 @@ def execute(
         races=trace.races,
         control=trace.control,
         steps=int(trace.stop[2]),
-        batches=done,
+        batches=len(followed),
     )
 
 
@@ -154,7 +152,9 @@ def execute_quickly(
     return execute(plan, block, machine, batches=batches, max_steps=max_steps)
 
 
-def execute_briefly(plan: Plan, block: tuple[int, int, int], machine: TraceMachine, *, batches: int = 2) -> TraceResult:
+def execute_briefly(
+    plan: Plan, block: tuple[int, int, int], machine: TraceMachine, *, batches: int = 2, slots: Slots | None = None
+) -> TraceResult:
     """Execute as ``execute`` does, in some seconds at most: as Python, and compiled where that takes too long.
 
     Raises ModelNotApplicable, as ``execute`` does, also for a kernel that is too long for that.
@@ -163,11 +163,11 @@ def execute_briefly(plan: Plan, block: tuple[int, int, int], machine: TraceMachi
     steps = max(LEAST_STEPS, _interpreted_steps(plan, machine, BRIEF_STATEMENTS))
     compilable = by_thread and steps < BRIEF_STEPS and source.count("\n") <= MOST_COMPILED_LINES
     try:
-        return execute(plan, block, machine, batches=batches, max_steps=steps, compiled=False)
+        return execute(plan, block, machine, batches=batches, max_steps=steps, compiled=False, slots=slots)
     except ModelNotApplicable as error:
         if not (compilable and "does not end" in error.diagnostics[0].message):
             raise
-    return execute(plan, block, machine, batches=batches, max_steps=BRIEF_STEPS)
+    return execute(plan, block, machine, batches=batches, max_steps=BRIEF_STEPS, slots=slots)
 
 
 def _statements_by_thread(source: str) -> int:
@@ -218,9 +218,13 @@ def memory_layout(kernel: Kernel) -> np.ndarray:
     return rows
 
 
-def batch_slots(
-    kernel: Kernel, block: tuple[int, int, int], machine: TraceMachine, batch: int
-) -> tuple[np.ndarray, np.ndarray] | None:
+def _batches(kernel: Kernel, block: tuple[int, int, int], machine: TraceMachine, most: int) -> list[Slots]:
+    """Return the slots of the first batches of a grid, ``most`` at most."""
+    found = (batch_slots(kernel, block, machine, batch) for batch in range(most))
+    return [slots for slots in found if slots is not None]
+
+
+def batch_slots(kernel: Kernel, block: tuple[int, int, int], machine: TraceMachine, batch: int) -> Slots | None:
     """Return the coordinates (axes, slots) and activity (slots,) of a batch's thread slots; None past the grid.
 
     Blocks are padded to whole warps. Coordinates are values of the parallel loops' variables.

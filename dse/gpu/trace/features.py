@@ -5,8 +5,8 @@ The trace size gives ``d_M``, hits, misses and classes of access; the work size 
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import partial
 
 import numpy as np
@@ -14,8 +14,10 @@ import numpy as np
 from dse.base.errors import ModelNotApplicable, OptionError
 from dse.gpu.kernel.counting import WorkCounts, count_work
 from dse.gpu.kernel.instructions import OperationCount, expression_key
+from dse.gpu.kernel.local_memory import spilled_arrays, with_local_memory
 from dse.gpu.kernel.plan import Access, Operations, Plan, plan_of, sub_nodes
 from dse.gpu.kernel.steering import needed_names
+from dse.gpu.trace.control import control_counts
 from dse.gpu.trace.execute import MAX_STEPS, TraceResult, execute, execute_briefly, execute_quickly
 from dse.gpu.trace.warp_work import warp_work
 from dse.model.kernel import (
@@ -30,7 +32,6 @@ from dse.model.kernel import (
     MemoryInstruction,
     SharedMemory,
     TraceMachine,
-    WarpWork,
 )
 from dse.program.ir import Binary, Cast, Const, Declare, ForEach, Index, Load, Unary
 from dse.program.walk import sub_statements
@@ -67,28 +68,25 @@ def kernel_features(
     Raises ModelNotApplicable where the trace cannot be executed or the two sizes do not belong together.
     """
     shape = _checked_block(work, block)
+    spilled = spilled_arrays(work)
+    work, trace = with_local_memory(work, spilled), with_local_memory(trace, spilled)
     plan, small = _plans(work, trace, promote_accumulators)
     if briefly:
         result = execute_briefly(small, shape, machine, batches=batches)
     else:
         how = execute_quickly if compiled is None else partial(execute, compiled=compiled)
         result = how(small, shape, machine, batches=batches, max_steps=max_steps)
-    counts = count_work(plan, shape, result.control, lanes=machine.warp_lanes)
+    control = result.control
+    counts = count_work(plan, shape, control, lanes=machine.warp_lanes)
+    if counts.from_data:
+        control = control_counts(plan, small, shape, machine, control)
+        counts = count_work(plan, shape, control, lanes=machine.warp_lanes)
     charged = _Charged.of(plan, result, counts)
-    return KernelFeatures(
-        kernel=work.name,
-        function=work.function,
-        path=work.path,
-        span=work.span,
-        how_parallel=work.how_parallel,
-        block=shape,
-        extents=tuple(p.extent for p in work.parallel),
+    return replace(
+        _of_source(work, shape),
         trace_extents=tuple(p.extent for p in trace.parallel),
-        sizes=work.sizes,
         trace_sizes=trace.sizes,
-        blocks=_blocks(work, shape),
         trace_batches=result.batches,
-        element_bytes=next((a.element_bytes for a in work.arrays if a.storage == "global"), DEFAULT_ELEMENT_BYTES),
         dram=charged.dram,
         per_warp=charged.per_warp,
         mix=_mix(plan, counts),
@@ -97,10 +95,49 @@ def kernel_features(
         cache_accesses=charged.cache_accesses,
         cache_misses=charged.cache_misses,
         shared=_shared(plan, result, counts, shape),
-        dependences=(*work.dependences, *_races(small, result)),
+        dependences=(*work.dependences, *races(small, result)),
         notes=tuple(_notes(plan, counts)),
         machine=machine,
-        warp_work=_warp_work(plan, shape, result, machine) if with_warp_work else None,
+        warp_work=warp_work(plan, shape, control, lanes=machine.warp_lanes) if with_warp_work else None,
+    )
+
+
+def light_features(work: Kernel, block: tuple[int, int, int]) -> KernelFeatures:
+    """Return what the model ``hierarchy`` needs of a kernel at its work size, without a trace: in milliseconds.
+
+    Classes of access, misses and instructions are empty; loops whose ends depend on data have no rounds.
+    """
+    work = with_local_memory(work, spilled_arrays(work))
+    shape, plan = _checked_block(work, block), plan_of(work)
+    found = _of_source(work, shape)
+    return replace(found, warp_work=warp_work(plan, shape, np.zeros((max(1, plan.n_controls), 3))))
+
+
+def _of_source(work: Kernel, block: tuple[int, int, int]) -> KernelFeatures:
+    """Return what the source and the sizes say of a kernel in such blocks; what is counted is empty."""
+    extents = tuple(p.extent for p in work.parallel)
+    return KernelFeatures(
+        kernel=work.name,
+        function=work.function,
+        path=work.path,
+        span=work.span,
+        how_parallel=work.how_parallel,
+        launches=work.launches,
+        block=block,
+        extents=extents,
+        trace_extents=extents,
+        sizes=work.sizes,
+        trace_sizes=work.sizes,
+        blocks=_blocks(work, block),
+        trace_batches=0,
+        element_bytes=next((a.element_bytes for a in work.arrays if a.storage == "global"), DEFAULT_ELEMENT_BYTES),
+        dram=ByClass(),
+        per_warp=ByClass(),
+        mix=InstructionMix(),
+        instructions=(),
+        transactions=1.0,
+        cache_accesses=0,
+        cache_misses=0,
     )
 
 
@@ -112,42 +149,6 @@ def _plans(work: Kernel, trace: Kernel, promote: bool) -> tuple[Plan, Plan]:
             f"{work.name} is another program at the trace size", span=work.span, expected="give a larger --trace-size"
         )
     return plan, small
-
-
-def _warp_work(plan: Plan, shape: tuple[int, int, int], result: TraceResult, machine: TraceMachine) -> WarpWork:
-    return warp_work(plan, shape, result.control, lanes=machine.warp_lanes)
-
-
-def light_features(work: Kernel, block: tuple[int, int, int]) -> KernelFeatures:
-    """Return what the model ``hierarchy`` needs of a kernel at its work size, without a trace: in milliseconds.
-
-    Classes of access, misses and instructions are empty; loops whose ends depend on data have no rounds.
-    """
-    shape, plan = _checked_block(work, block), plan_of(work)
-    extents = tuple(p.extent for p in work.parallel)
-    return KernelFeatures(
-        kernel=work.name,
-        function=work.function,
-        path=work.path,
-        span=work.span,
-        how_parallel=work.how_parallel,
-        block=shape,
-        extents=extents,
-        trace_extents=extents,
-        sizes=work.sizes,
-        trace_sizes=work.sizes,
-        blocks=_blocks(work, shape),
-        trace_batches=0,
-        element_bytes=DEFAULT_ELEMENT_BYTES,
-        dram=ByClass(),
-        per_warp=ByClass(),
-        mix=InstructionMix(),
-        instructions=(),
-        transactions=1.0,
-        cache_accesses=0,
-        cache_misses=0,
-        warp_work=warp_work(plan, shape, np.zeros((max(1, plan.n_controls), 3))),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -349,10 +350,12 @@ def _pieces(reads: list[Access], filled: set[str]) -> tuple[Access, ...]:
     return tuple(found.values())
 
 
-def _races(plan: Plan, result: TraceResult) -> list[Dependence]:
-    """Return the dependences between threads that the trace met."""
+def races(plan: Plan, result: TraceResult) -> list[Dependence]:
+    """Return the dependences between threads that the trace met, but for those that atomic operations settle."""
     found: list[Dependence] = []
     for array, (both, mixed, site) in zip(plan.kernel.arrays, result.races.tolist(), strict=False):
+        if array.name in plan.kernel.atomic:
+            continue
         span = plan.accesses[site].span if 0 <= site < len(plan.accesses) else plan.kernel.span
         if both:
             text = f"several threads write the same elements of {array.source_name} ({both} times in the trace)"
@@ -364,20 +367,37 @@ def _races(plan: Plan, result: TraceResult) -> list[Dependence]:
 
 
 def _notes(plan: Plan, counts: WorkCounts) -> list[str]:
-    notes = [f"taken from the trace: {text}" for text in counts.from_trace]
+    notes = [f"taken from warps all over the grid: {text}" for text in counts.from_data]
     made_up = _made_up(plan.kernel, needed_names(plan))
     if made_up:
         notes.append(
             f"made up, as the source has no data: values of {', '.join(dict.fromkeys(made_up))}; they decide which "
             "branches are taken, how long loops run or which elements are touched"
         )
+    notes += _notes_of_arrays(plan.kernel)
     if plan.promoted:
         notes.append(f"kept in registers in the innermost loop: elements of {', '.join(plan.promoted)}")
     return notes
 
 
+def _notes_of_arrays(kernel: Kernel) -> Iterator[str]:
+    """Yield what is to be known of arrays that threads sum into, and of those that are a thread's own."""
+    summed = ", ".join(a.source_name for a in kernel.arrays if a.name in kernel.atomic)
+    if summed:
+        yield f"summed by atomic operations: {summed}; each is priced as a load and a store"
+    local = [a for a in kernel.arrays if a.private]
+    if local:
+        size = sum(a.elements // a.dims[-1] * a.element_bytes for a in local)
+        names = ", ".join(a.source_name for a in local)
+        yield f"in local memory, {size} bytes a thread: {names} (too large for registers, or subscripts unknown)"
+
+
 def _made_up(kernel: Kernel, needed: frozenset[str]) -> list[str]:
     """Return the arrays and scalars that decide something and whose values are made up."""
-    arrays = [a for a in kernel.arrays if a.name in needed and a.contents is None and a.storage == "global"]
-    scalars = [s.variable for s in kernel.scalars if s.variable.name in needed and s.assumed]
-    return [a.source_name for a in arrays] + [s.source_name for s in scalars]
+    arrays = {a.name: a.source_name for a in kernel.arrays if _has_made_up_contents(a)}
+    scalars = {s.variable.name: s.variable.source_name for s in kernel.scalars if s.assumed}
+    return [source for name, source in (*arrays.items(), *scalars.items()) if name in needed]
+
+
+def _has_made_up_contents(array: ArrayInfo) -> bool:
+    return array.storage == "global" and not array.private and array.contents is None

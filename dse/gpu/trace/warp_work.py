@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dse.gpu.kernel.counting import LaneWalk, sampled_lanes, spread
+from dse.gpu.kernel.counting import LaneWalk, sampled_warps, spread
 from dse.gpu.kernel.lanes import Vector
 from dse.gpu.kernel.plan import Access, Barrier, Branch, Loop, Node, Plan, Store, WhileLoop, sub_nodes
+from dse.gpu.kernel.steering import names_in
 from dse.gpu.trace.execute import memory_layout
 from dse.gpu.trace.thread_expressions import offset_of
 from dse.model.kernel import LINE_BYTES, SECTOR_BYTES, Axis, Stride, WarpAccess, WarpWork
@@ -32,6 +33,8 @@ _AXES: tuple[Axis, ...] = ("x", "y", "z")
 _QUOTIENT = ("/", "mod")
 _LOOP_INSTRUCTIONS = 2.0
 """An addition and a branch, for each round of a loop."""
+_BRANCH = np.array([0.0, 0.0, 0.0, 1.0])
+"""The instruction of a condition besides its comparison, by unit as in ``_units``."""
 _DIVISION = 8.0
 """Instructions of a division or square root besides the one of the special unit: Newton steps. An assumption."""
 _FUNCTION = 20.0
@@ -43,20 +46,22 @@ def warp_work(plan: Plan, block: tuple[int, int, int], control: np.ndarray, *, l
 
     ``control`` are the branch and loop counts of the trace, shape (controls, 3); they decide only what data decide.
     """
-    coordinates, active = sampled_lanes(plan.kernel, block, lanes, WARPS)
-    walk = _Walk(plan, control, coordinates, active)
-    walk.body(plan.nodes, active, np.ones(active.shape[0]))
+    sample = sampled_warps(plan.kernel, block, lanes, WARPS)
+    active = sample.active
+    walk = _Walk(plan, control, sample.values, active)
+    walk.body(plan.nodes, active, np.ones(active.shape[0]), ordered=True)
     walk.nodes(plan.nodes, active, np.ones(active.shape[0]), 0)
     warps = max(1, int(active.any(axis=1).sum()))
     return WarpWork(
         accesses=tuple(walk.access_of(tally, warps) for tally in walk.tallies.values() if tally.executions > 0),
         waits=walk.waits / warps,
         streams=walk.streams / warps,
+        local_waits=walk.local_waits / warps,
         fp32=float(walk.units[0]) / warps,
         fp64=float(walk.units[1]) / warps,
         special=float(walk.units[2]) / warps,
         integer=float(walk.units[3]) / warps,
-        active=warps / active.shape[0],
+        active=sample.share,
         shared_cycles=walk.shared_cycles / warps,
     )
 
@@ -75,7 +80,7 @@ class _Tally:
 class _Walk(LaneWalk):
     """Follows some values of each loop and looks at the addresses there."""
 
-    __slots__ = ("layout", "number", "open", "shared_cycles", "streams", "tallies", "units", "waits")
+    __slots__ = ("layout", "local_waits", "number", "open", "shared_cycles", "streams", "tallies", "units", "waits")
 
     def __init__(self, plan: Plan, control: np.ndarray, coordinates: Mapping[str, Vector], active: Vector) -> None:
         super().__init__(plan, control, coordinates, active)
@@ -84,7 +89,7 @@ class _Walk(LaneWalk):
         self.number = {array.name: k for k, array in enumerate(plan.kernel.arrays)}
         self.open: list[tuple[Loop, float]] = []
         self.units = np.zeros(4)
-        self.waits = self.streams = self.shared_cycles = 0.0
+        self.waits = self.streams = self.local_waits = self.shared_cycles = 0.0
 
     # Loads and stores -------------------------------------------------------------------------------------------------
 
@@ -153,11 +158,12 @@ class _Walk(LaneWalk):
         """Return the means of an access."""
         mean = tally.sums / tally.executions
         array = tally.access.array
+        elements = array.elements // array.dims[-1] if array.private else array.elements
         return WarpAccess(
             array=array.source_name,
             is_store=tally.access.is_store,
             element_bytes=array.element_bytes,
-            array_bytes=array.elements * array.element_bytes,
+            array_bytes=elements * array.element_bytes,
             executions=tally.executions / warps,
             lines=float(mean[0]),
             sectors=float(mean[1]),
@@ -166,6 +172,7 @@ class _Walk(LaneWalk):
             lone=float(mean[4]),
             strides=tally.strides,
             kept=tally.access.site < 0,
+            private=array.private,
         )
 
     # Loops ------------------------------------------------------------------------------------------------------------
@@ -176,8 +183,7 @@ class _Walk(LaneWalk):
         if most == 0:
             return
         busy = trips.max(axis=1)
-        self.units[3] += _LOOP_INSTRUCTIONS * float((weight * busy).sum())
-        self.body(loop.body, trips > 0, weight * busy)
+        self.round_costs(loop.body, trips > 0, weight * busy)
         n = min(most, FOLLOWED[depth] if depth < len(FOLLOWED) else 1)
         places = np.arange(n) if n == most else spread(n, most, n)
         mean = float((weight * busy).sum() / weight[busy > 0].sum()) if (weight[busy > 0] > 0).any() else 0.0
@@ -187,14 +193,29 @@ class _Walk(LaneWalk):
             self.nodes(loop.body, trips > place, weight * (most / n), depth + 1)
         self.open.pop()
 
-    def body(self, nodes: tuple[Node, ...], mask: Vector, times: np.ndarray) -> None:
+    def repeated(self, loop: Loop | WhileLoop, mask: Vector, weight: np.ndarray, rounds: float, depth: int) -> None:
+        """Look at one round of a loop that data end, for its mean number of rounds."""
+        nodes = (*loop.test, *loop.body) if isinstance(loop, WhileLoop) else loop.body
+        self.round_costs(nodes, mask, weight * rounds, ordered=isinstance(loop, WhileLoop))
+        super().repeated(loop, mask, weight, rounds, depth)
+
+    def round_costs(self, nodes: tuple[Node, ...], mask: Vector, times: np.ndarray, *, ordered: bool = False) -> None:
+        """Count what a round of a loop costs besides its statements: going round, and waiting for its loads.
+
+        ``ordered``: whether there is a next round shows only at the end of this one, as in a ``while``.
+        """
+        self.units[3] += _LOOP_INSTRUCTIONS * float((times * mask.any(axis=1)).sum())
+        self.body(nodes, mask, times, ordered=ordered or _orders(nodes) or _chases(nodes))
+
+    def body(self, nodes: tuple[Node, ...], mask: Vector, times: np.ndarray, *, ordered: bool) -> None:
         """Count the rounds of loads of a body that is executed ``times`` by each warp that has lanes in ``mask``."""
         here = float((times * mask.any(axis=1)).sum())
+        self.local_waits += here * _load_rounds(nodes, private=True)[0]
         rounds = here * _load_rounds(nodes)[0]
-        if nodes is not self.plan.nodes and not _orders(nodes):
-            self.streams += rounds
-        else:
+        if ordered:
             self.waits += rounds
+        else:
+            self.streams += rounds
 
     # Arithmetic -------------------------------------------------------------------------------------------------------
 
@@ -203,6 +224,10 @@ class _Walk(LaneWalk):
         super().store(store, mask, weight)
         if store.value is not None:
             self.units += float((weight * mask.any(axis=1)).sum()) * _units(store.value)
+
+    def tested(self, condition: Expr, mask: Vector, weight: np.ndarray) -> None:
+        """Count the instructions of a condition, and the branch."""
+        self.units += float((weight * mask.any(axis=1)).sum()) * (_units(condition) + _BRANCH)
 
 
 def _pieces(address: np.ndarray, mask: Vector, width: int, *, stores: bool) -> np.ndarray:
@@ -229,22 +254,26 @@ def _pieces(address: np.ndarray, mask: Vector, width: int, *, stores: bool) -> n
     return found
 
 
-def _load_rounds(nodes: Iterable[Node], waiting: bool = False) -> tuple[int, bool]:  # ways: one case a node
+def _load_rounds(  # ways: one case a node
+    nodes: Iterable[Node], waiting: bool = False, *, private: bool = False
+) -> tuple[int, bool]:
     """Return the rounds of loads of a body, its loops apart, and whether a round is open at its end.
 
     Loads that stand together go out together. A store ends the round, since it may change what the next load reads; a
-    load whose address is loaded waits for one more.
+    load whose address is loaded waits for one more. ``private``: of local memory, which only its own stores change.
     """
     rounds = 0
     for node in nodes:
         match node:
+            case Access() if node.array.private != private:
+                pass
             case Access(is_store=True) | Barrier() | Loop() | WhileLoop():
                 waiting = False
             case Access() if node.site >= 0 and node.array.storage == "global":
                 rounds += (not waiting) + (waiting and _address_is_loaded(node))
                 waiting = True
             case Branch():
-                arms = [_load_rounds(arm, waiting) for arm in (node.then, node.otherwise)]
+                arms = [_load_rounds(arm, waiting, private=private) for arm in (node.then, node.otherwise)]
                 rounds += max(count for count, _ in arms)
                 waiting = waiting and all(open_ for _, open_ in arms)
             case _:
@@ -261,17 +290,44 @@ def _loads(nodes: Iterable[Node]) -> bool:
 
 
 def _address_is_loaded(access: Access) -> bool:
-    return any(isinstance(part, Index) for index in access.indices for part in sub_expressions(index))
+    return any(map(_reads_memory, access.indices))
+
+
+def _reads_memory(expression: Expr) -> bool:
+    return any(isinstance(part, Index) for part in sub_expressions(expression))
 
 
 def _orders(nodes: Iterable[Node]) -> bool:
-    """Whether a body has a store or barrier, so that loads of its next round come after those of this one."""
+    """Whether a body has a store or barrier, so that loads of its next round come after those of this one.
+
+    Nobody else can read the local memory of a thread.
+    """
     for node in nodes:
         match node:
+            case Access() if node.array.private:
+                pass
             case Access(is_store=True) | Barrier() | Loop() | WhileLoop():
                 return True
             case Branch() if _orders((*node.then, *node.otherwise)):
                 return True
+            case _:
+                pass
+    return False
+
+
+def _chases(nodes: tuple[Node, ...]) -> bool:
+    """Whether a body loads from an address that its previous round has loaded: a pointer chase."""
+    later = {
+        n.name
+        for n in sub_nodes(nodes)
+        if isinstance(n, Store) and not n.indices and n.value is not None and _reads_memory(n.value)
+    }
+    for node in sub_nodes(nodes):
+        match node:
+            case Access(is_store=False) if later & names_in(node.indices):
+                return True
+            case Store(indices=()):
+                later.discard(node.name)  # from here on the value is of this round
             case _:
                 pass
     return False
@@ -303,10 +359,8 @@ def _operation(expression: Binary) -> np.ndarray:
     if expression.op in _QUOTIENT:
         count[unit] += _DIVISION
         count[2] += 1
-    elif expression.op in ("+", "-") and unit < 2 and any(_is_product(o) for o in operands_of(expression)):
-        count[unit] += 0  # the product's instruction does the addition, too
-    else:
-        count[unit] += 1
+    elif not (expression.op in ("+", "-") and unit < 2 and any(_is_product(o) for o in operands_of(expression))):
+        count[unit] += 1  # in a sum of a product the product's instruction does the addition, too
     return count
 
 

@@ -1,9 +1,9 @@
 """How many operations an action does, counted in the IR: the basis of nominal weights.
 
-A count is an expectation where the program does not say: both branches of an ``if`` are taken half the time, the right
-side of ``and`` and ``or`` is reached half the time, a loop whose bounds are no constants runs ``ASSUMED_TRIPS`` times
-(so does every ``while``), or as often as it did in a run where that is known (``Rounds``). Bounds that depend on an
-outer loop are taken at the middle of that loop.
+A count is an expectation where the program does not say: both branches of an ``if`` are taken half the time, a loop
+whose bounds are no constants runs ``ASSUMED_TRIPS`` times (so does every ``while``), or both as often as in a run where
+that is known (``Rounds``); the right side of ``and`` and ``or`` is reached half the time. Bounds that follow an outer
+loop are taken at the middle of that loop.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, TypeAlias, assert_never
 
-from dse.model.rounds import Rounds, loop_key
+from dse.model.rounds import Rounds, loop_key, share_taken
 from dse.passes import arithmetic
 from dse.program.ir import (
     Action,
@@ -130,8 +130,9 @@ class OperationCounter:
             case If():
                 self._expression(statement.condition, total)
                 total.add("branch")
-                self._weighted(statement.then, total, _HALF)
-                self._weighted(statement.otherwise, total, _HALF)
+                share = share_taken(statement, self._rounds)
+                self._weighted(statement.then, total, share)
+                self._weighted(statement.otherwise, total, 1 - share)
             case While():
                 self._while(statement, total)
             case ForEach():

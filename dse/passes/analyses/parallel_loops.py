@@ -51,12 +51,12 @@ def parallelise(kernel: Kernel, names: Sequence[str] = ()) -> Kernel:
 
 def require_parallel(kernel: Kernel) -> None:
     """Raise ModelNotApplicable, with the reason, for a kernel of one thread."""
-    if not kernel.parallel:
+    if not kernel.parallel and not kernel.one_thread:
         raise ModelNotApplicable(
             f"{kernel.name} has no parallel loop: {kernel.how_parallel}",
             span=kernel.span,
-            expected="name parallel loops with #pragma dse parallel(i, j) if their iterations are independent; a loop "
-            "over time steps is the host's: put what is in it into a function of its own",
+            expected="write it so that rounds of a loop do not need each other (another order, such as by diagonals, "
+            "or an array for each thread), and name such loops with #pragma dse parallel(i, j)",
         )
 
 

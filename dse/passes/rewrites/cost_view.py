@@ -7,6 +7,7 @@ become literals. What cannot be said that way raises ``ModelNotApplicable`` with
 The view is not to be executed for its results, which may differ in these ways:
 
 * A list of literals is stored as zeros.
+* A list that a condition chooses becomes an ``if`` with a loop in each branch, at the place of the expression.
 * An argument that stands for a scalar parameter, and the result of a function, are not wrapped to their types; a
   variable that stands for a parameter shows what routines called further inside make of it.
 * A function called in one branch of a conditional expression, or on the right of ``and`` and ``or``, is always
@@ -83,8 +84,8 @@ def cost_view(actor: Actor, action: Action) -> CostView:
     """Return an action with declarations, body and outputs as one sequence of statements.
 
     Raises ModelNotApplicable, with the place, for what has no cost on a GPU (natives, printing) and for what this
-    representation lacks: lists chosen by a condition, calls in the condition of a ``while``, recursion, loops that
-    assign their variable.
+    representation lacks: functions that give lists, calls in the condition of a ``while``, recursion, loops that assign
+    their variable.
     """
     flattener = _Flattener(actor)
     statements = list(flattener.block((*action.declarations, *action.body), {}))
@@ -374,8 +375,12 @@ class _Flattener:
                 for at, element in enumerate(value.elements):
                     place_at = Const(at, INT32, span)
                     yield from self._store(name, (*indices, place_at), element.type, element, names, span)
+            case Conditional():
+                condition = self.value(value.condition, names)
+                then, otherwise = (self._element(name, indices, a, names, span) for a in (value.then, value.otherwise))
+                yield If(condition, then, otherwise, value.span)
             case _:
-                raise ModelNotApplicable("it chooses between lists, or calls a function for one", span=value.span)
+                raise ModelNotApplicable("it calls a function for a list", span=value.span)
 
     def _counter(self, span: Span) -> Variable:
         self.fresh += 1

@@ -230,17 +230,17 @@ class ExplicitRewriter:
     def _statement(self, stmt: Stmt) -> Iterator[Stmt]:  # ways: one case for each statement of the IR
         match stmt:
             case Declare():
+                yield from self._choice_counts(stmt.value)
                 yield self._declare(stmt)
             case Assign():
+                yield from self._choice_counts(stmt.value)
                 yield from self._assign(stmt)
             case CallStmt():
                 yield replace(stmt, arguments=self._arguments(stmt.routine, stmt.arguments))
             case Print():
                 yield stmt if stmt.value is None else replace(stmt, value=self._text(stmt.value))
             case If():
-                condition = self.expression(stmt.condition)
-                then, otherwise = tuple(self._block(stmt.then)), tuple(self._block(stmt.otherwise))
-                yield If(condition, then, otherwise, stmt.span)
+                yield from self._branch(stmt)
             case While():
                 yield from self._while(stmt)
             case ForEach():
@@ -295,6 +295,11 @@ class ExplicitRewriter:
         self.values.declare(variable)
         return variable
 
+    def _branch(self, stmt: If) -> Iterator[Stmt]:
+        condition, (entry, taken) = self.expression(stmt.condition), self._counts(stmt)
+        yield from entry
+        yield If(condition, (*taken, *self._block(stmt.then)), tuple(self._block(stmt.otherwise)), stmt.span)
+
     # Loops ------------------------------------------------------------------------------------------------------------
 
     def _while(self, stmt: While) -> Iterator[Stmt]:
@@ -306,12 +311,16 @@ class ExplicitRewriter:
         yield from entry
         yield While(condition, (*turn, *self._block(stmt.body)), stmt.span)
 
-    def _counts(self, loop: ForEach | While) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:
-        """Return what counts an entry and a round of a loop, where rounds are counted."""
+    def _counts(self, loop: ForEach | While | If) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:
+        """Return what counts an entry and a round of a loop, or how often a branch is taken, where this is counted."""
         if not self.wiring.rounds:
             return (), ()
         number = self.loops.setdefault(loop_key(loop), len(self.loops))
         return (Count(2 * number, loop.span),), (Count(2 * number + 1, loop.span),)
+
+    def _choice_counts(self, value: Expr | None) -> Iterator[Stmt]:
+        if self.wiring.rounds and isinstance(value, Conditional) and isinstance(value.type, ListType):
+            yield from self._branch(If(value.condition, (), (), value.span))
 
     def _is_certain(self, bound: Expr) -> bool:
         """Return whether the bound of a loop is made of constants only."""

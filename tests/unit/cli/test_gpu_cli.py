@@ -179,10 +179,12 @@ def test_choose(capsys: pytest.CaptureFixture[str]) -> None:
     assert "CPU by a factor of" in capsys.readouterr().out
 
 
-def test_a_dependence_between_threads_is_always_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_threads_that_race_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "prefix.c").write_text(
         "#define N 4096\nvoid prefix(float a[N], float b[N])\n{\n"
         "    for (int i = 1; i < N; i++)\n        a[i] = a[i - 1] + b[i];\n}\n"
     )
-    assert main(["gpu", "predict", str(tmp_path / "prefix.c"), "--quiet"]) == 0
-    assert "dependence between threads" in capsys.readouterr().out
+    assert main(["gpu", "predict", str(tmp_path / "prefix.c"), "--quiet"]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "prefix has no parallel loop: threads read elements of a that others write" in said.err

@@ -28,7 +28,7 @@ def test_predicts_the_jpeg_decoder(tmp_path: Path, capsys: pytest.CaptureFixture
     assert (symbol["threads"], symbol["confidence"], symbol["us"]) == (1, "low", symbol["one_thread_us"])
     assert symbol["reason"].startswith("one thread: ")
     assert document["left_out"] == ["source", "display"]
-    assert document["manifest"]["model"].startswith("cgpredict")
+    assert document["manifest"]["model"].startswith("hierarchy")
     table = read_weights_folder(folder)
     assert len(table.compute) == len(actions)
     assert dict(table.manifest)["confidence"].startswith("low: ")
@@ -36,7 +36,8 @@ def test_predicts_the_jpeg_decoder(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["weights", "predict", PINGPONG, "--device", "jetson-tk1", "--threads", "2x64"]) == 0
+    command = ["weights", "predict", PINGPONG, "--device", "jetson-tk1"]
+    assert main([*command, "--threads", "2x64", "--model", "cgpredict"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("pingpong on jetson-tk1: cgpredict, 2x64 threads an actor\n")
     assert "one thread: it has no loop" in out

@@ -43,7 +43,7 @@ def with_gpu(**changes: object) -> Platform:
 def test_without_weights_the_cpu_is_nominal_and_the_gpu_predicted() -> None:
     weights, assumed = choose_weights(PROGRAM, TRACE, DESKTOP, None, "error")
     assert assumed[0] == "nominal CPU weights (operation counts)"
-    assert assumed[1].startswith("predicted GPU weights (cgpredict on gtx1660s, confidence ")
+    assert assumed[1].startswith("predicted GPU weights (hierarchy on gtx1660s, confidence ")
     assert assumed[2].startswith("host FIFOs at 10 us a transfer and 12 GB/s, of the device file")
     origins = {(key[0], key[2]): cost.origin for key, cost in weights.compute.items()}
     assert origins["CopyTokensA", "gpu"] == "predicted"
@@ -132,7 +132,7 @@ def test_estimates_use_the_prediction() -> None:
     assumed = estimate_mappings(EstimateOptions(problem=problem)).assumed
     assert any(text.startswith("predicted GPU weights") for text in assumed)
     manifest = dict(load_setting(problem).manifest)
-    assert manifest["weights how"].startswith("predicted") or manifest["weights model"].startswith("cgpredict")
+    assert manifest["weights model"].startswith("hierarchy")
 
 
 def test_threads_are_read() -> None:

@@ -13,7 +13,7 @@ from dse.gpu.trace.features import kernel_features
 from dse.model.kernel import TraceMachine
 from dse.model.rounds import loop_key
 from dse.passes.analyses.operations import ASSUMED_TRIPS
-from dse.program.ir import Const, ForEach
+from dse.program.ir import Const, ForEach, If
 from dse.program.walk import sub_statements
 from tests.unit.gpu.actor_support import actor, body
 
@@ -60,6 +60,19 @@ def test_a_loop_around_parallel_ones_repeats_them(tmp_path: Path) -> None:
         "foreach int t in 1 .. 5 do foreach int i in 0 .. 63 do w[i] := w[i] + v[(i + t) & 63]; end w[t] := 0; end",
     )
     assert kernels(found) == [((64,), 5)]
+
+
+def test_a_list_that_a_condition_chooses_is_copied_in_a_branch(tmp_path: Path) -> None:
+    """Threads share the loop of either branch; a run says how often each is taken."""
+    text = "  x: action I:[v] repeat 64 ==> O:[w] repeat 64\n"
+    text += "  var int w[64] := if v[0] > 0 then [v[i] * 2 : for int i in 0 .. 63] else v end do end"
+    found = actor(tmp_path, text)
+    halves = body_of(found, found.actions[0])
+    assert kernels(halves) == [((64,), Fraction(1, 2))] * 2
+    assert halves.flat is not None
+    (branch,) = (s for s in halves.flat.statements if isinstance(s, If))
+    of_run = body_of(found, found.actions[0], {loop_key(branch): Fraction(1, 16)})
+    assert kernels(of_run) == [((64,), Fraction(1, 16)), ((64,), Fraction(15, 16))]
 
 
 def test_a_while_is_for_one_thread(tmp_path: Path) -> None:
@@ -117,7 +130,6 @@ def test_what_is_made_up_is_said(tmp_path: Path) -> None:
     [
         ("println(v[0]);", "", "it prints"),
         ("w[0] := magic(v[0]);", "  @native function magic(int x) --> int end\n", "it calls the native magic"),
-        ("w := if v[0] > 0 then v else w end;", "", "it chooses between lists"),
     ],
 )
 def test_what_kernels_cannot_represent_is_said(tmp_path: Path, statements: str, before: str, why: str) -> None:
@@ -129,15 +141,19 @@ def test_what_kernels_cannot_represent_is_said(tmp_path: Path, statements: str, 
 
 
 def test_a_thread_for_each_firing(tmp_path: Path) -> None:
-    """Tokens of a firing lie together, so threads are apart by a firing's; lists of a firing lie beside each other."""
+    """Lists of a firing, tokens too, lie beside those of the next; a token that is a scalar is in a register."""
     text = "foreach int i in 0 .. 63 do w[i] := v[i] + P[i]; end"
     found = of(tmp_path, text, f"  int P[64] = [{', '.join(map(str, range(64)))}];\n")
     kernel, _ = simd_kernel(found, 96)
     assert [(p.extent, p.variable.source_name) for p in kernel.parallel] == [(96, "firing")]
-    assert {a.source_name: a.dims for a in kernel.arrays} == {"v": (96, 64), "w": (64, 96), "P": (64,)}
+    assert {a.source_name: a.dims for a in kernel.arrays} == {"v": (64, 96), "w": (64, 96), "P": (64,)}
     features = kernel_features(kernel, kernel, TraceMachine(), compiled=False)
-    assert {i.array: i.access for i in features.instructions} == {"v": "uncoalesced", "P": "constant", "w": "coalesced"}
+    assert {i.array: i.access for i in features.instructions} == {"v": "coalesced", "P": "constant", "w": "coalesced"}
     assert features.dependences == ()
+    table = "  int P[4] = [3, 1, 2, 0];\n  x: action I:[t] ==> O:[s] var int s := P[t & 3] + t do end"
+    scalar, _ = simd_kernel(body(tmp_path / "scalar", table), 96)
+    found_ = kernel_features(scalar, scalar, TraceMachine(), compiled=False)
+    assert [i.array for i in found_.instructions] == ["P"]
 
 
 def test_lists_of_routines_may_steer(tmp_path: Path) -> None:

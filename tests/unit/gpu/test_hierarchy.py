@@ -7,6 +7,7 @@ import pytest
 
 from dse.formats.device_yaml import load_device
 from dse.gpu.kernel.plan import plan_of
+from dse.gpu.models.cgpredict import MODEL as CGPREDICT
 from dse.gpu.models.hierarchy import MODEL, Demand, Rates, demand_of, part_cycles, residence, total_cycles
 from dse.gpu.trace.features import kernel_features, light_features
 from dse.gpu.trace.warp_work import warp_work
@@ -29,9 +30,9 @@ void scatter(float A[N][N], float B[N][N]) {
 COPY = "void copy(REAL A[N], REAL B[N]) { for (int i = 0; i < N; i++) B[i] = A[i] BY; }"
 
 
-def work(text: str, n: int, block: tuple[int, int, int]) -> WarpWork:
+def work(text: str, n: int, block: tuple[int, int, int], control: np.ndarray | None = None) -> WarpWork:
     plan = plan_of(kernel(text, N=n))
-    return warp_work(plan, block, np.zeros((max(1, plan.n_controls), 3)))
+    return warp_work(plan, block, np.zeros((max(1, plan.n_controls), 3)) if control is None else control)
 
 
 def features(text: str, n: int, block: tuple[int, int, int]) -> KernelFeatures:
@@ -86,6 +87,29 @@ void f(float a[N], float b[N][N]) {
     assert work(far, 1024, (256, 1, 1)).waits == 2
 
 
+def test_loops_that_data_end_wait_for_their_loads_and_test_their_condition() -> None:
+    """A counted loop over a row of a sparse matrix streams; a search and a walk along a chain cannot look ahead."""
+    sparse = """
+void f(int row[N + 1], int column[N], float a[N], float x[N], float y[N]) {
+  for (int i = 0; i < N; i++) {
+    float s = 0;
+    for (int k = row[i]; k < row[i + 1]; k++) s += a[k] * x[column[k]];
+    y[i] = s;
+  }
+}"""
+    control = np.array([[1.0, 10.0, 0.0]])
+    found = work(sparse, 1024, (256, 1, 1), control)
+    assert (found.waits, found.streams) == (1, 20)  # the bounds; a and column, then x behind column
+    search = (
+        "void f(int a[N], int b[N]) { for (int i = 0; i < N; i++) { int k = 0; while (TEST) k = STEP; b[i] = k; } }"
+    )
+    while_ = search.replace("TEST", "a[k] != i").replace("STEP", "k + 1")
+    assert work(while_, 1024, (256, 1, 1), control).waits == 10
+    assert work(while_, 1024, (256, 1, 1), control).integer > 10 * 3
+    chain = search.replace("while (TEST)", "for (int j = 0; j < 10; j++)").replace("STEP", "a[k]")
+    assert (work(chain, 1024, (256, 1, 1)).waits, work(chain, 1024, (256, 1, 1)).streams) == (10, 0)
+
+
 def test_the_mean_of_a_triangle_and_of_idle_warps() -> None:
     triangle = (
         "void f(float a[N][N], float b[N]) { for (int i = 0; i < N; i++) for (int k = i; k < N; k++) b[i] += a[k][i]; }"
@@ -128,6 +152,17 @@ def test_a_copy_is_bound_by_bandwidth() -> None:
     assert cost.bottleneck == "memory"
     assert "DRAM bandwidth" in cost.reason
     assert cost.time_s == pytest.approx(2 * 4 * (1 << 24) / (484.4e9 * 0.8), rel=0.25)
+
+
+def test_latency_at_full_occupancy_is_no_lack_of_parallelism() -> None:
+    """More warps are not to be had then. CGPredict on an H200: no limit of bandwidth binds it either."""
+    full = features(copy("float"), 1 << 22, (256, 1, 1))
+    assert CGPREDICT.predict(full, load_device("h200")).bottleneck == "memory"
+    slow = replace(GTX, latency_memory_cycles=20_000)
+    assert "most time goes to latency" in MODEL.predict(full, slow).reason
+    assert MODEL.predict(full, slow).bottleneck == "memory"
+    few = features(copy("float"), 1 << 10, (256, 1, 1))
+    assert {m.predict(few, GTX).bottleneck for m in (MODEL, CGPREDICT)} == {"parallelism"}
 
 
 def test_parts_and_their_soft_maximum() -> None:
@@ -194,3 +229,44 @@ void f(float A[N][N], float C[N][N]) {
     assert row.shared_cycles == 1 + 32
     assert column.shared_cycles == 1 + 32 * 32
     assert of(row, "C", store=True).executions == pytest.approx(1)
+
+
+SORTED = """
+void f(float a[N], float b[N]) {
+  for (int i = 0; i < N; i++) {
+    float t[SIZE];
+    for (int k = 0; k < SIZE; k++) t[k] = a[i] * k;
+    float s = 0;
+    for (int k = 0; k < SIZE; k++) s += t[AT];
+    b[i] = s;
+  }
+}"""
+
+
+def sorted_in(size: int, at: str) -> KernelFeatures:
+    one = kernel(SORTED.replace("SIZE", str(size)).replace("AT", at), N=1 << 16)
+    small = kernel(SORTED.replace("SIZE", str(size)).replace("AT", at), N=1024)
+    return kernel_features(one, small, TraceMachine(), block=(256, 1, 1), with_warp_work=True, compiled=False)
+
+
+def test_an_array_of_a_thread_is_in_registers_only_if_its_subscripts_are_known_and_it_is_small() -> None:
+    for found in (sorted_in(16, "k"), sorted_in(16, "15 - k")):
+        assert [i.array for i in found.instructions] == ["a", "b"]
+        assert MODEL.predict(found, GTX).time_s < 1e-5
+    for size, at in ((16, "(k * k) % 16"), (128, "k")):
+        found = sorted_in(size, at)
+        assert {i.array: i.access for i in found.instructions} == {"a": "coalesced", "t": "coalesced", "b": "coalesced"}
+        assert found.warp_work is not None
+        (load,) = (a for a in found.warp_work.accesses if a.private and not a.is_store)
+        assert (load.array_bytes, load.lines, load.executions) == (4 * size, 1, size)
+        assert found.warp_work.local_waits == size
+        assert any(note.startswith(f"in local memory, {4 * size} bytes a thread: t") for note in found.notes)
+        assert found.dependences == ()
+
+
+def test_local_memory_costs_more_the_more_of_it_there_is() -> None:
+    """2 KB a thread are more than L2 has for all resident threads; 16 bytes are not."""
+    small, large = (sorted_in(size, "(k * k) % 4") for size in (4, 512))
+    of_small, of_large = (demand_of(f, GTX).dram_bytes for f in (small, large))
+    assert of_small < 3 * (1 << 16) * 4
+    assert of_large > (1 << 16) * 512 * 4

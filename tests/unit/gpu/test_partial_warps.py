@@ -5,6 +5,7 @@ A warp never holds threads of two blocks: the last warp of a block of 48 threads
 
 import itertools
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,11 +13,14 @@ import numpy as np
 import pytest
 
 from dse.formats.device_yaml import load_device
-from dse.gpu.kernel.counting import sampled_lanes
+from dse.frontend.c.lower import kernels_of
+from dse.gpu.kernel.counting import count_work, sampled_warps
+from dse.gpu.kernel.plan import plan_of
 from dse.gpu.models.cgpredict import MODEL, occupancy
 from dse.gpu.models.memory_pipeline import inputs_of
 from dse.gpu.trace.execute import batch_slots
 from dse.model.kernel import Kernel, TraceMachine
+from dse.passes.analyses.parallel_loops import parallelise
 from tests.unit.gpu.kernel_support import features, kernel
 
 LANES, LINE_BYTES, BATCH = 32, 64, 2048
@@ -143,9 +147,9 @@ def test_slots_of_batches_and_sampled_lanes_are_the_warps(block: tuple[int, int,
     of = kernel(PLANE if block[1] > 1 else LINEAR, N=n)
     expected = list(warps((n,) * len(of.parallel), block))
     assert list(slots_by_warp(of, block)) == expected
-    values, active = sampled_lanes(of, block, LANES, len(expected))
-    coordinates = np.stack([values[p.variable.name] for p in of.parallel], axis=2)
-    assert [[tuple(t) for t in c[a].tolist()] for c, a in zip(coordinates, active, strict=True)] == expected
+    sample = sampled_warps(of, block, LANES, len(expected))
+    coordinates = np.stack([sample.values[p.variable.name] for p in of.parallel], axis=2)
+    assert [[tuple(t) for t in c[a].tolist()] for c, a in zip(coordinates, sample.active, strict=True)] == expected
 
 
 def slots_by_warp(of: Kernel, block: tuple[int, int, int]) -> Iterator[list[Thread]]:
@@ -162,13 +166,29 @@ def slots_by_warp(of: Kernel, block: tuple[int, int, int]) -> Iterator[list[Thre
 
 def test_a_sample_of_warps_is_spread_over_the_grid() -> None:
     of = kernel(LINEAR, N=100_000)
-    values, active = sampled_lanes(of, (48, 1, 1), LANES, 32)
+    sample = sampled_warps(of, (48, 1, 1), LANES, 32)
+    values, active = sample.values, sample.active
     assert active.shape == (32, LANES)
     assert set(active.sum(axis=1).tolist()) == {16, 32}
     first = np.sort(values["i"][:, 0])
     assert first[0] < 100_000 / 16
     assert first[-1] > 100_000 * 15 / 16
     assert np.all(np.diff(first) > 0)
+
+
+@pytest.mark.parametrize("n", [1500, 3000, 4096])
+def test_warps_without_work_at_the_end_of_the_grid_do_not_tilt_a_sample(n: int) -> None:
+    """The rows of a triangle get shorter along the grid: the mean of a sample is that of all warps."""
+    triangle = """
+void f(float a[N][N], float b[N][N]) {
+  for (int i = 0; i < N - 1; i++)
+    for (int j = i + 1; j < N; j++) b[i][j] = a[j][i];
+}"""
+    plan = plan_of(parallelise(kernels_of("k.c", triangle, {"N": str(n)})[0], ["i"]), promote=False)
+    nothing = np.zeros((max(1, plan.n_controls), 3))
+    sampled, whole = (count_work(plan, (256, 1, 1), nothing, warps=warps).accesses for warps in (32, 10**6))
+    assert sampled == pytest.approx(whole, rel=1e-3)
+    assert sampled_warps(plan.kernel, (256, 1, 1), LANES, 32).share == -(-(n - 1) // 32) / (-(-(n - 1) // 256) * 8)
 
 
 @pytest.mark.parametrize(("threads", "warps_of_block"), [(1, 1), (31, 1), (32, 1), (33, 2), (48, 2), (96, 3), (100, 4)])
@@ -191,3 +211,36 @@ def test_partial_warps_take_a_whole_one(threads: int, warps_of_block: int) -> No
     by_instructions = part.mem_l_cycles + part.comp_cycles * n
     expected = (by_memory if part.cwp >= part.mwp else by_instructions) * room.batch
     assert cost.cycles == pytest.approx(expected)
+
+
+MANDELBROT = """
+void f(int out[N][N]) {
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      float x = 0, y = 0, cx = -2.0f + 3.0f * j / N, cy = -1.5f + 3.0f * i / N;
+      int n = 0;
+      while (x * x + y * y < 4.0f && n < 20) {
+        float t = x * x - y * y + cx;
+        y = 2 * x * y + cy;
+        x = t;
+        n++;
+      }
+      out[i][j] = n;
+    }
+}"""
+
+
+def test_rounds_that_data_end_are_those_of_the_whole_grid() -> None:
+    """The first rows of a Mandelbrot set end at once. A warp goes round as often as its longest lane."""
+    n = 128
+    c = (-2 + 3 * np.arange(n) / n)[None, :] + 1j * (-1.5 + 3 * np.arange(n) / n)[:, None]
+    z, rounds = np.zeros_like(c), np.zeros(c.shape, int)
+    for _ in range(20):
+        alive = np.abs(z) < 2
+        rounds[alive] += 1
+        z[alive] = z[alive] ** 2 + c[alive]
+    longest = rounds.reshape(n, n // 32, 32).max(axis=2).mean()
+    notes = {features(MANDELBROT, n, trace, block=(32, 8, 1)).notes[0] for trace in (64, n)}
+    (note,) = notes
+    (mean,) = re.findall(r"iterations of the loop in line 7 \((.*)\)", note)
+    assert float(mean) == pytest.approx(longest, rel=0.15)

@@ -80,8 +80,8 @@ def test_actors_that_are_left_out_have_no_weights(tmp_path: Path) -> None:
 def test_manifest_says_model_device_and_confidence(tmp_path: Path) -> None:
     found = predicted(tmp_path, load_device("h200"))
     manifest = dict(found.table.manifest)
-    assert manifest["how"].startswith("predicted, cgpredict on h200")
-    assert manifest["model"].startswith("cgpredict")
+    assert manifest["how"].startswith("predicted, hierarchy on h200")
+    assert manifest["model"].startswith("hierarchy")
     assert manifest["confidence"] == f"low: {found.confidence_text}"
     assert "constants of the device are assumptions" in found.confidence_text
     assert {cost.origin for cost in found.table.compute.values()} == {"predicted"}
@@ -97,8 +97,20 @@ def test_stateless_actors_fire_in_blocks_as_long_as_runs(tmp_path: Path) -> None
     assert table.simd["a", "twice", "gpu"].width == 37
     assert ("b", "twice", "gpu") not in table.simd
     assert table.compute["a", "twice", "gpu"].mean_cycles == table.simd["a", "twice", "gpu"].block_cycles[0]
+    assert "fire side by side" not in predict_weights(found, trace, load_device("gtx1660s")).confidence_text
     narrow = predict_weights(found, trace, load_device("gtx1660s"), shape=LaunchShape(blocks=1, threads=8)).table
     assert all(cost.width <= 8 for cost in narrow.simd.values())
+
+
+def test_a_block_of_firings_is_not_called_a_loop(tmp_path: Path) -> None:
+    found = network(tmp_path, "  int P[4] = [3, 1, 2, 0];\n  x: action I:[t] ==> O:[s] var int s := P[t & 3] do end")
+    trace = traced(found)
+    actors = tuple(replace(actor, stateless=True) for actor in trace.topology.actors)
+    firings = (np.zeros(900, np.uint8), np.zeros(900, np.uint8))
+    trace = replace(trace, topology=replace(trace.topology, actors=actors), firings=firings)
+    text = predict_weights(found, trace, load_device("gtx1660s")).confidence_text
+    assert "2 fire side by side" in text
+    assert "parallel loops" not in text
 
 
 @pytest.mark.parametrize(("ids", "longest"), [([0, 1, 1, 0, 1], 2), ([1, 1, 1], 3), ([0], 0), ([1, 0, 1, 1, 1], 3)])

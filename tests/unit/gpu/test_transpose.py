@@ -1,3 +1,6 @@
+from pathlib import Path
+
+from dse.flows.gpu import KernelOptions, PredictOptions, predict
 from dse.frontend.c.lower import kernels_of
 from dse.gpu.kernel.transpose import Transposition, index_expressions, mentions, transposed, transpositions
 from dse.model.kernel import Kernel
@@ -80,3 +83,18 @@ def test_a_transposition_twice_is_the_kernel_again() -> None:
     once = transposed(work, change)
     assert transpositions(once) == ()
     assert isinstance(change, Transposition)
+
+
+def test_a_transpose_is_tiled_and_keeps_its_layout(tmp_path: Path) -> None:
+    """Storing the result of a transpose transposed would make it a copy; a loop that reads across keeps the advice."""
+    plain = "void t(float a[N][N], float b[N][N]) { for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) BODY }"
+    advice = {}
+    for name, body in (("turn", "b[j][i] = a[i][j];"), ("sum", "for (int k = 0; k < N; k++) b[i][j] += a[j][k];")):
+        path = tmp_path / f"{name}.c"
+        path.write_text("#define N 256\n" + plain.replace("BODY", body))
+        found = predict(PredictOptions(kernels=KernelOptions(path=str(path)), device="gtx1080ti"))
+        advice[name] = {a.kind: a for a in found.kernels[0].advice}
+    assert "transpose" not in advice["turn"]
+    assert "turn 32 x 32 elements around in a shared memory tile: b[j][i]" in advice["turn"]["tile"].text
+    assert 1.5 < advice["turn"]["tile"].gain < 5
+    assert advice["sum"]["transpose"].text.startswith("store transposed a")

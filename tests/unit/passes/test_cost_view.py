@@ -118,7 +118,6 @@ def test_names_of_calls_are_fresh(tmp_path: Path) -> None:
         ("again(3);", "again is recursive"),
         ("println(s);", "it prints"),
         ("while twice(s) < 9 do s := s + 1; end", "the condition of a while calls a function"),
-        ("l := if s > 1 then [1, 2] else [3, 4] end;", "it chooses between lists"),
     ],
 )
 def test_what_cannot_be_said(tmp_path: Path, body: str, why: str) -> None:

@@ -40,8 +40,19 @@ def test_means_by_hand(tmp_path: Path) -> None:
         (12, "i"): Fraction(8 + 4 + 2 + 1, 4),
         (13, "j"): Fraction(36 + 10 + 3 + 1, 15),  # triangles
         (16, "i"): Fraction(4, 4),  # 5 .. 8, then three empty ranges
+        (14, "if"): Fraction(0),
     }  # neither the loop whose bounds are constants, nor the one that is never reached
     assert trace.rounds[1] == trace.rounds[0]
+
+
+def test_shares_of_branches_are_counted_to_a_16th(tmp_path: Path) -> None:
+    """Of the tokens 1 to 8 three are above 5, and a list is the first one for the one that is 7."""
+    text = "  int sent := 0;\n  start: action ==> O:[sent] guard sent < 8 do sent := sent + 1; end\n"
+    text += "  look: action I:[v] ==>\n"
+    text += "  var int t[2] := if v = 7 then [v, v] else [0, v] end\n"
+    text += "  do if v > 5 then sent := sent + t[0] - t[0]; end if v < 99 then t[0] := 1; else t[0] := 2; end end"
+    trace = run_network(network(tmp_path, text), RunOptions(count_rounds=True)).trace
+    assert sorted(trace.rounds[1].values()) == [Fraction(2, 16), Fraction(6, 16), Fraction(1)]
 
 
 def test_counting_changes_nothing_else(tmp_path: Path) -> None:
