@@ -35,6 +35,14 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HoldBack:
+    """The part of a budget that is not to be spent for now."""
+
+    evaluations: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cutting:
     """When simulations may be cut. ``keep``: so many best points are exact; ``counts``: whether a point is ranked."""
 
@@ -106,6 +114,7 @@ class Evaluator:
         self._tick_unit: TickUnit = "cycles"
         self._started = clock()
         self._replayed_seconds = 0.0
+        self._held_back = HoldBack()
         self._last_commit = self._started
         self.stop: StopReason | None = None
         """Why the last call returned fewer evaluations than it was asked for, or None."""
@@ -125,6 +134,11 @@ class Evaluator:
         """Time spent, replayed evaluations included."""
         return self._clock() - self._started + self._replayed_seconds
 
+    def hold_back(self, part: HoldBack) -> None:
+        """Act from now on as if the budget were smaller by this part; ``HoldBack()`` gives it free."""
+        self._held_back = part
+        self.stop = None
+
     def evaluate(self, points: Sequence[DesignPoint], ceiling: int | None = None) -> list[Evaluation]:
         """Return the evaluations of the leading points that the budget allows, in order; sets ``stop`` if not all.
 
@@ -143,7 +157,7 @@ class Evaluator:
                     self.stop = self._spent()
                     if self.stop:
                         break
-                    known = self._replay(digest)
+                    known = self._replay(digest, limit)
                 if known is None or not _suffices(known, limit):
                     known = self._make(digest, point, estimates, limit, known)
                 self._note(known, point)
@@ -160,7 +174,8 @@ class Evaluator:
 
     def _to_estimate(self, digests: list[str], points: Sequence[DesignPoint], limit: int | None) -> list[DesignPoint]:
         """Return the points that have to be simulated, as far as the budget of evaluations goes."""
-        left = len(points) if self._budget.evaluations is None else self._budget.evaluations - len(self._known)
+        most = self._most_evaluations
+        left = len(points) if most is None else most - len(self._known)
         fresh: dict[str, DesignPoint] = {}
         for digest, point in dict(zip(digests, points, strict=True)).items():
             known = self._known.get(digest)
@@ -177,19 +192,32 @@ class Evaluator:
         """Commit and report what is left."""
         self._commit(force=True)
 
+    @property
+    def _most_evaluations(self) -> int | None:
+        budget = self._budget.evaluations
+        return None if budget is None else budget - self._held_back.evaluations
+
     def _spent(self) -> StopReason | None:
-        budget = self._budget
-        if budget.evaluations is not None and len(self._known) >= budget.evaluations:
+        most, seconds = self._most_evaluations, self._budget.seconds
+        if most is not None and len(self._known) >= most:
             return "evaluations"
-        if budget.seconds is not None and self.seconds >= budget.seconds:
+        if seconds is not None and self.seconds >= seconds - self._held_back.seconds:
             return "seconds"
         return None
 
-    def _replay(self, digest: str) -> Evaluation | None:
+    def _replay(self, digest: str, limit: int | None) -> Evaluation | None:
+        """Return what the store holds of a point as this search would know it: at its place, and cut by the limit.
+
+        A search with a smaller budget may have come to the point sooner, and without the limit.
+        """
         stored = self._stored.get(digest)
-        if stored is not None:
-            self._replayed_seconds += stored.seconds
-        return stored
+        if stored is None:
+            return None
+        self._replayed_seconds += stored.seconds
+        placed = stored if stored.ordinal == len(self._known) else replace(stored, ordinal=len(self._known))
+        if placed is not stored:
+            self._store.add(placed)
+        return _as_told(placed, limit)
 
     def _make(
         self,

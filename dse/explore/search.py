@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dse.explore.batch import BATCH
-from dse.explore.evaluator import Evaluator
+from dse.explore.evaluator import Evaluator, HoldBack
 from dse.explore.method import SearchMethod
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation, StopReason
@@ -18,8 +18,23 @@ class SearchOutcome:
     stop: StopReason
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosingLook:
+    """What is looked at besides, once the method is done or has spent all of the budget but ``share``.
+
+    ``look``: evaluates what it wants; what it leaves of the budget is the method's again.
+    """
+
+    share: HoldBack
+    look: Callable[[], None]
+
+
 def run_search(
-    method: SearchMethod, evaluator: Evaluator, baseline: DesignPoint | None, batch: int = BATCH
+    method: SearchMethod,
+    evaluator: Evaluator,
+    baseline: DesignPoint | None,
+    batch: int = BATCH,
+    closing: ClosingLook | None = None,
 ) -> SearchOutcome:
     """Evaluate the baseline, then what the method asks for, until it is done, a budget ends or the user interrupts.
 
@@ -29,20 +44,29 @@ def run_search(
     try:
         if baseline is not None:
             first = evaluator.evaluate([baseline])
-        stop = _loop(method, evaluator, batch)
+        stop = _loop(method, evaluator, batch, closing)
     except KeyboardInterrupt:
         stop = "interrupted"
     evaluator.close()
     return SearchOutcome(baseline=first[0] if first else None, stop=stop)
 
 
-def _loop(method: SearchMethod, evaluator: Evaluator, batch: int) -> StopReason:
+def _loop(method: SearchMethod, evaluator: Evaluator, batch: int, closing: ClosingLook | None) -> StopReason:
+    evaluator.hold_back(HoldBack() if closing is None else closing.share)
     while not method.done:
         points = method.ask(batch)
         results = evaluator.evaluate(points, method.ceiling)
+        if evaluator.stop is not None and closing is not None:
+            evaluator.hold_back(HoldBack())
+            closing.look()
+            closing = None
+            results = evaluator.evaluate(points, method.ceiling)
         method.tell(results)
         if evaluator.stop is not None and (points or _goes_on(method)):
             return evaluator.stop
+    if closing is not None:
+        evaluator.hold_back(HoldBack())
+        closing.look()
     return "complete"
 
 

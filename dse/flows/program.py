@@ -15,6 +15,7 @@ from dse.flows.trace import open_trace, settled_trace
 from dse.formats.trace_store import is_trace_store
 from dse.formats.turnus_trace import is_turnus_trace
 from dse.frontend.network.elaborate import load_network
+from dse.model.dataflow_graph import DataflowGraph
 from dse.model.trace import Trace
 from dse.program.network import Network
 from dse.run.execution import RunResult
@@ -42,13 +43,14 @@ def unheard(what: object) -> None:
 class GivenProgram:
     """A network, or the trace of one whose source is not at hand, or of a static graph of another tool.
 
-    ``weights``: the execution times of a graph. ``assumed``: in words, how a graph became a trace.
+    ``graph``: the graph, ``weights``: its execution times. ``assumed``: in words, how a graph became a trace.
     """
 
     path: str
     network: Network | None
     trace: Trace | None
     warnings: tuple[Diagnostic, ...] = ()
+    graph: DataflowGraph | None = None
     weights: GraphWeights | None = None
     assumed: tuple[str, ...] = ()
 
@@ -63,7 +65,14 @@ def load_program(path: str, source_paths: tuple[str, ...] = (), graph: GraphOpti
     require_file(path, "a network (.xdf), a trace, or a graph of another tool")
     if is_graph(path):
         found = unfold_graph(path, graph)
-        return GivenProgram(path=path, network=None, trace=found.trace, weights=found.weights, assumed=found.assumed)
+        return GivenProgram(
+            path=path,
+            network=None,
+            trace=found.trace,
+            graph=found.graph,
+            weights=found.weights,
+            assumed=found.assumed,
+        )
     refuse_graph_options(graph)
     if is_trace_store(path) or is_turnus_trace(path):
         return GivenProgram(path=path, network=None, trace=open_trace(path))

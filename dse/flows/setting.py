@@ -22,11 +22,13 @@ from dse.flows.trace import left_out
 from dse.flows.weighing import choose_weights, derived_costs
 from dse.formats.platform_yaml import load_platform
 from dse.formats.weights_folder import read_weights
+from dse.model.dataflow_graph import DataflowGraph
 from dse.model.platform import Platform
 from dse.model.problem import Problem
 from dse.model.trace import Trace
 from dse.model.weights import WeightTable
 from dse.program.network import Network
+from dse.sdf.weights import graph_weights, types_of_units
 
 COMPILING = "compiling the engine, once for each version: up to a minute"
 MEASURING = "measuring what the actions cost on this machine, once for this folder"
@@ -171,7 +173,20 @@ def _given_weights(
     """Return the weights to begin with and what is assumed in them: a graph brings its own, where none are named."""
     if program.weights is None or basis.weights is not None or options.weights:
         return basis.weights, ()
-    return program.weights.table, program.weights.words
+    if program.graph is None or options.graph.processors:
+        return program.weights.table, program.weights.words
+    return _times_on(program.graph, basis.platform)
+
+
+def _times_on(graph: DataflowGraph, platform: Platform) -> tuple[WeightTable, tuple[str, ...]]:
+    """Return the times of a graph on the types of processors that units are named after, and what is assumed."""
+    named = types_of_units(graph, [(unit.name, unit.kind) for unit in platform.units])
+    found = graph_weights(graph, named.processors)
+    assert found is not None, "the graph has times"
+    if not named.others:
+        return found.table, found.words
+    units = " and ".join(f"'{name}'" for name in named.others)
+    return found.table, (*found.words, f"the same times on {units}: weights are of a kind of unit")
 
 
 def given_basis(options: ProblemOptions, at_hand: AtHand = NOTHING) -> Basis:

@@ -85,14 +85,15 @@ def make_profile(
     """
     plain = min(plain_ns) * facts.hz / 1e9
     actors = _merged_costs(runs, visits, topology, firings, facts)
-    alone = all(len(run.threads) == 1 for run in runs)
-    if alone:
-        cost = _reading_in_place(visits or runs, sum(costs.total for costs in actors), plain, facts.cost)
+    if all(len(run.threads) == 1 for run in runs):
+        cost = _reading_in_place(visits or runs, _total(actors), plain, facts.cost)
         if cost != facts.cost:
             facts = replace(facts, cost=cost)
             actors = _merged_costs(runs, visits, topology, firings, facts)
-    length = float(min(run.run_ns for run in runs)) * facts.hz / 1e9
-    closure = Closure(summed=sum(costs.total for costs in actors) if alone else length, plain=plain)
+        summed = _total(actors)
+    else:
+        summed = float(min(run.run_ns for run in runs)) * facts.hz / 1e9
+    closure = Closure(summed=summed, plain=plain)
     return Profile(
         facts=facts,
         actors=tuple(costs.scaled(closure.factor) for costs in actors),
@@ -100,6 +101,10 @@ def make_profile(
         closure=closure,
         runs=len(runs),
     )
+
+
+def _total(actors: Sequence[ActorCosts]) -> float:
+    return sum(costs.total for costs in actors)
 
 
 def _merged_costs(

@@ -32,6 +32,10 @@ class CoresRow:
     speedup: float | None
     point: DesignPoint
 
+    def __repr__(self) -> str:
+        over = "" if self.speedup is None else f", {self.speedup:.2f}x"
+        return f"<CoresRow {self.label}: {time_text(self.makespan, self.tick_unit)}{over}>"
+
     @property
     def label(self) -> str:
         """The cores as a table names them: ``2``, ``1 + GPU``."""

@@ -1,10 +1,11 @@
 """Execution times of a static graph as weights: types of processors become kinds of units, as far as that goes.
 
 Weights are of a kind of unit, cpu or gpu; a graph may have times for any number of types. One type stands for the CPU
-cores: what the user says, else the one that the file marks as default, else the first. Another one may stand for the
-GPU. The times of all others are left out.
+cores: what the user says, else the one that units of the platform are named after, else the one that the file marks as
+default, else the first. Another one may stand for the GPU. The times of all others are left out.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dse.base.errors import OptionError
@@ -55,6 +56,34 @@ def graph_weights(graph: DataflowGraph, processors: tuple[tuple[UnitKind, str], 
         manifest=(("times of", f"{graph.tool} file, on {', '.join(taken)}"),),
     )
     return GraphWeights(table=table, words=_words(graph, tuple(taken), types, wanted))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedTypes:
+    """The types of processors that units of a platform are named after, as far as weights can tell them apart.
+
+    ``processors``: the type for a kind of unit. ``others``: names of further units of types of their own, which take
+    the times of their kind.
+    """
+
+    processors: tuple[tuple[UnitKind, str], ...]
+    others: tuple[str, ...]
+
+
+def types_of_units(graph: DataflowGraph, units: Sequence[tuple[str, UnitKind]]) -> NamedTypes:
+    """Return the types that units, given as (name, kind), are named after: of each kind the first one.
+
+    For the CPU a type counts where every actor that has times has some on it; actors without stay off a GPU.
+    """
+    timed = [{time.processor for time in actor.times} for actor in graph.actors if actor.times]
+    known = set().union(*timed)
+    whole = known.intersection(*timed)
+    found: dict[UnitKind, str] = {}
+    for name, kind in units:
+        if name in (whole if kind == "cpu" else known):
+            found.setdefault(kind, name)
+    others = tuple(name for name, kind in units if name in known and name != found.get(kind))
+    return NamedTypes(processors=tuple(found.items()), others=others)
 
 
 def _time(actor: DataflowActor, wanted: str | None) -> ProcessorTime | None:

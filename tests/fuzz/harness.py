@@ -19,14 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from tests.fuzz.behaviour import SECONDS, limit_memory
+from tests.fuzz.behaviour import SECONDS, WAITING, limit_memory
 
 Attack: TypeAlias = Callable[[random.Random, Path], str | None]
 """Makes one case by chance and runs it in this process; the folder holds a scene, for this case alone. Returns the
 fault, or None where ``dse`` behaved."""
 CRASHED = "the process ended within the case"
 _MEMORY_MEGABYTES = 6000
-_PATIENCE = 3 * SECONDS
+_PATIENCE = (WAITING + 2) * SECONDS
 ROOT = Path(__file__).parents[2]
 
 

@@ -50,6 +50,10 @@ class MergedSpace(Space):
             for earlier, later in itertools.pairwise(members):
                 self._before[place[later]] = place[earlier]
 
+    def of_partitions(self, number: int) -> Space:
+        """Return the part of this space whose points have so many partitions; identical actors are merged in it too."""
+        return MergedSpace(super().of_partitions(number), self._found)
+
     @property
     def told_apart(self) -> int:
         """The number of mappings if identical actors were told apart."""

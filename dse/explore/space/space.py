@@ -194,6 +194,17 @@ class Space:
             alike=self.alike,
         )
 
+    def of_partitions(self, number: int) -> "Space":
+        """Return the part of this space whose points have so many partitions; it may be empty."""
+        return Space(
+            units=self.units,
+            allowed=self.allowed,
+            least=number,
+            most=number,
+            options=self.options,
+            alike=self.alike,
+        )
+
     # Enumeration ------------------------------------------------------------------------------------------------------
 
     def assignments(self) -> Iterator[Assignment]:

@@ -8,12 +8,13 @@ from dse.base.time_limit import TimeLimit, TimeSpent
 from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.deadlock import always_deadlocks
 from dse.estimate.engine import Engine
+from dse.explore.each_number import closing_look
 from dse.explore.evaluator import Cutting, Estimator, Evaluator
 from dse.explore.mapping_bound import allowed_rows_of, most_room
-from dse.explore.method import SearchMethod
+from dse.explore.method import SearchContext, SearchMethod
 from dse.explore.methods.exact.unit_program import unit_bound
 from dse.explore.objectives.front import Goals, front_of, ranked_by
-from dse.explore.search import ranked, run_search
+from dse.explore.search import ClosingLook, ranked, run_search
 from dse.explore.space.space import Space
 from dse.flows.options import ExploreOptions
 from dse.flows.program import RUNNING
@@ -119,8 +120,20 @@ def _run(search: Search, evaluator: Evaluator, store: StudyStore, watch: Watcher
     watch.stage("setting up the method")
     state.method = make_method(plan.method, context, goals)
     watch.stage("searching")
-    outcome = run_search(state.method, evaluator, one_core, options.batch)
+    closing = _closing(search, context, evaluator, state.bounds[0].makespan)
+    outcome = run_search(state.method, evaluator, one_core, options.batch, closing)
     state.baseline, state.stop = outcome.baseline, outcome.stop
+
+
+def _closing(search: Search, context: SearchContext, evaluator: Evaluator, least: int) -> ClosingLook | None:
+    """Return the closing look at each number of cores, which is shown where the makespan is what ranks."""
+    if searched_goals(search.goals) is not None:
+        return None
+
+    def context_in(part: Space) -> SearchContext:
+        return search_context(search.setting, part, search.options.seed, 1, least)
+
+    return closing_look(context, search.plan.budget, evaluator, context_in)
 
 
 def _is_dead(search: Search, baseline: Evaluation | None) -> bool:

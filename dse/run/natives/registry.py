@@ -132,12 +132,19 @@ def _bound(key: str, target: str, modules: UserModules) -> NativeFunction:
     """Return the callable of an override. Raises ``OptionError`` when there is none, or its module fails."""
     module, _, attribute = target.partition(":")
     try:
-        function = getattr(modules.load(module), attribute)
+        loaded = modules.load(module)
+        function = getattr(loaded, attribute, None)
     except Exception as error:  # the code of the user may raise anything
         raise OptionError(
             f"the native '{key}' cannot be bound to '{target}': {error}",
             expected=f"MODULE:CALLABLE, MODULE.py in the folder of the network ('{modules.home}'), here, or installed",
         ) from error
+    if attribute not in vars(loaded) and function is None:
+        known = tuple(name for name, of in vars(loaded).items() if callable(of) and not name.startswith("_"))
+        raise OptionError(
+            f"the native '{key}' cannot be bound to '{target}': module '{module}' has no '{attribute}'",
+            expected=nearest_names(attribute, known),
+        )
     if not callable(function):
         raise OptionError(f"the native '{key}' cannot be bound to '{target}', which cannot be called")
 

@@ -14,7 +14,7 @@ SOURCE = Path(__file__).with_name("program.cpp")
 _WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
 FLAGS = ("-std=c++20", "-O0", "-g1", *_WARNINGS, "-pthread", f'-DDSE_VERSION="{dse.__version__}"')
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-PLAIN = ("-O1",)
+PLAIN = ()
 
 
 def compiled(flags: tuple[str, ...] = SANITIZERS) -> Path:

@@ -1,5 +1,6 @@
 """Static graphs of other tools through the flows: estimates that can be checked by hand, import and export."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,32 @@ def test_a_pipeline_takes_its_slowest_stage(tmp_path: Path) -> None:
     # four cores: the filter takes 11 an iteration; it begins after the reader, and the last writer ends after it
     assert sized.sizing.maximal.makespan == 6 + 10 * 11 + 2
     assert sized.names == ("reader.out->filter.in", "filter.out->writer.in")
+
+
+def test_units_that_are_named_after_a_type_of_processor_take_its_times(tmp_path: Path) -> None:
+    path = tmp_path / "board.yaml"
+
+    def on(*units: str) -> tuple[int, str]:
+        path.write_text("name: board\nunits:\n" + "".join(f"  {unit}}}\n" for unit in units))
+        found = estimate_mappings(EstimateOptions(problem=replace(problem(graph), platform=str(path))))
+        return found.mappings[0].estimate.makespan, "; ".join(found.assumed)
+
+    graph = CAMERA
+    assert on("dsp: {kind: cpu")[0] == 10 * (2 * 40 + 8 * 25 + 60), "only one actor has times on it"
+    graph = str(tmp_path / "both.xml")
+    text = Path(CAMERA).read_text()
+    for time in (40, 60):
+        old = f'<processor type="arm" default="true"><executionTime time="{time}"/></processor>'
+        assert old in text
+        text = text.replace(old, f'{old}<processor type="dsp"><executionTime time="{time // 10}"/></processor>')
+    Path(graph).write_text(text)
+    makespan, assumed = on("dsp: {kind: cpu")
+    assert makespan == 10 * (2 * 4 + 8 * 5 + 6)
+    assert "those of 'dsp' on the cpu (times on arm are left out" in assumed
+    makespan, assumed = on("arm: {kind: cpu", "dsp: {kind: cpu")
+    assert makespan == 10 * (2 * 40 + 8 * 25 + 60)
+    assert "the same times on 'dsp': weights are of a kind of unit" in assumed
+    assert "those of 'dsp' on the gpu" in on("arm: {kind: cpu", "dsp: {kind: gpu")[1]
 
 
 def test_the_first_iteration_is_told_from_the_others() -> None:

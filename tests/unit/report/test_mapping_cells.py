@@ -184,6 +184,7 @@ def test_the_best_for_each_number_of_cores() -> None:
     assert "P0:a P1:b PG:c,d" in text
     assert "2.00x" in text
     assert pays_text(study, rows) == ""
+    assert repr(rows[1]) == "<CoresRow 2: 50 cycles, 2.00x>"
     assert best_by_cores(study_of(("P0:a P1:*", 50)), BOX) == ()
     assert cores_json(rows, SMALL)[1] == {
         "cores": 2, "gpus": 0, "makespan": 50, "unit": "cycles", "speedup": 2.0, "mapping": "P0:a P1:b,c,d",

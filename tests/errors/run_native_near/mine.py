@@ -1,0 +1,2 @@
+def gain(x):
+    return x + 1
