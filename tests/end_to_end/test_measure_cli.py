@@ -30,7 +30,7 @@ def test_the_weights_are_whole(weights: Path) -> None:
     table = read_weights_folder(str(weights))
     assert {cost.origin for cost in table.compute.values()} == {"measured"}
     assert all(cost.frequency_mhz for cost in table.compute.values())
-    assert dict(table.manifest)["how"].startswith("measured on one core, 2 timed")
+    assert dict(table.manifest)["how"].startswith("measured on one core, 4 timed")
     assert (weights / "samples.npz").is_file()
 
 
