@@ -74,7 +74,9 @@ def _one_thread(kernel: Kernel, serial: Kernel | None, why: str) -> Kernel:
     """Return a nest as one thread: because of a part of it that is serial, or else of itself."""
     if serial is None:
         return replace(kernel, how_parallel=why)
-    return replace(kernel, how_parallel=serial.how_parallel or why, span=serial.span)
+    inside, outside = serial.how_parallel, why
+    told = f"{outside}; and with a launch for each of its rounds, {inside}" if inside and outside else inside or outside
+    return replace(kernel, how_parallel=told, span=serial.span)
 
 
 def _is_serial(kernel: Kernel) -> bool:
