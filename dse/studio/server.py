@@ -131,6 +131,7 @@ class Live(_Guarded, tornado.websocket.WebSocketHandler):
 
     def open(self, *_: str, **__: str) -> None:
         """Greet the page."""
+        self.set_nodelay(True)  # else a small answer waits 40 ms behind the one before it (Nagle's algorithm)
         self._pages.all.add(self)
         for answer in self.listening.greeting():
             self.send(answer)
