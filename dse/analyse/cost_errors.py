@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from dse.estimate.problem.prices import ROW_LINKS, UNIT_KINDS, PriceClass
 from dse.estimate.problem.tables import IntArray, ProblemTables, TransferTable
-from dse.model.trace import TraceBuffer
 from dse.model.uncertainty import StatedError
 from dse.model.weights import Cost, Origin, UnitKind
 
@@ -189,8 +188,8 @@ def _transfers(tables: ProblemTables, table: TransferTable, side: Literal["read"
     found = np.full(table.ticks.shape, NO_WEIGHT, dtype=np.int64)
     buffer_of = np.repeat(table.buffer, table.width)
     fired = np.repeat(np.repeat(tables.count > 0, np.diff(table.first)), table.width)
-    for price, (index, buffer) in product(PriceClass, enumerate(tables.topology.buffers)):
-        key = (*_ends(tables, buffer), price.fifo_kind, price.payer, side)
+    for price, index in product(PriceClass, range(len(tables.topology.buffers))):
+        key = (*tables.topology.ends(index), price.fifo_kind, price.payer, side)
         cost = tables.problem.weights.transfers.get(key)
         columns = (buffer_of == index) & fired & (table.ticks[price] > 0)
         if cost is not None and columns.any():
@@ -198,12 +197,6 @@ def _transfers(tables: ProblemTables, table: TransferTable, side: Literal["read"
             number = known.number(("transfers", *key), "transfers", price.payer, cost.origin, error)
             found[price, columns] = number
     return found
-
-
-def _ends(tables: ProblemTables, buffer: TraceBuffer) -> tuple[str, str, str, str]:
-    """Return actor and port of both ends of a buffer."""
-    source, target = tables.topology.actors[buffer.source], tables.topology.actors[buffer.target]
-    return source.name, source.outputs[buffer.source_port], target.name, target.inputs[buffer.target_port]
 
 
 def _relative_error(cost: Cost, mean_cycles: Fraction) -> float:

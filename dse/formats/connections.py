@@ -23,15 +23,9 @@ class Buffers:
 
     topology: Topology
 
-    def ends(self, index: int) -> tuple[str, str, str, str]:
-        """Return source actor and port, target actor and port of a buffer."""
-        buffer, actors = self.topology.buffers[index], self.topology.actors
-        source, target = actors[buffer.source], actors[buffer.target]
-        return source.name, source.outputs[buffer.source_port], target.name, target.inputs[buffer.target_port]
-
     def by_ends(self) -> dict[tuple[str, str, str, str], int]:
         """Return the index of each buffer; names may also have ``_`` for ``/``, where that is unambiguous."""
-        found = {self.ends(i): i for i in range(len(self.topology.buffers))}
+        found = {self.topology.ends(i): i for i in range(len(self.topology.buffers))}
         loose: dict[tuple[str, str, str, str], list[int]] = {}
         for (source, source_port, target, target_port), index in found.items():
             key = (source.replace("/", "_"), source_port, target.replace("/", "_"), target_port)
@@ -93,5 +87,5 @@ def _end(reader: XmlReader, element: etree._Element, synonyms: tuple[str, ...]) 
 
 def connection_attributes(buffers: Buffers, index: int, size: int) -> dict[str, str]:
     """Return the attributes of a connection with its size in tokens."""
-    names = zip(("source", "source-port", "target", "target-port"), buffers.ends(index), strict=True)
+    names = zip(("source", "source-port", "target", "target-port"), buffers.topology.ends(index), strict=True)
     return dict(names) | {"size": str(size)}

@@ -108,10 +108,7 @@ def local_weights(profile: Profile, topology: Topology, firings: Sequence[Firing
 
 def transfer_key(topology: Topology, index: int, kind: FifoKind, side: Side) -> TransferKey:
     """Return the key of the transfers of a buffer that a CPU pays."""
-    buffer = topology.buffers[index]
-    source, target = topology.actors[buffer.source], topology.actors[buffer.target]
-    ports = (source.outputs[buffer.source_port], target.inputs[buffer.target_port])
-    return (source.name, ports[0], target.name, ports[1], kind, "cpu", side)
+    return (*topology.ends(index), kind, "cpu", side)
 
 
 def _price(buffer: TraceBuffer, side: Side, prices: Sequence[ActorPrices], topology: Topology) -> PortPrice:

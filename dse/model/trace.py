@@ -69,9 +69,14 @@ class Topology:
 
     def buffer_name(self, index: int) -> str:
         """Return ``source.port->target.port`` of a buffer."""
+        source, source_port, target, target_port = self.ends(index)
+        return f"{source}.{source_port}->{target}.{target_port}"
+
+    def ends(self, index: int) -> tuple[str, str, str, str]:
+        """Return source actor and port, target actor and port of a buffer."""
         b = self.buffers[index]
         s, t = self.actors[b.source], self.actors[b.target]
-        return f"{s.name}.{s.outputs[b.source_port]}->{t.name}.{t.inputs[b.target_port]}"
+        return s.name, s.outputs[b.source_port], t.name, t.inputs[b.target_port]
 
     def memory_bytes(self, capacities: Sequence[int]) -> int:
         """Return the bytes of the tokens that the buffers may hold, with so many tokens each."""

@@ -267,10 +267,8 @@ def _given_prices(problem: Problem, side: Side, converter: TickConverter) -> lis
     for price in PriceClass:
         fifo_kind, unit_kind = price.fifo_kind, price.payer
         row: _PriceRow = []
-        for index, buffer in enumerate(topology.buffers):
-            source, target = topology.actors[buffer.source], topology.actors[buffer.target]
-            ports = (source.outputs[buffer.source_port], target.inputs[buffer.target_port])
-            cost = weights.transfers.get((source.name, ports[0], target.name, ports[1], fifo_kind, unit_kind, side))
+        for index in range(len(topology.buffers)):
+            cost = weights.transfers.get((*topology.ends(index), fifo_kind, unit_kind, side))
             if cost is None or unit_kind not in present:
                 row.append(None if weights.has_transfers or fifo_kind == "host" else free)
                 continue
