@@ -114,31 +114,30 @@ def _merged_costs(
     firings: Sequence[FiringIds],
     facts: CounterFacts,
 ) -> list[ActorCosts]:
-    """Return the costs of each actor by runs with and without firings that were timed singly; as ``_actor_costs``."""
-    actors = _actor_costs(runs, topology, firings, facts)
+    """Return the costs of each actor, not scaled to the plain run; ``visits``: as in ``make_profile``.
+
+    Raises ``ValueError`` where the records do not fit the trace.
+    """
+
+    of_actors = list(zip(topology.actors, firings, strict=True))
+
+    def costs_of(actor: int, records: Sequence[Samples]) -> ActorCosts:
+        of_actor, ids = of_actors[actor]
+        visited = [visits_of_actor(samples, actor, ids, len(of_actor.actions)) for samples in records]
+        singles = singles_of_actor([[t.singles for t in run.threads] for run in records], actor, facts.cost)
+        return actor_costs(actor, visited, singles, facts)
+
+    found = [costs_of(actor, runs) for actor in range(len(of_actors))]
     if not visits:
-        return actors
-    totals = [costs.total for costs in _actor_costs(visits, topology, firings, facts)]
+        return found
     return [
-        costs.scaled(total / costs.total) if costs.total > 0 and _has_singles(costs) else costs
-        for costs, total in zip(actors, totals, strict=True)
+        costs.scaled(costs_of(actor, visits).total / costs.total) if costs.total > 0 and _has_singles(costs) else costs
+        for actor, costs in enumerate(found)
     ]
 
 
 def _has_singles(costs: ActorCosts) -> bool:
     return any(action is not None and action.choosing is not None for action in costs.actions)
-
-
-def _actor_costs(
-    runs: Sequence[Samples], topology: Topology, firings: Sequence[FiringIds], facts: CounterFacts
-) -> list[ActorCosts]:
-    """Return the costs of each actor, not scaled. Raises ``ValueError`` where the records do not fit the trace."""
-    found = []
-    for a, (actor, ids) in enumerate(zip(topology.actors, firings, strict=True)):
-        visits = [visits_of_actor(samples, a, ids, len(actor.actions)) for samples in runs]
-        singles = singles_of_actor([[thread.singles for thread in run.threads] for run in runs], a, facts.cost)
-        found.append(actor_costs(a, visits, singles, facts))
-    return found
 
 
 def _reading_in_place(runs: Sequence[Samples], summed: float, plain: float, cost: float) -> float:
