@@ -1,6 +1,6 @@
 """Walks over statements and expressions of the IR, in source order."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import assert_never
 
@@ -71,6 +71,35 @@ def expressions_of(statement: Stmt) -> tuple[Expr, ...]:
             return (statement.condition,)
         case ForEach():
             return (statement.low, statement.high)
+        case _:
+            assert_never(statement)
+
+
+def with_parts(
+    statement: Stmt, value: Callable[[Expr], Expr], body: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]
+) -> Stmt:  # ways: one case for each node of the IR
+    """Return a statement whose expressions are what ``value`` makes of them, and its parts what ``body`` does."""
+    match statement:
+        case Declare() | Print():
+            return statement if statement.value is None else replace(statement, value=value(statement.value))
+        case Assign() | CopyInto():
+            return replace(statement, indices=tuple(map(value, statement.indices)), value=value(statement.value))
+        case Evaluate():
+            return replace(statement, value=value(statement.value))
+        case WriteTokens():
+            return replace(statement, values=tuple(map(value, statement.values)))
+        case ReadTokens() | ConsumeTokens() | Count():
+            return statement
+        case CallStmt():
+            return replace(statement, arguments=tuple(map(value, statement.arguments)))
+        case If():
+            then, otherwise = body(statement.then), body(statement.otherwise)
+            return replace(statement, condition=value(statement.condition), then=then, otherwise=otherwise)
+        case While():
+            return replace(statement, condition=value(statement.condition), body=body(statement.body))
+        case ForEach():
+            low, high = value(statement.low), value(statement.high)
+            return replace(statement, low=low, high=high, body=body(statement.body))
         case _:
             assert_never(statement)
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 from dse.model.kernel import ArrayInfo, Kernel
 from dse.passes.analyses.affine import affine
 from dse.passes.analyses.expression_ranges import value_of
-from dse.program.ir import Assign, Binary, Const, Declare, Expr, ForEach, If, Index, Load, Stmt, While
+from dse.program.ir import Assign, Binary, Const, Declare, Expr, ForEach, Index, Load, Stmt
 from dse.program.types import IntType
-from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_statements, with_operands
+from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_statements, with_operands, with_parts
 
 MOST_WORDS = 64
 """Words of 4 bytes of all arrays of a thread that registers hold, which have 255 at most. An assumption."""
@@ -121,21 +121,9 @@ def _statements(body: Iterable[Stmt], spilled: frozenset[str], thread: Expr) -> 
         return found
 
     for statement in body:
-        match statement:
-            case Declare():
-                if statement.variable.name not in spilled:
-                    yield statement if statement.value is None else replace(statement, value=value(statement.value))
-            case Assign():
-                own = (thread,) if statement.name in spilled else ()
-                indices = (*map(value, statement.indices), *own)
-                yield replace(statement, indices=indices, value=value(statement.value))
-            case If():
-                then, otherwise = inside(statement.then), inside(statement.otherwise)
-                yield replace(statement, condition=value(statement.condition), then=then, otherwise=otherwise)
-            case While():
-                yield replace(statement, condition=value(statement.condition), body=inside(statement.body))
-            case ForEach():
-                low, high = value(statement.low), value(statement.high)
-                yield replace(statement, low=low, high=high, body=inside(statement.body))
-            case _:
-                yield statement
+        if isinstance(statement, Declare) and statement.variable.name in spilled:
+            continue
+        changed = with_parts(statement, value, inside)
+        if isinstance(changed, Assign) and changed.name in spilled:
+            changed = replace(changed, indices=(*changed.indices, thread))
+        yield changed

@@ -19,9 +19,9 @@ from dse.base.source import Span
 from dse.model.kernel import ArrayInfo, Kernel, ScalarValue
 from dse.passes.analyses.expression_ranges import value_of
 from dse.passes.analyses.parallel_loops import parallelise
-from dse.program.ir import Assign, Binary, Const, Declare, Expr, ForEach, If, Index, Load, Stmt, Variable, While
+from dse.program.ir import Assign, Binary, Const, Declare, Expr, ForEach, Index, Load, Stmt, Variable, While
 from dse.program.types import FLOAT32, INT32, FloatType, ListType
-from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_statements, with_operands
+from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_statements, with_operands, with_parts
 
 Meets: TypeAlias = Callable[[Kernel], str]
 """Returns where threads of a kernel race, in words, empty if they do not."""
@@ -227,29 +227,7 @@ def _with_value(body: Iterable[Stmt], name: str, known: Const) -> tuple[Stmt, ..
         operands = operands_of(expression)
         return with_operands(expression, tuple(map(value, operands))) if operands else expression
 
-    def one(statement: Stmt) -> Stmt:
-        match statement:
-            case Declare():
-                return statement if statement.value is None else replace(statement, value=value(statement.value))
-            case Assign():
-                return replace(statement, indices=tuple(map(value, statement.indices)), value=value(statement.value))
-            case If():
-                then, otherwise = (
-                    _with_value(statement.then, name, known),
-                    _with_value(statement.otherwise, name, known),
-                )
-                return replace(statement, condition=value(statement.condition), then=then, otherwise=otherwise)
-            case While():
-                return replace(
-                    statement, condition=value(statement.condition), body=_with_value(statement.body, name, known)
-                )
-            case ForEach():
-                low, high = value(statement.low), value(statement.high)
-                return replace(statement, low=low, high=high, body=_with_value(statement.body, name, known))
-            case _:
-                return statement
-
-    return tuple(map(one, body))
+    return tuple(with_parts(s, value, lambda part: _with_value(part, name, known)) for s in body)
 
 
 # Reductions -----------------------------------------------------------------------------------------------------------
