@@ -1,0 +1,638 @@
+"""Makespans in bursts: the same integers as ``dse.estimate.compiled.kernel``, for points without what this leaves out.
+
+The general kernel goes from event to event of the whole network. This one follows a core (a *lane*) for as long as
+what is known suffices, then another. It holds for lanes of one core without shared links, SIMD blocks, arrivals and
+firings of their own costs, where a firing acts on others by two kinds of events only: tokens that it delivers and room
+that it frees. Both are known, with their times, as soon as it starts.
+
+A *stamp* is a time and, in its low bits, the round of the instant (``dse.estimate.semantics``): what is due later than
+a start comes in round 0 of its instant, what is due at the time of the start in the next round. A decision of a lane
+at a stamp sees what has this stamp or an earlier one, and nothing else; so it does not matter in which order lanes are
+followed. That an actor is ready is known for good once the entries it needs are there. That one is *not* ready is
+known if the entry it lacks has a later stamp, or if whoever gives it stands, with all that can still happen, at this
+stamp or behind it. Where neither is known the lane waits and the one that is furthest behind goes on, for which
+everything is known.
+
+``m`` is the bench, ``t`` the board of ``dse.estimate.compiled.burst_layout``; ``f`` are the action ids of all firings.
+"""
+
+import numpy as np
+from numba import njit
+
+from dse.base.kept_code import kept_by_sources
+from dse.estimate.compiled import burst_layout as at
+from dse.estimate.compiled import layout
+from dse.estimate.compiled.kernel import int64_pointer, uint16_pointer
+from dse.estimate.compiled.place_kernel import PART_ACTORS, PART_ORDER, PART_POLICY, PART_ROW, PARTS_WIDTH
+
+_inner = njit(error_model="numpy")
+_inlined = njit(error_model="numpy", forceinline=True)
+
+READY = 0
+NOT_READY = 1
+FULL = 2
+"""What ``ask`` returns; FULL: ready or not, but a queue has no room for what a firing would give."""
+
+# Queues ---------------------------------------------------------------------------------------------------------------
+
+
+@_inner
+def take_in(m, a, q, amount, now):
+    """Take in entries of a queue up to ``now`` until the amount is there; return whether it is."""
+    count, tail, head = m[q + at.COUNT], m[q + at.TAIL], m[q + at.HEAD]
+    stamp = now
+    hint = at.UNKNOWN
+    while count < amount:
+        if tail == head:
+            m[q + at.WANTED] = 1
+            break
+        entry = q + at.ENTRIES + 2 * (tail & (at.N_ENTRIES - 1))
+        stamp = m[entry]
+        if stamp > now:
+            hint = stamp
+            break
+        count += m[entry + 1]
+        tail += 1
+    m[q + at.COUNT], m[q + at.TAIL] = count, tail
+    if count < amount:
+        m[m[a + at.HINT]] = hint
+        m[a + at.WAITS_FOR] = q
+        return False
+    m[a + at.READY_AT] = max(m[a + at.READY_AT], stamp)
+    return True
+
+
+@_inner
+def make_room(m, p, q, now):
+    """Have the taker of a full queue take in what it may not decide before; return whether there is room then."""
+    a = m[q + at.TAKER]
+    lane = m[a + at.LANE]
+    until = now if lane == p else max(m[lane + at.STANDS_AT], m[at.SURE_UNTIL])
+    count, tail, head = m[q + at.COUNT], m[q + at.TAIL], m[q + at.HEAD]
+    amount = m[at.ENDED]  # 0
+    if m[a + at.POSITION] < m[a + at.FIRING_END]:
+        x = m[a + at.NEXT]
+        for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
+            if m[e + at.TAKE] == q:
+                amount = m[e + at.AMOUNT]
+    while tail < head:
+        entry = q + at.ENTRIES + 2 * (tail & (at.N_ENTRIES - 1))
+        if m[entry] > until:
+            break
+        if count < amount <= count + m[entry + 1]:
+            m[a + at.READY_AT] = max(m[a + at.READY_AT], m[entry])
+        count += m[entry + 1]
+        tail += 1
+    m[q + at.COUNT], m[q + at.TAIL] = count, tail
+    return head - tail < at.N_ENTRIES
+
+
+@_inner
+def wake(m, q, stamp):
+    """Tell the taker of a queue what it lacked when it was asked."""
+    a = m[q + at.TAKER]
+    m[q + at.WANTED] = 0
+    hint = max(stamp, m[a + at.READY_AT])  # it may have taken in later entries of other queues
+    m[m[a + at.HINT]] = hint
+    lane = m[a + at.LANE]
+    if m[lane + at.IDLING] == 1:
+        key = m[lane + at.KEY]
+        m[key] = min(m[key], max(hint, m[lane + at.STANDS_AT]))
+
+
+# Actors ---------------------------------------------------------------------------------------------------------------
+
+
+@_inlined
+def ask(m, p, a, x, now):
+    """Return whether an actor is ready at ``now``; if not, its hint says until when for sure."""
+    for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
+        q = m[e + at.TAKE]
+        if m[q + at.COUNT] < m[e + at.AMOUNT] and not take_in(m, a, q, m[e + at.AMOUNT], now):
+            return NOT_READY
+    if m[x + at.MAY_FILL] == 1:
+        for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
+            q = m[e + at.GIVE]
+            if m[q + at.HEAD] - m[q + at.TAIL] >= at.N_ENTRIES and not make_room(m, p, q, now):
+                return FULL
+    return READY
+
+
+@_inlined
+def fire(m, x, now, ticks, mask):
+    """Make a firing that begins at ``now``; return its end."""
+    begin, soonest = (now & ~mask) + ticks, now + 1
+    for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
+        take, give, amount = m[e + at.TAKE], m[e + at.GIVE], m[e + at.AMOUNT]
+        stamp = max(begin + m[e + at.OFFSET], soonest)
+        m[take + at.COUNT] -= amount
+        head = m[give + at.HEAD]
+        entry = give + at.ENTRIES + 2 * (head & (at.N_ENTRIES - 1))
+        m[entry], m[entry + 1] = stamp, amount
+        m[give + at.HEAD] = head + 1
+        if m[give + at.WANTED] == 1:
+            wake(m, give, stamp)
+    return max(begin + m[x + at.TOTAL], soonest)
+
+
+@_inner
+def doubtful(m, p, a, now):
+    """Return whether the entry that an actor lacks, of which nothing is known, may have a stamp up to ``now``."""
+    q = m[a + at.WAITS_FOR]
+    lane = m[q + at.GIVER_LANE]
+    stands = max(m[lane + at.STANDS_AT], m[at.SURE_UNTIL])
+    return lane != p and now > stands and now >= (stands & ~m[at.MASK]) + m[q + at.SOONEST]
+
+
+# Lanes ----------------------------------------------------------------------------------------------------------------
+
+NOBODY = -1
+DOUBT = -2
+"""What is chosen instead of an actor: none is ready; it is not known yet."""
+
+
+@_inlined
+def look(m, p, a, hint, now):
+    """Return READY, NOT_READY, or FULL, which stands for every doubt."""
+    if m[hint] <= now:
+        code = ask(m, p, a, m[a + at.NEXT], now)
+        if code != NOT_READY:
+            return code
+    if m[hint] == at.UNKNOWN and doubtful(m, p, a, now):
+        return FULL
+    return NOT_READY
+
+
+@_inlined
+def search(m, p, now):
+    """Return the first ready place at or behind TURN, cyclically, or NOBODY or DOUBT."""
+    places, hints, n = m[p + at.PLACES], m[p + at.HINTS], m[p + at.N_PLACES]
+    place = m[p + at.TURN]
+    if n == 1:  # it does not matter when it is known that it is not ready
+        if m[hints] <= now:
+            code = ask(m, p, m[places], m[m[places] + at.NEXT], now)
+            return place if code == READY else DOUBT if code == FULL else NOBODY
+        return NOBODY
+    for _ in range(n):
+        code = look(m, p, m[places + place], hints + place, now)
+        if code == READY:
+            return place
+        if code == FULL:
+            return DOUBT
+        place += 1
+        if place == n:
+            place = 0
+    return NOBODY
+
+
+@_inner
+def search_static(m, p, now):
+    """STATIC_ORDER: the next unfinished actor if it is ready."""
+    for _ in range(m[p + at.N_ORDER]):
+        a = m[m[p + at.ORDER] + m[p + at.TURN]]
+        if m[a + at.POSITION] < m[a + at.FIRING_END]:
+            hint = m[a + at.HINT]
+            if m[hint] > now:
+                return NOBODY
+            code = ask(m, p, a, m[a + at.NEXT], now)
+            return hint - m[p + at.HINTS] if code == READY else DOUBT if code == FULL else NOBODY
+        m[p + at.TURN] = (m[p + at.TURN] + 1) % m[p + at.N_ORDER]
+    return NOBODY
+
+
+@_inner
+def hear(m, p, a):
+    """DATA_DEMAND_DRIVEN: append an actor if it is not in the queue."""
+    if m[a + at.QUEUED] == 0:
+        m[a + at.QUEUED] = 1
+        tail = (m[p + at.HEARD_HEAD] + m[p + at.HEARD_SIZE]) % m[p + at.N_PLACES]
+        m[m[p + at.HEARD] + tail] = a
+        m[p + at.HEARD_SIZE] += 1
+
+
+@_inner
+def ask_neighbours(m, t, p, a, now, side, ends, telling):
+    """Look at, or (``telling``) append, the ready actors at the other ends of the buffers of an actor.
+
+    Returns whether one of them is in doubt.
+    """
+    first = t[side] + m[a + at.NUMBER]
+    for i in range(t[first], t[first + 1]):
+        other = m[at.ACTORS] + t[t[ends] + t[t[side + 1] + i]] * at.ACTOR_WORDS
+        if m[other + at.LANE] == p:
+            code = look(m, p, other, m[other + at.HINT], now)
+            if code == FULL:
+                return True
+            if telling and code == READY:
+                hear(m, p, other)
+    return False
+
+
+@_inner
+def hear_end(m, t, p, now):
+    """DATA_DEMAND_DRIVEN: append ready successors, and ready predecessors of an actor that lacks input.
+
+    Returns whether something is in doubt; then nothing was appended.
+    """
+    a = m[p + at.ENDED_ACTOR]
+    lacks = False
+    if m[a + at.POSITION] < m[a + at.FIRING_END]:
+        code = look(m, p, a, m[a + at.HINT], now)
+        if code == FULL:
+            return True
+        x = m[a + at.NEXT]
+        if code == NOT_READY:
+            for e in range(m[x + at.NEED], m[x + at.WRITES_BEGIN], at.NEED_WORDS):
+                lacks |= m[e + at.TAKE] == m[a + at.WAITS_FOR]
+    for telling in range(2):
+        if ask_neighbours(m, t, p, a, now, at.OUTPUTS_FIRST, at.TARGETS, telling == 1):
+            return True
+        if lacks and ask_neighbours(m, t, p, a, now, at.INPUTS_FIRST, at.SOURCES, telling == 1):
+            return True
+    m[p + at.ENDED_ACTOR] = layout.NONE
+    return False
+
+
+@_inner
+def search_demanded(m, t, p, now):
+    """DATA_DEMAND_DRIVEN: the first entry that is ready, dropping those before it; else as ROUND_ROBIN."""
+    if m[p + at.ENDED_ACTOR] != layout.NONE and hear_end(m, t, p, now):
+        return DOUBT
+    n, taken = m[p + at.HEARD_SIZE], NOBODY
+    dropped = n
+    for i in range(n):
+        a = m[m[p + at.HEARD] + (m[p + at.HEARD_HEAD] + i) % m[p + at.N_PLACES]]
+        code = look(m, p, a, m[a + at.HINT], now)
+        if code == FULL:
+            return DOUBT
+        if code == READY:
+            taken, dropped = m[a + at.HINT] - m[p + at.HINTS], i + 1
+            break
+    if taken < 0:
+        taken = search(m, p, now)
+        if taken < 0:
+            return taken
+    for i in range(dropped):
+        m[m[m[p + at.HEARD] + m[p + at.HEARD_HEAD]] + at.QUEUED] = 0
+        m[p + at.HEARD_HEAD] = (m[p + at.HEARD_HEAD] + 1) % m[p + at.N_PLACES]
+    m[p + at.HEARD_SIZE] = n - dropped
+    return taken
+
+
+@_inlined
+def choose(m, t, p, now):
+    """Return the place that a lane fires next, NOBODY or DOUBT."""
+    policy = m[p + at.POLICY]
+    if policy == layout.STATIC_ORDER:
+        return search_static(m, p, now)
+    if policy == layout.DATA_DEMAND_DRIVEN:
+        return search_demanded(m, t, p, now)
+    return search(m, p, now)
+
+
+@_inlined
+def move_turn(m, p, place):
+    """Remember what was chosen."""
+    if m[p + at.POLICY] == layout.NON_PREEMPTIVE:
+        m[p + at.TURN] = place
+    else:
+        turn = m[p + at.TURN] + 1 if m[p + at.POLICY] == layout.STATIC_ORDER else place + 1
+        n = m[p + at.N_ORDER] if m[p + at.POLICY] == layout.STATIC_ORDER else m[p + at.N_PLACES]
+        m[p + at.TURN] = turn if turn < n else 0
+
+
+@_inner
+def soonest_hint(m, p):
+    """Return the first stamp at which an actor of an idle lane may be ready, as far as is known."""
+    if m[p + at.POLICY] == layout.STATIC_ORDER:
+        return m[m[m[m[p + at.ORDER] + m[p + at.TURN]] + at.HINT]]
+    first = m[p + at.HINTS]
+    soonest = at.UNKNOWN
+    for i in range(first, first + m[p + at.N_PLACES]):
+        soonest = min(soonest, m[i])
+    return soonest
+
+
+@_inner
+def in_doubt_before(m, p, now):
+    """Return whether an actor of an idle lane may be ready before ``now`` by what has not been simulated yet."""
+    places, hints, n = m[p + at.PLACES], m[p + at.HINTS], m[p + at.N_PLACES]
+    if n > 1 and m[p + at.POLICY] != layout.STATIC_ORDER:
+        for place in range(n):
+            if m[hints + place] == at.UNKNOWN and doubtful(m, p, m[places + place], now - 1):
+                return True
+    return False
+
+
+@_inlined
+def burst(m, t, f, p, a, now):
+    """Fire an actor that is ready, and again as long as it is the one that goes on; return when the core is free."""
+    mask, shift, again = m[at.MASK], t[at.SHIFT], m[p + at.POLICY] == layout.NON_PREEMPTIVE or m[p + at.N_PLACES] == 1
+    position, end, actions = m[a + at.POSITION], m[a + at.FIRING_END], m[a + at.ACTOR_ACTIONS]
+    m[a + at.IDLE] += (now >> shift) - (max(m[a + at.ENDED_AT], m[a + at.READY_AT]) >> shift)
+    x = m[a + at.NEXT]
+    last = m[a + at.LAST] if m[p + at.LAST_ACTOR] == a else layout.NONE
+    ticks = m[x + at.SCHED_FIRST] if last == layout.NONE else t[m[x + at.SCHED_PAIRS] + last * m[x + at.SCHED_STRIDE]]
+    scheduling, limit = ticks, m[at.LIMIT]
+    hint = at.FINISHED
+    while True:
+        now = fire(m, x, now, ticks, mask)
+        last = m[x + at.INDEX]
+        position += 1
+        if now & mask == mask or now >= limit:
+            m[at.ENDED] = at.OVER if now >= limit else at.REFUSED
+            break
+        if position == end:
+            break
+        x = actions + f[position] * at.ACTION_WORDS
+        if not again:
+            hint = now
+            break
+        code = ask(m, p, a, x, now)
+        if code != READY:
+            hint = now if code == FULL else m[m[a + at.HINT]]
+            break
+        ticks = t[m[x + at.SCHED_PAIRS] + last * m[x + at.SCHED_STRIDE]]
+        scheduling += ticks
+    m[m[a + at.HINT]] = hint
+    m[a + at.POSITION] = position
+    m[a + at.NEXT], m[a + at.LAST] = x, last
+    m[a + at.ENDED_AT] = now
+    m[a + at.SCHEDULING] += scheduling
+    m[p + at.LAST_ACTOR] = a
+    m[at.LATEST] = max(m[at.LATEST], now)
+    return now
+
+
+@_inner
+def follow(m, t, f, p):
+    """Follow a lane from its next decision on for as long as what is known suffices."""
+    now = m[m[p + at.KEY]]
+    while m[at.ENDED] == 0:
+        place = choose(m, t, p, now)
+        if place == DOUBT:
+            m[m[p + at.KEY]] = now
+            if m[p + at.IDLING] == 0:
+                m[p + at.STANDS_AT] = now
+            return
+        if place == NOBODY:
+            m[p + at.STANDS_AT] = now
+            m[p + at.IDLING] = 1
+            now = soonest_hint(m, p)
+            if now >= at.UNKNOWN:
+                m[m[p + at.KEY]] = at.UNKNOWN
+                return
+            if in_doubt_before(m, p, now):
+                m[m[p + at.KEY]] = now
+                return
+            continue
+        m[p + at.IDLING] = 0
+        move_turn(m, p, place)
+        a = m[m[p + at.PLACES] + place]
+        now = burst(m, t, f, p, a, now)
+        if m[p + at.POLICY] == layout.DATA_DEMAND_DRIVEN:
+            m[p + at.ENDED_ACTOR] = a
+
+
+@_inlined
+def next_lane(m):
+    """Return the lane whose next decision is the first one, NONE: no lane has one."""
+    keys, found, best = m[at.KEYS], layout.NONE, at.UNKNOWN
+    for i in range(m[at.N_LANES]):
+        key = m[keys + i]
+        if key < best:
+            best, found = key, i
+    m[at.SURE_UNTIL] = best
+    return found
+
+
+# The design point -----------------------------------------------------------------------------------------------------
+
+
+@_inner
+def lay_lane(m, lane, policy, partition, places, hints, order, heard, n, n_order, key):
+    """Fill the row of a lane."""
+    for word in range(lane, lane + at.LANE_WORDS):
+        m[word] = 0
+    m[lane + at.POLICY], m[lane + at.PARTITION], m[lane + at.KEY] = policy, partition, key
+    m[lane + at.PLACES], m[lane + at.HINTS], m[lane + at.N_PLACES] = places, hints, n
+    m[lane + at.ORDER], m[lane + at.N_ORDER], m[lane + at.HEARD] = order, n_order, heard
+    m[lane + at.LAST_ACTOR] = m[lane + at.ENDED_ACTOR] = layout.NONE
+    m[key] = 0
+
+
+@_inner
+def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order):
+    """Lay out lanes and actors; ``place`` and ``row`` of each."""
+    n = t[at.N_ACTORS]
+    keys = m[at.LANES] + n * at.LANE_WORDS
+    places = keys + n
+    hints, heard, order = places + n, places + 2 * n, places + 3 * n
+    m[at.KEYS] = keys
+    lane, key, i = m[at.LANES], keys, 0
+    for p in range(first_part, first_part + n_parts):
+        size, policy = parts[p * PARTS_WIDTH + PART_ACTORS], parts[p * PARTS_WIDTH + PART_POLICY]
+        n_order = parts[p * PARTS_WIDTH + PART_ORDER]
+        for j in range(n_order):
+            m[order + j] = m[at.ACTORS] + orders[first_order + j] * at.ACTOR_WORDS
+        own = policy == layout.FULL_PARALLEL
+        for place in range(size):
+            if place == 0 or own:
+                lay_lane(
+                    m, lane, policy, p - first_part, places + i, hints + i, order, heard + i, 1 if own else size,
+                    n_order, key,
+                )  # fmt: skip
+                lane += at.LANE_WORDS
+                key += 1
+            number = members[i]
+            a = m[at.ACTORS] + number * at.ACTOR_WORDS
+            for word in range(a, a + at.ACTOR_WORDS):
+                m[word] = 0
+            m[places + i] = a
+            m[a + at.LANE], m[a + at.HINT], m[a + at.NUMBER] = lane - at.LANE_WORDS, hints + i, number
+            m[a + at.POSITION] = m[a + at.FIRING_BEGIN] = t[t[at.FIRING_BASE] + number]
+            m[a + at.FIRING_END] = t[t[at.FIRING_BASE] + number + 1]
+            m[a + at.ACTOR_ACTIONS] = m[at.ACTIONS] + t[t[at.ACTION_BASE] + number] * at.ACTION_WORDS
+            m[a + at.LAST] = layout.NONE
+            m[a + at.NEXT] = m[a + at.ACTOR_ACTIONS]
+            m[hints + i] = at.FINISHED
+            if m[a + at.POSITION] < m[a + at.FIRING_END]:
+                m[a + at.NEXT] += f[m[a + at.POSITION]] * at.ACTION_WORDS
+                m[hints + i] = 0
+            i += 1
+        order += n_order
+        first_order += n_order
+    m[at.N_LANES] = key - keys
+
+
+@_inner
+def lay_queues(m, t, choices, first_choice):
+    """Lay out the two queues of each buffer: first the tokens, then the room."""
+    sources, targets, initial = t[at.SOURCES], t[at.TARGETS], t[at.INITIAL]
+    q = m[at.QUEUES]
+    for b in range(t[at.N_BUFFERS]):
+        source = m[at.ACTORS] + t[sources + b] * at.ACTOR_WORDS
+        target = m[at.ACTORS] + t[targets + b] * at.ACTOR_WORDS
+        for _ in range(2):
+            m[q + at.HEAD] = m[q + at.TAIL] = m[q + at.WANTED] = 0
+            m[q + at.SOONEST] = at.UNKNOWN
+            m[q + at.COUNT] = t[initial + b]
+            m[q + at.TAKER], m[q + at.GIVER_LANE] = target, m[source + at.LANE]
+            target, source = source, target
+            q += at.QUEUE_WORDS
+        m[q - at.QUEUE_WORDS + at.COUNT] = choices[(first_choice + b) * 5] - t[initial + b]
+
+
+@_inner
+def lay_needs(m, t, e, x, side, choices, first_choice, price, parallel):
+    """Lay out the reads or the writes of action number ``x``, each with when it ends; return how long all take.
+
+    ``price``: the word of a choice that names the row of costs.
+    """
+    total = t[at.SHIFT] * 0
+    writes = side == at.WRITES
+    for i in range(t[t[side + at.FIRST] + x], t[t[side + at.FIRST] + x + 1]):
+        b = t[t[side + at.BUFFER] + i]
+        row = t[side + at.TICKS] + choices[(first_choice + b) * 5 + price] * t[side + at.WIDTH]
+        ticks = t[row + t[t[side + at.COLUMN] + i]]
+        total = max(total, ticks) if parallel else total + ticks
+        tokens = m[at.QUEUES] + 2 * b * at.QUEUE_WORDS
+        room = tokens + at.QUEUE_WORDS
+        m[e + at.TAKE], m[e + at.GIVE] = room if writes else tokens, tokens if writes else room
+        m[e + at.AMOUNT] = t[t[side + at.TOKENS] + i]
+        m[e + at.OFFSET] = ticks if parallel else total
+        e += at.NEED_WORDS
+    return total, e
+
+
+@_inner
+def lay_action(m, t, x, e, number, row, choices, first_choice, early, parallel):
+    """Lay out what an action needs, and the times in its firings; return the address behind its needs."""
+    n = t[at.N_ACTIONS]
+    m[x + at.NEED] = e
+    reading, behind_reads = lay_needs(m, t, e, number, at.READS, choices, first_choice, 1, parallel)
+    writing, end = lay_needs(m, t, behind_reads, number, at.WRITES, choices, first_choice, 2, parallel)
+    compute = t[t[at.COMPUTE] + row * n + number]
+    least = t[t[at.LEAST_SCHEDULING] + row * n + number]
+    m[x + at.WRITES_BEGIN], m[x + at.NEEDS_END] = behind_reads, end
+    m[x + at.READING], m[x + at.PROCESSING], m[x + at.WRITING] = reading, compute, writing
+    m[x + at.TOTAL] = reading + compute + writing
+    m[x + at.SCHED_FIRST] = t[t[at.FIRST_SCHEDULING] + row * n + number]
+    m[x + at.MAY_FILL] = 0
+    for i in range(e, end, at.NEED_WORDS):
+        if i < behind_reads:
+            m[i + at.OFFSET] = reading if early else reading + compute
+        else:
+            m[i + at.OFFSET] += reading + compute
+        q = m[i + at.GIVE]
+        m[q + at.SOONEST] = min(m[q + at.SOONEST], least + m[i + at.OFFSET])
+        b = (q - m[at.QUEUES]) // (2 * at.QUEUE_WORDS)
+        if choices[(first_choice + b) * 5] > at.N_ENTRIES:
+            m[x + at.MAY_FILL] = 1
+    return end
+
+
+@_inner
+def lay_actions(m, t, parts, first_part, choices, first_choice, early, parallel):
+    """Lay out the actions of all actors."""
+    x = m[at.ACTIONS]
+    e = x + t[at.N_ACTIONS] * at.ACTION_WORDS
+    for a in range(t[at.N_ACTORS]):
+        lane = m[m[at.ACTORS] + a * at.ACTOR_WORDS + at.LANE]
+        row = parts[(first_part + m[lane + at.PARTITION]) * PARTS_WIDTH + PART_ROW]
+        first, end = t[t[at.ACTION_BASE] + a], t[t[at.ACTION_BASE] + a + 1]
+        for number in range(first, end):
+            pairs = t[at.PAIR_SCHEDULING] + row * t[at.N_PAIRS] + t[t[at.PAIR_BASE] + a] + number - first
+            m[x + at.SCHED_PAIRS], m[x + at.SCHED_STRIDE], m[x + at.INDEX] = pairs, end - first, number - first
+            e = lay_action(m, t, x, e, number, row, choices, first_choice, early, parallel)
+            x += at.ACTION_WORDS
+
+
+# The loop -------------------------------------------------------------------------------------------------------------
+
+
+@_inner
+def run(m, t, f, stop):
+    """Follow lanes until nothing is known to be due any more."""
+    while m[at.ENDED] == 0:
+        number = next_lane(m)
+        if number < 0:
+            break
+        if stop[0] == 1:
+            m[at.ENDED] = at.OVER
+            break
+        follow(m, t, f, m[at.LANES] + number * at.LANE_WORDS)
+
+
+@_inner
+def close(m, t, f, spent, idle, first_part):
+    """Add up the accounts of a run that is over; mark it where firings are left."""
+    shift = t[at.SHIFT]
+    for a in range(t[at.N_ACTORS]):
+        row = m[at.ACTORS] + a * at.ACTOR_WORDS
+        p = m[row + at.LANE]
+        if m[row + at.POSITION] < m[row + at.FIRING_END]:
+            m[at.ENDED] = at.DEADLOCK
+            if ask(m, p, row, m[row + at.NEXT], m[at.LATEST]) == READY:  # not its turn in a static order
+                since = max(m[row + at.ENDED_AT], m[row + at.READY_AT])
+                m[row + at.IDLE] += (m[at.LATEST] >> shift) - (since >> shift)
+        idle[a] = m[row + at.IDLE]
+        of = 4 * (first_part + m[p + at.PARTITION])
+        spent[of] += m[row + at.SCHEDULING] >> shift
+        first = t[t[at.ACTION_BASE] + a]
+        for x in range(first, t[t[at.ACTION_BASE] + a + 1]):
+            action = m[at.ACTIONS] + x * at.ACTION_WORDS
+            done = t[t[at.COUNTS] + x]
+            if m[row + at.POSITION] < m[row + at.FIRING_END]:
+                done = 0
+                for i in range(m[row + at.FIRING_BEGIN], m[row + at.POSITION]):
+                    done += f[i] == x - first
+            spent[of + 1] += done * (m[action + at.READING] >> shift)
+            spent[of + 2] += done * (m[action + at.PROCESSING] >> shift)
+            spent[of + 3] += done * (m[action + at.WRITING] >> shift)
+
+
+_I = "int64[::1]"
+
+
+@njit(
+    [f"void({_I}, {_I}, uint16[::1], UniTuple({_I}, 5), {_I}, {_I}, {_I}, {_I}, {_I}, {_I})"],
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
+@kept_by_sources
+def follow_points(bench, board, firings, points, stop, limits, ended, latest, spent, idle):
+    """Run points one after the other.
+
+    ``bench``: room for one run. ``points``: for each point the numbers of its first row in the next ones, the modes
+    early release and parallel transfers; parts, members, orders and choices of all, as in
+    ``dse.estimate.compiled.encode``. ``stop[0]``: another thread sets it to 1 to end the runs. ``limits``: the last
+    tick by which each has to complete, NEVER: none. ``ended``, ``latest``: receive why each run ended and its last
+    event. ``spent``: zeros, shape (n_parts * 4,), receives for each partition what its actors spent on scheduling,
+    reading, processing and writing. ``idle``: receives what each actor of each point waited for its core.
+    """
+    head, parts, members, orders, choices = points
+    m, t, f = int64_pointer(bench.ctypes.data), int64_pointer(board.ctypes.data), uint16_pointer(firings.ctypes.data)
+    all_parts, all_choices = int64_pointer(parts.ctypes.data), int64_pointer(choices.ctypes.data)
+    all_orders, all_spent = int64_pointer(orders.ctypes.data), int64_pointer(spent.ctypes.data)
+    stopping = int64_pointer(stop.ctypes.data)
+    shift, n_actors = t[at.SHIFT], t[at.N_ACTORS]
+    for i in range(len(ended)):
+        of = head[6 * i : 6 * i + 6]
+        m[at.ENDED] = m[at.LATEST] = 0
+        m[at.MASK] = (1 << shift) - 1
+        m[at.LIMIT] = at.UNKNOWN if limits[i] >= (at.UNKNOWN >> shift) - 1 else (limits[i] + 1) << shift
+        m[at.ACTORS] = at.BENCH_FIELDS
+        m[at.ACTIONS] = m[at.ACTORS] + n_actors * at.ACTOR_WORDS
+        needs = m[at.ACTIONS] + t[at.N_ACTIONS] * at.ACTION_WORDS
+        m[at.QUEUES] = needs + t[at.N_TRANSFERS] * at.NEED_WORDS
+        m[at.LANES] = m[at.QUEUES] + 2 * t[at.N_BUFFERS] * at.QUEUE_WORDS
+        own = int64_pointer(members.ctypes.data + 8 * n_actors * i)
+        lay_actors(m, t, f, all_parts, own, all_orders, of[0], of[1], of[2])
+        lay_queues(m, t, all_choices, of[3])
+        lay_actions(m, t, all_parts, of[0], all_choices, of[3], of[4] == 1, of[5] == 1)
+        run(m, t, f, stopping)
+        if m[at.ENDED] == 0:
+            close(m, t, f, all_spent, int64_pointer(idle.ctypes.data + 8 * n_actors * i), of[0])
+        ended[i], latest[i] = m[at.ENDED], m[at.LATEST] >> shift

@@ -1,0 +1,177 @@
+"""The layout of the arrays that the burst kernel works on.
+
+The *board* holds what all points of a problem share: structure and costs, in ticks shifted by ``SHIFT`` bits. The
+*bench* is the memory of one run; the next run in the same call uses it again. Things are addresses of rows, as in
+``dse.estimate.compiled.layout``.
+"""
+
+from typing import Final
+
+# Board: its head, the addresses of its tables.
+SHIFT: Final = 0
+"""Bits of a stamp that count the rounds of an instant; the others are the time."""
+N_ACTORS: Final = 1
+N_BUFFERS: Final = 2
+N_ACTIONS: Final = 3
+N_TRANSFERS: Final = 4
+ACTION_BASE: Final = 5
+"""First action of each actor, and the number of all; FIRING_BASE likewise."""
+FIRING_BASE: Final = 6
+COUNTS: Final = 7
+"""Firings of each action in the trace."""
+READS: Final = 8
+"""Where the columns of the reads stand, and what belongs to them: the words below; WRITES likewise."""
+WRITES: Final = 14
+SOURCES: Final = 20
+"""Actor at the source of each buffer; TARGETS, INITIAL (tokens) likewise."""
+TARGETS: Final = 21
+INITIAL: Final = 22
+COMPUTE: Final = 23
+"""Row after row of the cost tables, of ``N_ACTIONS`` words each; FIRST_SCHEDULING and LEAST_SCHEDULING likewise."""
+FIRST_SCHEDULING: Final = 24
+LEAST_SCHEDULING: Final = 25
+"""The least that the scheduling of an action takes, whatever fired before."""
+PAIR_SCHEDULING: Final = 26
+N_PAIRS: Final = 27
+PAIR_BASE: Final = 28
+OUTPUTS_FIRST: Final = 29
+"""Where the buffers that begin at each actor stand in the list behind it (OUTPUTS); INPUTS: those that end there."""
+OUTPUTS: Final = 30
+INPUTS_FIRST: Final = 31
+INPUTS: Final = 32
+BLOCKS: Final = 33
+"""1 where an action is made in blocks, row after row."""
+BOARD_FIELDS: Final = 34
+
+# Reads, or writes: words from READS, or WRITES, on.
+FIRST: Final = 0
+"""Address of the number of the first transfer of each action, and of that of all."""
+BUFFER: Final = 1
+TOKENS: Final = 2
+COLUMN: Final = 3
+"""Address of the columns of transfers in the table TICKS, whose row ``price`` begins at WIDTH * price."""
+TICKS: Final = 4
+WIDTH: Final = 5
+
+# Bench: its head.
+ENDED: Final = 0
+"""Why a run ended: one of the words below."""
+LATEST: Final = 1
+"""The last end of a firing, as a stamp."""
+LIMIT: Final = 2
+"""The first stamp behind the limit; NEVER: there is none."""
+N_LANES: Final = 3
+LANES: Final = 4
+KEYS: Final = 5
+"""For each lane the stamp at which it decides next, as far as is known; NEVER: nobody knows."""
+ACTORS: Final = 6
+ACTIONS: Final = 7
+QUEUES: Final = 8
+MASK: Final = 9
+"""The bits of a stamp that count rounds."""
+SURE_UNTIL: Final = 10
+"""The least of KEYS: nothing at or before this stamp can change any more."""
+BENCH_FIELDS: Final = 11
+
+COMPLETE: Final = 0
+DEADLOCK: Final = 1
+OVER: Final = 2
+"""It does not complete by its limit, or another thread stopped it."""
+REFUSED: Final = 3
+"""An instant has more rounds than stamps can count."""
+
+# Actor.
+POSITION: Final = 0
+FIRING_END: Final = 1
+NEXT: Final = 2
+"""The action of the next firing."""
+LAST: Final = 3
+"""Number of the action that fired last, NONE: none did."""
+READY_AT: Final = 4
+"""The stamp of the last entry that the next firing, or one before, waited for."""
+ENDED_AT: Final = 5
+LANE: Final = 6
+HINT: Final = 7
+"""Address of a stamp before which the actor is not ready, in the list HINTS of its lane."""
+WAITS_FOR: Final = 8
+"""The queue that lacked something when the actor was asked last."""
+ACTOR_ACTIONS: Final = 9
+FIRING_BEGIN: Final = 10
+IDLE: Final = 11
+SCHEDULING: Final = 12
+QUEUED: Final = 13
+NUMBER: Final = 14
+ACTOR_WORDS: Final = 16
+
+# Action.
+NEED: Final = 0
+"""Address of the first thing that a firing needs; reads and writes in buffer order."""
+WRITES_BEGIN: Final = 1
+NEEDS_END: Final = 2
+TOTAL: Final = 3
+"""From the end of the scheduling to the end of a firing."""
+SCHED_FIRST: Final = 4
+SCHED_PAIRS: Final = 5
+"""Address on the board of the scheduling behind action 0 of the actor; behind action q: q * SCHED_STRIDE further."""
+SCHED_STRIDE: Final = 6
+MAY_FILL: Final = 7
+"""1: a queue that the action gives to has fewer entries than its buffer has tokens."""
+READING: Final = 8
+PROCESSING: Final = 9
+WRITING: Final = 10
+INDEX: Final = 11
+ACTION_WORDS: Final = 12
+
+# Need: what an action takes from one queue and gives to the other one of the same buffer.
+TAKE: Final = 0
+GIVE: Final = 1
+AMOUNT: Final = 2
+OFFSET: Final = 3
+"""From the end of the scheduling until what is given is there."""
+NEED_WORDS: Final = 4
+
+# Queue: what one end of a buffer gives to the other: tokens to the reader, room to the writer.
+COUNT: Final = 0
+"""What the taker has taken in and not used."""
+HEAD: Final = 1
+"""Number of entries that were given; TAIL: that were taken in."""
+TAIL: Final = 2
+WANTED: Final = 3
+"""1: the taker wants to know of the next entry."""
+TAKER: Final = 4
+GIVER_LANE: Final = 5
+SOONEST: Final = 6
+"""The least time from the begin of a firing of the giver until an entry is there."""
+ENTRIES: Final = 8
+"""Pairs of words: the stamp from which on the amount is there, and the amount."""
+N_ENTRIES: Final = 64
+QUEUE_WORDS: Final = 8 + 2 * N_ENTRIES
+
+# Lane: actors that share a core.
+POLICY: Final = 0
+PLACES: Final = 1
+N_PLACES: Final = 2
+HINTS: Final = 3
+TURN: Final = 4
+IDLING: Final = 5
+"""1: the core is free, and no actor is known to be ready; what an actor is given may bring the decision forward."""
+STANDS_AT: Final = 6
+"""No firing begins before this stamp."""
+LAST_ACTOR: Final = 7
+PARTITION: Final = 8
+ORDER: Final = 9
+N_ORDER: Final = 10
+HEARD: Final = 11
+"""DATA_DEMAND_DRIVEN: address of the queue of places."""
+HEARD_HEAD: Final = 12
+HEARD_SIZE: Final = 13
+ENDED_ACTOR: Final = 14
+"""DATA_DEMAND_DRIVEN: whose end the policy has yet to hear of, or NONE."""
+KEY: Final = 15
+SLACK: Final = 16
+"""With a limit: how long the core may still be free of transfers and computation."""
+LANE_WORDS: Final = 17
+
+UNKNOWN: Final = 2**62
+"""A hint: what the actor waits for has not been simulated yet. Later than every stamp."""
+FINISHED: Final = 2**62 + 1
