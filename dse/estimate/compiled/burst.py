@@ -62,11 +62,22 @@ def make_board(tables: ProblemTables, packed: Packed) -> Ints | None:
     board.put(at.PAIR_SCHEDULING, tables.pair_scheduling << shift)
     head[at.N_PAIRS] = tables.pair_scheduling.shape[1]
     board.put(at.PAIR_BASE, tables.pair_base)
+    board.put(at.UNIFORM_RATES, uniform_rates(tables))
     n = len(tables.topology.actors)
     for first, which, of in ((at.OUTPUTS_FIRST, at.OUTPUTS, sources), (at.INPUTS_FIRST, at.INPUTS, targets)):
         board.put(first, np.concatenate([[0], np.cumsum(np.bincount(of, minlength=n))]))
         board.put(which, np.argsort(of, kind="stable"))
     return np.concatenate(board.words)
+
+
+def uniform_rates(tables: ProblemTables) -> IntArray:
+    buffers = len(tables.topology.buffers)
+    least, most = np.full(buffers, np.iinfo(np.int64).max), np.zeros(buffers, dtype=np.int64)
+    for table in (tables.reads, tables.writes):
+        fired = np.repeat(tables.count, np.diff(table.first)) > 0
+        np.minimum.at(least, table.buffer[fired], table.tokens[fired])
+        np.maximum.at(most, table.buffer[fired], table.tokens[fired])
+    return np.where(least == most, most, 0)
 
 
 def bench_words(board: Ints, n_orders: int) -> int:

@@ -36,55 +36,75 @@ FULL = 2
 # Queues ---------------------------------------------------------------------------------------------------------------
 
 
-@_inner
-def take_in(m, a, q, amount, now):
-    """Take in entries of a queue up to ``now`` until the amount is there; return whether it is."""
-    count, tail, head = m[q + at.COUNT], m[q + at.TAIL], m[q + at.HEAD]
-    stamp = now
-    hint = at.UNKNOWN
-    while count < amount:
-        if tail == head:
-            m[q + at.WANTED] = 1
-            break
-        entry = q + at.ENTRIES + 2 * (tail & (at.N_ENTRIES - 1))
-        stamp = m[entry]
-        if stamp > now:
-            hint = stamp
-            break
-        count += m[entry + 1]
-        tail += 1
-    m[q + at.COUNT], m[q + at.TAIL] = count, tail
-    if count < amount:
-        m[m[a + at.HINT]] = hint
-        m[a + at.WAITS_FOR] = q
-        return False
-    m[a + at.READY_AT] = max(m[a + at.READY_AT], stamp)
-    return True
-
-
-@_inner
-def make_room(m, p, q, now):
-    """Have the taker of a full queue take in what it may not decide before; return whether there is room then."""
-    a = m[q + at.TAKER]
-    lane = m[a + at.LANE]
-    until = now if lane == p else max(m[lane + at.STANDS_AT], m[at.SURE_UNTIL])
-    count, tail, head = m[q + at.COUNT], m[q + at.TAIL], m[q + at.HEAD]
-    amount = m[at.ENDED]  # 0
-    if m[a + at.POSITION] < m[a + at.FIRING_END]:
-        x = m[a + at.NEXT]
-        for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
-            if m[e + at.TAKE] == q:
-                amount = m[e + at.AMOUNT]
+@_inlined
+def there_at(m, e):
+    """Return the stamp from which on a need is met, UNKNOWN where that has not been simulated; 0: it is for long."""
+    q = m[e + at.TAKE]
+    used = m[q + at.USED]
+    if m[e + at.UNIFORM] == 1:
+        if used < m[q + at.KNOWN]:
+            return 0
+        return m[q + at.ENTRIES + (used & (at.N_ENTRIES - 1))] if used < m[q + at.HEAD] else at.UNKNOWN
+    needed = used + m[e + at.AMOUNT]
+    if needed <= m[q + at.KNOWN]:
+        return 0
+    tail, head = m[q + at.TAIL], m[q + at.HEAD]
     while tail < head:
         entry = q + at.ENTRIES + 2 * (tail & (at.N_ENTRIES - 1))
-        if m[entry] > until:
-            break
-        if count < amount <= count + m[entry + 1]:
-            m[a + at.READY_AT] = max(m[a + at.READY_AT], m[entry])
-        count += m[entry + 1]
+        if m[entry + 1] >= needed:
+            m[q + at.TAIL] = tail
+            return m[entry]
         tail += 1
-    m[q + at.COUNT], m[q + at.TAIL] = count, tail
-    return head - tail < at.N_ENTRIES
+    m[q + at.TAIL] = tail
+    return at.UNKNOWN
+
+
+@_inner
+def forget(m, q, until):
+    """Forget the entries of a queue up to a stamp before which the taker decides nothing."""
+    a = m[q + at.TAKER]
+    x = m[a + at.NEXT]
+    if m[a + at.POSITION] < m[a + at.FIRING_END]:
+        for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
+            if m[e + at.TAKE] == q:
+                stamp = there_at(m, e)
+                if stamp <= until:
+                    m[a + at.READY_AT] = max(m[a + at.READY_AT], stamp)
+    if m[q + at.UNIFORM_TOKENS] > 0:
+        first = max(m[q + at.KNOWN], m[q + at.USED])
+        while first < m[q + at.HEAD] and m[q + at.ENTRIES + (first & (at.N_ENTRIES - 1))] <= until:
+            first += 1
+        m[q + at.KNOWN] = first
+        return
+    tail = m[q + at.TAIL]
+    while tail < m[q + at.HEAD]:
+        entry = q + at.ENTRIES + 2 * (tail & (at.N_ENTRIES - 1))
+        if m[entry] > until and m[entry + 1] > m[q + at.USED]:
+            break
+        m[q + at.KNOWN] = m[entry + 1]
+        tail += 1
+    m[q + at.TAIL] = tail
+
+
+@_inlined
+def is_full(m, q):
+    """Return whether a queue has no room for another entry."""
+    if m[q + at.UNIFORM_TOKENS] > 0:
+        return m[q + at.HEAD] - max(m[q + at.KNOWN], m[q + at.USED]) >= at.N_ENTRIES
+    return m[q + at.HEAD] - m[q + at.TAIL] >= at.N_ENTRIES
+
+
+@_inner
+def lacks_entries(m, p, x, now):
+    """Return whether a queue has no room for what a firing would give."""
+    for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
+        q = m[e + at.GIVE]
+        if is_full(m, q):
+            lane = m[m[q + at.TAKER] + at.LANE]
+            forget(m, q, now if lane == p else max(m[lane + at.STANDS_AT], m[at.SURE_UNTIL]))
+            if is_full(m, q):
+                return True
+    return False
 
 
 @_inner
@@ -92,12 +112,11 @@ def wake(m, q, stamp):
     """Tell the taker of a queue what it lacked when it was asked."""
     a = m[q + at.TAKER]
     m[q + at.WANTED] = 0
-    hint = max(stamp, m[a + at.READY_AT])  # it may have taken in later entries of other queues
-    m[m[a + at.HINT]] = hint
+    m[m[a + at.HINT]] = stamp
     lane = m[a + at.LANE]
     if m[lane + at.IDLING] == 1:
         key = m[lane + at.KEY]
-        m[key] = min(m[key], max(hint, m[lane + at.STANDS_AT]))
+        m[key] = min(m[key], max(stamp, m[lane + at.STANDS_AT]))
 
 
 # Actors ---------------------------------------------------------------------------------------------------------------
@@ -107,15 +126,26 @@ def wake(m, q, stamp):
 def ask(m, p, a, x, now):
     """Return whether an actor is ready at ``now``; if not, its hint says until when for sure."""
     for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
-        q = m[e + at.TAKE]
-        if m[q + at.COUNT] < m[e + at.AMOUNT] and not take_in(m, a, q, m[e + at.AMOUNT], now):
+        stamp = there_at(m, e)
+        if stamp > now:
+            q = m[e + at.TAKE]
+            if stamp == at.UNKNOWN:
+                m[q + at.WANTED] = 1
+            m[a + at.WAITS_FOR] = q
+            m[m[a + at.HINT]] = stamp
             return NOT_READY
-    if m[x + at.MAY_FILL] == 1:
-        for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
-            q = m[e + at.GIVE]
-            if m[q + at.HEAD] - m[q + at.TAIL] >= at.N_ENTRIES and not make_room(m, p, q, now):
-                return FULL
+    if m[x + at.MAY_FILL] == 1 and lacks_entries(m, p, x, now):
+        return FULL
     return READY
+
+
+@_inlined
+def ready_at(m, a, x):
+    """Return since when an actor that is ready has been so."""
+    stamp = max(m[a + at.ENDED_AT], m[a + at.READY_AT])
+    for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
+        stamp = max(stamp, there_at(m, e))
+    return stamp
 
 
 @_inlined
@@ -123,13 +153,20 @@ def fire(m, x, now, ticks, mask):
     """Make a firing that begins at ``now``; return its end."""
     begin, soonest = (now & ~mask) + ticks, now + 1
     for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
-        take, give, amount = m[e + at.TAKE], m[e + at.GIVE], m[e + at.AMOUNT]
+        take, give = m[e + at.TAKE], m[e + at.GIVE]
         stamp = max(begin + m[e + at.OFFSET], soonest)
-        m[take + at.COUNT] -= amount
         head = m[give + at.HEAD]
-        entry = give + at.ENTRIES + 2 * (head & (at.N_ENTRIES - 1))
-        m[entry], m[entry + 1] = stamp, amount
         m[give + at.HEAD] = head + 1
+        if m[e + at.UNIFORM] == 1:
+            m[take + at.USED] += 1
+            m[give + at.ENTRIES + (head & (at.N_ENTRIES - 1))] = stamp
+        else:
+            amount = m[e + at.AMOUNT]
+            m[take + at.USED] += amount
+            entry = give + at.ENTRIES + 2 * (head & (at.N_ENTRIES - 1))
+            given = m[give + at.GIVEN] + amount
+            m[give + at.GIVEN] = given
+            m[entry], m[entry + 1] = stamp, given
         if m[give + at.WANTED] == 1:
             wake(m, give, stamp)
     return max(begin + m[x + at.TOTAL], soonest)
@@ -329,8 +366,9 @@ def burst(m, t, f, p, a, now):
     """Fire an actor that is ready, and again as long as it is the one that goes on; return when the core is free."""
     mask, shift, again = m[at.MASK], t[at.SHIFT], m[p + at.POLICY] == layout.NON_PREEMPTIVE or m[p + at.N_PLACES] == 1
     position, end, actions = m[a + at.POSITION], m[a + at.FIRING_END], m[a + at.ACTOR_ACTIONS]
-    m[a + at.IDLE] += (now >> shift) - (max(m[a + at.ENDED_AT], m[a + at.READY_AT]) >> shift)
     x = m[a + at.NEXT]
+    if now > m[a + at.ENDED_AT]:
+        m[a + at.IDLE] += (now >> shift) - (ready_at(m, a, x) >> shift)
     last = m[a + at.LAST] if m[p + at.LAST_ACTOR] == a else layout.NONE
     ticks = m[x + at.SCHED_FIRST] if last == layout.NONE else t[m[x + at.SCHED_PAIRS] + last * m[x + at.SCHED_STRIDE]]
     scheduling, limit = ticks, m[at.LIMIT]
@@ -468,19 +506,21 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
 @_inner
 def lay_queues(m, t, choices, first_choice):
     """Lay out the two queues of each buffer: first the tokens, then the room."""
-    sources, targets, initial = t[at.SOURCES], t[at.TARGETS], t[at.INITIAL]
     q = m[at.QUEUES]
     for b in range(t[at.N_BUFFERS]):
-        source = m[at.ACTORS] + t[sources + b] * at.ACTOR_WORDS
-        target = m[at.ACTORS] + t[targets + b] * at.ACTOR_WORDS
-        for _ in range(2):
-            m[q + at.HEAD] = m[q + at.TAIL] = m[q + at.WANTED] = 0
-            m[q + at.SOONEST] = at.UNKNOWN
-            m[q + at.COUNT] = t[initial + b]
-            m[q + at.TAKER], m[q + at.GIVER_LANE] = target, m[source + at.LANE]
-            target, source = source, target
+        source = m[at.ACTORS] + t[t[at.SOURCES] + b] * at.ACTOR_WORDS
+        target = m[at.ACTORS] + t[t[at.TARGETS] + b] * at.ACTOR_WORDS
+        initial, unit = t[t[at.INITIAL] + b], t[t[at.UNIFORM_RATES] + b]
+        for side in range(2):
+            known = initial if side == 0 else choices[(first_choice + b) * 5] - initial
+            m[q + at.USED] = m[q + at.HEAD] = m[q + at.TAIL] = m[q + at.WANTED] = 0
+            m[q + at.UNIFORM_TOKENS], m[q + at.SOONEST] = unit, at.UNKNOWN
+            m[q + at.KNOWN] = m[q + at.GIVEN] = known
+            if unit > 0:
+                m[q + at.KNOWN] = m[q + at.HEAD] = known // unit
+            m[q + at.TAKER] = target if side == 0 else source
+            m[q + at.GIVER_LANE] = m[(source if side == 0 else target) + at.LANE]
             q += at.QUEUE_WORDS
-        m[q - at.QUEUE_WORDS + at.COUNT] = choices[(first_choice + b) * 5] - t[initial + b]
 
 
 @_inner
@@ -501,6 +541,7 @@ def lay_needs(m, t, e, x, side, choices, first_choice, price, parallel):
         m[e + at.TAKE], m[e + at.GIVE] = room if writes else tokens, tokens if writes else room
         m[e + at.AMOUNT] = t[t[side + at.TOKENS] + i]
         m[e + at.OFFSET] = ticks if parallel else total
+        m[e + at.UNIFORM] = m[tokens + at.UNIFORM_TOKENS] > 0
         e += at.NEED_WORDS
     return total, e
 
@@ -574,8 +615,7 @@ def close(m, t, f, spent, idle, first_part):
         if m[row + at.POSITION] < m[row + at.FIRING_END]:
             m[at.ENDED] = at.DEADLOCK
             if ask(m, p, row, m[row + at.NEXT], m[at.LATEST]) == READY:  # not its turn in a static order
-                since = max(m[row + at.ENDED_AT], m[row + at.READY_AT])
-                m[row + at.IDLE] += (m[at.LATEST] >> shift) - (since >> shift)
+                m[row + at.IDLE] += (m[at.LATEST] >> shift) - (ready_at(m, row, m[row + at.NEXT]) >> shift)
         idle[a] = m[row + at.IDLE]
         of = 4 * (first_part + m[p + at.PARTITION])
         spent[of] += m[row + at.SCHEDULING] >> shift

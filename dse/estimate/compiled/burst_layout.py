@@ -39,8 +39,8 @@ OUTPUTS_FIRST: Final = 29
 OUTPUTS: Final = 30
 INPUTS_FIRST: Final = 31
 INPUTS: Final = 32
-BLOCKS: Final = 33
-"""1 where an action is made in blocks, row after row."""
+UNIFORM_RATES: Final = 33
+"""For each buffer the tokens of every transfer, 0 where they differ."""
 BOARD_FIELDS: Final = 34
 
 # Reads, or writes: words from READS, or WRITES, on.
@@ -88,7 +88,7 @@ NEXT: Final = 2
 LAST: Final = 3
 """Number of the action that fired last, NONE: none did."""
 READY_AT: Final = 4
-"""The stamp of the last entry that the next firing, or one before, waited for."""
+"""The last stamp of entries that the next firing, or one before, waited for, among those that became known."""
 ENDED_AT: Final = 5
 LANE: Final = 6
 HINT: Final = 7
@@ -128,24 +128,33 @@ GIVE: Final = 1
 AMOUNT: Final = 2
 OFFSET: Final = 3
 """From the end of the scheduling until what is given is there."""
-NEED_WORDS: Final = 4
+UNIFORM: Final = 4
+"""1: of a uniform buffer."""
+NEED_WORDS: Final = 5
 
-# Queue: what one end of a buffer gives to the other: tokens to the reader, room to the writer.
-COUNT: Final = 0
-"""What the taker has taken in and not used."""
+# Queue: what one end of a buffer gives to the other: tokens to the reader, room to the writer. Counted in tokens, or,
+# where both ends always move the same number of tokens (a *uniform* buffer), in such numbers.
+USED: Final = 0
+"""How much the taker has used since the begin of the run."""
 HEAD: Final = 1
-"""Number of entries that were given; TAIL: that were taken in."""
-TAIL: Final = 2
+"""Number of the next entry to be given; of a uniform buffer as much as was given."""
+KNOWN: Final = 2
+"""So much was given that the entries of it are not looked at: it is there since the begin, or for long."""
 WANTED: Final = 3
 """1: the taker wants to know of the next entry."""
-TAKER: Final = 4
-GIVER_LANE: Final = 5
-SOONEST: Final = 6
+TAIL: Final = 4
+"""Number of the first entry that may not be used up."""
+GIVEN: Final = 5
+TAKER: Final = 6
+GIVER_LANE: Final = 7
+SOONEST: Final = 8
 """The least time from the begin of a firing of the giver until an entry is there."""
-ENTRIES: Final = 8
-"""Pairs of words: the stamp from which on the amount is there, and the amount."""
+UNIFORM_TOKENS: Final = 9
+"""The number of tokens of all transfers, 0 where they differ."""
+ENTRIES: Final = 10
+"""The stamps from which on things are there; where the buffer is not uniform, pairs with what was given until then."""
 N_ENTRIES: Final = 64
-QUEUE_WORDS: Final = 8 + 2 * N_ENTRIES
+QUEUE_WORDS: Final = 10 + 2 * N_ENTRIES
 
 # Lane: actors that share a core.
 POLICY: Final = 0
