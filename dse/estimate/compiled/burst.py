@@ -58,7 +58,7 @@ def make_board(tables: ProblemTables, packed: Packed) -> Ints | None:
     board.put(at.INITIAL, np.array([b.initial_tokens for b in buffers], dtype=np.int64))
     board.put(at.COMPUTE, tables.compute << shift)
     board.put(at.FIRST_SCHEDULING, tables.first_scheduling << shift)
-    board.put(at.LEAST_SCHEDULING, np.zeros_like(tables.first_scheduling))
+    board.put(at.LEAST_SCHEDULING, least_scheduling(tables) << shift)
     board.put(at.PAIR_SCHEDULING, tables.pair_scheduling << shift)
     head[at.N_PAIRS] = tables.pair_scheduling.shape[1]
     board.put(at.PAIR_BASE, tables.pair_base)
@@ -68,6 +68,17 @@ def make_board(tables: ProblemTables, packed: Packed) -> Ints | None:
         board.put(first, np.concatenate([[0], np.cumsum(np.bincount(of, minlength=n))]))
         board.put(which, np.argsort(of, kind="stable"))
     return np.concatenate(board.words)
+
+
+def least_scheduling(tables: ProblemTables) -> IntArray:
+    least = tables.first_scheduling.copy()
+    for a, base in enumerate(tables.pair_base.tolist()):
+        first, n = int(tables.action_base[a]), tables.action_count(a)
+        pairs = tables.pair_scheduling[:, base : base + n * n].reshape(-1, n, n)
+        occurs = tables.pair_count[base : base + n * n].reshape(n, n) > 0
+        after = np.where(occurs, pairs, np.iinfo(np.int64).max).min(axis=1, initial=np.iinfo(np.int64).max)
+        least[:, first : first + n] = np.minimum(least[:, first : first + n], after)
+    return least
 
 
 def uniform_rates(tables: ProblemTables) -> IntArray:

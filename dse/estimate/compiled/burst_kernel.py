@@ -125,7 +125,8 @@ def wake(m, q, stamp):
 @_inlined
 def ask(m, p, a, x, now):
     """Return whether an actor is ready at ``now``; if not, its hint says until when for sure."""
-    for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
+    e, end = m[x + at.NEED], m[x + at.NEEDS_END]
+    while e < end:
         stamp = there_at(m, e)
         if stamp > now:
             q = m[e + at.TAKE]
@@ -134,6 +135,7 @@ def ask(m, p, a, x, now):
             m[a + at.WAITS_FOR] = q
             m[m[a + at.HINT]] = stamp
             return NOT_READY
+        e += at.NEED_WORDS
     if m[x + at.MAY_FILL] == 1 and lacks_entries(m, p, x, now):
         return FULL
     return READY
@@ -143,8 +145,10 @@ def ask(m, p, a, x, now):
 def ready_at(m, a, x):
     """Return since when an actor that is ready has been so."""
     stamp = max(m[a + at.ENDED_AT], m[a + at.READY_AT])
-    for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
+    e, end = m[x + at.NEED], m[x + at.NEEDS_END]
+    while e < end:
         stamp = max(stamp, there_at(m, e))
+        e += at.NEED_WORDS
     return stamp
 
 
@@ -152,7 +156,8 @@ def ready_at(m, a, x):
 def fire(m, x, now, ticks, mask):
     """Make a firing that begins at ``now``; return its end."""
     begin, soonest = (now & ~mask) + ticks, now + 1
-    for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
+    e, end = m[x + at.NEED], m[x + at.NEEDS_END]
+    while e < end:
         take, give = m[e + at.TAKE], m[e + at.GIVE]
         stamp = max(begin + m[e + at.OFFSET], soonest)
         head = m[give + at.HEAD]
@@ -169,16 +174,23 @@ def fire(m, x, now, ticks, mask):
             m[entry], m[entry + 1] = stamp, given
         if m[give + at.WANTED] == 1:
             wake(m, give, stamp)
+        e += at.NEED_WORDS
     return max(begin + m[x + at.TOTAL], soonest)
 
 
 @_inner
-def doubtful(m, p, a, now):
-    """Return whether the entry that an actor lacks, of which nothing is known, may have a stamp up to ``now``."""
+def sure_until(m, p, a):
+    """Return up to which stamp an actor is not ready for sure that lacks an entry of which nothing is known."""
     q = m[a + at.WAITS_FOR]
-    lane = m[q + at.GIVER_LANE]
+    giver = m[q + at.GIVER]
+    lane = m[giver + at.LANE]
+    if lane == p:
+        return at.UNKNOWN
     stands = max(m[lane + at.STANDS_AT], m[at.SURE_UNTIL])
-    return lane != p and now > stands and now >= (stands & ~m[at.MASK]) + m[q + at.SOONEST]
+    hint = m[m[giver + at.HINT]]
+    if hint != at.UNKNOWN:
+        stands = max(stands, hint)
+    return max(stands, (stands & ~m[at.MASK]) + m[q + at.SOONEST] - 1)
 
 
 # Lanes ----------------------------------------------------------------------------------------------------------------
@@ -195,46 +207,54 @@ def look(m, p, a, hint, now):
         code = ask(m, p, a, m[a + at.NEXT], now)
         if code != NOT_READY:
             return code
-    if m[hint] == at.UNKNOWN and doubtful(m, p, a, now):
+    if m[hint] == at.UNKNOWN and now > sure_until(m, p, a):
         return FULL
     return NOT_READY
 
 
 @_inlined
 def search(m, p, now):
-    """Return the first ready place at or behind TURN, cyclically, or NOBODY or DOUBT."""
+    """Return the first ready place at or behind TURN, cyclically, or NOBODY or DOUBT.
+
+    With NOBODY: also when one may be ready, and up to when for sure no other one is.
+    """
     places, hints, n = m[p + at.PLACES], m[p + at.HINTS], m[p + at.N_PLACES]
     place = m[p + at.TURN]
-    if n == 1:  # it does not matter when it is known that it is not ready
-        if m[hints] <= now:
-            code = ask(m, p, m[places], m[m[places] + at.NEXT], now)
-            return place if code == READY else DOUBT if code == FULL else NOBODY
-        return NOBODY
+    next_one, sure = at.UNKNOWN, at.UNKNOWN
     for _ in range(n):
-        code = look(m, p, m[places + place], hints + place, now)
-        if code == READY:
-            return place
-        if code == FULL:
-            return DOUBT
+        hint = m[hints + place]
+        if hint <= now:
+            a = m[places + place]
+            code = ask(m, p, a, m[a + at.NEXT], now)
+            if code == READY:
+                return place, next_one, sure
+            if code == FULL:
+                return DOUBT, next_one, sure
+            hint = m[hints + place]
+        if hint == at.UNKNOWN and n > 1:  # of one alone it does not matter when it is known that it is not ready
+            until = sure_until(m, p, m[places + place])
+            if until < now:
+                return DOUBT, next_one, sure
+            sure = min(sure, until)
+        next_one = min(next_one, hint)
         place += 1
         if place == n:
             place = 0
-    return NOBODY
+    return NOBODY, next_one, sure
 
 
 @_inner
 def search_static(m, p, now):
-    """STATIC_ORDER: the next unfinished actor if it is ready."""
+    """STATIC_ORDER: the next unfinished actor if it is ready; returns as ``search``."""
     for _ in range(m[p + at.N_ORDER]):
         a = m[m[p + at.ORDER] + m[p + at.TURN]]
+        hint = m[a + at.HINT]
         if m[a + at.POSITION] < m[a + at.FIRING_END]:
-            hint = m[a + at.HINT]
-            if m[hint] > now:
-                return NOBODY
-            code = ask(m, p, a, m[a + at.NEXT], now)
-            return hint - m[p + at.HINTS] if code == READY else DOUBT if code == FULL else NOBODY
+            code = ask(m, p, a, m[a + at.NEXT], now) if m[hint] <= now else NOT_READY
+            place = hint - m[p + at.HINTS] if code == READY else DOUBT if code == FULL else NOBODY
+            return place, m[hint], at.UNKNOWN
         m[p + at.TURN] = (m[p + at.TURN] + 1) % m[p + at.N_ORDER]
-    return NOBODY
+    return NOBODY, at.UNKNOWN, at.UNKNOWN
 
 
 @_inner
@@ -292,33 +312,33 @@ def hear_end(m, t, p, now):
 
 @_inner
 def search_demanded(m, t, p, now):
-    """DATA_DEMAND_DRIVEN: the first entry that is ready, dropping those before it; else as ROUND_ROBIN."""
+    """DATA_DEMAND_DRIVEN: the first entry that is ready, dropping those before it; else and returned as ``search``."""
     if m[p + at.ENDED_ACTOR] != layout.NONE and hear_end(m, t, p, now):
-        return DOUBT
-    n, taken = m[p + at.HEARD_SIZE], NOBODY
-    dropped = n
+        return DOUBT, at.UNKNOWN, at.UNKNOWN
+    n, next_one, sure = m[p + at.HEARD_SIZE], at.UNKNOWN, at.UNKNOWN
+    dropped, place = n, NOBODY
     for i in range(n):
         a = m[m[p + at.HEARD] + (m[p + at.HEARD_HEAD] + i) % m[p + at.N_PLACES]]
         code = look(m, p, a, m[a + at.HINT], now)
         if code == FULL:
-            return DOUBT
+            return DOUBT, next_one, sure
         if code == READY:
-            taken, dropped = m[a + at.HINT] - m[p + at.HINTS], i + 1
+            place, dropped = m[a + at.HINT] - m[p + at.HINTS], i + 1
             break
-    if taken < 0:
-        taken = search(m, p, now)
-        if taken < 0:
-            return taken
+    if place < 0:
+        place, next_one, sure = search(m, p, now)
+        if place < 0:
+            return place, next_one, sure
     for i in range(dropped):
         m[m[m[p + at.HEARD] + m[p + at.HEARD_HEAD]] + at.QUEUED] = 0
         m[p + at.HEARD_HEAD] = (m[p + at.HEARD_HEAD] + 1) % m[p + at.N_PLACES]
     m[p + at.HEARD_SIZE] = n - dropped
-    return taken
+    return place, next_one, sure
 
 
 @_inlined
 def choose(m, t, p, now):
-    """Return the place that a lane fires next, NOBODY or DOUBT."""
+    """Return the place that a lane fires next, NOBODY or DOUBT, as ``search``."""
     policy = m[p + at.POLICY]
     if policy == layout.STATIC_ORDER:
         return search_static(m, p, now)
@@ -336,29 +356,6 @@ def move_turn(m, p, place):
         turn = m[p + at.TURN] + 1 if m[p + at.POLICY] == layout.STATIC_ORDER else place + 1
         n = m[p + at.N_ORDER] if m[p + at.POLICY] == layout.STATIC_ORDER else m[p + at.N_PLACES]
         m[p + at.TURN] = turn if turn < n else 0
-
-
-@_inner
-def soonest_hint(m, p):
-    """Return the first stamp at which an actor of an idle lane may be ready, as far as is known."""
-    if m[p + at.POLICY] == layout.STATIC_ORDER:
-        return m[m[m[m[p + at.ORDER] + m[p + at.TURN]] + at.HINT]]
-    first = m[p + at.HINTS]
-    soonest = at.UNKNOWN
-    for i in range(first, first + m[p + at.N_PLACES]):
-        soonest = min(soonest, m[i])
-    return soonest
-
-
-@_inner
-def in_doubt_before(m, p, now):
-    """Return whether an actor of an idle lane may be ready before ``now`` by what has not been simulated yet."""
-    places, hints, n = m[p + at.PLACES], m[p + at.HINTS], m[p + at.N_PLACES]
-    if n > 1 and m[p + at.POLICY] != layout.STATIC_ORDER:
-        for place in range(n):
-            if m[hints + place] == at.UNKNOWN and doubtful(m, p, m[places + place], now - 1):
-                return True
-    return False
 
 
 @_inlined
@@ -407,7 +404,7 @@ def follow(m, t, f, p):
     """Follow a lane from its next decision on for as long as what is known suffices."""
     now = m[m[p + at.KEY]]
     while m[at.ENDED] == 0:
-        place = choose(m, t, p, now)
+        place, next_one, sure = choose(m, t, p, now)
         if place == DOUBT:
             m[m[p + at.KEY]] = now
             if m[p + at.IDLING] == 0:
@@ -416,13 +413,10 @@ def follow(m, t, f, p):
         if place == NOBODY:
             m[p + at.STANDS_AT] = now
             m[p + at.IDLING] = 1
-            now = soonest_hint(m, p)
-            if now >= at.UNKNOWN:
-                m[m[p + at.KEY]] = at.UNKNOWN
+            if next_one >= at.UNKNOWN or next_one > sure + 1:
+                m[m[p + at.KEY]] = min(next_one, at.UNKNOWN)
                 return
-            if in_doubt_before(m, p, now):
-                m[m[p + at.KEY]] = now
-                return
+            now = next_one
             continue
         m[p + at.IDLING] = 0
         move_turn(m, p, place)
@@ -519,7 +513,7 @@ def lay_queues(m, t, choices, first_choice):
             if unit > 0:
                 m[q + at.KNOWN] = m[q + at.HEAD] = known // unit
             m[q + at.TAKER] = target if side == 0 else source
-            m[q + at.GIVER_LANE] = m[(source if side == 0 else target) + at.LANE]
+            m[q + at.GIVER] = source if side == 0 else target
             q += at.QUEUE_WORDS
 
 
@@ -566,7 +560,8 @@ def lay_action(m, t, x, e, number, row, choices, first_choice, early, parallel):
         else:
             m[i + at.OFFSET] += reading + compute
         q = m[i + at.GIVE]
-        m[q + at.SOONEST] = min(m[q + at.SOONEST], least + m[i + at.OFFSET])
+        if t[t[at.COUNTS] + number] > 0:
+            m[q + at.SOONEST] = min(m[q + at.SOONEST], least + m[i + at.OFFSET])
         b = (q - m[at.QUEUES]) // (2 * at.QUEUE_WORDS)
         if choices[(first_choice + b) * 5] > at.N_ENTRIES:
             m[x + at.MAY_FILL] = 1

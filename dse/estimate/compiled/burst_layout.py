@@ -146,7 +146,7 @@ TAIL: Final = 4
 """Number of the first entry that may not be used up."""
 GIVEN: Final = 5
 TAKER: Final = 6
-GIVER_LANE: Final = 7
+GIVER: Final = 7
 SOONEST: Final = 8
 """The least time from the begin of a firing of the giver until an entry is there."""
 UNIFORM_TOKENS: Final = 9
