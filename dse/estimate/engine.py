@@ -8,7 +8,7 @@ from dse.estimate.compiled.ready import is_compiled
 from dse.estimate.draws import DrawnCosts
 from dse.estimate.problem.tables import IntArray, ProblemTables
 from dse.model.design_point import DesignPoint
-from dse.model.estimate import Estimate
+from dse.model.estimate import Estimate, Outcome
 from dse.model.problem import Problem
 
 
@@ -43,6 +43,12 @@ class Engine(Protocol):
 
     def estimates_within(self, points: Sequence[DesignPoint], limit: int) -> list[Estimate | None]:
         """Return the estimates of several points, the same as ``estimate_within`` one by one."""
+
+    def outcomes(self, points: Sequence[DesignPoint], limit: int | None = None) -> list[Outcome | None]:
+        """Return the outcomes of several points: those of ``estimates``, or with a ``limit`` of ``estimates_within``.
+
+        They may be made in a quicker way than estimates; not one integer depends on that.
+        """
 
     def with_tables(self, tables: ProblemTables) -> Self:
         """Return an engine of the same trace for tables that were changed in ticks or links, made at little cost."""
@@ -88,3 +94,11 @@ def compile_engine() -> None:
     from dse.estimate.compiled.warm import warm  # late: it loads numba
 
     warm()
+
+
+def compile_behind(name: str) -> None:
+    """Have compiled, beside this process, what makes the outcomes of an engine quicker, where that is missing."""
+    if name == "compiled":
+        from dse.estimate.compiled.behind import compile_behind as behind  # late: few need to start a process
+
+        behind()

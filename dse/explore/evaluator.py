@@ -12,11 +12,11 @@ from typing import Protocol, TypeAlias
 
 from dse.base.errors import ExecutionError, OptionError
 from dse.model.design_point import DesignPoint
-from dse.model.estimate import Estimate, TickUnit
+from dse.model.estimate import Outcome, TickUnit
 from dse.model.study import Evaluation, StopReason
 
-Estimator: TypeAlias = Callable[[Sequence[DesignPoint], int | None], Iterator[Estimate | None]]
-"""Yields the estimates of points in their order; may work ahead in other threads or processes. With a limit, in ticks,
+Estimator: TypeAlias = Callable[[Sequence[DesignPoint], int | None], Iterator[Outcome | None]]
+"""Yields the outcomes of points in their order; may work ahead in other threads or processes. With a limit, in ticks,
 None for a point that does not complete by then."""
 COMMIT_SECONDS = 0.2
 """Evaluations are committed, then reported, at least this often: a commit waits for the disk."""
@@ -223,7 +223,7 @@ class Evaluator:
         self,
         digest: str,
         point: DesignPoint,
-        estimates: Iterator[Estimate | None],
+        estimates: Iterator[Outcome | None],
         limit: int | None,
         known: Evaluation | None,
     ) -> Evaluation:
@@ -252,10 +252,10 @@ class Evaluator:
                 digest=digest,
                 makespan=estimate.makespan,
                 tick_unit=estimate.tick_unit,
-                deadlock=estimate.deadlock is not None,
+                deadlock=estimate.deadlock,
                 partitions=estimate.partitions,
                 seconds=seconds,
-                waiting=[account.idle for account in estimate.actors],
+                waiting=estimate.waiting,
             )
         self._store.add(evaluation)
         return evaluation
@@ -267,9 +267,9 @@ class Evaluator:
             if not evaluation.deadlock and not evaluation.cut:
                 self._check(evaluation.makespan, evaluation.tick_unit)
 
-    def _proven(self, estimate: Estimate | None) -> Estimate | None:
+    def _proven(self, estimate: Outcome | None) -> Outcome | None:
         """Return an estimate that is not below what is proven. Raises ``ExecutionError`` where it is."""
-        if estimate is not None and estimate.deadlock is None:
+        if estimate is not None and not estimate.deadlock:
             self._check(estimate.makespan, estimate.tick_unit)
         return estimate
 

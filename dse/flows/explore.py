@@ -11,7 +11,7 @@ from dse.base.errors import ExecutionError, OptionError
 from dse.base.files import write_whole
 from dse.base.limits import limits, raised_limits
 from dse.base.time_limit import TimeLimit, TimeSpent
-from dse.estimate.engine import Engine, make_engine
+from dse.estimate.engine import Engine, compile_behind, make_engine
 from dse.estimate.problem.prepare import prepare
 from dse.explore.distribution.cluster import ClusterEstimator
 from dse.explore.distribution.workers import ThreadEstimator
@@ -223,6 +223,7 @@ def _cluster(options: ExploreOptions, setting: Setting) -> ClusterEstimator | No
 
 
 def _threads(options: ExploreOptions, setting: Setting, engine: Engine) -> ThreadEstimator:
+    compile_behind(options.problem.engine)
     return ThreadEstimator(engine, options.workers, setting.trace.n_firings)
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from dse.analyse.what_if import Laboratory, is_paired, single_changes
 from dse.base.errors import DeadlockError
-from dse.estimate.engine import Engine
+from dse.estimate.engine import Engine, compile_behind
 from dse.estimate.problem.changes import changed
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, Cutting, Evaluator
@@ -24,7 +24,7 @@ from dse.flows.search.method import search_context
 from dse.flows.setting import Setting
 from dse.model.changes import Change, FreeLink, Room
 from dse.model.design_point import DesignPoint
-from dse.model.estimate import Estimate
+from dse.model.estimate import Outcome
 from dse.model.study import Evaluation
 from dse.model.what_if import SearchedAgain, SearchedImprovement
 
@@ -76,9 +76,10 @@ class _Searcher:
         setting = replace(self.setting, tables=tables)
         context = search_context(setting, self.space, self.options.seed, STARTS, 0)
         method = LocalSearch(context, starts)
+        compile_behind(engine.name)
         threads = ThreadEstimator(engine, self.options.workers, setting.trace.n_firings)
 
-        def estimates(points: Sequence[DesignPoint], limit: int | None) -> Iterator[Estimate | None]:
+        def estimates(points: Sequence[DesignPoint], limit: int | None) -> Iterator[Outcome | None]:
             return threads([changed(tables, point, rooms)[1] for point in points], limit)
 
         evaluator = Evaluator(

@@ -149,6 +149,18 @@ class FiringTimes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a search looks at of an estimate: the same integers."""
+
+    makespan: int
+    tick_unit: TickUnit
+    partitions: tuple[PartitionAccount, ...]
+    waiting: tuple[int, ...]
+    """For each actor the ticks that it was ready while no core of its partition was free (``ActorAccount.idle``)."""
+    deadlock: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     """The estimate of one design point."""
 
@@ -164,3 +176,14 @@ class Estimate:
     def __repr__(self) -> str:
         ended = "deadlock after" if self.deadlock is not None else "makespan"
         return f"<Estimate: {ended} {self.makespan:,} {self.tick_unit}, {len(self.partitions)} partitions>"
+
+    @property
+    def outcome(self) -> Outcome:
+        """The part that a search looks at."""
+        return Outcome(
+            makespan=self.makespan,
+            tick_unit=self.tick_unit,
+            partitions=self.partitions,
+            waiting=tuple(account.idle for account in self.actors),
+            deadlock=self.deadlock is not None,
+        )

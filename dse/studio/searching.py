@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from dse.base.cores import usable_cores
 from dse.base.errors import DseError, OptionError
-from dse.estimate.engine import make_engine
+from dse.estimate.engine import compile_behind, make_engine
 from dse.estimate.stopping import EstimateStopped
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, Cutting, Evaluator, Progress
@@ -116,6 +116,7 @@ class SearchFromHere:
         self._check()
         method = make_method("exhaustive" if space.size <= EXHAUSTIVE_POINTS else "iterated-search", context, None)
         engine = make_engine(self._name, setting.problem)
+        compile_behind(engine.name)
         estimator = ThreadEstimator(engine, max(1, len(usable_cores()) - 1), setting.trace.n_firings)
         store = _Memory(self._check)
         evaluator = Evaluator(

@@ -1,46 +1,181 @@
-"""Makespans in bursts: lays out the board of a problem, and hands points to the burst kernel."""
+"""Outcomes in bursts: the board of a problem, and points handed to the burst kernel.
+
+A point *suits* where the kernel holds for it (``dse.estimate.compiled.burst_kernel``). What it returns for one that
+suits is what the general kernel finds, to the integer, so that it does not matter which of the two was asked.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dse.estimate.accounts import core_time
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
 from dse.estimate.compiled.burst_kernel import follow_points
 from dse.estimate.compiled.encode import EncodedPoint
 from dse.estimate.compiled.pack import Ints, Packed
-from dse.estimate.compiled.place_kernel import PART_ACTORS, PART_CORES, PART_POLICY, PART_ROW
-from dse.estimate.problem.tables import IntArray, ProblemTables, TransferTable
+from dse.estimate.compiled.place_kernel import PART_CORES, PART_POLICY, PART_ROW
+from dse.estimate.problem.tables import IntArray, ProblemTables
 from dse.estimate.problem.totals import most_ticks_of_actions
+from dse.model.estimate import Outcome, TickUnit
 
 MOST_SHIFT = 20
+"""Bits of a stamp that count rounds, where times leave so many. A million firings of no length may follow each other
+at one instant."""
 LEAST_SHIFT = 6
+_NEVER: int = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Bursts:
+    """What the burst kernel needs of a problem."""
+
+    board: Ints
+    firings: NDArray[np.uint16]
+    n_actors: int
+    blocks: NDArray[np.bool_]
+    """shape (n_rows,): whether some action of a row of the cost tables is made in blocks."""
+    shared: NDArray[np.bool_]
+    travels: bool
+    tick_unit: TickUnit
+
+    def suits(self, encoded: EncodedPoint) -> bool:
+        """Return whether the kernel holds for a point."""
+        cores, policies, rows = (encoded.parts[:, field] for field in (PART_CORES, PART_POLICY, PART_ROW))
+        if ((cores > 1) & (policies != layout.FULL_PARALLEL)).any() or self.blocks[rows].any():
+            return False
+        servers = encoded.choices[:, 3]
+        if len(self.shared) and self.shared[servers[servers >= 0]].any():
+            return False
+        return not (self.travels and encoded.choices[:, 4].any())
+
+    def run(self, encoded: Sequence[EncodedPoint], limit: int | None) -> "BurstRun":
+        """Return the runs of points that suit, which are yet to be made."""
+        n_buffers = int(self.board[at.N_BUFFERS])
+        head = np.empty((len(encoded), 6), dtype=np.int64)
+        part = order = 0
+        for number, one in enumerate(encoded):
+            modes = one.point.release == "reading", one.point.transfers == "parallel"
+            head[number] = part, len(one.parts), order, number * n_buffers, *modes
+            part, order = part + len(one.parts), order + len(one.orders)
+        return BurstRun(
+            bursts=self,
+            encoded=encoded,
+            points=(
+                head.reshape(-1),
+                np.concatenate([one.parts for one in encoded]).reshape(-1),
+                np.concatenate([one.members for one in encoded]),
+                np.concatenate([one.orders for one in encoded]),
+                np.concatenate([one.choices for one in encoded]).reshape(-1),
+            ),
+            limit=layout.NEVER if limit is None else max(-1, min(limit, layout.NEVER)),
+            stop_word=np.zeros(1, dtype=np.int64),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BurstRun:
+    """Runs of points in one call of the kernel."""
+
+    bursts: Bursts
+    encoded: Sequence[EncodedPoint]
+    points: tuple[Ints, Ints, Ints, Ints, Ints]
+    limit: int
+    stop_word: Ints
+    """Its word: another thread sets it to 1 to have the kernel leave the runs."""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether ``stop`` was called."""
+        return bool(self.stop_word[0])
+
+    def stop(self) -> None:
+        """Have the kernel leave the run that it makes, and begin no other."""
+        self.stop_word[0] = 1
+
+    def make(self) -> list[Outcome | int]:
+        """Return what came of each point, or the word of ``burst_layout`` for why nothing did (OVER, REFUSED)."""
+        n, board = len(self.encoded), self.bursts.board
+        longest = max((len(one.orders) for one in self.encoded), default=0)
+        bench = np.empty(_bench_words(board, longest), dtype=np.int64)
+        ended, latest = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+        spent = np.zeros((len(self.points[1]), 4), dtype=np.int64)
+        idle = np.empty((n, self.bursts.n_actors), dtype=np.int64)
+        follow_points(
+            bench, board, self.bursts.firings, self.points, self.stop_word, self.limit, ended, latest,
+            spent.reshape(-1), idle.reshape(-1),
+        )  # fmt: skip
+        found: list[Outcome | int] = []
+        part = 0
+        for one, why, makespan, waiting in zip(
+            self.encoded, ended.tolist(), latest.tolist(), idle.tolist(), strict=True
+        ):
+            of_parts = spent[part : part + len(one.parts)].tolist()
+            part += len(one.parts)
+            if why not in (at.COMPLETE, at.DEADLOCK):
+                found.append(why)
+                continue
+            cores = one.parts[:, PART_CORES].tolist()
+            found.append(
+                Outcome(
+                    makespan=makespan,
+                    tick_unit=self.bursts.tick_unit,
+                    partitions=tuple(
+                        core_time((*four, 0), k, makespan) for four, k in zip(of_parts, cores, strict=True)
+                    ),
+                    waiting=tuple(waiting),
+                    deadlock=why == at.DEADLOCK,
+                )
+            )
+        return found
+
+
+def bursts_of(packed: Packed) -> Bursts | None:
+    """Return what the burst kernel needs of a problem; None where it holds for no point of it."""
+    tables = packed.tables
+    longest = float(most_ticks_of_actions(tables).sum())
+    shift = min(MOST_SHIFT, 60 - int(np.ceil(np.log2(max(2.0, longest)))))
+    if shift < LEAST_SHIFT or len(tables.deviations):
+        return None
+    return Bursts(
+        board=_board(packed, shift),
+        firings=packed.firings,
+        n_actors=len(tables.topology.actors),
+        blocks=np.any(tables.block_width > 0, axis=1).reshape(-1),
+        shared=packed.shared,
+        travels=tables.arrival > 0,
+        tick_unit=tables.tick_unit,
+    )
 
 
 class _Board:
+    """A board while it is filled."""
+
     def __init__(self) -> None:
-        self.words = [np.zeros(at.BOARD_FIELDS, dtype=np.int64)]
-        self.end = at.BOARD_FIELDS
+        self.head: Ints = np.zeros(at.BOARD_FIELDS, dtype=np.int64)
+        self._tables = [self.head]
+        self._end = at.BOARD_FIELDS
 
-    def put(self, field: int, values: IntArray) -> None:
-        self.words[0][field] = self.end
-        flat = np.ascontiguousarray(values, dtype=np.int64).reshape(-1)
-        self.words.append(flat)
-        self.end += len(flat)
+    def put(self, field: int, table: IntArray) -> None:
+        """Put a table behind the others, and its address into a word of the head."""
+        self.head[field] = self._end
+        flat = np.ascontiguousarray(table, dtype=np.int64).reshape(-1)
+        self._tables.append(flat)
+        self._end += len(flat)
+
+    def words(self) -> Ints:
+        """Return all words."""
+        return np.concatenate(self._tables)
 
 
-def make_board(tables: ProblemTables, packed: Packed) -> Ints | None:
-    total = float(most_ticks_of_actions(tables).sum())
-    shift = min(MOST_SHIFT, 61 - int(np.ceil(np.log2(max(2.0, total)))))
-    if shift < LEAST_SHIFT:
-        return None
-    board = _Board()
-    head = board.words[0]
-    buffers = tables.topology.buffers
-    n_actions = int(tables.action_base[-1])
-    head[at.SHIFT], head[at.N_ACTORS], head[at.N_BUFFERS] = shift, len(tables.topology.actors), len(buffers)
-    head[at.N_ACTIONS], head[at.N_TRANSFERS] = n_actions, len(tables.reads.buffer) + len(tables.writes.buffer)
+def _board(packed: Packed, shift: int) -> Ints:
+    tables = packed.tables
+    board, buffers = _Board(), tables.topology.buffers
+    board.head[at.SHIFT], board.head[at.N_ACTORS] = shift, len(tables.topology.actors)
+    board.head[at.N_BUFFERS], board.head[at.N_ACTIONS] = len(buffers), len(packed.action_actor)
+    board.head[at.N_TRANSFERS] = len(tables.reads.buffer) + len(tables.writes.buffer)
     board.put(at.ACTION_BASE, tables.action_base)
     board.put(at.FIRING_BASE, packed.firing_base)
     board.put(at.COUNTS, tables.count)
@@ -50,40 +185,39 @@ def make_board(tables: ProblemTables, packed: Packed) -> Ints | None:
         board.put(side + at.TOKENS, table.tokens)
         board.put(side + at.COLUMN, table.cost)
         board.put(side + at.TICKS, table.ticks << shift)
-        head[side + at.WIDTH] = table.ticks.shape[1]
-    sources = np.array([b.source for b in buffers], dtype=np.int64)
-    targets = np.array([b.target for b in buffers], dtype=np.int64)
-    board.put(at.SOURCES, sources)
-    board.put(at.TARGETS, targets)
-    board.put(at.INITIAL, np.array([b.initial_tokens for b in buffers], dtype=np.int64))
+        board.head[side + at.WIDTH] = table.ticks.shape[1]
+    ends = np.array([(b.source, b.target, b.initial_tokens) for b in buffers], dtype=np.int64).reshape(-1, 3)
+    for field, column in ((at.SOURCES, 0), (at.TARGETS, 1), (at.INITIAL, 2)):
+        board.put(field, ends[:, column])
     board.put(at.COMPUTE, tables.compute << shift)
     board.put(at.FIRST_SCHEDULING, tables.first_scheduling << shift)
-    board.put(at.LEAST_SCHEDULING, least_scheduling(tables) << shift)
+    board.put(at.LEAST_SCHEDULING, _least_scheduling(tables) << shift)
     board.put(at.PAIR_SCHEDULING, tables.pair_scheduling << shift)
-    head[at.N_PAIRS] = tables.pair_scheduling.shape[1]
+    board.head[at.N_PAIRS] = tables.pair_scheduling.shape[1]
     board.put(at.PAIR_BASE, tables.pair_base)
-    board.put(at.UNIFORM_RATES, uniform_rates(tables))
-    n = len(tables.topology.actors)
-    for first, which, of in ((at.OUTPUTS_FIRST, at.OUTPUTS, sources), (at.INPUTS_FIRST, at.INPUTS, targets)):
-        board.put(first, np.concatenate([[0], np.cumsum(np.bincount(of, minlength=n))]))
-        board.put(which, np.argsort(of, kind="stable"))
-    return np.concatenate(board.words)
+    for first, buffers_of, column in ((at.OUTPUTS_FIRST, at.OUTPUTS, 0), (at.INPUTS_FIRST, at.INPUTS, 1)):
+        count = np.bincount(ends[:, column], minlength=len(tables.topology.actors))
+        board.put(first, np.cumsum([0, *count.tolist()], dtype=np.int64))
+        board.put(buffers_of, np.argsort(ends[:, column], kind="stable"))
+    board.put(at.UNIFORM_RATES, _uniform_rates(tables, len(buffers)))
+    return board.words()
 
 
-def least_scheduling(tables: ProblemTables) -> IntArray:
-    least = tables.first_scheduling.copy()
-    for a, base in enumerate(tables.pair_base.tolist()):
-        first, n = int(tables.action_base[a]), tables.action_count(a)
+def _least_scheduling(tables: ProblemTables) -> IntArray:
+    """Return the least that the scheduling of each action takes, whatever fired before, shape (n_rows, n_actions)."""
+    least = np.maximum(tables.first_scheduling, 0)
+    for actor, base in enumerate(tables.pair_base.tolist()):
+        first, n = int(tables.action_base[actor]), tables.action_count(actor)
         pairs = tables.pair_scheduling[:, base : base + n * n].reshape(-1, n, n)
-        occurs = tables.pair_count[base : base + n * n].reshape(n, n) > 0
-        after = np.where(occurs, pairs, np.iinfo(np.int64).max).min(axis=1, initial=np.iinfo(np.int64).max)
+        follows = tables.pair_count[base : base + n * n].reshape(n, n) > 0
+        after = np.where(follows, np.maximum(pairs, 0), _NEVER).min(axis=1, initial=_NEVER)
         least[:, first : first + n] = np.minimum(least[:, first : first + n], after)
     return least
 
 
-def uniform_rates(tables: ProblemTables) -> IntArray:
-    buffers = len(tables.topology.buffers)
-    least, most = np.full(buffers, np.iinfo(np.int64).max), np.zeros(buffers, dtype=np.int64)
+def _uniform_rates(tables: ProblemTables, n_buffers: int) -> IntArray:
+    """Return the tokens of all transfers of each buffer, 0 where they differ or there are none, shape (n_buffers,)."""
+    least, most = np.full(n_buffers, _NEVER), np.zeros(n_buffers, dtype=np.int64)
     for table in (tables.reads, tables.writes):
         fired = np.repeat(tables.count, np.diff(table.first)) > 0
         np.minimum.at(least, table.buffer[fired], table.tokens[fired])
@@ -91,47 +225,9 @@ def uniform_rates(tables: ProblemTables) -> IntArray:
     return np.where(least == most, most, 0)
 
 
-def bench_words(board: Ints, n_orders: int) -> int:
-    n, buffers = int(board[at.N_ACTORS]), int(board[at.N_BUFFERS])
-    return (
-        at.BENCH_FIELDS + n * (at.ACTOR_WORDS + at.LANE_WORDS + 4) + int(board[at.N_ACTIONS]) * at.ACTION_WORDS
-        + int(board[at.N_TRANSFERS]) * at.NEED_WORDS + 2 * buffers * at.QUEUE_WORDS + n_orders + 16
-    )
-
-
-def suits(tables: ProblemTables, shared: np.ndarray, encoded: EncodedPoint) -> bool:
-    """Whether the burst kernel holds for the point."""
-    parts = encoded.parts
-    if len(tables.deviations):
-        return False
-    one = (parts[:, PART_CORES] <= 1) | (parts[:, PART_POLICY] == layout.FULL_PARALLEL) | (parts[:, PART_ACTORS]<=1)
-    if not one.all():
-        return False
-    if tables.block_width[parts[:, PART_ROW]].any():
-        return False
-    servers = encoded.choices[:, 3]
-    if len(shared) and shared[servers[servers >= 0]].any():
-        return False
-    return not (tables.arrival > 0 and encoded.choices[:, 4].any())
-
-
-def run_points(board: Ints, firings, encoded: Sequence[EncodedPoint], limit: int | None = None):
-    n, nb = int(board[at.N_ACTORS]), int(board[at.N_BUFFERS])
-    head = np.empty((len(encoded), 6), dtype=np.int64)
-    p = o = 0
-    for i, e in enumerate(encoded):
-        head[i] = p, len(e.parts), o, i * nb, e.point.release == "reading", e.point.transfers == "parallel"
-        p += len(e.parts)
-        o += len(e.orders)
-    parts = np.concatenate([e.parts for e in encoded]).reshape(-1)
-    members = np.concatenate([e.members for e in encoded])
-    orders = np.concatenate([e.orders for e in encoded])
-    choices = np.concatenate([e.choices for e in encoded]).reshape(-1)
-    bench = np.empty(bench_words(board, max((len(e.orders) for e in encoded), default=0)), dtype=np.int64)
-    k = len(encoded)
-    stop = np.zeros(1, dtype=np.int64)
-    limits = np.full(k, layout.NEVER if limit is None else max(-1, min(limit, layout.NEVER)), dtype=np.int64)
-    ended, latest = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
-    spent, idle = np.zeros(4 * p, dtype=np.int64), np.empty(n * k, dtype=np.int64)
-    follow_points(bench, board, firings, (head.reshape(-1), parts, members, orders, choices), stop, limits, ended, latest, spent, idle)
-    return ended, latest, spent.reshape(-1, 4), idle.reshape(k, n), bench
+def _bench_words(board: Ints, n_orders: int) -> int:
+    """Return how much memory a run takes at most, in words."""
+    n_actors, n_buffers = int(board[at.N_ACTORS]), int(board[at.N_BUFFERS])
+    of_actors = n_actors * (at.ACTOR_WORDS + at.LANE_WORDS + 4)  # and key, place, hint and queue of places of each
+    of_actions = int(board[at.N_ACTIONS]) * at.ACTION_WORDS + int(board[at.N_TRANSFERS]) * at.NEED_WORDS
+    return at.BENCH_FIELDS + of_actors + of_actions + 2 * n_buffers * at.QUEUE_WORDS + n_orders

@@ -16,7 +16,6 @@ everything is known.
 ``m`` is the bench, ``t`` the board of ``dse.estimate.compiled.burst_layout``; ``f`` are the action ids of all firings.
 """
 
-import numpy as np
 from numba import njit
 
 from dse.base.kept_code import kept_by_sources
@@ -329,7 +328,7 @@ def search_demanded(m, t, p, now):
         place, next_one, sure = search(m, p, now)
         if place < 0:
             return place, next_one, sure
-    for i in range(dropped):
+    for _ in range(dropped):
         m[m[m[p + at.HEARD] + m[p + at.HEARD_HEAD]] + at.QUEUED] = 0
         m[p + at.HEARD_HEAD] = (m[p + at.HEARD_HEAD] + 1) % m[p + at.N_PLACES]
     m[p + at.HEARD_SIZE] = n - dropped
@@ -369,6 +368,10 @@ def burst(m, t, f, p, a, now):
     last = m[a + at.LAST] if m[p + at.LAST_ACTOR] == a else layout.NONE
     ticks = m[x + at.SCHED_FIRST] if last == layout.NONE else t[m[x + at.SCHED_PAIRS] + last * m[x + at.SCHED_STRIDE]]
     scheduling, limit = ticks, m[at.LIMIT]
+    if limit != at.UNKNOWN:
+        m[p + at.SLACK] -= (now & ~mask) - (m[p + at.FREE_SINCE] & ~mask) + ticks - m[x + at.LEAST]
+        if m[p + at.SLACK] < 0:
+            m[at.ENDED] = at.OVER
     hint = at.FINISHED
     while True:
         now = fire(m, x, now, ticks, mask)
@@ -395,6 +398,7 @@ def burst(m, t, f, p, a, now):
     m[a + at.ENDED_AT] = now
     m[a + at.SCHEDULING] += scheduling
     m[p + at.LAST_ACTOR] = a
+    m[p + at.FREE_SINCE] = now
     m[at.LATEST] = max(m[at.LATEST], now)
     return now
 
@@ -552,6 +556,7 @@ def lay_action(m, t, x, e, number, row, choices, first_choice, early, parallel):
     m[x + at.WRITES_BEGIN], m[x + at.NEEDS_END] = behind_reads, end
     m[x + at.READING], m[x + at.PROCESSING], m[x + at.WRITING] = reading, compute, writing
     m[x + at.TOTAL] = reading + compute + writing
+    m[x + at.LEAST] = least
     m[x + at.SCHED_FIRST] = t[t[at.FIRST_SCHEDULING] + row * n + number]
     m[x + at.MAY_FILL] = 0
     for i in range(e, end, at.NEED_WORDS):
@@ -582,6 +587,22 @@ def lay_actions(m, t, parts, first_part, choices, first_choice, early, parallel)
             m[x + at.SCHED_PAIRS], m[x + at.SCHED_STRIDE], m[x + at.INDEX] = pairs, end - first, number - first
             e = lay_action(m, t, x, e, number, row, choices, first_choice, early, parallel)
             x += at.ACTION_WORDS
+
+
+@_inner
+def take_limit(m, t):
+    """Give each lane the time that it may spend on other things than what its firings take at least."""
+    for lane in range(m[at.N_LANES]):
+        m[m[at.LANES] + lane * at.LANE_WORDS + at.SLACK] = m[at.LIMIT] - (1 << t[at.SHIFT])
+    for a in range(t[at.N_ACTORS]):
+        lane = m[m[at.ACTORS] + a * at.ACTOR_WORDS + at.LANE]
+        for number in range(t[t[at.ACTION_BASE] + a], t[t[at.ACTION_BASE] + a + 1]):
+            x = m[at.ACTIONS] + number * at.ACTION_WORDS
+            count = t[t[at.COUNTS] + number]
+            if count > 0:
+                m[lane + at.SLACK] -= count * (m[x + at.TOTAL] + m[x + at.LEAST])
+        if m[lane + at.SLACK] < 0:
+            m[at.ENDED] = at.OVER
 
 
 # The loop -------------------------------------------------------------------------------------------------------------
@@ -631,19 +652,19 @@ _I = "int64[::1]"
 
 
 @njit(
-    [f"void({_I}, {_I}, uint16[::1], UniTuple({_I}, 5), {_I}, {_I}, {_I}, {_I}, {_I}, {_I})"],
+    [f"void({_I}, {_I}, uint16[::1], UniTuple({_I}, 5), {_I}, int64, {_I}, {_I}, {_I}, {_I})"],
     cache=True,
     nogil=True,
     error_model="numpy",
 )
 @kept_by_sources
-def follow_points(bench, board, firings, points, stop, limits, ended, latest, spent, idle):
+def follow_points(bench, board, firings, points, stop, limit, ended, latest, spent, idle):
     """Run points one after the other.
 
     ``bench``: room for one run. ``points``: for each point the numbers of its first row in the next ones, the modes
     early release and parallel transfers; parts, members, orders and choices of all, as in
-    ``dse.estimate.compiled.encode``. ``stop[0]``: another thread sets it to 1 to end the runs. ``limits``: the last
-    tick by which each has to complete, NEVER: none. ``ended``, ``latest``: receive why each run ended and its last
+    ``dse.estimate.compiled.encode``. ``stop[0]``: another thread sets it to 1 to end the runs. ``limit``: the last
+    tick by which they have to complete, NEVER: none. ``ended``, ``latest``: receive why each run ended and its last
     event. ``spent``: zeros, shape (n_parts * 4,), receives for each partition what its actors spent on scheduling,
     reading, processing and writing. ``idle``: receives what each actor of each point waited for its core.
     """
@@ -657,7 +678,7 @@ def follow_points(bench, board, firings, points, stop, limits, ended, latest, sp
         of = head[6 * i : 6 * i + 6]
         m[at.ENDED] = m[at.LATEST] = 0
         m[at.MASK] = (1 << shift) - 1
-        m[at.LIMIT] = at.UNKNOWN if limits[i] >= (at.UNKNOWN >> shift) - 1 else (limits[i] + 1) << shift
+        m[at.LIMIT] = at.UNKNOWN if limit >= (at.UNKNOWN >> shift) - 1 else (limit + 1) << shift
         m[at.ACTORS] = at.BENCH_FIELDS
         m[at.ACTIONS] = m[at.ACTORS] + n_actors * at.ACTOR_WORDS
         needs = m[at.ACTIONS] + t[at.N_ACTIONS] * at.ACTION_WORDS
@@ -667,6 +688,8 @@ def follow_points(bench, board, firings, points, stop, limits, ended, latest, sp
         lay_actors(m, t, f, all_parts, own, all_orders, of[0], of[1], of[2])
         lay_queues(m, t, all_choices, of[3])
         lay_actions(m, t, all_parts, of[0], all_choices, of[3], of[4] == 1, of[5] == 1)
+        if m[at.LIMIT] != at.UNKNOWN:
+            take_limit(m, t)
         run(m, t, f, stopping)
         if m[at.ENDED] == 0:
             close(m, t, f, all_spent, int64_pointer(idle.ctypes.data + 8 * n_actors * i), of[0])

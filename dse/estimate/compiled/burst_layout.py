@@ -120,7 +120,9 @@ READING: Final = 8
 PROCESSING: Final = 9
 WRITING: Final = 10
 INDEX: Final = 11
-ACTION_WORDS: Final = 12
+LEAST: Final = 12
+"""The least scheduling."""
+ACTION_WORDS: Final = 13
 
 # Need: what an action takes from one queue and gives to the other one of the same buffer.
 TAKE: Final = 0
@@ -178,8 +180,9 @@ ENDED_ACTOR: Final = 14
 """DATA_DEMAND_DRIVEN: whose end the policy has yet to hear of, or NONE."""
 KEY: Final = 15
 SLACK: Final = 16
-"""With a limit: how long the core may still be free of transfers and computation."""
-LANE_WORDS: Final = 17
+"""With a limit: how long the core may still do other things than all its firings take at least."""
+FREE_SINCE: Final = 17
+LANE_WORDS: Final = 18
 
 UNKNOWN: Final = 2**62
 """A hint: what the actor waits for has not been simulated yet. Later than every stamp."""

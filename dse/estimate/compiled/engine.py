@@ -1,18 +1,21 @@
 """The compiled engine: packs a design point, runs the kernel, reads the accounts."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
 from dse.base.apart import apart
 from dse.estimate.accounts import core_time
 from dse.estimate.compiled import layout as at
+from dse.estimate.compiled.burst_layout import REFUSED
 from dse.estimate.compiled.encode import EncodedPoint, PointEncoder
 from dse.estimate.compiled.kernel import simulate
 from dse.estimate.compiled.pack import Ints, Packed, draw_costs, pack_point, pack_problem, repack
 from dse.estimate.compiled.place_kernel import PART_CORES, account
+from dse.estimate.compiled.ready import is_burst_compiled
 from dse.estimate.compiled.record import Recorder, RunRecord
 from dse.estimate.deadlock import FinalState, diagnose
 from dse.estimate.draws import DrawnCosts
@@ -21,12 +24,37 @@ from dse.estimate.problem.prepare import Prepared, prepare
 from dse.estimate.problem.tables import ProblemTables
 from dse.estimate.stopping import EstimateStopped
 from dse.model.design_point import DesignPoint
-from dse.model.estimate import Accounts, ActorAccount, BufferAccount, Deadlock, Estimate, FiringTimes, LinkAccount
+from dse.model.estimate import (
+    Accounts,
+    ActorAccount,
+    BufferAccount,
+    Deadlock,
+    Estimate,
+    FiringTimes,
+    LinkAccount,
+    Outcome,
+    PartitionAccount,
+)
 from dse.model.problem import Problem
+
+if TYPE_CHECKING:
+    from dse.estimate.compiled.burst import Bursts
 
 _NO_TIMES: Ints = np.zeros((2, 0), dtype=np.int64)
 _APART_FIRINGS = 1_000_000
 """Runs of more firings are made in another thread while the main thread listens to signals: tens of milliseconds."""
+_LOOK_AGAIN = 16
+"""Every so many calls an engine looks whether the burst kernel has been compiled meanwhile."""
+_Made = TypeVar("_Made")
+
+
+class _Stoppable(Protocol):
+    """A call of a kernel under way."""
+
+    def stop(self) -> None: ...
+
+    @property
+    def stopped(self) -> bool: ...
 
 
 @dataclass(slots=True)
@@ -61,13 +89,17 @@ class CompiledEngine:
         self.packed = pack_problem(build_tables(problem))
         """What all estimates share."""
         self.encoder = PointEncoder(self.packed.tables)
-        self._running: dict[int, _Run] = {}
-        """The calls of the kernel under way, each under a number of its own."""
+        self._running: dict[int, _Stoppable] = {}
+        """The calls of the kernels under way, each under a number of its own."""
+        self._burst_board: tuple[Bursts | None] | None = None
+        """What the burst kernel needs, None in it where that cannot serve; None while it is not compiled."""
+        self._looks = 0
 
     def with_tables(self, tables: ProblemTables) -> "CompiledEngine":
         """Return an engine for changed tables that shares the trace and what is known of points (see ``Engine``)."""
         engine = copy.copy(self)
         engine.packed, engine._running = repack(self.packed, tables), {}
+        engine._burst_board, engine._looks = None, 0
         return engine
 
     def estimate(self, point: DesignPoint, *, firing_times: bool = False) -> Estimate:
@@ -121,6 +153,52 @@ class CompiledEngine:
             for point, memory, makespan in zip(encoded, memories, makespans, strict=True)
         ]
 
+    def outcomes(self, points: Sequence[DesignPoint], limit: int | None = None) -> list[Outcome | None]:
+        """Return the outcomes of points (see ``Engine``), those that suit from the burst kernel if it is compiled."""
+        encoded = [self.encoder.encode(point) for point in points]
+        bursts = self._bursts()
+        found: list[Outcome | None] = [None] * len(points)
+        quick = [] if bursts is None else [i for i, one in enumerate(encoded) if bursts.suits(one)]
+        left = set(range(len(points)))
+        if bursts is not None and quick:
+            run = bursts.run([encoded[i] for i in quick], limit)
+            for i, made in zip(quick, self._stoppable(run, run.make, len(quick)), strict=True):
+                if made != REFUSED:
+                    left.remove(i)
+                    found[i] = made if isinstance(made, Outcome) and _kept(made, limit) else None
+        rest = sorted(left)
+        for i, outcome in zip(rest, self._general([encoded[i] for i in rest], limit), strict=True):
+            found[i] = outcome
+        return found
+
+    def _bursts(self) -> "Bursts | None":
+        """Return what the burst kernel needs, None while it is not compiled, or where it can do nothing."""
+        if self._burst_board is None:
+            self._looks += 1
+            if self._looks % _LOOK_AGAIN != 1 or not is_burst_compiled():
+                return None
+            from dse.estimate.compiled.burst import bursts_of  # late: else it would be compiled here and now
+
+            self._burst_board = (bursts_of(self.packed),)
+        return self._burst_board[0]
+
+    def _general(self, encoded: Sequence[EncodedPoint], limit: int | None) -> list[Outcome | None]:
+        """Return the outcomes of points from the general kernel."""
+        memories = [pack_point(self.packed, point, limit) for point in encoded]
+        makespans = self._simulate(memories, _NO_TIMES) if memories else []
+        outcomes = (self._outcome(*run) for run in zip(encoded, memories, makespans, strict=True))
+        return [outcome if _kept(outcome, limit) else None for outcome in outcomes]
+
+    def _outcome(self, encoded: EncodedPoint, memory: Ints, makespan: int) -> Outcome:
+        of_actors, partitions, complete = self._read(encoded, memory, makespan)
+        return Outcome(
+            makespan=makespan,
+            tick_unit=self.packed.tables.tick_unit,
+            partitions=partitions,
+            waiting=tuple(of_actors[:, _IDLE].tolist()),
+            deadlock=not complete,
+        )
+
     def drawn(self, point: DesignPoint, costs: DrawnCosts) -> Ints:
         """Return the makespan under each set of costs (see ``Engine``): all run in one go."""
         encoded, packed = self.encoder.encode(point), self.packed
@@ -133,17 +211,19 @@ class CompiledEngine:
 
     def _simulate(self, memories: list[Ints], times: Ints, deviations: Ints | None = None) -> list[int]:
         run = _Run(memories, self.packed.tables.deviations if deviations is None else deviations)
+        return self._stoppable(run, lambda: run.make(self.packed, times), len(memories))
+
+    def _stoppable(self, run: _Stoppable, make: Callable[[], _Made], n_points: int) -> _Made:
+        """Return what a call of a kernel makes. Raises ``EstimateStopped``."""
         self._running[id(run)] = run
         try:
-            if len(memories) * len(self.packed.firings) < _APART_FIRINGS:
-                makespans = run.make(self.packed, times)
-            else:
-                makespans = apart(lambda: run.make(self.packed, times), run.stop)
+            few = n_points * len(self.packed.firings) < _APART_FIRINGS
+            made = make() if few else apart(make, run.stop)
         finally:
             del self._running[id(run)]
         if run.stopped:
             raise EstimateStopped
-        return makespans
+        return made
 
     def stop(self) -> None:
         """End the estimates under way in other threads (see ``Engine``)."""
@@ -156,21 +236,27 @@ class CompiledEngine:
 
     def _estimate(self, encoded: EncodedPoint, memory: Ints, makespan: int, *, explain: bool = True) -> Estimate:
         """Read the accounts of a run that is over; ``explain``: look for what would end a deadlock."""
-        of_actors = np.empty((len(encoded.members), len(ActorAccount._fields)), dtype=np.int64)
-        of_partitions = np.empty((len(encoded.parts), _SPENT), dtype=np.int64)
-        complete = account(memory, encoded.parts, encoded.members, makespan, of_actors, of_partitions)
-        cores, fifos = encoded.parts[:, PART_CORES].tolist(), self.packed.fifos.view(memory)
+        of_actors, partitions, complete = self._read(encoded, memory, makespan)
+        fifos = self.packed.fifos.view(memory)
         return Estimate(
             makespan=makespan,
             tick_unit=self.packed.tables.tick_unit,
             actors=Accounts(ActorAccount, of_actors),
-            partitions=tuple(
-                core_time(spent, n, makespan) for spent, n in zip(of_partitions.tolist(), cores, strict=True)
-            ),
+            partitions=partitions,
             buffers=Accounts(BufferAccount, fifos[:, at.MAX_TOKENS : at.WRITE_BLOCKED + 1].copy()),
             links=self._link_accounts(memory) if self.encoder.servers else (),
             deadlock=None if complete else self._deadlock(encoded.point, memory, explain=explain),
         )
+
+    def _read(
+        self, encoded: EncodedPoint, memory: Ints, makespan: int
+    ) -> tuple[Ints, tuple[PartitionAccount, ...], bool]:
+        """Return the accounts of actors, shape (n_actors, n_fields), and partitions, and whether all firings ended."""
+        of_actors = np.empty((len(encoded.members), len(ActorAccount._fields)), dtype=np.int64)
+        of_partitions = np.empty((len(encoded.parts), _SPENT), dtype=np.int64)
+        complete: bool = account(memory, encoded.parts, encoded.members, makespan, of_actors, of_partitions)
+        spent, cores = of_partitions.tolist(), encoded.parts[:, PART_CORES].tolist()
+        return of_actors, tuple(core_time(s, n, makespan) for s, n in zip(spent, cores, strict=True)), complete
 
     def _link_accounts(self, memory: Ints) -> tuple[LinkAccount, ...]:
         rows = memory[memory[at.LINKS] : memory[at.LINKS_END]].reshape(-1, at.LINK_FIELDS).tolist()
@@ -196,6 +282,12 @@ class CompiledEngine:
 
 _SPENT = 5
 """What actors spend core time on: the first fields of ``ActorAccount`` and of ``PartitionAccount``."""
+_IDLE = ActorAccount._fields.index("idle")
+
+
+def _kept(outcome: Outcome, limit: int | None) -> bool:
+    """Return whether a run completes by a limit, where there is one."""
+    return limit is None or (not outcome.deadlock and outcome.makespan <= limit)
 
 
 def _firing_times(base: Ints, times: Ints) -> tuple[FiringTimes, ...]:

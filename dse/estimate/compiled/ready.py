@@ -20,6 +20,8 @@ _COMPILED = (
     ("../token_kernel", "play"),
 )
 """A function of each module that is compiled, the module as a path from here."""
+_BURST = "burst_kernel", "follow_points"
+"""Nobody waits for this one (``behind``)."""
 
 
 def is_compiled() -> bool:
@@ -29,11 +31,16 @@ def is_compiled() -> bool:
     versions the time of its last change. With another of either numba compiles again, whatever the age of the index.
     Its name holds a digest of the source and of what that imports (``dse/base/kept_code.py``).
     """
+    return all(_is_cached(module, function) for module, function in _COMPILED)
+
+
+def is_burst_compiled() -> bool:
+    """Return whether a cache of the burst kernel as it is now exists."""
+    return _is_cached(*_BURST)
+
+
+def _is_cached(module: str, function: str) -> bool:
     version = importlib.metadata.version("numba").encode()
-    return all(_is_cached(module, function, version) for module, function in _COMPILED)
-
-
-def _is_cached(module: str, function: str, version: bytes) -> bool:
     source = (Path(__file__).parent / f"{module}.py").resolve()
     marks = (hashlib.sha256(source.read_bytes()).digest(), struct.pack(">d", source.stat().st_mtime))
     kept = kept_name(function, source, Path(__file__).parents[2])

@@ -19,5 +19,11 @@ def warm() -> None:
     importlib.import_module("dse.estimate.token_kernel")
 
 
-if __name__ == "__main__":
+def warm_all() -> None:
+    """Compile also what searches can do without (``behind``)."""
     warm()
+    importlib.import_module("dse.estimate.compiled.burst_kernel")
+
+
+if __name__ == "__main__":
+    warm_all()

@@ -16,7 +16,7 @@ from dse.estimate.reference.coupled import Coupled, Firings, couple
 from dse.estimate.reference.simulator import Simulator
 from dse.estimate.stopping import EstimateStopped
 from dse.model.design_point import DesignPoint
-from dse.model.estimate import ActorAccount, BufferAccount, Deadlock, Estimate, FiringTimes, LinkAccount
+from dse.model.estimate import ActorAccount, BufferAccount, Deadlock, Estimate, FiringTimes, LinkAccount, Outcome
 from dse.model.problem import Problem
 
 
@@ -100,6 +100,11 @@ class ReferenceEngine:
     def estimates_within(self, points: Sequence[DesignPoint], limit: int) -> list[Estimate | None]:
         """Return the estimates of points that complete by ``limit``, else None (see ``Engine``)."""
         return [self.estimate_within(point, limit) for point in points]
+
+    def outcomes(self, points: Sequence[DesignPoint], limit: int | None = None) -> list[Outcome | None]:
+        """Return the outcomes of points (see ``Engine``)."""
+        found = [*self.estimates(points)] if limit is None else self.estimates_within(points, limit)
+        return [None if estimate is None else estimate.outcome for estimate in found]
 
     def _estimate(self, prepared: Prepared, model: Coupled, makespan: int, deadlock: Deadlock | None) -> Estimate:
         """Read the accounts of a run that is over."""

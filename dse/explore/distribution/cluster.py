@@ -21,9 +21,9 @@ import dse
 from dse.base.errors import ExecutionError, OptionError
 from dse.base.extras import import_extra
 from dse.estimate.engine import Engine, make_engine
-from dse.explore.distribution.workers import estimates_of, runs_of
+from dse.explore.distribution.workers import runs_of
 from dse.model.design_point import DesignPoint
-from dse.model.estimate import Estimate
+from dse.model.estimate import Outcome
 from dse.model.problem import Problem
 
 CONNECT_SECONDS = 5
@@ -56,8 +56,8 @@ class OtherVersion(Exception):
 
 def estimate_on_worker(
     problem: Problem, search: str, engine: str, points: Sequence[DesignPoint], limit: int | None, version: str
-) -> list[Estimate | None]:
-    """Return the estimates of a run of points, on a worker. ``search`` tells problems apart without comparing them.
+) -> list[Outcome | None]:
+    """Return the outcomes of a run of points, on a worker. ``search`` tells problems apart without comparing them.
 
     Raises ``OtherVersion`` where the worker has not the ``version`` of dse that is given.
     """
@@ -67,7 +67,7 @@ def estimate_on_worker(
     if key not in _ENGINES:
         _ENGINES.clear()  # one search at a time: the engine of the last one only takes memory
         _ENGINES[key] = make_engine(engine, problem)
-    return estimates_of(_ENGINES[key], points, limit)
+    return _ENGINES[key].outcomes(points, limit)
 
 
 class ClusterEstimator:
@@ -161,7 +161,7 @@ class ClusterEstimator:
             )
         self._checked |= addresses
 
-    def __call__(self, points: Sequence[DesignPoint], limit: int | None = None) -> Iterator[Estimate | None]:
+    def __call__(self, points: Sequence[DesignPoint], limit: int | None = None) -> Iterator[Outcome | None]:
         """Yield the estimates of points in their order; all of them are under way from the first one on.
 
         With a ``limit``, in ticks, None for a point that does not complete by then.
@@ -219,7 +219,7 @@ class ClusterEstimator:
 
     def _result(
         self, runs: Sequence[Sequence[DesignPoint]], limit: int | None, futures: list[Any], index: int
-    ) -> list[Estimate | None]:
+    ) -> list[Outcome | None]:
         """Return those of one run; what was lost with a worker is submitted again, with all that is behind it."""
         lost = self._losses()
         for _ in range(ATTEMPTS):
@@ -240,12 +240,12 @@ class ClusterEstimator:
             expected="see their logs (memory?); what was estimated is kept, --resume continues",
         )
 
-    def _awaited(self, future: Any) -> list[Estimate | None]:
+    def _awaited(self, future: Any) -> list[Outcome | None]:
         """Return the result of a task. Raises ``ExecutionError`` where nobody is there any more who could make it."""
         heard = time.monotonic()
         while True:
             try:
-                estimates: list[Estimate | None] = future.result(timeout=WATCH_SECONDS)
+                estimates: list[Outcome | None] = future.result(timeout=WATCH_SECONDS)
             except TimeoutError:
                 now = time.monotonic()
                 if self._someone_lives():

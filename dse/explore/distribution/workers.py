@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from dse.estimate.engine import Engine
 from dse.model.design_point import DesignPoint
-from dse.model.estimate import Estimate
+from dse.model.estimate import Outcome
 
 RUN_FIRINGS = 400_000
 """A run of points simulates about so many firings (tens of milliseconds), so that nobody waits long for the clock."""
@@ -26,11 +26,6 @@ def runs_of(points: Sequence[DesignPoint], workers: int, firings: int) -> list[S
     return [points[i : i + size] for i in range(0, len(points), size)]
 
 
-def estimates_of(engine: Engine, points: Sequence[DesignPoint], limit: int | None) -> list[Estimate | None]:
-    """Return the estimates of points; with a ``limit``, in ticks, None for those that do not complete by then."""
-    return [*engine.estimates(points)] if limit is None else engine.estimates_within(points, limit)
-
-
 class ThreadEstimator:
     """An ``Estimator`` on ``workers`` threads of an engine whose trace has ``firings`` firings. Close it after use.
 
@@ -43,7 +38,7 @@ class ThreadEstimator:
         self._firings = firings
         apart = workers > 1 or firings > RUN_FIRINGS
         self._pool = ThreadPoolExecutor(max_workers=workers) if apart else None
-        self._futures: list[Future[list[Estimate | None]]] = []
+        self._futures: list[Future[list[Outcome | None]]] = []
 
     def close(self) -> None:
         """End the threads; estimates that are under way are stopped, nobody waits for them any more."""
@@ -55,18 +50,18 @@ class ThreadEstimator:
             wait(busy, timeout=STOP_SECONDS)
         self._pool.shutdown()
 
-    def __call__(self, points: Sequence[DesignPoint], limit: int | None) -> Iterator[Estimate | None]:
-        """Yield the estimates of points in their order; None for those that do not complete by ``limit``."""
+    def __call__(self, points: Sequence[DesignPoint], limit: int | None) -> Iterator[Outcome | None]:
+        """Yield the outcomes of points in their order; None for those that do not complete by ``limit``."""
         runs = runs_of(points, self._workers, self._firings)
         results = (self._run(r, limit) for r in runs) if self._pool is None else self._in_threads(runs, limit)
         for result in results:
             yield from result
 
-    def _in_threads(self, runs: list[Sequence[DesignPoint]], limit: int | None) -> Iterator[list[Estimate | None]]:
+    def _in_threads(self, runs: list[Sequence[DesignPoint]], limit: int | None) -> Iterator[list[Outcome | None]]:
         assert self._pool is not None
         self._futures = [self._pool.submit(self._run, run, limit) for run in runs]
         for future in self._futures:
             yield future.result()
 
-    def _run(self, points: Sequence[DesignPoint], limit: int | None) -> list[Estimate | None]:
-        return estimates_of(self._engine, points, limit)
+    def _run(self, points: Sequence[DesignPoint], limit: int | None) -> list[Outcome | None]:
+        return self._engine.outcomes(points, limit)

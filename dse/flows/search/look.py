@@ -61,7 +61,7 @@ def _look(search: Search, ranking: Sequence[Evaluation], engine: Engine, most: i
     found: list[tuple[int, int, int, OtherSetting]] = []
     for evaluation in ranking[: most // max(1, len(settings))]:
         points = [_with(evaluation.point, policy, of.tokens) for policy, of in settings]
-        estimates = engine.estimates_within(points, limit)
+        estimates = engine.outcomes(points, limit)
         for number, ((policy, of), estimate) in enumerate(zip(settings, estimates, strict=True)):
             if estimate is not None:
                 memory = memory_of(of.tokens)

@@ -9,7 +9,7 @@ from dse.explore.method import SearchContext, Traffic
 from dse.explore.space.build import build_space
 from dse.explore.space.space import Space, SpaceOptions
 from dse.model.design_point import DesignPoint
-from dse.model.estimate import Deadlock, Estimate, PartitionAccount
+from dse.model.estimate import Deadlock, Estimate, Outcome, PartitionAccount
 from dse.model.platform import Platform, Unit
 from dse.model.trace import Topology, TraceActor, TraceBuffer
 
@@ -77,12 +77,12 @@ class FormulaEngine:
         self.asked: list[DesignPoint] = []
         self.deadlocks = deadlocks
 
-    def __call__(self, points: Sequence[DesignPoint], limit: int | None) -> Iterator[Estimate | None]:
+    def __call__(self, points: Sequence[DesignPoint], limit: int | None) -> Iterator[Outcome | None]:
         for point in points:
             self.asked.append(point)
             estimate = estimate_of(point, deadlock=self.deadlocks and point.digest()[-1] in "01234567")
             late = limit is not None and (estimate.deadlock is not None or estimate.makespan > limit)
-            yield None if late else estimate
+            yield None if late else estimate.outcome
 
 
 def context(space: Space, *, seed: int = 1, keep: int = 5, bounded: bool = True) -> SearchContext:

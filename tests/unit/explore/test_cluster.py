@@ -73,7 +73,7 @@ def test_estimates_are_those_of_this_process_in_order(cluster: Any) -> None:
     estimator = ClusterEstimator(cluster.scheduler_address, PROBLEM, "compiled")
     assert estimator.workers() == 2
     engine = CompiledEngine(PROBLEM)
-    assert list(estimator(POINTS)) == [engine.estimate(point) for point in POINTS]
+    assert list(estimator(POINTS)) == [engine.estimate(point).outcome for point in POINTS]
     assert list(estimator([])) == []
     estimator.close()
 

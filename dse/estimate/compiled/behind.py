@@ -1,0 +1,47 @@
+"""Compiles the burst kernel in a process of its own, while the general kernel serves.
+
+Somebody who has just installed dse waits for the general kernel once. The burst kernel gives the same integers sooner;
+nobody waits for it: where it is missing, a search has Python compile it beside, at the lowest priority, and goes over
+to it when it is there. The process outlives a search that is over before.
+"""
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from dse.estimate.compiled.ready import is_burst_compiled
+
+_STARTED: list["subprocess.Popen[bytes]"] = []
+"""Kept, so that nobody waits for the process, not even its destructor."""
+
+
+def compile_behind() -> None:
+    """Have the burst kernel compiled, unless it is, or is being so by this process."""
+    if _STARTED or is_burst_compiled() or not sys.executable:
+        return
+    root = str(Path(__file__).parents[3])
+    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    with suppress(OSError):  # no process to be had: the general kernel goes on serving
+        _STARTED.append(
+            subprocess.Popen(
+                [sys.executable, "-m", "dse.estimate.compiled.behind"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": path},
+                start_new_session=True,
+            )
+        )
+
+
+def main() -> None:
+    """Compile it, in the process that was started."""
+    if hasattr(os, "nice"):
+        os.nice(19)
+    import dse.estimate.compiled.burst_kernel  # noqa: F401  (late: it compiles what it defines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""Outcomes from the burst kernel equal those of the general kernel, and every so often of the reference engine.
+
+Cases are as in ``test_engines_agree``, with what the burst kernel leaves out taken away from most of them: a third as
+many again as there. ``DSE_CASES`` (``make test-full``) asks for more.
+"""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from dse.base.errors import DseError
+from dse.estimate.compiled.burst import bursts_of
+from dse.estimate.compiled.burst_layout import N_ENTRIES
+from dse.estimate.compiled.engine import CompiledEngine
+from dse.estimate.engine import make_engine
+from dse.model.design_point import POLICIES
+from dse.model.estimate import Estimate
+from tests.property.estimation_cases import N_CASES, Case, Shape, random_case
+from tests.property.test_engines_agree import SHAPES, flowing_case
+
+N_CHUNKS = 4
+BURST_CASES = N_CASES * 3 // 2
+LONG = Shape(max_actors=5, max_firings=1_500, flowing=True, mixed=True)
+"""Buffers that hold more than a queue of the kernel has entries for."""
+
+
+def plain_case(seed: int) -> Case:
+    """A case, in most cases without arrival, blocks and shared links, and with one core for each partition."""
+    if seed % 25 == 3:
+        case = random_case(random.Random(seed), LONG)
+        case = replace(case, point=replace(case.point, capacities=tuple(c + 900 for c in case.point.capacities)))
+    else:
+        case = flowing_case(seed) if seed % 3 else random_case(random.Random(seed), SHAPES[seed % 5 == 4])
+    rng = random.Random(seed)
+    weights, point = replace(case.problem.weights, arrival=None), case.point
+    if rng.random() < 0.9:
+        weights = replace(weights, simd={})
+    platform = case.problem.platform
+    if rng.random() < 0.9:
+        platform = replace(platform, links=tuple(replace(link, shared=False) for link in platform.links))
+    if rng.random() < 0.9:
+        point = replace(point, partitions=tuple(replace(p, cores=1) for p in point.partitions))
+    return Case(problem=replace(case.problem, weights=weights, platform=platform), point=point)
+
+
+def limits(estimate: Estimate, rng: random.Random) -> tuple[int, ...]:
+    span = estimate.makespan
+    return span, span - 1, rng.randint(0, span + 1), rng.choice((span + 1, 0, -2, 2**62, 2**70))
+
+
+@pytest.mark.parametrize("chunk", range(N_CHUNKS))
+def test_outcomes_are_those_of_the_general_kernel(chunk: int) -> None:
+    suited = deadlocks = kept = cut = 0
+    policies: set[str] = set()
+    for seed in range(chunk, BURST_CASES, N_CHUNKS):
+        case = plain_case(seed)
+        engine = CompiledEngine(case.problem)
+        try:
+            whole = engine.estimate(case.point)
+        except DseError:
+            continue
+        bursts = engine._bursts()
+        assert bursts is not None or bursts_of(engine.packed) is None, "the kernel is compiled by `make setup`"
+        if bursts is not None and bursts.suits(engine.encoder.encode(case.point)):
+            suited += 1
+            policies |= {partition.policy for partition in case.point.partitions if len(partition.actors) > 1}
+        assert engine.outcomes([case.point]) == [whole.outcome], f"seed {seed}"
+        if seed % 12 == chunk:
+            reference = make_engine("reference", case.problem).outcomes([case.point])
+            assert reference == [whole.outcome], f"seed {seed}"
+        deadlocks += whole.deadlock is not None
+        for limit in limits(whole, random.Random(seed)):
+            expected = whole.outcome if whole.deadlock is None and whole.makespan <= limit else None
+            assert engine.outcomes([case.point], limit) == [expected], f"seed {seed}, limit {limit}"
+            kept += expected is not None
+            cut += expected is None
+    assert suited > BURST_CASES // N_CHUNKS // 2
+    assert policies == set(POLICIES)
+    assert 0 < deadlocks < BURST_CASES // N_CHUNKS // 2
+    assert kept > 100 < cut
+
+
+def test_points_that_suit_and_others_go_together() -> None:
+    """Also several in one call, whose memory is used again, and more than an entry of a queue holds."""
+    case = random_case(random.Random(11), LONG)
+    engine = CompiledEngine(replace(case.problem, weights=replace(case.problem.weights, arrival=None, simd={})))
+    points = [
+        replace(
+            case.point,
+            release=release,
+            capacities=tuple(c + more for c in case.point.capacities),
+            partitions=tuple(
+                replace(p, policy="NON_PREEMPTIVE", static_order=(), cores=cores) for p in case.point.partitions
+            ),
+        )
+        for release in ("reading", "processing")
+        for more in (0, 1, 5 * N_ENTRIES)
+        for cores in (1, 2)
+    ]
+    bursts = engine._bursts()
+    assert bursts is not None
+    assert {bursts.suits(engine.encoder.encode(point)) for point in points} == {False, True}
+    assert engine.outcomes(points) == [engine.estimate(point).outcome for point in points]
+    assert engine.outcomes([]) == []
+
+
+def test_what_the_kernel_refuses_the_general_one_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With fewer bits for the rounds of an instant than firings of no length follow each other."""
+    monkeypatch.setattr("dse.estimate.compiled.burst.MOST_SHIFT", 2)
+    monkeypatch.setattr("dse.estimate.compiled.burst.LEAST_SHIFT", 2)
+    refused = 0
+    for seed in range(60):
+        case = plain_case(seed)
+        engine = CompiledEngine(case.problem)
+        try:
+            whole = engine.estimate(case.point)
+        except DseError:
+            continue
+        bursts = bursts_of(engine.packed)
+        encoded = engine.encoder.encode(case.point)
+        if bursts is not None and bursts.suits(encoded):
+            refused += isinstance(bursts.run([encoded], None).make()[0], int)
+        assert engine.outcomes([case.point]) == [whole.outcome], f"seed {seed}"
+    assert refused > 5
