@@ -5,7 +5,7 @@ many again as there. ``DSE_CASES`` (``make test-full``) asks for more.
 """
 
 import random
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -49,36 +49,50 @@ def limits(estimate: Estimate, rng: random.Random) -> tuple[int, ...]:
     return span, span - 1, rng.randint(0, span + 1), rng.choice((span + 1, 0, -2, 2**62, 2**70))
 
 
+@dataclass
+class Seen:
+    """What a chunk of cases held."""
+
+    suited: int = 0
+    deadlocks: int = 0
+    kept: int = 0
+    cut: int = 0
+    policies: set[str] = field(default_factory=set)
+
+
+def look(seed: int, seen: Seen, *, reference: bool) -> None:
+    """Compare the outcomes of a case, whole and with limits."""
+    case = plain_case(seed)
+    engine, point = CompiledEngine(case.problem), case.point
+    try:
+        whole = engine.estimate(point)
+    except DseError:
+        return
+    bursts = engine._bursts()
+    assert bursts is not None or bursts_of(engine.packed) is None, "the kernel is compiled by `make setup`"
+    if bursts is not None and bursts.suits(engine.encoder.encode(point)):
+        seen.suited += 1
+        seen.policies |= {partition.policy for partition in point.partitions if len(partition.actors) > 1}
+    seen.deadlocks += whole.deadlock is not None
+    assert engine.outcomes([point]) == [whole.outcome], f"seed {seed}"
+    if reference:
+        assert make_engine("reference", case.problem).outcomes([point]) == [whole.outcome], f"seed {seed}"
+    for limit in limits(whole, random.Random(seed)):
+        expected = whole.outcome if whole.deadlock is None and whole.makespan <= limit else None
+        assert engine.outcomes([point], limit) == [expected], f"seed {seed}, limit {limit}"
+        seen.kept += expected is not None
+        seen.cut += expected is None
+
+
 @pytest.mark.parametrize("chunk", range(N_CHUNKS))
 def test_outcomes_are_those_of_the_general_kernel(chunk: int) -> None:
-    suited = deadlocks = kept = cut = 0
-    policies: set[str] = set()
+    seen = Seen()
     for seed in range(chunk, BURST_CASES, N_CHUNKS):
-        case = plain_case(seed)
-        engine = CompiledEngine(case.problem)
-        try:
-            whole = engine.estimate(case.point)
-        except DseError:
-            continue
-        bursts = engine._bursts()
-        assert bursts is not None or bursts_of(engine.packed) is None, "the kernel is compiled by `make setup`"
-        if bursts is not None and bursts.suits(engine.encoder.encode(case.point)):
-            suited += 1
-            policies |= {partition.policy for partition in case.point.partitions if len(partition.actors) > 1}
-        assert engine.outcomes([case.point]) == [whole.outcome], f"seed {seed}"
-        if seed % 12 == chunk:
-            reference = make_engine("reference", case.problem).outcomes([case.point])
-            assert reference == [whole.outcome], f"seed {seed}"
-        deadlocks += whole.deadlock is not None
-        for limit in limits(whole, random.Random(seed)):
-            expected = whole.outcome if whole.deadlock is None and whole.makespan <= limit else None
-            assert engine.outcomes([case.point], limit) == [expected], f"seed {seed}, limit {limit}"
-            kept += expected is not None
-            cut += expected is None
-    assert suited > BURST_CASES // N_CHUNKS // 2
-    assert policies == set(POLICIES)
-    assert 0 < deadlocks < BURST_CASES // N_CHUNKS // 2
-    assert kept > 100 < cut
+        look(seed, seen, reference=seed % 12 == chunk)
+    assert seen.suited > BURST_CASES // N_CHUNKS // 2
+    assert seen.policies == set(POLICIES)
+    assert 0 < seen.deadlocks < BURST_CASES // N_CHUNKS // 2
+    assert seen.kept > 100 < seen.cut
 
 
 def test_points_that_suit_and_others_go_together() -> None:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from dse.estimate.accounts import core_time
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
-from dse.estimate.compiled.burst_kernel import follow_points
 from dse.estimate.compiled.encode import EncodedPoint
 from dse.estimate.compiled.pack import Ints, Packed
 from dse.estimate.compiled.place_kernel import PART_CORES, PART_POLICY, PART_ROW
@@ -97,6 +96,8 @@ class BurstRun:
 
     def make(self) -> list[Outcome | int]:
         """Return what came of each point, or the word of ``burst_layout`` for why nothing did (OVER, REFUSED)."""
+        from dse.estimate.compiled.burst_kernel import follow_points  # late: it is compiled if it was not yet
+
         n, board = len(self.encoded), self.bursts.board
         longest = max((len(one.orders) for one in self.encoded), default=0)
         bench = np.empty(_bench_words(board, longest), dtype=np.int64)

@@ -21,8 +21,8 @@ from numba import njit
 from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
+from dse.estimate.compiled.burst_bench import lay_actions, lay_actors, lay_queues, take_limit
 from dse.estimate.compiled.kernel import int64_pointer, uint16_pointer
-from dse.estimate.compiled.place_kernel import PART_ACTORS, PART_ORDER, PART_POLICY, PART_ROW, PARTS_WIDTH
 
 _inner = njit(error_model="numpy")
 _inlined = njit(error_model="numpy", forceinline=True)
@@ -59,16 +59,23 @@ def there_at(m, e):
 
 
 @_inner
+def keep_ready_at(m, q, until):
+    """Note when the next firing of a taker had what it needs of a queue, if that was up to ``until``."""
+    a = m[q + at.TAKER]
+    if m[a + at.POSITION] == m[a + at.FIRING_END]:
+        return
+    x = m[a + at.NEXT]
+    for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
+        if m[e + at.TAKE] == q:
+            stamp = there_at(m, e)
+            if stamp <= until:
+                m[a + at.READY_AT] = max(m[a + at.READY_AT], stamp)
+
+
+@_inner
 def forget(m, q, until):
     """Forget the entries of a queue up to a stamp before which the taker decides nothing."""
-    a = m[q + at.TAKER]
-    x = m[a + at.NEXT]
-    if m[a + at.POSITION] < m[a + at.FIRING_END]:
-        for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
-            if m[e + at.TAKE] == q:
-                stamp = there_at(m, e)
-                if stamp <= until:
-                    m[a + at.READY_AT] = max(m[a + at.READY_AT], stamp)
+    keep_ready_at(m, q, until)
     if m[q + at.UNIFORM_TOKENS] > 0:
         first = max(m[q + at.KNOWN], m[q + at.USED])
         while first < m[q + at.HEAD] and m[q + at.ENTRIES + (first & (at.N_ENTRIES - 1))] <= until:
@@ -358,7 +365,7 @@ def move_turn(m, p, place):
 
 
 @_inlined
-def burst(m, t, f, p, a, now):
+def burst(m, t, f, p, a, now):  # ways: the hot loop; a call costs more than a branch
     """Fire an actor that is ready, and again as long as it is the one that goes on; return when the core is free."""
     mask, shift, again = m[at.MASK], t[at.SHIFT], m[p + at.POLICY] == layout.NON_PREEMPTIVE or m[p + at.N_PLACES] == 1
     position, end, actions = m[a + at.POSITION], m[a + at.FIRING_END], m[a + at.ACTOR_ACTIONS]
@@ -440,169 +447,6 @@ def next_lane(m):
             best, found = key, i
     m[at.SURE_UNTIL] = best
     return found
-
-
-# The design point -----------------------------------------------------------------------------------------------------
-
-
-@_inner
-def lay_lane(m, lane, policy, partition, places, hints, order, heard, n, n_order, key):
-    """Fill the row of a lane."""
-    for word in range(lane, lane + at.LANE_WORDS):
-        m[word] = 0
-    m[lane + at.POLICY], m[lane + at.PARTITION], m[lane + at.KEY] = policy, partition, key
-    m[lane + at.PLACES], m[lane + at.HINTS], m[lane + at.N_PLACES] = places, hints, n
-    m[lane + at.ORDER], m[lane + at.N_ORDER], m[lane + at.HEARD] = order, n_order, heard
-    m[lane + at.LAST_ACTOR] = m[lane + at.ENDED_ACTOR] = layout.NONE
-    m[key] = 0
-
-
-@_inner
-def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order):
-    """Lay out lanes and actors; ``place`` and ``row`` of each."""
-    n = t[at.N_ACTORS]
-    keys = m[at.LANES] + n * at.LANE_WORDS
-    places = keys + n
-    hints, heard, order = places + n, places + 2 * n, places + 3 * n
-    m[at.KEYS] = keys
-    lane, key, i = m[at.LANES], keys, 0
-    for p in range(first_part, first_part + n_parts):
-        size, policy = parts[p * PARTS_WIDTH + PART_ACTORS], parts[p * PARTS_WIDTH + PART_POLICY]
-        n_order = parts[p * PARTS_WIDTH + PART_ORDER]
-        for j in range(n_order):
-            m[order + j] = m[at.ACTORS] + orders[first_order + j] * at.ACTOR_WORDS
-        own = policy == layout.FULL_PARALLEL
-        for place in range(size):
-            if place == 0 or own:
-                lay_lane(
-                    m, lane, policy, p - first_part, places + i, hints + i, order, heard + i, 1 if own else size,
-                    n_order, key,
-                )  # fmt: skip
-                lane += at.LANE_WORDS
-                key += 1
-            number = members[i]
-            a = m[at.ACTORS] + number * at.ACTOR_WORDS
-            for word in range(a, a + at.ACTOR_WORDS):
-                m[word] = 0
-            m[places + i] = a
-            m[a + at.LANE], m[a + at.HINT], m[a + at.NUMBER] = lane - at.LANE_WORDS, hints + i, number
-            m[a + at.POSITION] = m[a + at.FIRING_BEGIN] = t[t[at.FIRING_BASE] + number]
-            m[a + at.FIRING_END] = t[t[at.FIRING_BASE] + number + 1]
-            m[a + at.ACTOR_ACTIONS] = m[at.ACTIONS] + t[t[at.ACTION_BASE] + number] * at.ACTION_WORDS
-            m[a + at.LAST] = layout.NONE
-            m[a + at.NEXT] = m[a + at.ACTOR_ACTIONS]
-            m[hints + i] = at.FINISHED
-            if m[a + at.POSITION] < m[a + at.FIRING_END]:
-                m[a + at.NEXT] += f[m[a + at.POSITION]] * at.ACTION_WORDS
-                m[hints + i] = 0
-            i += 1
-        order += n_order
-        first_order += n_order
-    m[at.N_LANES] = key - keys
-
-
-@_inner
-def lay_queues(m, t, choices, first_choice):
-    """Lay out the two queues of each buffer: first the tokens, then the room."""
-    q = m[at.QUEUES]
-    for b in range(t[at.N_BUFFERS]):
-        source = m[at.ACTORS] + t[t[at.SOURCES] + b] * at.ACTOR_WORDS
-        target = m[at.ACTORS] + t[t[at.TARGETS] + b] * at.ACTOR_WORDS
-        initial, unit = t[t[at.INITIAL] + b], t[t[at.UNIFORM_RATES] + b]
-        for side in range(2):
-            known = initial if side == 0 else choices[(first_choice + b) * 5] - initial
-            m[q + at.USED] = m[q + at.HEAD] = m[q + at.TAIL] = m[q + at.WANTED] = 0
-            m[q + at.UNIFORM_TOKENS], m[q + at.SOONEST] = unit, at.UNKNOWN
-            m[q + at.KNOWN] = m[q + at.GIVEN] = known
-            if unit > 0:
-                m[q + at.KNOWN] = m[q + at.HEAD] = known // unit
-            m[q + at.TAKER] = target if side == 0 else source
-            m[q + at.GIVER] = source if side == 0 else target
-            q += at.QUEUE_WORDS
-
-
-@_inner
-def lay_needs(m, t, e, x, side, choices, first_choice, price, parallel):
-    """Lay out the reads or the writes of action number ``x``, each with when it ends; return how long all take.
-
-    ``price``: the word of a choice that names the row of costs.
-    """
-    total = t[at.SHIFT] * 0
-    writes = side == at.WRITES
-    for i in range(t[t[side + at.FIRST] + x], t[t[side + at.FIRST] + x + 1]):
-        b = t[t[side + at.BUFFER] + i]
-        row = t[side + at.TICKS] + choices[(first_choice + b) * 5 + price] * t[side + at.WIDTH]
-        ticks = t[row + t[t[side + at.COLUMN] + i]]
-        total = max(total, ticks) if parallel else total + ticks
-        tokens = m[at.QUEUES] + 2 * b * at.QUEUE_WORDS
-        room = tokens + at.QUEUE_WORDS
-        m[e + at.TAKE], m[e + at.GIVE] = room if writes else tokens, tokens if writes else room
-        m[e + at.AMOUNT] = t[t[side + at.TOKENS] + i]
-        m[e + at.OFFSET] = ticks if parallel else total
-        m[e + at.UNIFORM] = m[tokens + at.UNIFORM_TOKENS] > 0
-        e += at.NEED_WORDS
-    return total, e
-
-
-@_inner
-def lay_action(m, t, x, e, number, row, choices, first_choice, early, parallel):
-    """Lay out what an action needs, and the times in its firings; return the address behind its needs."""
-    n = t[at.N_ACTIONS]
-    m[x + at.NEED] = e
-    reading, behind_reads = lay_needs(m, t, e, number, at.READS, choices, first_choice, 1, parallel)
-    writing, end = lay_needs(m, t, behind_reads, number, at.WRITES, choices, first_choice, 2, parallel)
-    compute = t[t[at.COMPUTE] + row * n + number]
-    least = t[t[at.LEAST_SCHEDULING] + row * n + number]
-    m[x + at.WRITES_BEGIN], m[x + at.NEEDS_END] = behind_reads, end
-    m[x + at.READING], m[x + at.PROCESSING], m[x + at.WRITING] = reading, compute, writing
-    m[x + at.TOTAL] = reading + compute + writing
-    m[x + at.LEAST] = least
-    m[x + at.SCHED_FIRST] = t[t[at.FIRST_SCHEDULING] + row * n + number]
-    m[x + at.MAY_FILL] = 0
-    for i in range(e, end, at.NEED_WORDS):
-        if i < behind_reads:
-            m[i + at.OFFSET] = reading if early else reading + compute
-        else:
-            m[i + at.OFFSET] += reading + compute
-        q = m[i + at.GIVE]
-        if t[t[at.COUNTS] + number] > 0:
-            m[q + at.SOONEST] = min(m[q + at.SOONEST], least + m[i + at.OFFSET])
-        b = (q - m[at.QUEUES]) // (2 * at.QUEUE_WORDS)
-        if choices[(first_choice + b) * 5] > at.N_ENTRIES:
-            m[x + at.MAY_FILL] = 1
-    return end
-
-
-@_inner
-def lay_actions(m, t, parts, first_part, choices, first_choice, early, parallel):
-    """Lay out the actions of all actors."""
-    x = m[at.ACTIONS]
-    e = x + t[at.N_ACTIONS] * at.ACTION_WORDS
-    for a in range(t[at.N_ACTORS]):
-        lane = m[m[at.ACTORS] + a * at.ACTOR_WORDS + at.LANE]
-        row = parts[(first_part + m[lane + at.PARTITION]) * PARTS_WIDTH + PART_ROW]
-        first, end = t[t[at.ACTION_BASE] + a], t[t[at.ACTION_BASE] + a + 1]
-        for number in range(first, end):
-            pairs = t[at.PAIR_SCHEDULING] + row * t[at.N_PAIRS] + t[t[at.PAIR_BASE] + a] + number - first
-            m[x + at.SCHED_PAIRS], m[x + at.SCHED_STRIDE], m[x + at.INDEX] = pairs, end - first, number - first
-            e = lay_action(m, t, x, e, number, row, choices, first_choice, early, parallel)
-            x += at.ACTION_WORDS
-
-
-@_inner
-def take_limit(m, t):
-    """Give each lane the time that it may spend on other things than what its firings take at least."""
-    for lane in range(m[at.N_LANES]):
-        m[m[at.LANES] + lane * at.LANE_WORDS + at.SLACK] = m[at.LIMIT] - (1 << t[at.SHIFT])
-    for a in range(t[at.N_ACTORS]):
-        lane = m[m[at.ACTORS] + a * at.ACTOR_WORDS + at.LANE]
-        for number in range(t[t[at.ACTION_BASE] + a], t[t[at.ACTION_BASE] + a + 1]):
-            x = m[at.ACTIONS] + number * at.ACTION_WORDS
-            count = t[t[at.COUNTS] + number]
-            if count > 0:
-                m[lane + at.SLACK] -= count * (m[x + at.TOTAL] + m[x + at.LEAST])
-        if m[lane + at.SLACK] < 0:
-            m[at.ENDED] = at.OVER
 
 
 # The loop -------------------------------------------------------------------------------------------------------------

@@ -3,13 +3,14 @@
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from dse.base.apart import apart
 from dse.estimate.accounts import core_time
 from dse.estimate.compiled import layout as at
+from dse.estimate.compiled.burst import Bursts, bursts_of
 from dse.estimate.compiled.burst_layout import REFUSED
 from dse.estimate.compiled.encode import EncodedPoint, PointEncoder
 from dse.estimate.compiled.kernel import simulate
@@ -36,9 +37,6 @@ from dse.model.estimate import (
     PartitionAccount,
 )
 from dse.model.problem import Problem
-
-if TYPE_CHECKING:
-    from dse.estimate.compiled.burst import Bursts
 
 _NO_TIMES: Ints = np.zeros((2, 0), dtype=np.int64)
 _APART_FIRINGS = 1_000_000
@@ -156,29 +154,27 @@ class CompiledEngine:
     def outcomes(self, points: Sequence[DesignPoint], limit: int | None = None) -> list[Outcome | None]:
         """Return the outcomes of points (see ``Engine``), those that suit from the burst kernel if it is compiled."""
         encoded = [self.encoder.encode(point) for point in points]
-        bursts = self._bursts()
-        found: list[Outcome | None] = [None] * len(points)
-        quick = [] if bursts is None else [i for i, one in enumerate(encoded) if bursts.suits(one)]
-        left = set(range(len(points)))
-        if bursts is not None and quick:
-            run = bursts.run([encoded[i] for i in quick], limit)
-            for i, made in zip(quick, self._stoppable(run, run.make, len(quick)), strict=True):
-                if made != REFUSED:
-                    left.remove(i)
-                    found[i] = made if isinstance(made, Outcome) and _kept(made, limit) else None
-        rest = sorted(left)
-        for i, outcome in zip(rest, self._general([encoded[i] for i in rest], limit), strict=True):
-            found[i] = outcome
-        return found
+        found = self._in_bursts(encoded, limit)
+        rest = [number for number in range(len(encoded)) if number not in found]
+        found |= zip(rest, self._general([encoded[number] for number in rest], limit), strict=True)
+        return [found[number] for number in range(len(encoded))]
 
-    def _bursts(self) -> "Bursts | None":
+    def _in_bursts(self, encoded: Sequence[EncodedPoint], limit: int | None) -> dict[int, Outcome | None]:
+        """Return the outcomes from the burst kernel, by the numbers of the points."""
+        bursts = self._bursts()
+        numbers = [number for number, one in enumerate(encoded) if bursts is not None and bursts.suits(one)]
+        if bursts is None or not numbers:
+            return {}
+        run = bursts.run([encoded[number] for number in numbers], limit)
+        made = zip(numbers, self._stoppable(run, run.make, len(numbers)), strict=True)
+        return {number: _within(outcome, limit) for number, outcome in made if outcome != REFUSED}
+
+    def _bursts(self) -> Bursts | None:
         """Return what the burst kernel needs, None while it is not compiled, or where it can do nothing."""
         if self._burst_board is None:
             self._looks += 1
             if self._looks % _LOOK_AGAIN != 1 or not is_burst_compiled():
                 return None
-            from dse.estimate.compiled.burst import bursts_of  # late: else it would be compiled here and now
-
             self._burst_board = (bursts_of(self.packed),)
         return self._burst_board[0]
 
@@ -187,7 +183,7 @@ class CompiledEngine:
         memories = [pack_point(self.packed, point, limit) for point in encoded]
         makespans = self._simulate(memories, _NO_TIMES) if memories else []
         outcomes = (self._outcome(*run) for run in zip(encoded, memories, makespans, strict=True))
-        return [outcome if _kept(outcome, limit) else None for outcome in outcomes]
+        return [_within(outcome, limit) for outcome in outcomes]
 
     def _outcome(self, encoded: EncodedPoint, memory: Ints, makespan: int) -> Outcome:
         of_actors, partitions, complete = self._read(encoded, memory, makespan)
@@ -285,9 +281,11 @@ _SPENT = 5
 _IDLE = ActorAccount._fields.index("idle")
 
 
-def _kept(outcome: Outcome, limit: int | None) -> bool:
-    """Return whether a run completes by a limit, where there is one."""
-    return limit is None or (not outcome.deadlock and outcome.makespan <= limit)
+def _within(outcome: Outcome | int, limit: int | None) -> Outcome | None:
+    """Return the outcome of a run that completes by a limit, where there is one; an integer tells why it was left."""
+    if isinstance(outcome, int) or (limit is not None and (outcome.deadlock or outcome.makespan > limit)):
+        return None
+    return outcome
 
 
 def _firing_times(base: Ints, times: Ints) -> tuple[FiringTimes, ...]:
