@@ -1,8 +1,9 @@
 """Speed of the estimation engines on synthetic traces: pipelines of actors whose firings move one token each.
 
-Run as ``python -m benchmarks.engine [--quick] [--json]``. Both engines run side by side, with communication and
-scheduling weights and full accounting. The machine may be busy with other things: the best of several runs counts.
-Nothing is asserted.
+Run as ``python -m benchmarks.engine [--quick] [--json] [--against CHECKOUT]``. Both engines run side by side, with
+communication and scheduling weights and full accounting, and the outcomes that searches ask for beside estimates.
+``--against``: the same outcomes of another checkout of dse, run in turn with those of this one, and nothing else. The
+machine may be busy with other things: the best of several runs counts. Nothing is asserted.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -37,6 +38,9 @@ from dse.model.weights import Cost, FifoKind, WeightTable
 N_ACTIONS = 2
 CLOCK_MHZ = Fraction(2900)
 CAPACITY_TOKENS = 64
+OUTCOME_SIZES = (10, 4), (100, 16), (100, 100), (1_000, 4)
+"""Actors and partitions."""
+OUTCOME_FIRINGS = 200_000
 BATCH = 16
 """Points that a thread takes at a time."""
 
@@ -145,6 +149,53 @@ def firings_per_s(case: Bench, engine: str, repeats: int) -> float:
     return case.problem.trace.n_firings / best_seconds(lambda: made.estimate(case.point), repeats)
 
 
+def outcome_speeds(repeats: int) -> dict[str, float]:
+    """Return firings a second of outcomes and of estimates with all accounts, by turns, and their ratio."""
+    found: dict[str, float] = {}
+    for n_actors, n_partitions in OUTCOME_SIZES:
+        case = bench(n_actors, n_partitions, OUTCOME_FIRINGS)
+        engine = make_engine("compiled", case.problem)
+        assert engine.outcomes([case.point]) == [engine.estimate(case.point).outcome]
+        calls = lambda: engine.outcomes([case.point]), lambda: engine.estimate(case.point)  # noqa: B023
+        seconds = [
+            min(times) for times in zip(*([best_seconds(c, 3) for c in calls] for _ in range(repeats)), strict=True)
+        ]
+        prefix = f"outcomes_{n_actors}_on_{n_partitions}_"
+        found[f"{prefix}firings_per_s"] = case.problem.trace.n_firings / seconds[0]
+        found[f"{prefix}to_estimates"] = seconds[1] / seconds[0]
+    return found
+
+
+MEASURED = """
+from benchmarks.engine import bench, best_seconds, make_engine
+case = bench({actors}, {partitions}, {firings})
+engine = make_engine("compiled", case.problem)
+run = getattr(engine, "outcomes", engine.estimates)
+run([case.point])
+print(case.problem.trace.n_firings / best_seconds(lambda: run([case.point]), 20))
+"""
+
+
+def against(other: Path, repeats: int) -> dict[str, float]:
+    """Return firings a second of what searches ask for, here and in another checkout, by turns, and the ratio."""
+
+    def speed(root: Path, script: str) -> float:
+        run = subprocess.run(
+            [sys.executable, "-c", script], cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, check=True,
+            capture_output=True, text=True,
+        )  # fmt: skip
+        return float(run.stdout)
+
+    found: dict[str, float] = {}
+    for n_actors, n_partitions in OUTCOME_SIZES:
+        script = MEASURED.format(actors=n_actors, partitions=n_partitions, firings=OUTCOME_FIRINGS)
+        pairs = [(speed(Path(__file__).parents[1], script), speed(other, script)) for _ in range(repeats)]
+        here, there = (max(speeds) for speeds in zip(*pairs, strict=True))
+        prefix = f"{n_actors}_on_{n_partitions}_"
+        found |= {f"{prefix}here": here, f"{prefix}there": there, f"{prefix}ratio": here / there}
+    return found
+
+
 def side_by_side(prefix: str, size: tuple[int, int, int], *, reference_firings: int, repeats: int) -> dict[str, float]:
     """Return the speed of both engines on a network; the reference may get a shorter trace of the same actors."""
     compiled = firings_per_s(bench(*size), "compiled", repeats)
@@ -167,7 +218,7 @@ def points_per_s(engine: Engine, points: Sequence[DesignPoint], threads: int) ->
                 batch = next(batches, None)
             if batch is None:
                 return
-            engine.estimates(batch)
+            engine.outcomes(batch)
 
     workers = [threading.Thread(target=work) for _ in range(threads)]
     begin = time.perf_counter()
@@ -185,7 +236,7 @@ def mappings(repeats: int) -> dict[str, float]:
     for prefix, case, n_points in (("", bench(10, 4, 10_000), 2_000), ("long_", bench(10, 4, 1_000_000), 32)):
         engine = make_engine("compiled", case.problem)
         points = [design_point(case.problem.trace, 4, rng) for _ in range(n_points)]
-        engine.estimates(points[:4])
+        engine.outcomes(points[:4])
         one, two = [], []
         for _ in range(repeats):
             one.append(points_per_s(engine, points, 1))
@@ -244,7 +295,10 @@ def growth(repeats: int) -> list[dict[str, str | float]]:
         ("partitions", [(100, n, 1_000_000) for n in (1, 4, 16, 50, 100)]),
     ):
         for n_actors, n_partitions, n_firings in sizes:
-            speed = firings_per_s(bench(n_actors, n_partitions, n_firings), "compiled", repeats)
+            case = bench(n_actors, n_partitions, n_firings)
+            speed = firings_per_s(case, "compiled", repeats)
+            engine = make_engine("compiled", case.problem)
+            outcome_s = best_seconds(lambda: engine.outcomes([case.point]), repeats)  # noqa: B023
             rows.append(
                 {
                     "grows": what,
@@ -253,6 +307,7 @@ def growth(repeats: int) -> list[dict[str, str | float]]:
                     "partitions": n_partitions,
                     "firings": n_firings,
                     "ns_per_firing": 1e9 / speed,
+                    "outcome_ns_per_firing": 1e9 * outcome_s / case.problem.trace.n_firings,
                 }
             )
     return rows
@@ -292,28 +347,40 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="speed of the estimation engines")
     parser.add_argument("--quick", action="store_true", help="fewer repeats, no table of growth")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="only compare outcomes with another checkout")
     options = parser.parse_args()
     repeats = 3 if options.quick else 10
+    if options.against is not None:
+        show(against(options.against.resolve(), repeats), [], as_json=options.json)
+        return
     reference = 50_000 if options.quick else 1_000_000
     found: dict[str, object] = {
         "machine": f"{os.cpu_count()} cores, {machine.machine()}, Python {machine.python_version()}"
     }
     found |= side_by_side("", (10, 4, 1_000_000), reference_firings=reference, repeats=repeats)
     found |= side_by_side("large_", (100, 16, 1_000_000), reference_firings=reference, repeats=repeats)
+    found |= outcome_speeds(repeats)
     found |= mappings(repeats)
     found |= candidate_bound_times(repeats)
     found |= bound_times(repeats)
     found |= memory()
     found |= start_times()
     table = [] if options.quick else growth(3)
-    if options.json:
-        print(json.dumps(found | {"growth": table}, indent=2))
+    show(found, table, as_json=options.json)
+
+
+def show(found: Mapping[str, object], table: list[dict[str, str | float]], *, as_json: bool) -> None:
+    """Print what was measured."""
+    if as_json:
+        print(json.dumps({**found, "growth": table}, indent=2))
         return
     for name, value in found.items():
         print(f"{name:34} {value:>14,.6g}" if isinstance(value, float) else f"{name:34} {value!s:>14}")
     for row in table:
         sizes = "{actors:5} actors {partitions:4} partitions {firings:10,} firings".format(**row)
-        print(f"{row['grows']:17} {sizes} {row['ns_per_firing']:7.1f} ns")
+        print(
+            f"{row['grows']:17} {sizes} {row['ns_per_firing']:7.1f} ns, outcomes {row['outcome_ns_per_firing']:7.1f} ns"
+        )
 
 
 if __name__ == "__main__":
