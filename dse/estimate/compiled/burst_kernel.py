@@ -22,7 +22,7 @@ from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
 from dse.estimate.compiled.burst_bench import lay_actions, lay_actors, lay_queues, take_limit
-from dse.estimate.compiled.kernel import int64_pointer, uint16_pointer
+from dse.estimate.compiled.pointers import int64_pointer, uint16_pointer
 
 _inner = njit(error_model="numpy")
 _inlined = njit(error_model="numpy", forceinline=True)

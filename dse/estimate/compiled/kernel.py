@@ -9,31 +9,11 @@ semantics: waiting, arrivals, transfers, links, steps of a firing, ends, starts,
 """
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled import layout as at
-
-
-def _pointer_to(element):
-    """Return a function of the kernel that makes an address a pointer to ``element``.
-
-    Arrays are counted references, and the counting at every call cost two thirds of the time of a run.
-    """
-
-    @intrinsic
-    def pointer(typing_context, address):  # noqa: ARG001  (numba's signature)
-        def generate(context, builder, signature, arguments):
-            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
-
-        return types.CPointer(element)(address), generate
-
-    return pointer
-
-
-int64_pointer = _pointer_to(types.int64)
-uint16_pointer = _pointer_to(types.uint16)
+from dse.estimate.compiled.pointers import int64_pointer, uint16_pointer
 
 _inner = njit(error_model="numpy")
 """Compiles what only the kernel calls."""

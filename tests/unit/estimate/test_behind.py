@@ -1,0 +1,86 @@
+"""The burst kernel is compiled beside a search, never before it; until then, and after, outcomes are the same."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dse.estimate.compiled import behind
+from dse.estimate.compiled.engine import CompiledEngine
+from dse.estimate.compiled.ready import is_burst_compiled
+from dse.estimate.engine import compile_behind
+from tests.property.test_bursts_agree import plain_case
+
+SEED = 12
+
+
+class Started:
+    """Stands for processes that are started."""
+
+    def __init__(self, error: OSError | None = None) -> None:
+        self.commands: list[list[str]] = []
+        self.error = error
+
+    def __call__(self, command: list[str], **options: object) -> "Started":
+        if self.error is not None:
+            raise self.error
+        self.commands.append(command)
+        assert options["start_new_session"], "it goes on when the search is over"
+        return self
+
+
+@pytest.fixture
+def missing(monkeypatch: pytest.MonkeyPatch) -> Started:
+    """Nothing is compiled, and no process was started yet."""
+    started = Started()
+    monkeypatch.setattr(behind, "_STARTED", [])
+    monkeypatch.setattr(behind, "is_burst_compiled", lambda: False)
+    monkeypatch.setattr("dse.estimate.compiled.behind.subprocess.Popen", started)
+    return started
+
+
+def test_an_empty_cache_means_that_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_burst_compiled(), "`make setup` compiles it"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert not is_burst_compiled()
+
+
+def test_it_is_compiled_once_where_it_is_missing(missing: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_behind("reference")
+    assert missing.commands == []
+    compile_behind("compiled")
+    compile_behind("compiled")
+    assert missing.commands == [[sys.executable, "-m", "dse.estimate.compiled.behind"]]
+    monkeypatch.setattr(behind, "_STARTED", [])
+    monkeypatch.setattr(behind, "is_burst_compiled", lambda: True)
+    compile_behind("compiled")
+    assert len(missing.commands) == 1
+
+
+def test_without_a_process_the_general_kernel_goes_on(missing: Started) -> None:
+    missing.error = OSError("no more processes")
+    compile_behind("compiled")
+    assert behind._STARTED == []
+
+
+def test_the_process_ends_well() -> None:
+    subprocess.run([sys.executable, "-m", "dse.estimate.compiled.behind"], check=True, capture_output=True)
+
+
+def test_outcomes_are_the_same_before_and_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = plain_case(SEED)
+    compiled = False
+    monkeypatch.setattr("dse.estimate.compiled.engine.is_burst_compiled", lambda: compiled)
+    engine = CompiledEngine(case.problem)
+    expected = [engine.estimate(case.point).outcome]
+    for _ in range(20):
+        assert engine.outcomes([case.point]) == expected
+        assert engine._burst_board is None
+    compiled = True
+    for _ in range(16):
+        assert engine.outcomes([case.point]) == expected
+    assert engine._burst_board is not None
+    assert engine._burst_board[0] is not None
+    assert engine._burst_board[0].suits(engine.encoder.encode(case.point))
+    assert engine.outcomes([case.point]) == expected
