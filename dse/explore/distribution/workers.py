@@ -15,6 +15,8 @@ RUN_FIRINGS = 400_000
 """A run of points simulates about so many firings (tens of milliseconds), so that nobody waits long for the clock."""
 RUNS_PER_WORKER = 2
 """A batch gives each thread so many runs: stopped simulations make them unequal."""
+FEW_FIRINGS = 50_000
+"""A batch of fewer firings is made where it is asked for: to hand it over takes longer than to make it."""
 STOP_SECONDS = 0.05
 """So often estimates that nobody waits for are told to stop, until they have."""
 
@@ -52,8 +54,10 @@ class ThreadEstimator:
 
     def __call__(self, points: Sequence[DesignPoint], limit: int | None) -> Iterator[Outcome | None]:
         """Yield the outcomes of points in their order; None for those that do not complete by ``limit``."""
-        runs = runs_of(points, self._workers, self._firings)
-        results = (self._run(r, limit) for r in runs) if self._pool is None else self._in_threads(runs, limit)
+        few = 0 < len(points) * self._firings < FEW_FIRINGS
+        runs = [points] if few else runs_of(points, self._workers, self._firings)
+        here = few or self._pool is None
+        results = (self._run(run, limit) for run in runs) if here else self._in_threads(runs, limit)
         for result in results:
             yield from result
 
