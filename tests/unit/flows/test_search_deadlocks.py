@@ -78,17 +78,17 @@ def test_a_size_that_deadlocks_is_found_once(
 ) -> None:
     """One mapping is estimated, and what would help is looked for once; the sizes that are named do help."""
     estimated, explained = [0], [0]
-    simulate, deadlock = CompiledEngine._simulate, CompiledEngine._deadlock
+    simulate, deadlock = CompiledEngine._stoppable, CompiledEngine._deadlock
 
-    def counted(self: CompiledEngine, memories: list[object], times: object) -> object:
-        estimated[0] += len(memories)
-        return simulate(self, memories, times)  # type: ignore[arg-type]
+    def counted(self: CompiledEngine, run: object, make: object, n_points: int) -> object:
+        estimated[0] += n_points
+        return simulate(self, run, make, n_points)  # type: ignore[arg-type, var-annotated]
 
     def noted(self: CompiledEngine, *arguments: object, explain: bool) -> object:
         explained[0] += explain
         return deadlock(self, *arguments, explain=explain)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(CompiledEngine, "_simulate", counted)
+    monkeypatch.setattr(CompiledEngine, "_stoppable", counted)
     monkeypatch.setattr(CompiledEngine, "_deadlock", noted)
     argv = ["explore", late, "--missing-weights", "nominal", "--out", str(tmp_path / "out"), "--quiet"]
     assert main([*argv, "--buffers", "600"]) == 3
