@@ -25,6 +25,8 @@ from dse.sdf.throughput.storage import Storage
 
 _ACTORS_SHOWN = 12
 """The actors that work longest are printed; ``--json`` has all."""
+_POINTS_SHOWN = 12
+"""Points of a front that are printed, spread over it."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def as_document(found: Throughput) -> dict[str, object]:
-    """Return the JSON of the outcome; times are ticks of ``unit``, fractions as texts where they are no whole numbers."""
+    """Return the JSON; times are ticks of ``unit``, as texts where they are no whole numbers."""
     return {
         "network": found.network,
         "unit": found.tick_unit,
@@ -152,7 +154,9 @@ def _actor_table(region: RegionThroughput, unit: TickUnit) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     heaviest = sorted(region.actors, key=lambda actor: -actor.work)
     for actor in heaviest[:_ACTORS_SHOWN]:
-        table.add_row(actor.name, f"{actor.firings:,}", _time(actor.work, unit), _busy(actor, region), _own(actor, unit))
+        table.add_row(
+            actor.name, f"{actor.firings:,}", _time(actor.work, unit), _busy(actor, region), _own(actor, unit)
+        )
     if len(heaviest) > _ACTORS_SHOWN:
         table.add_row(f"and {len(heaviest) - _ACTORS_SHOWN} more", "", "", "", "")
     return table
@@ -172,7 +176,8 @@ def _print_storage(region: RegionThroughput, storage: Storage, unit: TickUnit) -
     for name in ("memory", "period", "of the best"):
         table.add_column(name, justify="right", no_wrap=True)
     best = storage.points[-1].period
-    for point in storage.points:
+    step = -(-len(storage.points) // _POINTS_SHOWN)
+    for point in (*storage.points[:-1:step], storage.points[-1]):
         memory = f"{point.memory:,} {'B' if storage.unit == 'bytes' else 'tokens'}"
         share = f"{float(100 * best / point.period):.1f} %" if point.period else ""
         table.add_row(memory, _time(point.period, unit), share)

@@ -251,7 +251,7 @@ def _deadlock(graph: DataflowGraph, cycle: tuple[Turn, ...]) -> DeadlockError:
     named = ", ".join(f"'{name}'" for name in rooms[:_MOST_NAMED])
     remedy = "a cycle starts with initial tokens" if not rooms else f"give more room to {named}"
     return DeadlockError(
-        f"the graph deadlocks: {cycle_text(cycle)}, each waits for the next one",
+        f"the graph deadlocks: {cycle_text(cycle)}, each waits for the one before it",
         span=file_span(graph.path, 0),
         expected=remedy,
     )

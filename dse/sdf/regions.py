@@ -13,7 +13,7 @@ import numpy as np
 
 from dse.base.errors import FormatError
 from dse.model.dataflow_graph import DataflowActor, DataflowChannel, DataflowGraph, ProcessorTime
-from dse.model.trace import FiringIds, TraceAction, Trace
+from dse.model.trace import FiringIds, Trace, TraceAction
 from dse.sdf.balance import repetition_vector
 from dse.sdf.fold import MOST_PHASES
 

@@ -102,12 +102,12 @@ class _Search:
         largest += max(map(abs, per_scale)) * int(np.abs(graph.steps).max(initial=0))
         fits = largest < _LARGEST // max(1, 2 * graph.n_nodes)
         kind: type = np.int64 if fits else object
-        factors = np.array(per_scale, dtype=kind)[np.searchsorted(self._scales, graph.scale)]
+        factors: _Numbers = np.array(per_scale, dtype=kind)[np.searchsorted(self._scales, graph.scale)]
         weights: _Numbers = graph.length.astype(kind) * times - factors * graph.steps.astype(kind)
         return weights
 
     def _step(self, weights: _Numbers, cycle: MaximumCycle, tolerance: float) -> bool:
-        """Let every node reach the cycle, then take edges that are better by more than the tolerance; False: none is."""
+        """Let every node reach the cycle, then take what is better by more than the tolerance; False: nothing is."""
         graph = self._graph
         root = int(graph.tail[cycle.edges[0]])
         self._reach(cycle)
@@ -191,4 +191,3 @@ def _by_scale(steps: IntArray, scales: IntArray) -> list[tuple[int, int]]:
     for step, scale in zip(steps.tolist(), scales.tolist(), strict=True):
         found[scale] = found.get(scale, 0) + step
     return [(step, scale) for scale, step in found.items()]
-

@@ -23,7 +23,7 @@ Sizes: TypeAlias = tuple[int | None, ...]
 """Tokens of each channel; None where a channel has no size: it goes from an actor to itself."""
 MOST_ANALYSES = 400
 """Sizes that are analysed in the exact search, at most, unless told otherwise."""
-_MOST_MORE = 2_000
+_MOST_MORE = 400
 """And on the way straight on."""
 
 
