@@ -34,7 +34,11 @@ def run(args: argparse.Namespace) -> int:
     if args.storage is not None and args.storage < 1:
         raise OptionError(f"{args.storage} sizes to try are none", expected="--storage of 1 or more")
     options = ThroughputOptions(
-        problem=problem_options(args), release=args.release, overlap=args.overlap, storage=args.storage
+        problem=problem_options(args),
+        release=args.release,
+        overlap=args.overlap,
+        storage=args.storage,
+        mappings=tuple(args.mapping),
     )
     found = find_throughput(options, compiling_notice(quiet=args.quiet))
     if not args.quiet:
@@ -53,6 +57,16 @@ def as_document(found: Throughput) -> dict[str, object]:
         "unit": found.tick_unit,
         "regions": [_region_document(region, found.tick_unit) for region in found.regions],
         "not_static": list(found.others),
+        "mappings": [
+            {
+                "mapping": rate.mapping,
+                "period": None if rate.steady is None else _exact(rate.steady.period),
+                "repeats_after_iterations": None if rate.steady is None else rate.steady.iterations,
+                "last_half": _exact(rate.last_half),
+                "iterations": rate.iterations,
+            }
+            for rate in found.mappings
+        ],
         "assumed": list(found.assumed),
     }
 
@@ -107,6 +121,11 @@ def _print(found: Throughput, quiet: bool) -> None:
         if number or not quiet:
             print()
         _print_region(region, found, quiet)
+    if found.mappings:
+        print()
+        print(render(_mapping_table(found)))
+        if not all(rate.steady for rate in found.mappings):
+            print("about: not steady within the run, the mean of its last half")
     if found.others and not quiet:
         say(wrapped(f"\nnot static: {', '.join(found.others)}"))
 
@@ -132,6 +151,22 @@ def _print_region(region: RegionThroughput, found: Throughput, quiet: bool) -> N
     if region.storage is not None:
         print()
         _print_storage(region, region.storage, found.tick_unit)
+
+
+def _mapping_table(found: Throughput) -> Table:
+    """Return a row for each mapping: its period, how much of the throughput of the graph it has, what repeats."""
+    (region,) = found.regions
+    table = NamesTable()
+    table.add_column("mapping", overflow="fold")
+    for name in ("period", "of the most", "repeats after"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for rate in found.mappings:
+        period = rate.last_half if rate.steady is None else rate.steady.period
+        about = "about " if rate.steady is None else ""
+        share = f"{float(100 * region.period / period):.1f} %" if period else ""
+        repeats = "" if rate.steady is None else f"{rate.steady.iterations:,}"
+        table.add_row(rate.mapping, about + _time(period, found.tick_unit), share, repeats)
+    return table
 
 
 def _limit(region: RegionThroughput) -> str:

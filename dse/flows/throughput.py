@@ -1,14 +1,17 @@
 """``dse throughput`` as a function: the most that static graphs and static regions can do, and what limits them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dse.base.errors import DeadlockError, Diagnostic, OptionError
 from dse.base.source import file_span
 from dse.base.units import PS_PER_S
+from dse.estimate.engine import make_engine
+from dse.estimate.steady import IntArray, Steady, steady_state
+from dse.flows.estimate import GivenPoints, load_points
 from dse.flows.graphs import is_graph, read_graph
-from dse.flows.options import ProblemOptions
+from dse.flows.options import EstimateOptions, ProblemOptions
 from dse.flows.program import unheard
 from dse.flows.setting import load_setting
 from dse.model.dataflow_graph import DataflowGraph
@@ -20,15 +23,19 @@ from dse.sdf.regions import static_regions
 from dse.sdf.throughput.periodic import CycleStep, LeastPeriod, least_period
 from dse.sdf.throughput.storage import Storage, TimedDataflow, storage_front
 from dse.sdf.throughput.timed_graph import TimedGraph
+from dse.sdf.unfold import usual_iterations
 from dse.sdf.weights import phase_times
 
 _MOST_NAMED = 5
+_LONGER = 3
+"""So often a run that does not become steady is made four times as long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThroughputOptions:
-    """What to analyse. ``overlap``: actors of one phase may overlap with themselves, as SDF3 has it.
+    """What to analyse, and mappings whose steady state is to be found.
 
+    ``overlap``: actors of one phase may overlap with themselves, as SDF3 has it.
     ``storage``: so many sizes of channels are tried, at most, for the front of memory and throughput; None: no front.
     """
 
@@ -36,6 +43,20 @@ class ThroughputOptions:
     release: ReleaseMode = "processing"
     overlap: bool = False
     storage: int | None = None
+    mappings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MappingRate:
+    """The steady state of a mapping by simulation, None where it is not reached within the ``iterations`` of the run.
+
+    ``last_half``: ticks of an iteration in the second half of the run, which is about what it will be.
+    """
+
+    mapping: str
+    steady: Steady | None
+    last_half: Fraction
+    iterations: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +121,8 @@ class Throughput:
     others: tuple[str, ...]
     assumed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...] = ()
+    mappings: tuple[MappingRate, ...] = ()
+    """The quickest first."""
 
 
 def find_throughput(options: ThroughputOptions, stage: Callable[[str], None] = unheard) -> Throughput:
@@ -110,9 +133,70 @@ def find_throughput(options: ThroughputOptions, stage: Callable[[str], None] = u
         DeadlockError: the graph stands still; it names the cycle. OptionError: times are missing, or too much is asked.
     """
     stage("reading the program")
-    if is_graph(options.problem.program):
-        return _of_graph(options, stage)
-    return _of_program(options, stage)
+    of_graph = is_graph(options.problem.program)
+    found = _of_graph(options, stage) if of_graph else _of_program(options, stage)
+    if not options.mappings:
+        return found
+    return _with_mappings(found, options, stage, grows=of_graph)
+
+
+def _with_mappings(
+    found: Throughput, options: ThroughputOptions, stage: Callable[[str], None], *, grows: bool
+) -> Throughput:
+    """Return the outcome with the steady states of the mappings; ``grows``: runs may have more iterations."""
+    if options.overlap:
+        raise OptionError("the actors of a mapping never overlap with themselves", expected="leave out --overlap")
+    if found.others or len(found.regions) > 1:
+        raise OptionError(
+            "a mapping has a steady state where the whole program is one static region",
+            expected=f"leave out --mapping: there are {len(found.regions)}, and {len(found.others)} actors in none",
+        )
+    (region,) = found.regions
+    firings = tuple(actor.firings for actor in region.actors)
+    iterations = usual_iterations(firings) if grows else None
+    rates, given = _rates_of_mappings(options, firings, iterations, stage)
+    for _ in range(_LONGER):
+        if iterations is None or all(rate.steady for rate in rates):
+            break
+        iterations *= 4
+        rates, given = _rates_of_mappings(options, firings, iterations, stage)
+    rates.sort(key=lambda rate: rate.steady.period if rate.steady else rate.last_half)
+    warnings = (*found.warnings, *(w for w in given.warnings if w not in found.warnings))
+    assumed = (*found.assumed, *(a for a in given.assumed if a not in found.assumed))
+    return replace(found, mappings=tuple(rates), warnings=warnings, assumed=assumed)
+
+
+def _rates_of_mappings(
+    options: ThroughputOptions, firings: tuple[int, ...], iterations: int | None, stage: Callable[[str], None]
+) -> tuple[list[MappingRate], GivenPoints]:
+    """Return the steady states of the mappings in runs of so many iterations, None: of the trace that there is."""
+    graph = replace(options.problem.graph, iterations=iterations)
+    problem = replace(options.problem, graph=graph)
+    given = load_points(EstimateOptions(problem=problem, mappings=options.mappings, release=options.release), stage)
+    engine = make_engine(options.problem.engine, given.setting.problem)
+    rates = []
+    for name, point in given.points:
+        stage(f"estimating {name}")
+        estimate = engine.estimate(point, firing_times=True)
+        if estimate.deadlock is not None or estimate.firing_times is None:
+            raise DeadlockError(f"mapping '{name}' deadlocks", expected="see who waits for what with `dse estimate`")
+        rates.append(_rate(name, [times.start for times in estimate.firing_times], firings))
+    return rates, given
+
+
+def _rate(name: str, starts: list[IntArray], firings: tuple[int, ...]) -> MappingRate:
+    made = min(len(of_actor) // n for of_actor, n in zip(starts, firings, strict=True))
+    half = made // 2
+    last = max(
+        (int(of_actor[made * n - n] - of_actor[half * n]) for of_actor, n in zip(starts, firings, strict=True)),
+        default=0,
+    )
+    return MappingRate(
+        mapping=name,
+        steady=steady_state(starts, firings),
+        last_half=Fraction(last, max(1, made - 1 - half)),
+        iterations=made,
+    )
 
 
 def _of_graph(options: ThroughputOptions, stage: Callable[[str], None]) -> Throughput:

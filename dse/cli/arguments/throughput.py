@@ -10,11 +10,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``dse throughput``."""
     parser.epilog = (
         "examples: dse throughput graph.xml\n"
-        "          dse throughput graph.xml --storage\n\n"
+        "          dse throughput graph.xml --storage\n"
+        '          dse throughput graph.xml --mapping "P0:a,b P1:c" dse-out/graph/best-*.xcf\n\n'
         "The steady state, not one run: the least time of an iteration that any mapping can reach, exactly, and the\n"
         "cycle that limits it. docs/throughput.md tells more. Exit code 3 when the graph deadlocks."
     )
     add_problem_arguments(parser, program="GRAPH|NETWORK.xdf|TRACE")
+    parser.add_argument(
+        "--mapping",
+        "--map",
+        metavar="M",
+        nargs="+",
+        action="extend",
+        default=[],
+        help='mappings whose steady state is found by simulation: .xcf files, a .csv file, or texts "P0:a,b P1:c"',
+    )
     parser.add_argument(
         "--release",
         choices=("processing", "reading"),

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from dse.model.dataflow_graph import DataflowChannel, DataflowGraph
 from dse.model.design_point import ReleaseMode
+from dse.sdf.unfold import is_state
 
 ArcKind: TypeAlias = Literal["tokens", "room"]
 
@@ -102,7 +103,7 @@ def _arcs(
         initial=channel.initial_tokens,
         channel=number,
     )
-    if size is None:
+    if size is None or is_state(graph, channel):
         return [forward]
     back = Arc(
         source=channel.target,
