@@ -121,11 +121,7 @@ def _print(found: Throughput, quiet: bool) -> None:
         if number or not quiet:
             print()
         _print_region(region, found, quiet)
-    if found.mappings:
-        print()
-        print(render(_mapping_table(found)))
-        if not all(rate.steady for rate in found.mappings):
-            print("about: not steady within the run, the mean of its last half")
+    _print_mappings(found)
     if found.others and not quiet:
         say(wrapped(f"\nnot static: {', '.join(found.others)}"))
 
@@ -151,6 +147,16 @@ def _print_region(region: RegionThroughput, found: Throughput, quiet: bool) -> N
     if region.storage is not None:
         print()
         _print_storage(region, region.storage, found.tick_unit)
+
+
+def _print_mappings(found: Throughput) -> None:
+    """Print the steady states of mappings, if any were given."""
+    if not found.mappings:
+        return
+    print()
+    print(render(_mapping_table(found)))
+    if not all(rate.steady for rate in found.mappings):
+        print("about: not steady within the run, the mean of its last half")
 
 
 def _mapping_table(found: Throughput) -> Table:

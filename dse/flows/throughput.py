@@ -144,6 +144,21 @@ def _with_mappings(
     found: Throughput, options: ThroughputOptions, stage: Callable[[str], None], *, grows: bool
 ) -> Throughput:
     """Return the outcome with the steady states of the mappings; ``grows``: runs may have more iterations."""
+    region = _whole_region(found, options)
+    firings = tuple(actor.firings for actor in region.actors)
+    iterations = usual_iterations(firings) if grows else None
+    rates, given = _rates_of_mappings(options, firings, iterations, stage)
+    for _ in range(_LONGER):
+        if iterations is not None and not all(rate.steady for rate in rates):
+            iterations *= 4
+            rates, given = _rates_of_mappings(options, firings, iterations, stage)
+    rates.sort(key=lambda rate: rate.steady.period if rate.steady else rate.last_half)
+    assumed = tuple(dict.fromkeys((*found.assumed, *given.assumed)))
+    return replace(found, mappings=tuple(rates), warnings=given.warnings, assumed=assumed)
+
+
+def _whole_region(found: Throughput, options: ThroughputOptions) -> RegionThroughput:
+    """Return the region that is the whole program. Raises ``OptionError`` where mappings have no steady state."""
     if options.overlap:
         raise OptionError("the actors of a mapping never overlap with themselves", expected="leave out --overlap")
     if found.others or len(found.regions) > 1:
@@ -151,19 +166,7 @@ def _with_mappings(
             "a mapping has a steady state where the whole program is one static region",
             expected=f"leave out --mapping: there are {len(found.regions)}, and {len(found.others)} actors in none",
         )
-    (region,) = found.regions
-    firings = tuple(actor.firings for actor in region.actors)
-    iterations = usual_iterations(firings) if grows else None
-    rates, given = _rates_of_mappings(options, firings, iterations, stage)
-    for _ in range(_LONGER):
-        if iterations is None or all(rate.steady for rate in rates):
-            break
-        iterations *= 4
-        rates, given = _rates_of_mappings(options, firings, iterations, stage)
-    rates.sort(key=lambda rate: rate.steady.period if rate.steady else rate.last_half)
-    warnings = (*found.warnings, *(w for w in given.warnings if w not in found.warnings))
-    assumed = (*found.assumed, *(a for a in given.assumed if a not in found.assumed))
-    return replace(found, mappings=tuple(rates), warnings=warnings, assumed=assumed)
+    return found.regions[0]
 
 
 def _rates_of_mappings(
@@ -234,18 +237,21 @@ def _times(graph: DataflowGraph, options: ThroughputOptions) -> tuple[list[tuple
     found = phase_times(graph, wanted)
     lacking = [actor.name for actor, times in zip(graph.actors, found, strict=True) if times is None]
     if lacking and options.problem.missing_weights != "zero":
-        on = "" if wanted is None else f" on '{wanted}'"
-        named = ", ".join(f"'{name}'" for name in lacking[:_MOST_NAMED])
-        more = f" and {len(lacking) - _MOST_NAMED} more" if len(lacking) > _MOST_NAMED else ""
-        raise OptionError(
-            f"there are no execution times{on} of {named}{more}", expected="--missing-weights zero takes them as 0"
-        )
-    words = f"execution times of the {graph.tool} file, those of " + (
-        f"'{wanted}'" if wanted is not None else "each actor's default processor"
-    )
+        raise _without_times(lacking, wanted)
+    whose = "each actor's default processor" if wanted is None else f"'{wanted}'"
+    words = f"execution times of the {graph.tool} file, those of {whose}"
     absent = (f"no time for {len(lacking)} actors without one",) if lacking else ()
     times = [t or (Fraction(0),) * a.n_phases for t, a in zip(found, graph.actors, strict=True)]
     return times, (words, *absent)
+
+
+def _without_times(lacking: list[str], wanted: str | None) -> OptionError:
+    on = "" if wanted is None else f" on '{wanted}'"
+    named = ", ".join(f"'{name}'" for name in lacking[:_MOST_NAMED])
+    more = f" and {len(lacking) - _MOST_NAMED} more" if len(lacking) > _MOST_NAMED else ""
+    return OptionError(
+        f"there are no execution times{on} of {named}{more}", expected="--missing-weights zero takes them as 0"
+    )
 
 
 def _of_program(options: ThroughputOptions, stage: Callable[[str], None]) -> Throughput:

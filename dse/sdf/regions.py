@@ -77,13 +77,19 @@ def _phases(trace: Trace, a: int, times: Sequence[Fraction]) -> _Phases | None:
     counts = np.bincount(ids, minlength=len(actions)).tolist()
     used = [x for x, count in enumerate(counts) if count]
     if len({(actions[x].reads, actions[x].writes) for x in used}) == 1:
-        total = sum((counts[x] * times[x] for x in used), Fraction(0))
-        return _Phases((actions[used[0]],), (total / len(ids),), len({times[x] for x in used}) > 1)
+        return _one_phase(actions[used[0]], [(counts[x], times[x]) for x in used])
     period = _period(ids)
     if period is None:
         return None
     order = ids[:period].tolist()
     return _Phases(tuple(actions[x] for x in order), tuple(times[x] for x in order), averaged=False)
+
+
+def _one_phase(action: TraceAction, times: list[tuple[int, Fraction]]) -> _Phases:
+    """Return the phase of an actor whose firings are alike; ``times``: how many take how long."""
+    firings = sum(count for count, _ in times)
+    total = sum((count * time for count, time in times), Fraction(0))
+    return _Phases((action,), (total / firings,), averaged=len({time for _, time in times}) > 1)
 
 
 def _period(ids: FiringIds) -> int | None:
@@ -113,26 +119,12 @@ def _region(trace: Trace, group: list[int], phases: dict[int, _Phases]) -> Regio
     """Return a group as a graph. Raises ``FormatError`` where its rates do not balance."""
     topology = trace.topology
     inside = [n for n, b in enumerate(topology.buffers) if b.source in phases and b.target in phases]
-    place = {a: number for number, a in enumerate(group)}
     graph = DataflowGraph(
         name=topology.name,
         path=topology.name,
         tool="a trace",
         actors=tuple(_actor(trace, a, phases[a], inside) for a in group),
-        channels=tuple(
-            DataflowChannel(
-                name=topology.buffer_name(n),
-                source=place[b.source],
-                source_port=[m for m in inside if topology.buffers[m].source == b.source].index(n),
-                target=place[b.target],
-                target_port=[m for m in inside if topology.buffers[m].target == b.target].index(n),
-                initial_tokens=b.initial_tokens,
-                token_bits=b.token_bits,
-                capacity_tokens=b.capacity,
-            )
-            for n in inside
-            for b in (topology.buffers[n],)
-        ),
+        channels=tuple(_channel(trace, n, inside, group) for n in inside),
     )
     firings = repetition_vector(graph)
     return Region(
@@ -145,19 +137,48 @@ def _region(trace: Trace, group: list[int], phases: dict[int, _Phases]) -> Regio
     )
 
 
+def _outputs(trace: Trace, a: int, inside: list[int]) -> list[int]:
+    """Return the buffers of a region that an actor writes to, each a port of its own."""
+    return [n for n in inside if trace.topology.buffers[n].source == a]
+
+
+def _inputs(trace: Trace, a: int, inside: list[int]) -> list[int]:
+    """Return the buffers of a region that an actor reads from, each a port of its own."""
+    return [n for n in inside if trace.topology.buffers[n].target == a]
+
+
+def _channel(trace: Trace, n: int, inside: list[int], group: list[int]) -> DataflowChannel:
+    buffer = trace.topology.buffers[n]
+    return DataflowChannel(
+        name=trace.topology.buffer_name(n),
+        source=group.index(buffer.source),
+        source_port=_outputs(trace, buffer.source, inside).index(n),
+        target=group.index(buffer.target),
+        target_port=_inputs(trace, buffer.target, inside).index(n),
+        initial_tokens=buffer.initial_tokens,
+        token_bits=buffer.token_bits,
+        capacity_tokens=buffer.capacity,
+    )
+
+
 def _actor(trace: Trace, a: int, phases: _Phases, inside: list[int]) -> DataflowActor:
     """Return an actor with a port for each channel of the region at it."""
     actor, buffers = trace.topology.actors[a], trace.topology.buffers
-    inputs = [buffers[n].target_port for n in inside if buffers[n].target == a]
-    outputs = [buffers[n].source_port for n in inside if buffers[n].source == a]
+    inputs = [buffers[n].target_port for n in _inputs(trace, a, inside)]
+    outputs = [buffers[n].source_port for n in _outputs(trace, a, inside)]
     return DataflowActor(
         name=actor.name,
         class_name=actor.class_name,
         inputs=tuple(actor.inputs[p] for p in inputs),
         outputs=tuple(actor.outputs[p] for p in outputs),
         n_phases=len(phases.actions),
-        reads=tuple(tuple(action.reads[p] for action in phases.actions) for p in inputs),
-        writes=tuple(tuple(action.writes[p] for action in phases.actions) for p in outputs),
+        reads=_rates([action.reads for action in phases.actions], inputs),
+        writes=_rates([action.writes for action in phases.actions], outputs),
         times=(ProcessorTime(processor=_KIND, times=phases.times, default=True),),
         stateless=actor.stateless,
     )
+
+
+def _rates(of_phases: list[tuple[int, ...]], ports: list[int]) -> tuple[tuple[int, ...], ...]:
+    """Return the rates of each of these ports by phase; ``of_phases[k]``: of all ports in phase k."""
+    return tuple(tuple(rates[p] for rates in of_phases) for p in ports)

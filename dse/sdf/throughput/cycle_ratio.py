@@ -48,15 +48,11 @@ class MaximumCycle:
     edges: tuple[int, ...]
 
 
-def maximum_cycle(graph: RatioGraph) -> MaximumCycle:
-    """Return the maximum ratio of all cycles; every cycle of no height is taken to be of positive length."""
-    search = _Search(graph)
-    search.improve_in_floats()
-    return search.improve_exactly()
+class RatioSearch:
+    """A policy, one outgoing edge for each node, and what it says. A cycle of no height has no ratio.
 
-
-class _Search:
-    """A policy: one outgoing edge for each node; and what it says."""
+    ``nearly`` improves it in floating point and ``exactly`` until its cycle is proven to be the maximum.
+    """
 
     def __init__(self, graph: RatioGraph) -> None:
         self._graph = graph
@@ -66,22 +62,23 @@ class _Search:
         self._policy = self._best(lengths, np.maximum.reduceat(lengths, self._first))
         self._scales = np.unique(graph.scale)
 
-    def improve_in_floats(self) -> None:
-        """Improve the policy as far as floating point can tell."""
+    def nearly(self) -> MaximumCycle:
+        """Improve the policy as far as floating point can tell, and return its best cycle."""
         graph, cycle = self._graph, self._best_cycle()
         for _ in range(_MOST_FLOAT_ROUNDS):
             if cycle.ratio is None:
-                return
+                break
             weights = graph.length - float(cycle.ratio) * self._heights
             if not self._step(weights, cycle, _TOLERANCE * max(1.0, float(np.abs(weights).max()))):
-                return
+                break
             found = self._best_cycle()
             if found.ratio is not None and found.ratio < cycle.ratio:  # by rounding: the cycle is gone
-                return
+                return found
             if found.ratio is None or found.ratio > cycle.ratio:
                 cycle = found
+        return cycle
 
-    def improve_exactly(self) -> MaximumCycle:
+    def exactly(self) -> MaximumCycle:
         """Improve the policy until no edge can, and return its cycle."""
         cycle = self._best_cycle()
         while cycle.ratio is not None and self._step(self._whole_weights(cycle.ratio), cycle, 0):

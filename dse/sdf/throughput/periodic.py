@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dse.sdf.throughput.constraints import Constraints, constraints
-from dse.sdf.throughput.cycle_ratio import maximum_cycle
+from dse.sdf.throughput.cycle_ratio import RatioSearch
 from dse.sdf.throughput.timed_graph import Arc, TimedActor, TimedGraph
 
 
@@ -110,9 +110,13 @@ def _iterate(part: TimedGraph, repeats: tuple[int, ...], *, unit_ticks: bool) ->
     while True:
         schedules += 1
         limits = constraints(part, repeats, unit_ticks)
-        found = maximum_cycle(limits.graph)
-        cycle = _steps(limits, found.edges)
-        raised = _raised(part, repeats, {step.actor for step in cycle})
+        search = RatioSearch(limits.graph)
+        for improve in (search.nearly, search.exactly):  # most schedules only tell whose rounds to raise
+            found = improve()
+            cycle = _steps(limits, found.edges)
+            raised = _raised(part, repeats, {step.actor for step in cycle})
+            if raised != repeats:
+                break
         if raised == repeats or (unit_ticks and found.ratio is not None):
             return _Part(found.ratio, cycle, repeats, schedules)
         repeats = raised
@@ -168,7 +172,7 @@ def _held_up(graph: TimedGraph, of_part: dict[int, Fraction | None]) -> tuple[Fr
     return tuple(found)
 
 
-def _parts(graph: TimedGraph) -> list[list[int]]:
+def _parts(graph: TimedGraph) -> list[list[int]]:  # ways: one walk without recursion, as depth has no limit
     """Return the strongly connected parts (Tarjan 1972), each in the order of its actors."""
     after: list[list[int]] = [[] for _ in graph.actors]
     for arc in graph.arcs:

@@ -93,37 +93,45 @@ class _Search:
     def run(self) -> Storage:
         """Return the front."""
         assert self._goal is not None, "the graph is live"
-        least: Sizes = tuple(
-            _least(self._flow.graph, channel) if step else None
-            for channel, step in zip(self._flow.graph.channels, self._steps, strict=True)
-        )
-        queue, queued = [(self._memory(least), least)], {least}
-        points: list[StoragePoint] = []
+        least = self._least_sizes()
+        queue, queued, points = [(self._memory(least), least)], {least}, list[StoragePoint]()
         while queue and len(self._known) < self._most:
             memory, sizes = heapq.heappop(queue)
-            period, to_raise = self._look(sizes)
-            if period is not None and (not points or period < points[-1].period):
-                if points and points[-1].memory == memory:
-                    points.pop()
-                points.append(StoragePoint(sizes=sizes, memory=memory, period=period))
-                if period <= self._goal:
-                    return self._storage(points, proven=len(points))
-            for channel in to_raise:
-                more = self._raised(sizes, channel, 1)
+            self._add(points, sizes, memory)
+            if points and points[-1].period <= self._goal:
+                return self._storage(points, proven=len(points))
+            for more in self._larger(sizes):
                 if more not in queued:
                     queued.add(more)
                     heapq.heappush(queue, (self._memory(more), more))
         proven = len(points)
-        start = queue[0][1] if queue else least
-        points += [p for p in self._straight_on(start) if not points or p.period < points[-1].period]
+        self._straight_on(points, queue[0][1])
         return self._storage(points, proven=proven)
+
+    def _least_sizes(self) -> Sizes:
+        """Return the least sizes that each channel alone allows."""
+        channels = zip(self._flow.graph.channels, self._steps, strict=True)
+        return tuple(_least(self._flow.graph, channel, step) if step else None for channel, step in channels)
+
+    def _add(self, points: list[StoragePoint], sizes: Sizes, memory: int) -> None:
+        """Add sizes to the front if they are quicker than all smaller ones."""
+        period, _ = self._look(sizes)
+        if period is None or (points and period >= points[-1].period):
+            return
+        if points and points[-1].memory == memory:
+            points.pop()
+        points.append(StoragePoint(sizes=sizes, memory=memory, period=period))
+
+    def _larger(self, sizes: Sizes) -> list[Sizes]:
+        """Return the next larger sizes that may be quicker: one channel of the critical cycle raised."""
+        return [self._raised(sizes, channel, 1) for channel in self._look(sizes)[1]]
 
     def _storage(self, points: list[StoragePoint], proven: int) -> Storage:
         unit = "bytes" if self._in_bytes else "tokens"
         return Storage(points=tuple(points), proven=proven, unit=unit, analyses=len(self._known))
 
-    def _straight_on(self, sizes: Sizes) -> list[StoragePoint]:
-        """Return sizes as quick as without limits, reached by raising the cheapest channel of each cycle."""
+    def _straight_on(self, points: list[StoragePoint], sizes: Sizes) -> None:
+        """Add sizes as quick as without limits, reached by raising the cheapest channel of each cycle."""
         assert self._goal is not None, "the graph is live"
         left, times = len(self._known) + _MOST_MORE, [1] * len(self._weights)
         period, to_raise = self._look(sizes)
@@ -135,15 +143,13 @@ class _Search:
         for channel in sorted(range(len(sizes)), key=lambda c: -(sizes[c] or 0) * self._weights[c]):
             if sizes[channel] is not None and period is not None:
                 sizes = self._lowered(sizes, channel, period)
-        if period is None:
-            return []
-        return [StoragePoint(sizes=sizes, memory=self._memory(sizes), period=period)]
+        self._add(points, sizes, self._memory(sizes))
 
     def _lowered(self, sizes: Sizes, channel: int, period: Fraction) -> Sizes:
         """Return sizes with one as low as the period allows, by bisection in steps."""
         most, step = sizes[channel], self._steps[channel]
         assert most is not None, "the channel has a size"
-        low, high = 0, (most - _least(self._flow.graph, self._flow.graph.channels[channel])) // step
+        low, high = 0, (most - _least(self._flow.graph, self._flow.graph.channels[channel], step)) // step
         while low < high:
             taken = (low + high + 1) // 2
             found, _ = self._look((*sizes[:channel], most - taken * step, *sizes[channel + 1 :]))
@@ -182,14 +188,13 @@ def _step(graph: DataflowGraph, channel: DataflowChannel) -> int:
     return math.gcd(*graph.written(channel), *graph.read(channel))
 
 
-def _least(graph: DataflowGraph, channel: DataflowChannel) -> int:
+def _least(graph: DataflowGraph, channel: DataflowChannel, step: int) -> int:
     """Return tokens below which the channel alone deadlocks, or does not hold what it begins with.
 
-    For one phase each: Adé, Lauwereins and Peperstraete, "Data memory minimisation for synchronous data flow graphs
-    emulated on DSP-FPGA targets", DAC 1997.
+    Room beside the initial tokens counts in whole steps only. For one phase each: Adé, Lauwereins and Peperstraete,
+    "Data memory minimisation for synchronous data flow graphs emulated on DSP-FPGA targets", DAC 1997.
     """
     written, read, initial = graph.written(channel), graph.read(channel), channel.initial_tokens
     if len(set(written)) == len(set(read)) == 1:
-        step = math.gcd(written[0], read[0])
         return max(initial, written[0] + read[0] - step + initial % step)
-    return max(initial, *written, *read)
+    return initial + -(-(max(initial, *written, *read) - initial) // step) * step

@@ -60,6 +60,14 @@ def test_room_that_is_free_as_soon_as_a_firing_begins() -> None:
     assert [(p.memory, p.period) for p in storage.points] == [(1, 4)]
 
 
+def test_room_counts_in_steps_beside_the_tokens_that_are_there() -> None:
+    """Two tokens a time beside one that is there from the beginning: 3 places, not 2 or 4."""
+    made = graph(2, (0, (0, 2), 1, (2,), 1))
+    times = ((Fraction(1), Fraction(1)), (Fraction(1),))
+    storage = storage_front(TimedDataflow(graph=made, firings=(2, 1), times=times))
+    assert storage.points[0].sizes == (3,)
+
+
 def test_what_is_not_proven_is_as_quick_and_says_so() -> None:
     made = graph(3, (0, (4,), 1, (3,), 0), (1, (5,), 2, (7,), 0))
     times = tuple((Fraction(t),) for t in (3, 2, 4))
