@@ -208,7 +208,7 @@ def test_an_imported_trace_has_the_names_that_were_exported(worlds: Worlds) -> N
 def test_json_is_printable_ascii_with_the_names_themselves(worlds: Worlds) -> None:
     _, _, printed = worlds
     named = [command for command in printed if command.endswith("-json")]
-    assert len(named) == 9
+    assert len(named) == 10
     for command in named:
         output = printed[command][1]
         assert output.isascii()
