@@ -123,14 +123,12 @@ def _print(found: Throughput, quiet: bool) -> None:
         _print_region(region, found, quiet)
     _print_mappings(found)
     if found.others and not quiet:
-        say(wrapped(f"\nnot static: {', '.join(found.others)}"))
+        print()
+        say(wrapped(f"not static: {', '.join(found.others)}"))
 
 
 def _print_region(region: RegionThroughput, found: Throughput, quiet: bool) -> None:
-    firings = sum(actor.firings for actor in region.actors)
-    through = "" if region.iterations is None else f", {region.iterations:,} of them in the trace"
-    actors = "1 actor" if len(region.actors) == 1 else f"{len(region.actors)} actors"
-    say(f"{actors} of '{found.network}', {firings:,} firings an iteration{through}")
+    say(_headline(region, found.network))
     if not region.period:
         print("throughput  not limited: no cycle takes time")
         return
@@ -147,6 +145,14 @@ def _print_region(region: RegionThroughput, found: Throughput, quiet: bool) -> N
     if region.storage is not None:
         print()
         _print_storage(region, region.storage, found.tick_unit)
+
+
+def _headline(region: RegionThroughput, network: str) -> str:
+    firings = sum(actor.firings for actor in region.actors)
+    through = "" if region.iterations is None else f", {region.iterations:,} of them in the trace"
+    actors = "1 actor" if len(region.actors) == 1 else f"{len(region.actors)} actors"
+    made = "1 firing" if firings == 1 else f"{firings:,} firings"
+    return f"{actors} of '{network}', {made} an iteration{through}"
 
 
 def _print_mappings(found: Throughput) -> None:

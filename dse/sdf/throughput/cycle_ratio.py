@@ -177,7 +177,7 @@ class RatioSearch:
         while not edges or node != start:
             edges.append(int(self._policy[node]))
             node = int(graph.head[edges[-1]])
-        length = int(graph.length[edges].sum())
+        length = sum(graph.length[edges].tolist())  # more than 64 bits, perhaps
         height = sum((Fraction(s, n) for s, n in _by_scale(graph.steps[edges], graph.scale[edges])), Fraction(0))
         return MaximumCycle(ratio=Fraction(length) / height if height > 0 else None, edges=tuple(edges))
 

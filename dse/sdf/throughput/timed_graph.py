@@ -9,10 +9,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
+from dse.base.errors import OptionError
 from dse.model.dataflow_graph import DataflowChannel, DataflowGraph
 from dse.model.design_point import ReleaseMode
 from dse.sdf.unfold import is_state
 
+MOST_TICKS = 1 << 53
+"""What a firing takes at most."""
+MOST_MOVED = 1 << 60
+"""Tokens that an iteration moves over a channel, at most, and that are there at the beginning."""
 ArcKind: TypeAlias = Literal["tokens", "room"]
 
 
@@ -70,6 +75,9 @@ def timed_graph(
     ``capacities``: the size of each channel in tokens, None: no limit; without them, as the graph has them.
     ``release``: when the room of tokens that a firing reads is free, as in ``dse.estimate.semantics``: where reading
     takes no time that is as soon as the firing begins (``reading``), or when it ends (``processing``).
+
+    Raises:
+        OptionError: times or tokens are beyond what is counted (``MOST_TICKS``, ``MOST_MOVED``).
     """
     scale = math.lcm(*(time.denominator for of_actor in times for time in of_actor))
     sizes = capacities or tuple(channel.capacity_tokens for channel in graph.channels)
@@ -82,19 +90,39 @@ def timed_graph(
         )
         for actor, n, of_actor in zip(graph.actors, firings, times, strict=True)
     )
+    _require_countable(graph, actors, scale)
     arcs: list[Arc] = []
     for number, (channel, size) in enumerate(zip(graph.channels, sizes, strict=True)):
-        arcs += _arcs(graph, number, channel, size, release)
+        arcs += _arcs(graph, number, channel, size, release, actors[channel.source].rounds)
     return TimedGraph(actors=actors, arcs=tuple(arcs), ticks_per_unit=scale)
 
 
+def _require_countable(graph: DataflowGraph, actors: tuple[TimedActor, ...], scale: int) -> None:
+    if max((max(actor.ticks) for actor in actors), default=0) > MOST_TICKS:
+        raise OptionError(
+            f"the times of '{graph.name}' are whole numbers of 1/{scale} only, and some are more than {MOST_TICKS:,} of"
+            " these",
+            expected="times of fewer digits",
+        )
+
+
 def _arcs(
-    graph: DataflowGraph, number: int, channel: DataflowChannel, size: int | None, release: ReleaseMode
+    graph: DataflowGraph,
+    number: int,
+    channel: DataflowChannel,
+    size: int | None,
+    release: ReleaseMode,
+    rounds: int,
 ) -> list[Arc]:
     """Return the arcs of a channel: none where no tokens move, a second one where its size is limited."""
     written, read = graph.written(channel), graph.read(channel)
     if not sum(written):
         return []
+    if max(sum(written) * rounds, channel.initial_tokens, size or 0) > MOST_MOVED:
+        raise OptionError(
+            f"channel '{channel.name}' moves more than {MOST_MOVED:,} tokens an iteration, or holds as many",
+            expected="smaller rates: divide those of both ends by the same number",
+        )
     forward = Arc(
         source=channel.source,
         target=channel.target,

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 
+from dse.base.errors import OptionError
 from dse.sdf.balance import repetition_vector
 from dse.sdf.throughput.periodic import LeastPeriod, least_period
 from dse.sdf.throughput.timed_graph import TimedGraph, timed_graph
@@ -99,3 +100,12 @@ def test_numbers_beyond_64_bits_are_exact(rounds: tuple[int, int]) -> None:
     big = 10**12 + 39
     flow = timed(((big,), (7,)), (0, (one,), 1, (other,), 0), (1, (other,), 0, (one,), 5 * one * other))
     assert least_period(flow).ticks == big * other
+
+
+def test_times_and_tokens_beyond_what_is_counted_are_refused() -> None:
+    made = graph(2, (0, (1,), 1, (1,), 0))
+    with pytest.raises(OptionError, match="the times of 'g' are whole numbers of 1/3000000000000000 only"):
+        timed_graph(made, (1, 1), ((Fraction(1, 10**15),), (Fraction(10, 3),)))
+    large = 1 << 61
+    with pytest.raises(OptionError, match="channel 'c0' moves more than"):
+        timed_graph(graph(2, (0, (large,), 1, (large,), 0)), (1, 1), ((Fraction(1),), (Fraction(1),)))
