@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
+from dse.base.errors import OptionError
 from dse.model.dataflow_graph import DataflowChannel, DataflowGraph
 from dse.model.design_point import ReleaseMode
 from dse.sdf.throughput.periodic import LeastPeriod, least_period
@@ -73,8 +74,18 @@ class TimedDataflow:
 
 
 def storage_front(flow: TimedDataflow, most: int = MOST_ANALYSES) -> Storage:
-    """Return the front of memory and period of a live graph whose period is limited by something else than sizes."""
-    return _Search(flow, most).run()
+    """Return the front of memory and period of a live graph.
+
+    Raises:
+        OptionError: nothing but sizes limits the graph, so that the front has no end.
+    """
+    search = _Search(flow, most)
+    if search.is_endless:
+        raise OptionError(
+            f"the front of '{flow.graph.name}' has no end: nothing but the sizes of its channels limits it",
+            expected="leave out --overlap, so that an actor fires once at a time",
+        )
+    return search.run()
 
 
 class _Search:
@@ -89,6 +100,11 @@ class _Search:
         self._in_bytes = bool(sized) and all(channel.token_bits for channel in sized)
         self._weights = [-(-c.token_bits // 8) if self._in_bytes else 1 for c in graph.channels]
         self._known: dict[Sizes, tuple[Fraction | None, tuple[int, ...]]] = {}
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether firings take time that only sizes of channels make count."""
+        return self._goal == 0 and any(self._steps) and any(map(any, self._flow.times))
 
     def run(self) -> Storage:
         """Return the front."""

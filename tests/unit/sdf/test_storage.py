@@ -3,8 +3,10 @@
 import itertools
 from fractions import Fraction
 
+import pytest
 from hypothesis import assume, given, settings
 
+from dse.base.errors import OptionError
 from dse.sdf.balance import repetition_vector
 from dse.sdf.throughput.periodic import least_period
 from dse.sdf.throughput.storage import TimedDataflow, storage_front
@@ -26,7 +28,8 @@ def flow_of(made: Sized) -> TimedDataflow:
 def test_no_sizes_beat_the_front(made: Sized) -> None:
     """All sizes up to those of the last point are tried, where they are not too many."""
     flow = flow_of(made)
-    assume(least_period(flow.timed(flow.unlimited)).ticks is not None)
+    least = least_period(flow.timed(flow.unlimited)).ticks
+    assume(least is not None and (least or not any(map(any, made.times))))
     storage = storage_front(flow)
     assume(storage.proven == len(storage.points))
     last = storage.points[-1].sizes
@@ -66,6 +69,14 @@ def test_room_counts_in_steps_beside_the_tokens_that_are_there() -> None:
     times = ((Fraction(1), Fraction(1)), (Fraction(1),))
     storage = storage_front(TimedDataflow(graph=made, firings=(2, 1), times=times))
     assert storage.points[0].sizes == (3,)
+
+
+def test_a_front_without_end_is_refused() -> None:
+    """Actors that overlap do as much at a time as there are places: twice the places, half the period."""
+    made = graph(2, (0, (1,), 1, (1,), 0))
+    flow = TimedDataflow(graph=made, firings=(1, 1), times=((Fraction(3),), (Fraction(4),)), overlap=True)
+    with pytest.raises(OptionError, match="the front of 'g' has no end"):
+        storage_front(flow)
 
 
 def test_what_is_not_proven_is_as_quick_and_says_so() -> None:
