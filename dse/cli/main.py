@@ -27,6 +27,7 @@ VERBS: dict[str, str] = {
     "explore": "search for the best mappings, rank them, write their configuration files",
     "studio": "open a live page: move actors, change FIFOs and costs, see at once what it does",
     "study": "run a study file; show, compare and export the results of searches",
+    "throughput": "the most that a static graph or region can do, what limits it, and sizes that allow it",
     "buffers": "size the FIFOs of a mapping: minimal, maximal, or as little as costs no time",
     "gpu": "predict the cost of C kernels on GPUs, and choose an accelerator",
     "profile": "measure the weights of a network on this machine",

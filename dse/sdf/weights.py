@@ -7,6 +7,7 @@ default, else the first. Another one may stand for the GPU. The times of all oth
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from dse.base.errors import OptionError
 from dse.base.registry import nearest_names
@@ -56,6 +57,19 @@ def graph_weights(graph: DataflowGraph, processors: tuple[tuple[UnitKind, str], 
         manifest=(("times of", f"{graph.tool} file, on {', '.join(taken)}"),),
     )
     return GraphWeights(table=table, words=_words(graph, tuple(taken), types, wanted))
+
+
+def phase_times(graph: DataflowGraph, wanted: str | None = None) -> tuple[tuple[Fraction, ...] | None, ...]:
+    """Return for each actor what its phases take on a type of processor, None: on its default one; None where unknown.
+
+    Raises:
+        OptionError: no actor has times on the type that is named.
+    """
+    types = tuple(dict.fromkeys(time.processor for actor in graph.actors for time in actor.times))
+    if wanted is not None and wanted not in types:
+        raise OptionError(f"no actor of '{graph.name}' has times on '{wanted}'", expected=nearest_names(wanted, types))
+    found = (_time(actor, wanted) for actor in graph.actors)
+    return tuple(None if time is None else time.times for time in found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,6 +70,8 @@ def commands(world: World) -> dict[str, tuple[str, ...]]:
         "trace-graph": ("trace", f"{o}.trace", "--export", f"{o}e.xml"),
         "graph-info": ("trace", "--info", f"{o}e.xml"),
         "graph-estimate": ("estimate", f"{o}e.xml", "--missing-weights", "zero", "--engine", "reference"),
+        "throughput": ("throughput", f"{o}e.xml", "--missing-weights", "zero", "--overlap", "--storage", "3"),
+        "throughput-json": ("throughput", n, "--platform", p, *_ESTIMATE, "--json"),
         "trace-import": ("trace", "--import", f"{o}e.trace", "--net", f"{o}e.net", "-o", f"{o}i.trace"),
         "explore": (*explore, "--objectives", "makespan,partitions", "--out", o, "--timeline", f"{o}b.json"),
         "explore-json": (*explore, "--out", f"{o}2", "--json"),
@@ -206,7 +208,7 @@ def test_an_imported_trace_has_the_names_that_were_exported(worlds: Worlds) -> N
 def test_json_is_printable_ascii_with_the_names_themselves(worlds: Worlds) -> None:
     _, _, printed = worlds
     named = [command for command in printed if command.endswith("-json")]
-    assert len(named) == 9
+    assert len(named) == 10
     for command in named:
         output = printed[command][1]
         assert output.isascii()

@@ -1,10 +1,13 @@
 """Static graphs for tests: made by hand, and random consistent ones."""
 
+import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 from hypothesis import strategies as st
 
 from dse.model.dataflow_graph import DataflowActor, DataflowChannel, DataflowGraph, ProcessorTime
+from dse.model.design_point import ReleaseMode
 
 Rates = tuple[int, ...]
 
@@ -74,3 +77,41 @@ def consistent_graphs(draw: st.DrawFn) -> tuple[DataflowGraph, tuple[int, ...]]:
 def _split(draw: st.DrawFn, total: int, parts: int) -> Rates:
     cuts = sorted(draw(st.lists(st.integers(0, total), min_size=parts - 1, max_size=parts - 1)))
     return tuple(b - a for a, b in zip([0, *cuts], [*cuts, total], strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """A connected graph all of whose channels have sizes, so that few states come again and again."""
+
+    graph: DataflowGraph
+    times: tuple[tuple[Fraction, ...], ...]
+    sizes: tuple[int | None, ...]
+    overlap: bool
+    release: ReleaseMode
+
+
+@st.composite
+def sized_graphs(draw: st.DrawFn) -> Sized:
+    """Return a connected graph with sizes and times; it may deadlock, and firings may take no time."""
+    n = draw(st.integers(1, 4))
+    phases = [draw(st.integers(1, 3)) for _ in range(n)]
+    rounds = [draw(st.integers(1, 4)) for _ in range(n)]
+    ends = [(draw(st.integers(0, a - 1)), a) for a in range(1, n)]
+    ends += draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=2))
+    channels: list[tuple[int, Rates, int, Rates, int]] = []
+    sizes: list[int | None] = []
+    for one, other in ends:
+        source, target = (one, other) if draw(st.booleans()) else (other, one)
+        tokens = math.lcm(rounds[source], rounds[target]) * draw(st.integers(1, 2))
+        writes = draw(_split(tokens // rounds[source], phases[source]))
+        reads = draw(_split(tokens // rounds[target], phases[target]))
+        initial = draw(st.integers(0, 2 * tokens))
+        channels.append((source, writes, target, reads, initial))
+        sizes.append(max(initial, *writes, *reads) + draw(st.integers(0, tokens)))
+    made = graph(n, *channels)
+    times = tuple(
+        tuple(Fraction(draw(st.integers(0, 4)), draw(st.integers(1, 2))) for _ in range(actor.n_phases))
+        for actor in made.actors
+    )
+    release = draw(st.sampled_from(("processing", "reading")))
+    return Sized(made, times, tuple(sizes), draw(st.booleans()), release)
