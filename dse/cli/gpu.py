@@ -11,6 +11,7 @@ from rich.text import Text
 
 from dse.base.errors import OptionError
 from dse.base.escaping import shown
+from dse.cli.gpu_scaling import run_scaling
 from dse.cli.kernel_documents import (
     calibration_document,
     choice_document,
@@ -66,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
         return _devices(args)
     if args.action == "calibrate":
         return _calibrate(args)
+    if args.action == "scaling":
+        return run_scaling(args)
     args.kernel = args.kernel or _swallowed_kernel(args)
     if args.action == "choose":
         return _choose(args)
