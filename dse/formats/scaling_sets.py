@@ -93,9 +93,9 @@ def read_scaling_set(paths: Sequence[str], base: Configuration) -> ScalingSet:
     if grid.index(base) is None:
         known = _listed(list(grid.configurations()))
         raise OptionError(f"--base {base} is no configuration of the set", expected=f"one of: {known}")
+    times, powers = zip(*(_cubes(name, rows, grid) for name, rows in kernels.items()), strict=True)
     at_base = [next(row for row in rows if row.configuration == base) for rows in kernels.values()]
     names = _counter_names(at_base, notes)
-    times, powers = zip(*(_cubes(name, rows, grid) for name, rows in kernels.items()), strict=True)
     return ScalingSet(
         grid=grid,
         base=base,
