@@ -42,6 +42,7 @@ CONFINED = {
     "sklearn": ["gpu/scaling/train"],
     "threadpoolctl": ["gpu/scaling/train"],
     "scipy": ["gpu/breakdown/fit"],
+    "pyopencl": ["measure/opencl"],
     "highspy": ["explore/methods/exact/solver"],
     "pyarrow": ["formats/tables"],
     "pygls": ["lsp"],

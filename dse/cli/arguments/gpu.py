@@ -2,6 +2,7 @@
 
 import argparse
 
+from dse.cli.arguments.gpu_breakdown import configure_breakdown
 from dse.cli.arguments.gpu_scaling import configure_scaling
 from dse.cli.option_types import option_integer, option_real
 from dse.gpu.default_device import DEFAULT_DEVICE, DEFAULT_MODEL
@@ -23,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _configure_predict(verbs.add_parser("predict", help="the time of every kernel of a C file, and why"))
     _configure_choose(verbs.add_parser("choose", help="GPUs, and given FPGA and CPU times, against each other"))
     _configure_calibrate(verbs.add_parser("calibrate", help="rates of a device from measured times, with intervals"))
+    configure_breakdown(verbs.add_parser("breakdown", help="measured times of an OpenCL kernel: computing or memory"))
     configure_scaling(verbs.add_parser("scaling", help="time and power over clocks, learnt from measured kernels"))
     _configure_devices(verbs.add_parser("devices", help="the built-in devices, and where their constants come from"))
 
