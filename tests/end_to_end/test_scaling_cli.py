@@ -62,6 +62,14 @@ def test_the_search_follows_the_model(folder: Path, capsys: pytest.CaptureFixtur
     assert json.loads(capsys.readouterr().out)["best"] == found["best"]
 
 
+def test_other_counters_are_another_search(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command(folder, "--budget", "2", "--quiet")) == 0
+    text = (folder / "counters.csv").read_text()
+    (folder / "counters.csv").write_text(text.replace("merge,10", "merge,1000000"))
+    assert main(command(folder, "--budget", "3", "--resume")) == 2
+    assert "the scaling changed" in " ".join(capsys.readouterr().err.split())
+
+
 def test_without_a_model_the_output_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     argv = command(folder)
