@@ -12,6 +12,7 @@ from dse.cli.problem_arguments import (
     print_warnings,
     problem_options,
     refuse_empty,
+    scaling_files,
     tell_execution,
 )
 from dse.cli.streams import print_json, say, terminal_width
@@ -50,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
         mappings=tuple(args.mapping),
         buffers=args.buffers,
         clocks=tuple(parse_clocks(text) for text in args.clocks),
+        scaling=scaling_files(args),
         release=args.release,
         transfers=args.transfers,
         samples=args.samples,

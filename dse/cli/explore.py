@@ -15,6 +15,7 @@ from dse.cli.problem_arguments import (
     print_warnings,
     problem_options,
     refuse_empty,
+    scaling_files,
     tell_execution,
 )
 from dse.cli.progress import noted
@@ -66,6 +67,7 @@ def _options(args: argparse.Namespace) -> ExploreOptions:
         policy_per_partition=args.policy_per_partition,
         buffers=tuple(args.buffers),
         clocks=tuple(parse_clocks(text) for text in args.clocks),
+        scaling=scaling_files(args),
         release=args.release,
         transfers=args.transfers,
         method=args.method,

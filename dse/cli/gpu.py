@@ -3,7 +3,7 @@
 import argparse
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from rich.console import Console
@@ -11,6 +11,8 @@ from rich.text import Text
 
 from dse.base.errors import OptionError
 from dse.base.escaping import shown
+from dse.cli.gpu_breakdown import run_breakdown
+from dse.cli.gpu_scaling import run_scaling
 from dse.cli.kernel_documents import (
     calibration_document,
     choice_document,
@@ -18,6 +20,7 @@ from dse.cli.kernel_documents import (
     hand_document,
     prediction_document,
 )
+from dse.cli.kernel_words import defines_of
 from dse.cli.streams import filtered, print_json, say, unfiltered
 from dse.cli.timing import note_stage
 from dse.flows.calibrate import CalibratedDevice, CalibrateOptions, calibrate_device
@@ -52,7 +55,6 @@ from dse.report.quantities import wrapped
 from dse.report.ranking import render
 
 _HAND = ("requests", "transactions", "warps")
-_NAME = re.compile(r"[A-Za-z_]\w*")
 _OPTIONS_OF_WORDS = ("define", "parallel", "tile", "devices")
 """Options that take words up to the next option, and with them the file when it stands behind them."""
 _GREATEST = 1e15
@@ -62,10 +64,8 @@ _C_SUFFIXES = (".c", ".h", ".cu", ".cl")
 
 def run(args: argparse.Namespace) -> int:
     """Predict, choose or list devices, and print."""
-    if args.action == "devices":
-        return _devices(args)
-    if args.action == "calibrate":
-        return _calibrate(args)
+    if args.action in _OTHER_VERBS:
+        return _OTHER_VERBS[args.action](args)
     args.kernel = args.kernel or _swallowed_kernel(args)
     if args.action == "choose":
         return _choose(args)
@@ -243,7 +243,7 @@ def _kernel_options(args: argparse.Namespace) -> KernelOptions:
     return KernelOptions(
         path=args.kernel,
         function=args.function,
-        defines=_defines(args.define),
+        defines=defines_of(args.define),
         block=None if args.block is None else parse_block(args.block),
         trace_size=args.trace_size,
         promote_accumulators=not args.no_promotion,
@@ -260,22 +260,13 @@ def _model_options(args: argparse.Namespace) -> ModelOptions:
     return ModelOptions(name=args.model, read_cycle=args.read_cycle, launches=args.launches)
 
 
-def _defines(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Return the macros. Raises ``OptionError`` for one that is given two values."""
-    found: dict[str, str] = {}
-    for text in texts:
-        name, value = parse_define(text)
-        if found.setdefault(name, value) != value:
-            raise OptionError(f"--define gives {name} two values: {found[name]} and {value}", expected="give one")
-    return tuple(found.items())
-
-
-def parse_define(text: str) -> tuple[str, str]:
-    """Return (name, value) of ``N=1024``; without a value it is 1, as for a compiler. Raises ``OptionError``."""
-    name, equals, value = text.partition("=")
-    if not _NAME.fullmatch(name) or (equals and not value.strip()):
-        raise OptionError(f"define '{text}' is not understood", expected="NAME=VALUE, such as N=1024")
-    return name, value if equals else "1"
+_OTHER_VERBS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "devices": _devices,
+    "calibrate": _calibrate,
+    "breakdown": run_breakdown,
+    "scaling": run_scaling,
+}
+"""Sub-verbs that predict nothing of a C file."""
 
 
 def parse_block(text: str) -> Block:

@@ -11,7 +11,7 @@ from dse.cli.run_arguments import run_options
 from dse.cli.streams import say
 from dse.cli.timing import note_stage
 from dse.flows.execution import EXECUTIONS
-from dse.flows.options import NOMINAL, GraphOptions, ProblemOptions, parse_processor
+from dse.flows.options import NOMINAL, GraphOptions, ProblemOptions, ScalingFiles, parse_processor
 from dse.flows.setting import SLOW_STAGES
 from dse.flows.trace import execution_of
 from dse.model.trace import Trace
@@ -86,3 +86,12 @@ def print_warnings(warnings: Iterable[Diagnostic], shown: int = 5) -> None:
         print(render(warning), file=sys.stderr)
     if len(found) > shown:
         print(f"{len(found) - shown} more warnings: see `dse check`", file=sys.stderr)
+
+
+def scaling_files(args: argparse.Namespace) -> ScalingFiles | None:
+    """Return the files of a scaling model. Raises ``OptionError`` for one without the other."""
+    if args.scaling is None and args.counters is None:
+        return None
+    if args.scaling is None or args.counters is None:
+        raise OptionError("--scaling and --counters need each other", expected="--scaling MODEL --counters FILE.csv")
+    return ScalingFiles(model=args.scaling, counters=args.counters)

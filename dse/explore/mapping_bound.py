@@ -26,7 +26,7 @@ from dse.estimate.bounds.least_costs import (
 )
 from dse.estimate.bounds.lower_bounds import Bounds, Room
 from dse.estimate.problem.prices import ACROSS, APART, CLASS_OF_ENDS, TOGETHER
-from dse.estimate.problem.tables import CostRow, ProblemTables, TransferTable, kind_indices
+from dse.estimate.problem.tables import CostRow, ProblemTables, TransferTable, kind_indices, least_row
 from dse.explore.space.placement import EdgeCosts, Placement, Spans
 from dse.explore.space.space import Candidate, Space
 from dse.model.trace import TraceBuffer
@@ -193,10 +193,16 @@ class MappingBound:
 
 
 def fastest_rows(tables: ProblemTables, space: Space) -> tuple[int, ...]:
-    """Return for each unit of a space the row of the tables at the fastest clock that it may have."""
+    """Return for each unit of a space the row of the tables at the fastest clock that it may have.
+
+    Where that need not be the quickest, it is the row of the least costs at all its clocks.
+    """
     kind_of = kind_indices(tables.problem.platform)
     return tuple(
-        tables.rows.index(CostRow(kind_of[unit.unit], space.clocks.clock_mhz(u, ())))
+        tables.rows.index(
+            least_row(tables.problem, kind_of[unit.unit], unit.unit)
+            or CostRow(kind_of[unit.unit], space.clocks.clock_mhz(u, ()))
+        )
         for u, unit in enumerate(space.units)
     )
 

@@ -13,11 +13,13 @@ from dse.base.errors import OptionError
 from dse.base.registry import nearest_names
 from dse.estimate.problem.build import build_tables
 from dse.explore.space.clocks import ClockDomain
-from dse.flows.options import ClockRequest
+from dse.flows.gpu_scaling import scaled
+from dse.flows.options import ClockRequest, ScalingFiles
 from dse.flows.setting import Setting
 from dse.formats.decimals import format_decimal
 from dse.model.design_point import DesignPoint
 from dse.model.platform import Platform, Unit
+from dse.model.problem import Problem
 from dse.model.weights import UnitKind, WeightTable
 
 
@@ -82,29 +84,43 @@ def check_clocks(clocks: Iterable[tuple[str, Fraction]], platform: Platform) -> 
 
 
 def clocked_setting(
-    setting: Setting, clocks: Iterable[tuple[str, Fraction]], *, used: Collection[str] | None = None
+    setting: Setting,
+    clocks: Iterable[tuple[str, Fraction]],
+    *,
+    used: Collection[str] | None = None,
+    scaling: ScalingFiles | None = None,
 ) -> Setting:
     """Return the setting with costs for more clocks of units; the same where there are none.
 
-    ``used``: the units that are looked at, None for all.
+    ``used``: the units that are looked at, None for all. ``scaling``: how costs of the GPU follow its clock.
 
     Raises:
-        OptionError: the weights have no clock.
+        OptionError: the weights have no clock, or as ``gpu_scaling``.
     """
     pairs = tuple(dict.fromkeys(clocks))
     chosen = {unit for unit, _ in pairs}
     left = [u for u in setting.platform.units if u.name not in chosen and (used is None or u.name in used)]
     setting = replace(setting, assumed=(*setting.assumed, *_not_told_apart(setting, left)))
-    if not pairs:
+    if not pairs and scaling is None:
         return setting
     if setting.tables.tick_unit != "ps":
         raise OptionError(
             "no clock can be chosen: the weights are cycles without a clock",
             expected="give weights with a frequency; nominal ones have one where every unit has a `clock_mhz`",
         )
-    problem = replace(setting.problem, clocks=pairs)
-    note = "a chosen clock changes the times of computing and scheduling, not of transfers"
-    return replace(setting, problem=problem, tables=build_tables(problem), assumed=(*setting.assumed, note))
+    problem = scaled(replace(setting.problem, clocks=pairs), pairs, scaling)
+    notes = ["a chosen clock changes the times of computing and scheduling, not of transfers", *_of_gpus(problem)]
+    return replace(setting, problem=problem, tables=build_tables(problem), assumed=(*setting.assumed, *notes))
+
+
+def _of_gpus(problem: Problem) -> list[str]:
+    """Return in words how the costs of GPUs follow chosen clocks, nothing where none is chosen."""
+    if problem.scaling is not None:
+        return [f"GPU times and power at other clocks by the scaling model of {problem.scaling.name}"]
+    gpus = [unit.name for unit in problem.platform.units if unit.kind == "gpu"]
+    if not any(name in gpus for name, _ in problem.clocks):
+        return []
+    return ["GPU cycles are the same at every clock (no --scaling model)"]
 
 
 def _not_told_apart(setting: Setting, units: Sequence[Unit]) -> list[str]:

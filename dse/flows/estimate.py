@@ -106,7 +106,7 @@ def load_points(options: EstimateOptions, stage: Callable[[str], None] = unheard
     given = _given(options, setting)
     used = {partition.unit for _, point in given.points for partition in point.partitions}
     chosen = clocks_of_points((point for _, point in given.points), setting.platform)
-    setting = clocked_setting(setting, chosen, used=used)
+    setting = clocked_setting(setting, chosen, used=used, scaling=options.scaling)
     if options.samples:
         setting = _with_samples(setting, options.problem.weights)
     return GivenPoints(

@@ -163,7 +163,7 @@ def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit, given: Se
     check_options(options)
     plain = given or load_setting(options.problem, watch.stage, limit, measuring(options))
     domains = clock_domains(options.clocks, plain.platform)
-    setting = clocked_setting(plain, clocks_of_domains(domains))
+    setting = clocked_setting(plain, clocks_of_domains(domains), scaling=options.scaling)
     watch.stage("gathering the mappings")
     searched = searched_space(options, setting, domains)
     engine = make_engine(options.problem.engine, setting.problem)

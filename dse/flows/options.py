@@ -73,6 +73,14 @@ class ClockRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScalingFiles:
+    """What ``--scaling`` and ``--counters`` name."""
+
+    model: str
+    counters: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExploreOptions:
     """What makes a search. ``best``: how many mapping files are written. ``out``: the folder of all results.
 
@@ -88,6 +96,8 @@ class ExploreOptions:
     policy_per_partition: bool = False
     buffers: tuple[str, ...] = ()
     clocks: tuple[ClockRequest, ...] = ()
+    scaling: ScalingFiles | None = None
+    """How costs of the GPU follow its clock; None: its cycles stay what they are."""
     release: ReleaseMode = "reading"
     transfers: TransferMode = "sequential"
     method: str = "auto"
@@ -132,6 +142,7 @@ class EstimateOptions:
     mappings: tuple[str, ...] = ()
     buffers: str | None = None
     clocks: tuple[ClockRequest, ...] = ()
+    scaling: ScalingFiles | None = None
     release: ReleaseMode | None = None
     transfers: TransferMode | None = None
     samples: bool = False

@@ -28,6 +28,7 @@ from dse.flows.options import (
     GraphOptions,
     MissingMode,
     ProblemOptions,
+    ScalingFiles,
     parse_clocks,
     parse_policies,
 )
@@ -76,6 +77,7 @@ _SPACE_KEYS = (
     "policy_per_partition",
     "buffers",
     "clocks",
+    "scaling",
     "pin",
     "gpu_capable",
     "release",
@@ -333,6 +335,7 @@ class _Reader:
             policy_per_partition=keys.boolean("policy_per_partition"),
             buffers=tuple(map(self._buffers, keys.texts("buffers"))),
             clocks=tuple(self._clocks(keys.inner("clocks", None))),
+            scaling=self._scaling(keys),
             pins=tuple((actor, unit) for actor, unit in units if unit is not None),
             release=cast(ReleaseMode, keys.choice("release", get_args(ReleaseMode)) or options.release),
             transfers=cast(TransferMode, keys.choice("transfers", get_args(TransferMode)) or options.transfers),
@@ -355,6 +358,16 @@ class _Reader:
         if None not in found:
             keys.error("partitions", "partitions is no range", "expected a number, or two such as [1, 4]")
         return None
+
+    def _scaling(self, keys: _Keys) -> ScalingFiles | None:
+        if "scaling" not in keys.entries:
+            return None
+        files = keys.inner("scaling", ("model", "counters"))
+        model, counters = files.text("model"), files.text("counters")
+        if model is None or counters is None:
+            keys.error("scaling", "scaling needs a model and counters", "expected {model: FILE, counters: FILE}")
+            return None
+        return ScalingFiles(model=self._path(model), counters=self._path(counters))
 
     def _clocks(self, keys: _Keys) -> Iterator[ClockRequest]:
         for names in keys.entries:
@@ -509,6 +522,9 @@ class _Writer:
         if options.clocks:
             clocks = (("+".join(c.names), _items(map(format_decimal, c.clocks_mhz))) for c in options.clocks)
             yield f"clocks: {_pairs(clocks)}"
+        if options.scaling is not None:
+            files = (("model", options.scaling.model), ("counters", options.scaling.counters))
+            yield f"scaling: {_pairs((key, self._path(path)) for key, path in files)}"
         if options.pins:
             yield f"pin: {_pairs((actor, quoted(unit)) for actor, unit in options.pins)}"
         if options.problem.gpu_capable is not None:

@@ -15,6 +15,30 @@ MissingWeights: TypeAlias = Literal["error", "zero"]
 """What an absent weight means to an engine. ``nominal`` of the command line fills the table before it gets here."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuAt:
+    """What actions on the GPU do at a chosen clock, over what they do at the clock of their weights.
+
+    ``times``: by (actor, action). ``watts``: the power of the GPU during the action, in watts; None where it is not
+    known. An action that is not in ``times`` keeps its cycles, as it does not run on the GPU.
+    """
+
+    times: dict[tuple[str, str], Fraction]
+    watts: dict[tuple[str, str], Fraction] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuScaling:
+    """How GPU costs follow clocks, from a trained model. ``at``: by the clock in MHz; None: that of the weights.
+
+    Times need not fall with the clock. ``name``: of the model, for people; ``digest``: what is in it.
+    """
+
+    name: str
+    digest: str
+    at: dict[Fraction | None, GpuAt]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Problem:
     """Everything that is fixed while a search runs."""
@@ -28,6 +52,8 @@ class Problem:
 
     A chosen clock changes what computing and scheduling take, as the cycles stay what they are; transfers stay.
     """
+    scaling: GpuScaling | None = None
+    """How computing on GPUs follows their clocks; None: the cycles stay what they are there too."""
     deviations: tuple[NDArray[np.int64], ...] = ()
     """How far the computation of each firing on a CPU is from that of its action: one array an actor, in ticks, shape
     (n_firings of the actor,), or (0,) where all are as the action says. Empty: of no actor. Not with ``clocks``.

@@ -30,6 +30,8 @@ def value_text(value: float, unit: str) -> str:
             return f"{round(value)}"
         case "joule":
             return f"{value:.4g} J"
+        case "watt":
+            return f"{value:.4g} W"
         case _:
             return f"{value:.4g} {unit}"
 

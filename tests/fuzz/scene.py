@@ -19,6 +19,7 @@ _MADE_BY = (
     f"explore net.xdf {_SEARCHED}",
     "buffers net.xdf -o sizes.bxdf",
     "gpu predict kernel.c --trace-size 16",
+    "gpu scaling train set.csv --base 1000/500 --card mine --clusters 2 --penalty 1 -o model.json",
 )
 
 

@@ -250,6 +250,45 @@ FILES: tuple[FileTarget, ...] = (
         commands=("gpu predict kernel.c --trace-size 16", "gpu choose kernel.c --devices jetson-tk1"),
     ),
     FileTarget(
+        name="scaling-set",
+        file="set.csv",
+        mutations=_TEXT,
+        commands=(
+            "gpu scaling train set.csv --base 1000/500 --card mine --clusters 2 --penalty 1 -o out.json",
+            "gpu scaling judge set.csv --base 1000/500 --clusters 2 --penalty 1",
+        ),
+    ),
+    FileTarget(
+        name="scaling-blocks",
+        file="blocks.csv",
+        mutations=_TEXT,
+        commands=("gpu scaling judge blocks.csv --base 500/500 --clusters 2",),
+    ),
+    FileTarget(
+        name="scaling-counters",
+        file="counters.csv",
+        mutations=_TEXT,
+        commands=("gpu scaling predict model.json counters.csv",),
+    ),
+    FileTarget(
+        name="scaling-model",
+        file="model.json",
+        mutations=_TEXT,
+        commands=("gpu scaling predict model.json counters.csv",),
+    ),
+    FileTarget(
+        name="tiles",
+        file="tiles.csv",
+        mutations=_TEXT,
+        commands=("gpu breakdown kernel.cl --device a8-3870 --define N=64 --measured tiles.csv",),
+    ),
+    FileTarget(
+        name="opencl-kernel",
+        file="kernel.cl",
+        mutations=_TEXT,
+        commands=("gpu breakdown kernel.cl --device a8-3870 --define N=64 --measured tiles.csv",),
+    ),
+    FileTarget(
         name="study",
         file="study/study.sqlite",
         mutations=(mutate_bytes,),
@@ -385,6 +424,18 @@ _OPTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "gpu predict --model memory_pipeline --requests 5 --transactions 1 --warps 60",
         ("--requests", "--transactions", "--warps", "--launches"),
+    ),
+    (
+        "gpu scaling predict model.json counters.csv",
+        ("--at",),
+    ),
+    (
+        "gpu scaling judge set.csv --base 1000/500 --clusters 2 --penalty 1",
+        ("--base", "--clusters", "--penalty", "--seed"),
+    ),
+    (
+        "gpu breakdown kernel.cl --device a8-3870 --define N=64 --measured tiles.csv",
+        ("--define", "--device", "--tile", "--size", "--operations", "--repeats", "--kernel", "--host", "--put"),
     ),
     ("weights predict net.xdf -o out --device jetson-tk1", ("--threads", "--platform")),
     ("check net.xdf", ("--print-ir", "--source-path", "--all")),

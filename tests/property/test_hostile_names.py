@@ -300,6 +300,12 @@ _OPTIONS = (
     ("gpu", "{x}", "--device", "gtx1660s"),
     ("gpu", "{x}.c", "--device", "{x}"),
     ("gpu", "x.c", "--define", "{x}", "--device", "gtx1660s"),
+    ("gpu", "scaling", "{x}"),
+    ("gpu", "scaling", "predict", "{x}", "{x}"),
+    ("gpu", "scaling", "judge", "{x}", "--base", "1/2"),
+    ("gpu", "scaling", "judge", "x", "--base", "{x}"),
+    ("gpu", "breakdown", "{x}", "--device", "pocl", "--measured", "{x}"),
+    ("gpu", "breakdown", "{x}", "--device", "{x}", "--profile", "{x}"),
 )
 
 

@@ -2,7 +2,12 @@
 
 import argparse
 
-from dse.cli.arguments.problem import add_mapping_argument, add_problem_arguments, add_timing_arguments
+from dse.cli.arguments.problem import (
+    add_mapping_argument,
+    add_problem_arguments,
+    add_scaling_arguments,
+    add_timing_arguments,
+)
 from dse.cli.arguments.robust import add_robust_arguments
 from dse.cli.arguments.timeline import add_timeline_argument
 from dse.cli.option_types import option_integer
@@ -16,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "exit code 3 when every mapping deadlocks"
     )
     add_problem_arguments(parser, program="TRACE|NETWORK.xdf")
+    add_scaling_arguments(parser)
     add_mapping_argument(parser, many=True, default="all actors on one core")
     add_point_arguments(parser)
     add_robust_arguments(parser)

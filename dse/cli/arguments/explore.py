@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from dse.cli.arguments.problem import add_problem_arguments, add_timing_arguments
+from dse.cli.arguments.problem import add_problem_arguments, add_scaling_arguments, add_timing_arguments
 from dse.cli.arguments.robust import add_robust_arguments
 from dse.cli.arguments.timeline import add_timeline_argument
 from dse.cli.option_types import option_integer
@@ -44,6 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="clocks from which the search chooses one for a unit (or each of a kind; a+b: in common); may be repeated",
     )
+    add_scaling_arguments(parser)
     add_timing_arguments(parser)
     parser.add_argument("--method", default="auto", help=f"auto, {', '.join(METHODS.names())} (default: auto)")
     parser.add_argument(

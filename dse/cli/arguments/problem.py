@@ -82,3 +82,15 @@ def add_mapping_argument(parser: argparse.ArgumentParser, *, default: str, many:
     else:
         help_text = f'an .xcf file, or a text "P0:a,b P1:c" (default: {default})'
         parser.add_argument("--mapping", "--map", metavar="M", help=help_text)
+
+
+def add_scaling_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the model by which a GPU follows its clock."""
+    parser.add_argument(
+        "--scaling",
+        metavar="MODEL.json",
+        help="GPU times and power at other clocks follow this model ('dse gpu scaling train') of its card",
+    )
+    parser.add_argument(
+        "--counters", metavar="FILE.csv", help="with --scaling: the counters of each action, ACTOR.ACTION, on the GPU"
+    )

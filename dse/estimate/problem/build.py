@@ -14,9 +14,9 @@ from dse.estimate.problem.tables import UNKNOWN, IntArray, ProblemTables, Side, 
 from dse.estimate.problem.ticks import MOST_TICKS, TickConverter, TransferPrice
 from dse.estimate.problem.totals import check_total
 from dse.model.platform import Link
-from dse.model.problem import Problem
+from dse.model.problem import GpuScaling, Problem
 from dse.model.trace import Topology, TraceActor, TraceBuffer
-from dse.model.weights import UnitKind
+from dse.model.weights import ComputeKey, Cost, UnitKind
 
 
 def derivable(link: Link) -> bool:
@@ -101,22 +101,57 @@ class _Blocks:
 
 
 @dataclass(frozen=True, slots=True)
+class _Cycles:
+    """Cycles of computing, of a firing or of a block of them."""
+
+    cycles: Fraction
+    frequency_mhz: Fraction | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Row:
     """A row of the tables whose kind of unit the platform has."""
 
     index: int
     kind: UnitKind
-    clock_mhz: Fraction | None
+    clocks_mhz: tuple[Fraction | None, ...]
+    """One clock, None: that of the weights; several: the costs are the least of those at each."""
+    scaling: GpuScaling | None
+    """How computing follows the clock; None: its cycles stay what they are."""
 
-    def clock_of(self, weight_mhz: Fraction | None) -> Fraction | None:
-        """Return the clock at which the cycles of a weight are spent; a weight without a clock stays without one."""
-        return weight_mhz if self.clock_mhz is None or weight_mhz is None else self.clock_mhz
+    def computing(self, converter: TickConverter, entry: str, key: ComputeKey, cost: _Cycles) -> int:
+        """Return the ticks of computing."""
+        return min(self._computing(converter, entry, key, cost, clock) for clock in self.clocks_mhz)
+
+    def _computing(
+        self, converter: TickConverter, entry: str, key: ComputeKey, cost: _Cycles, clock: Fraction | None
+    ) -> int:
+        if self.scaling is None or clock is None:
+            return converter.ticks(entry, cost.cycles, _clock_of(clock, cost.frequency_mhz))
+        times = self.scaling.at[clock].times
+        if key[:2] not in times:
+            return converter.ticks(entry, cost.cycles, _clock_of(clock, cost.frequency_mhz))
+        return converter.ticks(entry, cost.cycles * times[key[0], key[1]], cost.frequency_mhz)
+
+    def scheduling(self, converter: TickConverter, entry: str, cost: Cost) -> int:
+        """Return the ticks of scheduling, whose cycles stay what they are."""
+        clocks = [_clock_of(clock, cost.frequency_mhz) for clock in self.clocks_mhz]
+        return min(converter.ticks(entry, cost.mean_cycles, clock) for clock in clocks)
+
+
+def _clock_of(chosen_mhz: Fraction | None, weight_mhz: Fraction | None) -> Fraction | None:
+    """Return the clock at which the cycles of a weight are spent; a weight without a clock stays without one."""
+    return weight_mhz if chosen_mhz is None or weight_mhz is None else chosen_mhz
 
 
 def _present_rows(problem: Problem) -> list[_Row]:
     """Return the rows whose kind of unit the platform has."""
     present = {unit.kind for unit in problem.platform.units}
-    rows = [_Row(r, UNIT_KINDS[row.kind], row.clock_mhz) for r, row in enumerate(cost_rows(problem))]
+    rows = []
+    for r, row in enumerate(cost_rows(problem)):
+        kind = UNIT_KINDS[row.kind]
+        scaling = problem.scaling if kind == "gpu" else None
+        rows.append(_Row(r, kind, row.least_of or (row.clock_mhz,), scaling))
     return [row for row in rows if row.kind in present]
 
 
@@ -139,12 +174,13 @@ def _compute(problem: Problem, base: IntArray, count: IntArray, converter: TickC
             entry = f"compute weight of action {actor.name}.{actor.actions[x].name} on {row.kind}"
             block, cost = problem.weights.simd.get(key), problem.weights.compute.get(key)
             if block is not None and block.width:
-                mhz = row.clock_of(block.frequency_mhz)
-                ticks = [converter.ticks(entry, cycles, mhz) for cycles in block.block_cycles]
+                costs = [_Cycles(cycles, block.frequency_mhz) for cycles in block.block_cycles]
+                ticks = [row.computing(converter, entry, key, c) for c in costs]
                 width[k, column], start[k, column], compute[k, column] = block.width, len(flat), ticks[0]
                 flat += ticks
             elif cost is not None:
-                compute[k, column] = converter.ticks(entry, cost.mean_cycles, row.clock_of(cost.frequency_mhz))
+                cycles = _Cycles(cost.mean_cycles, cost.frequency_mhz)
+                compute[k, column] = row.computing(converter, entry, key, cycles)
     return compute, _Blocks(width=width, base=start, ticks=np.array(flat, dtype=np.int64))
 
 
@@ -170,7 +206,7 @@ def _scheduling(
         if cost is None:
             return None
         entry = f"scheduling weight of action {actor.name}.{action} on {row.kind}{previous and f' after {previous}'}"
-        return converter.ticks(entry, cost.mean_cycles, row.clock_of(cost.frequency_mhz))
+        return row.scheduling(converter, entry, cost)
 
     for a, actor in enumerate(problem.trace.topology.actors):
         names, n = [action.name for action in actor.actions], len(actor.actions)

@@ -54,10 +54,15 @@ class TransferTable:
 @dataclass(frozen=True, slots=True)
 class CostRow:
     """Whose computing and scheduling a row of the tables holds: units of a kind (an index into ``UNIT_KINDS``) at a
-    chosen clock, or at that of their weights (None)."""
+    chosen clock, or at that of their weights (None).
+
+    ``least_of``: no units have it, it is for bounds: each cost is the least of those at these clocks. There are such
+    rows where the fastest clock need not be the quickest.
+    """
 
     kind: int
     clock_mhz: Fraction | None = None
+    least_of: tuple[Fraction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -128,7 +133,22 @@ def cost_rows(problem: Problem) -> tuple[CostRow, ...]:
     """Return the rows of the tables of a problem."""
     kind_of = kind_indices(problem.platform)
     plain = (CostRow(kind) for kind in range(len(UNIT_KINDS)))
-    return tuple(dict.fromkeys((*plain, *(CostRow(kind_of[unit], clock) for unit, clock in problem.clocks))))
+    chosen = (CostRow(kind_of[unit], clock) for unit, clock in problem.clocks)
+    least = (row for unit in clocked_units(problem) if (row := least_row(problem, kind_of[unit], unit)) is not None)
+    return tuple(dict.fromkeys((*plain, *chosen, *least)))
+
+
+def clocked_units(problem: Problem) -> tuple[str, ...]:
+    """Return the names of the units whose clock is chosen."""
+    return tuple(dict.fromkeys(unit for unit, _ in problem.clocks))
+
+
+def least_row(problem: Problem, kind: int, unit: str) -> CostRow | None:
+    """Return the row of the least costs of a unit at its clocks; None where that is the row of the fastest one."""
+    if problem.scaling is None or UNIT_KINDS[kind] != "gpu":
+        return None
+    clocks = tuple(clock for name, clock in problem.clocks if name == unit)
+    return CostRow(kind, None, clocks) if clocks else None
 
 
 def run_ends(firings: NDArray[np.uint8] | NDArray[np.uint16]) -> IntArray:

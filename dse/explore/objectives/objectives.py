@@ -6,19 +6,17 @@ again. To add an objective, write a class like these and register it in ``OBJECT
 """
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
 
 from dse.base.errors import OptionError
 from dse.base.registry import nearest_names
-from dse.base.units import PS_PER_S, round_half_up
+from dse.base.units import PS_PER_S
 from dse.estimate.problem.tables import ProblemTables
 from dse.explore.objectives.registry import MAKESPAN, OBJECTIVES
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import PartitionAccount
-from dse.model.platform import Platform
 from dse.model.trace import Trace
 
 
@@ -67,7 +65,8 @@ def make_objective(text: str, tables: ProblemTables) -> Objective:
     return objective
 
 
-def _no_argument(name: str, argument: str | None) -> None:
+def no_argument(name: str, argument: str | None) -> None:
+    """Raise ``OptionError`` where an objective that takes no argument is given one."""
     if argument is not None:
         raise OptionError(f"objective '{name}' takes nothing behind a colon", expected=f"write '{name}'")
 
@@ -79,7 +78,7 @@ class Makespan:
     of_makespan = True
 
     def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
-        _no_argument(MAKESPAN, argument)
+        no_argument(MAKESPAN, argument)
         self.unit: str = tables.tick_unit
 
     def cost(self, _point: DesignPoint, outcome: Outcome) -> int:
@@ -124,7 +123,7 @@ class Memory:
     unit = "bytes"
 
     def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
-        _no_argument("memory", argument)
+        no_argument("memory", argument)
         self._topology = tables.topology
 
     def cost(self, point: DesignPoint, _outcome: Outcome) -> int:
@@ -144,7 +143,7 @@ class CrossTraffic:
     unit = "bytes"
 
     def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
-        _no_argument("traffic", argument)
+        no_argument("traffic", argument)
         trace = tables.problem.trace
         self._n_actors = len(trace.topology.actors)
         self._edges = [
@@ -170,7 +169,7 @@ class Partitions:
     unit = "partitions"
 
     def __init__(self, _tables: ProblemTables, argument: str | None = None) -> None:
-        _no_argument("partitions", argument)
+        no_argument("partitions", argument)
 
     def cost(self, point: DesignPoint, _outcome: Outcome) -> int:
         """Return the number."""
@@ -189,7 +188,7 @@ class Units:
     unit = "units"
 
     def __init__(self, _tables: ProblemTables, argument: str | None = None) -> None:
-        _no_argument("units", argument)
+        no_argument("units", argument)
 
     def cost(self, point: DesignPoint, _outcome: Outcome) -> int:
         """Return the number."""
@@ -198,56 +197,6 @@ class Units:
     def value(self, cost: int) -> float:
         """Return the number."""
         return cost
-
-
-def _watts(platform: Platform, chosen: Sequence[tuple[str, Fraction]]) -> dict[tuple[str, Fraction | None], Fraction]:
-    """Return the power of each unit at its own clock (None) and at those chosen. Raises ``OptionError`` for a gap."""
-    clocks = (*((unit.name, None) for unit in platform.units), *chosen)
-    watts = {(name, clock): unit.power_at(clock) for name, clock in clocks if (unit := platform.unit(name))}
-    silent = [f"{name} at {float(clock):.11g} MHz" for (name, clock), watt in watts.items() if clock and not watt]
-    if silent:
-        raise OptionError(
-            f"energy needs the power at every clock; platform '{platform.name}' lacks {', '.join(silent)}",
-            expected="add it to the `power_watt_at_mhz` of the unit",
-        )
-    return {key: watt for key, watt in watts.items() if watt is not None}
-
-
-class Energy:
-    """Busy core time times the power of a busy core (``Unit.power_at`` its clock); idle cores are taken to draw none.
-
-    Cost in picojoules (1 W for 1 ps), rounded half up. Raises ``OptionError`` where a unit has no power or the weights
-    have no clock.
-    """
-
-    maximise = False
-    of_makespan = False
-    unit = "joule"
-
-    def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
-        _no_argument("energy", argument)
-        platform = tables.problem.platform
-        lacking = [unit.name for unit in platform.units if unit.power_watt is None]
-        if lacking:
-            raise OptionError(
-                f"energy needs the power of every unit; platform '{platform.name}' gives none for {', '.join(lacking)}",
-                expected="add `power_watt` to the units of the platform: the power of one busy core, or of the GPU",
-            )
-        if tables.tick_unit != "ps":
-            raise OptionError(
-                "energy needs times, and the weights are cycles without a clock", expected="give weights with a clock"
-            )
-        self._watt = _watts(platform, tables.problem.clocks)
-
-    def cost(self, point: DesignPoint, outcome: Outcome) -> int:
-        """Return the picojoules."""
-        accounts = zip(point.partitions, outcome.partitions, strict=True)
-        energies = (account.busy * self._watt[p.unit, p.clock_mhz] for p, account in accounts)
-        return round_half_up(sum(energies, Fraction(0)))
-
-    def value(self, cost: int) -> float:
-        """Return the joules."""
-        return cost / PS_PER_S
 
 
 def tokens_of_port(trace: Trace, name: str) -> int:

@@ -12,7 +12,8 @@ OBJECTIVES = Registry(
         "traffic": "dse.explore.objectives.objectives:CrossTraffic",
         "partitions": "dse.explore.objectives.objectives:Partitions",
         "units": "dse.explore.objectives.objectives:Units",
-        "energy": "dse.explore.objectives.objectives:Energy",
+        "energy": "dse.explore.objectives.power:Energy",
+        "power": "dse.explore.objectives.power:Power",
     },
 )
 """Name to a class whose constructor takes the tables of the problem and the text behind a colon, if there is one."""

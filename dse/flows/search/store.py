@@ -71,6 +71,7 @@ def _identity(options: ExploreOptions, setting: Setting, space: Space) -> dict[s
         **batch,
         **({"policy of each partition": "yes"} if options.policy_per_partition else {}),
         **({"clocks": domains_text(space.options.clocks)} if options.clocks else {}),
+        **({} if setting.problem.scaling is None else {"scaling": setting.problem.scaling.digest}),
         "trace": setting.trace.digest,
         "weights": weights_digest(setting.problem.weights),
         "missing weights": setting.problem.missing_weights,
@@ -102,4 +103,5 @@ def search_manifest(options: ExploreOptions, setting: Setting, budget: Budget | 
         ("release", options.release),
         ("transfers", options.transfers),
         *((("clocks", domains_text(clock_domains(options.clocks, setting.platform))),) if options.clocks else ()),
+        *(() if setting.problem.scaling is None else (("scaling", setting.problem.scaling.name),)),
     )

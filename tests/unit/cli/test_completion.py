@@ -31,7 +31,7 @@ ANSWERS = (
     "auto native python",
     "parallel",
     "jpeg",
-    "predict choose calibrate devices",
+    "predict choose calibrate breakdown scaling devices train judge",
     "--device --devices",
     "",
     "zsh",

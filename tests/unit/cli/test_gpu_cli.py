@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from dse.base.errors import OptionError
-from dse.cli.gpu import parse_block, parse_define
+from dse.cli.gpu import parse_block
+from dse.cli.kernel_words import parse_define
 from dse.cli.main import main
 
 KERNELS = Path(__file__).resolve().parents[2] / "papers" / "kernels"

@@ -13,7 +13,7 @@ from dse.explore.objectives.objectives import make_objective
 from dse.explore.objectives.registry import OBJECTIVES
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import ClockScaling, Platform, Unit
-from dse.model.problem import Problem
+from dse.model.problem import GpuAt, GpuScaling, Problem
 from tests.unit.explore.test_buffers import pipeline, spread
 
 
@@ -56,6 +56,8 @@ def test_every_objective_by_hand() -> None:
     assert measured("throughput:a1.i", problem, point)[1] == 40 * 10**12 / makespan
     picojoule = 40 * 30_000 * Fraction(5, 2) + 40 * 30_000 * 10
     assert measured("energy", problem, point) == (picojoule, float(picojoule) / 10**12, "joule")
+    microwatt = round(picojoule * 10**6 / makespan)
+    assert measured("power", problem, point) == (microwatt, microwatt / 10**6, "watt")
 
 
 def test_units_and_partitions_differ() -> None:
@@ -130,3 +132,34 @@ def test_goals_are_named_once_and_the_makespan_alone_is_no_goal() -> None:
     goals = make_goals(OBJECTIVES.names(), tables)
     assert goals is not None
     assert [a.name for a in goals.axes if a.maximise] == ["throughput"]
+
+
+def test_power_of_a_gpu_by_a_scaling_model() -> None:
+    """The mean of its actions, weighted by what they compute at the clock; a slower clock may be quicker."""
+    problem = clocked((Fraction(3), Fraction(10)))
+    gpu = Unit(name="big", kind="gpu", power_watt=Fraction(10), clock_mhz=Fraction(1000))
+    names = [(actor.name, actor.actions[0].name) for actor in problem.trace.topology.actors]
+    compute = {(a, x, "gpu"): problem.weights.compute[a, x, "cpu"] for a, x in names}
+    watts = {name: Fraction(20 + 30 * k) for k, name in enumerate(names)}
+    at = {
+        Fraction(500): GpuAt(times=dict.fromkeys(names, Fraction(1, 2)), watts=watts),
+        Fraction(2000): GpuAt(times=dict.fromkeys(names, Fraction(3)), watts=watts),
+    }
+    problem = replace(
+        problem,
+        platform=replace(problem.platform, units=(problem.platform.units[0], gpu)),
+        weights=replace(problem.weights, compute={**problem.weights.compute, **compute}),
+        clocks=(("big", Fraction(500)), ("big", Fraction(2000))),
+        scaling=GpuScaling(name="made up", digest="", at=at),
+    )
+    plain = DesignPoint(partitions=(Partition(name="PG", actors=(0, 1, 2), unit="big"),), capacities=(3, 5))
+    slow, quick = (
+        replace(plain, partitions=(replace(plain.partitions[0], clock_mhz=Fraction(mhz)),)) for mhz in (2000, 500)
+    )
+    of_slow, of_quick = (CompiledEngine(problem).estimate(point) for point in (slow, quick))
+    assert of_slow.partitions[0].busy == 6 * of_quick.partitions[0].busy == 40 * 60_000 * 3
+    mean = Fraction(10 * 20 + 20 * 50 + 30 * 80, 60)
+    assert measured("energy", problem, slow)[0] == round(40 * 60_000 * 3 * mean)
+    assert measured("power", problem, slow)[0] == round(
+        40 * 60_000 * 3 * mean * 10**6 / CompiledEngine(problem).estimate(slow).makespan
+    )

@@ -1,0 +1,1 @@
+"""OpenCL C kernels: what one work-item of them does, counted. Nothing here runs them."""

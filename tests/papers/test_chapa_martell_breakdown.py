@@ -1,0 +1,232 @@
+"""The linear performance breakdown of Chapa Martell 2014: its terms by hand, a truth recovered, kernels that run."""
+
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dse.base.errors import DseError, OptionError
+from dse.flows.breakdown import BreakdownOptions, Profile, break_down, host_constants
+from dse.formats.device_yaml import load_device
+from dse.frontend.opencl.counting import count_kernel
+from dse.frontend.opencl.parse import parse_opencl
+from dse.gpu.breakdown.factors import factors, groups_per_unit
+from dse.gpu.breakdown.fit import fit
+from dse.model.breakdown import Factors, KernelCounts, MeasuredTile
+
+KERNELS = Path(__file__).resolve().parents[2] / "configs" / "gpu-kernels"
+OPERATIONS = 2e9
+TRUTH = (2e-10, 2.5e-4, 6e-6)
+
+
+def sgmm_at(tile: int, reading: Any = "as_printed") -> Factors:
+    """The terms of the product of 1000 x 1000 matrices on 5 compute units, with three tiles of floats a work-group."""
+    counts = KernelCounts(
+        kernel="sgmm", dims=2, operations=0, global_to_local=0, local_to_private=0, private_to_local=0,
+        global_to_private=0, private_to_global=0, local_bytes=3 * 4 * tile * tile,
+    )  # fmt: skip
+    measured = MeasuredTile(tile=tile, local_size=None, ms=1.0)
+    return factors(counts, measured, 1000, load_device("a8-3870"), reading, total=OPERATIONS)
+
+
+@pytest.mark.parametrize(
+    ("tile", "expected"),
+    [
+        (1, (1, 1000000, 40, 1000000, 80000, 1000, 25000)),
+        (4, (1, 62500, 40, 62500, 1.28e6, 62.5, 1562.5)),
+        (8, (1, 15625, 40, 15625, 5.12e6, 15.625, 390.625)),
+        (16, (4, 3969, 160, 15876, 2.01562e7, 15.625, 24.80625)),
+    ],
+)
+def test_terms_by_hand(tile: int, expected: tuple[float, ...]) -> None:
+    found = sgmm_at(tile)
+    whole = (found.wavefronts_per_group, found.groups, found.wavefronts_at_once, found.wavefronts)
+    assert whole == expected[:4]
+    assert found.terms == pytest.approx(expected[4:], rel=1e-6)
+
+
+def test_the_other_readings() -> None:
+    assert sgmm_at(16, "prose").put == OPERATIONS / 40
+    assert sgmm_at(16, "rounds").put == pytest.approx(OPERATIONS * 15876 / 160)
+
+
+def synthetic() -> tuple[list[Factors], list[MeasuredTile]]:
+    terms = [sgmm_at(tile) for tile in range(1, 17)]
+    times = [sum(a * x for a, x in zip(TRUTH, one.terms, strict=True)) for one in terms]
+    return terms, [MeasuredTile(tile=f.tile, local_size=None, ms=1e3 * t) for f, t in zip(terms, times, strict=True)]
+
+
+def test_truth_is_recovered() -> None:
+    terms, measured = synthetic()
+    found = fit(terms, measured, "as_printed")
+    assert [c.value for c in found.coefficients] == pytest.approx(TRUTH, rel=1e-6)
+    shares = [[100 * part / sum(found.parts[row]) for part in found.parts[row]] for row in (0, 15)]
+    assert [round(share, 2) for share in shares[0]] == [0.0, 62.5, 37.5]
+    assert [round(share, 2) for share in shares[1]] == [49.85, 48.31, 1.84]
+    assert round(100 * found.correlation, 2) == 99.95
+    assert found.condition > 100
+    bent = fit(terms, measured, "as_printed", knots=True)
+    assert bent.error < 1e-6
+    assert {c.knot for c in bent.coefficients if c.term == "PUT"} >= {None, terms[8].put, terms[11].put, terms[13].put}
+
+
+def test_intervals_hold_the_truth_of_noisy_times() -> None:
+    terms, measured = synthetic()
+    rng = np.random.default_rng(1)
+    held = np.zeros(3)
+    for _ in range(200):
+        noisy = [MeasuredTile(tile=m.tile, local_size=None, ms=max(1e-3, m.ms + rng.normal(0, 0.2))) for m in measured]
+        found = fit(terms, noisy, "as_printed")
+        assert all(c.value >= 0 for c in found.coefficients)
+        held += [c.least <= true <= c.most for c, true in zip(found.coefficients, TRUTH, strict=True)]
+    assert (held / 200 > 0.9).all()
+    assert (held / 200 < 0.999).any()
+
+
+def test_what_misleads_does_not_go_below_zero() -> None:
+    terms, measured = synthetic()
+    falling = [MeasuredTile(tile=m.tile, local_size=None, ms=100.0 - m.tile) for m in measured]
+    assert all(c.value >= 0 for c in fit(terms, falling, "as_printed").coefficients)
+
+
+def test_repeats_weigh() -> None:
+    """A wrong time that is the mean of few runs matters less than one of many: w in equation 4.8."""
+    terms, measured = synthetic()
+
+    def error_with(repeats: int) -> float:
+        wrong = MeasuredTile(tile=16, local_size=None, ms=1.2 * measured[-1].ms, repeats=repeats)
+        found = fit(terms, [*measured[:-1], wrong], "as_printed")
+        return abs(found.coefficients[0].value / TRUTH[0] - 1)
+
+    assert error_with(1) < error_with(1000)
+
+
+def test_a_group_that_does_not_fit() -> None:
+    found = parse_opencl("k.cl", "__kernel void k() { __local float t[9000]; t[0] = 0.0f; }", {})
+    with pytest.raises(OptionError, match="needs 36,000 bytes of local memory"):
+        groups_per_unit(count_kernel(found, None, {}), load_device("a8-3870"))
+
+
+def counts_of(name: str, **defines: int) -> KernelCounts:
+    path = KERNELS / f"{name}.cl"
+    texts = {key: str(value) for key, value in defines.items()}
+    return count_kernel(parse_opencl(str(path), path.read_text(), texts), None, defines)
+
+
+def test_moves_of_a_tiled_product() -> None:
+    """By hand: N / TILE tiles of two elements each, 2 N reads of tiles, N products and sums, one result."""
+    found = counts_of("sgmm", N=1024, TILE=16)
+    assert (found.dims, found.operations, found.local_bytes) == (2, 2048, 2 * 16 * 16 * 4)
+    moves = (found.global_to_local, found.local_to_private, found.global_to_private, found.private_to_global)
+    assert moves == (2 * 1024 // 16, 2 * 1024, 0, 1)
+
+
+def test_moves_of_a_reduction() -> None:
+    found = counts_of("reduction", N=4096, TILE=64)
+    stages = 6
+    assert (found.dims, found.operations, found.global_to_local, found.private_to_local) == (1, stages, 1, stages)
+    assert found.local_to_private == 2 * stages + 1
+
+
+def test_moves_of_an_fft() -> None:
+    found = counts_of("fft", N=4096, TILE=64)
+    assert (found.local_bytes, found.global_to_local, found.private_to_global) == (64 * 8, 1, 1)
+    assert (found.local_to_private, found.private_to_local) == (2 * 6 + 1, 6)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("for (int i = 0; i < n; i++) a[i] = 0.0f;", "how often this loop runs is not known"),
+        ("while (a[0] > 0) a[0] = 0.0f;", "how often this is executed is not known"),
+        ("for (;;) a[0] = 0.0f;", "this loop has no variable with a beginning, an end and a step"),
+        ("for (int i = 0; i < 8; i += 0) a[i] = 0.0f;", "this loop runs more than 1,000,000 rounds"),
+        ("a[0] = ;", "this is no OpenCL C"),
+    ],
+)
+def test_what_cannot_be_counted(body: str, message: str) -> None:
+    with pytest.raises(DseError, match=message):
+        count_kernel(parse_opencl("k.cl", f"kernel void k(global float *a, int n) {{ {body} }}", {}), None, {})
+
+
+def test_values_make_loops_countable() -> None:
+    text = "kernel void k(global float *a, int n) { for (int i = 0; i < n; i += 2) a[i] = a[i + 1] * 2.0f; }"
+    found = count_kernel(parse_opencl("k.cl", text, {}), "k", {"n": 10})
+    assert (found.operations, found.global_to_private, found.private_to_global) == (5, 5, 5)
+
+
+def test_attributes_vectors_and_several_kernels() -> None:
+    text = (
+        "__attribute__((reqd_work_group_size(8, 1, 1))) __kernel void a(__global float4 *restrict x)"
+        " { x[get_global_id(0)] = x[0] + x[1]; }\n"
+        "__kernel void b(__constant float *y, __global float *z)"
+        " { __local float p[4], q[2]; p[0] = y[0]; z[0] = q[1]; }\n"
+    )
+    found = parse_opencl("k.cl", text, {})
+    assert found.kernels == ("a", "b")
+    assert count_kernel(found, "a", {}).operations == 4
+    of_b = count_kernel(found, "b", {})
+    assert (of_b.global_to_local, of_b.local_to_private, of_b.private_to_global, of_b.local_bytes) == (1, 1, 1, 24)
+    with pytest.raises(OptionError, match="there are several kernels"):
+        count_kernel(found, None, {})
+    with pytest.raises(OptionError, match="there is no kernel 'c'"):
+        count_kernel(found, "c", {})
+
+
+def test_a_host_program_tells_sizes() -> None:
+    assert host_constants("#define N 1024\n#include <CL/cl.h>\nstatic const int width = 8;\nint x = N;") == {
+        "N": "1024", "width": "8",
+    }  # fmt: skip
+
+
+def opencl() -> Any:
+    """The package, where it and a device are there."""
+    cl = pytest.importorskip("pyopencl", reason="pyopencl is not installed (pip install 'dse[opencl]')")
+    try:
+        found = any(platform.get_devices() for platform in cl.get_platforms())
+    except cl.Error:
+        found = False
+    if not found:
+        pytest.skip("OpenCL finds no device; PoCL is one")
+    return cl
+
+
+def test_profiled_here(tmp_path: Path) -> None:
+    opencl()
+    found = break_down(
+        BreakdownOptions(
+            path=str(KERNELS / "sgmm.cl"), device="pocl", profile=Profile(tiles=(1, 2, 4, 8), repeats=2),
+            defines=(("N", "64"),),
+        )
+    )  # fmt: skip
+    assert [tile.local_size for tile in found.measured] == [1, 4, 16, 64]
+    assert all(tile.ms > 0 for tile in found.measured)
+    assert found.ran_on
+
+
+def test_kernels_compute_what_they_say() -> None:
+    """Our own kernels on a device of OpenCL against numpy; in the FFT results are in the order of reversed bits."""
+    cl = opencl()
+    context = cl.Context([cl.get_platforms()[0].get_devices()[0]])
+    queue, rng, tile, n = cl.CommandQueue(context), np.random.default_rng(1), 8, 32
+
+    def run(name: str, items: tuple[int, ...], groups: tuple[int, ...], inputs: list[Any], out: Any) -> Any:
+        program = cl.Program(context, (KERNELS / f"{name}.cl").read_text()).build([f"-DN={n}", f"-DTILE={tile}"])
+        flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
+        given = [cl.Buffer(context, flags, hostbuf=one) for one in inputs]
+        result = cl.Buffer(context, cl.mem_flags.WRITE_ONLY, out.nbytes)
+        getattr(program, name)(queue, items, groups, *given, result)
+        cl.enqueue_copy(queue, out, result)
+        return out
+
+    a, b = (rng.random((n, n), dtype=np.float32) for _ in range(2))
+    np.testing.assert_allclose(run("sgmm", (n, n), (tile, tile), [a, b], np.empty_like(a)), a @ b, rtol=1e-4)
+    values = rng.random(n, dtype=np.float32)
+    sums = run("reduction", (n,), (tile,), [values], np.empty(n // tile, dtype=np.float32))
+    np.testing.assert_allclose(sums, values.reshape(-1, tile).sum(axis=1), rtol=1e-5)
+    signal = (rng.random(n) + 1j * rng.random(n)).astype(np.complex64)
+    found = run("fft", (n,), (tile,), [signal], np.empty_like(signal)).reshape(-1, tile)
+    order = [int(f"{k:0{ceil(np.log2(tile))}b}"[::-1], 2) for k in range(tile)]
+    np.testing.assert_allclose(found[:, order], np.fft.fft(signal.reshape(-1, tile), axis=1), rtol=1e-4, atol=1e-4)
