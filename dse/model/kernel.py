@@ -359,6 +359,8 @@ class KernelFeatures:
     """How often the host launches the kernel."""
     copies: int = 1
     """Grids beside each other, each with data of its own: firings of an action."""
+    data_decide: bool = False
+    """Whether made-up data decide how often something is executed, which only a trace can tell."""
     warp_work: WarpWork | None = None
     """What the model ``hierarchy`` reads; None where nobody asked for it."""
 

@@ -9,7 +9,7 @@ from dse.formats.device_yaml import load_device
 from dse.gpu.kernel.plan import plan_of
 from dse.gpu.models.cgpredict import MODEL as CGPREDICT
 from dse.gpu.models.hierarchy import MODEL, Demand, Rates, demand_of, part_cycles, residence, total_cycles
-from dse.gpu.trace.features import kernel_features, light_features
+from dse.gpu.trace.features import in_other_blocks, kernel_features, light_features
 from dse.gpu.trace.warp_work import warp_work
 from dse.model.device import Device
 from dse.model.kernel import KernelFeatures, TraceMachine, WarpAccess, WarpWork
@@ -299,3 +299,14 @@ def test_local_memory_costs_more_the_more_of_it_there_is() -> None:
     of_small, of_large = (demand_of(f, GTX).dram_bytes for f in (small, large))
     assert of_small < 3 * (1 << 16) * 4
     assert of_large > (1 << 16) * 512 * 4
+
+
+def test_other_blocks_need_no_trace() -> None:
+    """What the model says of a kernel in other blocks is the same with a trace in them and without."""
+    other = (16, 16, 1)
+    moved = in_other_blocks(features(GEMM, 128, (32, 8, 1)), kernel(GEMM, N=128), other)
+    assert MODEL.predict(moved, GTX).time_s == MODEL.predict(features(GEMM, 128, other), GTX).time_s
+    assert MODEL.predict(moved, GTX).time_s != MODEL.predict(features(GEMM, 128, (32, 8, 1)), GTX).time_s
+    steered = "void f(int a[N], float b[N]) { for (int i = 0; i < N; i++) if (a[i] > 3) b[i] = 1; }"
+    assert features(steered, 1024, (256, 1, 1)).data_decide
+    assert not features(GEMM, 128, other).data_decide
