@@ -18,7 +18,7 @@ from typing import TypeAlias
 from dse.base.errors import ModelNotApplicable, OptionError
 from dse.base.source import Span
 from dse.model.kernel import ArrayInfo, Kernel, ScalarValue
-from dse.passes.analyses.expression_ranges import value_of
+from dse.passes.analyses.expression_ranges import rounds_of, value_of
 from dse.passes.analyses.parallel_loops import parallelise
 from dse.passes.rewrites.loop_order import distributed, with_parallel_loop_outside
 from dse.program.ir import (
@@ -38,7 +38,15 @@ from dse.program.ir import (
     While,
 )
 from dse.program.types import FLOAT32, INT32, FloatType, ListType
-from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_statements, with_operands, with_parts
+from dse.program.walk import (
+    expressions_of,
+    operands_of,
+    reads_any,
+    sub_expressions,
+    sub_statements,
+    with_operands,
+    with_parts,
+)
 
 Meets: TypeAlias = Callable[[Kernel], str]
 """Returns where threads of a kernel race, in words, empty if they do not."""
@@ -125,7 +133,7 @@ def _is_serial(kernel: Kernel) -> bool:
 
 def _in_rounds(kernel: Kernel, loop: ForEach, names: tuple[str, ...], meets: Meets, host: str) -> Iterator[Kernel]:
     """Yield the launches of a nest whose outermost loop is the host's; none if that cannot be."""
-    rounds = _rounds(loop)
+    rounds = rounds_of(loop)
     if rounds and any(_has_loop(s) for s in loop.body):
         text = f"in each of {rounds} rounds of {loop.variable.source_name}"
         text = f"{host} and {text}" if host else f"; launched anew {text}"
@@ -199,11 +207,6 @@ def _written(statement: Stmt) -> set[str]:
 def _read(statement: Stmt) -> set[str]:
     parts = (p for s in sub_statements((statement,)) for e in expressions_of(s) for p in sub_expressions(e))
     return {p.name for p in parts if isinstance(p, Load | Index)}
-
-
-def _rounds(loop: ForEach) -> int | None:
-    low, high = value_of(loop.low), value_of(loop.high)
-    return None if low is None or high is None else max(0, (high - low) // loop.step + 1)
 
 
 def _has_loop(statement: Stmt) -> bool:
@@ -280,7 +283,7 @@ def _reduction(kernel: Kernel) -> Kernel | None:
     if loop is None or into is None:
         return None
     term, over = sum_term(into) or _extreme_term(into), loop.variable
-    if term is None or not _rounds(loop) or _reads(into.indices, over.name) or _reads_place(term, into):
+    if term is None or not rounds_of(loop) or reads_any(into.indices, {over.name}) or _reads_place(term, into):
         return None
     found = parallelise(_with_partial_sums(kernel, loop, into, term))
     how = f"a reduction over {over.source_name}: a tree in each warp, and an atomic operation for what it found"
@@ -289,7 +292,7 @@ def _reduction(kernel: Kernel) -> Kernel | None:
 
 def _with_partial_sums(kernel: Kernel, loop: ForEach, into: Assign, term: Expr) -> Kernel:
     """Return the kernel in which the threads of a warp write what they add to one place: that of their warp."""
-    most = max(_rounds(loop) or 0, value_of(loop.high) or 0)
+    most = max(rounds_of(loop) or 0, value_of(loop.high) or 0)
     of = into.value.type if isinstance(into.value.type, FloatType) else FLOAT32
     partial = ArrayInfo(name=PARTIAL, source_name="partial sums", element=of, dims=(most // WARP + 2,), span=into.span)
     at = Load(loop.variable.name, loop.variable.type)
@@ -355,14 +358,10 @@ def _shape(expression: Expr) -> object:
     return type(expression), name, getattr(expression, "op", None), tuple(map(_shape, operands_of(expression)))
 
 
-def _reads(expressions: Iterable[Expr], name: str) -> bool:
-    return any(isinstance(p, Load) and p.name == name for e in expressions for p in sub_expressions(e))
-
-
 def _reads_place(term: Expr, into: Assign) -> bool:
     """Whether a term may read what is summed up: a scalar itself, or an element of its array that is the same one."""
     if not into.indices:
-        return _reads((term,), into.name)
+        return reads_any((term,), {into.name})
     return any(
         isinstance(p, Index) and p.name == into.name and _bare(p.indices) == _bare(into.indices)
         for p in sub_expressions(term)
