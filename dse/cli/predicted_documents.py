@@ -91,14 +91,14 @@ def _action(action: PredictedAction, found: PredictedWeights) -> dict[str, Any]:
         "simd_us": [_us(cycles, found) for cycles in cost.simd_cycles],
         "pieces": [
             {
-                "line": piece.piece.kernel.span.line,
-                "times": float(piece.piece.times),
+                "line": piece.line,
+                "times": float(piece.times),
                 "threads": piece.threads,
                 "cycles": piece.cycles,
                 "one_thread_cycles": piece.alone_cycles,
                 "reason": piece.reason,
             }
             for piece in cost.pieces
-            if piece.piece.kernel is not None
+            if piece.line is not None
         ],
     }

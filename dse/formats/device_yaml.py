@@ -186,6 +186,8 @@ class _Reader:
             delay_dram_cycles=real("departure_delay_cycles.dram"),
             transactions=classes.get("transactions_per_warp"),
             bank_conflicts=classes.get("bank_conflicts"),
+            latency_l1_cycles=real("latency_cycles.l1"),
+            l1_bytes=whole("l1.bytes"),
             l2_bytes=whole("l2.bytes"),
             l2_line_bytes=whole("l2.line_bytes"),
             l2_ways=whole("l2.ways"),

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dse.base.caches import digest_of
 from dse.base.errors import ExecutionError
 from dse.measure.counter import CounterFacts
 from dse.measure.samples import CounterKind
 from dse.native.build import BuildOptions, build_program
-from dse.native.cache import FileCache, digest_of
+from dse.native.cache import FileCache
 from dse.native.process import run_program
 from dse.native.project import Project, SourceUnit, runtime_headers, write_sources
 from dse.native.toolchain import Compiler

@@ -57,6 +57,9 @@ class Device:
     delay_dram_cycles: float | None = None
     transactions: ByClass | None = None
     bank_conflicts: ByClass | None = None
+    latency_l1_cycles: float | None = None
+    l1_bytes: int | None = None
+    """What loads of global memory find in a multiprocessor; None where they bypass it or nobody says."""
     l2_bytes: int | None = None
     l2_line_bytes: int | None = None
     l2_ways: int | None = None
@@ -159,6 +162,8 @@ DEVICE_KEYS: dict[str, str] = {
     "delay_dram_cycles": "departure_delay_cycles.dram",
     "transactions": "transactions_per_warp",
     "bank_conflicts": "bank_conflicts",
+    "latency_l1_cycles": "latency_cycles.l1",
+    "l1_bytes": "l1.bytes",
     "l2_bytes": "l2.bytes",
     "l2_line_bytes": "l2.line_bytes",
     "l2_ways": "l2.ways",

@@ -265,10 +265,10 @@ class WarpAccess:
     """A global memory instruction as the load-store unit sees it: means of one execution by one sampled warp.
 
     ``executions`` are those of a warp over the whole kernel at the work size. ``lines`` are the distinct lines of 128
-    bytes, ``sectors`` those of 32 bytes. Of a store's sectors, ``whole`` are written entirely, ``lone`` are the only
-    one of their line, ``partial`` the others. ``strides`` has the innermost loop first; None where the address is no
-    affine form. ``kept``: the element is in a register and only its store, an accumulator's, is left in the loop.
-    ``private``: it is local memory, of which ``array_bytes`` are those of one thread.
+    bytes, ``sectors`` those of 32 bytes. Of a store's sectors, ``partial`` are written in part, ``lone`` entirely and
+    are the only one of their line, ``whole`` are the others. ``strides`` has the innermost loop first; None where the
+    address is no affine form. ``kept``: the element is in a register and only its store, an accumulator's, is left in
+    the loop. ``private``: it is local memory, of which ``array_bytes`` are those of one thread.
     """
 
     array: str
@@ -359,6 +359,8 @@ class KernelFeatures:
     """How often the host launches the kernel."""
     copies: int = 1
     """Grids beside each other, each with data of its own: firings of an action."""
+    data_decide: bool = False
+    """Whether made-up data decide how often something is executed, which only a trace can tell."""
     warp_work: WarpWork | None = None
     """What the model ``hierarchy`` reads; None where nobody asked for it."""
 

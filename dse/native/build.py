@@ -14,11 +14,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from dse.base.caches import digest_of
 from dse.base.cores import usable_cores
 from dse.base.errors import BuildError
 from dse.base.files import whole_file, write_whole
 from dse.base.source import NO_SPAN, Span
-from dse.native.cache import FileCache, digest_of
+from dse.native.cache import FileCache
 from dse.native.project import COLD, MEANING, RUNTIME, Project, SourceUnit
 from dse.native.toolchain import Compiler, RunningTools, call_tool, native_target, quick_flags
 

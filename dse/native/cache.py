@@ -5,28 +5,15 @@ temporary name and renamed. What was used longest ago goes when the folder becom
 is damaged or cannot be written costs time, never an error.
 """
 
-import contextlib
 import os
 import shutil
-from hashlib import blake2b
 from pathlib import Path
 
-from dse.base.caches import cache_folder
-from dse.base.files import TEMPORARY, whole_file
+from dse.base.caches import cache_folder, shrink_folder
+from dse.base.files import whole_file
 
 MOST_BYTES = 1 << 30
 """Bound of one folder of entries. A program with tracing takes about half a megabyte, its objects as much again."""
-_KEPT_SHARE = 0.8
-
-
-def digest_of(*parts: str | bytes) -> str:
-    """Return one digest of several texts; where one ends and the next begins counts."""
-    state = blake2b(digest_size=20)
-    for part in parts:
-        data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogateescape")
-        state.update(len(data).to_bytes(8, "little"))
-        state.update(data)
-    return state.hexdigest()
 
 
 class FileCache:
@@ -61,25 +48,7 @@ class FileCache:
             with whole_file(path) as target, made.open("rb") as source:
                 shutil.copyfileobj(source, target)
                 os.fchmod(target.fileno(), made.stat().st_mode & 0o777)  # another process may take it at once
-            self._shrink(path)
+            shrink_folder(self.folder, self._most_bytes, kept=path)
         except OSError:
             return made
         return path
-
-    def _shrink(self, kept: Path) -> None:
-        """Delete what was used longest ago until the folder is small enough; ``kept`` stays."""
-        assert self.folder is not None, "only a folder that exists becomes too large"
-        entries = []
-        for entry in os.scandir(self.folder):
-            with contextlib.suppress(OSError):
-                if not entry.name.startswith(TEMPORARY):
-                    entries.append((entry.stat().st_mtime_ns, entry.stat().st_size, Path(entry.path)))
-        total = sum(size for _, size, _ in entries)
-        if total <= self._most_bytes:
-            return
-        for _, size, path in sorted(entries):
-            if total <= self._most_bytes * _KEPT_SHARE:
-                break
-            if path != kept:
-                path.unlink(missing_ok=True)
-                total -= size

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dse.base.caches import digest_of
 from dse.base.cores import usable_cores
 from dse.native.build import BuildOptions, build_program, compiled_size, missing_objects
-from dse.native.cache import FileCache, digest_of
+from dse.native.cache import FileCache
 from dse.native.emission import Emission, EmissionOptions, emit, user_texts
 from dse.native.natives import UserNative
 from dse.native.project import runtime_headers, write_sources

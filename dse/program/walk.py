@@ -1,6 +1,6 @@
 """Walks over statements and expressions of the IR, in source order."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import assert_never
 
@@ -102,6 +102,11 @@ def with_parts(
             return replace(statement, low=low, high=high, body=body(statement.body))
         case _:
             assert_never(statement)
+
+
+def reads_any(expressions: Iterable[Expr], names: Collection[str]) -> bool:
+    """Return whether an expression reads one of some variables."""
+    return any(isinstance(p, Load) and p.name in names for e in expressions for p in sub_expressions(e))
 
 
 def operands_of(expression: Expr) -> tuple[Expr, ...]:  # ways: one case for each node of the IR

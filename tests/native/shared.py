@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from dse.base.caches import cache_folder
+from dse.base.caches import cache_folder, digest_of
 from dse.native.build import BuildOptions
-from dse.native.cache import digest_of
 from dse.native.toolchain import find_compiler, quick_flags
 from dse.native.warm import warm
 

@@ -69,13 +69,19 @@ def default_shape(device: Device) -> LaunchShape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PieceCost:
-    """A piece of a body: ``cycles`` of one execution by ``threads``, ``alone_cycles`` by one thread."""
+    """A piece of a body: ``cycles`` of one of its ``times`` executions by ``threads``, ``alone_cycles`` by one thread.
 
-    piece: Piece
+    ``line``: of its loop nest, None for what is no kernel. ``features``: of what threads share, until
+    its firings in blocks are priced, too. ``assumed``: what was made up for it.
+    """
+
+    line: int | None
+    times: Fraction
     threads: int
     cycles: float
     alone_cycles: float
     reason: str
+    assumed: tuple[str, ...] = ()
     features: KernelFeatures | None = None
 
 
@@ -174,7 +180,7 @@ class FiringModel:
         alone = max(Fraction(1), cycles_alone(counts, self.prices))
         assumed = _assumed_rounds(counts)
         pieces = tuple(self._piece(piece, counter) for piece in body.pieces)
-        cycles = sum((rounded(p.cycles) * p.piece.times for p in pieces), start=Fraction(0))
+        cycles = sum((rounded(p.cycles) * p.times for p in pieces), start=Fraction(0))
         threads = max((p.threads for p in pieces), default=1)
         if threads == 1 or cycles >= alone:
             return FiringCost(
@@ -200,23 +206,29 @@ class FiringModel:
 
     def _piece(self, piece: Piece, counter: OperationCounter) -> PieceCost:
         alone = float(cycles_alone(counter.statements(piece.statements), self.prices))
+        line = None if piece.kernel is None else piece.kernel.span.line
+        by_one = PieceCost(
+            line=line,
+            times=piece.times,
+            threads=1,
+            cycles=alone,
+            alone_cycles=alone,
+            reason=piece.reason,
+            assumed=piece.assumed,
+        )
         if piece.kernel is None:
-            return PieceCost(piece=piece, threads=1, cycles=alone, alone_cycles=alone, reason=piece.reason)
+            return by_one
         try:
             if self.shape.blocks * self.shape.threads == 1:
                 raise ModelNotApplicable("the actor is launched with one thread")
             features = self._features(piece.kernel)
             cycles = self._shared(features)
         except DseError as error:
-            reason = error.diagnostics[0].message
-            return PieceCost(piece=piece, threads=1, cycles=alone, alone_cycles=alone, reason=reason)
+            return replace(by_one, reason=error.diagnostics[0].message)
         threads = min(features.threads, self.shape.blocks * self.shape.threads)
         if cycles >= alone:
-            reason = f"line {piece.kernel.span.line}: {threads} threads would take longer"
-            return PieceCost(piece=piece, threads=1, cycles=alone, alone_cycles=alone, reason=reason)
-        return PieceCost(
-            piece=piece, threads=threads, cycles=cycles, alone_cycles=alone, reason=piece.reason, features=features
-        )
+            return replace(by_one, reason=f"line {line}: {threads} threads would take longer")
+        return replace(by_one, threads=threads, cycles=cycles, features=features)
 
     def _features(self, kernel: Kernel) -> KernelFeatures:
         """Return the features of a kernel in blocks that fit it. Raises ModelNotApplicable for dependent threads."""
@@ -288,10 +300,10 @@ class FiringModel:
         total = Fraction(0)
         for piece in cost.pieces:
             if piece.features is None:
-                total += rounded(piece.cycles) * turns * piece.piece.times
+                total += rounded(piece.cycles) * turns * piece.times
                 continue
             of_all = replace(piece.features, blocks=piece.features.blocks * k, copies=k)
-            total += rounded(self._shared(of_all, meet=piece.features.blocks > 1)) * piece.piece.times
+            total += rounded(self._shared(of_all, meet=piece.features.blocks > 1)) * piece.times
         return total if cost.pieces else turns * cost.alone_cycles
 
     def _simd_features(self, body: Body) -> tuple[KernelFeatures | str | None, tuple[str, ...]]:
@@ -317,7 +329,7 @@ def _assumed_rounds(counts: OperationCounts) -> tuple[str, ...]:
 
 def _assumed_by_threads(pieces: tuple[PieceCost, ...]) -> tuple[str, ...]:
     """Return what was made up for the pieces that threads share, each once."""
-    return tuple(dict.fromkeys(text for p in pieces if p.threads > 1 for text in p.piece.assumed))
+    return tuple(dict.fromkeys(text for p in pieces if p.threads > 1 for text in p.assumed))
 
 
 def _why_alone(body: Body, pieces: tuple[PieceCost, ...], assumed: tuple[str, ...]) -> str:

@@ -20,6 +20,7 @@ import numpy as np
 
 from dse.base.errors import ModelNotApplicable
 from dse.gpu.actors.firing import Confidence, FiringCost, FiringModel, LaunchShape, constants_of, exact, rounded
+from dse.gpu.actors.kept_costs import KeptCosts
 from dse.gpu.default_device import DEFAULT_MODEL
 from dse.gpu.models.cgpredict import class_delay
 from dse.model.device import Device
@@ -82,10 +83,10 @@ def predict_weights(
             expected="separate what computes from what reads and prints",
         )
     model = FiringModel(device, shape, cost_model)
-    actions: list[PredictedAction] = []
+    kept, actions = KeptCosts(model), list[PredictedAction]()
     for k in chosen:
         stage(f"predicting {network.instances[k].name} on {device.name}")
-        actions += _actions(network, trace, k, model)
+        actions += _actions(network, trace, k, kept)
     table = _table(network, chosen, actions, model, cpu_clock_mhz)
     fired = [a for a in actions if a.firings]
     confidence: Confidence = "low" if any(a.cost.confidence == "low" for a in fired) else "medium"
@@ -136,7 +137,7 @@ def _add_action(table: WeightTable, action: PredictedAction, clock: Fraction) ->
         table.simd[key] = SimdCost(block_cycles=action.cost.simd_cycles, frequency_mhz=clock)
 
 
-def _actions(network: Network, trace: Trace, k: int, model: FiringModel) -> list[PredictedAction]:
+def _actions(network: Network, trace: Trace, k: int, kept: KeptCosts) -> list[PredictedAction]:
     """Return the costs of the actions of one instance."""
     instance = network.instances[k]
     index = trace.topology.actor_index(instance.name)
@@ -144,13 +145,12 @@ def _actions(network: Network, trace: Trace, k: int, model: FiringModel) -> list
     rounds = trace.rounds[index] if trace.rounds else {}
     stateless, ids = trace.topology.actors[index].stateless, trace.firings[index]
     counts = np.bincount(ids, minlength=len(instance.actor.actions))
-    found = []
-    for number, action in enumerate(instance.actor.actions):
-        run = longest_run(ids, number) if counts[number] else 0
-        cost = model.firing(instance.actor, action, longest_run=run if stateless else 0, rounds=rounds)
-        firings = int(counts[number])
-        found.append(PredictedAction(actor=instance.name, firings=firings, longest_run=run, cost=cost))
-    return found
+    runs = [longest_run(ids, n) if counts[n] else 0 for n in range(len(instance.actor.actions))]
+    costs = kept.costs(instance.actor, runs if stateless else [0] * len(runs), rounds)
+    return [
+        PredictedAction(actor=instance.name, firings=int(counts[n]), longest_run=runs[n], cost=cost)
+        for n, cost in enumerate(costs)
+    ]
 
 
 def _rounds_text(network: Network, trace: Trace, chosen: list[int]) -> tuple[tuple[str, str], ...]:

@@ -14,6 +14,7 @@ from dse.base.source import NO_SPAN, Span
 from dse.gpu.kernel.tiling import staged, tiled
 from dse.gpu.kernel.transpose import Transposition, touched_once, transposed, transpositions
 from dse.gpu.models.seam import KernelCostModel
+from dse.gpu.trace.features import in_other_blocks
 from dse.model.device import Device
 from dse.model.kernel import Kernel, KernelFeatures, MemoryInstruction
 from dse.model.kernel_cost import KernelCost
@@ -127,7 +128,11 @@ def _blocks(subject: Subject, device: Device, model: KernelCostModel, analyse: A
     for block in BLOCKS_1D if len(subject.work.parallel) == 1 else BLOCKS_2D:
         if block == subject.features.block:
             continue
-        cost = _cost(model, analyse(subject.work, subject.trace, block), device)
+        if model.name == "hierarchy" and not subject.features.data_decide:  # it reads nothing of a trace
+            features = in_other_blocks(subject.features, subject.work, block)
+        else:
+            features = analyse(subject.work, subject.trace, block)
+        cost = _cost(model, features, device)
         if cost is not None:
             text = f"blocks of {block_text(block)} instead of {block_text(subject.features.block)} threads"
             yield _advice("block", text, subject, cost, NO_SPAN, block)

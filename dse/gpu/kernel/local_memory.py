@@ -8,9 +8,10 @@ device's memory, laid out so that threads which stand beside each other find the
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from dse.gpu.kernel.transpose import index_expressions
 from dse.model.kernel import ArrayInfo, Kernel
 from dse.passes.analyses.affine import affine
-from dse.passes.analyses.expression_ranges import value_of
+from dse.passes.analyses.expression_ranges import rounds_of
 from dse.program.ir import Assign, Binary, Const, Declare, Expr, ForEach, Index, Load, Stmt
 from dse.program.types import IntType
 from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_statements, with_operands, with_parts
@@ -44,7 +45,8 @@ def spilled_arrays(kernel: Kernel) -> frozenset[str]:
 def _unrolled(kernel: Kernel) -> set[str]:
     """Return the variables of the loops that compilers unroll."""
     loops = (s for s in sub_statements(kernel.body) if isinstance(s, ForEach))
-    return {loop.variable.name for loop in loops if _rounds(loop) <= MOST_UNROLLED}
+    rounds = ((loop.variable.name, rounds_of(loop)) for loop in loops)
+    return {name for name, count in rounds if count is not None and count <= MOST_UNROLLED}
 
 
 def with_local_memory(kernel: Kernel, spilled: frozenset[str]) -> Kernel:
@@ -63,12 +65,6 @@ def _moved(array: ArrayInfo, threads: int) -> ArrayInfo:
     return replace(array, dims=(*array.dims, threads), storage="global", private=True)
 
 
-def _rounds(loop: ForEach) -> int:
-    """Return how often a loop runs, more than is unrolled where its bounds are not known."""
-    low, high = value_of(loop.low), value_of(loop.high)
-    return MOST_UNROLLED + 1 if low is None or high is None else max(0, (high - low) // loop.step + 1)
-
-
 def _known(index: Expr, unrolled: set[str]) -> bool:
     form = affine(index)
     return form is not None and {name for name, _ in form.terms} <= unrolled
@@ -79,10 +75,9 @@ def _subscripts(body: tuple[Stmt, ...], name: str) -> Iterator[Expr]:
     for statement in sub_statements(body):
         if isinstance(statement, Assign) and statement.name == name:
             yield from statement.indices
-        for expression in expressions_of(statement):
-            for part in sub_expressions(expression):
-                if isinstance(part, Index) and part.name == name:
-                    yield from part.indices
+    for part in index_expressions(body):
+        if part.name == name:
+            yield from part.indices
 
 
 def _whole_uses(body: tuple[Stmt, ...]) -> Iterator[str]:

@@ -7,7 +7,7 @@ shared reads of the same access class (the class decides the bank conflicts), an
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dse.gpu.kernel.transpose import index_expressions, mentions
+from dse.gpu.kernel.transpose import index_expressions
 from dse.model.kernel import (
     ACCESS_CLASSES,
     SECTOR_BYTES,
@@ -19,6 +19,7 @@ from dse.model.kernel import (
     WarpWork,
 )
 from dse.program.ir import ForEach, If, Index, Stmt, While
+from dse.program.walk import reads_any
 
 LANES = 32
 
@@ -174,4 +175,4 @@ def _moving(inner: ForEach) -> list[Index]:
 
 
 def _has(index: Index, name: str) -> bool:
-    return any(mentions(i, name) for i in index.indices)
+    return reads_any(index.indices, {name})

@@ -12,19 +12,22 @@ from typing import TypeVar
 from dse.model.kernel import ArrayInfo, Kernel
 from dse.program.ir import (
     Assign,
-    CallStmt,
-    Declare,
     Expr,
     ForEach,
-    If,
     Index,
     Load,
-    Print,
     Stmt,
     While,
-    not_of_source,
 )
-from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_statements, with_operands
+from dse.program.walk import (
+    expressions_of,
+    operands_of,
+    reads_any,
+    sub_expressions,
+    sub_statements,
+    with_operands,
+    with_parts,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +76,7 @@ def touched_once(kernel: Kernel, change: Transposition) -> bool:
     """
     loops = [s for s in sub_statements(kernel.body) if isinstance(s, ForEach | While)]
     moved = (
-        isinstance(loop, While) or any(mentions(index, loop.variable.name) for index in access.indices)
+        isinstance(loop, While) or any(reads_any((index,), {loop.variable.name}) for index in access.indices)
         for loop in loops
         for access in _accesses(kernel.body)
         if access.array == change.array
@@ -115,7 +118,7 @@ def _swapped(items: tuple[_Item, ...], dimension: int) -> tuple[_Item, ...]:
 
 def _row_apart(indices: tuple[Expr, ...], x: str) -> int | None:
     """Return the subscript that holds ``x`` when the last one does not, else None."""
-    holding = [k for k, index in enumerate(indices) if mentions(index, x)]
+    holding = [k for k, index in enumerate(indices) if reads_any((index,), {x})]
     return holding[-1] if holding and holding[-1] < len(indices) - 1 else None
 
 
@@ -124,11 +127,6 @@ def index_expressions(body: tuple[Stmt, ...]) -> Iterator[Index]:
     for statement in sub_statements(body):
         for expression in expressions_of(statement):
             yield from (e for e in sub_expressions(expression) if isinstance(e, Index))
-
-
-def mentions(expression: Expr, name: str) -> bool:
-    """Return whether an expression reads a variable."""
-    return any(isinstance(e, Load) and e.name == name for e in sub_expressions(expression))
 
 
 def _accesses(body: tuple[Stmt, ...]) -> Iterator[_Access]:
@@ -149,42 +147,17 @@ def _statements(body: tuple[Stmt, ...], swap: _Swap) -> tuple[Stmt, ...]:
 
 
 def _statement(statement: Stmt, swap: _Swap) -> Stmt:
-    match statement:
-        case Declare(value=value) | Print(value=value):
-            return statement if value is None else replace(statement, value=_expression(value, swap))
-        case Assign():
-            name, indices = swap(statement.name, statement.indices)
-            return replace(statement, name=name, indices=_all(indices, swap), value=_expression(statement.value, swap))
-        case CallStmt():
-            return replace(statement, arguments=_all(statement.arguments, swap))
-        case If():
-            return replace(
-                statement,
-                condition=_expression(statement.condition, swap),
-                then=_statements(statement.then, swap),
-                otherwise=_statements(statement.otherwise, swap),
-            )
-        case While():
-            return replace(
-                statement, condition=_expression(statement.condition, swap), body=_statements(statement.body, swap)
-            )
-        case ForEach():
-            return replace(
-                statement,
-                low=_expression(statement.low, swap),
-                high=_expression(statement.high, swap),
-                body=_statements(statement.body, swap),
-            )
-        case _:
-            raise not_of_source(statement)
-
-
-def _all(expressions: tuple[Expr, ...], swap: _Swap) -> tuple[Expr, ...]:
-    return tuple(_expression(e, swap) for e in expressions)
+    found = with_parts(statement, lambda e: _expression(e, swap), lambda part: _statements(part, swap))
+    if not isinstance(found, Assign):
+        return found
+    name, indices = swap(found.name, found.indices)
+    return replace(found, name=name, indices=indices)
 
 
 def _expression(expression: Expr, swap: _Swap) -> Expr:
-    if isinstance(expression, Index):
-        name, indices = swap(expression.name, expression.indices)
-        return replace(expression, name=name, indices=_all(indices, swap))
-    return with_operands(expression, _all(operands_of(expression), swap))
+    operands = tuple(_expression(e, swap) for e in operands_of(expression))
+    found = with_operands(expression, operands) if operands else expression
+    if not isinstance(found, Index):
+        return found
+    name, indices = swap(found.name, found.indices)
+    return replace(found, name=name, indices=indices)

@@ -21,10 +21,13 @@ from dse.gpu.models.hierarchy import Demand, P, Rates
 
 _DEMANDS = (
     *("load_lines", "load_sectors", "store_lines", "whole_sectors", "partial_sectors", "lone_sectors"),
-    *("waits", "dram_bytes", "shared_cycles", "issue_cycles", "drain_cycles"),
+    *("waits", "dram_bytes", "shared_cycles", "issue_cycles", "drain_cycles", "near_cycles"),
 )
-_PULL = np.array([0.02, 0.02, 0.02, 0.15, 0.15, 0.15, 0.10, 0.15])
-"""How strongly the device file holds each rate: the error of a kernel that a factor of e is worth."""
+_PULL = np.array([0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 1.0, 2.0])
+"""How strongly the device file holds each rate: the usual error of a kernel, 0.2, by how far off the rate may be.
+
+Both are logarithms: 2 for rates that follow a rule, 0.2 for a latency and 0.1 for a bandwidth that somebody measured.
+"""
 _LEAST = np.log(np.array([0.01, 0.01, 0.01, 0.001, 0.001, 0.001, 50.0, 0.2]))
 _MOST = np.log(np.array([30.0, 10.0, 30.0, 3.0, 5.0, 5.0, 2000.0, 1.0]))
 _FREE = 0.1
@@ -109,7 +112,7 @@ class _Fit:
                 rates[0] * asked[0] + rates[1] * asked[1] + rates[2] * asked[2] + asked[8],
                 rates[3] * asked[3] + rates[4] * asked[4] + rates[5] * asked[5],
                 asked[7] / (self.bytes * rates[7]),
-                rates[6] * asked[6],
+                rates[6] * asked[6] + asked[11],
                 asked[9],
             ]
         )

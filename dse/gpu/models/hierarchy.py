@@ -7,11 +7,11 @@ Each part of the device serves what the warps ask of it at its own rate, and a w
   takes this unit as often as it has distinct lines or sectors is the memory structural stall of GCoM (Lee et al., ISCA
   2022). Shared memory takes it a cycle for each bank conflict.
 * L2 cache, of the whole device: sectors that stores write, entirely or in part.
-* DRAM: bytes through the caches against the bandwidth, as in the roofline (Williams et al., CACM 52(4), 2009); the
-  bytes are distinct sectors of the blocks that are resident at once (a wave), again for each wave where L2 cannot keep
-  them. The batches of misses that a wave has on its way at once are the idea of MDM (Wang et al., MICRO 2020).
+* DRAM: bytes through the caches against the bandwidth, as in the roofline (Williams et al., CACM 52(4), 2009), counted
+  in ``dse.gpu.models.dram``.
 * Latency: the loads of one warp that wait for each other, times the waves of resident blocks: the latency-bound leg of
-  the occupancy roofline (Lemeire et al., PDP 2016; Volkov, UCB/EECS-2016-143).
+  the occupancy roofline (Lemeire et al., PDP 2016; Volkov, UCB/EECS-2016-143); which cache answers them is found in
+  ``dse.gpu.models.waiting``.
 * Issue slots and arithmetic units at their rates: as in PPT-GPU (Arafa et al., SC 2021) and the computational
   structural stalls of GCoM, for float, double and special functions apart.
 
@@ -26,30 +26,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 
+from dse.gpu.models.dram import dram_bytes
 from dse.gpu.models.residence import Residence, least_residence, too_large
 from dse.gpu.models.seam import refuse
+from dse.gpu.models.waiting import waiting_of
 from dse.model.device import Device
-from dse.model.kernel import LINE_BYTES, SECTOR_BYTES, KernelFeatures, Stride, WarpAccess, WarpWork
+from dse.model.kernel import KernelFeatures, WarpAccess, WarpWork
 from dse.model.kernel_cost import Applicability, Bottleneck, KernelCost, PartCost
 
 _NAME = "hierarchy"
 LANES = 32
-BURST_BYTES = 64
-"""What DRAM moves for a single sector: a burst of GDDR5X and GDDR6. An assumption for other memories."""
 REGISTERS = 32
 """Registers of a thread, where nobody compiled it: what small kernels of PolyBench have. An assumption."""
-OVERLAP = 16.0
-"""Loads of a loop without stores that are on their way at once: compilers unroll such loops. An assumption."""
 P = 2.0
 """Of the soft maximum."""
 DRAIN_CYCLES = 200.0
 """Of replacing a block while the others of its multiprocessor run, divided by their number squared. Fitted, our own."""
-KEPT = 0.7
-"""The share of L2 that keeps what is used again. An assumption."""
 _EVENED_OUT = 4
 """Blocks of the busiest multiprocessor, in those that it holds at once, above which its share is the mean of all."""
-STEEPNESS = 4.0
-"""How sharply a cache that is too small starts to miss."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +58,9 @@ class Demand:
     partial_sectors: float
     lone_sectors: float
     waits: float
-    """Latencies that the slowest chain of resident warps waits for, one after the other."""
+    """Latencies of the memory that the slowest chain of resident warps waits for, one after the other."""
+    near_cycles: float
+    """The same of the caches, in cycles."""
     dram_bytes: float
     issue_cycles: float
     """Of the busiest multiprocessor, by its fullest unit."""
@@ -119,7 +115,7 @@ def part_cycles(demand: Demand, rates: Rates) -> tuple[float, float, float, floa
         + demand.partial_sectors * rates.store_partial_cycles
         + demand.lone_sectors * rates.store_lone_cycles,
         demand.dram_bytes / (rates.bytes_per_cycle * rates.dram_efficiency),
-        demand.waits * rates.latency_memory_cycles,
+        demand.waits * rates.latency_memory_cycles + demand.near_cycles,
         demand.issue_cycles,
     )
 
@@ -159,6 +155,8 @@ def demand_of(features: KernelFeatures, device: Device, launches: int = 1) -> De
     stores = [a for a in work.accesses if a.is_store]
     waves = math.ceil(blocks / (room.blocks * sms))
     cycles, unit = _busiest_unit(work, device)
+    wave, l2 = min(blocks, room.blocks * sms), device.require("l2_bytes", _NAME)
+    waiting = waiting_of(features, work, device, wave=wave, launches=launches)
     return Demand(
         load_lines=mine * _sum(loads, attrgetter("lines")),
         load_sectors=mine * _sum(loads, attrgetter("sectors")),
@@ -167,8 +165,9 @@ def demand_of(features: KernelFeatures, device: Device, launches: int = 1) -> De
         whole_sectors=warps * _sum(stores, attrgetter("whole")),
         partial_sectors=warps * _sum(stores, attrgetter("partial")),
         lone_sectors=warps * _sum(stores, attrgetter("lone")),
-        waits=waves * _waits_of_a_warp(work, device),
-        dram_bytes=_dram_bytes(features, work, device, min(blocks, room.blocks * sms), launches),
+        waits=waves * waiting.of_memory,
+        near_cycles=waves * waiting.of_caches_cycles,
+        dram_bytes=dram_bytes(features, work, l2, wave, launches),
         issue_cycles=mine * cycles,
         # a cycle to start each block, and the gaps where one takes the place of another
         drain_cycles=most + (DRAIN_CYCLES * most / room.blocks**2 if blocks > room.blocks * sms else 0.0),
@@ -186,15 +185,6 @@ def _sum(accesses: list[WarpAccess], count: Callable[[WarpAccess], float]) -> fl
     return sum(a.executions * count(a) for a in accesses)
 
 
-def _waits_of_a_warp(work: WarpWork, device: Device) -> float:
-    """Return the latencies of memory that one warp waits for, one after the other; local memory answers from L2."""
-    found = work.waits + work.streams / OVERLAP
-    if work.local_waits:
-        latency = device.require("latency_l2_cycles", _NAME) / device.require("latency_memory_cycles", _NAME)
-        found += work.local_waits * latency
-    return found
-
-
 def _busiest_unit(work: WarpWork, device: Device) -> tuple[float, str]:
     """Return the cycles of the unit of a multiprocessor that one warp's instructions take longest, and its name."""
     lanes = float(device.warp)
@@ -207,141 +197,6 @@ def _busiest_unit(work: WarpWork, device: Device) -> tuple[float, str]:
     return max(units)
 
 
-# DRAM -----------------------------------------------------------------------------------------------------------------
-
-
-def _dram_bytes(features: KernelFeatures, work: WarpWork, device: Device, resident: int, launches: int) -> float:
-    """Return the bytes that one launch moves between DRAM and L2. ``resident``: blocks of a wave on the device.
-
-    Blocks that follow each other in x start together and share what they read. Those of other rows of the grid started
-    at other times and are at other rounds of their loops, so that they share only what L2 keeps. Copies of the grid
-    share nothing, and L2 is divided among them.
-    """
-    copies = features.copies
-    l2, blocks, resident = device.require("l2_bytes", _NAME) / copies, features.blocks // copies, -(-resident // copies)
-    shared = tuple(a for a in work.accesses if not a.private)
-    marching = tuple(a for a in shared if any(s.axis == "loop" for s in a.strides or ()))
-    standing = tuple(a for a in shared if a not in marching)
-    cold = _touched(shared, _Box.of_grid(features))
-    by_waves = blocks / resident * _touched(standing, _Box.of_wave(features, resident))
-    in_row = _blocks_in_row(features, resident)
-    by_rows = blocks / in_row * _touched(marching, _Box.of_wave(features, in_row))
-    moved = cold + _missing(cold, l2) * max(0.0, by_waves + by_rows - cold) + _thrashed(features, work, resident, l2)
-    moved *= _missing(cold, KEPT * l2) if launches > 1 else 1.0
-    return copies * (moved + _of_local_memory(features, work, resident, l2))
-
-
-def _of_local_memory(features: KernelFeatures, work: WarpWork, resident: int, l2: float) -> float:
-    """Return the bytes of the threads' own arrays that L2 does not hold. ``resident``: blocks, which reuse the same."""
-    own = [a for a in work.accesses if a.private]
-    size = features.block_threads * sum({a.array: a.array_bytes for a in own}.values())
-    warps = features.threads / LANES
-    sectors = sum(a.executions * a.sectors for a in own)
-    return _missing(float(size * resident), l2) * warps * sectors * SECTOR_BYTES
-
-
-def _blocks_in_row(features: KernelFeatures, resident: int) -> int:
-    """Return how many resident blocks stand beside each other in x."""
-    return min(resident, -(-features.extents[0] // features.block[0])) if features.extents else 1
-
-
-def _missing(size: float, cache: float) -> float:
-    """Return the share of uses that miss in a cache of which ``size`` bytes are in use: a smooth step at its size."""
-    return 1 / (1 + (cache / size) ** STEEPNESS) if size > 0 else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Box:
-    """Threads in x, y and z."""
-
-    x: float
-    y: float
-    z: float
-
-    @classmethod
-    def of_grid(cls, features: KernelFeatures) -> "_Box":
-        """Return all threads."""
-        return cls(*(float(n) for n in (*features.extents, 1, 1, 1)[:3]))
-
-    @classmethod
-    def of_wave(cls, features: KernelFeatures, resident: int) -> "_Box":
-        """Return the threads of some consecutive blocks, x first."""
-        extents = (*features.extents, 1, 1, 1)[:3]
-        sizes, left = [], float(resident)
-        for extent, edge in zip(extents, features.block, strict=True):
-            sizes.append(min(float(extent), max(1.0, left) * edge))
-            left = max(1.0, left / max(1, -(-extent // edge)))
-        return cls(*sizes)
-
-    def count(self, stride: Stride) -> float:
-        """Return the steps along an axis."""
-        match stride.axis:
-            case "x":
-                return min(self.x, stride.count)
-            case "y":
-                return min(self.y, stride.count)
-            case "z":
-                return min(self.z, stride.count)
-            case "loop":
-                return stride.count
-
-
-def _touched(accesses: tuple[WarpAccess, ...], box: _Box, *, at_once: bool = False) -> float:
-    """Return the distinct bytes of all accesses of the threads in a box, in whole sectors.
-
-    Accesses of an array with the same strides, as those of a stencil, touch the same. ``at_once``: in one round of all
-    loops, in whole lines.
-    """
-    found: dict[tuple[str, tuple[Stride, ...] | None], float] = {}
-    sizes: dict[str, float] = {}
-    for access in accesses:
-        key = access.array, None if access.strides is None else tuple(s for s in access.strides if s.bytes)
-        found[key] = max(found.get(key, 0.0), _bytes_of(access, box, at_once=at_once))
-        sizes[access.array] = float(access.array_bytes)
-    by_array = dict.fromkeys(sizes, 0.0)
-    for (array, _), size in found.items():
-        by_array[array] += size
-    return sum(min(size, sizes[array]) for array, size in by_array.items())
-
-
-def _bytes_of(access: WarpAccess, box: _Box, *, at_once: bool) -> float:
-    """Return the distinct bytes of an access: runs of neighbouring bytes, times the strides too long to join them."""
-    if access.strides is None:
-        return float(access.array_bytes)
-    unit = LINE_BYTES if at_once else SECTOR_BYTES
-    run, pieces = float(access.element_bytes), 1.0
-    moving = [s for s in access.strides if s.bytes and not (at_once and s.axis == "loop")]
-    for stride in sorted(moving, key=lambda s: abs(s.bytes)):
-        step, count = abs(stride.bytes), box.count(stride)
-        if step <= max(run, unit) and pieces == 1.0:
-            run += step * (count - 1)
-        else:
-            pieces *= count
-    return min(float(access.array_bytes), pieces * math.ceil(run / unit) * unit)
-
-
-def _thrashed(features: KernelFeatures, work: WarpWork, resident: int, l2: float) -> float:
-    """Return the bytes that come again because lines do not live in L2 until the next round of a loop uses them.
-
-    ``resident``: blocks on the device. Each row of them has lines of its own alive.
-    """
-    in_row = _blocks_in_row(features, resident)
-    row = _Box.of_wave(features, in_row)
-    missing = _missing(resident / in_row * _touched(work.accesses, row, at_once=True), l2)
-    extra = sum(_fetched_again(access, row) for access in work.accesses if not access.private)
-    return missing * features.blocks / features.copies / in_row * extra
-
-
-def _fetched_again(access: WarpAccess, row: _Box) -> float:
-    """Return the bytes that a row of blocks fetches again where each round of a loop finds its line gone."""
-    inner = access.strides[0] if access.strides else None
-    if inner is None or inner.axis != "loop" or not 0 < abs(inner.bytes) < SECTOR_BYTES:
-        return 0.0
-    lines = _bytes_of(access, row, at_once=True) / LINE_BYTES
-    rounds = math.prod(s.count for s in access.strides or () if s.axis == "loop")
-    return max(0.0, lines * rounds * BURST_BYTES - _bytes_of(access, row, at_once=False))
-
-
 # The seam -------------------------------------------------------------------------------------------------------------
 
 
@@ -352,7 +207,14 @@ class Hierarchy:
     paper = "own, from GCoM (2022), MDM (2020), PPT-GPU (2021), the occupancy roofline (2016)"
     constants: tuple[str, ...] = (
         *RATES,
-        *("dram_bandwidth_gb_s", "l2_bytes", "threads_per_sm", "blocks_per_sm", "registers_per_sm"),
+        *(
+            "dram_bandwidth_gb_s",
+            "l2_bytes",
+            "latency_l2_cycles",
+            "threads_per_sm",
+            "blocks_per_sm",
+            "registers_per_sm",
+        ),
         *("issue_per_cycle", "fp32_lanes", "fp64_lanes", "special_lanes", "kernel_start_us"),
     )
 
@@ -391,7 +253,7 @@ class Hierarchy:
             ),
             notes=(*features.notes, f"{REGISTERS} registers a thread are assumed"),
             start_cycles=start_s * device.clock_hz,
-            warp_wait_cycles=demand.waits / demand.waves * rates.latency_memory_cycles,
+            warp_wait_cycles=parts[3] / demand.waves,
         )
 
 

@@ -97,6 +97,7 @@ def kernel_features(
         shared=_shared(plan, result, counts, shape),
         dependences=(*work.dependences, *races(small, result)),
         notes=tuple(_notes(plan, counts)),
+        data_decide=bool(counts.from_data),
         machine=machine,
         warp_work=warp_work(plan, shape, control, lanes=machine.warp_lanes) if with_warp_work else None,
     )
@@ -111,6 +112,16 @@ def light_features(work: Kernel, block: tuple[int, int, int]) -> KernelFeatures:
     shape, plan = _checked_block(work, block), plan_of(work)
     found = _of_source(work, shape)
     return replace(found, warp_work=warp_work(plan, shape, np.zeros((max(1, plan.n_controls), 3))))
+
+
+def in_other_blocks(features: KernelFeatures, work: Kernel, block: tuple[int, int, int]) -> KernelFeatures:
+    """Return features with what ``hierarchy`` reads of them in other blocks; all else is that of the old ones.
+
+    Only where no data decide: how often what they decide is executed, another trace must tell.
+    """
+    assert not features.data_decide, "a trace must tell"
+    found = light_features(work, block)
+    return replace(features, block=found.block, blocks=found.blocks, warp_work=found.warp_work)
 
 
 def _of_source(work: Kernel, block: tuple[int, int, int]) -> KernelFeatures:

@@ -247,9 +247,10 @@ def _pieces(address: np.ndarray, mask: Vector, width: int, *, stores: bool) -> n
     found[:, 0] = np.bincount(of_line, minlength=warps)
     found[:, 1] = np.bincount(of_sector, minlength=warps)
     if stores:
-        found[:, 2] = np.bincount(of_sector, in_sector >= SECTOR_BYTES // width, minlength=warps)
-        lone = np.bincount(of_line, in_line == 1, minlength=warps)
-        found[:, 4] = np.minimum(lone, found[:, 1] - found[:, 2])
+        whole = in_sector >= SECTOR_BYTES // width
+        alone = whole & (in_line[np.searchsorted(lines, sectors // (LINE_BYTES // SECTOR_BYTES))] == 1)
+        found[:, 4] = np.bincount(of_sector, alone, minlength=warps)
+        found[:, 2] = np.bincount(of_sector, whole, minlength=warps) - found[:, 4]
         found[:, 3] = found[:, 1] - found[:, 2] - found[:, 4]
     return found
 

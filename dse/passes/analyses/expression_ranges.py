@@ -8,7 +8,7 @@ the IR, values are unbounded until a ``Cast``, or the one who stores them, wraps
 from collections.abc import Mapping
 
 from dse.passes.analyses.ranges import Interval, binary, complemented, container, counts, fits, hull, negated
-from dse.program.ir import Binary, Cast, Conditional, Const, Expr, Index, Load, Unary
+from dse.program.ir import Binary, Cast, Conditional, Const, Expr, ForEach, Index, Load, Unary
 from dse.program.types import IntType, Type
 
 
@@ -56,3 +56,9 @@ def _binary(expression: Binary, known: Mapping[str, Interval]) -> Interval:
     if expression.op in ("<<", ">>"):
         right = counts(right, expression.left.type)
     return binary(expression.op, left, right)
+
+
+def rounds_of(loop: ForEach) -> int | None:
+    """Return how often a loop runs, None where its bounds are not known."""
+    low, high = value_of(loop.low), value_of(loop.high)
+    return None if low is None or high is None else max(0, (high - low) // loop.step + 1)

@@ -15,7 +15,7 @@ from dse.passes.analyses.expression_ranges import range_of
 from dse.passes.analyses.ranges import Interval
 from dse.program.ir import Assign, Binary, Const, Declare, Expr, ForEach, If, Load, Stmt, While
 from dse.program.types import BOOL
-from dse.program.walk import expressions_of, sub_expressions, sub_statements
+from dse.program.walk import expressions_of, reads_any, sub_statements
 
 MAX_PARALLEL = 2
 """Loops that are made threads without being asked to."""
@@ -90,7 +90,7 @@ def _merge_strips(chain: _Chain) -> _Chain:
 def _reads(outer: ForEach, others: list[ForEach], body: tuple[Stmt, ...]) -> bool:
     """Whether the bounds of other loops or a body read a loop's variable."""
     bounds = [e for one in others for e in (one.low, one.high)]
-    return _occurs({outer.variable.name}, [*bounds, *(e for s in sub_statements(body) for e in expressions_of(s))])
+    return reads_any([*bounds, *(e for s in sub_statements(body) for e in expressions_of(s))], {outer.variable.name})
 
 
 def _merged(outer: ForEach, inner: ForEach) -> ForEach:
@@ -169,7 +169,7 @@ def _reason(kernel: Kernel, chosen: list[ForEach], writes: list[Assign]) -> str:
 def _why_not(kernel: Kernel, loop: ForEach, writes: list[Assign]) -> str:
     """Return why the iterations of a loop are no threads by the rule, empty if they are."""
     carried = _derived(kernel.body, loop.variable.name)
-    missing = next((w for w in writes if not _occurs(carried, w.indices)), None)
+    missing = next((w for w in writes if not reads_any(w.indices, carried)), None)
     if missing is not None:
         where = f"line {missing.span.line} writes {kernel.array(missing.name).source_name} without it"
         return f"{_name(loop)} is not: {where}"
@@ -186,17 +186,13 @@ def _derived(body: tuple[Stmt, ...], name: str) -> set[str]:
         before = len(derived)
         for statement in sub_statements(body):
             match statement:
-                case Assign(indices=()) if _occurs(derived, (statement.value,)):
+                case Assign(indices=()) if reads_any((statement.value,), derived):
                     derived.add(statement.name)
-                case Declare(value=value) if value is not None and _occurs(derived, (value,)):
+                case Declare(value=value) if value is not None and reads_any((value,), derived):
                     derived.add(statement.variable.name)
                 case _:
                     pass
     return derived
-
-
-def _occurs(names: set[str], expressions: Iterable[Expr]) -> bool:
-    return any(isinstance(p, Load) and p.name in names for e in expressions for p in sub_expressions(e))
 
 
 def _bounds(loop: ForEach, known: dict[str, Interval]) -> tuple[int, int] | None:
@@ -278,7 +274,7 @@ def _carried_scalars(kernel: Kernel, body: tuple[Stmt, ...]) -> Iterable[Depende
 def _first_use(body: Iterable[Stmt], name: str) -> str:
     """Return what happens first to a scalar: ``read``, ``written`` (for sure), or nothing."""
     for statement in body:
-        if any(_occurs({name}, (e,)) for e in expressions_of(statement)):
+        if any(reads_any((e,), {name}) for e in expressions_of(statement)):
             return "read"
         found = _use_inside(statement, name)
         if found:

@@ -3,8 +3,9 @@
 ``for (t ...) { for (i ...) A; for (j ...) B; }`` becomes a kernel of A and a kernel of B, each launched in every round
 of t. One ends before the next begins, so the order of the program stays. In a kernel the loop's variable is the middle
 of its range: a launch stands for the mean of all. A loop whose statements have nothing to do with each other becomes a
-loop for each of them. One that only sums up becomes a kernel that sums as GPUs do: a tree in each warp (shuffles), and
-an atomic operation for what a warp has found.
+loop for each of them; where ``dse.passes.rewrites.loop_order`` can cut a loop, or bring one outside that can be
+threads, it does. A loop that only sums up, or finds the greatest or least, becomes a kernel that does so as GPUs do: a
+tree in each warp (shuffles), and an atomic operation for what a warp has found.
 
 What a piece cannot have, threads that race, a function tells (``meets``): it executes the piece at a small size.
 """
@@ -17,17 +18,43 @@ from typing import TypeAlias
 from dse.base.errors import ModelNotApplicable, OptionError
 from dse.base.source import Span
 from dse.model.kernel import ArrayInfo, Kernel, ScalarValue
-from dse.passes.analyses.expression_ranges import value_of
+from dse.passes.analyses.expression_ranges import rounds_of, value_of
 from dse.passes.analyses.parallel_loops import parallelise
-from dse.program.ir import Assign, Binary, Const, Declare, Expr, ForEach, Index, Load, Stmt, Variable, While
+from dse.passes.rewrites.loop_order import distributed, with_parallel_loop_outside
+from dse.program.ir import (
+    Assign,
+    Binary,
+    Call,
+    Conditional,
+    Const,
+    Declare,
+    Expr,
+    ForEach,
+    If,
+    Index,
+    Load,
+    Stmt,
+    Variable,
+    While,
+)
 from dse.program.types import FLOAT32, INT32, FloatType, ListType
-from dse.program.walk import expressions_of, operands_of, sub_expressions, sub_statements, with_operands, with_parts
+from dse.program.walk import (
+    expressions_of,
+    operands_of,
+    reads_any,
+    sub_expressions,
+    sub_statements,
+    with_operands,
+    with_parts,
+)
 
 Meets: TypeAlias = Callable[[Kernel], str]
 """Returns where threads of a kernel race, in words, empty if they do not."""
 PARTIAL = "partial~"
 WARP = 32
 _SUMS = ("+", "-", "*")
+_EXTREMES = ("fmax", "fmaxf", "fmin", "fminf", "max", "min")
+_ORDERS = ("<", "<=", ">", ">=")
 
 
 def launched(kernel: Kernel, names: Sequence[str], meets: Meets) -> tuple[Kernel, ...]:
@@ -62,12 +89,33 @@ def _launched(kernel: Kernel, names: tuple[str, ...], meets: Meets, host: str) -
         for part in parts:
             yield from _launched(replace(kernel, body=(replace(loop, body=part),)), names, meets, host)
     else:
-        inner = list(_in_rounds(kernel, loop, names, meets, host))
-        serial = next((one for one in inner if _is_serial(one)), None)
-        if inner and serial is None:
-            yield from inner
-        else:
-            yield _one_thread(kernel, serial, why)
+        ordered = _in_other_order(kernel, loop, names, meets, host)
+        yield from ordered or _rounds_or_one_thread(kernel, loop, names, meets, host, why)
+
+
+def _rounds_or_one_thread(
+    kernel: Kernel, loop: ForEach, names: tuple[str, ...], meets: Meets, host: str, why: str
+) -> list[Kernel]:
+    """Return the launches of a nest in rounds of its outermost loop, or the nest as one thread and why."""
+    inner = list(_in_rounds(kernel, loop, names, meets, host))
+    serial = next((one for one in inner if _is_serial(one)), None)
+    return inner if inner and serial is None else [_one_thread(kernel, serial, why)]
+
+
+def _in_other_order(kernel: Kernel, loop: ForEach, names: tuple[str, ...], meets: Meets, host: str) -> list[Kernel]:
+    """Return the launches of a nest that is cut, or whose loops change places; none where that gives no threads."""
+    parts = distributed(loop)
+    if len(parts) > 1:
+        found = [one for part in parts for one in _launched(replace(kernel, body=(part,)), names, meets, host)]
+        return [] if any(map(_is_serial, found)) else found
+    turned = with_parallel_loop_outside(loop)
+    if turned is None:
+        return []
+    threads, _ = _threads(replace(kernel, body=(turned,)), names, meets)
+    if threads is None:
+        return []
+    how = f"; the loop over {turned.variable.source_name} is brought outside, which changes no value{host}"
+    return [replace(threads, how_parallel=f"{threads.how_parallel}{how}")]
 
 
 def _one_thread(kernel: Kernel, serial: Kernel | None, why: str) -> Kernel:
@@ -85,7 +133,7 @@ def _is_serial(kernel: Kernel) -> bool:
 
 def _in_rounds(kernel: Kernel, loop: ForEach, names: tuple[str, ...], meets: Meets, host: str) -> Iterator[Kernel]:
     """Yield the launches of a nest whose outermost loop is the host's; none if that cannot be."""
-    rounds = _rounds(loop)
+    rounds = rounds_of(loop)
     if rounds and any(_has_loop(s) for s in loop.body):
         text = f"in each of {rounds} rounds of {loop.variable.source_name}"
         text = f"{host} and {text}" if host else f"; launched anew {text}"
@@ -161,11 +209,6 @@ def _read(statement: Stmt) -> set[str]:
     return {p.name for p in parts if isinstance(p, Load | Index)}
 
 
-def _rounds(loop: ForEach) -> int | None:
-    low, high = value_of(loop.low), value_of(loop.high)
-    return None if low is None or high is None else max(0, (high - low) // loop.step + 1)
-
-
 def _has_loop(statement: Stmt) -> bool:
     return any(isinstance(s, ForEach | While) for s in sub_statements((statement,)))
 
@@ -234,22 +277,22 @@ def _with_value(body: Iterable[Stmt], name: str, known: Const) -> tuple[Stmt, ..
 
 
 def _reduction(kernel: Kernel) -> Kernel | None:
-    """Return the kernel of a loop that does nothing but sum into one place, None for any other loop."""
+    """Return the kernel of a loop that only sums into one place, or keeps the greatest or least; None for others."""
     loop = _outermost(kernel.body)
-    if loop is None or len(loop.body) != 1 or not isinstance(loop.body[0], Assign):
+    into = None if loop is None else _folding(loop.body)
+    if loop is None or into is None:
         return None
-    into, rounds = loop.body[0], _rounds(loop)
-    term = sum_term(into)
-    if term is None or not rounds or _reads(into.indices, loop.variable.name) or _reads_place(term, into):
+    term, over = sum_term(into) or _extreme_term(into), loop.variable
+    if term is None or not rounds_of(loop) or reads_any(into.indices, {over.name}) or _reads_place(term, into):
         return None
     found = parallelise(_with_partial_sums(kernel, loop, into, term))
-    how = f"a reduction over {loop.variable.source_name}: a tree in each warp, and an atomic operation for its sum"
+    how = f"a reduction over {over.source_name}: a tree in each warp, and an atomic operation for what it found"
     return replace(found, how_parallel=how) if found.parallel else None
 
 
 def _with_partial_sums(kernel: Kernel, loop: ForEach, into: Assign, term: Expr) -> Kernel:
     """Return the kernel in which the threads of a warp write what they add to one place: that of their warp."""
-    most = max(_rounds(loop) or 0, value_of(loop.high) or 0)
+    most = max(rounds_of(loop) or 0, value_of(loop.high) or 0)
     of = into.value.type if isinstance(into.value.type, FloatType) else FLOAT32
     partial = ArrayInfo(name=PARTIAL, source_name="partial sums", element=of, dims=(most // WARP + 2,), span=into.span)
     at = Load(loop.variable.name, loop.variable.type)
@@ -264,6 +307,35 @@ def sum_term(into: Assign) -> Expr | None:
     if not isinstance(value, Binary) or value.op not in _SUMS:
         return None
     return value.right if _is_place(value.left, into) else None
+
+
+def _folding(body: tuple[Stmt, ...]) -> Assign | None:
+    """Return the only assignment of a body, also that of ``if (term > x) x = term``, as one that always happens."""
+    match body:
+        case (Assign() as only,):
+            return only
+        case (If(condition=Binary() as condition, then=(Assign() as into,), otherwise=()),):
+            place = (
+                Index(into.name, into.indices, into.value.type) if into.indices else Load(into.name, into.value.type)
+            )
+            return replace(into, value=Conditional(condition, into.value, place, into.value.type))
+        case _:
+            return None
+
+
+def _extreme_term(into: Assign) -> Expr | None:
+    """Return the term of ``x = max(x, term)``, ``x = term > x ? term : x`` and the like, None for any other."""
+    match into.value:
+        case Call(routine=routine, arguments=(left, right)) if routine in _EXTREMES:
+            pair = (left, right)
+        case Conditional(condition=Binary(op=op, left=a, right=b), then=left, otherwise=right) if op in _ORDERS:
+            if {_shape(a), _shape(b)} != {_shape(left), _shape(right)}:
+                return None
+            pair = (left, right)
+        case _:
+            return None
+    terms = [e for e in pair if not _is_place(e, into)]
+    return terms[0] if len(terms) == 1 else None
 
 
 def _is_place(expression: Expr, into: Assign) -> bool:
@@ -286,14 +358,10 @@ def _shape(expression: Expr) -> object:
     return type(expression), name, getattr(expression, "op", None), tuple(map(_shape, operands_of(expression)))
 
 
-def _reads(expressions: Iterable[Expr], name: str) -> bool:
-    return any(isinstance(p, Load) and p.name == name for e in expressions for p in sub_expressions(e))
-
-
 def _reads_place(term: Expr, into: Assign) -> bool:
     """Whether a term may read what is summed up: a scalar itself, or an element of its array that is the same one."""
     if not into.indices:
-        return _reads((term,), into.name)
+        return reads_any((term,), {into.name})
     return any(
         isinstance(p, Index) and p.name == into.name and _bare(p.indices) == _bare(into.indices)
         for p in sub_expressions(term)

@@ -107,7 +107,7 @@ def test_the_model_for_real_cards_is_the_default_and_says_what_each_part_takes(
     for text in (
         "on gtx1080ti",
         "the most time goes to load-store units",
-        "assumed of gtx1080ti: latency_cycles.memory",
+        "assumed of gtx1080ti: latency_cycles.l2, latency_cycles.memory",
     ):
         assert text in out
     found = document(capsys, "gpu", "predict", SYRK, "--define", "N=256", "--no-advice", "--json")

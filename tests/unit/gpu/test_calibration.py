@@ -27,7 +27,7 @@ def demand(random: np.random.Generator, part: int) -> Demand:
     scale = np.array([1, 1, 1, 30, 10, 5, 1 / 300, 300])
     asked = dict(zip((*ASKED, "dram_bytes"), (sizes * scale).tolist(), strict=True))
     return Demand(
-        **asked, shared_cycles=0.0, issue_cycles=1e4, drain_cycles=10.0,
+        **asked, near_cycles=0.0, shared_cycles=0.0, issue_cycles=1e4, drain_cycles=10.0,
         blocks=1, resident_blocks=1, resident_warps=1, waves=1, limit="", unit="",
     )  # fmt: skip
 
@@ -36,12 +36,12 @@ def samples(families: int = 8, noise: float = 0.0) -> list[Sample]:
     random = np.random.default_rng(7)
     found = []
     for family in range(families):
-        for _ in range(12):
+        for k in range(12):
             one = demand(random, family % 8)
             time = total_cycles(one, TRUTH) / DEVICE.clock_hz + 3e-6
             time *= float(np.exp(noise * random.normal()))
-            name = f"f{family}"
-            found.append(Sample(demand=one, measured_s=time, launches=1, start_s=3e-6, family=name, kernel=name))
+            name, kernel = f"f{family}", f"f{family}.{k}"
+            found.append(Sample(demand=one, measured_s=time, launches=1, start_s=3e-6, family=name, kernel=kernel))
     return found
 
 
@@ -49,10 +49,10 @@ def test_the_rates_that_made_the_times_are_found() -> None:
     found = calibrate(samples(noise=0.05), START, DEVICE.clock_hz)
     for rate in found.fitted:
         assert rate.value == pytest.approx(getattr(TRUTH, rate.name), rel=0.12), rate.name
-        assert rate.least < getattr(TRUTH, rate.name) < rate.most
+        assert rate.least / 1.03 < getattr(TRUTH, rate.name) < 1.03 * rate.most  # the device file pulls a little
         assert rate.before == getattr(START, rate.name)
     assert found.error < 0.05
-    assert (found.samples, found.kernels) == (96, 8)
+    assert (found.samples, found.kernels) == (96, 96)
 
 
 def test_what_no_kernel_measures_stays_as_the_device_file_says() -> None:
@@ -62,6 +62,14 @@ def test_what_no_kernel_measures_stays_as_the_device_file_says() -> None:
     assert found["store_lone_cycles"].value == pytest.approx(START.store_lone_cycles)
     lone, latency = found["store_lone_cycles"], found["latency_memory_cycles"]
     assert lone.most / lone.least > 2 * latency.most / latency.least
+
+
+def test_one_kernel_moves_a_measured_bandwidth_less_than_many() -> None:
+    """The device file has it from somebody who measured; the error of one kernel may be its own."""
+    of_dram = [s for s in samples() if s.family == "f7"]
+    one = [replace(s, kernel="f7") for s in of_dram]
+    efficiency = [calibrate(found, START, DEVICE.clock_hz).rates.dram_efficiency for found in (one, of_dram)]
+    assert TRUTH.dram_efficiency < efficiency[1] < efficiency[0] < START.dram_efficiency
 
 
 def test_outliers_pull_little() -> None:

@@ -139,7 +139,7 @@ def test_more_multiprocessors_make_a_large_product_quicker(tmp_path: Path) -> No
             costs[n, name] = float(cost.cycles) / device.clock_mhz
             assert cost.threads == min(n * n, device.sms * int(device.threads_per_sm or 0))
     assert costs[512, "h200"] < costs[512, "gtx1660s"] / 2 < costs[512, "jetson-tk1"] / 20
-    assert costs[16, "h200"] > 0.9 * costs[16, "gtx1660s"]
+    assert costs[16, "h200"] > 0.8 * costs[16, "gtx1660s"]
 
 
 def test_words_of_64_bits_without_a_sign(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from dse.formats.device_yaml import load_device
 from dse.gpu.kernel.plan import plan_of
 from dse.gpu.models.cgpredict import MODEL as CGPREDICT
 from dse.gpu.models.hierarchy import MODEL, Demand, Rates, demand_of, part_cycles, residence, total_cycles
-from dse.gpu.trace.features import kernel_features, light_features
+from dse.gpu.trace.features import in_other_blocks, kernel_features, light_features
 from dse.gpu.trace.warp_work import warp_work
 from dse.model.device import Device
 from dse.model.kernel import KernelFeatures, TraceMachine, WarpAccess, WarpWork
@@ -59,15 +59,17 @@ def test_lines_and_sectors_of_a_product() -> None:
     assert (found.waits, found.streams, found.fp32) == (256, 0, 512)
     narrow = work(GEMM, 256, (4, 64, 1))  # a warp is eight rows of four
     assert (of(narrow, "A").lines, of(narrow, "B").sectors) == (8, 1)
-    assert (of(narrow, "C", store=True).lone, of(narrow, "C", store=True).whole) == (8, 0)
+    assert (of(narrow, "C", store=True).partial, of(narrow, "C", store=True).whole) == (8, 0)
+    square = work(GEMM, 256, (8, 32, 1))  # rows of eight: whole sectors, each alone in its line
+    assert (of(square, "C", store=True).lone, of(square, "C", store=True).whole) == (4, 0)
 
 
-def test_a_scattered_store_has_lone_sectors_and_a_shifted_one_parts() -> None:
-    assert of(work(SCATTER, 256, (32, 8, 1)), "B", store=True).lone == 32
+def test_a_scattered_store_has_parts_of_sectors_and_a_shifted_one_two() -> None:
+    assert of(work(SCATTER, 256, (32, 8, 1)), "B", store=True).partial == 32
     shifted = "void f(float A[N + 1], float B[N]) { for (int i = 0; i < N; i++) A[i + 1] = B[i]; }"
     store = of(work(shifted, 1024, (256, 1, 1)), "A", store=True)
     assert (store.lines, store.sectors, store.whole) == (2, 5, 3)
-    assert store.partial + store.lone == 2
+    assert (store.partial, store.lone) == (2, 0)
 
 
 def test_loads_wait_for_stores_between_them_and_stream_without() -> None:
@@ -171,13 +173,40 @@ def test_parts_and_their_soft_maximum() -> None:
         **dict.fromkeys(
             ("load_lines", "load_sectors", "store_lines", "shared_cycles", "whole_sectors", "partial_sectors"), 0.0
         ),
-        lone_sectors=0.0, waits=0.0, dram_bytes=0.0, issue_cycles=0.0, drain_cycles=5.0,
+        lone_sectors=0.0, waits=0.0, near_cycles=0.0, dram_bytes=0.0, issue_cycles=0.0, drain_cycles=5.0,
         blocks=1, resident_blocks=1, resident_warps=1, waves=1, limit="", unit="",
     )  # fmt: skip
     assert total_cycles(empty, rates) == 5
     both = replace(empty, issue_cycles=3 * rates.latency_memory_cycles, waits=4.0)
     assert part_cycles(both, rates)[3:] == (4 * rates.latency_memory_cycles, 3 * rates.latency_memory_cycles)
     assert total_cycles(both, rates) == pytest.approx(5 + 5 * rates.latency_memory_cycles)
+
+
+def test_what_is_read_and_written_goes_both_ways() -> None:
+    """A stream in place is read and written: as many bytes as a copy, twice those of the array."""
+    stream = "void f(float a[N], float b[N]) { for (int i = 0; i < N; i++) a[i] = BY; }"
+    copied, in_place = (features(stream.replace("BY", by), 1 << 22, (256, 1, 1)) for by in ("b[i]", "a[i] * 2"))
+    assert demand_of(copied, GTX).dram_bytes == demand_of(in_place, GTX).dram_bytes == 2 * 4 * (1 << 22)
+
+
+ROWS = """
+void f(float A[N][N], float y[N]) {
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) y[i] += A[BY];
+}"""
+
+
+def test_loads_wait_for_the_cache_that_has_their_data() -> None:
+    """A thread that walks along a row finds seven of eight elements in L2, where loads bypass L1; else in L1."""
+    by_row, by_column = (features(ROWS.replace("BY", by), 2048, (128, 1, 1)) for by in ("i][j", "j][i"))
+    pascal, far = demand_of(by_row, GTX), demand_of(by_column, GTX)
+    assert pascal.waits == pytest.approx(2048 / 8, rel=0.02)
+    assert pascal.near_cycles == pytest.approx(2048 * 7 / 8 * (GTX.latency_l2_cycles or 0), rel=0.02)
+    assert (far.waits, far.near_cycles) == (pytest.approx(2048, rel=0.02), pytest.approx(0, abs=2048))
+    turing = load_device("rtx2070s")
+    assert demand_of(by_row, turing).near_cycles < 0.3 * pascal.near_cycles
+    small = replace(turing, l1_bytes=1024)  # the lines of four warps are 16 KB
+    assert demand_of(by_row, small).near_cycles > 3 * demand_of(by_row, turing).near_cycles
 
 
 def test_repeated_launches_find_their_data_in_l2() -> None:
@@ -270,3 +299,14 @@ def test_local_memory_costs_more_the_more_of_it_there_is() -> None:
     of_small, of_large = (demand_of(f, GTX).dram_bytes for f in (small, large))
     assert of_small < 3 * (1 << 16) * 4
     assert of_large > (1 << 16) * 512 * 4
+
+
+def test_other_blocks_need_no_trace() -> None:
+    """What the model says of a kernel in other blocks is the same with a trace in them and without."""
+    other = (16, 16, 1)
+    moved = in_other_blocks(features(GEMM, 128, (32, 8, 1)), kernel(GEMM, N=128), other)
+    assert MODEL.predict(moved, GTX).time_s == MODEL.predict(features(GEMM, 128, other), GTX).time_s
+    assert MODEL.predict(moved, GTX).time_s != MODEL.predict(features(GEMM, 128, (32, 8, 1)), GTX).time_s
+    steered = "void f(int a[N], float b[N]) { for (int i = 0; i < N; i++) if (a[i] > 3) b[i] = 1; }"
+    assert features(steered, 1024, (256, 1, 1)).data_decide
+    assert not features(GEMM, 128, other).data_decide

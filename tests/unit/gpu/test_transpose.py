@@ -2,10 +2,11 @@ from pathlib import Path
 
 from dse.flows.gpu import KernelOptions, PredictOptions, predict
 from dse.frontend.c.lower import kernels_of
-from dse.gpu.kernel.transpose import Transposition, index_expressions, mentions, transposed, transpositions
+from dse.gpu.kernel.transpose import Transposition, index_expressions, transposed, transpositions
 from dse.model.kernel import Kernel
 from dse.passes.analyses.parallel_loops import parallelise
 from dse.program.ir import Index
+from dse.program.walk import reads_any
 
 
 def kernel(body: str, arrays: str = "float A[64][32], float B[32][64], float C[64][64]") -> Kernel:
@@ -37,7 +38,7 @@ def test_only_the_access_a_row_apart_reads_the_copy() -> None:
     assert names.count(change.array) == 1
     copy = next(r for r in reads(turned) if r.name == f"{change.array}_t")
     x = turned.parallel[0].variable.name
-    assert [mentions(i, x) for i in copy.indices] == [False, True]
+    assert [reads_any((i,), {x}) for i in copy.indices] == [False, True]
 
 
 def test_the_copy_stands_behind_its_array_in_memory() -> None:

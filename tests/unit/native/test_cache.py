@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dse.native.cache import FileCache, digest_of
+from dse.base.caches import digest_of
+from dse.native.cache import FileCache
 
 
 @pytest.fixture

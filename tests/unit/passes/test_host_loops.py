@@ -84,11 +84,34 @@ def test_rounds_that_need_each_other_are_launches_with_one_thread_and_a_reductio
     assert predicted(tmp_path, SOLVER).time_s > 900 * 3e-6  # 900 launches
 
 
-def test_statements_that_have_nothing_to_do_with_each_other_are_two_kernels(tmp_path: Path) -> None:
-    """As PolyBench fuses them, s would have to be summed by atomic operations and q by a tree."""
+def test_a_loop_is_cut_where_that_is_legal_and_the_parallel_loop_brought_outside(tmp_path: Path) -> None:
+    """As PolyBench fuses them, s would have to be summed by atomic operations and q by a tree, 300 times."""
     kernels = source(tmp_path, FUSED).work()
-    assert cut(source(tmp_path, FUSED)) == [((), 300), (("j",), 300), (("j",), 300)]
-    assert ["reduction" in k.how_parallel for k in kernels] == [False, False, True]
+    assert cut(source(tmp_path, FUSED)) == [(("i",), 1), (("j",), 1), (("i",), 1)]
+    assert ["brought outside" in k.how_parallel for k in kernels] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "m[0] = fmaxf(m[0], a[i]);",
+        "m[0] = fmin(a[i], m[0]);",
+        "if (a[i] > m[0]) m[0] = a[i];",
+        "m[0] = m[0] < a[i] ? a[i] : m[0];",
+    ],
+)
+def test_the_greatest_or_least_is_a_reduction(tmp_path: Path, body: str) -> None:
+    text = f"#define N 5000\nvoid f(float a[N], float b[N], float m[1]) {{ for (int i = 0; i < N; i++) {body} }}"
+    (found,) = source(tmp_path, text).work()
+    assert found.how_parallel.startswith("a reduction over i")
+    assert (found.launches, found.parallel[0].extent) == (1, 5000)
+
+
+@pytest.mark.parametrize("body", ["if (a[i] > b[i]) m[0] = a[i];", "m[0] = m[0] < a[i] ? b[i] : m[0];"])
+def test_what_only_looks_like_the_greatest_is_none(tmp_path: Path, body: str) -> None:
+    text = f"#define N 5000\nvoid f(float a[N], float b[N], float m[1]) {{ for (int i = 0; i < N; i++) {body} }}"
+    with pytest.raises(ModelNotApplicable):
+        source(tmp_path, text).work()
 
 
 def test_a_histogram_is_atomic(tmp_path: Path) -> None:
