@@ -19,6 +19,7 @@ from dse.base.errors import BuildError
 from dse.base.files import whole_file, write_whole
 from dse.base.source import NO_SPAN, Span
 from dse.native.cache import FileCache, digest_of
+from dse.native.cuda import DeviceBuild
 from dse.native.project import COLD, MEANING, RUNTIME, Project, SourceUnit
 from dse.native.toolchain import Compiler, RunningTools, call_tool, native_target, quick_flags
 
@@ -39,7 +40,8 @@ _FULL = "No space left on device"
 class BuildOptions:
     """How to build. ``sanitize``: of ``SANITIZERS``; ``timed``: with the profiler's clock readings in the program.
 
-    ``jobs``: compilers at once, None: one a core. ``background``: giving way to other work.
+    ``jobs``: compilers at once, None: one a core. ``background``: giving way to other work. ``device``: how device code
+    is compiled; None: the program has none.
     """
 
     march_native: bool = False
@@ -47,6 +49,7 @@ class BuildOptions:
     timed: bool = False
     jobs: int | None = None
     background: bool = False
+    device: DeviceBuild | None = None
 
     def portable_flags(self, compiler: Compiler) -> tuple[str, ...]:
         """Return the flags of all calls with which a compiler makes portable code: that of zig does not by itself."""
@@ -62,7 +65,8 @@ class BuildOptions:
 
     def flags_of(self, unit: SourceUnit) -> tuple[str, ...]:
         """Return the flags with which a unit is compiled."""
-        return (*self.flags, *((COLD,) if unit.cold else ()), *(("-Wno-error",) if unit.foreign else ()))
+        device = self.device.emulated_flags() if unit.device and self.device is not None else ()
+        return (*self.flags, *((COLD,) if unit.cold else ()), *(("-Wno-error",) if unit.foreign else ()), *device)
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -83,6 +87,16 @@ class BuildOptions:
         return ("-pthread", *self._common)
 
     @property
+    def libraries(self) -> tuple[str, ...]:
+        """What stands behind the objects in a call that links them."""
+        return () if self.device is None else self.device.link_flags
+
+    @property
+    def host_flags(self) -> tuple[str, ...]:
+        """The flags of the compiler of the processor, where nvcc calls it."""
+        return tuple(flag for flag in self.flags if not flag.startswith(("-std=", "-W", "-O")))
+
+    @property
     def _common(self) -> tuple[str, ...]:
         return (f"-fsanitize={','.join(self.sanitize)}",) if self.sanitize else ()
 
@@ -99,6 +113,8 @@ def object_key(unit: SourceUnit, headers: dict[str, str], compiler: Compiler, op
     """Return the digest of all that the object of a unit depends on."""
     used = included_headers(unit.text, headers)
     flags = (*options.portable_flags(compiler), *options.target(compiler), *options.flags_of(unit))
+    if unit.device and options.device is not None:
+        flags = (*flags, *options.device.words)
     return digest_of(compiler.identity, *flags, unit.path, unit.text, *(part for h in used for part in (h, headers[h])))
 
 
@@ -226,9 +242,14 @@ class _Compilation:
 
     def _compile(self, unit: SourceUnit, key: str) -> tuple[SourceUnit, Path]:
         made = self._work / f"{key}.o"
-        flags = (*self._options.flags_of(unit), *quick_flags(self._compiler))
-        arguments = (*flags, "-I", RUNTIME, "-c", unit.path, "-o", str(made))
-        self._call(arguments, unit)
+        files = ("-I", RUNTIME, "-c", unit.path, "-o", str(made))
+        device = self._options.device
+        if unit.device and device is not None and device.nvcc is not None:
+            self._call((*device.nvcc_command(self._compiler, self._options.host_flags), *files), unit)
+        else:
+            command = (*self._compiler.command, *self._options.portable_flags(self._compiler))
+            flags = (*self._options.flags_of(unit), *quick_flags(self._compiler))
+            self._call((*command, *flags, *files), unit)
         self._cache.put(key, made)
         return unit, made
 
@@ -237,13 +258,13 @@ class _Compilation:
         made = self._work / "app"
         listed = self._work / "objects"
         write_whole(listed, "".join(f'"{path}"\n' for path in objects))
-        self._call((*self._options.link_flags, f"@{listed}", "-o", str(made)), None)
+        command = (*self._compiler.command, *self._options.portable_flags(self._compiler), *self._options.link_flags)
+        self._call((*command, f"@{listed}", "-o", str(made), *self._options.libraries), None)
         app.parent.mkdir(parents=True, exist_ok=True)
         place_program(made, app)
 
-    def _call(self, arguments: tuple[str, ...], unit: SourceUnit | None) -> None:
+    def _call(self, command: tuple[str, ...], unit: SourceUnit | None) -> None:
         self._go_on()
-        command = (*self._compiler.command, *self._options.portable_flags(self._compiler), *arguments)
         result = call_tool(
             command, folder=self._folder, scratch=self._work, time_limit_s=COMPILE_SECONDS, among=self._live
         )

@@ -32,6 +32,7 @@ MEANING = ("-ffp-contract=off", "-fno-finite-loops", "-fno-tree-vectorize")
 """Flags that every build needs: a network rounds as Python does, operation by operation, and may have loops without
 end. g++ 12 makes wrong code where it vectorizes loops (tests/native/same/test_sums.py), so nothing is vectorized."""
 _RUNTIME_SOURCE = Path(__file__).parent / "runtime"
+_EMULATION_FOLDERS = ("emulation", "emulation_atomic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,7 @@ class SourceUnit:
     """One file that is compiled. ``path``: below the folder; ``spans[k]``: where line k + 1 comes from, if known.
 
     ``cold``: what it holds runs seldom, so that it is optimized less and compiled sooner. ``foreign``: somebody else
-    wrote it, so that warnings about it are no errors.
+    wrote it, so that warnings about it are no errors. ``device``: it is device code.
     """
 
     path: str
@@ -47,6 +48,7 @@ class SourceUnit:
     spans: tuple[Span, ...] = ()
     cold: bool = False
     foreign: bool = False
+    device: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,18 +58,27 @@ class Project:
     name: str
     units: tuple[SourceUnit, ...]
     headers: tuple[tuple[str, str], ...]
+    others: tuple[tuple[str, str], ...] = ()
+    """(path below the folder, text) of further headers: those that stand for CUDA's."""
 
     def files(self) -> dict[str, str]:
         """Return the text of each source file by its path."""
         sources = {unit.path: unit.text for unit in self.units}
-        return sources | {f"{RUNTIME}/{path}": text for path, text in self.headers}
+        return sources | {f"{RUNTIME}/{path}": text for path, text in self.headers} | dict(self.others)
 
 
 @functools.cache
 def runtime_headers() -> tuple[tuple[str, str], ...]:
     """Return the headers that every program gets: (path below ``runtime``, text), in the order of their paths."""
-    paths = sorted(_RUNTIME_SOURCE.rglob("*.hpp"))
+    paths = sorted((_RUNTIME_SOURCE / "dse").rglob("*.hpp"))
     return tuple((path.relative_to(_RUNTIME_SOURCE).as_posix(), path.read_text(encoding="utf-8")) for path in paths)
+
+
+@functools.cache
+def emulation_headers() -> tuple[tuple[str, str], ...]:
+    """Return the headers that stand for those of CUDA: (path below the folder of a project, text)."""
+    paths = [p for name in _EMULATION_FOLDERS for p in sorted((_RUNTIME_SOURCE / name).rglob("*")) if p.is_file()]
+    return tuple((p.relative_to(_RUNTIME_SOURCE).as_posix(), p.read_text(encoding="utf-8")) for p in paths)
 
 
 def cmake_text(project: Project) -> str:
