@@ -19,7 +19,7 @@ from dse.base.errors import BuildError
 from dse.base.files import whole_file, write_whole
 from dse.base.source import NO_SPAN, Span
 from dse.native.cache import FileCache, digest_of
-from dse.native.cuda import DeviceBuild
+from dse.native.cuda import DeviceBuild, KernelResources, resources_in
 from dse.native.project import COLD, MEANING, RUNTIME, Project, SourceUnit
 from dse.native.toolchain import Compiler, RunningTools, call_tool, native_target, quick_flags
 
@@ -65,8 +65,9 @@ class BuildOptions:
 
     def flags_of(self, unit: SourceUnit) -> tuple[str, ...]:
         """Return the flags with which a unit is compiled."""
-        device = self.device.emulated_flags() if unit.device and self.device is not None else ()
-        return (*self.flags, *((COLD,) if unit.cold else ()), *(("-Wno-error",) if unit.foreign else ()), *device)
+        emulated = self.device.emulated_flags() if unit.device and self.device is not None else ()
+        cold = (COLD,) if unit.cold or emulated else ()
+        return (*self.flags, *cold, *(("-Wno-error",) if unit.foreign else ()), *emulated)
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -103,10 +104,14 @@ class BuildOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildCounts:
-    """What a build did: units that were compiled, and those whose objects were kept from before."""
+    """What a build did: units that were compiled, and those whose objects were kept from before.
+
+    ``kernels``: what the kernel takes of a card, by architecture, where nvcc compiled it.
+    """
 
     compiled: int
     reused: int
+    kernels: tuple[KernelResources, ...] = ()
 
 
 def object_key(unit: SourceUnit, headers: dict[str, str], compiler: Compiler, options: BuildOptions) -> str:
@@ -206,6 +211,8 @@ class _Compilation:
         self._log = log
         self._live = live
         self._cache = FileCache("objects", ".o")
+        self._said = FileCache("objects", ".said")
+        self._kernels: tuple[KernelResources, ...] = ()
         self._headers = dict(project.headers)
         self._lock = threading.Lock()
         self._failure: BuildError | None = None
@@ -214,7 +221,7 @@ class _Compilation:
         """Return the objects in the order of the units."""
         units = self._project.units
         keys = {u.path: object_key(u, self._headers, self._compiler, self._options) for u in units}
-        objects = {u.path: path for u in units if (path := self._kept(keys[u.path])) is not None}
+        objects = {u.path: path for u in units if (path := self._kept_of(u, keys[u.path])) is not None}
         # The largest first: the last one to end should be short.
         todo = sorted((u for u in units if u.path not in objects), key=lambda u: -compiled_size(u, self._headers))
         done = len(objects)
@@ -227,7 +234,21 @@ class _Compilation:
             except BaseException:  # before the pool waits for what is queued
                 self._live.end()
                 raise
-        return [objects[u.path] for u in units], BuildCounts(compiled=len(todo), reused=done)
+        counts = BuildCounts(compiled=len(todo), reused=done, kernels=self._kernels)
+        return [objects[u.path] for u in units], counts
+
+    def _kept_of(self, unit: SourceUnit, key: str) -> Path | None:
+        """Return the kept object of a unit; of device code only with what nvcc has said of it."""
+        if not self._is_for_nvcc(unit):
+            return self._kept(key)
+        said = self._said.get(key)
+        if said is None:
+            return None
+        self._kernels = resources_in(said.read_text(encoding="utf-8", errors="replace"))
+        return self._kept(key)
+
+    def _is_for_nvcc(self, unit: SourceUnit) -> bool:
+        return unit.device and self._options.device is not None and self._options.device.nvcc is not None
 
     def _kept(self, key: str) -> Path | None:
         """Return a kept object, under a name of this build: another one may delete it from the cache meanwhile."""
@@ -244,8 +265,11 @@ class _Compilation:
         made = self._work / f"{key}.o"
         files = ("-I", RUNTIME, "-c", unit.path, "-o", str(made))
         device = self._options.device
-        if unit.device and device is not None and device.nvcc is not None:
-            self._call((*device.nvcc_command(self._compiler, self._options.host_flags), *files), unit)
+        if device is not None and self._is_for_nvcc(unit):
+            text = self._call((*device.nvcc_command(self._compiler, self._options.host_flags), *files), unit)
+            write_whole(made.with_suffix(".said"), text)
+            self._said.put(key, made.with_suffix(".said"))
+            self._kernels = resources_in(text)
         else:
             command = (*self._compiler.command, *self._options.portable_flags(self._compiler))
             flags = (*self._options.flags_of(unit), *quick_flags(self._compiler))
@@ -263,7 +287,8 @@ class _Compilation:
         app.parent.mkdir(parents=True, exist_ok=True)
         place_program(made, app)
 
-    def _call(self, command: tuple[str, ...], unit: SourceUnit | None) -> None:
+    def _call(self, command: tuple[str, ...], unit: SourceUnit | None) -> str:
+        """Call a compiler; return what it said."""
         self._go_on()
         result = call_tool(
             command, folder=self._folder, scratch=self._work, time_limit_s=COMPILE_SECONDS, among=self._live
@@ -275,6 +300,7 @@ class _Compilation:
                     self._failure = self._failed(command, result.code, result.text, unit)
             self._live.end()
             raise self._failure
+        return result.text
 
     def _go_on(self) -> None:
         """Raise what has ended the build, if anything has."""

@@ -5,6 +5,7 @@ system. It compiles to SASS for each architecture that is asked for, and to PTX 
 """
 
 import importlib.util
+import os
 import re
 import shutil
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dse.base.errors import BuildError, OptionError
+from dse.native.project import EMULATION_FOLDERS, emulation_headers
 from dse.native.toolchain import Compiler, call_tool
 
 ARCHITECTURES = (75, 80, 86, 89, 90)
@@ -19,14 +21,12 @@ ARCHITECTURES = (75, 80, 86, 89, 90)
 LEAST_ARCHITECTURE = 75
 """What CUDA 13 compiles for at least."""
 NO_NVCC = "install the CUDA toolkit, or the wheels of NVIDIA: pip install 'dse[cuda]'"
-EMULATION = "emulation"
-"""Folder of the headers that stand for those of CUDA, beside that of the runtime."""
-EMULATED_ATOMICS = "emulation_atomic"
 _WHEEL_PACKAGES = ("nvidia.cu13",)
 _ASKING_SECONDS = 120.0
 _RESOURCES = re.compile(r"Compiling entry function '(?P<kernel>\w+)' for 'sm_(?P<arch>\d+)'")
 _STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _USED = re.compile(r"Used (\d+) registers(.*)")
+_FOLDER = re.compile(r'"-L([^"]+)"')
 _SHARED = re.compile(r"(\d+) bytes smem")
 
 
@@ -49,12 +49,26 @@ class Nvcc:
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """What a program is linked with: the runtime of CUDA, statically."""
-        root = self.root or Path(self.path).resolve().parents[1]
-        folders = [root / "lib64", root / "lib"]
+        """What a program is linked with: the runtime of CUDA, statically.
+
+        Raises:
+            BuildError: nvcc does not tell where it is.
+        """
+        folders = [self.root / "lib"] if self.root is not None else _library_folders(self.path)
         found = (folder / "libcudart_static.a" for folder in folders)
-        static = next((str(path) for path in found if path.is_file()), "-lcudart_static")
+        static = next((str(path) for path in found if path.is_file()), None)
+        if static is None:
+            raise BuildError(f"'{self.path}' has no libcudart_static.a beside it", expected=NO_NVCC)
         return (static, "-ldl", "-lrt")
+
+
+def _library_folders(nvcc: str) -> list[Path]:
+    """Return where an nvcc of the system has libraries, which may be a script that calls another."""
+    said = call_tool((nvcc, "--dryrun", "-x", "cu", os.devnull, "-o", os.devnull), time_limit_s=_ASKING_SECONDS)
+    lines = said.text.splitlines()
+    named = [Path(found) for line in lines if line.startswith("#$ LIBRARIES=") for found in _FOLDER.findall(line)]
+    tops = [Path(line.removeprefix("#$ TOP=").strip()) for line in lines if line.startswith("#$ TOP=")]
+    return [*named, *(top / name for top in tops for name in ("lib64", "lib"))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +86,7 @@ class DeviceBuild:
     def words(self) -> tuple[str, ...]:
         """All that the object of device code depends on, besides its text and the flags of every compilation."""
         if self.nvcc is None:
-            return ("emulated", self.atomics or "")
+            return ("emulated", self.atomics or "", *(text for _, text in emulation_headers()))
         return (self.nvcc.identity, *map(str, self.architectures))
 
     @property
@@ -80,10 +94,17 @@ class DeviceBuild:
         """What the program is linked with besides."""
         return () if self.nvcc is None else self.nvcc.libraries
 
+    def document(self) -> dict[str, object]:
+        """Return what a manifest tells of it."""
+        if self.nvcc is None:
+            return {"emulated": True}
+        return {"emulated": False, "compiler": self.nvcc.path, "architectures": list(self.architectures)}
+
     def emulated_flags(self) -> tuple[str, ...]:
         """Return the flags with which the compiler of the processor takes device code."""
-        atomics = ("-isystem", self.atomics) if self.atomics else ("-I", EMULATED_ATOMICS)
-        return ("-x", "c++", "-I", EMULATION, *atomics)
+        runtime, own_atomics = EMULATION_FOLDERS
+        atomics = ("-isystem", self.atomics) if self.atomics else ("-I", own_atomics)
+        return ("-x", "c++", "-I", runtime, *atomics)
 
     def nvcc_command(self, compiler: Compiler, host_flags: Sequence[str]) -> tuple[str, ...]:
         """Return the call of nvcc without its files; ``host_flags``: for the compiler of the processor, which it calls.

@@ -43,11 +43,15 @@ not they who take time in a run."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Emission:
-    """A network in C++. ``tables``: what results name by number, by instance; ``warnings``: natives without form."""
+    """A network in C++. ``tables``: what results name by number, by instance; ``warnings``: natives without form.
+
+    ``able``: the instances that have device code.
+    """
 
     project: Project
     tables: tuple[ActorTables, ...]
     warnings: tuple[Diagnostic, ...] = ()
+    able: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +108,14 @@ def emit(network: Network, options: EmissionOptions) -> Emission:
         ),
         tables=tuple(ActorTables(sites=u.sites, loops=u.loops) for u in of_instances),
         warnings=_warnings(network, options.overrides),
+        able=_able(network, of_instances, classes),
     )
+
+
+def _able(network: Network, units: Sequence[ActorUnit], classes: Mapping[str, DeviceClass]) -> tuple[str, ...]:
+    """Return the instances that have device code."""
+    pairs = zip(network.instances, units, strict=True)
+    return tuple(i.name for i, u in pairs if u.name in classes and classes[u.name].unit is not None)
 
 
 def _device_tables(units: Sequence[ActorUnit], classes: Mapping[str, DeviceClass]) -> DeviceTables | None:

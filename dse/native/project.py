@@ -31,8 +31,9 @@ COLD = "-Og"
 MEANING = ("-ffp-contract=off", "-fno-finite-loops", "-fno-tree-vectorize")
 """Flags that every build needs: a network rounds as Python does, operation by operation, and may have loops without
 end. g++ 12 makes wrong code where it vectorizes loops (tests/native/same/test_sums.py), so nothing is vectorized."""
+EMULATION_FOLDERS = ("emulation", "emulation_atomic")
+"""Folders of a project with the headers that stand for those of CUDA: its runtime; atomics, which libcu++ has too."""
 _RUNTIME_SOURCE = Path(__file__).parent / "runtime"
-_EMULATION_FOLDERS = ("emulation", "emulation_atomic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +78,7 @@ def runtime_headers() -> tuple[tuple[str, str], ...]:
 @functools.cache
 def emulation_headers() -> tuple[tuple[str, str], ...]:
     """Return the headers that stand for those of CUDA: (path below the folder of a project, text)."""
-    paths = [p for name in _EMULATION_FOLDERS for p in sorted((_RUNTIME_SOURCE / name).rglob("*")) if p.is_file()]
+    paths = [p for name in EMULATION_FOLDERS for p in sorted((_RUNTIME_SOURCE / name).rglob("*")) if p.is_file()]
     return tuple((p.relative_to(_RUNTIME_SOURCE).as_posix(), p.read_text(encoding="utf-8")) for p in paths)
 
 

@@ -1,8 +1,9 @@
 """Whether an actor can run on a GPU, and if not, why not, with the place.
 
-What only a processor has: the world outside (natives, printing), texts, a stack that grows while the program runs (a
-routine that calls itself) and more memory for one thread than a GPU gives. Everything else of the language has a form
-there. The analysis errs on the side of the processor: what is never called counts too.
+What only a processor has: the world outside (natives, printing), texts, tokens that are no words of a machine, a stack
+that grows while the program runs (a routine that calls itself) and more memory for one thread than a GPU gives.
+Everything else of the language has a form there. The analysis errs on the side of the processor: what is never called
+counts too.
 """
 
 from collections.abc import Iterator
@@ -11,13 +12,16 @@ from dataclasses import dataclass
 from dse.base.source import Span
 from dse.passes.analyses.declared import statements_of
 from dse.passes.analyses.uses import ActorFacts, reached_by
-from dse.program.ir import Actor, CopyInto, Declare, Print, Stmt, Variable
-from dse.program.types import ListType, StringType, Type, dimensions_of, scalar_of
-from dse.program.walk import expressions_of, sub_expressions
+from dse.program.ir import Actor, Call, Cast, Const, ConstList, CopyInto, Declare, Print, Stmt, Variable
+from dse.program.types import IntType, ListType, StringType, Type, dimensions_of, scalar_of
+from dse.program.walk import expressions_of, nodes_of
 
 MOST_LOCAL_BYTES = 512 << 10
 """Local memory of one thread, at most (CUDA C++ Programming Guide, technical specifications of all cards)."""
 _WORD_BYTES = 8
+_WIDE_WORD_BYTES = 600
+"""Of an integer that no type of the machine holds: ``Big`` with ``FixedList`` of ``dse/native/runtime/dse``."""
+_MOST_TOKEN_BITS = 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +34,14 @@ class HostReason:
 
 def host_reasons(actor: Actor, facts: ActorFacts) -> tuple[HostReason, ...]:
     """Return what keeps an actor from a GPU, the first of each kind; empty where it can run there."""
-    kinds = (_natives(actor, facts), _prints(actor), _recursion(actor, facts), _texts(actor), _memory(actor))
+    kinds = (
+        _natives(actor, facts),
+        _prints(actor),
+        _recursion(actor, facts),
+        _texts(actor),
+        _wide_tokens(actor),
+        _memory(actor),
+    )
     return tuple(first for kind in kinds if (first := next(kind, None)) is not None)
 
 
@@ -61,9 +72,17 @@ def _texts(actor: Actor) -> Iterator[HostReason]:
     for variable in _variables(actor):
         if _is_text(variable.type):
             yield HostReason(text=f"'{variable.source_name}' is a text", span=variable.span)
-    for stmt in statements_of(actor):
-        if any(_is_text(e.type) for root in expressions_of(stmt) for e in sub_expressions(root)):
-            yield HostReason(text="it works with texts", span=stmt.span)
+    for node in nodes_of(actor):
+        if isinstance(node, Const | ConstList | Cast | Call) and _is_text(node.type):
+            yield HostReason(text="it works with texts", span=node.span)
+
+
+def _wide_tokens(actor: Actor) -> Iterator[HostReason]:
+    for port in (*actor.inputs, *actor.outputs):
+        scalar = scalar_of(port.type)
+        if isinstance(scalar, IntType) and scalar.container_bits > _MOST_TOKEN_BITS:
+            bits = f"more than {_MOST_TOKEN_BITS} bits"
+            yield HostReason(text=f"the tokens of '{port.name}' have {bits}", span=port.span)
 
 
 def _variables(actor: Actor) -> Iterator[Variable]:
@@ -87,7 +106,7 @@ def _memory(actor: Actor) -> Iterator[HostReason]:
 
 
 def local_bytes(actor: Actor) -> int:
-    """Return the bytes of all lists that the actions and routines of an actor declare or copy, 8 for an element.
+    """Return the bytes of all lists that the actions and routines of an actor declare or copy, 8 for a usual element.
 
     An upper bound of what is alive at once, but for what a compiler adds.
     """
@@ -105,7 +124,9 @@ def _made_bytes(stmt: Stmt) -> int:
 def _list_bytes(of: Type) -> int:
     if not isinstance(of, ListType):
         return 0
-    size = _WORD_BYTES
+    scalar = scalar_of(of)
+    wide = isinstance(scalar, IntType) and scalar.container_bits > _MOST_TOKEN_BITS
+    size = _WIDE_WORD_BYTES if wide else _WORD_BYTES
     for dimension in dimensions_of(of):
         size *= dimension
     return size

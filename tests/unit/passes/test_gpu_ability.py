@@ -35,6 +35,7 @@ def reasons(body: str, state: str = "", ports: str = "==>") -> list[str]:
         ]),
         ("n := 1;", 'String name := "a";', ["'name' is a text"]),
         ('if "a" = "b" then n := 1; end', "", ["it works with texts"]),
+        ("n := count[if \"a\" = \"b\" then 0 else 1 end];", "int count[2];", ["it works with texts"]),
         ("n := asked(); println(n);", "", ["it calls the native 'asked'", "it prints"]),
         ("n := big[3];", "int big[1000000];", []),
     ],
@@ -51,8 +52,16 @@ def test_two_routines_that_call_each_other_are_a_recursion() -> None:
     assert reasons("if even(n) then n := 1; end", state) == ["'even' calls itself"]
 
 
-def test_texts_may_not_be_tokens() -> None:
-    assert reasons("n := 1;", ports="String I ==>") == ["the tokens of 'I' are texts"]
+@pytest.mark.parametrize(
+    ("of", "found"),
+    [
+        ("String", ["the tokens of 'I' are texts"]),
+        ("int(size=128)", []),
+        ("int(size=129)", ["the tokens of 'I' have more than 128 bits"]),
+    ],
+)
+def test_tokens_are_words_of_the_machine(of: str, found: list[str]) -> None:
+    assert reasons("n := 1;", ports=f"{of} I ==>") == found
 
 
 @pytest.mark.parametrize(("words", "able"), [(WORDS, True), (WORDS + 1, False)])

@@ -309,6 +309,10 @@ Grown<T> grown(Make&& make) {
 
 // Accesses that may lie out of bounds ---------------------------------------------------------------------------------
 
+// g++ 12 warns of an index that the test before has excluded.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Warray-bounds"
+
 /// Whether an index is one of a list of `size` elements.
 template <class I>
 DSE_FN bool inside(const I& index, std::int64_t size) {
@@ -370,5 +374,7 @@ DSE_FN auto part_or(Owner& owner, int site, L&& list, Zeros&& zeros, const Indic
   owner.stray(site);
   return Part(zeros.view());
 }
+
+#pragma GCC diagnostic pop
 
 }  // namespace DSE_SPACE

@@ -62,9 +62,7 @@ class Parallel {
       gpu_->launch();
     }
     run_threads();
-    if (gpu_) {
-      gpu_->finish();
-    }
+    finish_gpu();
     note_ends();
     publish_rest();
     return together_.halt.why();
@@ -173,6 +171,18 @@ class Parallel {
     watch();
     for (std::thread& thread : threads) {
       thread.join();
+    }
+  }
+
+  /// End the kernel. Throws what went wrong in it, but the first failure of the run counts.
+  void finish_gpu() {
+    try {
+      if (gpu_) {
+        gpu_->finish();
+      }
+    } catch (...) {
+      static_cast<void>(together_.halt.why());
+      throw;
     }
   }
 

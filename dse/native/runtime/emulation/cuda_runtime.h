@@ -176,10 +176,10 @@ inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  if (stream->running.load() != 0) {
-    return cudaErrorNotReady;
+  if (const cudaError_t error = dse_emulation::failure("cudaStreamQuery", cudaErrorLaunchFailure)) {
+    return error;
   }
-  return dse_emulation::failure("cudaStreamQuery", cudaErrorLaunchFailure);
+  return stream->running.load() != 0 ? cudaErrorNotReady : cudaSuccess;
 }
 
 template <class... Parameters>

@@ -100,8 +100,8 @@ class CudaGpu final : public Gpu {
     if (state == cudaErrorNotReady) {
       return false;
     }
-    ended_ = true;
     check(state, "the kernel failed");
+    ended_ = true;
     return true;
   }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -48,26 +49,26 @@ class GpuRun {
       mirror();
       std::atomic_ref(maker_.control().request).store(termination_.request(), std::memory_order_release);
       wake_sleepers();
+      const bool has_ended = gpu_.has_ended();
       look_for_failure();
+      if (has_ended) {
+        throw RunError("the kernel ended before the run was over", {}, "this is a fault of dse");
+      }
     } catch (...) {
       halt_.fail(std::current_exception());
     }
   }
 
-  /// Let the kernel end, wait for that, and read back what it did. The run must be over.
+  /// Let the kernel end, wait for that, and read back what it did. The run must be over. Throws what went wrong in it.
   void finish() {
     std::atomic_ref(maker_.control().stop).store(1, std::memory_order_release);
-    try {
-      while (!gpu_.has_ended()) {
-        take_ids();
-        std::this_thread::sleep_for(std::chrono::microseconds(100));
-      }
+    while (!gpu_.has_ended()) {
       take_ids();
-      look_for_failure();
-      maker_.gather();
-    } catch (...) {
-      halt_.fail(std::current_exception());
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
+    take_ids();
+    look_for_failure();
+    maker_.gather();
   }
 
   std::int64_t firings() const {
