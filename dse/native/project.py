@@ -86,6 +86,7 @@ def cmake_text(project: Project) -> str:
     """Return the ``CMakeLists.txt`` with which a user builds the project again."""
     sources = "\n".join(f"  {_cmake_word(unit.path)}" for unit in project.units)
     cold = " ".join(_cmake_word(unit.path) for unit in project.units if unit.cold)
+    device = "".join(_cmake_device(unit.path) for unit in project.units if unit.device)
     less = f"set_source_files_properties({cold} PROPERTIES COMPILE_OPTIONS {COLD})\n" if cold else ""
     return f"""\
 # Builds the same program as `dse build` has put beside this file:
@@ -102,13 +103,13 @@ endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2")
 find_package(Threads REQUIRED)
 
-add_executable({APP}
+{device}add_executable({APP}
 {sources}
 )
 target_compile_features({APP} PRIVATE cxx_std_20)
 set_target_properties({APP} PROPERTIES CXX_EXTENSIONS OFF)
 target_include_directories({APP} PRIVATE {RUNTIME})
-target_compile_options({APP} PRIVATE -Wall -Wextra {" ".join(MEANING)})
+target_compile_options({APP} PRIVATE {_cmake_flags(project)})
 target_link_libraries({APP} PRIVATE Threads::Threads)
 {less}if(DSE_MARCH_NATIVE)
   target_compile_options({APP} PRIVATE -march=native)
@@ -117,6 +118,31 @@ if(DSE_SANITIZE)
   target_compile_options({APP} PRIVATE -g -fsanitize=${{DSE_SANITIZE}} -fno-sanitize-recover=all)
   target_link_options({APP} PRIVATE -fsanitize=${{DSE_SANITIZE}})
 endif()
+"""
+
+
+def _cmake_flags(project: Project) -> str:
+    flags = ("-Wall", "-Wextra", *MEANING)
+    if any(unit.device for unit in project.units):
+        return f'"$<$<COMPILE_LANGUAGE:CXX>:{";".join(flags)}>"'
+    return " ".join(flags)
+
+
+def _cmake_device(path: str) -> str:
+    """Return the lines for a file of device code: by the compiler of CUDA, or for an emulated GPU."""
+    word, (runtime, atomics) = _cmake_word(path), EMULATION_FOLDERS
+    return f"""\
+option(DSE_EMULATED_GPU "Let threads of the processor stand for those of a GPU" OFF)
+if(DSE_EMULATED_GPU)
+  set_source_files_properties({word} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++")
+  include_directories({runtime} {atomics})
+else()
+  set(CMAKE_CUDA_ARCHITECTURES 75 80 86 89 90 CACHE STRING "Cards, by compute capability times 10")
+  enable_language(CUDA)
+  set(CMAKE_CUDA_STANDARD 20)
+  set_source_files_properties({word} PROPERTIES COMPILE_OPTIONS "--expt-relaxed-constexpr;--fmad=false")
+endif()
+
 """
 
 
