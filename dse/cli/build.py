@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 def _cuda(kind: str | None, architectures: str | None) -> CudaRequest | None:
     """Return what is asked for of device code. Raises ``OptionError`` for architectures that make no sense."""
     if architectures is not None and kind != "nvcc":
-        raise OptionError("--cuda-arch is for --cuda, which is not there", expected="give both, or neither")
+        raise OptionError("--cuda-arch is for --cuda with nvcc, which is not there", expected="give both, or neither")
     if kind is None:
         return None
     chosen = ARCHITECTURES if architectures is None else architectures_of(architectures)

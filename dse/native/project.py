@@ -140,7 +140,7 @@ else()
   set(CMAKE_CUDA_ARCHITECTURES 75 80 86 89 90 CACHE STRING "Cards, by compute capability times 10")
   enable_language(CUDA)
   set(CMAKE_CUDA_STANDARD 20)
-  set_source_files_properties({word} PROPERTIES COMPILE_OPTIONS "--expt-relaxed-constexpr;--fmad=false")
+  set_source_files_properties({word} PROPERTIES COMPILE_OPTIONS "-std=c++20;--expt-relaxed-constexpr;--fmad=false")
 endif()
 
 """
