@@ -10,8 +10,9 @@ from dse.cli.native_arguments import native_binding
 from dse.cli.problem_arguments import refuse_empty
 from dse.cli.progress import stage_line
 from dse.cli.streams import print_json, say
-from dse.flows.build import BuildReport, BuildRequest, build_file
+from dse.flows.build import BuildReport, BuildRequest, CudaRequest, build_file
 from dse.native.build import SANITIZERS, BuildOptions
+from dse.native.cuda import ARCHITECTURES, architectures_of
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,6 +29,7 @@ def run(args: argparse.Namespace) -> int:
         options=BuildOptions(
             march_native=args.march_native, sanitize=_sanitizers(args.sanitize), jobs=_jobs(args.jobs)
         ),
+        cuda=_cuda(args.cuda, args.cuda_arch),
     )
     with stage_line(quiet=args.quiet) as stage:
         report = build_file(request, stage)
@@ -39,6 +41,16 @@ def run(args: argparse.Namespace) -> int:
         for warning in report.warnings:
             print(render(warning), file=sys.stderr)
     return 0
+
+
+def _cuda(kind: str | None, architectures: str | None) -> CudaRequest | None:
+    """Return what is asked for of device code. Raises ``OptionError`` for architectures that make no sense."""
+    if architectures is not None and kind != "nvcc":
+        raise OptionError("--cuda-arch is for --cuda with nvcc, which is not there", expected="give both, or neither")
+    if kind is None:
+        return None
+    chosen = ARCHITECTURES if architectures is None else architectures_of(architectures)
+    return CudaRequest(emulated=kind == "emulated", architectures=chosen)
 
 
 def _sanitizers(text: str) -> tuple[str, ...]:
@@ -69,6 +81,17 @@ def as_document(report: BuildReport) -> dict[str, object]:
         "reused": report.counts.reused,
         "seconds": round(report.seconds, 3),
         "files": list(report.files),
+        "cuda": None if report.cuda is None else report.cuda.compiler,
+        "kernels": [
+            {
+                "architecture": kernel.architecture,
+                "registers": kernel.registers,
+                "stack_bytes": kernel.stack_bytes,
+                "shared_bytes": kernel.shared_bytes,
+                "spilled_bytes": kernel.spilled_bytes,
+            }
+            for kernel in report.counts.kernels
+        ],
         "warnings": [w.message for w in report.warnings],
     }
 
@@ -79,4 +102,12 @@ def _print(report: BuildReport, *, quiet: bool) -> None:
     if not quiet:
         kept = f", {counts.reused} kept from before" if counts.reused else ""
         say(f"{counts.compiled} files compiled{kept} in {report.seconds:.1f} s by {report.version.text}", error=True)
+        if report.cuda is not None:
+            able = f"{len(report.cuda.able)} of {len(report.network.instances)} actors"
+            say(f"{able} can run on a GPU, compiled by {report.cuda.compiler}", error=True)
+        for kernel in counts.kernels:
+            used = (
+                f"{kernel.registers} registers, {kernel.shared_bytes} B shared, {kernel.stack_bytes} B stack a thread"
+            )
+            say(f"kernel for sm_{kernel.architecture}: {used}, {kernel.spilled_bytes} B spilled", error=True)
         say(f"{report.app} --help tells its options", error=True)

@@ -6,23 +6,20 @@ from collections.abc import Iterable
 
 from dse.base.diagnostics import render
 from dse.base.errors import Diagnostic
+from dse.base.escaping import cells, shown
 from dse.base.source import NO_SPAN
 from dse.cli.native_arguments import native_binding
 from dse.cli.streams import print_json, progress_line, say
 from dse.cli.timing import note_stage
 from dse.flows.check import check_file, check_tree
 from dse.flows.check_report import CheckOptions, CheckReport, FileCheck
+from dse.flows.gpu_actors import GpuActor, gpu_actors
 from dse.flows.print_ir import actor_text
 
 
 def run(args: argparse.Namespace) -> int:
     """Check, print what was found, return 1 if there is an error."""
-    if (args.file is None) == (args.folder is None):
-        args.parser_error("give one file, or --all DIR")
-    if args.print_ir is not None and args.folder is not None:
-        args.parser_error("--print-ir takes an actor of one file, not of --all DIR")
-    if args.explicit and args.print_ir is None:
-        args.parser_error("--explicit goes with --print-ir ACTOR")
+    _refuse_mixtures(args)
     options = _options(args)
     note_stage("reading and checking")
     if args.folder is not None:
@@ -34,11 +31,25 @@ def run(args: argparse.Namespace) -> int:
     note_stage("printing")
     if args.print_ir is not None:
         _print_ir(args, report, options)
+    elif args.gpu:
+        _print_gpu(args, report, options)
     elif args.json:
         print_json(as_document(report))
     else:
         show(report, args.quiet)
     return 1 if report.errors else 0
+
+
+def _refuse_mixtures(args: argparse.Namespace) -> None:
+    """End the program where options do not go together."""
+    if (args.file is None) == (args.folder is None):
+        args.parser_error("give one file, or --all DIR")
+    if args.print_ir is not None and args.folder is not None:
+        args.parser_error("--print-ir takes an actor of one file, not of --all DIR")
+    if args.explicit and args.print_ir is None:
+        args.parser_error("--explicit goes with --print-ir ACTOR")
+    if args.gpu and (args.folder is not None or args.print_ir is not None):
+        args.parser_error("--gpu takes one network, and goes neither with --all DIR nor with --print-ir ACTOR")
 
 
 def _options(args: argparse.Namespace) -> CheckOptions:
@@ -69,6 +80,35 @@ def _print_ir(args: argparse.Namespace, report: CheckReport, options: CheckOptio
     else:
         _print_diagnostics(() if args.quiet else report.diagnostics)
         print(text, end="")
+
+
+def _print_gpu(args: argparse.Namespace, report: CheckReport, options: CheckOptions) -> None:
+    """Print a line for each actor in place of the line that sums up; only what was found if there is an error."""
+    actors = () if report.errors else gpu_actors(args.file, options)
+    if args.json:
+        print_json(as_document(report) | {"gpu": [_gpu_row(actor) for actor in actors]})
+    elif report.errors:
+        _print_file(report, args.quiet)
+    else:
+        _print_diagnostics(() if args.quiet else report.diagnostics)
+        width = max((cells(shown(actor.name)) for actor in actors), default=0)
+        for actor in actors:
+            place = f" ({actor.span.path}:{actor.span.line})" if actor.span is not NO_SPAN else ""
+            said = "yes" if actor.able else f"no: {actor.reason}{place}"
+            name = shown(actor.name)
+            say(f"{name}{' ' * (width - cells(name))}  {said}")
+
+
+def _gpu_row(actor: GpuActor) -> dict[str, object]:
+    place = actor.span if actor.reason else None
+    return {
+        "actor": actor.name,
+        "class": actor.class_name,
+        "able": actor.able,
+        "reason": actor.reason or None,
+        "file": None if place is None else place.path,
+        "line": None if place is None else place.line,
+    }
 
 
 def as_document(report: CheckReport) -> dict[str, object]:

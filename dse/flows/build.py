@@ -7,10 +7,11 @@ from pathlib import Path
 
 from dse.base.collector import collector_paused
 from dse.base.digests import file_digest
-from dse.base.errors import Diagnostic
+from dse.base.errors import BuildError, Diagnostic
 from dse.flows.program import unheard
 from dse.frontend.network.elaborate import load_network
 from dse.native.build import BuildCounts, BuildOptions, build_program
+from dse.native.cuda import ARCHITECTURES, DeviceBuild, find_nvcc, libcuxx_folder, nvcc_version
 from dse.native.emission import Emission, EmissionOptions, emit
 from dse.native.manifest import ManifestFacts, write_manifest
 from dse.native.natives import user_natives
@@ -20,6 +21,22 @@ from dse.program.network import Network
 
 LOG = "build.log"
 """File of the folder that holds what a compiler said that failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CudaRequest:
+    """With device code. ``emulated``: for a GPU that threads of the processor stand for; else by nvcc."""
+
+    emulated: bool = False
+    architectures: tuple[int, ...] = ARCHITECTURES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CudaReport:
+    """The device code of a program. ``compiler``: in words; ``able``: the actors that have it."""
+
+    compiler: str
+    able: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +54,12 @@ class BuildRequest:
     natives: tuple[tuple[str, str], ...] = ()
     rounds: bool = False
     options: BuildOptions = field(default_factory=BuildOptions)
+    cuda: CudaRequest | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildReport:
-    """What was built. ``app``: the program; ``seconds``: of writing and compiling."""
+    """What was built. ``app``: the program; ``seconds``: of writing and compiling; ``cuda``: device code, if it has."""
 
     network: Network
     app: Path
@@ -51,6 +69,7 @@ class BuildReport:
     seconds: float
     files: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
+    cuda: CudaReport | None = None
 
 
 def build_file(request: BuildRequest, stage: Callable[[str], None] = unheard) -> BuildReport:
@@ -79,7 +98,9 @@ def build_network(
     earlier = check_folder(folder)
     overrides = user_natives(f"{key}={target}" for key, target in request.natives)
     stage("writing C++")
-    emission = emit(network, EmissionOptions(rounds=request.rounds, overrides=overrides))
+    device, cuda, lacking = _device_build(request.cuda)
+    emission = emit(network, EmissionOptions(rounds=request.rounds, overrides=overrides, device=device is not None))
+    options = replace(request.options, device=device)
     compiler = find_compiler(request.compiler)
     version = compiler_version(compiler)
     folder.mkdir(parents=True, exist_ok=True)
@@ -88,13 +109,13 @@ def build_network(
         network=network,
         compiler=compiler,
         version=version,
-        options=request.options,
+        options=options,
         sources={path: file_digest(path) for path in network.sources if Path(path).is_file()},
         files=files,
         natives=request.natives,
     )
     write_manifest(folder, facts)  # before the build, too: what is there is ours whatever happens
-    counts = _build(emission, folder, compiler, request.options, stage)
+    counts = _build(emission, folder, compiler, options, stage)
     app = folder / APP
     with_app = {**files, APP: file_digest(app)}
     write_manifest(folder, replace(facts, files=with_app))
@@ -106,8 +127,26 @@ def build_network(
         counts=counts,
         seconds=time.monotonic() - started,
         files=tuple(files),
-        warnings=(*warnings, *emission.warnings),
+        warnings=(*warnings, *emission.warnings, *lacking),
+        cuda=None if device is None else CudaReport(compiler=cuda, able=emission.able),
     )
+
+
+def _device_build(request: CudaRequest | None) -> tuple[DeviceBuild | None, str, tuple[Diagnostic, ...]]:
+    """Return how device code is compiled, by what in words, and a warning where that is asked for and impossible."""
+    if request is None:
+        return None, "", ()
+    if request.emulated:
+        return DeviceBuild(atomics=libcuxx_folder()), "the C++ compiler, for an emulated GPU", ()
+    try:
+        nvcc = find_nvcc()
+        version = nvcc_version(nvcc)
+        device = DeviceBuild(nvcc=nvcc, architectures=request.architectures)
+        _ = device.link_flags  # whether there is what a program is linked with
+    except BuildError as error:
+        lacking = replace(error.diagnostics[0], severity="warning")
+        return None, "", (replace(lacking, message=f"{lacking.message}: the program has no device code"),)
+    return device, version, ()
 
 
 def _build(

@@ -20,6 +20,7 @@ from dse.base.errors import BuildError
 from dse.base.files import whole_file, write_whole
 from dse.base.source import NO_SPAN, Span
 from dse.native.cache import FileCache
+from dse.native.cuda import DeviceBuild, KernelResources, resources_in
 from dse.native.project import COLD, MEANING, RUNTIME, Project, SourceUnit
 from dse.native.toolchain import Compiler, RunningTools, call_tool, native_target, quick_flags
 
@@ -40,7 +41,8 @@ _FULL = "No space left on device"
 class BuildOptions:
     """How to build. ``sanitize``: of ``SANITIZERS``; ``timed``: with the profiler's clock readings in the program.
 
-    ``jobs``: compilers at once, None: one a core. ``background``: giving way to other work.
+    ``jobs``: compilers at once, None: one a core. ``background``: giving way to other work. ``device``: how device code
+    is compiled; None: the program has none.
     """
 
     march_native: bool = False
@@ -48,6 +50,7 @@ class BuildOptions:
     timed: bool = False
     jobs: int | None = None
     background: bool = False
+    device: DeviceBuild | None = None
 
     def portable_flags(self, compiler: Compiler) -> tuple[str, ...]:
         """Return the flags of all calls with which a compiler makes portable code: that of zig does not by itself."""
@@ -63,7 +66,9 @@ class BuildOptions:
 
     def flags_of(self, unit: SourceUnit) -> tuple[str, ...]:
         """Return the flags with which a unit is compiled."""
-        return (*self.flags, *((COLD,) if unit.cold else ()), *(("-Wno-error",) if unit.foreign else ()))
+        emulated = self.device.emulated_flags() if unit.device and self.device is not None else ()
+        cold = (COLD,) if unit.cold or emulated else ()
+        return (*self.flags, *cold, *(("-Wno-error",) if unit.foreign else ()), *emulated)
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -84,22 +89,38 @@ class BuildOptions:
         return ("-pthread", *self._common)
 
     @property
+    def libraries(self) -> tuple[str, ...]:
+        """What stands behind the objects in a call that links them."""
+        return () if self.device is None else self.device.link_flags
+
+    @property
+    def host_flags(self) -> tuple[str, ...]:
+        """The flags of the compiler of the processor, where nvcc calls it."""
+        return tuple(flag for flag in self.flags if not flag.startswith(("-std=", "-W", "-O")))
+
+    @property
     def _common(self) -> tuple[str, ...]:
         return (f"-fsanitize={','.join(self.sanitize)}",) if self.sanitize else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildCounts:
-    """What a build did: units that were compiled, and those whose objects were kept from before."""
+    """What a build did: units that were compiled, and those whose objects were kept from before.
+
+    ``kernels``: what the kernel takes of a card, by architecture, where nvcc compiled it.
+    """
 
     compiled: int
     reused: int
+    kernels: tuple[KernelResources, ...] = ()
 
 
 def object_key(unit: SourceUnit, headers: dict[str, str], compiler: Compiler, options: BuildOptions) -> str:
     """Return the digest of all that the object of a unit depends on."""
     used = included_headers(unit.text, headers)
     flags = (*options.portable_flags(compiler), *options.target(compiler), *options.flags_of(unit))
+    if unit.device and options.device is not None:
+        flags = (*flags, *options.device.words)
     return digest_of(compiler.identity, *flags, unit.path, unit.text, *(part for h in used for part in (h, headers[h])))
 
 
@@ -191,6 +212,8 @@ class _Compilation:
         self._log = log
         self._live = live
         self._cache = FileCache("objects", ".o")
+        self._said = FileCache("objects", ".said")
+        self._kernels: tuple[KernelResources, ...] = ()
         self._headers = dict(project.headers)
         self._lock = threading.Lock()
         self._failure: BuildError | None = None
@@ -199,7 +222,7 @@ class _Compilation:
         """Return the objects in the order of the units."""
         units = self._project.units
         keys = {u.path: object_key(u, self._headers, self._compiler, self._options) for u in units}
-        objects = {u.path: path for u in units if (path := self._kept(keys[u.path])) is not None}
+        objects = {u.path: path for u in units if (path := self._kept_of(u, keys[u.path])) is not None}
         # The largest first: the last one to end should be short.
         todo = sorted((u for u in units if u.path not in objects), key=lambda u: -compiled_size(u, self._headers))
         done = len(objects)
@@ -212,7 +235,21 @@ class _Compilation:
             except BaseException:  # before the pool waits for what is queued
                 self._live.end()
                 raise
-        return [objects[u.path] for u in units], BuildCounts(compiled=len(todo), reused=done)
+        counts = BuildCounts(compiled=len(todo), reused=done, kernels=self._kernels)
+        return [objects[u.path] for u in units], counts
+
+    def _kept_of(self, unit: SourceUnit, key: str) -> Path | None:
+        """Return the kept object of a unit; of device code only with what nvcc has said of it."""
+        if not self._is_for_nvcc(unit):
+            return self._kept(key)
+        said = self._said.get(key)
+        if said is None:
+            return None
+        self._kernels = resources_in(said.read_text(encoding="utf-8", errors="replace"))
+        return self._kept(key)
+
+    def _is_for_nvcc(self, unit: SourceUnit) -> bool:
+        return unit.device and self._options.device is not None and self._options.device.nvcc is not None
 
     def _kept(self, key: str) -> Path | None:
         """Return a kept object, under a name of this build: another one may delete it from the cache meanwhile."""
@@ -227,9 +264,17 @@ class _Compilation:
 
     def _compile(self, unit: SourceUnit, key: str) -> tuple[SourceUnit, Path]:
         made = self._work / f"{key}.o"
-        flags = (*self._options.flags_of(unit), *quick_flags(self._compiler))
-        arguments = (*flags, "-I", RUNTIME, "-c", unit.path, "-o", str(made))
-        self._call(arguments, unit)
+        files = ("-I", RUNTIME, "-c", unit.path, "-o", str(made))
+        device = self._options.device
+        if device is not None and self._is_for_nvcc(unit):
+            text = self._call((*device.nvcc_command(self._compiler, self._options.host_flags), *files), unit)
+            write_whole(made.with_suffix(".said"), text)
+            self._said.put(key, made.with_suffix(".said"))
+            self._kernels = resources_in(text)
+        else:
+            command = (*self._compiler.command, *self._options.portable_flags(self._compiler))
+            flags = (*self._options.flags_of(unit), *quick_flags(self._compiler))
+            self._call((*command, *flags, *files), unit)
         self._cache.put(key, made)
         return unit, made
 
@@ -238,13 +283,14 @@ class _Compilation:
         made = self._work / "app"
         listed = self._work / "objects"
         write_whole(listed, "".join(f'"{path}"\n' for path in objects))
-        self._call((*self._options.link_flags, f"@{listed}", "-o", str(made)), None)
+        command = (*self._compiler.command, *self._options.portable_flags(self._compiler), *self._options.link_flags)
+        self._call((*command, f"@{listed}", "-o", str(made), *self._options.libraries), None)
         app.parent.mkdir(parents=True, exist_ok=True)
         place_program(made, app)
 
-    def _call(self, arguments: tuple[str, ...], unit: SourceUnit | None) -> None:
+    def _call(self, command: tuple[str, ...], unit: SourceUnit | None) -> str:
+        """Call a compiler; return what it said."""
         self._go_on()
-        command = (*self._compiler.command, *self._options.portable_flags(self._compiler), *arguments)
         result = call_tool(
             command, folder=self._folder, scratch=self._work, time_limit_s=COMPILE_SECONDS, among=self._live
         )
@@ -255,6 +301,7 @@ class _Compilation:
                     self._failure = self._failed(command, result.code, result.text, unit)
             self._live.end()
             raise self._failure
+        return result.text
 
     def _go_on(self) -> None:
         """Raise what has ended the build, if anything has."""

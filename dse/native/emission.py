@@ -1,7 +1,7 @@
 """From a network to its C++ project: a unit for each actor and way of being connected, the tables, and the natives."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -9,7 +9,9 @@ import dse
 from dse.base.diagnostics import read_source
 from dse.base.errors import Diagnostic
 from dse.codegen.cpp.actor_unit import ActorUnit, actor_unit, unit_name
-from dse.codegen.cpp.network_unit import network_unit
+from dse.codegen.cpp.network_unit import DeviceTables, network_unit
+from dse.codegen.cuda.device_unit import PROGRAM, device_unit
+from dse.native.device import DeviceClass, device_class
 from dse.native.natives import (
     Overrides,
     UserNative,
@@ -19,7 +21,7 @@ from dse.native.natives import (
     native_forms,
     without_form,
 )
-from dse.native.project import Project, SourceUnit, runtime_headers
+from dse.native.project import Project, SourceUnit, emulation_headers, runtime_headers
 from dse.native.result import ActorTables
 from dse.program.explicit import Wiring
 from dse.program.network import Network
@@ -41,18 +43,26 @@ not they who take time in a run."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Emission:
-    """A network in C++. ``tables``: what results name by number, by instance; ``warnings``: natives without form."""
+    """A network in C++. ``tables``: what results name by number, by instance; ``warnings``: natives without form.
+
+    ``able``: the instances that have device code.
+    """
 
     project: Project
     tables: tuple[ActorTables, ...]
     warnings: tuple[Diagnostic, ...] = ()
+    able: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmissionOptions:
-    """What a program records besides its firings, and which C++ functions of the user stand for natives."""
+    """What a program records besides its firings, and which C++ functions of the user stand for natives.
+
+    ``device``: with the device code of the actors that may run on a GPU.
+    """
 
     rounds: bool = False
+    device: bool = False
     overrides: Overrides = field(default_factory=dict)
 
 
@@ -79,18 +89,50 @@ def emit(network: Network, options: EmissionOptions) -> Emission:
         of_instances.append(units[key])
     own = compares_itself(network, options.overrides)
     differs = why_time_matters(network, options.overrides)
-    text = network_unit(network, of_instances, compares_itself=own, time_matters=differs)
+    classes = {u.name: device_class(u, source) for u in units.values()} if options.device else {}
+    device = _device_tables(of_instances, classes)
+    text = network_unit(network, of_instances, compares_itself=own, time_matters=differs, device=device)
     sources = (
         SourceUnit(path="src/network.cpp", text=text),
         *(SourceUnit(path=f"src/actors/{u.name}.cpp", text=u.text, spans=u.spans) for u in units.values()),
+        *_device_sources(network, classes),
         *SHARED_UNITS,
         *user_units(options.overrides),
     )
     return Emission(
-        project=Project(name=network.name, units=sources, headers=runtime_headers()),
+        project=Project(
+            name=network.name,
+            units=sources,
+            headers=runtime_headers(),
+            others=emulation_headers() if options.device else (),
+        ),
         tables=tuple(ActorTables(sites=u.sites, loops=u.loops) for u in of_instances),
         warnings=_warnings(network, options.overrides),
+        able=_able(network, of_instances, classes),
     )
+
+
+def _able(network: Network, units: Sequence[ActorUnit], classes: Mapping[str, DeviceClass]) -> tuple[str, ...]:
+    """Return the instances that have device code."""
+    pairs = zip(network.instances, units, strict=True)
+    return tuple(i.name for i, u in pairs if u.name in classes and classes[u.name].unit is not None)
+
+
+def _device_tables(units: Sequence[ActorUnit], classes: Mapping[str, DeviceClass]) -> DeviceTables | None:
+    """Return what the tables of the network say of the device code; None where there is none."""
+    able = [name for name, found in classes.items() if found.unit is not None]
+    if not able:
+        return None
+    numbers = {name: k for k, name in enumerate(able)}
+    return DeviceTables(function=PROGRAM, classes=[numbers.get(u.name, classes[u.name].reason) for u in units])
+
+
+def _device_sources(network: Network, classes: Mapping[str, DeviceClass]) -> Iterator[SourceUnit]:
+    """Yield the file of device code, if an actor has any."""
+    able = [found.unit for found in classes.values() if found.unit is not None]
+    if able:
+        unit = device_unit(network, able)
+        yield SourceUnit(path="src/device.cu", text=unit.text, spans=unit.spans, device=True)
 
 
 def _source_lines() -> Callable[[str], Sequence[str]]:

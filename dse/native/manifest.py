@@ -53,6 +53,7 @@ def manifest_document(facts: ManifestFacts) -> dict[str, object]:
         "march_native": options.march_native,
         "sanitize": list(options.sanitize),
         "timed": options.timed,
+        "cuda": None if options.device is None else options.device.document(),
         "natives": {encodable(native): encodable(target) for native, target in facts.natives},
         "sources": {encodable(path): digest for path, digest in facts.sources.items()},
         "files": dict(facts.files),

@@ -16,7 +16,7 @@ from dse.native.build import BuildOptions, build_program, compiled_size, missing
 from dse.native.cache import FileCache
 from dse.native.emission import Emission, EmissionOptions, emit, user_texts
 from dse.native.natives import UserNative
-from dse.native.project import runtime_headers, write_sources
+from dse.native.project import emulation_headers, runtime_headers, write_sources
 from dse.native.toolchain import Compiler, RunningTools, compiler_version
 from dse.program.network import Network
 
@@ -54,7 +54,10 @@ class NativeProgram:
     def emission(self) -> Emission:
         """The project, and what a result names by number. Raises ``NoNativeForm``."""
         overrides = {native.key: native for native in self.kind.natives}
-        return emit(self.network, EmissionOptions(rounds=self.kind.rounds, overrides=overrides))
+        return emit(
+            self.network,
+            EmissionOptions(rounds=self.kind.rounds, overrides=overrides, device=self.kind.build.device is not None),
+        )
 
     @functools.cached_property
     def key(self) -> str:
@@ -68,6 +71,7 @@ class NativeProgram:
             *self.kind.build.flags,
             *self.kind.build.link_flags,
             repr(self.kind.rounds),
+            *(() if self.kind.build.device is None else self.kind.build.device.words),
             *user_texts(self.kind.natives),
         )
 
@@ -114,4 +118,4 @@ def _sources_digest() -> str:
     """Return the digest of all sources that decide what a network becomes."""
     files = [path for package in _EMITTING for path in sorted((_PACKAGE / package).rglob("*.py"))]
     own = (part for path in files for part in (path.relative_to(_PACKAGE).as_posix(), path.read_bytes()))
-    return digest_of(*own, *(part for header in runtime_headers() for part in header))
+    return digest_of(*own, *(part for header in (*runtime_headers(), *emulation_headers()) for part in header))

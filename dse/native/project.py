@@ -31,6 +31,8 @@ COLD = "-Og"
 MEANING = ("-ffp-contract=off", "-fno-finite-loops", "-fno-tree-vectorize")
 """Flags that every build needs: a network rounds as Python does, operation by operation, and may have loops without
 end. g++ 12 makes wrong code where it vectorizes loops (tests/native/same/test_sums.py), so nothing is vectorized."""
+EMULATION_FOLDERS = ("emulation", "emulation_atomic")
+"""Folders of a project with the headers that stand for those of CUDA: its runtime; atomics, which libcu++ has too."""
 _RUNTIME_SOURCE = Path(__file__).parent / "runtime"
 
 
@@ -39,7 +41,7 @@ class SourceUnit:
     """One file that is compiled. ``path``: below the folder; ``spans[k]``: where line k + 1 comes from, if known.
 
     ``cold``: what it holds runs seldom, so that it is optimized less and compiled sooner. ``foreign``: somebody else
-    wrote it, so that warnings about it are no errors.
+    wrote it, so that warnings about it are no errors. ``device``: it is device code.
     """
 
     path: str
@@ -47,6 +49,7 @@ class SourceUnit:
     spans: tuple[Span, ...] = ()
     cold: bool = False
     foreign: bool = False
+    device: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,24 +59,34 @@ class Project:
     name: str
     units: tuple[SourceUnit, ...]
     headers: tuple[tuple[str, str], ...]
+    others: tuple[tuple[str, str], ...] = ()
+    """(path below the folder, text) of further headers: those that stand for CUDA's."""
 
     def files(self) -> dict[str, str]:
         """Return the text of each source file by its path."""
         sources = {unit.path: unit.text for unit in self.units}
-        return sources | {f"{RUNTIME}/{path}": text for path, text in self.headers}
+        return sources | {f"{RUNTIME}/{path}": text for path, text in self.headers} | dict(self.others)
 
 
 @functools.cache
 def runtime_headers() -> tuple[tuple[str, str], ...]:
     """Return the headers that every program gets: (path below ``runtime``, text), in the order of their paths."""
-    paths = sorted(_RUNTIME_SOURCE.rglob("*.hpp"))
+    paths = sorted((_RUNTIME_SOURCE / "dse").rglob("*.hpp"))
     return tuple((path.relative_to(_RUNTIME_SOURCE).as_posix(), path.read_text(encoding="utf-8")) for path in paths)
+
+
+@functools.cache
+def emulation_headers() -> tuple[tuple[str, str], ...]:
+    """Return the headers that stand for those of CUDA: (path below the folder of a project, text)."""
+    paths = [p for name in EMULATION_FOLDERS for p in sorted((_RUNTIME_SOURCE / name).rglob("*")) if p.is_file()]
+    return tuple((p.relative_to(_RUNTIME_SOURCE).as_posix(), p.read_text(encoding="utf-8")) for p in paths)
 
 
 def cmake_text(project: Project) -> str:
     """Return the ``CMakeLists.txt`` with which a user builds the project again."""
     sources = "\n".join(f"  {_cmake_word(unit.path)}" for unit in project.units)
     cold = " ".join(_cmake_word(unit.path) for unit in project.units if unit.cold)
+    device = "".join(_cmake_device(unit.path) for unit in project.units if unit.device)
     less = f"set_source_files_properties({cold} PROPERTIES COMPILE_OPTIONS {COLD})\n" if cold else ""
     return f"""\
 # Builds the same program as `dse build` has put beside this file:
@@ -90,13 +103,13 @@ endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2")
 find_package(Threads REQUIRED)
 
-add_executable({APP}
+{device}add_executable({APP}
 {sources}
 )
 target_compile_features({APP} PRIVATE cxx_std_20)
 set_target_properties({APP} PROPERTIES CXX_EXTENSIONS OFF)
 target_include_directories({APP} PRIVATE {RUNTIME})
-target_compile_options({APP} PRIVATE -Wall -Wextra {" ".join(MEANING)})
+target_compile_options({APP} PRIVATE {_cmake_flags(project)})
 target_link_libraries({APP} PRIVATE Threads::Threads)
 {less}if(DSE_MARCH_NATIVE)
   target_compile_options({APP} PRIVATE -march=native)
@@ -105,6 +118,31 @@ if(DSE_SANITIZE)
   target_compile_options({APP} PRIVATE -g -fsanitize=${{DSE_SANITIZE}} -fno-sanitize-recover=all)
   target_link_options({APP} PRIVATE -fsanitize=${{DSE_SANITIZE}})
 endif()
+"""
+
+
+def _cmake_flags(project: Project) -> str:
+    flags = ("-Wall", "-Wextra", *MEANING)
+    if any(unit.device for unit in project.units):
+        return f'"$<$<COMPILE_LANGUAGE:CXX>:{";".join(flags)}>"'
+    return " ".join(flags)
+
+
+def _cmake_device(path: str) -> str:
+    """Return the lines for a file of device code: by the compiler of CUDA, or for an emulated GPU."""
+    word, (runtime, atomics) = _cmake_word(path), EMULATION_FOLDERS
+    return f"""\
+option(DSE_EMULATED_GPU "Let threads of the processor stand for those of a GPU" OFF)
+if(DSE_EMULATED_GPU)
+  set_source_files_properties({word} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++")
+  include_directories({runtime} {atomics})
+else()
+  set(CMAKE_CUDA_ARCHITECTURES 75 80 86 89 90 CACHE STRING "Cards, by compute capability times 10")
+  enable_language(CUDA)
+  set(CMAKE_CUDA_STANDARD 20)
+  set_source_files_properties({word} PROPERTIES COMPILE_OPTIONS "-std=c++20;--expt-relaxed-constexpr;--fmad=false")
+endif()
+
 """
 
 

@@ -12,6 +12,7 @@ GROUPS = {
     "requirements.lock": PROJECT["dependencies"],
     "requirements-search.lock": PROJECT["optional-dependencies"]["search"],
     "requirements-native.lock": PROJECT["optional-dependencies"]["native"],
+    "requirements-cuda.lock": PROJECT["optional-dependencies"]["cuda"],
     "requirements-docs.lock": PROJECT["optional-dependencies"]["docs"],
     "requirements-dev.lock": [
         *PROJECT["optional-dependencies"]["dev"],
@@ -41,7 +42,7 @@ def test_each_group_is_locked(lock: str) -> None:
     assert {name_of(requirement) for requirement in GROUPS[lock]} <= with_base(lock)
 
 
-@pytest.mark.parametrize("lock", ["requirements-search.lock", "requirements-native.lock"])
+@pytest.mark.parametrize("lock", ["requirements-search.lock", "requirements-native.lock", "requirements-cuda.lock"])
 def test_what_is_optional_is_so_in_both(lock: str) -> None:
     assert pinned("requirements.lock").isdisjoint(map(name_of, GROUPS[lock]))
 
@@ -54,5 +55,6 @@ def test_nothing_is_pinned_twice() -> None:
 
 def test_each_lock_says_which_one_it_builds_on() -> None:
     assert with_base("requirements-native.lock") > with_base("requirements.lock")
+    assert with_base("requirements-cuda.lock") > with_base("requirements.lock")
     assert with_base("requirements-docs.lock") > with_base("requirements-dev.lock")
     assert with_base("requirements-dev.lock") > with_base("requirements-search.lock") > with_base("requirements.lock")

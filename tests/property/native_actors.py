@@ -36,6 +36,8 @@ class ActorShape:
     """An input that its own output of the same number feeds, one token for each."""
     reads_input: bool = False
     """Whether its actions call natives that read the input."""
+    silent: bool = False
+    """Whether it does nothing that a GPU cannot do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +73,7 @@ class ActorWriter:
     def __init__(self, source: random.Random, shape: ActorShape, *, faults: bool = False, exotic: bool = False) -> None:
         self.random = source
         self.shape = shape
-        self.expressions = ExpressionWriter(source, faults=faults, exotic=exotic)
+        self.expressions = ExpressionWriter(source, faults=faults, exotic=exotic, silent=shape.silent)
         self.statements = StatementWriter(self.expressions, shape.name)
         self.chance = self.expressions.chance
         self.pick = self.expressions.pick
@@ -116,7 +118,8 @@ class ActorWriter:
     # Declarations -----------------------------------------------------------------------------------------------------
 
     def _parameters(self) -> tuple[Named, ...]:
-        types: list[Type] = [self.expressions.int_type(), BOOL, STRING, FloatType(32), INT32]
+        texts = [] if self.shape.silent else [STRING]
+        types: list[Type] = [self.expressions.int_type(), BOOL, *texts, FloatType(32), INT32]
         return tuple(Named(f"P{k}", self.pick(types)) for k in range(self.random.choice((0, 0, 1, 2))))
 
     def _parameter(self, parameter: Named) -> str:

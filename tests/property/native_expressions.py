@@ -77,8 +77,12 @@ class Scope:
 class ExpressionWriter:
     """Writes random expressions; one for each actor, so that its few types meet each other."""
 
-    def __init__(self, source: random.Random, *, faults: bool = False, exotic: bool = False) -> None:
+    def __init__(
+        self, source: random.Random, *, faults: bool = False, exotic: bool = False, silent: bool = False
+    ) -> None:
         self.random = source
+        self.silent = silent
+        """Whether nothing is printed, nothing a text and no routine calls itself: what a GPU can do."""
         self.faults = faults
         """Whether integers may be divided by zero."""
         self.exotic = exotic
@@ -103,7 +107,13 @@ class ExpressionWriter:
 
     def scalar_type(self) -> ScalarType:
         """Return a type, an integer most often."""
-        others: list[ScalarType] = [FloatType(16), FloatType(32), FloatType(64), BOOL, STRING]
+        others: list[ScalarType] = [
+            FloatType(16),
+            FloatType(32),
+            FloatType(64),
+            BOOL,
+            *([] if self.silent else [STRING]),
+        ]
         return self.int_type() if self.chance(0.65) else self.pick(others)
 
     def list_type(self, *, deep: bool = True) -> ListType:

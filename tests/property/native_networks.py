@@ -9,6 +9,9 @@ from dse.program.types import BOOL, STRING, FloatType, IntType, ScalarType, Type
 from tests.property.native_actors import ActorShape, ActorText, ActorWriter
 from tests.property.native_expressions import WIDTHS, Named
 
+_GPU_BITS = 128
+"""Of an integer token on a GPU, at most."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RandomNetwork:
@@ -61,7 +64,14 @@ class NetworkWriter:
     """Writes one network of two to six instances."""
 
     def __init__(
-        self, seed: int, *, timed: bool, name: str = "", small_fifos: bool = False, exotic: bool = False
+        self,
+        seed: int,
+        *,
+        timed: bool,
+        name: str = "",
+        small_fifos: bool = False,
+        exotic: bool = False,
+        silent: bool = False,
     ) -> None:
         self.seed = seed
         self.random = random.Random(f"{seed} {timed}")
@@ -69,6 +79,7 @@ class NetworkWriter:
         self.name = name or f"N{seed}"
         self.small_fifos = small_fifos
         self.exotic = exotic
+        self.silent = silent
         self.built = _Building()
 
     def write(self) -> RandomNetwork:
@@ -95,8 +106,13 @@ class NetworkWriter:
 
     def _type(self) -> ScalarType:
         if self.random.random() < 0.7:
-            return IntType(self.random.choice(WIDTHS), self.random.random() < 0.6)
-        return self.random.choice((FloatType(16), FloatType(32), FloatType(64), BOOL, STRING))
+            return IntType(self._width(), self.random.random() < 0.6)
+        texts = () if self.silent else (STRING,)
+        return self.random.choice((FloatType(16), FloatType(32), FloatType(64), BOOL, *texts))
+
+    def _width(self) -> int:
+        """Return the bits of an integer token; no more than a word of a GPU has where the network is silent."""
+        return self.random.choice([w for w in WIDTHS if w <= _GPU_BITS] if self.silent else WIDTHS)
 
     def _inputs(self) -> list[_Open]:
         """Return what the inputs of a new actor read; an output may get several readers."""
@@ -122,6 +138,7 @@ class NetworkWriter:
             firings=firings,
             feedback=feedback,
             reads_input=reads_input,
+            silent=self.silent,
         )
         actor = ActorWriter(self.random, shape, exotic=self.exotic).write()
         self.built.actors.append(actor)
@@ -151,7 +168,7 @@ class NetworkWriter:
     def _arriving(self, of: ScalarType) -> ScalarType:
         """Return the type of an input that reads tokens of type ``of``: for integers any other at times."""
         if isinstance(of, IntType) and self.random.random() < 0.4:
-            return IntType(self.random.choice(WIDTHS), self.random.random() < 0.6)
+            return IntType(self._width(), self.random.random() < 0.6)
         return of
 
     def _instance(self, actor: ActorText, name: str) -> None:
@@ -187,9 +204,12 @@ class NetworkWriter:
         self.built.connections.append(f"<Connection {ends}>{size}</Connection>")
 
 
-def random_network(seed: int, *, timed: bool, small_fifos: bool = False, exotic: bool = False) -> RandomNetwork:
+def random_network(
+    seed: int, *, timed: bool, small_fifos: bool = False, exotic: bool = False, silent: bool = False
+) -> RandomNetwork:
     """Return the network of a seed. It ends by itself, and no firing of it fails.
 
     ``timed``: it may depend on when tokens arrive. ``exotic``: it may hold lists that have no form in C++.
+    ``silent``: it does nothing that a GPU cannot do.
     """
-    return NetworkWriter(seed, timed=timed, small_fifos=small_fifos, exotic=exotic).write()
+    return NetworkWriter(seed, timed=timed, small_fifos=small_fifos, exotic=exotic, silent=silent).write()

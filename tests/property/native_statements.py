@@ -96,7 +96,9 @@ class StatementWriter:
         return [f"{text} := {value.text};"]
 
     def printing(self, scope: Scope, _depth: int) -> list[str]:
-        """Return a line of what it prints."""
+        """Return a line of what it prints; none where it is silent."""
+        if self.expressions.silent:
+            return []
         if self.chance(0.05):
             return [f'println("{self.tag}");']
         value = self.expressions.printable(scope, self.pick((0, 1, 2)))
@@ -164,7 +166,7 @@ class StatementWriter:
         parameters = self.parameters()
         result = self.expressions.scalar_type()
         name = self.fresh("f")
-        recursive = isinstance(result, IntType) and self.chance(0.25)
+        recursive = isinstance(result, IntType) and self.chance(0.25) and not self.expressions.silent
         if recursive:
             parameters = [Named(self.fresh("n"), IntType(8, True)), *parameters]
         inner = scope.inner(*parameters)

@@ -60,6 +60,7 @@ def commands(world: World) -> dict[str, tuple[str, ...]]:
         "check-all": ("check", "--all", "."),
         "check-ir": ("check", "--print-ir", world.names[3], n),
         "check-json": ("check", "--json", n),
+        "check-gpu": ("check", "--gpu", n),
         "run": ("run", "--why", n),
         "run-json": ("run", "--json", n),
         "trace": ("trace", n, "-o", f"{o}.trace"),

@@ -10,7 +10,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "example: dse check actors/jpeg/jpeg.xdf\n"
         "         dse check --all actors --json\n"
-        "         dse check --print-ir Idct2d actors/jpeg/jpeg.xdf"
+        "         dse check --print-ir Idct2d actors/jpeg/jpeg.xdf\n"
+        "         dse check --gpu actors/jpeg/jpeg.xdf"
     )
     parser.add_argument("file", nargs="?", help="network (.xdf) or actor (.cal)")
     parser.add_argument("--all", metavar="DIR", dest="folder", help="check every .cal and .xdf file below DIR")
@@ -40,6 +41,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--explicit",
         action="store_true",
         help="with --print-ir: as the backends see the actor, every conversion, check, copy and choice written out",
+    )
+    parser.add_argument(
+        "--gpu",
+        action="store_true",
+        help="tell of each actor of the network whether it can run on a GPU, or why not",
     )
     add_native_binding(parser, python=True, prefix="with the binding of a run, it is not warned of: ")
     parser.set_defaults(parser_error=parser.error)

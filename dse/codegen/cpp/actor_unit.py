@@ -20,6 +20,7 @@ from dse.codegen.cpp.scope import ActorScope, scope_of
 from dse.codegen.cpp.spelling import CPP, Names, comment_text
 from dse.codegen.cpp.state import StateWriter
 from dse.codegen.cpp.statements import SourceLines, no_source
+from dse.codegen.cpp.target import PROCESSOR, Target
 from dse.codegen.emitter import Lines
 from dse.model.rounds import LoopKey
 from dse.passes.analyses.uses import gather_facts
@@ -29,52 +30,6 @@ from dse.program.ir import Actor
 
 _MOST_BRACKETS = 200
 """Brackets inside each other that every compiler takes: clang has a bound of 256."""
-_HEAD = """\
-#include <limits>
-#include <string>
-#include <vector>
-
-#include "dse/actor.hpp"
-{context}#include "dse/lists.hpp"
-#include "dse/numbers.hpp"
-#include "dse/text.hpp"
-
-// What a program in CAL may say, as a variable that is never read, or a comparison that always holds. Operands are
-// converted to types that hold them: g++ warns of signs even where there is nothing to be lost.
-#pragma GCC diagnostic ignored "-Wtype-limits"
-#pragma GCC diagnostic ignored "-Wtautological-compare"
-#pragma GCC diagnostic ignored "-Wunused-but-set-parameter"
-#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#pragma GCC diagnostic ignored "-Wunused-variable"
-#ifdef __clang__
-#pragma clang diagnostic ignored "-Winfinite-recursion"
-#pragma clang diagnostic ignored "-Wself-assign"
-#pragma clang diagnostic ignored "-Wunused"
-#else
-#pragma GCC diagnostic ignored "-Wsign-compare"
-#if __GNUC__ >= 12
-#pragma GCC diagnostic ignored "-Winfinite-recursion"
-#endif
-#endif
-"""
-_START = """\
-using namespace dse;
-using namespace std::string_literals;
-
-namespace actors {
-namespace {
-"""
-_END = """\
-
-}}  // namespace
-
-dse::Actor* make_{name}(const dse::Wires& wires);
-dse::Actor* make_{name}(const dse::Wires& wires) {{
-  return new {name}(wires);
-}}
-
-}}  // namespace actors"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,11 +57,12 @@ def actor_unit(
     *,
     name: str | None = None,
     source: SourceLines = no_source,
+    target: Target = PROCESSOR,
 ) -> ActorUnit:
     """Return the file of an actor for one wiring.
 
     ``name``: that of the class, see ``unit_name``. ``source`` gives the lines of CAL for the comments. Raises
-    NoNativeForm for what has no C++ form.
+    NoNativeForm for what has no form for the ``target``.
     """
     facts = gather_facts(actor)
     names, sites = Names(), Sites()
@@ -114,10 +70,10 @@ def actor_unit(
     names.taken.add(class_name)
     try:
         explicit, values = make_explicit(actor, wiring, facts)
-        expressions = CppLists(actor, facts, values, natives, names, sites)
-        lines = _file(scope_of(explicit, facts, expressions, class_name, source))
+        expressions = CppLists(actor, facts, values, natives, names, sites, target)
+        lines = _file(scope_of(explicit, facts, expressions, class_name, source, target))
     except RecursionError as error:
-        raise NoNativeForm(f"'{actor.name}' nests too deep for C++", span=actor.span) from error
+        raise NoNativeForm(f"'{actor.name}' nests too deep for {target.name}", span=actor.span) from error
     _check_brackets(lines, actor)
     lines = folded(lines)
     return ActorUnit(
@@ -156,19 +112,18 @@ def _check_brackets(lines: Lines, actor: Actor) -> None:
 
 def _file(scope: ActorScope) -> Lines:
     """Return the lines of the file. The class is written first: it says which tables are needed."""
-    write, lines = scope.expressions, Lines(CPP.indent)
+    write, lines, target = scope.expressions, Lines(CPP.indent), scope.target
     tables = {v.name: t for v in scope.explicit.variables if (t := write.variable_table(v)) is not None}
     body = _class(scope, frozenset(tables))
     lines.add(f"// {comment_text(f'{scope.actor.name}, written by dse from {scope.actor.path}.')}")
-    _add(lines, _HEAD.format(context='#include "dse/context.hpp"\n' if write.needs_context else ""))
-    for declaration in _declarations(scope):
-        lines.add(declaration)
-    _add(lines, _START)
+    context = '#include "dse/context.hpp"\n' if write.needs_context else ""
+    declarations = "".join(f"{line}\n" for line in _declarations(scope))
+    _add(lines, target.head.format(name=scope.class_name, context=context, declarations=declarations))
     constant = [*itertools.chain.from_iterable(tables.values()), *write.tables]
     for line in (*constant, *([""] if constant else [])):
         lines.add(line)
     lines.extend(body)
-    _add(lines, _END.format(name=scope.class_name))
+    _add(lines, target.end.format(name=scope.class_name))
     return lines
 
 

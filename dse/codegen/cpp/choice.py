@@ -3,6 +3,7 @@
 What stands behind a ``return`` is done by the ``Visit`` of the runtime: positions are published, the condition is told.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -113,6 +114,25 @@ class ChoiceWriter:
         if fire.target is not None:
             self.lines.add(f"state_ = State::{self.names.states[fire.target]};")
         self.lines.add(self.fired)
+
+
+def uses_of_choice(choice: Choice) -> "Counter[tuple[str, int]]":
+    """Return how often a choice tests the guard, and fires, each action: ("guard" or "action", number) to the count."""
+    found: Counter[tuple[str, int]] = Counter()
+    for decision in choice:
+        match decision:
+            case Fire():
+                found["action", decision.action] += 1
+            case When():
+                if isinstance(decision.condition, Guard):
+                    found["guard", decision.condition.action] += 1
+                found += uses_of_choice(decision.then) + uses_of_choice(decision.otherwise)
+            case ByState():
+                for state in decision.states:
+                    found += uses_of_choice(state)
+            case _:
+                pass
+    return found
 
 
 def _only_test(choice: Choice) -> When | None:

@@ -16,7 +16,8 @@ class FiringWriter(MemberWriter):
         scope, write = self.scope, self.scope.expressions
         peek, guard = scope.guards[index]
         span = guard.conditions[0].span
-        self.open(f"bool {scope.names.guards[index]}([[maybe_unused]] const Ports& p)", scope.actor.actions[index].span)
+        head = f"bool {scope.names.guards[index]}([[maybe_unused]] const Ports& p)"
+        self.open_choice("guard", index, head, scope.actor.actions[index].span)
         writer = scope.statements()
         for read in () if peek is None else peek.reads:
             writer.statement(read)
@@ -34,7 +35,7 @@ class FiringWriter(MemberWriter):
         action, firing = scope.actor.actions[index], scope.explicit.firings[index]
         assert firing is not None, "an action that needs an unconnected input is never written"
         self.comment(action.span)
-        self.open(f"void {scope.names.actions[index]}(auto& visit)", action.span)
+        self.open_choice("action", index, f"void {scope.names.actions[index]}(auto& visit)", action.span)
         writer = scope.statements()
         if scope.touches_ports(action):
             writer.line("Ports& p = visit.ports", action.span)

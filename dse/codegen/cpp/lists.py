@@ -20,6 +20,7 @@ from dse.codegen.cpp.storage import (
     table_lines,
     zero_text,
 )
+from dse.codegen.cpp.target import Target
 from dse.codegen.cpp.types import BIG, DOUBLE, I64, CType, storage_type, working_type
 from dse.codegen.emitter import Fragment
 from dse.passes.analyses.uses import ActorFacts
@@ -48,12 +49,20 @@ class CppLists(CppExpressions):
     """Writes the expressions of one actor."""
 
     def __init__(
-        self, actor: Actor, facts: ActorFacts, values: Values, natives: NativeForms, names: Names, sites: Sites
+        self,
+        actor: Actor,
+        facts: ActorFacts,
+        values: Values,
+        natives: NativeForms,
+        names: Names,
+        sites: Sites,
+        target: Target,
     ) -> None:
         super().__init__(actor, values, Effects(actor, facts, values), natives, names, sites)
         self.elements = element_types(actor, facts)
         """C++ types of the elements of lists, by name."""
         self.mutated = facts.mutated
+        self.target = target
         self.tables: list[str] = []
         """Lines of the constant lists of the actor's file."""
         self._table_names: dict[tuple[str, str], str] = {}
@@ -152,6 +161,8 @@ class CppLists(CppExpressions):
         return not self.is_rectangle(expr) and len(dimensions_of(expr.type)) == 1
 
     def _grown(self, expr: Expr, element: CType) -> str:
+        if not self.target.grows:
+            raise NoNativeForm("a list is made whose size shows only when it is made", span=expr.span)
         steps = " ".join(self._appended(expr, element, (0,)))
         return f"grown<{element.name}>([&](auto&& next) {{ {steps} }})"
 
@@ -261,10 +272,11 @@ class CppLists(CppExpressions):
         first, last = self.as_type(self.scalar(loop.low), of), self.scalar(loop.high)
         self.loop_types[loop.variable.name] = of
         counter = self.names.of(loop.variable.name)
+        head = f"{self.target.loop}for ({of.name} {counter} = {first.text}"
         if last.simple and last.text.lstrip("-").isdigit():
-            return f"for ({of.name} {counter} = {first.text}; {counter} <= {last.text}; ++{counter})"
+            return f"{head}; {counter} <= {last.text}; ++{counter})"
         end, text = self.names.fresh(f"{counter}_end"), self.as_type(last, of).text
-        return f"for ({of.name} {counter} = {first.text}, {end} = {text}; {counter} <= {end}; ++{counter})"
+        return f"{head}, {end} = {text}; {counter} <= {end}; ++{counter})"
 
     # What is known of a list ------------------------------------------------------------------------------------------
 
@@ -334,7 +346,8 @@ class CppLists(CppExpressions):
         key = (lines[0], "\n".join(lines[1:]))
         if key not in self._table_names:
             self._table_names[key] = self.names.fresh("table")
-            self.tables += [lines[0].replace("{}", self._table_names[key], 1), *lines[1:]]
+            head = lines[0].replace("{}", self._table_names[key], 1)
+            self.tables += [f"{self.target.table}{head}", *lines[1:]]
         return self._table_names[key]
 
     def variable_table(self, variable: Variable) -> list[str] | None:
@@ -349,9 +362,9 @@ class CppLists(CppExpressions):
                 values = converted_table(table.values, of)
             case _:
                 return None
-        return table_lines(
-            self.elements[variable.name], dimensions_of(of), self.names.of(variable.name), values, variable.span
-        )
+        element, name = self.elements[variable.name], self.names.of(variable.name)
+        head, *rest = table_lines(element, dimensions_of(of), name, values, variable.span)
+        return [f"{self.target.table}{head}", *rest]
 
 
 def rows_of(expr: ListExpr | ConstList) -> tuple[Expr, ...]:

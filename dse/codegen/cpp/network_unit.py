@@ -4,6 +4,7 @@ The types are those of ``dse/native/runtime/dse/tables.hpp``.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from dse.base.source import Span
 from dse.codegen.cpp.actor_unit import ActorUnit
@@ -16,19 +17,39 @@ from dse.program.network import Connection, Network
 from dse.program.types import scalar_of
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceTables:
+    """The device code of a program: ``function`` returns it; of each instance the number of its class, or why none."""
+
+    function: str
+    classes: Sequence[int | str]
+
+
 def network_unit(
-    network: Network, units: Sequence[ActorUnit], *, compares_itself: bool = False, time_matters: str = ""
+    network: Network,
+    units: Sequence[ActorUnit],
+    *,
+    compares_itself: bool = False,
+    time_matters: str = "",
+    device: DeviceTables | None = None,
 ) -> str:
     """Return the text of ``network.cpp``.
 
     ``units``: that of each instance, in the order of the network. ``compares_itself``: an actor compares the pictures
     by a native of its own. ``time_matters``: why its runs on several threads may differ, empty if they do not.
+    ``device``: None for a program without device code.
     """
     lines = Lines(CPP.indent)
     add = lines.add
     add(f"// {comment_text(f'The network {network.name}, written by dse from {network.path}.')}")
+    if device is not None:
+        add('#include "dse/device/gpu.hpp"')
     add('#include "dse/program.hpp"')
     add("")
+    if device is not None:
+        add(f"const dse::device::Program& {device.function}();")
+        add("")
+    classes: Sequence[int | str | None] = [None] * len(units) if device is None else device.classes
     distinct = {unit.name: unit for unit in units}
     add("namespace actors {")
     add("")
@@ -45,17 +66,24 @@ def network_unit(
         lines,
         "dse::ActorInfo",
         "ACTORS",
-        (_actor_text(i.name, u) for i, u in zip(network.instances, units, strict=True)),
+        (_actor_text(i.name, u, c) for i, u, c in zip(network.instances, units, classes, strict=True)),
     )
     _table(lines, "dse::ConnectionInfo", "CONNECTIONS", (_connection_text(network, c) for c in network.connections))
-    tables = f"{quoted(network.name)}, ACTORS, {_span(network.connections, 'CONNECTIONS')}"
-    known = f"{_flag(compares_itself)}, {quoted(time_matters)}" if time_matters else _flag(compares_itself)
-    add(f"const dse::NetworkInfo NETWORK = {{{tables}, {known}}};")
+    add(f"const dse::NetworkInfo NETWORK = {{{_network_text(network, compares_itself, time_matters, device)}}};")
     add("")
     add("}  // namespace")
     add("")
     add("int main(int argc, char** argv) { return dse::main(argc, argv, NETWORK); }")
     return "\n".join(folded(lines).texts) + "\n"
+
+
+def _network_text(network: Network, compares_itself: bool, time_matters: str, device: DeviceTables | None) -> str:
+    fields = [quoted(network.name), "ACTORS", _span(network.connections, "CONNECTIONS"), _flag(compares_itself)]
+    if time_matters or device is not None:
+        fields.append(quoted(time_matters) if time_matters else "nullptr")
+    if device is not None:
+        fields.append(f"&{device.function}()")
+    return ", ".join(fields)
 
 
 def _table(lines: Lines, of: str, name: str, rows: Iterable[str]) -> None:
@@ -100,7 +128,7 @@ def _site_text(span: Span, name: str) -> str:
     return f"{{{quoted(span.path)}, {numbers}, {quoted(name)}}}"
 
 
-def _actor_text(name: str, unit: ActorUnit) -> str:
+def _actor_text(name: str, unit: ActorUnit, device: int | str | None) -> str:
     actor = unit.actor
     tables = (
         _span(actor.actions, f"{unit.name}_ACTIONS"),
@@ -111,6 +139,8 @@ def _actor_text(name: str, unit: ActorUnit) -> str:
     )
     place = _site_text(actor.span, "")
     rest = f"{place}, {len(unit.loops)}, {_flag(unit.guards_call)}"
+    if device is not None:
+        rest += f", {device}" if isinstance(device, int) else f", -1, {quoted(device)}"
     return f"{{{quoted(name)}, {quoted(actor.name)}, actors::make_{unit.name}, {', '.join(tables)}, {rest}}}"
 
 

@@ -11,11 +11,12 @@ class SchedulingWriter(MemberWriter):
 
     def start(self) -> None:
         """Write the choice of the initializer, which is made once."""
+        target = self.scope.target
         if not self.scope.explicit.start:
-            self.lines.add("void start() override {}")
+            self.lines.add(f"{target.function}void start(){target.override} {{}}")
             self.lines.add("")
             return
-        self.open("void start() override")
+        self.open_function(f"void start(){target.override}")
         self.open("const auto choose = [this](auto& visit)")
         self.lines.add("[[maybe_unused]] Ports& p = visit.ports;")
         writer = ChoiceWriter(self.scope.names, "return;")
@@ -29,10 +30,11 @@ class SchedulingWriter(MemberWriter):
 
     def run(self) -> None:
         """Write the loop that fires until nothing can, or the budget is spent."""
-        self.lines.add("void run(std::int64_t budget) override { resume(*this, budget); }")
-        self.lines.add("")
+        if self.scope.target.called:
+            self.lines.add("void run(std::int64_t budget) override { resume(*this, budget); }")
+            self.lines.add("")
         self.lines.add("template <class Timer>")
-        self.open("void fire(std::int64_t budget)")
+        self.open_function("void fire(std::int64_t budget)")
         self.lines.add(f"{self.scope.visit('Timer')} visit(*this, ports_);")
         self.lines.add("[[maybe_unused]] Ports& p = visit.ports;")
         self.open("for (std::int64_t left = budget; left != 0; --left)")
@@ -47,7 +49,8 @@ class SchedulingWriter(MemberWriter):
     def explain(self) -> None:
         """Write the first condition that does not hold, for each candidate action of the present state."""
         actor = self.scope.actor
-        self.open("void explain([[maybe_unused]] std::vector<Wait>& waits) override")
+        target = self.scope.target
+        self.open_function(f"void explain([[maybe_unused]] {target.waits} waits){target.override}")
         self.lines.add("[[maybe_unused]] Ports p = ports_;")
         self.lines.add("p.each([](auto& port) { port.refresh(); });")
         if not self.scope.has_states:

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dse.base.source import NO_SPAN, Span
-from dse.codegen.cpp.choice import ChoiceNames, trials_of
+from dse.codegen.cpp.choice import ChoiceNames, trials_of, uses_of_choice
 from dse.codegen.cpp.lists import CppLists
 from dse.codegen.cpp.spelling import Names
 from dse.codegen.cpp.statements import CppStatements, PortNames, SourceLines
+from dse.codegen.cpp.target import Target
 from dse.codegen.emitter import Lines
 from dse.passes.analyses.endless import endless_actions
 from dse.passes.analyses.uses import ActorFacts
@@ -26,6 +27,7 @@ class ActorScope:
     expressions: CppLists
     class_name: str
     source: SourceLines
+    target: Target
     ports: PortNames
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
@@ -34,6 +36,8 @@ class ActorScope:
     names: ChoiceNames
     endless: frozenset[int]
     """Actions whose firing may not end, which the program can name then."""
+    repeated: frozenset[tuple[str, int]]
+    """("guard" or "action", number) of those that the choice names in several places."""
 
     @property
     def actor(self) -> Actor:
@@ -74,6 +78,16 @@ class MemberWriter:
         self.lines.add(f"{head} {{", span)
         self.lines.depth += 1
 
+    def open_function(self, head: str, span: Span = NO_SPAN) -> None:
+        """Write the head of a member function."""
+        self.open(f"{self.scope.target.function}{head}", span)
+
+    def open_choice(self, kind: str, index: int, head: str, span: Span) -> None:
+        """Write the head of what stands for an action or its guard, which the choice may name in several places."""
+        target = self.scope.target
+        apart = (kind, index) in self.scope.repeated
+        self.open(f"{target.procedure if apart else target.function}{head}", span)
+
     def close(self, end: str = "}") -> None:
         """End the block that was opened last."""
         self.lines.depth -= 1
@@ -109,7 +123,12 @@ def _used_ports(actor: Actor, wiring: Wiring) -> tuple[tuple[int, ...], tuple[in
 
 
 def scope_of(
-    explicit: ExplicitActor, facts: ActorFacts, expressions: CppLists, class_name: str, source: SourceLines
+    explicit: ExplicitActor,
+    facts: ActorFacts,
+    expressions: CppLists,
+    class_name: str,
+    source: SourceLines,
+    target: Target,
 ) -> ActorScope:
     """Return what the parts of the file of an actor share."""
     actor, wiring, names = explicit.actor, explicit.wiring, expressions.names
@@ -129,10 +148,12 @@ def scope_of(
         expressions=expressions,
         class_name=class_name,
         source=source,
+        target=target,
         ports=port_names,
         inputs=inputs,
         outputs=outputs,
         guards=guards,
         names=choice_names,
         endless=endless_actions(actor, facts),
+        repeated=frozenset(key for key, n in uses_of_choice(explicit.choice).items() if n > 1),
     )

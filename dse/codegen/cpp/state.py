@@ -16,7 +16,7 @@ class StateWriter(MemberWriter):
     def constructor(self, variables: Sequence[Variable]) -> None:
         """Write the constructor, which computes the initial values in the order of the variables."""
         span = self.scope.actor.span
-        self.open(f"explicit {self.scope.class_name}(const Wires& wires) : Actor(wires), ports_(wires)", span)
+        self.open_function(f"explicit {self.scope.class_name}(const Wires& wires) : Actor(wires), ports_(wires)", span)
         writer = self.scope.statements()
         for variable in variables:
             if variable.initial is not None:
@@ -64,10 +64,12 @@ class StateWriter(MemberWriter):
             starts.append(f"{names.outputs[j]}(wires.outputs[{j}])")
         self.open("struct Ports")
         wires = "const Wires& wires" if starts else "const Wires&"
-        self.lines.add(f"explicit Ports({wires}){' : ' if starts else ''}{', '.join(starts)} {{}}")
+        self.lines.add(
+            f"{scope.target.function}explicit Ports({wires}){' : ' if starts else ''}{', '.join(starts)} {{}}"
+        )
         self.lines.add("")
         self.lines.add("template <class Do>")
-        self.open("void each([[maybe_unused]] Do&& act)")
+        self.open_function("void each([[maybe_unused]] Do&& act)")
         for end in (*(names.inputs[i] for i in scope.inputs), *(names.outputs[j] for j in scope.outputs)):
             self.lines.add(f"act({end});")
         self.close_member()
@@ -82,7 +84,10 @@ class StateWriter(MemberWriter):
         write, span = self.scope.expressions, routine.span
         parameters = ", ".join(self._parameter(p) for p in routine.parameters)
         self.comment(span)
-        self.open(f"{_result_text(routine.result_type)} {write.names.of(routine.name)}({parameters})", span)
+        target = self.scope.target
+        qualifier = target.procedure if routine.body else target.function
+        result = _result_text(routine.result_type)
+        self.open(f"{qualifier}{result} {write.names.of(routine.name)}({parameters})", span)
         writer = self.scope.statements()
         if routine.name in write.effects.recursive:
             write.statement = span

@@ -32,13 +32,16 @@ def batch(
     timed: tuple[bool, ...] = (False, True),
     small: bool = False,
     reading: bool = True,
+    silent: bool = False,
 ) -> Batch:
     """Return the networks of some seeds, of both kinds by turns or of one, as one network.
 
-    ``small``: every third has small FIFOs. ``reading``: with those whose actors read one input together.
+    ``small``: every third has small FIFOs. ``reading``: with those whose actors read one input together. ``silent``:
+    of actors that can run on a GPU.
     """
     parts = [
-        random_network(s, timed=timed[k % len(timed)], small_fifos=small and k % 3 == 0) for k, s in enumerate(seeds)
+        random_network(s, timed=timed[k % len(timed)], small_fifos=small and k % 3 == 0, silent=silent)
+        for k, s in enumerate(seeds)
     ]
     kept = tuple(p for p in parts if reading or not any("source_readByte" in a.text for a in p.actors))
     network = load_network(str(write_batch(kept, folder / "source"))).network

@@ -68,3 +68,30 @@ def test_a_wrong_file_has_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[
     document = json.loads(capsys.readouterr().out)
     assert document["ir"] is None
     assert document["errors"]
+
+
+def test_gpu_tells_of_each_actor_whether_it_can_run_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--gpu", str(ACTORS / "jpeg" / "jpeg.xdf")]) == 0
+    lines = [line.split(None, 1) for line in capsys.readouterr().out.splitlines()]
+    assert [name for name, said in lines if said == "yes"] == ["parser", "huffman", "dequant", "idct2d"]
+    reasons = {name: said for name, said in lines if said != "yes"}
+    assert reasons["source"].startswith("no: it calls the native 'source_readNBytes' (")
+    assert "Source.cal:17)" in reasons["source"]
+
+
+def test_gpu_as_json_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = json.loads(printed(capsys, "--gpu", "--json", PINGPONG / "pingpong.xdf"))["gpu"]
+    assert [(r["actor"], r["able"], r["reason"]) for r in rows[:3]] == [
+        ("Prod", True, None),
+        ("PingPong", False, "it prints"),
+        ("CopyTokensA", False, "'name' is a text"),
+    ]
+    assert (rows[1]["file"], rows[1]["line"]) == (str(PINGPONG / "PingPong.cal"), 10)
+
+
+@pytest.mark.parametrize("more", [("--all", "."), ("--print-ir", "Prod")])
+def test_gpu_goes_with_nothing_else(more: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    file = () if more[0] == "--all" else (str(PINGPONG / "pingpong.xdf"),)
+    with pytest.raises(SystemExit):
+        main(["check", "--gpu", *file, *more])
+    assert "--gpu takes one network" in capsys.readouterr().err

@@ -36,8 +36,21 @@ RunResult run_network(const NetworkInfo& network, const RunSetting& setting);
 /// Return the nanoseconds of a round trip of a cache line between two cores; 0 where no thread can be kept on them.
 double round_trip_ns(int first_core, int second_core);
 
+/// Whether an actor of a mapping is on a GPU.
+inline bool uses_gpu(const Mapping& mapping) {
+  for (const Partition& partition : mapping.partitions) {
+    if (partition.on_gpu) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Whether a mapping needs threads. One partition with one thread runs in the schedule of the Python execution.
 inline bool needs_threads(const Mapping& mapping) {
+  if (uses_gpu(mapping)) {
+    return true;
+  }
   if (mapping.partitions.size() != 1) {
     return !mapping.partitions.empty();
   }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <utility>
 
 #include "dse/counter.hpp"
+#include "dse/device/gpu.hpp"
 #include "dse/diagnose.hpp"
 #include "dse/engine.hpp"
 #include "dse/instances.hpp"
@@ -83,8 +85,8 @@ inline void run_sequential(Instances& instances, const RunSetting& setting, RunR
 }
 
 /// Run on the threads of the mapping.
-inline void run_parallel(Instances& instances, const RunSetting& setting, RunResult& result) {
-  Parallel engine(instances, setting.options, setting.progress, setting.around_thread);
+inline void run_parallel(Instances& instances, const RunSetting& setting, device::Gpu* gpu, RunResult& result) {
+  Parallel engine(instances, setting.options, setting.progress, setting.around_thread, gpu);
   result.why = engine.run();
   engine.tell(result);
   result.exit_code = engine.exit_code();
@@ -95,14 +97,14 @@ inline void run_parallel(Instances& instances, const RunSetting& setting, RunRes
 }
 
 /// Run, and measure the distance of cores around the run.
-inline void run_watched(Instances& instances, const RunSetting& setting, RunResult& result) {
+inline void run_watched(Instances& instances, const RunSetting& setting, device::Gpu* gpu, RunResult& result) {
   const std::vector<int>& cores = setting.options.ping_pong_cores;
   for (std::size_t k = 0; k + 1 < cores.size(); k += 2) {
     const double before = PingPongGame::round_trip_ns(cores[k], cores[k + 1]);
     result.ping_pong.push_back({.first_core = cores[k], .second_core = cores[k + 1], .before_ns = before});
   }
   if (needs_threads(setting.options.mapping)) {
-    run_parallel(instances, setting, result);
+    run_parallel(instances, setting, gpu, result);
   } else {
     run_sequential(instances, setting, result);
   }
@@ -126,12 +128,14 @@ double round_trip_ns(int first_core, int second_core) {
 }
 
 RunResult run_network(const NetworkInfo& network, const RunSetting& setting) {
-  Instances instances(network, setting.options, setting.context, setting.sink);
+  // The card goes last: FIFOs lie in its memory.
+  const std::unique_ptr<device::Gpu> gpu(uses_gpu(setting.options.mapping) ? network.device->open() : nullptr);
+  Instances instances(network, setting.options, setting.context, setting.sink, gpu.get());
   mark_singled(instances, setting.options);
   RunResult result;
   try {
     const SignalGuard guard;
-    run_watched(instances, setting, result);
+    run_watched(instances, setting, gpu.get(), result);
   } catch (const NoMemory& fault) {
     throw out_of_memory(instances.info(fault.actor), *instances.actors[fault.actor], instances.firings());
   } catch (const Interrupted& interrupt) {

@@ -16,10 +16,13 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "dse/elements.hpp"
+#include "dse/fifo_memory.hpp"
 #include "dse/sleepers.hpp"
 
 namespace dse {
@@ -91,6 +94,10 @@ class Channel {
   static constexpr std::int64_t always_refill = std::numeric_limits<std::int64_t>::max();
 
   const std::int64_t capacity;
+  void* tokens_at = nullptr;      // where the tokens are, how many, and how large one is: for who is no thread
+  std::uint64_t tokens_held = 0;
+  std::size_t token_bytes = 0;
+  bool placed = false;  // it lies in memory that somebody else owns
   Actor* source = nullptr;
   Actor* target = nullptr;
   bool crossing = false;  // the ends may be run by different threads
@@ -120,10 +127,14 @@ class Channel {
 template <class T>
 class Fifo final : public Channel {
  public:
-  explicit Fifo(std::int64_t capacity)
-      : Channel(capacity),
-        size(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(capacity, 1)))),
-        tokens(raw_elements<T>(size)) {}
+  explicit Fifo(std::int64_t capacity) : Fifo(capacity, raw_elements<T>(size_for(capacity)), nullptr) {}
+
+  /// One whose tokens lie at a place that somebody else owns, as the FIFO itself does.
+  Fifo(std::int64_t capacity, T* place) : Fifo(capacity, Elements<T>(), place) { placed = true; }
+
+  static std::uint64_t size_for(std::int64_t capacity) {
+    return std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(capacity, 1)));
+  }
 
   void hash_to(std::int64_t last) override {
     for (; hashed != last; ++hashed) {
@@ -132,21 +143,49 @@ class Fifo final : public Channel {
   }
 
   const std::uint64_t size;
-  const Elements<T> tokens;
+  T* const tokens;
+
+ private:
+  Fifo(std::int64_t capacity, Elements<T> owned, T* place)
+      : Channel(capacity), size(size_for(capacity)), tokens(place != nullptr ? place : owned.get()), own_(std::move(owned)) {
+    tokens_at = tokens;
+    tokens_held = size;
+    token_bytes = sizeof(T);
+  }
+
+  const Elements<T> own_;
 };
 
-/// Return a FIFO that the caller owns. Throws std::bad_alloc.
+/// Return a FIFO that the caller owns; where `memory` is given, it lies there with its tokens, and `ReleaseChannel` only
+/// ends it. Tokens that are more than their bytes stay with the processor. Throws std::bad_alloc, and what `memory` does.
 template <class T>
-Channel* make_fifo(std::int64_t capacity) {
+Channel* make_fifo(std::int64_t capacity, FifoMemory* memory) {
+  if constexpr (std::is_trivially_copyable_v<T>) {
+    if (memory != nullptr) {
+      void* const place = memory->shared_memory(sizeof(Fifo<T>));
+      return ::new (place) Fifo<T>(capacity, static_cast<T*>(memory->shared_memory(Fifo<T>::size_for(capacity) * sizeof(T))));
+    }
+  }
   return new Fifo<T>(capacity);
 }
+
+/// How a FIFO of `make_fifo` goes.
+struct ReleaseChannel {
+  void operator()(Channel* channel) const {
+    if (channel->placed) {
+      channel->~Channel();
+    } else {
+      delete channel;
+    }
+  }
+};
 
 /// The reading end of a FIFO during a visit: a small value that lives in registers.
 template <class T>
 class Reader {
  public:
   explicit Reader(Channel* channel)
-      : fifo_(static_cast<Fifo<T>*>(channel)), tokens_(fifo_->tokens.get()), mask_(fifo_->size - 1) {}
+      : fifo_(static_cast<Fifo<T>*>(channel)), tokens_(fifo_->tokens), mask_(fifo_->size - 1) {}
 
   /// Learn what the writer has published. An end that still knows of plenty of tokens does not ask again where that
   /// would fetch a cache line from another core: it knows of enough for every action, so that no choice changes.
@@ -211,7 +250,7 @@ class Writer {
   explicit Writer(const Channels& channels) {
     for (std::size_t k = 0; k != N; ++k) {
       fifos_[k] = static_cast<Fifo<T>*>(channels[k]);
-      tokens_[k] = fifos_[k]->tokens.get();
+      tokens_[k] = fifos_[k]->tokens;
       masks_[k] = fifos_[k]->size - 1;
     }
   }

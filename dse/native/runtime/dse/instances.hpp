@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dse/actor.hpp"
+#include "dse/device/on_gpu.hpp"
 #include "dse/faults.hpp"
 #include "dse/log_bodies.hpp"
 #include "dse/run_types.hpp"
@@ -34,9 +35,11 @@ inline std::int64_t capacity_of(const NetworkInfo& network, std::size_t connecti
 /// All that runs. Actors stand in the order of the network's table, channels in that of its connections.
 struct Instances {
   /// Make channels and actors. Throws RunError where an initial value cannot be computed or memory does not suffice.
-  Instances(const NetworkInfo& network, const RunOptions& options, Context& context, TraceSink* sink)
-      : network(network) {
-    make_channels(options);
+  /// `shared`: where FIFOs lie that a GPU uses; null where no actor is on one.
+  Instances(const NetworkInfo& network, const RunOptions& options, Context& context, TraceSink* sink,
+            FifoMemory* shared = nullptr)
+      : network(network), on_gpu(actors_on_gpu(network, options.mapping)), traced(sink != nullptr) {
+    make_channels(options, shared);
     make_actors(context, sink);
   }
 
@@ -52,16 +55,19 @@ struct Instances {
   }
 
   const NetworkInfo& network;
-  std::vector<std::unique_ptr<Channel>> channels;
+  const std::vector<bool> on_gpu;  // by actor
+  const bool traced;
+  std::vector<std::unique_ptr<Channel, ReleaseChannel>> channels;
   std::vector<std::unique_ptr<Actor>> actors;
 
  private:
-  void make_channels(const RunOptions& options) {
+  void make_channels(const RunOptions& options, FifoMemory* shared) {
     for (std::size_t k = 0; k != network.connections.size(); ++k) {
       const ConnectionInfo& info = network.connections[k];
       const std::int64_t capacity = capacity_of(network, k, options);
       try {
-        channels.emplace_back(info.make(capacity));
+        const bool device = on_gpu[static_cast<std::size_t>(info.source)] || on_gpu[static_cast<std::size_t>(info.target)];
+        channels.emplace_back(info.make(capacity, device ? shared : nullptr));
       } catch (const std::bad_alloc&) {
         throw RunError("the FIFO '" + std::string(info.name) + "' of " + std::to_string(capacity) +
                            " tokens needs more memory than there is",
@@ -102,6 +108,9 @@ struct Instances {
   std::unique_ptr<Actor> make_actor(std::size_t actor, const Wires& wires) const {
     const std::string name = info(actor).name;
     try {
+      if (on_gpu[actor]) {
+        return std::make_unique<OnGpu>(wires);
+      }
       return std::unique_ptr<Actor>(info(actor).make(wires));
     } catch (const Fault& fault) {
       throw RunError("the initial values of '" + name + "' cannot be computed: " + fault.what(), info(actor).place, "");

@@ -12,12 +12,17 @@
 
 #include "dse/elements.hpp"
 #include "dse/numbers.hpp"
+#include "dse/where.hpp"
 
-namespace dse {
+namespace DSE_SPACE {
 
 /// Lists of more bytes are not kept inside of their owner. The system hands out their zeros page by page, so what a
 /// program declares and never touches costs nothing: picture stores are mostly far larger than the pictures.
+#ifdef DSE_ON_DEVICE
+inline constexpr std::size_t most_bytes_inside = SIZE_MAX;  // a kernel has no such system
+#else
 inline constexpr std::size_t most_bytes_inside = 16384;
+#endif
 
 /// A list or part of one, in place. `sizes`: the outermost first.
 template <class T, int D>
@@ -25,10 +30,10 @@ struct View {
   T* data;
   std::array<std::int64_t, D> sizes;
 
-  std::int64_t size() const { return sizes[0]; }
-  const View& view() const { return *this; }
+  DSE_FN std::int64_t size() const { return sizes[0]; }
+  DSE_FN const View& view() const { return *this; }
 
-  T& operator[](std::int64_t i) const
+  DSE_FN T& operator[](std::int64_t i) const
     requires(D == 1)
   {
     return data[i];
@@ -36,27 +41,28 @@ struct View {
 
   /// The element at so many indices as there are dimensions, or the part at fewer.
   template <class... Indices>
-  decltype(auto) operator()(Indices... indices) const {
+  DSE_FN decltype(auto) operator()(Indices... indices) const {
     constexpr int used = sizeof...(Indices);
     static_assert(used <= D);
     const std::int64_t place[] = {static_cast<std::int64_t>(indices)...};
     std::int64_t offset = 0;
-    for (int k = 0; k != D; ++k) {
+    DSE_LOOP for (int k = 0; k != D; ++k) {
       offset = offset * sizes[static_cast<std::size_t>(k)] + (k < used ? place[k] : 0);
     }
     if constexpr (used == D) {
       return data[offset];
     } else {
       View<T, D - used> part{data + offset, {}};
-      for (int k = used; k != D; ++k) {
+      DSE_LOOP for (int k = used; k != D; ++k) {
         part.sizes[static_cast<std::size_t>(k - used)] = sizes[static_cast<std::size_t>(k)];
       }
       return part;
     }
   }
 
-  operator View<const T, D>() const
-    requires(!std::is_const_v<T>)
+  template <class U>
+  DSE_FN operator View<U, D>() const
+    requires(!std::is_const_v<T> && std::is_same_v<U, const T>)
   {
     return {data, sizes};
   }
@@ -74,50 +80,50 @@ class List {
   List() = default;
   List(List&&) noexcept = default;
   List& operator=(List&&) noexcept = default;
-  List(const List& other) : List() { *this = other; }
-  List& operator=(const List& other) {
+  DSE_FN List(const List& other) : List() { *this = other; }
+  DSE_FN List& operator=(const List& other) {
     if (this != &other) {
-      for (std::int64_t k = 0; k != elements; ++k) {
+      DSE_LOOP for (std::int64_t k = 0; k != elements; ++k) {
         data()[k] = other.data()[k];
       }
     }
     return *this;
   }
 
-  T* data() { return store_.data(); }
-  const T* data() const { return store_.data(); }
-  static constexpr std::int64_t size() { return std::array<std::int64_t, sizeof...(Sizes)>{Sizes...}[0]; }
+  DSE_FN T* data() { return store_.data(); }
+  DSE_FN const T* data() const { return store_.data(); }
+  DSE_FN static constexpr std::int64_t size() { return std::array<std::int64_t, sizeof...(Sizes)>{Sizes...}[0]; }
 
-  View<T, rank> view() { return {data(), {Sizes...}}; }
-  View<const T, rank> view() const { return {data(), {Sizes...}}; }
-  operator View<T, rank>() & { return view(); }
-  operator View<T, rank>() && { return view(); }
-  operator View<const T, rank>() const { return view(); }
+  DSE_FN View<T, rank> view() { return {data(), {Sizes...}}; }
+  DSE_FN View<const T, rank> view() const { return {data(), {Sizes...}}; }
+  DSE_FN operator View<T, rank>() & { return view(); }
+  DSE_FN operator View<T, rank>() && { return view(); }
+  DSE_FN operator View<const T, rank>() const { return view(); }
 
-  T& operator[](std::int64_t i)
+  DSE_FN T& operator[](std::int64_t i)
     requires(rank == 1)
   {
     return data()[i];
   }
-  const T& operator[](std::int64_t i) const
+  DSE_FN const T& operator[](std::int64_t i) const
     requires(rank == 1)
   {
     return data()[i];
   }
   template <class... Indices>
-  decltype(auto) operator()(Indices... indices) {
+  DSE_FN decltype(auto) operator()(Indices... indices) {
     return view()(indices...);
   }
   template <class... Indices>
-  decltype(auto) operator()(Indices... indices) const {
+  DSE_FN decltype(auto) operator()(Indices... indices) const {
     return view()(indices...);
   }
 
  private:
   struct Inside {
     std::array<T, static_cast<std::size_t>(elements > 0 ? elements : 1)> items{};
-    T* data() { return items.data(); }
-    const T* data() const { return items.data(); }
+    DSE_FN T* data() { return items.data(); }
+    DSE_FN const T* data() const { return items.data(); }
   };
   struct OnPages {
     Elements<T, FreeElements> items = zero_pages<T>(static_cast<std::size_t>(elements));
@@ -140,16 +146,16 @@ struct Table {
   static constexpr int rank = sizeof...(Sizes);
   T items[static_cast<std::size_t>((Sizes * ... * 1) > 0 ? (Sizes * ... * 1) : 1)];
 
-  static constexpr std::int64_t size() { return std::array<std::int64_t, sizeof...(Sizes)>{Sizes...}[0]; }
-  constexpr View<const T, rank> view() const { return {items, {Sizes...}}; }
-  operator View<const T, rank>() const { return view(); }
-  const T& operator[](std::int64_t i) const
+  DSE_FN static constexpr std::int64_t size() { return std::array<std::int64_t, sizeof...(Sizes)>{Sizes...}[0]; }
+  DSE_FN constexpr View<const T, rank> view() const { return {items, {Sizes...}}; }
+  DSE_FN operator View<const T, rank>() const { return view(); }
+  DSE_FN const T& operator[](std::int64_t i) const
     requires(rank == 1)
   {
     return items[i];
   }
   template <class... Indices>
-  decltype(auto) operator()(Indices... indices) const {
+  DSE_FN decltype(auto) operator()(Indices... indices) const {
     return view()(indices...);
   }
 };
@@ -159,26 +165,26 @@ template <class N, class T, int D>
 struct Narrow {
   View<T, D> target;
 
-  const Narrow& view() const { return *this; }
-  std::int64_t size() const { return target.size(); }
-  auto operator()(std::int64_t k) const { return Narrow<N, T, D - 1>{target(k)}; }
+  DSE_FN const Narrow& view() const { return *this; }
+  DSE_FN std::int64_t size() const { return target.size(); }
+  DSE_FN auto operator()(std::int64_t k) const { return Narrow<N, T, D - 1>{target(k)}; }
 };
 
 template <class N, class T, int D>
-Narrow<N, T, D> narrowed(const View<T, D>& target) {
+DSE_FN Narrow<N, T, D> narrowed(const View<T, D>& target) {
   return {target};
 }
 
 template <class N, class L>
-auto narrow(L&& list) {
+DSE_FN auto narrow(L&& list) {
   return narrowed<N>(list.view());
 }
 
 /// Copy over the first elements of `target`: a source that is too long is cut. Elements are converted by `stored`.
 template <class T, class S, int D>
-void copy_elements(const View<T, D>& target, const View<S, D>& source) {
+DSE_FN void copy_elements(const View<T, D>& target, const View<S, D>& source) {
   const std::int64_t n = std::min(target.size(), source.size());
-  for (std::int64_t k = 0; k != n; ++k) {
+  DSE_LOOP for (std::int64_t k = 0; k != n; ++k) {
     if constexpr (D == 1) {
       target[k] = stored<T>(source[k]);
     } else {
@@ -188,9 +194,9 @@ void copy_elements(const View<T, D>& target, const View<S, D>& source) {
 }
 
 template <class N, class T, class S, int D>
-void copy_elements(const Narrow<N, T, D>& target, const View<S, D>& source) {
+DSE_FN void copy_elements(const Narrow<N, T, D>& target, const View<S, D>& source) {
   const std::int64_t n = std::min(target.size(), source.size());
-  for (std::int64_t k = 0; k != n; ++k) {
+  DSE_LOOP for (std::int64_t k = 0; k != n; ++k) {
     if constexpr (D == 1) {
       target.target[k] = stored<T>(stored<N>(source[k]));
     } else {
@@ -201,13 +207,13 @@ void copy_elements(const Narrow<N, T, D>& target, const View<S, D>& source) {
 
 /// The same for lists of any form.
 template <class To, class From>
-void copy_into(To&& target, From&& source) {
+DSE_FN void copy_into(To&& target, From&& source) {
   copy_elements(target.view(), source.view());
 }
 
 /// A new list of type `L` with the elements of another: cut where that is longer, zeros where it is shorter.
 template <class L, class From>
-L copied(From&& source) {
+DSE_FN L copied(From&& source) {
   L made;
   copy_into(made, source);
   return made;
@@ -217,7 +223,7 @@ L copied(From&& source) {
 
 /// Copy a row over one of a list, if there is that one.
 template <class L, class Row>
-void copy_row(L&& list, std::int64_t k, const Row& row) {
+DSE_FN void copy_row(L&& list, std::int64_t k, const Row& row) {
   if (k < list.size()) {
     copy_into(list.view()(k), row);
   }
@@ -225,7 +231,7 @@ void copy_row(L&& list, std::int64_t k, const Row& row) {
 
 /// Store an element, or a row, of a new list, if there is room for it.
 template <class L, class E>
-void put_element(L& list, std::int64_t k, const E& element) {
+DSE_FN void put_element(L& list, std::int64_t k, const E& element) {
   if (k >= L::size()) {
     return;
   }
@@ -242,7 +248,7 @@ struct Listed {
   L list;
 
   template <class... Elements>
-  explicit Listed(const Elements&... elements) {
+  DSE_FN explicit Listed(const Elements&... elements) {
     [[maybe_unused]] std::int64_t k = 0;
     (put_element(list, k++, elements), ...);
   }
@@ -250,7 +256,7 @@ struct Listed {
 
 /// A list whose elements `make` hands to its argument, one after the other.
 template <class L, class Make>
-L generated(Make&& make) {
+DSE_FN L generated(Make&& make) {
   L list;
   std::int64_t k = 0;
   make([&](const auto& element) { put_element(list, k++, element); });
@@ -259,14 +265,15 @@ L generated(Make&& make) {
 
 /// Hand the elements or rows of a list on, one after the other.
 template <class L, class Next>
-void each(const L& list, Next&& next) {
+DSE_FN void each(const L& list, Next&& next) {
   const auto whole = list.view();
-  for (std::int64_t k = 0; k != whole.size(); ++k) {
+  DSE_LOOP for (std::int64_t k = 0; k != whole.size(); ++k) {
     next(whole(k));
   }
 }
 
-/// A list whose size shows only when it is made.
+#ifndef DSE_ON_DEVICE
+/// A list whose size shows only when it is made. Actors that need one do not run on a GPU.
 template <class T>
 class Grown {
  public:
@@ -274,7 +281,7 @@ class Grown {
     if (size_ == room_) {
       room_ = 2 * room_ + 8;
       Elements<T> larger = zero_elements<T>(static_cast<std::size_t>(room_));
-      for (std::int64_t k = 0; k != size_; ++k) {
+      DSE_LOOP for (std::int64_t k = 0; k != size_; ++k) {
         larger[static_cast<std::size_t>(k)] = std::move(items_[static_cast<std::size_t>(k)]);
       }
       items_ = std::move(larger);
@@ -298,12 +305,17 @@ Grown<T> grown(Make&& make) {
   make([&](const auto& element) { list.add(stored<T>(element)); });
   return list;
 }
+#endif
 
 // Accesses that may lie out of bounds ---------------------------------------------------------------------------------
 
+// g++ 12 warns of an index that the test before has excluded.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Warray-bounds"
+
 /// Whether an index is one of a list of `size` elements.
 template <class I>
-bool inside(const I& index, std::int64_t size) {
+DSE_FN bool inside(const I& index, std::int64_t size) {
   if constexpr (std::same_as<I, Big> || sizeof(I) > sizeof(std::int64_t)) {
     return index >= I(0) && index < I(size);
   } else {
@@ -317,14 +329,14 @@ struct Sure {
 };
 
 template <class I>
-Sure sure(const I& index) {
+DSE_FN Sure sure(const I& index) {
   return {static_cast<std::int64_t>(index)};
 }
 
-inline bool inside(const Sure&, std::int64_t) { return true; }
+DSE_FN inline bool inside(const Sure&, std::int64_t) { return true; }
 
 template <class I>
-std::int64_t plain(const I& index) {
+DSE_FN std::int64_t plain(const I& index) {
   if constexpr (std::same_as<I, Big>) {
     return index.template wrapped<std::int64_t>();
   } else {
@@ -332,10 +344,10 @@ std::int64_t plain(const I& index) {
   }
 }
 
-inline std::int64_t plain(const Sure& index) { return index.index; }
+DSE_FN inline std::int64_t plain(const Sure& index) { return index.index; }
 
 template <class L, class... Indices>
-bool all_inside(const L& list, const Indices&... indices) {
+DSE_FN bool all_inside(const L& list, const Indices&... indices) {
   const auto whole = list.view();
   std::size_t k = 0;
   return (inside(indices, whole.sizes[k++]) && ...);
@@ -343,7 +355,7 @@ bool all_inside(const L& list, const Indices&... indices) {
 
 /// An element; zero, counted at `site`, where an index lies out of bounds.
 template <class Owner, class L, class... Indices>
-auto checked(Owner& owner, int site, const L& list, const Indices&... indices) {
+DSE_FN auto checked(Owner& owner, int site, const L& list, const Indices&... indices) {
   using Element = std::remove_cvref_t<decltype(list.view()(plain(indices)...))>;
   if (all_inside(list, indices...)) [[likely]] {
     return Element(list.view()(plain(indices)...));
@@ -354,7 +366,7 @@ auto checked(Owner& owner, int site, const L& list, const Indices&... indices) {
 
 /// A part of a list; `zeros`, counted at `site`, where an index lies out of bounds.
 template <class Owner, class L, class Zeros, class... Indices>
-auto part_or(Owner& owner, int site, L&& list, Zeros&& zeros, const Indices&... indices) {
+DSE_FN auto part_or(Owner& owner, int site, L&& list, Zeros&& zeros, const Indices&... indices) {
   using Part = decltype(list.view()(plain(indices)...));
   if (all_inside(list, indices...)) [[likely]] {
     return list.view()(plain(indices)...);
@@ -363,4 +375,6 @@ auto part_or(Owner& owner, int site, L&& list, Zeros&& zeros, const Indices&... 
   return Part(zeros.view());
 }
 
-}  // namespace dse
+#pragma GCC diagnostic pop
+
+}  // namespace DSE_SPACE

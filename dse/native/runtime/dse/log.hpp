@@ -48,6 +48,9 @@ class Log {
   /// Count the ids held here, and hand them on.
   void drain();
 
+  /// Count firings of which nobody keeps the ids: how often each action fired.
+  void add(std::span<const std::int64_t> counts);
+
   /// Return how often each action fired. The log must be drained.
   const std::vector<std::int64_t>& counts() const { return counts_; }
 

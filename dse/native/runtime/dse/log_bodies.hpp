@@ -26,6 +26,15 @@ void Log::drain() {
   }
 }
 
+void Log::add(std::span<const std::int64_t> counts) {
+  drain();
+  for (std::size_t k = 0; k != counts.size(); ++k) {
+    counts_[k] += counts[k];
+    drained_ += counts[k];
+  }
+  searched_ = drained_;
+}
+
 std::int64_t Log::end_of_moves(std::int64_t first) {
   if (!wide_.empty()) {
     find_moves(wide_);

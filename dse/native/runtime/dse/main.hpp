@@ -113,6 +113,14 @@ inline std::vector<std::pair<int, int>> read_singly(const std::string& path, con
   return found;
 }
 
+/// Refuse options that a run with a GPU does not have.
+inline void check_gpu(const ProgramOptions& options) {
+  if (options.run.max_firings && uses_gpu(options.run.mapping)) {
+    refuse_option("the firings of a run with a partition on a GPU cannot be bounded: a kernel asks nobody before it fires",
+                  "leave out --max-firings, or the partition on the GPU");
+  }
+}
+
 /// Refuse options that only a program has that measures times.
 inline void check_timed(const ProgramOptions& options) {
   if (!timed && (options.run.raw || options.singly)) {
@@ -170,6 +178,7 @@ class Program {
       return print(mapping_json(names, options_.run.mapping) + "\n");
     }
     check_timed(options_);
+    check_gpu(options_);
     check_files(options_.run);
     if (options_.singly) {
       options_.run.singly = read_singly(*options_.singly, report_.network);

@@ -24,6 +24,9 @@ inline std::string mapping_json(const NetworkNames& names, const Mapping& mappin
     json.open_object().key("name").value(partition.name);
     json.key("policy").value(policy_names[static_cast<std::size_t>(partition.policy)]);
     json.key("cores").value(partition.cores);
+    if (partition.on_gpu) {
+      json.key("unit").value("gpu");
+    }
     json.key("actors");
     actors(partition.actors);
     json.key("order");

@@ -16,8 +16,9 @@
 
 #include "dse/big.hpp"
 #include "dse/thrown.hpp"
+#include "dse/where.hpp"
 
-namespace dse {
+namespace DSE_SPACE {
 
 using i8 = std::int8_t;
 using i16 = std::int16_t;
@@ -30,21 +31,27 @@ using u64 = std::uint64_t;
 
 inline constexpr int largest_shift = 4096;  // left shifts by more are shifts by this
 
-[[noreturn, gnu::cold, gnu::noinline]] inline void fail(const char* message, int site) { throw Fault(message, site); }
+#ifdef DSE_ON_DEVICE
+[[noreturn]] DSE_FN void fail(const char* message, int site, const char* expected = "");  // of dse/device/fault.hpp
+#else
+[[noreturn, gnu::cold, gnu::noinline]] inline void fail(const char* message, int site, const char* expected = "") {
+  throw Fault(message, site, expected);
+}
+#endif
 
-[[noreturn, gnu::cold, gnu::noinline]] inline void endless(int site) {
-  throw Fault("the program enters a loop without end ('while true')", site, "its input may be wrong");
+[[noreturn]] DSE_FN inline void endless(int site) {
+  fail("the program enters a loop without end ('while true')", site, "its input may be wrong");
 }
 
 /// A constant beyond 64 bits.
-constexpr i128 wide(std::int64_t high, std::uint64_t low) {
+DSE_FN constexpr i128 wide(std::int64_t high, std::uint64_t low) {
   return static_cast<i128>((static_cast<u128>(static_cast<std::uint64_t>(high)) << 64) | low);
 }
 
 // Division -------------------------------------------------------------------------------------------------------------
 
 template <class T>
-T quotient(const T& a, const std::type_identity_t<T>& b, int site) {
+DSE_FN T quotient(const T& a, const std::type_identity_t<T>& b, int site) {
   if (b == T(0)) {
     fail("division by zero", site);
   }
@@ -52,7 +59,7 @@ T quotient(const T& a, const std::type_identity_t<T>& b, int site) {
 }
 
 template <class T>
-T modulo(const T& a, const std::type_identity_t<T>& b, int site) {
+DSE_FN T modulo(const T& a, const std::type_identity_t<T>& b, int site) {
   if (b == T(0)) {
     fail("division by zero", site);
   }
@@ -64,14 +71,14 @@ T modulo(const T& a, const std::type_identity_t<T>& b, int site) {
 }
 
 /// A zero divisor gives an infinite number, or none.
-inline double real_quotient(double a, double b) {
+DSE_FN inline double real_quotient(double a, double b) {
   if (b == 0 && (a == 0 || std::isnan(a))) {
     return std::numeric_limits<double>::quiet_NaN();
   }
   return a / b;
 }
 
-inline double real_modulo(double a, double b, int site) {
+DSE_FN inline double real_modulo(double a, double b, int site) {
   if (!std::isnan(a) && !std::isnan(b) && (b == 0 || std::isinf(a))) {
     fail("ValueError: math domain error", site);
   }
@@ -82,7 +89,7 @@ inline double real_modulo(double a, double b, int site) {
 
 /// The count that a shift is by: one below 0 is masked to 5 bits, or 6 where the value's type has more than 32.
 template <class Count>
-std::int64_t shift_count(const Count& count, int bits) {
+DSE_FN std::int64_t shift_count(const Count& count, int bits) {
   const int mask = bits > 32 ? 63 : 31;
   if constexpr (std::same_as<Count, Big>) {
     const Big most(std::numeric_limits<std::int64_t>::max());
@@ -97,30 +104,30 @@ std::int64_t shift_count(const Count& count, int bits) {
 
 /// `value << count` where the result is known to fit: bits beyond the type are those of a zero.
 template <Integer T, class Count>
-T shift_left(T value, const Count& count, int bits) {
+DSE_FN T shift_left(T value, const Count& count, int bits) {
   const std::int64_t by = shift_count(count, bits);
   return by < static_cast<std::int64_t>(sizeof(T)) * 8 ? static_cast<T>(value << by) : T(0);
 }
 
 template <class Count>
-Big shift_left(const Big& value, const Count& count, int bits) {
+DSE_FN Big shift_left(const Big& value, const Count& count, int bits) {
   return value << std::min<std::int64_t>(shift_count(count, bits), largest_shift);
 }
 
 template <Integer T, class Count>
-T shift_right(T value, const Count& count, int bits) {
+DSE_FN T shift_right(T value, const Count& count, int bits) {
   return static_cast<T>(value >> std::min<std::int64_t>(shift_count(count, bits), sizeof(T) * 8 - 1));
 }
 
 template <class Count>
-Big shift_right(const Big& value, const Count& count, int bits) {
+DSE_FN Big shift_right(const Big& value, const Count& count, int bits) {
   return value >> shift_count(count, bits);
 }
 
 // Conversions ----------------------------------------------------------------------------------------------------------
 
 /// A number as a 64-bit float. One beyond their range is a fault.
-inline double real(const Big& value, int site) {
+DSE_FN inline double real(const Big& value, int site) {
   const double found = value.real();
   if (std::isinf(found)) {
     fail("a value becomes too large", site);
@@ -130,7 +137,7 @@ inline double real(const Big& value, int site) {
 
 /// A number rounded to a 32-bit float: integers are rounded to 64 bits first.
 template <class T>
-float single(const T& value) {
+DSE_FN float single(const T& value) {
   if constexpr (std::same_as<T, Big>) {
     return static_cast<float>(real(value, -1));
   } else {
@@ -138,7 +145,7 @@ float single(const T& value) {
   }
 }
 
-[[gnu::cold, gnu::noinline]] inline Big far_truncated(double value, int site) {
+[[gnu::cold, gnu::noinline]] DSE_FN inline Big far_truncated(double value, int site) {
   if (std::isnan(value)) {
     fail("ValueError: cannot convert float NaN to integer", site);
   }
@@ -150,7 +157,7 @@ float single(const T& value) {
 
 /// A float truncated toward zero and wrapped.
 template <Integer T>
-T truncated(double value, int site) {
+DSE_FN T truncated(double value, int site) {
   if (value > -9.2e18 && value < 9.2e18) {
     return static_cast<T>(static_cast<std::int64_t>(value));
   }
@@ -158,11 +165,11 @@ T truncated(double value, int site) {
 }
 
 /// The same, not wrapped.
-inline Big big_truncated(double value, int site) { return far_truncated(value, site); }
+DSE_FN inline Big big_truncated(double value, int site) { return far_truncated(value, site); }
 
 /// A value of a scalar type stored as another; no float becomes an integer.
 template <class To, class From>
-To stored(const From& value) {
+DSE_FN To stored(const From& value) {
   if constexpr (std::same_as<To, From>) {
     return value;
   } else if constexpr (std::same_as<To, float>) {
@@ -178,7 +185,7 @@ To stored(const From& value) {
 
 /// The result of a native as an integer of the program.
 template <Integer To, class From>
-To as_integer(const From& value, int site) {
+DSE_FN To as_integer(const From& value, int site) {
   if constexpr (std::floating_point<From>) {
     return truncated<To>(value, site);
   } else {
@@ -188,21 +195,22 @@ To as_integer(const From& value, int site) {
 
 // Comparison of integers that no float holds, without rounding ----------------------------------------------------------
 
-inline std::partial_ordering order(const Big& a, double b) {
+DSE_FN inline std::partial_ordering order(const Big& a, double b) {
   if (std::isnan(b)) {
-    return std::partial_ordering::unordered;
+    return b <=> b;
   }
   if (std::isinf(b)) {
-    return b > 0 ? std::partial_ordering::less : std::partial_ordering::greater;
+    return 0.0 <=> b;
   }
   const std::strong_ordering whole = a <=> Big::truncated(b);
   const double rest = b - std::trunc(b);
   return whole != 0 || rest == 0 ? std::partial_ordering(whole)
-                                 : (rest > 0 ? std::partial_ordering::less : std::partial_ordering::greater);
+                                 : 0.0 <=> rest;
 }
 
-inline std::partial_ordering order(double a, const Big& b) { return 0 <=> order(b, a); }
+DSE_FN inline std::partial_ordering order(double a, const Big& b) { return 0 <=> order(b, a); }
 
+#ifndef DSE_ON_DEVICE
 // Recursion --------------------------------------------------------------------------------------------------------------
 
 /// How deep the routines of an actor that call themselves are nested.
@@ -234,5 +242,6 @@ class Depth {
 
   Recursion& recursion_;
 };
+#endif
 
-}  // namespace dse
+}  // namespace DSE_SPACE

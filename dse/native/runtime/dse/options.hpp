@@ -188,6 +188,14 @@ inline const std::vector<OptionInfo>& option_table() {
        [](Options& o, const Given&) { o.run.pin = true; }},
       {"the mapping", 0, "--no-pin", "", "let the system choose the cores (default)",
        [](Options& o, const Given&) { o.run.pin = false; }},
+      {"the mapping", 0, "--fifos", "KIND",
+       "FIFOs between actors on a GPU: host, which could cross (default), or special, in its memory",
+       [](Options& o, const Given& g) {
+         if (g.value != "host" && g.value != "special") {
+           refuse_option("there are no FIFOs '" + shortened(g.value) + "'", "host or special");
+         }
+         o.run.special_fifos = g.value == "special";
+       }},
       {"the mapping", 0, "--show-mapping", "", "print the mapping as it was understood, as JSON, and run nothing",
        [](Options& o, const Given&) { o.show_mapping = true; }},
 

@@ -14,6 +14,7 @@
 
 #include "dse/counter.hpp"
 #include "dse/crash.hpp"
+#include "dse/device/gpu_run.hpp"
 #include "dse/engine.hpp"
 #include "dse/interrupts.hpp"
 #include "dse/machine.hpp"
@@ -26,18 +27,24 @@ namespace dse {
 
 class Parallel {
  public:
-  Parallel(Instances& instances, const RunOptions& options, Progress progress, AroundThread around_thread)
+  /// `gpu`: null where the mapping has no actor on one. Throws ConfigError where it cannot hold its part.
+  Parallel(Instances& instances, const RunOptions& options, Progress progress, AroundThread around_thread,
+           device::Gpu* gpu = nullptr)
       : instances_(instances),
         teams_(TeamBuilder(instances, options.mapping).take()),
         progress_(std::move(progress)),
         around_thread_(std::move(around_thread)),
         cores_(allowed_cores()),
         pin_(options.pin),
-        together_(instances, options, thread_count()),
+        together_(instances, options, thread_count(), device::groups_of(options.mapping).size()),
         records_(make_records(options, thread_count(), instances.actors.size())) {
     reports_.resize(thread_count());
     for (const auto& team : teams_) {
       together_.halt.parkings.push_back(&team->parking);
+    }
+    if (gpu != nullptr) {
+      gpu_ = std::make_unique<device::GpuRun>(instances, options, *gpu, together_.halt, together_.termination,
+                                              thread_count());
     }
   }
 
@@ -51,7 +58,12 @@ class Parallel {
       return together_.halt.why();
     }
     make_workers();
+    if (gpu_) {
+      gpu_->launch();
+    }
     run_threads();
+    finish_gpu();
+    note_ends();
     publish_rest();
     return together_.halt.why();
   }
@@ -110,6 +122,9 @@ class Parallel {
     pulse.records = records_.empty() ? nullptr : records_.front().get();
     std::int64_t firings = 0;
     for (std::size_t k = 0; k != instances_.actors.size(); ++k) {
+      if (instances_.on_gpu[k]) {
+        continue;  // the kernel runs its initializers
+      }
       instances_.actors[k]->pulse = &pulse;
       const Visited visited = visit_actor(instances_, k, [](Actor& actor) {
         actor.start();
@@ -157,8 +172,24 @@ class Parallel {
     for (std::thread& thread : threads) {
       thread.join();
     }
-    // The threads know when they began; this one may have been waked late.
-    start_ = workers_.front()->first_work();
+  }
+
+  /// End the kernel. Throws what went wrong in it, but the first failure of the run counts.
+  void finish_gpu() {
+    try {
+      if (gpu_) {
+        gpu_->finish();
+      }
+    } catch (...) {
+      static_cast<void>(together_.halt.why());
+      throw;
+    }
+  }
+
+  /// The threads know when they began; this one may have been waked late.
+  void note_ends() {
+    start_ = gpu_ ? gpu_->start() : workers_.front()->first_work();
+    end_ = gpu_ ? gpu_->end() : Moment();
     for (const auto& worker : workers_) {
       start_ = worker->first_work().ns < start_.ns ? worker->first_work() : start_;
       end_ = worker->last_work().ns > end_.ns ? worker->last_work() : end_;
@@ -200,7 +231,15 @@ class Parallel {
 
   /// Until the run is over: look for signals, and tell how far it is.
   void watch() {
-    while (!together_.halt.wait_for(look_every_ns)) {
+    const std::int64_t pause_ns = gpu_ ? carry_every_ns : look_every_ns;
+    for (std::int64_t passed_ns = pause_ns; !together_.halt.wait_for(pause_ns); passed_ns += pause_ns) {
+      if (gpu_) {
+        gpu_->carry();
+      }
+      if (passed_ns < look_every_ns) {
+        continue;
+      }
+      passed_ns = 0;
       const int signal = interrupt_signal.load(std::memory_order_relaxed);
       if (signal != 0) {
         together_.halt.fail(std::make_exception_ptr(
@@ -226,10 +265,11 @@ class Parallel {
     for (std::size_t k = 0; k != workers_.size(); ++k) {
       sum += together_.termination.slot(k).firings.load(std::memory_order_relaxed);
     }
-    return sum;
+    return sum + (gpu_ ? gpu_->firings() : 0);
   }
 
   static constexpr std::int64_t look_every_ns = 50'000'000;
+  static constexpr std::int64_t carry_every_ns = 100'000;
 
   Instances& instances_;
   std::vector<std::unique_ptr<Team>> teams_;
@@ -239,6 +279,7 @@ class Parallel {
   const bool pin_;
   Together together_;
   const Records records_;
+  std::unique_ptr<device::GpuRun> gpu_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<ThreadReport> reports_;  // by worker; each thread writes its own
   Moment start_;

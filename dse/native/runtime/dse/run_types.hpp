@@ -39,6 +39,7 @@ struct Partition {
   int cores = 1;             // threads; of full_parallel each actor has its own, whatever stands here
   std::vector<int> actors;   // in the order of the search
   std::vector<int> order;    // of static_order: the cyclic list, actors may repeat
+  bool on_gpu = false;       // not by threads: by groups of a kernel, one for each actor where it is full_parallel
 };
 
 /// How a network runs on several threads. Without partitions it runs as one, in the schedule of the Python execution.
@@ -69,6 +70,7 @@ struct RunOptions {
   std::vector<std::string> console_input;
 
   Mapping mapping;
+  bool special_fifos = false;          // FIFOs between actors on the GPU lie there, else as if they might cross
   bool pin = false;                    // each thread to a core of its own, as far as there are cores
   std::vector<int> ping_pong_cores;    // pairs of cores: their round trips are measured before and after the run
   std::optional<std::string> raw;      // of the profiler's program: the file for its records

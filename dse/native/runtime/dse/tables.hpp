@@ -10,7 +10,12 @@ namespace dse {
 
 class Actor;
 class Channel;
+class FifoMemory;
 struct Wires;
+
+namespace device {
+struct Program;
+}
 
 struct ActionInfo {
   const char* name;
@@ -36,6 +41,8 @@ struct ActorInfo {
   Site place;
   int counted_loops;   // pairs of counters in `Actor::rounds`
   bool guards_call;    // a guard calls a native, so that it may change without a token having moved
+  int unit = -1;       // its class in the device code of the program; -1: it has none
+  const char* host_only = "";  // why not, in a program that has device code
 };
 
 struct ConnectionInfo {
@@ -44,7 +51,7 @@ struct ConnectionInfo {
   int source_port;
   int target;
   int target_port;
-  Channel* (*make)(std::int64_t capacity);  // &make_fifo<TYPE>; the caller owns it
+  Channel* (*make)(std::int64_t capacity, FifoMemory* memory);  // &make_fifo<TYPE>; the caller owns it
   std::int64_t declared_tokens;             // capacity in the network's file, or 0
   std::int64_t least_tokens;                // most tokens that a firing of either end moves
 };
@@ -55,6 +62,7 @@ struct NetworkInfo {
   std::span<const ConnectionInfo> connections;
   bool compares_itself = false;  // an actor compares the pictures by a native of its own
   const char* time_matters = nullptr;  // why a run on several threads may not be that on one; null: it is
+  const device::Program* device = nullptr;  // null: the program has no device code
 };
 
 }  // namespace dse

@@ -37,12 +37,17 @@ struct Member {
 /// A partition and its threads. A partition under FULL_PARALLEL becomes a team for each actor.
 struct Team {
   explicit Team(const Partition& source, int number)
-      : name(source.name), partition(number), policy(source.policy), threads(static_cast<std::size_t>(source.cores)) {}
+      : name(source.name),
+        partition(number),
+        on_gpu(source.on_gpu),
+        policy(source.policy),
+        threads(static_cast<std::size_t>(source.cores)) {}
 
   bool shared() const { return threads > 1; }
 
   const std::string name;
   const int partition;
+  const bool on_gpu;  // no thread runs it
   Policy policy;
   std::size_t threads;
   std::deque<Member> members;        // by place
@@ -71,6 +76,14 @@ class TeamBuilder {
 
  private:
   void add(const Partition& partition, int number) {
+    if (partition.on_gpu) {
+      Team& team = make_team(partition, number);
+      for (const int actor : partition.actors) {
+        join(team, actor);
+      }
+      team.threads = 0;
+      return;
+    }
     if (partition.policy == Policy::full_parallel) {
       for (const int actor : partition.actors) {
         Team& team = make_team(partition, number);

@@ -74,6 +74,21 @@ class Termination {
     }
   }
 
+  /// Take over what somebody tells who keeps the slot of a thread elsewhere. What is said there of slots holds for this
+  /// one too: the confirmation must have been read before the epoch, both with acquire. A slot that is taken over late
+  /// is one of a thread that reports late.
+  void mirrors(Slot& slot, std::uint64_t confirmed, std::uint64_t epoch, std::int64_t idle_firings) {
+    const bool new_epoch = slot.epoch.load(std::memory_order_relaxed) != epoch;
+    const bool new_confirmation = slot.confirmed.load(std::memory_order_relaxed) != confirmed;
+    const std::int64_t before = slot.idle_firings.load(std::memory_order_relaxed);
+    slot.idle_firings.store(idle_firings, std::memory_order_relaxed);
+    slot.epoch.store(epoch, std::memory_order_release);
+    slot.confirmed.store(confirmed, std::memory_order_release);
+    if (epoch % 2 == 1 && (new_epoch || new_confirmation || idle_firings / idle_step_ != before / idle_step_)) {
+      judge();
+    }
+  }
+
   /// No token moved in a pass that began after `seen` was the request, and `firings` were made.
   void idles(Slot& slot, std::uint64_t seen, std::int64_t firings) {
     const bool clean = firings == 0;

@@ -22,8 +22,11 @@ namespace dse {
 
 /// What all threads of a run share.
 struct Together {
-  Together(Instances& all, const RunOptions& options, std::size_t threads)
-      : instances(all), termination(halt, threads, options.idle_firings), tickets(options.max_firings, threads) {}
+  /// `groups`: of a kernel, each of which takes part as a thread does.
+  Together(Instances& all, const RunOptions& options, std::size_t threads, std::size_t groups = 0)
+      : instances(all),
+        termination(halt, threads + groups, options.idle_firings),
+        tickets(options.max_firings, std::max<std::size_t>(threads, 1)) {}
   Instances& instances;
   Halt halt;
   Termination termination;

@@ -130,9 +130,12 @@ class XcfReader {
     }
     result.policy = policy(element);
     if (!instances.empty() || !reader_.text(element, own("unit")).empty()) {
-      check_unit(element, identity == nullptr ? "" : *identity);
+      check_unit(element, identity == nullptr ? "" : *identity, result);
     }
     result.cores = cores(element);
+    if (result.on_gpu) {
+      result.cores = 1;
+    }
     result.order = order(element, result);
     check_clock(element);
     return result;
@@ -273,14 +276,35 @@ class XcfReader {
 
   // Units
 
-  /// Refuse a partition that is not on a CPU.
-  void check_unit(const xml::Element& element, const std::string& identity) {
+  /// Refuse what a kernel cannot do: an actor that has no device code, a policy that it does not have.
+  void check_on_gpu(const xml::Element& element, const std::string& identity, const Partition& partition) {
+    for (const int index : partition.actors) {
+      const ActorInfo& info = names_.network().actors[static_cast<std::size_t>(index)];
+      if (info.unit < 0) {
+        reader_.error("actor '" + name_of(index) + "' of partition '" + shortened(identity) + "' cannot run on a GPU: " +
+                          info.host_only,
+                      element, "place it in a partition on a CPU");
+      }
+    }
+    if (partition.policy == Policy::static_order || partition.policy == Policy::data_demand_driven) {
+      reader_.error("the policy " + std::string(policy_names[static_cast<std::size_t>(partition.policy)]) +
+                        " is none that a partition on a GPU has",
+                    element, "FULL_PARALLEL, or one actor after the other: NON_PREEMPTIVE, ROUND_ROBIN", {"scheduling"});
+    }
+  }
+
+  /// Refuse a partition that is on no CPU, nor on a GPU that the program can use.
+  void check_unit(const xml::Element& element, const std::string& identity, Partition& result) {
     const std::string unit = xml::lowered(reader_.text(element, own("unit")));
     const std::string written = std::string(stripped(reader_.text(element, {"pe"}))), pe = xml::lowered(written);
     const bool named_gpu = unit.empty() ? is_one_of(pe, gpu_elements) : unit.starts_with("gpu") || unit == "cuda";
-    if (named_gpu || (xml::lowered(identity) == "pg" && !unit.starts_with("cpu"))) {
+    const bool on_gpu = named_gpu || (xml::lowered(identity) == "pg" && !unit.starts_with("cpu"));
+    if (on_gpu && names_.network().device != nullptr) {
+      result.on_gpu = true;
+      check_on_gpu(element, identity, result);
+    } else if (on_gpu) {
       reader_.error("partition '" + shortened(identity) + "' is on a GPU, which this program cannot use", element,
-                    "place its actors in a partition on a CPU");
+                    "place its actors in a partition on a CPU, or build the program with 'dse build --cuda'");
     } else if (unit.empty() && is_one_of(pe, hardware_elements)) {
       reader_.error("partition '" + shortened(identity) + "' is on an FPGA, which no platform here has", element,
                     "place it on a CPU (x86_64) or a GPU", {"pe"});

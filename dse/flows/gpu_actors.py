@@ -1,0 +1,73 @@
+"""Which actors of a network can run on a GPU, and why the others cannot: the question of ``dse check --gpu``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dse.base.errors import OptionError
+from dse.base.source import NO_SPAN, Span
+from dse.codegen.cpp.actor_unit import actor_unit, unit_name
+from dse.codegen.cpp.no_native_form import NoNativeForm
+from dse.flows.check_report import DEFAULT_OPTIONS, CheckOptions
+from dse.frontend.network.elaborate import load_network
+from dse.native.device import device_class
+from dse.native.natives import native_forms
+from dse.program.explicit import Wiring
+from dse.program.network import Network
+from dse.run.instance import wiring_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuActor:
+    """An instance of a network. ``reason``: why it cannot run on a GPU, "" where it can; ``span``: where it says so."""
+
+    name: str
+    class_name: str
+    reason: str
+    span: Span
+
+    @property
+    def able(self) -> bool:
+        """Whether it can run there."""
+        return not self.reason
+
+
+def gpu_actors(path: str, options: CheckOptions = DEFAULT_OPTIONS) -> tuple[GpuActor, ...]:
+    """Return for each instance of the network of an XDF file whether it can run on a GPU.
+
+    Raises:
+        OptionError: the file is no network. SourceError: it has errors.
+    """
+    if not path.endswith(".xdf"):
+        raise OptionError(f"'{path}' is no network", expected="--gpu tells of the actors of a network (.xdf)")
+    loaded = load_network(path, source_paths=options.source_paths, strict=options.strict, partial=options.partial)
+    return abilities_of(loaded.network)
+
+
+def abilities_of(network: Network) -> tuple[GpuActor, ...]:
+    """Return for each instance of a network whether it can run on a GPU."""
+    known: dict[tuple[int, Wiring], tuple[str, Span]] = {}
+    found = []
+    for index, instance in enumerate(network.instances):
+        wiring = wiring_of(network, index, accesses=False)
+        key = (id(instance.actor), wiring)
+        if key not in known:
+            known[key] = _reason(network, index, wiring)
+        reason, span = known[key]
+        found.append(GpuActor(name=instance.name, class_name=instance.actor.name, reason=reason, span=span))
+    return tuple(found)
+
+
+def _reason(network: Network, index: int, wiring: Wiring) -> tuple[str, Span]:
+    """Return why an instance cannot run on a GPU, and where that stands."""
+    actor = network.instances[index].actor
+    try:
+        unit = actor_unit(actor, wiring, native_forms(actor, {}), name=unit_name(actor, set()))
+    except NoNativeForm as error:
+        first = error.diagnostics[0]
+        return first.message, first.span
+    found = device_class(unit, _no_lines)
+    return found.reason, found.span or NO_SPAN
+
+
+def _no_lines(_path: str) -> Sequence[str]:
+    return ()

@@ -1,0 +1,217 @@
+// The part of the CUDA runtime that a program of dse uses, on the processor: each CUDA thread is a thread.
+//
+// For tests of what device code means, and for machines without a GPU; no measure of anything. Threads of the system
+// make progress whatever others do, as the blocks of a cooperative launch do. Environment variables stand for cards:
+// DSE_EMULATED_GPUS (how many there are), DSE_EMULATED_MEMORY (bytes), DSE_EMULATED_BLOCKS (at once),
+// DSE_EMULATED_FAILURE (the name of a call that fails: a code of CUDA).
+#pragma once
+
+#define DSE_EMULATED 1
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#define __device__
+#define __host__
+#define __global__
+#define __noinline__
+
+struct dim3 {
+  unsigned x = 1, y = 1, z = 1;
+  dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}  // NOLINT: as CUDA's
+};
+
+inline thread_local dim3 threadIdx(0, 0, 0);
+inline thread_local dim3 blockIdx(0, 0, 0);
+
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorUnsupportedPtxVersion = 222,
+  cudaErrorInvalidDeviceFunction = 98,
+  cudaErrorNoDevice = 100,
+  cudaErrorNoKernelImageForDevice = 209,
+  cudaErrorNotReady = 600,
+  cudaErrorLaunchFailure = 719,
+  cudaErrorCooperativeLaunchTooLarge = 720,
+};
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum cudaDeviceAttr { cudaDevAttrKernelExecTimeout, cudaDevAttrCooperativeLaunch, cudaDevAttrMultiProcessorCount };
+inline constexpr unsigned cudaHostAllocMapped = 2;
+inline constexpr unsigned cudaStreamNonBlocking = 1;
+
+struct cudaDeviceProp {
+  char name[256];
+  int major;
+  int minor;
+};
+struct cudaFuncAttributes {
+  std::size_t localSizeBytes;
+};
+
+namespace dse_emulation {
+
+/// What a thread throws that ends with a fault, as `exit` of PTX ends it.
+struct Left {};
+
+[[noreturn]] inline void leave() { throw Left(); }
+
+/// A kernel that runs: its threads, and how many of them have not ended.
+struct Stream {
+  std::vector<std::thread> threads;
+  std::atomic<int> running{0};
+  ~Stream() {
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+  }
+};
+
+inline long long number(const char* name, long long usual) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? usual : std::atoll(text);
+}
+
+inline cudaError_t failure(const char* call, cudaError_t code) {
+  const char* text = std::getenv("DSE_EMULATED_FAILURE");
+  return text != nullptr && std::string(text) == call ? code : cudaSuccess;
+}
+
+inline std::atomic<long long> taken_bytes{0};
+
+inline cudaError_t allocate(void** place, std::size_t bytes) {
+  if (taken_bytes.fetch_add(static_cast<long long>(bytes)) + static_cast<long long>(bytes) >
+      number("DSE_EMULATED_MEMORY", 1LL << 32)) {
+    return cudaErrorMemoryAllocation;
+  }
+  *place = std::aligned_alloc(128, bytes);
+  return *place == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+
+}  // namespace dse_emulation
+
+using cudaStream_t = dse_emulation::Stream*;
+
+inline const char* cudaGetErrorName(cudaError_t error) {
+  switch (error) {
+    case cudaErrorMemoryAllocation:
+      return "cudaErrorMemoryAllocation";
+    case cudaErrorNoDevice:
+      return "cudaErrorNoDevice";
+    case cudaErrorNoKernelImageForDevice:
+      return "cudaErrorNoKernelImageForDevice";
+    case cudaErrorLaunchFailure:
+      return "cudaErrorLaunchFailure";
+    default:
+      return "another error";
+  }
+}
+inline const char* cudaGetErrorString(cudaError_t) { return "said by the emulation"; }
+
+inline cudaError_t cudaGetDeviceCount(int* count) {
+  *count = static_cast<int>(dse_emulation::number("DSE_EMULATED_GPUS", 1));
+  return *count == 0 ? cudaErrorNoDevice : cudaSuccess;
+}
+inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  std::strcpy(properties->name, "emulated GPU");
+  properties->major = 7;
+  properties->minor = 5;
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
+  const bool blocks = which == cudaDevAttrMultiProcessorCount;
+  *value = blocks ? static_cast<int>(dse_emulation::number("DSE_EMULATED_BLOCKS", 256))
+                  : (which == cudaDevAttrCooperativeLaunch ? 1 : 0);
+  return cudaSuccess;
+}
+template <class T>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, T*) {
+  attributes->localSizeBytes = 0;
+  return dse_emulation::failure("cudaFuncGetAttributes", cudaErrorNoKernelImageForDevice);
+}
+template <class T>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, T*, int, std::size_t) {
+  *blocks = 1;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMalloc(void** place, std::size_t bytes) { return dse_emulation::allocate(place, bytes); }
+inline cudaError_t cudaHostAlloc(void** place, std::size_t bytes, unsigned) {
+  return dse_emulation::allocate(place, bytes);
+}
+inline cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
+  *device = host;
+  return cudaSuccess;
+}
+inline cudaError_t cudaFree(void* place) {
+  std::free(place);
+  return cudaSuccess;
+}
+inline cudaError_t cudaFreeHost(void* place) { return cudaFree(place); }
+inline cudaError_t cudaMemset(void* place, int value, std::size_t bytes) {
+  std::memset(place, value, bytes);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+  std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = new dse_emulation::Stream;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  delete stream;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (const cudaError_t error = dse_emulation::failure("cudaStreamQuery", cudaErrorLaunchFailure)) {
+    return error;
+  }
+  return stream->running.load() != 0 ? cudaErrorNotReady : cudaSuccess;
+}
+
+template <class... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters*...), dim3 grid, dim3 block, void** arguments,
+                                        std::size_t, cudaStream_t stream) {
+  if (const cudaError_t error = dse_emulation::failure("cudaLaunchCooperativeKernel", cudaErrorLaunchFailure)) {
+    return error;
+  }
+  const auto work = [kernel, stream](unsigned group, unsigned thread,
+                                                             Parameters*... values) {
+    blockIdx = dim3(group, 0, 0);
+    threadIdx = dim3(thread, 0, 0);
+    try {
+      kernel(values...);
+    } catch (const dse_emulation::Left&) {
+    }
+    stream->running.fetch_sub(1);
+  };
+  stream->running = static_cast<int>(grid.x * block.x);
+  for (unsigned group = 0; group != grid.x; ++group) {
+    for (unsigned thread = 0; thread != block.x; ++thread) {
+      stream->threads.emplace_back(work, group, thread, *static_cast<Parameters**>(arguments[0])...);
+    }
+  }
+  return cudaSuccess;
+}
+
+/// Waiting gives way: there may be fewer cores than threads.
+inline void __nanosleep(unsigned nanoseconds) {
+  if (nanoseconds < 512) {
+    std::this_thread::yield();
+  } else {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(nanoseconds));
+  }
+}

@@ -1,0 +1,79 @@
+"""``dse build --cuda`` as a user calls it: with an emulated GPU, without nvcc, with options that make no sense."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dse.cli.main import main
+from tests.native.device.test_ends import TRIAL
+from tests.native.same.comparing import compiler
+
+pytestmark = pytest.mark.skipif(compiler() is None, reason="there is no C++ compiler")
+MAPPING = """<Configuration><Partitioning>
+<Partition id="P0"><Instance id="bytes"/><Instance id="show"/></Partition>
+<Partition id="{id}" {more}><Instance id="work"/></Partition>
+</Partitioning></Configuration>
+"""
+
+
+def build(folder: Path, *more: str) -> int:
+    roots = ("--source-path", str(Path(__file__).parents[3] / "actors"))
+    return main(["build", str(TRIAL), "-o", str(folder), *roots, *more])
+
+
+def run(app: Path, folder: Path, identity: str, more: str = 'scheduling="FULL_PARALLEL"', *arguments: str) -> str:
+    """Return what a program says with a mapping; all of it, with its exit code."""
+    (folder / "letters").write_text("abc")
+    (folder / "m.xcf").write_text(MAPPING.format(id=identity, more=more))
+    command = [app, "--mapping", folder / "m.xcf", "-i", folder / "letters", "--quiet", *arguments]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    return f"{done.stdout}{done.stderr}{done.returncode}"
+
+
+def test_a_program_with_an_emulated_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert build(tmp_path / "made", "--cuda", "emulated", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["cuda"] == "the C++ compiler, for an emulated GPU"
+    assert document["kernels"] == []
+    assert json.loads((tmp_path / "made" / "manifest.json").read_text())["cuda"] == {"emulated": True}
+    app = tmp_path / "made" / "app"
+    for identity, more in (("PG", ""), ("x", 'pe="GPU"'), ("y", 'xmlns:d="urn:dse:design-point:1" d:unit="gpu"')):
+        assert run(app, tmp_path, identity, more) == "97\n98\n99\n0", identity
+        shown = run(app, tmp_path, identity, more, "--show-mapping")
+        assert '"unit": "gpu"' in shown or '"unit":"gpu"' in shown
+    assert run(app, tmp_path, "PG", "", "--fifos", "special") == "97\n98\n99\n0"
+    assert "there are no FIFOs 'other'" in run(app, tmp_path, "PG", "", "--fifos", "other")
+
+
+def test_without_nvcc_the_program_is_for_processors_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "nvcc" else real(name))
+    monkeypatch.setattr("dse.native.cuda._package_folder", lambda _name: None)
+    assert build(tmp_path / "made", "--cuda") == 0
+    said = capsys.readouterr().err
+    assert "there is no nvcc: neither on the path nor in the wheels of NVIDIA: the program has no device code" in said
+    assert "pip install 'dse[cuda]'" in said
+    refused = run(tmp_path / "made" / "app", tmp_path, "PG")
+    assert "partition 'PG' is on a GPU, which this program cannot use" in refused
+    assert "build the program with 'dse build --cuda'" in refused
+    assert run(tmp_path / "made" / "app", tmp_path, "P1") == "97\n98\n99\n0"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--cuda", "--cuda-arch", "70"), "'70' is no architecture of a GPU that dse builds for"),
+        (("--cuda-arch", "75"), "--cuda-arch is for --cuda with nvcc, which is not there"),
+        (("--cuda", "emulated", "--cuda-arch", "75"), "--cuda-arch is for --cuda with nvcc, which is not there"),
+    ],
+)
+def test_options_that_make_no_sense(
+    options: tuple[str, ...], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert build(tmp_path / "made", *options) == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,106 @@
+"""What compilers of CUDA make of device code, where there is one: no warnings, system-scope order, what a kernel takes.
+
+One architecture always, all of them in the full test.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from dse.base.errors import BuildError, OptionError
+from dse.frontend.network.elaborate import load_network
+from dse.native.build import BuildOptions
+from dse.native.cuda import (
+    ARCHITECTURES,
+    DeviceBuild,
+    KernelResources,
+    Nvcc,
+    architectures_of,
+    find_nvcc,
+    libcuxx_folder,
+    resources_in,
+)
+from dse.native.emission import EmissionOptions, emit
+from dse.native.project import write_sources
+from dse.native.toolchain import call_tool
+from dse.run.execution import RunResult
+from dse.run.options import RunOptions
+from tests.native.device.mixed import on_gpu, write_mapping
+from tests.native.device.test_ends import TRIAL, WORK
+from tests.native.same.batches import CASES
+from tests.native.same.comparing import built, compiler
+
+ROOTS = (str(Path(__file__).parents[3] / "actors"),)
+WANTED = ARCHITECTURES if CASES else ARCHITECTURES[:1]
+
+
+@cache
+def nvcc() -> Nvcc | None:
+    try:
+        return find_nvcc()
+    except BuildError:
+        return None
+
+
+def ptx_of(folder: Path, architecture: int) -> str:
+    """Return the PTX of the device code of the trial network, which compiles without a word."""
+    found = nvcc()
+    if found is None:
+        pytest.skip("there is no nvcc: neither on the path nor in the wheels of NVIDIA (pip install 'dse[cuda]')")
+    project = emit(load_network(str(TRIAL), source_paths=ROOTS).network, EmissionOptions(device=True)).project
+    write_sources(project, folder, {})
+    flags = ("-std=c++20", "--expt-relaxed-constexpr", "--fmad=false", "--Werror=all-warnings", "-I", "runtime")
+    target = ("-ptx", f"-arch=compute_{architecture}", "src/device.cu", "-o", "device.ptx")
+    said = call_tool((found.path, *flags, *target), folder=folder)
+    assert (said.code, said.text.strip()) == (0, "")
+    return (folder / "device.ptx").read_text()
+
+
+@pytest.mark.parametrize("architecture", WANTED)
+def test_words_across_the_link_have_system_scope_and_order(architecture: int, tmp_path: Path) -> None:
+    ptx = ptx_of(tmp_path, architecture)
+    assert re.search(r"ld\.acquire\.sys\.", ptx), "positions of the processor are read in order"
+    assert re.search(r"st\.release\.sys\.", ptx), "tokens are there before their position"
+    assert re.search(r"ld\.acquire\.gpu\.", ptx), "FIFOs in the memory of the GPU stay there"
+    assert re.search(r"nanosleep", ptx)
+    assert not re.search(r"\bfma\.", ptx), "a network rounds operation by operation"
+
+
+SAID = """\
+ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function '_Z10run_actorsP' for 'sm_75'
+ptxas info    : Function properties for _Z10run_actorsP
+    3472 bytes stack frame, 20 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 96 registers, used 1 barriers, 3472 bytes cumulative stack size, 32 bytes smem, 360 bytes cmem[0]
+ptxas info    : Function properties for _Z5other
+    16 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+"""
+
+
+def test_what_ptxas_says_of_a_kernel_is_read() -> None:
+    expected = KernelResources(architecture=75, registers=96, stack_bytes=3472, shared_bytes=32, spilled_bytes=32)
+    assert resources_in(SAID) == (expected,)
+    assert resources_in("no word of a kernel") == ()
+
+
+def test_architectures_are_numbers_from_75_on() -> None:
+    assert architectures_of("86, sm_75,86") == (75, 86)
+    for wrong in ("", "70", "sm_", "7.5", "75,x", "99999"):
+        with pytest.raises(OptionError, match="no architecture of a GPU that dse builds for"):
+            architectures_of(wrong)
+
+
+def test_the_emulation_runs_with_the_atomics_of_libcuxx_too(tmp_path: Path) -> None:
+    folder = libcuxx_folder()
+    if folder is None or compiler() is None:
+        pytest.skip("there are no headers of libcu++ (nvidia-cuda-cccl), or no C++ compiler")
+    network = load_network(str(TRIAL), source_paths=ROOTS).network
+    of = built(network, BuildOptions(jobs=1, device=DeviceBuild(atomics=folder)))
+    source = tmp_path / "letters"
+    source.write_text("abc")
+    path = write_mapping(network, on_gpu(network, [WORK]), tmp_path / "gpu.xcf")
+    native = of.run(RunOptions(input=str(source)), path)
+    assert isinstance(native, RunResult)
+    assert native.stdout == "97\n98\n99\n"
