@@ -25,10 +25,10 @@ from dse.model.trace import Topology, Trace, TraceAction, TraceActor, make_trace
 from dse.model.weights import ComputeKey, Cost, TransferKey, WeightTable
 
 IntArray = NDArray[np.int64]
-MOST_ACTIONS = 1 << 16
-"""An actor with more kinds of runs does not fit a trace."""
-MOST_PAIRS = 8_000_000
-"""Engines keep what follows what: the squares of the kinds of runs of all actors together are no more than this."""
+MOST_KINDS = 256
+"""Runs of an actor are of no more kinds, where that can be: engines copy a cost for each pair of them a point."""
+LENGTHS = (16, 4, 1)
+"""An actor with more kinds, such as a parser, gets runs of at most so many firings, the first that are few enough."""
 _PS_MHZ = Fraction(10**6)
 """A clock whose cycles are picoseconds."""
 
@@ -58,20 +58,28 @@ def merged_firings(
     ``on_one_core``: when each firing began and ended with all actors on one core, under NON_PREEMPTIVE.
     """
     problem, topology = tables.problem, tables.topology
+    actors = _all_runs(tables, on_one_core, longest, most)
+    if actors is None:
+        return None
+    merged = tuple(_merged_actor(actor, runs) for actor, runs in zip(topology.actors, actors, strict=True))
+    trace = make_trace(replace(topology, actors=merged), [runs.kinds for runs in actors])
+    return replace(problem, trace=trace, weights=_weights(tables, merged, actors))
+
+
+def _all_runs(tables: ProblemTables, on_one_core: Sequence[FiringTimes], longest: int, most: int) -> list[_Runs] | None:
+    """Return the runs of each actor, None where they are more than ``most``."""
+    problem, topology = tables.problem, tables.topology
     looped = {b.source for b in topology.buffers if b.source == b.target}
     run_of = [_run_of(times, longest, alone=a in looped) for a, times in enumerate(on_one_core)]
     if sum(int(runs[-1]) + 1 for runs in run_of if len(runs)) > most:
         return None
     actors = [
-        _runs(runs, firings, len(actor.actions))
+        _few_kinds(runs, firings, len(actor.actions))
         for runs, firings, actor in zip(run_of, problem.trace.firings, topology.actors, strict=True)
     ]
-    sizes = [len(runs.counts) for runs in actors]
-    if max(sizes) > MOST_ACTIONS or sum(n * n for n in sizes) > MOST_PAIRS:
+    if sum(len(runs.kinds) for runs in actors) > most:
         return None
-    merged = tuple(_merged_actor(actor, runs) for actor, runs in zip(topology.actors, actors, strict=True))
-    trace = make_trace(replace(topology, actors=merged), [runs.kinds for runs in actors])
-    return replace(problem, trace=trace, weights=_weights(tables, merged, actors))
+    return actors
 
 
 def _run_of(times: FiringTimes, longest: int, *, alone: bool) -> IntArray:
@@ -87,21 +95,38 @@ def _run_of(times: FiringTimes, longest: int, *, alone: bool) -> IntArray:
     return found
 
 
+def _few_kinds(run_of: IntArray, firings: NDArray[np.uint8] | NDArray[np.uint16], n_actions: int) -> _Runs:
+    """Return the runs of an actor, cut into shorter ones where they are of too many kinds."""
+    found = _runs(run_of, firings, n_actions)
+    for length in LENGTHS:
+        if len(found.counts) <= MOST_KINDS:
+            break
+        first = np.maximum.accumulate(np.where(np.diff(run_of, prepend=-1) > 0, np.arange(len(run_of)), 0))
+        cut = np.cumsum((np.arange(len(run_of)) - first) % length == 0) - 1
+        found = _runs(cut, firings, n_actions)
+    return found
+
+
 def _runs(run_of: IntArray, firings: NDArray[np.uint8] | NDArray[np.uint16], n_actions: int) -> _Runs:
     if not len(run_of):
-        return _Runs(np.zeros((0, n_actions), dtype=np.int64), np.zeros(0, dtype=np.int64))
+        return _Runs(np.zeros((1, n_actions), dtype=np.int64), np.zeros(0, dtype=np.int64))
     n_runs = int(run_of[-1]) + 1
     cells = np.bincount(run_of * n_actions + firings, minlength=n_runs * n_actions)
-    counts, kinds = np.unique(cells.reshape(n_runs, n_actions), axis=0, return_inverse=True)
+    rows = cells.reshape(n_runs, n_actions)
+    mixed = rows @ np.random.default_rng(0).integers(1 << 62, size=n_actions)  # one number sorts faster than a row
+    _, first, kinds = np.unique(mixed, return_index=True, return_inverse=True)
+    counts = rows[first]
+    if (counts[kinds] != rows).any():  # two kinds have one number
+        counts, kinds = np.unique(rows, axis=0, return_inverse=True)
     return _Runs(counts, kinds.ravel())
 
 
 def _merged_actor(actor: TraceActor, runs: _Runs) -> TraceActor:
     """Return the actor with an action for each kind of run."""
     n = len(actor.actions)
-    reads = runs.counts @ np.array([action.reads for action in actor.actions], dtype=np.int64).reshape(n, -1)
-    writes = runs.counts @ np.array([action.writes for action in actor.actions], dtype=np.int64).reshape(n, -1)
-    pairs = zip(reads.tolist(), writes.tolist(), strict=True)
+    reads = np.array([action.reads for action in actor.actions], dtype=np.int64).reshape(n, len(actor.inputs))
+    writes = np.array([action.writes for action in actor.actions], dtype=np.int64).reshape(n, len(actor.outputs))
+    pairs = zip((runs.counts @ reads).tolist(), (runs.counts @ writes).tolist(), strict=True)
     actions = tuple(
         TraceAction(name=f"run{k}", reads=tuple(read), writes=tuple(written)) for k, (read, written) in enumerate(pairs)
     )

@@ -1,8 +1,8 @@
 """Screening: a search of a long trace begins on a short one that stands for it, and goes on from the best of that.
 
 The short trace has the runs that one core makes in a row as single firings (``dse.estimate.problem.merged_firings``):
-it covers the whole program, and ranks mappings with Kendall's tau of about 0.8, where a tenth of the trace, taken
-anywhere, gets to 0.4 (docs/search-quality.md). What it finds is only where the search begins: each of its best mappings
+it covers the whole program, and ranks mappings better than a tenth of the trace taken anywhere
+(docs/search-quality.md). What it finds is only where the search begins: each of its best mappings
 is estimated with the whole trace, and nothing else is kept, ranked or proven. Half of the budget goes to it at most.
 What its estimates cost is counted in evaluations by the number of firings, which is the same on every machine.
 """
@@ -33,7 +33,7 @@ LEAST_FIRINGS = 200_000
 """Shorter traces are estimated in ten milliseconds: a search of five thousand evaluations takes a minute as it is."""
 PIECES = 10_000
 """A run is at most one part of so many of the time on one core: FIFOs with much room do not make all of it one run."""
-PRICE = 4
+PRICE = 2
 """A run costs as much as so many firings: the next event is another actor's, as it seldom is among firings."""
 LEAST_GAIN = 4
 """Screening has to be so many times as cheap as the whole trace."""
