@@ -47,8 +47,7 @@ def test_a_search_that_is_resumed_ends_as_one_in_a_row(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [("--policy", "ROUND_ROBIN"), ("--method", "tabu"), ("--objectives", "partitions"), ("--budget", "20"),
-     ("--buffers", "512", "--buffers", "1024")],
-)  # fmt: skip
+    [("--policy", "ROUND_ROBIN", "--budget", "50"), ("--buffers", "512", "--buffers", "1024", "--budget", "50")],
+)
 def test_other_searches_begin_as_ever(tmp_path: Path, options: tuple[str, ...]) -> None:
     assert "screening" not in explored(tmp_path, *options)
