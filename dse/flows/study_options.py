@@ -3,7 +3,8 @@
 It stands here and not among the formats since what it holds are the options of a search. Paths are relative to the
 file. Further keys than those of formats.md, in its style: ``source_paths``, ``missing_weights``, ``engine``, ``run``,
 ``batch``, ``no_screening``, ``best``, ``measure``, ``refine``, ``robust``, ``errors``, ``draws``, ``dialect``,
-``limits``, of ``space`` the rest of what ``dse explore`` knows, and ``weights: {measured: DIR}``: those that an earlier search measured and
+``limits``, of ``space`` the rest of what ``dse explore`` knows,
+and ``weights: {measured: DIR}``: those that an earlier search measured and
 keeps in the folder ``DIR`` of its results.
 """
 
