@@ -77,6 +77,7 @@ def _options(args: argparse.Namespace) -> ExploreOptions:
         workers=args.workers,
         cluster=args.cluster,
         batch=args.batch,
+        screening=not args.no_screening,
         best=args.best,
         dialect=args.dialect,
         out=Path(args.out) if args.out is not None else None,

@@ -115,6 +115,7 @@ class Evaluator:
         self._started = clock()
         self._replayed_seconds = 0.0
         self._held_back = HoldBack()
+        self._charged = 0
         self._last_commit = self._started
         self.stop: StopReason | None = None
         """Why the last call returned fewer evaluations than it was asked for, or None."""
@@ -134,10 +135,23 @@ class Evaluator:
         """Time spent, replayed evaluations included."""
         return self._clock() - self._started + self._replayed_seconds
 
+    @property
+    def left(self) -> Budget:
+        """What is left of the budget. Raises ``OptionError`` where nothing is."""
+        most, seconds = self._most_evaluations, self._budget.seconds
+        return Budget(
+            evaluations=None if most is None else most - len(self._known),
+            seconds=None if seconds is None else seconds - self._held_back.seconds - self.seconds,
+        )
+
     def hold_back(self, part: HoldBack) -> None:
         """Act from now on as if the budget were smaller by this part; ``HoldBack()`` gives it free."""
         self._held_back = part
         self.stop = None
+
+    def charge(self, evaluations: int) -> None:
+        """Count so many evaluations as made, for estimates of something else that were as dear."""
+        self._charged += evaluations
 
     def evaluate(self, points: Sequence[DesignPoint], ceiling: int | None = None) -> list[Evaluation]:
         """Return the evaluations of the leading points that the budget allows, in order; sets ``stop`` if not all.
@@ -195,7 +209,7 @@ class Evaluator:
     @property
     def _most_evaluations(self) -> int | None:
         budget = self._budget.evaluations
-        return None if budget is None else budget - self._held_back.evaluations
+        return None if budget is None else budget - self._charged - self._held_back.evaluations
 
     def _spent(self) -> StopReason | None:
         most, seconds = self._most_evaluations, self._budget.seconds

@@ -39,6 +39,7 @@ class SearchContext:
     program promise no more than the best). ``placement``: the parts of ``bounds``, for points that are not complete.
     ``objectives``: so many costs every evaluation brings; 0 where the makespan is all that counts.
     ``start``: points that somebody has already; methods that begin at constructed mappings begin at these first.
+    ``begun``: they are the best of a search of this space, so that iterated search goes on from them alone.
     """
 
     space: Space
@@ -50,6 +51,7 @@ class SearchContext:
     placement: Placement = field(default_factory=Placement)
     objectives: int = 0
     start: tuple[Candidate, ...] = ()
+    begun: bool = False
     partners: tuple[tuple[tuple[int, int], ...], ...] = field(init=False, repr=False, compare=False)
     """For each actor the (actor, tokens) at the other ends of its buffers, in their order; from ``traffic``."""
 

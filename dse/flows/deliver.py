@@ -23,7 +23,7 @@ from dse.report.cores import best_by_cores, cores_json
 from dse.report.front import values_json
 from dse.report.html import ReportInputs, report_page
 from dse.report.measured import Measurements, measured_json
-from dse.report.other_setting import other_json
+from dse.report.other_setting import other_json, screening_json
 from dse.report.ranking import RankedRow, row_json
 from dse.report.robust import drawn_json, robust_json
 
@@ -170,6 +170,7 @@ def ranking_document(
         "seed": study.seed,
         "assumed": list(study.assumed),
         **other_json(study.other),
+        **screening_json(study.screening),
         **({} if robust is None else {"robust": robust_json(robust)}),
         **front,
     }

@@ -97,7 +97,7 @@ def _explore(options: ExploreOptions, watcher: Watcher | None, given: Setting | 
     setting, engine = ready.search.setting, ready.engine
     with closing(ready.store):  # nobody else begins a search in the folder before the results are in it
         with closing(ready.estimator):
-            study = run_study(ready.search, ready.estimator, ready.store, watch, limit)
+            study = run_study(ready.search, ready.estimator, ready.store, watch, limit, engine)
         watch.stage("looking at other policies and sizes")
         study = with_look(ready.search, study, engine, limit)
         if not study.ranking:

@@ -107,6 +107,8 @@ class ExploreOptions:
     workers: int = 1
     cluster: str | None = None
     batch: int = BATCH
+    screening: bool = True
+    """Whether a search of a long trace may begin on a shorter one that stands for it."""
     best: int = 5
     dialect: XcfDialect = "exelixi"
     """Of the mapping files."""

@@ -2,8 +2,9 @@
 
 It stands here and not among the formats since what it holds are the options of a search. Paths are relative to the
 file. Further keys than those of formats.md, in its style: ``source_paths``, ``missing_weights``, ``engine``, ``run``,
-``batch``, ``best``, ``measure``, ``refine``, ``robust``, ``errors``, ``draws``, ``dialect``, ``limits``, of ``space``
-the rest of what ``dse explore`` knows, and ``weights: {measured: DIR}``: those that an earlier search measured and
+``batch``, ``no_screening``, ``best``, ``measure``, ``refine``, ``robust``, ``errors``, ``draws``, ``dialect``,
+``limits``, of ``space`` the rest of what ``dse explore`` knows,
+and ``weights: {measured: DIR}``: those that an earlier search measured and
 keeps in the folder ``DIR`` of its results.
 """
 
@@ -60,6 +61,7 @@ _KEYS = (
     "budget",
     "seed",
     "batch",
+    "no_screening",
     "best",
     "measure",
     "refine",
@@ -308,6 +310,7 @@ class _Reader:
             budget=self._budget(keys.inner("budget", ("evaluations", "seconds"))),
             seed=options.seed if seed is None else seed,
             batch=keys.integer("batch") or options.batch,
+            screening=not keys.boolean("no_screening"),
             best=keys.integer("best") or options.best,
             dialect=cast(XcfDialect, keys.choice("dialect", get_args(XcfDialect)) or options.dialect),
         )
@@ -453,6 +456,8 @@ class _Writer:
         for key, value, usual in (("batch", options.batch, _USUAL.batch), ("best", options.best, _USUAL.best)):
             if value != usual:
                 yield f"{key}: {value}"
+        if not options.screening:
+            yield "no_screening: true"
         if options.measure is not None:
             yield f"measure: {options.measure}"
         yield from self._robust()

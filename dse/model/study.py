@@ -156,6 +156,20 @@ class OtherSetting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Screening:
+    """What went before a search of a long trace: a search of a shorter one, whose best points were then estimated.
+
+    ``firings`` of the shorter trace, ``whole`` of the long one. ``estimates`` of the shorter one were made; they count
+    as ``counted`` evaluations of the long one.
+    """
+
+    firings: int
+    whole: int
+    estimates: int
+    counted: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectiveAxis:
     """An objective as people read it: its name, the unit of its values, and whether more is better."""
 
@@ -226,6 +240,8 @@ class Study:
     """None where the makespan is the only objective."""
     other: OtherSetting | None = None
     """What another policy or other sizes would give, where nobody chose them and it is worth a word."""
+    screening: Screening | None = None
+    """None where the search began on the trace itself."""
     values: tuple[tuple[float, ...], ...] = ()
     """Of each point of the ranking its values on the axes of the front; empty where there is no front."""
 

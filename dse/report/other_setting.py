@@ -1,6 +1,6 @@
-"""What another policy or other sizes of the FIFOs would give, as a line and as JSON; and what a loose bound says."""
+"""What stands below the outcome of a search, as lines and as JSON: screening, a loose bound, another setting."""
 
-from dse.model.study import OtherSetting, Study
+from dse.model.study import OtherSetting, Screening, Study
 from dse.report.quantities import percent_text
 
 LOOSE = 0.1
@@ -29,7 +29,24 @@ def other_json(other: OtherSetting | None) -> dict[str, object]:
 
 def remarks(study: Study) -> list[str]:
     """Return the lines that stand below the outcome of a search."""
-    return [*filter(None, (loose_text(study), "" if study.other is None else other_text(study.other)))]
+    screened = "" if study.screening is None else screening_text(study.screening)
+    other = "" if study.other is None else other_text(study.other)
+    return [*filter(None, (screened, loose_text(study), other))]
+
+
+def screening_text(screening: Screening) -> str:
+    """Return in words what a search was screened on."""
+    counted = f"{screening.estimates:,} estimates, counted as {screening.counted:,} evaluations"
+    runs = f"{screening.firings:,} runs of the {screening.whole:,} firings"
+    return f"screened on {runs}: {counted} (--no-screening leaves it out)"
+
+
+def screening_json(screening: Screening | None) -> dict[str, object]:
+    """Return the key that screening adds to the ranking document, none without it."""
+    if screening is None:
+        return {}
+    counts = {"runs": screening.firings, "estimates": screening.estimates, "counted_evaluations": screening.counted}
+    return {"screening": counts}
 
 
 def loose_text(study: Study) -> str:

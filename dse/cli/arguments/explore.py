@@ -79,6 +79,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"mappings under way at once (default: {BATCH}); more than workers on a cluster",
     )
     parser.add_argument(
+        "--no-screening",
+        action="store_true",
+        help="search long traces from the beginning on, and not first what one core fires in a row as one firing",
+    )
+    parser.add_argument(
         "--best", metavar="N", type=option_integer, default=5, help="mapping files to write (default: 5)"
     )
     parser.add_argument(

@@ -69,6 +69,7 @@ def _identity(options: ExploreOptions, setting: Setting, space: Space) -> dict[s
     return {
         **objectives,
         **batch,
+        **({} if options.screening else {"screening": "no"}),
         **({"policy of each partition": "yes"} if options.policy_per_partition else {}),
         **({"clocks": domains_text(space.options.clocks)} if options.clocks else {}),
         **({} if setting.problem.scaling is None else {"scaling": setting.problem.scaling.digest}),

@@ -20,12 +20,13 @@ from dse.flows.options import ExploreOptions
 from dse.flows.program import RUNNING
 from dse.flows.search.method import LOOK_SHARE, kept, looks, make_method, search_context, searched_goals
 from dse.flows.search.plan import SearchPlan, Watcher
+from dse.flows.search.screening import LEAST_EVALUATIONS, PROMOTED, can_screen, promoted, screen, short_trace
 from dse.flows.search.space import first_point, holds
 from dse.flows.setting import Setting
 from dse.formats.study_file import StudyStore
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Deadlock
-from dse.model.study import Evaluation, LowerBound, StopReason, Study
+from dse.model.study import Evaluation, LowerBound, Screening, StopReason, Study
 from dse.report.why import deadlock_lines
 
 EXPLAINING_SECONDS = 30
@@ -43,7 +44,9 @@ class Search:
     plan: SearchPlan
 
 
-def run_study(search: Search, estimator: Estimator, store: StudyStore, watch: Watcher, limit: TimeLimit) -> Study:
+def run_study(
+    search: Search, estimator: Estimator, store: StudyStore, watch: Watcher, limit: TimeLimit, engine: Engine
+) -> Study:
     """Run the search and return the study; the time ends it wherever it is, and so does an interrupt."""
     started = time.perf_counter()
     state = _State()
@@ -51,7 +54,7 @@ def run_study(search: Search, estimator: Estimator, store: StudyStore, watch: Wa
     try:
         evaluator = _evaluator(search, estimator, store, watch, limit)
         with limit.enforced():
-            _run(search, evaluator, store, watch, state)
+            _run(search, evaluator, store, watch, state, engine)
     except TimeSpent:
         state.stop = "seconds"
     except KeyboardInterrupt:
@@ -91,6 +94,7 @@ class _State:
     method: SearchMethod | None = None
     baseline: Evaluation | None = None
     stop: StopReason = "complete"
+    screening: Screening | None = None
 
     @property
     def pruned(self) -> int:
@@ -103,7 +107,9 @@ class _State:
         return self.stop == "complete" and self.method is not None and self.method.exact
 
 
-def _run(search: Search, evaluator: Evaluator, store: StudyStore, watch: Watcher, state: _State) -> None:
+def _run(
+    search: Search, evaluator: Evaluator, store: StudyStore, watch: Watcher, state: _State, engine: Engine
+) -> None:
     """Evaluate the mapping on one core, set up the method, and search; ``state`` tells how far it came."""
     options, space, goals, plan = search.options, search.space, search.goals, search.plan
     one_core = space.one_core()
@@ -117,12 +123,34 @@ def _run(search: Search, evaluator: Evaluator, store: StudyStore, watch: Watcher
     store.expect_at_least(state.bounds[0].makespan)
     evaluator.expect_at_least(state.bounds[0].makespan)
     context = search_context(search.setting, space, options.seed, kept(options), state.bounds[0].makespan)
+    context = _screened(search, context, evaluator, engine, watch, state)
     watch.stage("setting up the method")
     state.method = make_method(plan.method, context, goals)
     watch.stage("searching")
     closing = _closing(search, context, evaluator, state.bounds[0].makespan)
     outcome = run_search(state.method, evaluator, one_core, options.batch, closing)
     state.baseline, state.stop = outcome.baseline, outcome.stop
+
+
+def _screened(
+    search: Search, context: SearchContext, evaluator: Evaluator, engine: Engine, watch: Watcher, state: _State
+) -> SearchContext:
+    """Return the context with where the search begins, found on a short trace where the trace is long."""
+    setting, space, options = search.setting, search.space, search.options
+    fits = options.screening and searched_goals(search.goals) is None
+    if not fits or not can_screen(setting.tables, space, search.plan.method):
+        return context
+    watch.stage("screening on a shorter trace")
+    short = short_trace(setting.tables, space, engine, options.problem.engine)
+    budget = evaluator.left
+    if short is None or (budget.evaluations is not None and budget.evaluations < LEAST_EVALUATIONS):
+        return context
+    of_short = search_context(
+        replace(setting, trace=short.trace, tables=short.tables), space, options.seed, PROMOTED, 0
+    )
+    found, state.screening = screen(short, of_short, budget, workers=options.workers, batch=options.batch)
+    evaluator.charge(state.screening.counted)
+    return replace(context, start=tuple(promoted(found, evaluator, space)), begun=True)
 
 
 def _closing(search: Search, context: SearchContext, evaluator: Evaluator, least: int) -> ClosingLook | None:
@@ -172,6 +200,7 @@ def _study(search: Search, state: _State, evaluations: list[Evaluation], seconds
         baseline=state.baseline,
         lower_bounds=_with_proven(state, plan.method),
         assumed=plan.assumed,
+        screening=state.screening,
         front=None if goals is None else front_of(goals, in_space),
         values=() if goals is None else tuple(goals.values(goals.costs(e)) for e in ranking),
     )

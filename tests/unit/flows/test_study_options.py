@@ -80,6 +80,7 @@ def all_options(draw: st.DrawFn) -> ExploreOptions:
         ),
         seed=draw(st.integers(0, 9)),
         batch=draw(st.integers(1, 99)),
+        screening=draw(st.booleans()),
         best=draw(st.integers(1, 9)),
         measure=draw(maybe_count),
         robust=draw(st.sampled_from((None, "mean", "95%"))),

@@ -221,6 +221,9 @@ class IteratedSearch(Scripted):
         first = constructed(self._context)
         has_settings = bool(reset(self._space, position_of(first[0])))
         self._kinds = [_Kind(name) for name in (*STEPS, *LISTS) if name != "setting" or has_settings]
+        if self._context.begun:
+            starts = list(self._context.start)
+            return self._states(starts, (yield starts))
         if self._space.n_actors > MANY_ACTORS:
             yield first  # known before the annealing, which takes long
         annealed = yield from self._annealed()

@@ -1,0 +1,167 @@
+"""Long traces: how many times the CPU time a search needs that does not begin on a short trace.
+
+usage: python -m benchmarks.search.long_traces NAME=NETWORK.xdf,INPUT[,CORES] ... [--seeds 1,2,3] [--times 5]
+
+For each network and seed two searches run by turns in one process: one with screening (``dse.flows.search.screening``),
+with the default number of evaluations or ``--evaluations``, and one without, for ``--times`` times its CPU time. A line
+for each: the CPU seconds and the best makespan with screening, how far above it the other search is after the same CPU
+time and after all of its time, and how many times the CPU time it took to be as good, ``>`` where it never was.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from benchmarks.search.compare import NoStore
+from dse.estimate.engine import Engine, make_engine
+from dse.estimate.problem.build import build_tables
+from dse.explore.batch import BATCH
+from dse.explore.evaluator import Budget, Cutting, Evaluator
+from dse.explore.method import SearchContext
+from dse.explore.methods.registry import METHODS
+from dse.explore.space.build import build_space
+from dse.explore.space.merged import merged_space
+from dse.explore.space.space import Space, SpaceOptions
+from dse.flows.capacities import search_capacities
+from dse.flows.defaults import default_budget
+from dse.flows.options import NOMINAL, ProblemOptions
+from dse.flows.program import unheard
+from dse.flows.search.method import KEPT, search_context
+from dse.flows.search.screening import PROMOTED, promoted, screen, short_trace
+from dse.flows.setting import Setting, load_setting
+from dse.model.design_point import DesignPoint
+from dse.model.estimate import Estimate
+
+METHOD = "portfolio"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """How a search went: (CPU seconds, makespan) of each improvement, the evaluations and all its CPU seconds."""
+
+    curve: tuple[tuple[float, int], ...]
+    evaluations: int
+    seconds: float
+
+    def after(self, seconds: float) -> int | None:
+        """Return the best makespan after so much CPU time."""
+        return next((makespan for at, makespan in reversed(self.curve) if at <= seconds), None)
+
+    def reached(self, makespan: int) -> float | None:
+        """Return the CPU seconds until a makespan was this good, None where it never was."""
+        return next((at for at, best in self.curve if best <= makespan), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A network with its trace on so many cores."""
+
+    name: str
+    setting: Setting
+    space: Space
+    engine: Engine
+
+
+def load(argument: str) -> Case:
+    """Return the case of ``NAME=NETWORK,INPUT[,CORES]``."""
+    name, _, rest = argument.partition("=")
+    network, given, *cores = rest.split(",")
+    found = load_setting(ProblemOptions(program=network, input=given, weights=(NOMINAL,)))
+    units = tuple(replace(u, cores=int(cores[0])) if cores else u for u in found.platform.units)
+    platform = replace(found.platform, units=units)
+    problem = replace(found.problem, platform=platform)
+    tables = build_tables(problem)
+    options = SpaceOptions(capacities=(search_capacities(found).tokens,))
+    space = merged_space(build_space(found.trace.topology, platform, options), tables)
+    setting = replace(found, platform=platform, problem=problem, tables=tables)
+    return Case(name=name, setting=setting, space=space, engine=make_engine("compiled", problem))
+
+
+def search(case: Case, seed: int, *, evaluations: int | None, seconds: float | None, screening: bool) -> Found:
+    """Search for so many evaluations, or for so much CPU time."""
+    begun, curve = time.process_time(), list[tuple[float, int]]()
+
+    def timed(points: Sequence[DesignPoint], limit: int | None) -> Iterator[Estimate | None]:
+        for point in points:
+            estimate = case.engine.estimate(point) if limit is None else case.engine.estimate_within(point, limit)
+            done = estimate is not None and estimate.deadlock is None
+            if estimate is not None and done and (not curve or estimate.makespan < curve[-1][1]):
+                curve.append((time.process_time() - begun, estimate.makespan))
+            yield estimate
+
+    evaluator = Evaluator(
+        timed,
+        budget=Budget(evaluations=evaluations, seconds=seconds),
+        store=NoStore(),
+        clock=time.process_time,
+        progress=unheard,
+        cutting=Cutting(keep=KEPT),
+    )
+    context = search_context(case.setting, case.space, seed, KEPT, 0)
+    if screening:
+        context = _screened(case, context, evaluator, seed)
+    method = METHODS.load(METHOD)(context)
+    while not method.done and evaluator.stop is None:
+        method.tell(evaluator.evaluate(method.ask(BATCH), method.ceiling))
+    return Found(curve=tuple(curve), evaluations=len(evaluator.evaluations), seconds=time.process_time() - begun)
+
+
+def _screened(case: Case, context: SearchContext, evaluator: Evaluator, seed: int) -> SearchContext:
+    """Return the context after screening, as ``dse explore`` does it."""
+    setting = case.setting
+    short = short_trace(setting.tables, case.space, case.engine, "compiled")
+    if short is None:
+        raise SystemExit(f"{case.name}: what one core fires in a row is no shorter trace")
+    of_short = search_context(replace(setting, trace=short.trace, tables=short.tables), case.space, seed, PROMOTED, 0)
+    found, screening = screen(short, of_short, evaluator.left, workers=1, batch=BATCH)
+    evaluator.charge(screening.counted)
+    return replace(context, start=tuple(promoted(found, evaluator, case.space)), begun=True)
+
+
+def compare(case: Case, seed: int, times: float, evaluations: int | None) -> tuple[float, float, float | None]:
+    """Print a line; return the gaps without screening, in per cent, and how many times the CPU time it needed."""
+    trace = case.setting.trace
+    usual = default_budget("compiled", trace.n_firings, len(trace.topology.actors)).evaluations
+    one = search(case, seed, evaluations=evaluations or usual, seconds=None, screening=True)
+    other = search(case, seed, evaluations=None, seconds=times * one.seconds, screening=False)
+    best = one.curve[-1][1]
+    same, end = (100 * ((other.after(s) or other.curve[0][1]) / best - 1) for s in (one.seconds, other.seconds))
+    reached = other.reached(best)
+    ratio = None if reached is None else reached / one.seconds
+    needed = f"> {times:g}" if ratio is None else f"{ratio:.1f}"
+    print(
+        f"{case.name:8} seed {seed}: {one.seconds:6.1f} s, {best}; without: {same:+.2f} % after the same,"
+        f" {end:+.2f} % after {times:g} times ({other.evaluations} evaluations); as good after {needed} times",
+        flush=True,
+    )
+    return same, end, ratio
+
+
+def main() -> None:
+    """Compare on all networks and seeds."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("networks", nargs="+", metavar="NAME=NETWORK.xdf,INPUT[,CORES]")
+    parser.add_argument("--seeds", default="1,2,3")
+    parser.add_argument("--times", type=float, default=5)
+    parser.add_argument("--evaluations", type=int, help="instead of the default budget of the trace")
+    args = parser.parse_args()
+    for argument in args.networks:
+        case = load(argument)
+        print(f"{case.name}: {case.setting.trace.n_firings:,} firings, {case.space.n_actors} actors")
+        rows = [compare(case, int(seed), args.times, args.evaluations) for seed in args.seeds.split(",")]
+        _summary(case.name, rows, args.times)
+
+
+def _summary(name: str, rows: Sequence[tuple[float, float, float | None]], times: float) -> None:
+    median: Callable[[Sequence[float]], float] = statistics.median
+    needed = median([times if ratio is None else ratio for *_, ratio in rows])
+    print(
+        f"{name:8} median: {median([row[0] for row in rows]):+.2f} % after the same CPU time,"
+        f" {median([row[1] for row in rows]):+.2f} % after {times:g} times; as good after {needed:.1f} times or more"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""A search of a long trace begins on a shorter one: said, counted, left out when asked, the same for every worker."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dse.cli.main import main
+from dse.flows.search import screening
+
+JPEG = str(Path(__file__).parents[3] / "actors" / "jpeg" / "jpeg.xdf")
+
+
+@pytest.fixture(autouse=True)
+def short_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screening, "LEAST_FIRINGS", 1000)
+    monkeypatch.setattr(screening, "PRICE", 1)
+    monkeypatch.setattr(screening, "LEAST_GAIN", 1)
+
+
+def explored(out: Path, *options: str) -> dict[str, Any]:
+    argv = ["explore", JPEG, "--weights", "nominal", "--method", "iterated-search", "--budget", "100"]
+    assert main([*argv, "--out", str(out), *options]) == 0
+    found: dict[str, Any] = json.loads((out / "ranking.json").read_text())
+    return found
+
+
+def test_it_is_said_and_counted_and_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = explored(tmp_path / "on", "--workers", "1")
+    made = found["screening"]
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"screened on {made['runs']:,} runs of the" in told
+    assert 0 < made["counted_evaluations"] <= 51
+    assert found["evaluations"] + made["counted_evaluations"] == 100
+    assert explored(tmp_path / "two", "--workers", "2") == found
+    without = explored(tmp_path / "off", "--no-screening")
+    assert "screening" not in without
+    assert without["evaluations"] == 100
+
+
+def test_a_search_that_is_resumed_ends_as_one_in_a_row(tmp_path: Path) -> None:
+    explored(tmp_path, "--budget", "60")
+    resumed = explored(tmp_path, "--resume")
+    assert resumed["best"]["makespan"] == explored(tmp_path / "row")["best"]["makespan"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--policy", "ROUND_ROBIN", "--budget", "50"), ("--buffers", "512", "--buffers", "1024", "--budget", "50")],
+)
+def test_other_searches_begin_as_ever(tmp_path: Path, options: tuple[str, ...]) -> None:
+    assert "screening" not in explored(tmp_path, *options)
