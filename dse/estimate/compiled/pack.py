@@ -93,10 +93,8 @@ def pack_problem(tables: ProblemTables) -> Packed:
     blocks = layout.take(len(tables.block_ticks))
     pending = layout.take(n_actors, max([1, *(int(count.max(initial=0)) for count in counts)]))
     neighbours = [layout.take(len(buffers)), layout.take(len(buffers))]
-    lists = [
-        layout.take(max(1, n))
-        for n in (n_actors, n_actors, n_actors, len(buffers), n_actors, len(buffers), n_actors, len(buffers))
-    ]
+    sizes_of_lists = (n_actors, n_actors, n_actors, len(buffers), n_actors, len(buffers), n_actors, len(buffers))
+    lists = [layout.take(max(1, n)) for n in sizes_of_lists]
     memory = np.zeros(layout.end, dtype=np.int64)
     action_actor = np.repeat(np.arange(n_actors), np.diff(tables.action_base))
     packed = Packed(
