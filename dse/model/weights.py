@@ -82,7 +82,8 @@ class Arrival:
     frequency_mhz: Fraction | None = None
     turn_firings: int = 1
     turn_parts: int = 0
-    visits: Visits | None = None
+    visits: Visits | None = field(default=None, repr=False)
+    """Not in ``repr``: ``dse.flows.manifest`` has a part of its own for it in the identity of weights."""
 
 
 ComputeKey: TypeAlias = tuple[str, str, UnitKind]
