@@ -26,7 +26,7 @@ from dse.formats.weights_xml import FileRole, read_weight_file, role_of_name
 from dse.formats.weights_xml_write import write_communication, write_compute, write_scheduling
 from dse.frontend.network.elaborate import load_network
 from dse.gpu.default_device import DEFAULT_MODEL
-from dse.model.weights import Arrival, Cost, FifoKind, UnitKind, WeightTable, merge_weights
+from dse.model.weights import Arrival, Cost, FifoKind, UnitKind, Visits, WeightTable, merge_weights
 from dse.passes.analyses.nominal import nominal_weights
 from dse.run.options import PLAIN_RUN
 
@@ -203,6 +203,18 @@ def _arrival(arrival: Arrival) -> dict[str, object]:
         "frequency_mhz": None if clock is None else _number(clock),
         "turn_firings": arrival.turn_firings,
         "turn_parts": arrival.turn_parts,
+        "visits": None if arrival.visits is None else _visits(arrival.visits),
+    }
+
+
+def _visits(visits: Visits) -> dict[str, object]:
+    ends = ("source_actor", "source_port", "target_actor", "target_port", "side")
+    return {
+        "look_cycles": _number(visits.look_cycles),
+        "wake_cycles": _number(visits.wake_cycles),
+        "entries": [
+            dict(zip(ends, key, strict=True)) | {"cycles": _number(cycles)} for key, cycles in visits.entries.items()
+        ],
     }
 
 
@@ -242,7 +254,15 @@ def _arrival_text(arrival: Arrival) -> str:
     clock, turn = arrival.frequency_mhz, arrival.turn_firings
     time = f"{float(arrival.cycles):.6g} cycles" + ("" if clock is None else f" at {float(clock):.6g} MHz")
     parts = f", each {arrival.turn_parts}th part of a FIFO" if arrival.turn_parts else ""
-    return f"{time} on another core, published each {turn} firings{parts} or at the end of a turn"
+    published = f"{time} on another core, published each {turn} firings{parts} or at the end of a turn"
+    return published if arrival.visits is None else f"{published}; {_visits_text(arrival.visits)}"
+
+
+def _visits_text(visits: Visits) -> str:
+    """Return what calls of a scheduler cost, in cycles of the clock of the arrival."""
+    look, wake = (f"{float(cycles):.6g}" for cycles in (visits.look_cycles, visits.wake_cycles))
+    ends = f"ends of FIFOs that take more once a visit: {len(visits.entries)}"
+    return f"a call in vain takes {look} cycles, waking {wake}; {ends}"
 
 
 def _show(table: WeightTable, *, quiet: bool) -> None:
@@ -257,10 +277,20 @@ def _show(table: WeightTable, *, quiet: bool) -> None:
         for (actor, previous, action, unit), c in table.scheduling.items()
     ]
     rows += [_row(c, k[5], f"{k[0]}.{k[1]}->{k[2]}.{k[3]} ({k[4]} {k[6]})") for k, c in table.transfers.items()]
+    rows += _entry_rows(table.arrival)
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     for row in rows:
         numbers = "  ".join(row[i].rjust(widths[i]) for i in range(4))
         say(f"{numbers}  {row[4]:<{widths[4]}}  {row[5]:<{widths[5]}}  {row[6]}")
+
+
+def _entry_rows(arrival: Arrival | None) -> list[tuple[str, ...]]:
+    """Return a row for each end of a FIFO that takes something once a visit."""
+    entries = {} if arrival is None or arrival.visits is None else arrival.visits.entries
+    return [
+        (f"{float(cycles):.10g}", "", "", "", "cpu", "", f"{k[0]}.{k[1]}->{k[2]}.{k[3]} (a visit, cpu_cpu {k[4]})")
+        for k, cycles in entries.items()
+    ]
 
 
 def _print_head(table: WeightTable) -> None:

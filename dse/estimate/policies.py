@@ -23,6 +23,9 @@ class PolicyState(Protocol):
     def choose(self, ready: Sequence[bool]) -> int:
         """Return the place to fire next and remember it, or ``NONE_READY``."""
 
+    def leave(self, place: int) -> None:
+        """Learn that the visit of a place is over, although it is ready."""
+
     def ended(self, successors: Sequence[int], predecessors: Sequence[int]) -> None:
         """Learn that a firing ended; both lists hold places that are ready now, in buffer order."""
 
@@ -46,12 +49,20 @@ class _Deaf:
     def ended(self, successors: Sequence[int], predecessors: Sequence[int]) -> None:
         """Ignore the end of a firing."""
 
+    def leave(self, place: int) -> None:
+        """Ignore it: another policy than NON_PREEMPTIVE does not stay."""
+
 
 class NonPreemptive(_Deaf):
     """The current actor as long as it is ready, then the next ready one behind it."""
 
     def __init__(self, partition: Partition, finished: Callable[[int], bool]) -> None:  # noqa: ARG002  (one signature)
         self._current = 0
+        self._size = len(partition.actors)
+
+    def leave(self, place: int) -> None:
+        """Search from behind it."""
+        self._current = (place + 1) % self._size
 
     def choose(self, ready: Sequence[bool]) -> int:
         """Search from the current place."""

@@ -17,7 +17,8 @@ its firings, whose cycles stay what they are. Transfers keep the clock of their 
 they wait for memories and links more than for the unit. All partitions of a unit have the same choice, or none.
 
 A buffer b has ``visible`` tokens (those that a firing under way has reserved included), ``in_flight`` tokens and a
-capacity. At time 0 it holds its initial tokens, visible. ``space = capacity - visible - in_flight``.
+capacity. At time 0 it holds its initial tokens, visible. ``space = capacity - visible - in_flight``, less room that
+has not come back (*Visits*).
 
 The inputs of an action are the buffers that end at its actor, in buffer order, on whose port the action has a rate
 above 0; its outputs the same for the buffers that begin there. A port of rate 0 and an unconnected port make no
@@ -101,6 +102,31 @@ such a buffer - BLOCKED_READING, ready, the size of a block - its *seen* tokens 
   look after the other, and each look takes as long as an arrival.
 - Tokens arrive when the arrival has passed since they set out, in the phase TRANSFERS. Then the reader sees them.
 Tokens may arrive when no firing is left; that is no event for the makespan.
+
+Visits
+------
+Weights with an arrival may say what visits cost (``dse.model.weights.Visits``): of an end of a buffer an *entry*, of
+all actors a *look* and a *wake*, in ticks. Without, nothing of this holds. An actor is *polled* if a buffer that
+travels begins or ends there.
+- Room travels back. What leaves a buffer that travels keeps its room until its reader has published and the room has
+  arrived, as its tokens do: held, published at the same moments as the reader's own tokens (an actor publishes both,
+  if only inputs of it travel too), one look after the other, each as long as an arrival. ``space`` is without it. It
+  is no token: occupancies do not count it. Room may arrive when no firing is left.
+- A *visit* is a row of firings of one actor in a partition. Under NON_PREEMPTIVE on one core a firing (or block) goes
+  on with the visit of the firing that ended last on the core if that was of the same actor, if it ended at this very
+  instant, if fewer than the firings of a turn (as the weights say, whatever the parts of FIFOs) have ended in the
+  visit, and if the visit *knows of* all that the firing needs of buffers that travel. When a visit begins it knows of
+  the seen tokens of the inputs and the space of the outputs; each firing takes from that, when it starts, what it
+  moves. Else, and always under other policies and with several cores, a firing begins a new visit.
+- If an actor is ready and all holds but that its visit knows of too little, the search for the next actor begins at
+  the place behind it: others come first, and it begins a new visit if none is ready.
+- Behind the phase STARTS an actor publishes as well if a firing of it ended in the round, and under NON_PREEMPTIVE on
+  one core the one that it began is the first of a new visit.
+- The first firing of a visit takes more for its scheduling: the entries of all buffers that travel and begin or end
+  at the actor; and on one core, if a firing of the partition has ended before: the wake, if that was before this
+  instant and the actor is polled; a look for each polled actor (finished ones too) strictly between the place of that
+  firing and this one, cyclically, if it was at this instant and the policy is NON_PREEMPTIVE or ROUND_ROBIN. From a
+  place to itself these are all others; none if the visit before ended for its length only.
 
 Policies
 --------

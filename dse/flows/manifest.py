@@ -7,7 +7,7 @@ from dse.base.digests import file_digest, text_digest
 from dse.base.escaping import encodable
 from dse.model.platform import Platform
 from dse.model.trace import Trace
-from dse.model.weights import WeightTable
+from dse.model.weights import Arrival, WeightTable
 from dse.program.network import Network
 
 
@@ -15,8 +15,16 @@ def weights_digest(table: WeightTable) -> str:
     """Return the identity of a weight table: every number, whatever the order of the files; no provenance."""
     tables = (table.compute, table.scheduling, table.transfers, table.simd)
     entries = [sorted((key, repr(cost)) for key, cost in entries.items()) for entries in tables]
-    identity: tuple[object, ...] = (entries, table.has_scheduling, table.has_transfers)
-    return text_digest(repr(identity if table.arrival is None else (*identity, table.arrival)))
+    identity = (entries, table.has_scheduling, table.has_transfers)
+    return text_digest(repr((*identity, *_arrival_identity(table.arrival))))
+
+
+def _arrival_identity(arrival: Arrival | None) -> tuple[object, ...]:
+    """Return what stands for an arrival in the identity of weights; a part that there is not stands for nothing."""
+    if arrival is None or arrival.visits is None:
+        return () if arrival is None else (arrival,)
+    visits = arrival.visits
+    return (arrival, visits.look_cycles, visits.wake_cycles, sorted(visits.entries.items()))
 
 
 def platform_digest(platform: Platform) -> str:

@@ -15,17 +15,17 @@ from dse.flows.profile_manifest import (
     MICRO_BENCHMARK,
     NO_CROSSING,
     Pairs,
-    arrival_pairs,
     profile_manifest,
     round_trip_pairs,
     state_pairs,
+    visit_pairs,
 )
 from dse.flows.program import unheard
 from dse.formats.mapping_text import mapping_text
-from dse.measure.arrival import Waits, arrival_steps, ping_pong_arrival, waited_arrival, waits_of
+from dse.measure.arrival import Waits, arrival_steps, calibrated_arrival, ping_pong_arrival, waits_of
 from dse.measure.calibration_mappings import Owners, calibration_mappings
 from dse.measure.counter import CounterFacts
-from dse.measure.crossing import Calibration, crossing_costs, dearer, with_crossings
+from dse.measure.crossing import Calibration, crossing_costs, dearer, entries_of, with_crossings
 from dse.measure.crossing_table import (
     CrossingLine,
     CrossingRow,
@@ -34,6 +34,7 @@ from dse.measure.crossing_table import (
     line_for,
     table_text,
 )
+from dse.measure.looks import Looks, looks_of
 from dse.measure.machine import MachineMoment, RoundTrip, State, machine_moment, unsteady
 from dse.measure.platform import this_machine
 from dse.measure.profile import MOST_CLOSURE_ERROR, Closure, Profile
@@ -72,7 +73,8 @@ class StateWeights:
     """The weights for one state of the machine.
 
     ``calibrations``: the runs on several cores that they rest on; ``unexplained``: the share of their busy time that
-    no crossing explains. ``waits``: what arrivals took in them, None where too few were seen.
+    no crossing explains. ``waits``: what arrivals took in them where a core waited, None where too few were seen.
+    ``looks``: what lay between visits, scaled as the weights are.
     """
 
     state: State
@@ -80,6 +82,7 @@ class StateWeights:
     calibrations: int
     unexplained: float
     waits: Waits | None
+    looks: Looks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +182,7 @@ def profile_on_bench(
 def _described(state: StateWeights, known: Pairs, mappings: int, facts: CounterFacts) -> StateWeights:
     pairs = (
         *state_pairs(state.state, state.calibrations, mappings, state.unexplained),
-        *arrival_pairs(state.waits, facts),
+        *visit_pairs(state.table, state.waits, state.looks, facts),
     )
     return replace(state, table=replace(state.table, manifest=(*known, *pairs)))
 
@@ -258,15 +261,18 @@ class _Journey:
 def _state_weights(
     state: State, local: WeightTable, profile: Profile, topology: Topology, calibrations: Sequence[Calibration]
 ) -> StateWeights:
-    crossings = crossing_costs(profile, topology, calibrations)
+    found = looks_of([calibration.samples for calibration in calibrations], profile.facts.cost)
+    crossings = crossing_costs(profile, topology, calibrations, found)
     waits = waits_of(arrival_steps(calibrations, topology, profile.facts.cost))
-    arrival = None if waits is None else waited_arrival(waits, profile.facts)
+    looks = found.scaled(profile.closure.factor)
+    arrival = calibrated_arrival(calibrations, waits, looks, entries_of(crossings, topology), profile.facts)
     return StateWeights(
         state=state,
         table=replace(with_crossings(local, crossings, topology), arrival=arrival),
-        waits=waits,
         calibrations=len(calibrations),
         unexplained=crossings.unexplained,
+        waits=waits,
+        looks=looks,
     )
 
 

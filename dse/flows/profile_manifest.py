@@ -11,11 +11,12 @@ from dse.flows.bench import Bench
 from dse.measure.action_costs import ActorCosts
 from dse.measure.arrival import Waits
 from dse.measure.counter import CounterFacts
+from dse.measure.looks import Looks
 from dse.measure.machine import MachineMoment, State, cpu_model, trips_text
 from dse.measure.outliers import RULE
 from dse.measure.profiling import ProfileRuns
 from dse.model.trace import Topology, TraceActor
-from dse.model.weights import WeightTable
+from dse.model.weights import Visits, WeightTable
 from dse.run.options import PLAIN_RUN, RunOptions
 
 Pairs = tuple[tuple[str, str], ...]
@@ -144,16 +145,26 @@ def state_pairs(state: State, runs: int, mappings: int, unexplained: float) -> P
     )
 
 
-def arrival_pairs(waits: Waits | None, facts: CounterFacts) -> Pairs:
-    """Return the pair of the arrivals in calibration runs."""
-    if waits is None:
-        return (("arrival", "not known: too few waits in the calibration runs"),)
-    median, low, high = (1e9 * steps / facts.hz for steps in (waits.median, *waits.quartiles))
-    return (("arrival", f"{median:.0f} ns, quartiles {low:.0f} and {high:.0f}, of {waits.count} waits"),)
+def visit_pairs(table: WeightTable, waits: Waits | None, looks: Looks, facts: CounterFacts) -> Pairs:
+    """Return the pairs of the visits and arrivals in calibration runs."""
+
+    def ns(counts: float) -> str:
+        return f"{1e9 * counts / facts.hz:.0f}"
+
+    visits = Visits() if table.arrival is None or table.arrival.visits is None else table.arrival.visits
+    waited = "too few in the calibration runs: waking is taken to be free"
+    if waits is not None:
+        low, high = map(ns, waits.quartiles)
+        waking = f"waking takes {ns(float(visits.wake_cycles))} ns"
+        waited = f"{ns(waits.median)} ns, quartiles {low} and {high}, of {waits.count}; {waking}"
+    entries = [float(counts) for counts in visits.entries.values()]
+    entered = f"{ns(min(entries))} to {ns(max(entries))} ns a visit at {len(entries)} ends" if entries else "all free"
+    looked = f"{ns(looks.look)} ns a call in vain, {ns(looks.between)} ns between visits, of {looks.gaps} pairs of them"
+    return (*round_trip_pairs(table), ("waits", waited), ("looks", looked), ("entries", entered))
 
 
 def round_trip_pairs(table: WeightTable) -> Pairs:
-    """Return the pair of an arrival that no calibration has told; nothing where the table has none."""
+    """Return the pair of an arrival by the round trips of a cache line; nothing where the table has none."""
     arrival = table.arrival
     if arrival is None or arrival.frequency_mhz is None:
         return ()

@@ -26,7 +26,7 @@ _STEPS = {
     SegmentKind.READING: "reading",
     SegmentKind.PROCESSING: "processing",
     SegmentKind.WRITING: "writing",
-    SegmentKind.ARRIVAL: "tokens on their way",
+    SegmentKind.ARRIVAL: "tokens or room on the way",
 }
 _REASONS = {
     Cause.START: "the run began",
@@ -36,8 +36,8 @@ _REASONS = {
     Cause.TOKENS: "tokens came through",
     Cause.ROOM: "room came in",
     Cause.LINK: "the link became free",
-    Cause.PUBLISHED: "the tokens were published",
-    Cause.LOOK: "the tokens before had arrived",
+    Cause.PUBLISHED: "they were published",
+    Cause.LOOK: "those before had arrived",
 }
 
 

@@ -13,7 +13,10 @@ The project's own dialect adds
 * for a transfer ``fifo`` (local, cpu_cpu, cuda, host), ``unit`` (cpu, gpu: the side that pays),
   ``latency-per-token``, ``latency-min``, ``latency-max``, ``latency-var`` and ``count``;
 * ``<arrival latency="..." turn-firings="..." turn-parts="..."/>`` in the root of a .cxdf: how tokens get from one CPU
-  core to another (``dse.model.weights.Arrival``).
+  core to another (``dse.model.weights.Arrival``);
+* in it ``<visits look="..." wake="...">``, in it an ``<entry side="..." latency="..." .../>`` for each end of a FIFO,
+  named as at a ``buffer``: what calls of a scheduler cost there (``dse.model.weights.Visits``), in cycles of the
+  clock of the arrival.
 
 The memory levels of TURNUS (``memory`` with ``read`` and ``write`` of type hit and miss and their share of the
 accesses) become one cost for each transfer, the sum of ``percentage * latency`` over all levels and types: that is what
@@ -41,6 +44,7 @@ from dse.model.weights import (
     Arrival,
     ComputeKey,
     Cost,
+    EntryKey,
     FifoKind,
     Origin,
     SchedulingKey,
@@ -48,6 +52,7 @@ from dse.model.weights import (
     SpreadOf,
     TransferKey,
     UnitKind,
+    Visits,
     WeightTable,
 )
 
@@ -234,28 +239,73 @@ class _Weights:
         self.is_communication = True
         self._root_origin()
         for buffer in reader.children(reader.root, "buffer"):
-            names = [reader.required(buffer, name) for name in ("source-actor", "source-port")]
-            names += [reader.required(buffer, name) for name in ("target-actor", "target-port")]
+            names = self._buffer_names(buffer)
             accesses = list(reader.children(buffer, "read", "write"))
             for memory in reader.children(buffer, "memory"):
                 accesses += reader.children(memory, "read", "write")
-            given = tuple(name for name in names if name is not None)
-            if len(given) == 4:
-                self._read_buffer(given, accesses)
+            if names is not None:
+                self._read_buffer(names, accesses)
         for arrival in reader.children(reader.root, "arrival"):
             self._read_arrival(arrival)
+
+    def _buffer_names(self, element: etree._Element) -> tuple[str, str, str, str] | None:
+        """Return the ends of the buffer that an element names; None, and errors, where one is not given."""
+        names = [self.reader.required(element, name) for name in ("source-actor", "source-port")]
+        names += [self.reader.required(element, name) for name in ("target-actor", "target-port")]
+        given = tuple(name for name in names if name is not None)
+        return given if len(given) == 4 else None
 
     def _read_arrival(self, entry: etree._Element) -> None:
         """Read how tokens get from one CPU core to another."""
         reader = self.reader
-        if reader.required(entry, "latency") is None:
+        if not self._is_new("arrival", entry, "the arrival"):
             return
-        cycles = reader.number(entry, "latency", positive=True)
+        given = reader.required(entry, "latency") is not None
+        cycles = reader.number(entry, "latency", positive=True) if given else None
         turn = reader.integer(entry, "turn-firings", least=1)
         parts = reader.integer(entry, "turn-parts", least=0)
-        if cycles is not None and self._is_new("arrival", entry, "the arrival"):
-            clock = self._frequency(entry, None)
-            self.arrival = Arrival(cycles=cycles, frequency_mhz=clock, turn_firings=turn or 1, turn_parts=parts or 0)
+        clock, visits = self._frequency(entry, None), self._visits(entry)
+        if cycles is not None:
+            self.arrival = Arrival(
+                cycles=cycles, frequency_mhz=clock, turn_firings=turn or 1, turn_parts=parts or 0, visits=visits
+            )
+
+    def _visits(self, arrival: etree._Element) -> Visits | None:
+        """Return what visits cost where tokens arrive; None where the arrival says nothing of it."""
+        reader, found = self.reader, None
+        for element in reader.children(arrival, "visits"):
+            if not self._is_new("visits", element, "what visits cost"):
+                continue
+            self._refuse_clock(element)
+            entries = [self._entry(entry) for entry in reader.children(element, "entry")]
+            found = Visits(
+                look_cycles=reader.number(element, "look") or Fraction(0),
+                wake_cycles=reader.number(element, "wake") or Fraction(0),
+                entries=dict(entry for entry in entries if entry is not None),
+            )
+        return found
+
+    def _entry(self, entry: etree._Element) -> tuple[EntryKey, Fraction] | None:
+        """Return what one end of a buffer takes once a visit; None if it is wrong."""
+        reader = self.reader
+        self._refuse_clock(entry)
+        names = self._buffer_names(entry)
+        given = [reader.required(entry, name) for name in ("side", "latency")]
+        side = cast(Side | None, reader.choice(entry, "side", get_args(Side)) if given[0] else None)
+        cycles = reader.number(entry, "latency") if given[1] else None
+        if names is None or side is None or cycles is None:
+            return None
+        what = f"entry for the {side} of buffer {names[0]}.{names[1]}->{names[2]}.{names[3]}"
+        key: EntryKey = (*names, side)
+        return (key, cycles) if self._is_new(key, entry, what) else None
+
+    def _refuse_clock(self, element: etree._Element) -> None:
+        """Refuse a clock where cycles are those of the arrival's."""
+        for name in ("frequency", "frequency-unit"):
+            if self.reader.attribute(element, name) is not None:
+                message = f"'{local_name(element)}' has a '{name}' of its own"
+                expected = "expected cycles of the clock of 'arrival': give 'frequency' there"
+                self.reader.error(message, element, expected, name)
 
     def _read_buffer(self, names: tuple[str, str, str, str], accesses: list[etree._Element]) -> None:
         """Add the costs of one buffer, one for each side, FIFO kind and paying unit."""
@@ -384,7 +434,9 @@ class _Weights:
     def _entry_origin(self, element: etree._Element) -> Origin:
         return cast(Origin, self.reader.choice(element, "origin", get_args(Origin)) or self.origin)
 
-    def _is_new(self, key: ComputeKey | SchedulingKey | TransferKey | str, element: etree._Element, what: str) -> bool:
+    def _is_new(
+        self, key: ComputeKey | SchedulingKey | TransferKey | EntryKey | str, element: etree._Element, what: str
+    ) -> bool:
         """Record the place of an entry; a second one is an error."""
         span = self.reader.span(element)
         first = self.places.setdefault(key, span)

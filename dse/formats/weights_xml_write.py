@@ -10,7 +10,17 @@ from dse.formats.decimals import format_decimal
 from dse.formats.weights_xml import canonical_name
 from dse.formats.xml_keep import ElementKind, keep_unknown
 from dse.formats.xml_reading import refuse_unwritable, write_xml
-from dse.model.weights import Arrival, ComputeKey, Cost, FifoKind, SchedulingKey, SimdCost, UnitKind, WeightTable
+from dse.model.weights import (
+    Arrival,
+    ComputeKey,
+    Cost,
+    FifoKind,
+    SchedulingKey,
+    SimdCost,
+    UnitKind,
+    Visits,
+    WeightTable,
+)
 
 _Key = TypeVar("_Key", ComputeKey, SchedulingKey)
 _CYCLES = (
@@ -33,12 +43,17 @@ _NETWORK = ElementKind(tag="network", attributes=("name", *_CLOCK), children=(_A
 _ACCESSES = tuple(
     ElementKind(tag=tag, identity=("fifo", "unit"), attributes=_LATENCY + _CLOCK) for tag in ("read", "write")
 )
+_ENDS = ("source-actor", "source-port", "target-actor", "target-port")
 _BUFFER = ElementKind(
     tag="buffer",
-    identity=("source-actor", "source-port", "target-actor", "target-port"),
+    identity=_ENDS,
     children=(*_ACCESSES, ElementKind(tag="memory", identity=("level",), children=_ACCESSES)),
 )
-_ARRIVAL = ElementKind(tag="arrival", attributes=("latency", "turn-firings", "turn-parts", *_CLOCK))
+_ENTRY = ElementKind(tag="entry", identity=(*_ENDS, "side"), attributes=("latency", *_CLOCK))
+_VISITS = ElementKind(tag="visits", attributes=("look", "wake", *_CLOCK), children=(_ENTRY,))
+_ARRIVAL = ElementKind(
+    tag="arrival", attributes=("latency", "turn-firings", "turn-parts", *_CLOCK), children=(_VISITS,)
+)
 _COMMUNICATION = ElementKind(tag="communication", attributes=("network", *_CLOCK), children=(_BUFFER, _ARRIVAL))
 
 
@@ -85,8 +100,8 @@ def write_communication(
         if key[4] in fifos and key[5] == kind:
             buffers.setdefault(key[:4], {})[key[6], key[4]] = cost
     for names, costs in buffers.items():
-        attributes = zip(("source-actor", "source-port", "target-actor", "target-port"), names, strict=True)
-        memory = etree.SubElement(etree.SubElement(root, "buffer", dict(attributes)), "memory", {"level": "all"})
+        attributes = dict(zip(_ENDS, names, strict=True))
+        memory = etree.SubElement(etree.SubElement(root, "buffer", attributes), "memory", {"level": "all"})
         for side in ("read", "write"):
             _add_accesses(memory, side, {f: costs[side, f] for f in fifos if (side, f) in costs}, kind)
     if table.arrival is not None and "cpu_cpu" in fifos:
@@ -100,13 +115,25 @@ def _add_arrival(root: etree._Element, arrival: Arrival) -> None:
         attributes["turn-parts"] = str(arrival.turn_parts)
     if arrival.frequency_mhz is not None:
         attributes["frequency"] = format_decimal(arrival.frequency_mhz)
-    etree.SubElement(root, "arrival", attributes)
+    element = etree.SubElement(root, "arrival", attributes)
+    if arrival.visits is not None:
+        _add_visits(element, arrival.visits)
+
+
+def _add_visits(arrival: etree._Element, visits: Visits) -> None:
+    attributes = {"look": format_decimal(visits.look_cycles), "wake": format_decimal(visits.wake_cycles)}
+    element = etree.SubElement(arrival, "visits", attributes)
+    for (*ends, side), cycles in visits.entries.items():
+        named = dict(zip(_ENDS, ends, strict=True))
+        etree.SubElement(element, "entry", named | {"side": side, "latency": format_decimal(cycles)})
 
 
 def _names(table: WeightTable) -> Iterator[str]:
     yield table.name
     for key in (*table.compute, *table.scheduling, *table.transfers, *table.simd):
         yield from (part for part in key if part is not None)
+    if table.arrival is not None and table.arrival.visits is not None:
+        yield from (part for key in table.arrival.visits.entries for part in key)
 
 
 def _add_accesses(memory: etree._Element, side: str, costs: dict[FifoKind, Cost], kind: UnitKind) -> None:

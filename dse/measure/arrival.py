@@ -1,13 +1,14 @@
-"""Arrival: how long it takes until another core, which waits for tokens, is at work with them.
+"""Arrival: how long tokens take to another core, and how long it takes a core that waited to be at work with them.
 
-Tokens are published when the visit that wrote them ends. A core that has nothing to do asks again and again whether
-some have come; the line with the indices has to travel to it, and its scheduler has to find the actor. What that takes
-together is seen in calibration runs, wherever a thread was waiting when the last token was published that the next
-firing of it needed.
+Tokens are published when the visit that wrote them ends. A core that is at work sees them at its next look, half a
+round trip of a cache line later. One that has nothing to do asks again and again whether some have come; the line with
+the indices has to travel to it, and its scheduler has to find the actor. What that takes together is seen in
+calibration runs, wherever a thread was waiting when the last token was published that the next firing of it needed;
+what it takes more than half a round trip is the waking of the core.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,11 +16,12 @@ from numpy.typing import NDArray
 
 from dse.measure.counter import CounterFacts
 from dse.measure.crossing import Calibration
+from dse.measure.looks import Looks
 from dse.measure.machine import RoundTrip
 from dse.measure.profile_weights import exact
 from dse.measure.samples import MOST_VAIN, ActorVisits, Samples, visits_of_actor
 from dse.model.trace import Topology
-from dse.model.weights import Arrival
+from dse.model.weights import Arrival, EntryKey, Visits
 
 TURN_FIRINGS = 64
 """Firings of a visit at most, after which its tokens are published: ``visit_firings`` of the runtime."""
@@ -50,19 +52,31 @@ def waits_of(steps: NDArray[np.float64]) -> Waits | None:
     return Waits(median=median, quartiles=(low, high), count=len(steps))
 
 
-def waited_arrival(waits: Waits, facts: CounterFacts) -> Arrival:
-    """Return the arrival for estimates: the median of the waits."""
-    return _arrival(waits.median, facts)
+def calibrated_arrival(
+    calibrations: Sequence[Calibration],
+    waits: Waits | None,
+    looks: Looks,
+    entries: dict[EntryKey, Fraction],
+    facts: CounterFacts,
+) -> Arrival | None:
+    """Return the arrival with what visits cost, for estimates; None where no round trip was measured around the runs.
+
+    ``looks``, ``entries``: in counts, scaled as the other costs are. A core that waited takes the median of the
+    waits; where there are none, waking takes nothing.
+    """
+    arrival = ping_pong_arrival([trip for calibration in calibrations for trip in calibration.trips], facts)
+    if arrival is None:
+        return None
+    wake = Fraction(0) if waits is None else max(exact(waits.median) - arrival.cycles, Fraction(0))
+    return replace(arrival, visits=Visits(look_cycles=exact(looks.look), wake_cycles=wake, entries=entries))
 
 
 def ping_pong_arrival(trips: Sequence[RoundTrip], facts: CounterFacts) -> Arrival | None:
     """Return the arrival by half of the least round trip of a cache line; None where none was measured."""
     least = min((ns for trip in trips for ns in (trip.before_ns, trip.after_ns)), default=None)
-    return None if least is None else _arrival(least / 2 * facts.hz / 1e9, facts)
-
-
-def _arrival(steps: float, facts: CounterFacts) -> Arrival:
-    cycles = max(exact(steps), _LEAST)
+    if least is None:
+        return None
+    cycles = max(exact(least / 2 * facts.hz / 1e9), _LEAST)
     return Arrival(cycles=cycles, frequency_mhz=exact(facts.mhz), turn_firings=TURN_FIRINGS, turn_parts=TURN_PARTS)
 
 

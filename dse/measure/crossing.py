@@ -2,26 +2,31 @@
 
 Calibration runs put actors on several cores. A visit there is compared with what the same firings take on one core; the
 rest is split over the buffers that cross, for each by the visits that moved tokens on it (the indices and the first
-cache line travel once) and by the tokens. An estimate pays for each transfer of a firing, so what a visit pays once is
-spread over the transfers of the longest visit that was seen: an end that makes short visits waits for the other one,
-and has time for what it pays more. Where a mapping was measured in place, since its own estimate is wanted, what
-crosses in it costs what it cost there, whatever it cost elsewhere. Buffers that crossed in no calibration get the means
-of those that did, by side and bytes.
+cache line travel once) and by the tokens. The first part is the entry of an end: an estimate pays it once a visit of
+the actor, so it is spread over all visits of the actor, also those that moved nothing there. A visit counts from its
+own start, and what a scheduler takes between two visits is added: calls in vain are no part of crossing
+(``dse.measure.looks``).
+
+Where a mapping was measured in place, since its own estimate is wanted, what crosses in it costs what it cost there,
+whatever it cost elsewhere. Buffers that crossed in no calibration get the means of those that did, by side and bytes.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.measure.looks import Looks
+from dse.measure.machine import RoundTrip
 from dse.measure.port_prices import PortPrice
 from dse.measure.profile import Profile
 from dse.measure.profile_weights import SIDES, Side, exact, transfer_key
 from dse.measure.regression import split_durations
 from dse.measure.samples import Samples, visits_of_actor
 from dse.model.trace import FiringIds, Topology
-from dse.model.weights import Cost, WeightTable
+from dse.model.weights import Cost, EntryKey, WeightTable
 
 FloatArray = NDArray[np.float64]
 
@@ -30,24 +35,28 @@ FloatArray = NDArray[np.float64]
 class Calibration:
     """A timed run on several cores: the partition of each actor, the records, the firings of each actor in it.
 
-    ``in_place``: it is of a mapping whose own estimate is wanted.
+    ``in_place``: it is of a mapping whose own estimate is wanted. ``trips``: the round trips around the run.
     """
 
     partition_of: tuple[int, ...]
     samples: Samples
     firings: tuple[FiringIds, ...]
     in_place: bool = False
+    trips: tuple[RoundTrip, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossing:
-    """What one side of a buffer costs more where it crosses, in counts; ``transfers`` that it was measured with.
+    """What one side of a buffer costs more where it crosses, in counts.
 
-    With no transfers it crossed in no calibration, and the price is that of others.
+    ``entry``: once a visit of its actor, by so many ``visits``; ``each``: a token, by so many ``transfers``. With no
+    transfers it crossed in no calibration, and the costs are those of others.
     """
 
-    price: PortPrice
-    transfers: int
+    entry: float
+    each: float
+    visits: int = 0
+    transfers: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +64,7 @@ class Crossings:
     """The crossing costs of all buffers, by buffer.
 
     ``unexplained``: what the calibrations took more than these prices and the costs on one core together, as a share of
-    the busy time; it holds the waiting in short visits, which the prices leave out.
+    the busy time; calls in vain are no part of either.
     """
 
     reads: tuple[Crossing, ...]
@@ -81,20 +90,24 @@ class _Port:
 class _Observed:
     """The visits of an actor in a calibration, n of them, with p ports.
 
-    ``local``: shape (n,), what they would take on one core; ``more``: shape (n,), what they took more; ``active``:
-    shape (n, p), 1 where tokens crossed on a port; ``tokens``: shape (n, p), how many; ``transfers``: shape (n, p), the
-    firings that moved some. The last three are 0 for ports that do not cross.
+    ``local``: shape (n,), what they would take on one core; ``more``: shape (n,), what they took more; ``entered``:
+    shape (n, p), 1 for ports that cross; ``tokens``: shape (n, p), how many tokens crossed; ``transfers``: shape
+    (n, p), the firings that moved some. The last three are 0 for ports that do not cross.
     """
 
     local: FloatArray
     more: FloatArray
-    active: FloatArray
+    entered: FloatArray
     tokens: FloatArray
     transfers: FloatArray
 
 
-def crossing_costs(profile: Profile, topology: Topology, calibrations: Sequence[Calibration]) -> Crossings:
+def crossing_costs(
+    profile: Profile, topology: Topology, calibrations: Sequence[Calibration], looks: Looks
+) -> Crossings:
     """Return the crossing costs by some calibrations, which were recorded in one state of the machine.
+
+    ``looks``: what lay between visits in them.
 
     Raises ``ValueError`` where the records of one do not fit its firings.
     """
@@ -102,7 +115,7 @@ def crossing_costs(profile: Profile, topology: Topology, calibrations: Sequence[
     busy, left = 0.0, 0.0
     for a in range(len(topology.actors)):
         ports = _ports(topology, a)
-        observed = [_observed(profile, a, ports, calibration) for calibration in calibrations]
+        observed = [_observed(profile, a, ports, calibration, looks.between) for calibration in calibrations]
         everywhere = _fitted(ports, observed)
         if everywhere is None:
             continue
@@ -133,11 +146,16 @@ def _ports(topology: Topology, actor: int) -> list[_Port]:
     return inputs + outputs
 
 
-def _observed(profile: Profile, actor: int, ports: Sequence[_Port], calibration: Calibration) -> _Observed:
-    """Return what a calibration says of an actor, in the scale of the profile."""
+def _observed(
+    profile: Profile, actor: int, ports: Sequence[_Port], calibration: Calibration, between: float
+) -> _Observed:
+    """Return what a calibration says of an actor, in the scale of the profile.
+
+    ``between``: what the scheduler takes from one visit to the next, in counts as they were read.
+    """
     costs, ids = profile.actors[actor], calibration.firings[actor]
     visits = visits_of_actor(calibration.samples, actor, ids, len(costs.actions))
-    steps = visits.taken(profile.facts.cost) * profile.closure.factor
+    steps = (visits.inside(profile.facts.cost) + between) * profile.closure.factor
     local = costs.visit + visits.counts @ costs.means()
     rates = np.array([port.rates for port in ports], dtype=np.float64).reshape(len(ports), len(costs.actions)).T
     owner = calibration.partition_of
@@ -147,7 +165,7 @@ def _observed(profile: Profile, actor: int, ports: Sequence[_Port], calibration:
     return _Observed(
         local=local,
         more=steps - local,
-        active=(tokens > 0).astype(np.float64),
+        entered=np.broadcast_to(crosses, tokens.shape),
         tokens=tokens,
         transfers=transfers,
     )
@@ -166,15 +184,18 @@ def _fitted(ports: Sequence[_Port], observed: Sequence[_Observed]) -> _Fitted | 
     n = len(ports)
     if not any(some.tokens.any() for some in observed):
         return None
-    columns = np.concatenate([np.column_stack([some.active, some.tokens]) for some in observed])
-    split = split_durations(_more(observed), columns, optional=tuple(range(n)))
+    tokens = np.concatenate([some.tokens for some in observed])
+    moved = (tokens > 0).astype(np.float64)
+    split = split_durations(_more(observed), np.column_stack([moved, tokens]), optional=tuple(range(n)))
     costs = np.nan_to_num(split.costs)
-    transfers = _transfers(observed)
-    fixed = costs[:n] / np.maximum(transfers.max(axis=0), 1.0)
+    transfers = sum(some.transfers.sum(axis=0) for some in observed)
+    visits = sum(some.entered.sum(axis=0) for some in observed)
+    entries = costs[:n] * moved.sum(axis=0) / np.maximum(visits, 1.0)
     crossings = {}
-    for p in np.flatnonzero(transfers.any(axis=0)).tolist():
-        price = PortPrice(fixed=float(fixed[p]), each=float(costs[n + p]))
-        crossings[ports[p].side, ports[p].buffer] = Crossing(price=price, transfers=int(transfers[:, p].sum()))
+    for p in np.flatnonzero(transfers).tolist():
+        crossings[ports[p].side, ports[p].buffer] = Crossing(
+            entry=float(entries[p]), each=float(costs[n + p]), visits=int(visits[p]), transfers=int(transfers[p])
+        )
     return _Fitted(crossings=crossings, kept=split.kept)
 
 
@@ -183,10 +204,9 @@ def _paid(
 ) -> FloatArray:
     """Return what each visit pays for crossing by the prices, shape (n,)."""
     of_ports = [prices.get((port.side, port.buffer)) for port in ports]
-    fixed = np.array([0.0 if of is None else of.price.fixed for of in of_ports])
-    each = np.array([0.0 if of is None else of.price.each for of in of_ports])
-    paid: FloatArray = _transfers(observed) @ fixed + np.concatenate([some.tokens for some in observed]) @ each
-    return paid
+    entries = np.array([0.0 if of is None else of.entry for of in of_ports])
+    each = np.array([0.0 if of is None else of.each for of in of_ports])
+    return np.concatenate([some.entered @ entries + some.tokens @ each for some in observed])
 
 
 def _more(observed: Sequence[_Observed]) -> FloatArray:
@@ -197,34 +217,41 @@ def _local(observed: Sequence[_Observed]) -> FloatArray:
     return np.concatenate([some.local for some in observed])
 
 
-def _transfers(observed: Sequence[_Observed]) -> FloatArray:
-    return np.concatenate([some.transfers for some in observed])
-
-
 def _completed(side: Side, found: dict[tuple[Side, int], Crossing], topology: Topology) -> tuple[Crossing, ...]:
     """Return the costs of one side of all buffers; those that never crossed get the means of the others."""
     known = [(topology.buffers[i].token_bytes, crossing) for (s, i), crossing in found.items() if s == side]
-    transfers = sum(crossing.transfers for _, crossing in known)
-    fixed = sum(crossing.price.fixed * crossing.transfers for _, crossing in known) / max(transfers, 1)
-    weighed = sum(crossing.price.each * crossing.transfers for _, crossing in known)
+    visits = sum(crossing.visits for _, crossing in known)
+    entry = sum(crossing.entry * crossing.visits for _, crossing in known) / max(visits, 1)
+    weighed = sum(crossing.each * crossing.transfers for _, crossing in known)
     moved = sum(token_bytes * crossing.transfers for token_bytes, crossing in known)
     per_byte = weighed / moved if moved else 0.0
-    others = [
-        Crossing(price=PortPrice(fixed=fixed, each=per_byte * b.token_bytes), transfers=0) for b in topology.buffers
-    ]
+    others = [Crossing(entry=entry, each=per_byte * b.token_bytes) for b in topology.buffers]
     return tuple(found.get((side, i), other) for i, other in enumerate(others))
 
 
 def with_crossings(table: WeightTable, crossings: Crossings, topology: Topology) -> WeightTable:
-    """Return the weights with ``cpu_cpu`` transfers that cost what local ones do and the crossing."""
+    """Return the weights with ``cpu_cpu`` transfers that cost what local ones do and what each token that crosses does.
+
+    What crossing costs once a visit are the ``entries``.
+    """
     transfers = dict(table.transfers)
     for index in range(len(topology.buffers)):
         for side in SIDES:
             local = table.transfers[transfer_key(topology, index, "local", side)]
             crossing = crossings.of(side, index)
-            cost = replace(dearer(local, crossing.price), count=crossing.transfers)
+            cost = replace(dearer(local, PortPrice(each=crossing.each)), count=crossing.transfers)
             transfers[transfer_key(topology, index, "cpu_cpu", side)] = cost
     return replace(table, transfers=transfers)
+
+
+def entries_of(crossings: Crossings, topology: Topology) -> dict[EntryKey, Fraction]:
+    """Return what ends of buffers that cross take once a visit, in counts; without those that take nothing."""
+    found = {
+        (*topology.ends(index), side): exact(crossings.of(side, index).entry)
+        for index in range(len(topology.buffers))
+        for side in SIDES
+    }
+    return {key: counts for key, counts in found.items() if counts}
 
 
 def dearer(cost: Cost, price: PortPrice) -> Cost:

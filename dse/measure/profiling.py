@@ -171,6 +171,7 @@ class Profiler:
                         samples=run.samples,
                         firings=run.firings,
                         in_place=mapping.in_place,
+                        trips=run.record.trips,
                     )
                     found.setdefault(state, []).append(calibration)
         return found

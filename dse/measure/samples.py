@@ -158,6 +158,13 @@ class ActorVisits:
         """
         return np.maximum(self.steps - reading * self.readings, 0.0)
 
+    def inside(self, reading: float) -> NDArray[np.float64]:
+        """Return how long each visit took from its own start to its own end, shape (n,), in counter steps.
+
+        ``reading``: what the one reading of the counter takes that is inside.
+        """
+        return np.maximum((self.end - self.start).astype(np.float64) - reading, 0.0)
+
     @property
     def firings(self) -> NDArray[np.int64]:
         """The number of firings of each visit, shape (n,)."""

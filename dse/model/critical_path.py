@@ -10,7 +10,7 @@ from dse.model.estimate import TickUnit
 
 
 class SegmentKind(IntEnum):
-    """What happens in a segment; the steps of a firing, and tokens on their way to another core."""
+    """What happens in a segment; the steps of a firing, and tokens, or room, on their way to another core."""
 
     SCHEDULING = 0
     READING = 1
@@ -40,9 +40,9 @@ class Cause(IntEnum):
     LINK = 6
     """The transfer before on a shared link ended."""
     PUBLISHED = 7
-    """The actor published its tokens behind a firing; only of arrivals."""
+    """The actor published tokens, or room, behind a firing; only of arrivals."""
     LOOK = 8
-    """The tokens published before arrived; only of arrivals."""
+    """What was published before arrived; only of arrivals."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

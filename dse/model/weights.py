@@ -50,6 +50,24 @@ class SimdCost:
         return len(self.block_cycles)
 
 
+EntryKey: TypeAlias = tuple[str, str, str, str, Literal["read", "write"]]
+"""(source actor, source port, target actor, target port, side that pays)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visits:
+    """What calls of a scheduler to actors cost where tokens arrive: ``dse.estimate.semantics``, "Visits".
+
+    Cycles are those of the clock of the arrival. ``look_cycles``: a call in vain of an actor with a FIFO to another CPU
+    core. ``wake_cycles``: what a core that waited takes more to find its work. ``entries``: what an end of such a FIFO
+    takes once a visit of its actor; an end that is not named takes nothing.
+    """
+
+    look_cycles: Fraction = Fraction(0)
+    wake_cycles: Fraction = Fraction(0)
+    entries: dict[EntryKey, Fraction] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
     """How tokens get from one CPU core to another where that is known: ``dse.estimate.semantics``, "Arrival".
@@ -57,12 +75,15 @@ class Arrival:
     ``cycles``: from the moment at which the writer publishes tokens to the one at which the reader sees them, above 0.
     ``turn_firings``: an actor publishes at the end of its turn, and within it after so many firings; at least 1.
     ``turn_parts``: and after those that may move one of so many equal parts of a FIFO to or from another core; 0: none.
+    ``visits``: None: room in FIFOs comes back at once, and an actor sees what arrives while it is at work.
     """
 
     cycles: Fraction
     frequency_mhz: Fraction | None = None
     turn_firings: int = 1
     turn_parts: int = 0
+    visits: Visits | None = field(default=None, repr=False)
+    """Not in ``repr``: ``dse.flows.manifest`` has a part of its own for it in the identity of weights."""
 
 
 ComputeKey: TypeAlias = tuple[str, str, UnitKind]

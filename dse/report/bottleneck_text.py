@@ -12,15 +12,15 @@ from dse.report.tables import NamesTable
 
 _HEADS = ("sched", "read", "comp", "write", "arrive")
 """Heads of ``SegmentKind``, short."""
-_DOES = ("scheduling", "reading", "processing", "writing", "tokens on their way to another core")
+_DOES = ("scheduling", "reading", "processing", "writing", "tokens or room on the way to another core")
 _COMES = {
     Cause.OWN: "because the actor's firing before had ended",
     Cause.CORE: "because another actor had left the core",
     Cause.TOKENS: "because tokens came (the FIFO had been empty)",
     Cause.ROOM: "because room came (the FIFO had been full)",
     Cause.LINK: "because the link had ended another transfer",
-    Cause.PUBLISHED: "because the writer published tokens for another core",
-    Cause.LOOK: "because tokens published before had arrived",
+    Cause.PUBLISHED: "because it was published for another core",
+    Cause.LOOK: "because what was published before had arrived",
 }
 
 

@@ -37,9 +37,9 @@ class PathShare:
 class FifoShare:
     """What a FIFO has of the path.
 
-    ``moving``: reads and writes of it; ``arrival``: its tokens on their way to another core. ``empty`` and ``full``:
-    how often the path comes through it because its reader waited for tokens, its writer for room; and the time in which
-    only that kept a firing from beginning (where two waits overlap it counts once).
+    ``moving``: reads and writes of it; ``arrival``: its tokens, or its room, on their way to another core.
+    ``empty`` and ``full``: how often the path comes through it because its reader waited for tokens, its writer for
+    room; and the time in which only that kept a firing from beginning (where two waits overlap it counts once).
     """
 
     name: str

@@ -21,7 +21,7 @@ from dse.model.design_point import DesignPoint, Partition, Policy
 from dse.model.platform import Link, Platform, Unit
 from dse.model.problem import Problem
 from dse.model.trace import Topology, Trace, TraceAction, TraceActor, TraceBuffer
-from dse.model.weights import Arrival, Cost, FifoKind, SimdCost, UnitKind, WeightTable
+from dse.model.weights import Arrival, Cost, EntryKey, FifoKind, SimdCost, UnitKind, Visits, WeightTable
 
 N_CASES = int(os.environ.get("DSE_CASES", "2000"))
 """Random cases for each comparison of engines; ``make test-full`` asks for more."""
@@ -101,8 +101,20 @@ def with_arrival(rng: random.Random, case: Case) -> Case:
         frequency_mhz=rng.choice(clocks) if clocks else None,
         turn_firings=rng.choice((1, 2, 3, 8, 64)),
         turn_parts=rng.choice((0, 0, 1, 2, 4)),
+        visits=random_visits(rng, case.problem.trace.topology) if rng.random() < 0.6 else None,
     )
     return replace(case, problem=replace(case.problem, weights=replace(weights, arrival=arrival)))
+
+
+def random_visits(rng: random.Random, topology: Topology) -> Visits:
+    """What visits cost, some of it nothing; some ends of buffers are not named."""
+
+    def some() -> Fraction:
+        return Fraction(rng.choice((0, 0, 1, 7, rng.randint(1, 300))), rng.choice((1, 1, 2)))
+
+    sides: tuple[Literal["read", "write"], ...] = ("read", "write")
+    keys: list[EntryKey] = [(*topology.ends(b), side) for b in range(len(topology.buffers)) for side in sides]
+    return Visits(look_cycles=some(), wake_cycles=some(), entries={key: some() for key in keys if rng.random() < 0.8})
 
 
 def with_deviations(rng: random.Random, case: Case) -> Case:

@@ -102,7 +102,8 @@ def faults(record: RunRecord, s: Segments) -> list[str]:  # ways: one case for e
             need = moved.made[b][firing] + buffer.initial_tokens - record.capacities[b]
             without = moved.taken[b][before_firing - 1] if before_firing else 0
             freed = record.read[pos] if early else record.computed[pos]
-            good = (before, actor) == (buffer.target, buffer.source) and without < need and freed == begin
+            good = (before, actor) == (buffer.target, buffer.source) and moved.taken[b][before_firing] >= need
+            good &= s.kind[i - 1] == SegmentKind.ARRIVAL or (without < need and freed == begin)
         elif cause is Cause.LINK:
             good = s.waited[i] > 0 and begin == s.end[i - 1]
         elif cause is Cause.PUBLISHED:

@@ -28,10 +28,10 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Steps]:
     under_way: dict[int, list[int]] = {}
     fire, process, end = ActorModel.start, ActorModel._process_until, ActorModel.end
 
-    def watched_fire(self: ActorModel, previous: int, now: int) -> None:
+    def watched_fire(self: ActorModel, previous: int, more: int, now: int) -> None:
         before = self.scheduling
         under_way[self.index] = [now]
-        fire(self, previous, now)
+        fire(self, previous, more, now)
         under_way[self.index].insert(1, now + self.scheduling - before)
 
     def watched_process(self: ActorModel, until: int) -> None:

@@ -113,11 +113,16 @@ def leave(m, a):
         if occupied > m[b + at.MAX_TOKENS] and m[b + at.IN_FLIGHT] > 0 and m[m[b + at.SOURCE] + at.LAUNCH_AT] < time:
             m[b + at.MAX_TOKENS] = occupied
         m[b + at.VISIBLE] -= m[e + at.TOKENS]
+        if m[at.VISITS] == 1 and m[b + at.TRAVELS] == 1:
+            m[b + at.UNFREED] += m[e + at.TOKENS]
+            m[b + at.HELD_ROOM] += m[e + at.TOKENS]
 
 
 @_inner
 def lacks_space(m, b, tokens, now):
     """Return whether a buffer lacks space; if tokens of its reader have yet to leave, that becomes a step."""
+    if m[at.VISITS] == 1 and m[b + at.TRAVELS] == 1:
+        return True  # what leaves frees room only when it has been published and has arrived
     reader = m[b + at.TARGET]
     if m[reader + at.LEAVE_AT] == at.NEVER or m[reader + at.STAGE] == at.LEAVE:
         return True
@@ -147,7 +152,7 @@ def ask_on(m, a, now):
     end = m[x + at.WRITE_END]
     while e < end:
         b, tokens = m[e + at.BUFFER], m[e + at.TOKENS]
-        if m[b + at.VISIBLE] + tokens > m[b + at.CAPACITY] and lacks_space(m, b, tokens, now):
+        if m[b + at.VISIBLE] + m[b + at.UNFREED] + tokens > m[b + at.CAPACITY] and lacks_space(m, b, tokens, now):
             m[b + at.WANTED_SPACE] = tokens
             m[a + at.ASKED] = asked
             return
@@ -192,6 +197,15 @@ def answered(m, a, now):
     ask_on(m, a, now)
 
 
+@_inlined
+def free(m, b, now):
+    """The writer of a buffer sees more room than before."""
+    wanted = m[b + at.WANTED_SPACE]
+    if wanted != 0 and m[b + at.VISIBLE] + m[b + at.UNFREED] + wanted <= m[b + at.CAPACITY]:
+        m[b + at.WANTED_SPACE] = 0
+        answered(m, m[b + at.SOURCE], now)
+
+
 @_inner
 def release(m, a, x, now):
     """Let the input tokens of a firing leave."""
@@ -204,10 +218,11 @@ def release(m, a, x, now):
             if launched < now or (launched == now and m[at.FIRST_ROUND] == 0):
                 m[b + at.MAX_TOKENS] = occupied
         m[b + at.VISIBLE] -= m[e + at.TOKENS] * size
-        wanted = m[b + at.WANTED_SPACE]
-        if wanted != 0 and m[b + at.VISIBLE] + wanted <= m[b + at.CAPACITY]:
-            m[b + at.WANTED_SPACE] = 0
-            answered(m, m[b + at.SOURCE], now)
+        if m[at.VISITS] == 1 and m[b + at.TRAVELS] == 1:
+            m[b + at.UNFREED] += m[e + at.TOKENS] * size
+            m[b + at.HELD_ROOM] += m[e + at.TOKENS] * size
+        else:
+            free(m, b, now)
 
 
 @_inner
@@ -260,9 +275,33 @@ def set_out(m, b, now):
 
 
 @_inner
+def send_back(m, b, now):
+    """Let the published room of a buffer set out."""
+    m[b + at.ROOM_ON_WAY] = m[b + at.PUBLISHED_ROOM]
+    m[b + at.PUBLISHED_ROOM] = 0
+    m[b + at.RETURNS_AT] = now + m[at.ARRIVAL]
+
+
+@_inner
+def publish_room(m, a, now):
+    """Publish the room of what an actor has taken."""
+    for i in range(m[a + at.INPUTS], m[a + at.INPUTS_END]):
+        b = m[i]
+        if m[b + at.HELD_ROOM] > 0:
+            m[b + at.PUBLISHED_ROOM] += m[b + at.HELD_ROOM]
+            m[b + at.HELD_ROOM] = 0
+            if m[b + at.ROOM_ON_WAY] == 0:
+                send_back(m, b, now)
+                m[m[at.RETURNING_LIST] + m[at.N_RETURNING]] = b
+                m[at.N_RETURNING] += 1
+
+
+@_inner
 def publish(m, a, now):
     """Publish what an actor has written; it sets out at once, or behind what is on its way."""
     m[a + at.TURN_MADE] = 0
+    if m[at.VISITS] == 1:
+        publish_room(m, a, now)
     if m[at.RECORD] != 0:
         int64_pointer(m[at.RECORD])[at.RECORDED_PUBLISHED * m[at.N_TIMES] + m[a + at.POSITION] - 1] = 1
     for i in range(m[a + at.OUTPUTS], m[a + at.OUTPUTS_END]):
@@ -282,7 +321,8 @@ def publish_all(m, now):
     first = m[at.ENDED_LIST]
     for i in range(first, first + m[at.N_ENDED]):
         a = m[i]
-        if m[a + at.STAGE] == at.WAITING or m[a + at.TURN_MADE] >= m[a + at.TURN_FIRINGS]:
+        fresh = m[at.VISITS] == 1 and m[a + at.VISIT_MADE] == 0
+        if m[a + at.STAGE] == at.WAITING or m[a + at.TURN_MADE] >= m[a + at.TURN_FIRINGS] or fresh:
             publish(m, a, now)
     m[at.N_ENDED] = 0
 
@@ -307,9 +347,31 @@ def make_arrivals(m, now):
 
 
 @_inner
+def make_returns(m, now):
+    """Let the room arrive whose time has come, as ``make_arrivals`` does with tokens."""
+    i = m[at.RETURNING_LIST]
+    while i < m[at.RETURNING_LIST] + m[at.N_RETURNING]:
+        b = m[i]
+        if m[b + at.RETURNS_AT] != now:
+            i += 1
+            continue
+        m[b + at.UNFREED] -= m[b + at.ROOM_ON_WAY]
+        send_back(m, b, now)
+        if m[b + at.ROOM_ON_WAY] > 0:
+            i += 1
+        else:
+            m[at.N_RETURNING] -= 1
+            m[i] = m[m[at.RETURNING_LIST] + m[at.N_RETURNING]]
+        free(m, b, now)
+
+
+@_inner
 def next_arrival(m):
-    """Return when tokens arrive next."""
+    """Return when tokens or room arrive next."""
     due = at.NEVER
+    first = m[at.RETURNING_LIST]
+    for i in range(first, first + m[at.N_RETURNING]):
+        due = min(due, m[m[i] + at.RETURNS_AT])
     first = m[at.ARRIVING_LIST]
     for i in range(first, first + m[at.N_ARRIVING]):
         due = min(due, m[m[i] + at.ARRIVES_AT])
@@ -700,6 +762,8 @@ def end_firing(m, f, times, a, now):
     m[a + at.POSITION] = position + size
     m[a + at.LAST_END] = now
     m[a + at.LAST_ACTION] = action
+    if m[at.VISITS] == 1:
+        m[a + at.VISIT_MADE] += size
     if m[a + at.PUBLISHES] == 1:
         m[a + at.TURN_MADE] += size
         m[m[at.ENDED_LIST] + m[at.N_ENDED]] = a
@@ -785,11 +849,98 @@ def choose_demanded(m, p):
     return at.NONE
 
 
+@_inner
+def covered(m, a):
+    """Return whether the visit that goes on knows of what the next firing needs of FIFOs to other cores."""
+    x = m[a + at.COLUMN]
+    for e in range(m[x + at.READ_FIRST], m[x + at.READ_END], at.TRANSFER_FIELDS):
+        b = m[e + at.BUFFER]
+        if m[b + at.TRAVELS] == 1 and m[b + at.KNOWN_TOKENS] < m[e + at.TOKENS]:
+            return False
+    for e in range(m[x + at.WRITE_FIRST], m[x + at.WRITE_END], at.TRANSFER_FIELDS):
+        b = m[e + at.BUFFER]
+        if m[b + at.TRAVELS] == 1 and m[b + at.KNOWN_ROOM] < m[e + at.TOKENS]:
+            return False
+    return True
+
+
+@_inner
+def begin_visit(m, a):
+    """Look at all FIFOs to other cores once."""
+    m[a + at.VISIT_MADE] = 0
+    for i in range(m[a + at.INPUTS], m[a + at.INPUTS_END]):
+        b = m[i]
+        m[b + at.KNOWN_TOKENS] = m[b + at.VISIBLE] - m[b + at.UNSEEN]
+    for i in range(m[a + at.OUTPUTS], m[a + at.OUTPUTS_END]):
+        b = m[i]
+        m[b + at.KNOWN_ROOM] = m[b + at.CAPACITY] - m[b + at.VISIBLE] - m[b + at.UNFREED]
+
+
+@_inner
+def know_less(m, a, x):
+    """Take what a firing moves from what its visit knows of."""
+    size = m[a + at.SIZE]
+    for e in range(m[x + at.READ_FIRST], m[x + at.READ_END], at.TRANSFER_FIELDS):
+        m[m[e + at.BUFFER] + at.KNOWN_TOKENS] -= m[e + at.TOKENS] * size
+    for e in range(m[x + at.WRITE_FIRST], m[x + at.WRITE_END], at.TRANSFER_FIELDS):
+        m[m[e + at.BUFFER] + at.KNOWN_ROOM] -= m[e + at.TOKENS] * size
+
+
+@_inner
+def looked_at(m, p, last, a):
+    """Return how many actors with a FIFO to another core are looked at in vain between two."""
+    found, n = m[at.BEGIN], m[p + at.N_PLACES]
+    place, goal = m[last + at.PLACE] + 1, m[a + at.PLACE]
+    while True:
+        place = place if place < n else 0
+        if place == goal:
+            return found
+        found += m[m[m[p + at.PLACES] + place] + at.POLLED]
+        place += 1
+
+
+@_inner
+def visit_ticks(m, p, a, now):
+    """Return what the start of a firing takes more where visits are known, and begin the visit if it is a new one."""
+    last, policy = m[p + at.LAST_ACTOR], m[p + at.POLICY]
+    if m[at.GOES_ON] == 1:
+        m[at.GOES_ON] = 0
+        return m[at.BEGIN]
+    alone = m[p + at.CORES] == 1
+    full = last == a and m[a + at.VISIT_MADE] >= m[at.LONGEST_TURN]
+    if alone and policy == at.NON_PREEMPTIVE:
+        begin_visit(m, a)
+    if not alone or last == at.NONE:
+        return m[a + at.ENTRY]
+    if now > m[p + at.FREE_SINCE]:
+        return m[a + at.ENTRY] + m[at.WAKE_TICKS] * m[a + at.POLLED]
+    if policy > at.ROUND_ROBIN or (policy == at.NON_PREEMPTIVE and full):
+        return m[a + at.ENTRY]
+    return m[a + at.ENTRY] + m[at.LOOK_TICKS] * looked_at(m, p, last, a)
+
+
+@_inner
+def stay(m, p, now):
+    """NON_PREEMPTIVE: return whether the visit that goes on fires again; one that knows of too little is left."""
+    a = m[m[p + at.PLACES] + m[p + at.TURN]]
+    if m[p + at.CORES] != 1 or m[p + at.LAST_ACTOR] != a or m[a + at.READY] == 0 or now != m[p + at.FREE_SINCE]:
+        return False
+    if m[a + at.VISIT_MADE] >= m[at.LONGEST_TURN]:
+        return False
+    if covered(m, a):
+        m[at.GOES_ON] = 1
+        return True
+    m[p + at.TURN] = m[p + at.TURN] + 1 if m[p + at.TURN] + 1 < m[p + at.N_PLACES] else 0
+    return False
+
+
 @_inlined
-def choose(m, p):
+def choose(m, p, now):
     """Return the actor that a partition with a ready one fires next, or NONE."""
     policy = m[p + at.POLICY]
     if policy == at.NON_PREEMPTIVE:
+        if m[at.VISITS] == 1 and stay(m, p, now):
+            return m[p + at.LAST_ACTOR]
         place = search(m, p, m[p + at.TURN])
         m[p + at.TURN] = place
         return m[m[p + at.PLACES] + place]
@@ -814,7 +965,7 @@ def block_size(m, f, a, x, now):
         b = m[e + at.BUFFER]
         if m[m[b + at.TARGET] + at.LEAVE_AT] <= now:
             leave(m, m[b + at.TARGET])
-        size = min(size, (m[b + at.CAPACITY] - m[b + at.VISIBLE]) // m[e + at.TOKENS])
+        size = min(size, (m[b + at.CAPACITY] - m[b + at.VISIBLE] - m[b + at.UNFREED]) // m[e + at.TOKENS])
     run = 1
     while run < size and f[position + run] == f[position]:
         run += 1
@@ -873,6 +1024,9 @@ def start_firing(m, f, times, deviations, p, a, now):  # ways: the hot loop; a c
     if m[a + at.DEVIATES] == 1:
         deviate(m, deviations, a, x)
     ticks = scheduling_ticks(m, p, a, x)
+    if m[at.VISITS] == 1:
+        ticks += visit_ticks(m, p, a, now)
+        know_less(m, a, x)
     m[a + at.SCHEDULING] += ticks
     if m[at.LIMIT] != at.NEVER and m[p + at.CORES] == 1:
         m[p + at.SLACK] -= ticks + now - m[p + at.FREE_SINCE]
@@ -929,7 +1083,7 @@ def start_all(m, f, times, deviations, now):
         p = m[i]
         m[p + at.LOOKING] = 0
         while m[p + at.FREE] > 0 and m[p + at.N_READY] > 0:
-            a = choose(m, p)
+            a = choose(m, p, now)
             if a == at.NONE:
                 break
             start_firing(m, f, times, deviations, p, a, now)
@@ -944,6 +1098,7 @@ def hand_out(m):
     c = m[at.CHOSEN]
     for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
         m[a + at.TURN_FIRINGS] = m[at.LONGEST_TURN]
+        m[a + at.VISIT_MADE] = 1
     for b in range(m[at.FIFOS], m[at.FIFOS_END], at.FIFO_FIELDS):
         m[b + at.CAPACITY] = m[c + at.CHOSEN_CAPACITY]
         m[b + at.READ_PRICE] = m[c + at.CHOSEN_READ_PRICE]
@@ -952,6 +1107,11 @@ def hand_out(m):
         if m[at.ARRIVAL] > 0 and m[c + at.CHOSEN_TRAVELS] == 1:
             m[b + at.TRAVELS] = 1
             m[m[b + at.SOURCE] + at.PUBLISHES] = 1
+            if m[at.VISITS] == 1:
+                m[m[b + at.TARGET] + at.PUBLISHES] = 1
+                m[m[b + at.SOURCE] + at.POLLED] = m[m[b + at.TARGET] + at.POLLED] = 1
+                m[m[b + at.SOURCE] + at.ENTRY] += m[b + at.WRITE_ENTRY]
+                m[m[b + at.TARGET] + at.ENTRY] += m[b + at.READ_ENTRY]
             if m[b + at.TURN_TOKENS] > 0:
                 turn = max(1, m[b + at.CAPACITY] // m[b + at.TURN_TOKENS])
                 for a in (m[b + at.SOURCE], m[b + at.TARGET]):
@@ -1051,12 +1211,14 @@ def earliest(m):
             due, number, only = time, i, 1
     m[at.SLOT_NUMBER] = number
     m[at.ONLY] = only
-    return due if m[at.N_ARRIVING] == 0 else min(due, next_arrival(m))
+    return due if m[at.N_ARRIVING] + m[at.N_RETURNING] == 0 else min(due, next_arrival(m))
 
 
 @_inlined
 def make_transfers(m, now):
     """Phase TRANSFERS: make the arrivals and steps that are due."""
+    if m[at.N_RETURNING] > 0:
+        make_returns(m, now)
     if m[at.N_ARRIVING] > 0:
         make_arrivals(m, now)
     if m[at.LINKS] != m[at.LINKS_END]:

@@ -72,7 +72,16 @@ LOG: Final = 39
 N_LOGGED: Final = 40
 N_STARTED: Final = 41
 """With a record: how many firings and blocks have started."""
-HEAD_FIELDS: Final = 42
+VISITS: Final = 42
+"""1: visits are known."""
+LOOK_TICKS: Final = 43
+WAKE_TICKS: Final = 44
+GOES_ON: Final = 45
+"""1: the firing that starts belongs to the visit that goes on in its partition."""
+N_RETURNING: Final = 46
+RETURNING_LIST: Final = 47
+"""The buffers with room on its way."""
+HEAD_FIELDS: Final = 48
 
 # What a record holds of each firing, beside its start and end; those of a block have the same.
 RECORDED_SCHEDULED: Final = 0
@@ -228,7 +237,13 @@ DEVIATES: Final = 43
 """1: on the unit of the actor firings may."""
 TURN_FIRINGS: Final = 44
 """Firings after which the actor publishes though its turn goes on."""
-ACTOR_FIELDS: Final = 45
+ENTRY: Final = 45
+"""What a visit takes more."""
+POLLED: Final = 46
+"""1: tokens of an input or output travel."""
+VISIT_MADE: Final = 47
+"""NON_PREEMPTIVE on one core: firings that have ended in the visit that goes on; else never 0."""
+ACTOR_FIELDS: Final = 48
 
 # Stages of an actor.
 WAITING: Final = 0
@@ -271,7 +286,19 @@ ON_WAY: Final = 19
 ARRIVES_AT: Final = 20
 TURN_TOKENS: Final = 21
 """If they travel, both ends publish after ``CAPACITY / TURN_TOKENS`` firings as well; 0: they do not."""
-FIFO_FIELDS: Final = 22
+READ_ENTRY: Final = 22
+"""If its tokens travel, what a visit of the reader takes more; WRITE_ENTRY likewise."""
+WRITE_ENTRY: Final = 23
+UNFREED: Final = 24
+"""Room of tokens that have left, which the writer does not see yet: held, published and on its way."""
+HELD_ROOM: Final = 25
+PUBLISHED_ROOM: Final = 26
+ROOM_ON_WAY: Final = 27
+RETURNS_AT: Final = 28
+KNOWN_TOKENS: Final = 29
+"""What the visit of the reader, and that of the writer, that goes on knows of."""
+KNOWN_ROOM: Final = 30
+FIFO_FIELDS: Final = 31
 
 # Partition.
 POLICY: Final = 0

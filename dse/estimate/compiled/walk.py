@@ -84,13 +84,14 @@ class RecordWalk:
         record, tables = self.record, self.record.tables
         buffers, log = tables.topology.buffers, self._log()
         source = _ints(b.source for b in buffers)
-        first, n_of_firings, n_looks = self._room_of_looks(source)
+        target = _ints(b.target for b in buffers)
+        first, n_of_firings, n_looks = self._room_of_looks(source, target)
         unknown, room = np.full(n_of_firings, -1, dtype=np.int64), np.zeros(n_looks, dtype=np.int64)
         parts: tuple[IntArray, ...] = (
             *(record.firings.astype(np.int64), record.firing_base, tables.action_base),
             *(tables.reads.first, tables.reads.buffer, tables.reads.tokens, record.read_ticks, record.read_alone),
             *(tables.writes.first, tables.writes.buffer, tables.writes.tokens, record.write_ticks, record.write_alone),
-            *(source, _ints(b.target for b in buffers), _ints(b.initial_tokens for b in buffers)),
+            *(source, target, _ints(b.initial_tokens for b in buffers)),
             *(record.capacities, record.server),
             *(_totals(table, tables.count, len(buffers)) for table in (tables.writes, tables.reads)),
             *(record.start, record.scheduled, record.read, record.computed, record.end, record.order),
@@ -105,15 +106,17 @@ class RecordWalk:
         assert len(head) == kernel.HEAD_WORDS, "a word for each number, mode and table"
         return np.concatenate([head, *parts])
 
-    def _room_of_looks(self, source: IntArray) -> tuple[IntArray, int, int]:
-        """Return where the firings of each buffer begin in the tables of looks, their number, and that of looks."""
+    def _room_of_looks(self, source: IntArray, target: IntArray) -> tuple[IntArray, int, int]:
+        """Return where the firings of each way begin in the tables of looks, their number, and that of looks."""
         record = self.record
-        travelling = np.flatnonzero(record.travels)
-        sizes = np.diff(record.firing_base)[source[travelling]]
-        first = np.full(len(source), -1, dtype=np.int64)
+        returns = record.travels * (record.tables.visits is not None)
+        sender = np.concatenate([source, target])
+        travelling = np.flatnonzero(np.concatenate([record.travels, returns]))
+        sizes = np.diff(record.firing_base)[sender[travelling]]
+        first = np.full(len(sender), -1, dtype=np.int64)
         first[travelling] = np.cumsum(sizes) - sizes
         upto = np.concatenate([[0], np.cumsum(record.published)])[record.firing_base]
-        return first, int(sizes.sum()), int(np.diff(upto)[source[travelling]].sum())
+        return first, int(sizes.sum()), int(np.diff(upto)[sender[travelling]].sum())
 
     def _log(self) -> tuple[IntArray, ...]:
         """Return the log by position, each transfer with that before it on its link."""

@@ -23,10 +23,11 @@ SOURCE, TARGET, INITIAL, CAPACITY, SERVER_OF, ALL_MADE, ALL_TAKEN = 21, 22, 23, 
 T_START, T_SCHEDULED, T_READ, T_COMPUTED, T_END, ORDER = 28, 29, 30, 31, 32, 33
 LOG_POSITION, LOG_ENTRY, LOG_BEGIN, LOG_END, LOG_WAITED, LOG_BEFORE = 34, 35, 36, 37, 38, 39
 LOOKS_FIRST = 40
-"""Of each buffer, where its firings begin in LOOK_OF and BRINGS; -1 where tokens do not travel."""
+"""Of each way, where the firings of its sender begin in LOOK_OF and BRINGS; -1 where nothing travels. Way ``b`` has the
+tokens of buffer ``b``, which its source sends, and way ``n_buffers + b`` the room, which its target sends back."""
 LOOK_OF, BRINGS = 41, 42
-"""The look of the tokens of each firing, and of those that each firing publishes; -1 where there is none."""
-LOOK_BUFFER, SET_OUT, CHAINED, PUBLISHER = 43, 44, 45, 46
+"""The look of the tokens (or the room) of each firing, and of those that each firing publishes; -1: there is none."""
+LOOK_WAY, SET_OUT, CHAINED, PUBLISHER = 43, 44, 45, 46
 """Of each look: when it set out, whether it waited for the one before, the position that published the first of it."""
 PUBLISHED_BEHIND = 47
 """Of each firing whether its actor published behind it."""
@@ -125,20 +126,27 @@ def share_cores(base, order, start, end, partition, core, by_order, before, free
 
 
 @_inner
-def find_looks_of(m, a, b, n):
-    """Find the looks of a buffer from actor ``a``; ``n`` looks are found before, returned is their number after."""
+def sender(m, way):
+    """Return who publishes what goes on a way."""
+    return word(m, SOURCE, way) if way < m[N_BUFFERS] else word(m, TARGET, way - m[N_BUFFERS])
+
+
+@_inner
+def find_looks_of(m, a, way, n):
+    """Find the looks of a way from actor ``a``; ``n`` looks are found before, returned is their number after."""
+    side, b = (WRITES, way) if way < m[N_BUFFERS] else (READS, way - m[N_BUFFERS])
     held, first, set_out, arrives = False, np.int64(0), np.int64(-1), np.int64(-1)
-    row, base = word(m, LOOKS_FIRST, b), word(m, BASE, a)
+    row, base = word(m, LOOKS_FIRST, way), word(m, BASE, a)
     for pos in range(base, word(m, BASE, a + 1)):
         if word(m, T_END, pos) < 0:
             break
-        held |= rate(m, WRITES, a, pos, b) > 0
+        held |= rate(m, side, a, pos, b) > 0
         if word(m, PUBLISHED_BEHIND, pos) == 0:
             continue
         i, time = pos - base, word(m, T_END, pos)
         if held:
             if time >= arrives or set_out <= time:
-                m[m[LOOK_BUFFER] + n], m[m[PUBLISHER] + n] = b, pos
+                m[m[LOOK_WAY] + n], m[m[PUBLISHER] + n] = way, pos
                 m[m[CHAINED] + n] = 1 if time < arrives else 0
                 set_out = max(time, arrives)
                 m[m[SET_OUT] + n] = set_out
@@ -154,11 +162,14 @@ def find_looks_of(m, a, b, n):
 @njit([f"void({_I})"], cache=True)
 @kept_by_sources
 def find_looks(m):
-    """Find which tokens set out together, and when; LOOK_OF and BRINGS are -1 everywhere, and receive the looks."""
+    """Find which tokens, and which room, set out together, and when.
+
+    LOOK_OF and BRINGS are -1 everywhere, and receive the looks.
+    """
     n = np.int64(0)
-    for b in range(m[N_BUFFERS]):
-        if word(m, LOOKS_FIRST, b) >= 0:
-            n = find_looks_of(m, word(m, SOURCE, b), b, n)
+    for way in range(2 * m[N_BUFFERS]):
+        if word(m, LOOKS_FIRST, way) >= 0:
+            n = find_looks_of(m, sender(m, way), way, n)
     m[N_LOOKS] = n
 
 
@@ -296,9 +307,16 @@ def seen_at(m, b, pos):
 
 
 @_inner
-def freed_at(m, pos):
-    """Return when the input tokens of a firing left."""
-    return word(m, T_READ if m[EARLY] == 1 else T_COMPUTED, pos)
+def freed_at(m, b, pos):
+    """Return when the writer of a buffer saw the room of the firing at ``pos``, and the look that brought it.
+
+    Without a look that is when its input tokens left.
+    """
+    way = m[N_BUFFERS] + b
+    if word(m, LOOKS_FIRST, way) >= 0:
+        look = word(m, LOOK_OF, word(m, LOOKS_FIRST, way) + pos - word(m, BASE, word(m, TARGET, b)))
+        return word(m, SET_OUT, look) + m[TRAVEL_TICKS], look
+    return word(m, T_READ if m[EARLY] == 1 else T_COMPUTED, pos), np.int64(-1)
 
 
 @_inner
@@ -326,10 +344,11 @@ def why_started(m, pointers, a, pos):  # ways: one case for each thing that a fi
     for e in range(word(m, WRITES + FIRST, x), word(m, WRITES + FIRST, x + 1)):
         freer = room_from(m, pointers, a, pos, e)
         if freer >= 0:
-            time = freed_at(m, freer)
+            b = word(m, WRITES + OF_BUFFER, e)
+            time, brought = freed_at(m, b, freer)
             if time > best or cause == START:
                 second = best
-                cause, buffer, source, look, best = ROOM, word(m, WRITES + OF_BUFFER, e), freer, np.int64(-1), time
+                cause, buffer, source, look, best = ROOM, b, freer, brought, time
             else:
                 second = max(second, time)
     if best < start:
@@ -429,13 +448,13 @@ def point_of(m, cause, buffer, pos):
 
 @_inner
 def back_over_looks(m, out, n, look):
-    """Go back from the arrival of tokens to the firing behind which they, or those before them, set out.
+    """Go back from the arrival of tokens or room to the firing behind which they, or those before them, set out.
 
     Returns the number of segments, and the position of that firing.
     """
     while True:
-        pos, b, begin = word(m, PUBLISHER, look), word(m, LOOK_BUFFER, look), word(m, SET_OUT, look)
-        s = word(m, SOURCE, b)
+        pos, way, begin = word(m, PUBLISHER, look), word(m, LOOK_WAY, look), word(m, SET_OUT, look)
+        s, b = sender(m, way), way % m[N_BUFFERS]
         firing = first_of(m, s, pos) - word(m, BASE, s)
         n = emit(out, n, ARRIVAL, s, firing, b, -1, begin, begin + m[TRAVEL_TICKS])
         if word(m, CHAINED, look) == 0:
@@ -493,10 +512,10 @@ def lower(slack, pos, most):
 @_inner
 def late_publications(m, look_slack, a, pos, last, slack):
     """Return how late a firing may be for what is published behind it."""
-    for b in range(m[N_BUFFERS]):
-        if word(m, SOURCE, b) != a or word(m, LOOKS_FIRST, b) < 0:
+    for way in range(2 * m[N_BUFFERS]):
+        if sender(m, way) != a or word(m, LOOKS_FIRST, way) < 0:
             continue
-        look = word(m, BRINGS, word(m, LOOKS_FIRST, b) + last - word(m, BASE, a))
+        look = word(m, BRINGS, word(m, LOOKS_FIRST, way) + last - word(m, BASE, a))
         if look < 0:
             continue
         if look + 1 < m[N_LOOKS] and word(m, CHAINED, look + 1) == 1:  # it set out when this one had arrived
@@ -526,7 +545,11 @@ def push(m, pointers, slack, look_slack, a, pos, last, late):  # ways: one case 
     for e in range(word(m, WRITES + FIRST, x), word(m, WRITES + FIRST, x + 1)):
         freer, b = room_from(m, pointers, a, last, e), word(m, WRITES + OF_BUFFER, e)
         if freer >= 0:
-            changed |= lower(slack, first_of(m, word(m, TARGET, b), freer), until - freed_at(m, freer))
+            time, look = freed_at(m, b, freer)
+            if look >= 0:
+                look_slack[look] = min(look_slack[look], until - time)
+            else:
+                changed |= lower(slack, first_of(m, word(m, TARGET, b), freer), until - time)
     row = first_logged(m, pos)
     while row < m[N_LOGGED] and word(m, LOG_POSITION, row) == pos:
         previous = word(m, LOG_BEFORE, row)

@@ -10,7 +10,7 @@ import numpy as np
 from dse.base.errors import FormatError
 from dse.estimate.problem.contradictions import check_problem
 from dse.estimate.problem.prices import UNIT_KINDS, PriceClass
-from dse.estimate.problem.tables import UNKNOWN, IntArray, ProblemTables, Side, TransferTable, cost_rows
+from dse.estimate.problem.tables import UNKNOWN, IntArray, ProblemTables, Side, TransferTable, VisitTicks, cost_rows
 from dse.estimate.problem.ticks import MOST_TICKS, TickConverter, TransferPrice
 from dse.estimate.problem.totals import check_total
 from dse.model.platform import Link
@@ -42,6 +42,7 @@ def build_tables(problem: Problem) -> ProblemTables:
     first_scheduling, pair_scheduling = _scheduling(problem, base, count, pair_base, pair_count, converter)
     width = blocks.width.max(axis=0, initial=0)
     arrival, turn_firings = _arrival(problem, converter)
+    visits = _visits(problem, converter)
     given = {side: _given_prices(problem, side, converter) for side in ("read", "write")}
     converter.check()
     if problem.clocks and converter.unit == "cycles":
@@ -71,6 +72,7 @@ def build_tables(problem: Problem) -> ProblemTables:
         arrival=arrival,
         turn_firings=turn_firings,
         turn_tokens=_turn_tokens(problem),
+        visits=visits,
         deviations=_deviations(problem, base, compute),
         least_capacity=_least_capacities(topology, count, reads, writes),
     )
@@ -231,6 +233,26 @@ def _arrival(problem: Problem, converter: TickConverter) -> tuple[int, int]:
         return 0, 1
     ticks = converter.ticks("arrival between CPU cores", arrival.cycles, arrival.frequency_mhz)
     return max(1, ticks), arrival.turn_firings
+
+
+def _visits(problem: Problem, converter: TickConverter) -> VisitTicks | None:
+    """Return the ticks of visits, None where weights know of none."""
+    arrival, topology = problem.weights.arrival, problem.trace.topology
+    if arrival is None or arrival.visits is None:
+        return None
+    of, clock = arrival.visits, arrival.frequency_mhz
+    entries = np.zeros((2, len(topology.buffers)), dtype=np.int64)
+    sides: tuple[Side, Side] = ("read", "write")
+    for b in range(len(topology.buffers)):
+        for row, side in enumerate(sides):
+            cycles = of.entries.get((*topology.ends(b), side))
+            if cycles is not None:
+                entries[row, b] = converter.ticks("an entry of visits", cycles, clock)
+    return VisitTicks(
+        look=converter.ticks("a look at an actor in vain", of.look_cycles, clock),
+        wake=converter.ticks("the waking of a core", of.wake_cycles, clock),
+        entries=entries,
+    )
 
 
 def _turn_tokens(problem: Problem) -> IntArray:

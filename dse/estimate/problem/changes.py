@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from dse.estimate.problem.prepare import prepare
-from dse.estimate.problem.tables import UNKNOWN, IntArray, ProblemTables, TransferTable
+from dse.estimate.problem.tables import UNKNOWN, IntArray, ProblemTables, TransferTable, VisitTicks
 from dse.estimate.problem.totals import MOST_TOTAL_TICKS, most_ticks_of_actions
 from dse.model.changes import Change, Faster, FreeLink, FreeTransfers, Room, Uncontended
 from dse.model.design_point import DesignPoint
@@ -40,9 +40,16 @@ def refined(tables: ProblemTables) -> tuple[ProblemTables, int]:
         reads=replace(tables.reads, ticks=_times(tables.reads.ticks)),
         writes=replace(tables.writes, ticks=_times(tables.writes.ticks)),
         arrival=tables.arrival * FINE,
+        visits=_finer(tables.visits),
         deviations=tables.deviations * FINE,
     )
     return fine, FINE
+
+
+def _finer(visits: VisitTicks | None) -> VisitTicks | None:
+    if visits is None:
+        return None
+    return VisitTicks(look=visits.look * FINE, wake=visits.wake * FINE, entries=visits.entries * FINE)
 
 
 def _times(ticks: IntArray) -> IntArray:

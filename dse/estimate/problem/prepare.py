@@ -134,6 +134,33 @@ def turn_firings(prepared: Prepared) -> tuple[int, ...]:
     return tuple(found)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisitCosts:
+    """What visits cost under a design point, in ticks (``semantics``, Visits).
+
+    ``entry``, ``polled``: of each actor, what a visit takes more, and whether an end of a buffer that travels is there.
+    """
+
+    look: int
+    wake: int
+    entry: tuple[int, ...]
+    polled: tuple[bool, ...]
+
+
+def visit_costs(prepared: Prepared) -> VisitCosts | None:
+    """Return the costs of visits, None where the weights know of none."""
+    tables = prepared.tables
+    if tables.visits is None:
+        return None
+    entry, polled = [0] * len(tables.topology.actors), [False] * len(tables.topology.actors)
+    for b, buffer in enumerate(tables.topology.buffers):
+        if prepared.fifo_kind[b] == "cpu_cpu":
+            for row, end in enumerate((buffer.target, buffer.source)):
+                entry[end] += int(tables.visits.entries[row, b])
+                polled[end] = True
+    return VisitCosts(look=tables.visits.look, wake=tables.visits.wake, entry=tuple(entry), polled=tuple(polled))
+
+
 def _cost_rows(
     tables: ProblemTables, point: DesignPoint, partition_of: Sequence[int], unit_kind: Sequence[int]
 ) -> tuple[int, ...]:

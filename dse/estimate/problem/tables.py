@@ -66,6 +66,16 @@ class CostRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class VisitTicks:
+    """What visits cost (``semantics``, Visits)."""
+
+    look: int
+    wake: int
+    entries: IntArray
+    """shape (2, n_buffers): of the reader and the writer of each buffer, if it travels"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ProblemTables:
     """Integer ticks of a problem. Row ``r`` of an array of shape (n_rows, ...) is for ``rows[r]``."""
 
@@ -105,6 +115,8 @@ class ProblemTables:
     turn_tokens: IntArray
     """shape (n_buffers,): if tokens of a buffer travel, both ends publish after ``capacity / turn_tokens`` firings as
     well; 0: they do not."""
+    visits: VisitTicks | None
+    """None: the semantics know of no visits."""
     deviations: IntArray
     """shape (n_firings,), actor after actor: what the computation of each firing on a CPU takes more than ``compute``
     (or less); shape (0,) where none does."""

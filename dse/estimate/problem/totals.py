@@ -46,7 +46,11 @@ def most_ticks_of_actions(tables: ProblemTables) -> _Reals:
         each[column] = max(each[column], float(tables.block_ticks[start : start + width].max()))
     for table in (tables.reads, tables.writes):
         each += _transfers(table, len(count))
-    each += tables.arrival * np.diff(tables.writes.first)
+    # Room comes back as tokens arrive, behind publications of the reader.
+    each += tables.arrival * (np.diff(tables.writes.first) + np.diff(tables.reads.first))
+    if tables.visits is not None:
+        calls = tables.visits.wake + tables.visits.look * len(tables.topology.actors)
+        each += float(calls + tables.visits.entries.sum())
     worst: _Reals = count * each + _longer(tables)
     pairs = tables.pair_count * _dearest(tables.pair_scheduling)
     for actor, base in enumerate(tables.pair_base.tolist()):

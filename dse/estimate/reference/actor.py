@@ -18,12 +18,14 @@ WAITING, SCHEDULING, READING, PROCESSING, WRITING, ENDING = range(6)
 class Outputs:
     """The output ports of an actor; the coupled model connects them."""
 
-    __slots__ = ("ended", "ending", "launched", "ready", "time")
+    __slots__ = ("ended", "ending", "fresh", "launched", "ready", "time")
 
     ready: Callable[[int, int], None]
     """To the partition: (place, now)."""
-    ended: Callable[[int, int, bool, int], None]
-    """To the partition: (place, action, whether the next firing lacks input, now)."""
+    ended: Callable[[int, int, bool, int, int], None]
+    """To the partition: (place, action, whether the next firing lacks input, firings, now)."""
+    fresh: Callable[[], bool]
+    """Asks the partition whether the firing that it started last began a visit."""
     launched: Callable[[FifoModel], None]
     """To the simulator: a FIFO to sample at the end of the phase."""
     time: Callable[[Atomic, int], None]
@@ -58,6 +60,8 @@ class ActorModel:
         "blocked_reading",
         "blocked_writing",
         "end_times",
+        "far_inputs",
+        "far_outputs",
         "idle",
         "index",
         "key",
@@ -71,7 +75,6 @@ class ActorModel:
         "reading",
         "scheduling",
         "start_times",
-        "travelling",
         "writing",
     )
 
@@ -104,8 +107,10 @@ class ActorModel:
         """What each firing computes more than its action says; empty where none does."""
         self._turn_made = 0
         self.n_firings = len(actions)
-        self.travelling: list[FifoModel] = []
+        self.far_outputs: list[FifoModel] = []
         """The outputs whose tokens travel; the coupled model sets them."""
+        self.far_inputs: list[FifoModel] = []
+        """The inputs whose room travels."""
         self.start_times: list[int] | None = [] if record_times else None
         self.end_times: list[int] = []
         self.position = 0
@@ -172,8 +177,9 @@ class ActorModel:
 
     # -- firing ------------------------------------------------------------------------------------------------------
 
-    def start(self, previous: int, now: int) -> None:
-        """Input port: fire. ``previous`` is the actor's action that ended last on the core, or -1."""
+    def start(self, previous: int, more: int, now: int) -> None:
+        """Input port: fire. ``previous`` is the actor's action that ended last on the core, or -1; ``more``: ticks that
+        the scheduler takes beside what the weights say of actions."""
         self.charge(now)
         plan = self._plan
         block = plan.blocks[0] if len(plan.blocks) == 1 else plan.blocks[self._block_size(plan) - 1]
@@ -181,7 +187,11 @@ class ActorModel:
         self._compute = block.compute
         if self._deviations and not plan.simd:
             self._compute += self._deviations[self.position]
-        scheduling = plan.first_scheduling if previous < 0 else plan.pair_scheduling[previous]
+        scheduling = more + (plan.first_scheduling if previous < 0 else plan.pair_scheduling[previous])
+        for transfer in block.reads.transfers:
+            transfer.fifo.known_tokens -= transfer.tokens
+        for transfer in block.writes.transfers:
+            transfer.fifo.known_room -= transfer.tokens
         self.scheduling += scheduling
         if self.start_times is not None:
             self.start_times += [now] * block.firings
@@ -194,6 +204,21 @@ class ActorModel:
             self.reading += block.reads.ticks
             self._read_until(now + scheduling + block.reads.ticks)
         self._announce(now)
+
+    def covered(self) -> bool:
+        """Return whether the visit that goes on knows of what the next firing needs of FIFOs to other cores."""
+        for index, ask in enumerate(self._plan.asks):
+            known = ask.fifo.known_tokens if index < self._plan.n_inputs else ask.fifo.known_room
+            if ask.fifo.travels and known < ask.tokens:
+                return False
+        return True
+
+    def begin_visit(self) -> None:
+        """Look at all FIFOs to other cores once."""
+        for fifo in self.far_inputs:
+            fifo.note_tokens()
+        for fifo in self.far_outputs:
+            fifo.note_room()
 
     def _block_size(self, plan: ActionPlan) -> int:
         """Return how many firings go into the SIMD block: tokens, space, width and run of the action allow them."""
@@ -334,14 +359,21 @@ class ActorModel:
         self._turn_made += self._block.firings
         self.wait(now)
         lacks_input = not self.finished and self._asked < self._plan.n_inputs
-        self.out.ended(self.place, action, lacks_input, now)
+        self.out.ended(self.place, action, lacks_input, self._block.firings, now)
+
+    @property
+    def publishes(self) -> bool:
+        """Whether an end of a FIFO to another core has something to publish."""
+        return bool(self.far_outputs or self.far_inputs)
 
     def starts_over(self, now: int) -> None:
         """Input port: all starts behind an end of a firing are made. Publish if the turn is over, or long."""
-        if self._stage == WAITING or self._turn_made >= self._turn_firings:
+        if self._stage == WAITING or self._turn_made >= self._turn_firings or self.out.fresh():
             self._turn_made = 0
-            for fifo in self.travelling:
-                fifo.publish(now)
+            for fifo in self.far_outputs:
+                fifo.publish_tokens(now)
+            for fifo in self.far_inputs:
+                fifo.publish_room(now)
 
 
 def _deliver(transfer: Transfer, now: int) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dse.estimate.policies import policy_state
-from dse.estimate.problem.prepare import NO_SERVER, Prepared, turn_firings
+from dse.estimate.problem.prepare import NO_SERVER, Prepared, VisitCosts, turn_firings, visit_costs
 from dse.estimate.problem.prices import UNIT_KINDS
 from dse.estimate.problem.tables import TransferTable
 from dse.estimate.reference.actor import ActorModel
@@ -12,6 +12,7 @@ from dse.estimate.reference.fifo import FifoModel
 from dse.estimate.reference.firing import ActionPlan, Ask, BlockPlan, Transfer, plan_transfers
 from dse.estimate.reference.link import LinkModel
 from dse.estimate.reference.partition import PartitionModel
+from dse.estimate.reference.visits import Scheduler, SchedulerCosts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +37,14 @@ class Firings:
 def couple(prepared: Prepared, firings: Sequence[Firings], *, record_times: bool) -> Coupled:
     """Return the coupled model of a design point, connected but for the ports to the simulator."""
     buffers = prepared.tables.topology.buffers
+    visits = visit_costs(prepared)
     fifos = tuple(
         FifoModel(
             index=b,
             capacity=prepared.capacities[b],
             initial_tokens=buffer.initial_tokens,
             arrival=prepared.tables.arrival if prepared.fifo_kind[b] == "cpu_cpu" else 0,
+            visits=visits is not None,
         )
         for b, buffer in enumerate(buffers)
     )
@@ -70,12 +73,16 @@ def couple(prepared: Prepared, firings: Sequence[Firings], *, record_times: bool
         fifo.on_tokens = actors[buffer.target].answered
         fifo.on_space = actors[buffer.source].answered
         if fifo.travels:
-            actors[buffer.source].travelling.append(fifo)
-    partitions = tuple(_partition(prepared, p, actors) for p in range(len(prepared.point.partitions)))
+            actors[buffer.source].far_outputs.append(fifo)
+            if visits is not None:
+                actors[buffer.target].far_inputs.append(fifo)
+    partitions = tuple(_partition(prepared, p, actors, visits) for p in range(len(prepared.point.partitions)))
     return Coupled(actors=tuple(actors), fifos=fifos, partitions=partitions, links=links)
 
 
-def _partition(prepared: Prepared, index: int, actors: Sequence[ActorModel]) -> PartitionModel:
+def _partition(
+    prepared: Prepared, index: int, actors: Sequence[ActorModel], visits: VisitCosts | None
+) -> PartitionModel:
     """Return a partition connected to its actors."""
     declared = prepared.point.partitions[index]
     buffers = prepared.tables.topology.buffers
@@ -86,13 +93,31 @@ def _partition(prepared: Prepared, index: int, actors: Sequence[ActorModel]) -> 
         core_per_actor=declared.policy == "FULL_PARALLEL",
         policy=policy_state(declared.policy, declared, _finished(here, actors)),
         successors=[[here.index(b.target) for b in buffers if b.source == a and b.target in here] for a in here],
+        scheduler=None if visits is None else _scheduler(prepared, index, actors, visits),
         predecessors=[[here.index(b.source) for b in buffers if b.target == a and b.source in here] for a in here],
     )
     for a in here:
         partition.starts.append(actors[a].start)
         actors[a].out.ready = partition.actor_ready
         actors[a].out.ended = partition.firing_ended
+        actors[a].out.fresh = partition.is_fresh
     return partition
+
+
+def _scheduler(prepared: Prepared, index: int, actors: Sequence[ActorModel], visits: VisitCosts) -> Scheduler:
+    """Return what knows of the visits of a partition."""
+    declared = prepared.point.partitions[index]
+    here, alone = declared.actors, prepared.cores[index] == 1
+    return Scheduler(
+        costs=SchedulerCosts(
+            look=visits.look if alone and declared.policy in ("NON_PREEMPTIVE", "ROUND_ROBIN") else 0,
+            wake=visits.wake if alone else 0,
+            entry=tuple(visits.entry[a] for a in here),
+            polled=tuple(visits.polled[a] for a in here),
+        ),
+        longest=prepared.tables.turn_firings if alone and declared.policy == "NON_PREEMPTIVE" else 0,
+        visitors=tuple(actors[a] for a in here),
+    )
 
 
 def _deviations(prepared: Prepared, actor: int) -> Sequence[int]:

@@ -37,7 +37,8 @@ class Simulator:
             actor.out.ending = self._ending.append
             actor.out.launched = self._launched.append
         for fifo in model.fifos:
-            fifo.out_time = self._hold
+            for way in fifo.ways:
+                way.out_time = self._hold
         for partition in model.partitions:
             partition.on_look = self._looking.append
 
@@ -81,7 +82,7 @@ class Simulator:
                 self._ending.sort(key=_BY_KEY)
             for actor in self._ending:
                 actor.end(now)
-                if actor.travelling:
+                if actor.publishes:
                     self._publishing.append(actor)
             self._ending.clear()
         if self._looking:

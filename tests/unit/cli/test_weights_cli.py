@@ -49,10 +49,40 @@ def test_show_says_how_tokens_arrive(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert text in " ".join(capsys.readouterr().out.split())
     assert main(["weights", "show", str(path), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["arrival"] == {"cycles": 390.5, "frequency_mhz": 2600, "turn_firings": 64, "turn_parts": 4}
+    turns = {"turn_firings": 64, "turn_parts": 4}
+    assert document["arrival"] == {"cycles": 390.5, "frequency_mhz": 2600, **turns, "visits": None}
     merged = str(tmp_path / "set")
     assert main(["weights", "convert", str(path), "-o", merged]) == 0
     assert read_weights([merged]).arrival == read_weights([str(path)]).arrival
+
+
+def test_visits_are_shown_and_converted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "w.cxdf"
+    path.write_text(
+        '<communication network="n"><arrival latency="390.5"><visits look="250" wake="40.5">'
+        '<entry source-actor="s" source-port="O" target-actor="k" target-port="I" side="read" latency="77.25"/>'
+        "</visits></arrival></communication>"
+    )
+    assert main(["weights", "show", str(path)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "a call in vain takes 250 cycles, waking 40.5; ends of FIFOs that take more once a visit: 1" in shown
+    assert "77.25 cpu s.O->k.I (a visit, cpu_cpu read)" in shown
+    assert main(["weights", "show", str(path), "--json"]) == 0
+    ends = {"source_actor": "s", "source_port": "O", "target_actor": "k", "target_port": "I"}
+    assert json.loads(capsys.readouterr().out)["arrival"]["visits"] == {
+        "look_cycles": 250,
+        "wake_cycles": 40.5,
+        "entries": [{**ends, "side": "read", "cycles": 77.25}],
+    }
+    bare, merged = tmp_path / "bare.cxdf", str(tmp_path / "set")
+    bare.write_text('<communication network="n"/>')
+    assert main(["weights", "merge", str(path), str(bare), "-o", merged]) == 0
+    assert read_weights([merged]).arrival == read_weights([str(path)]).arrival
+    bare.write_text('<communication network="n"><arrival latency="7"/></communication>')
+    assert main(["weights", "merge", str(path), str(bare), "-o", merged]) == 0
+    arrival = read_weights([merged]).arrival
+    assert arrival is not None
+    assert arrival.visits is None, "the arrival of the last set wins, and it says nothing of visits"
 
 
 def test_convert_a_file_keeps_what_it_does_not_know(

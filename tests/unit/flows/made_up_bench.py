@@ -23,6 +23,8 @@ from tests.unit.measure.records import header, thread, write
 TRUE = TrueCosts()
 CROSSING_WRITE, CROSSING_READ = 15.0, 8.0
 """What a token costs more at both ends of a FIFO between two cores, in counts."""
+BETWEEN, LOOK = 16.0, 50.0
+"""What a visit costs that lies before its own start, and a call in vain, which is made on two cores only."""
 
 
 @dataclass
@@ -70,9 +72,10 @@ class MadeUpProgram:
         now = dict.fromkeys(rows, 1000)
         for (actor, _, n), length in zip(self.visits, lengths, strict=True):
             owner = owners[actor]
-            took = int(length + FACTS.cost + float(self.rng.normal()) * np.sqrt(n))
-            rows[owner].append((now[owner], now[owner] + took, n, actor, 1))
-            now[owner] += took
+            vain = int(self.rng.integers(0, 3)) if len(rows) > 1 else 0
+            start = now[owner] + int(BETWEEN + FACTS.cost + vain * (LOOK + 2 * FACTS.cost))
+            now[owner] = start + int(length - BETWEEN + FACTS.cost + float(self.rng.normal()) * np.sqrt(n))
+            rows[owner].append((start, now[owner], n, actor, 1, vain))
         assert order.records is not None
         parts = [thread(visits, partition=owner, core=owner) for owner, visits in rows.items()]
         write(order.records, header(3, len(parts), span=(1000, max(now.values()))), *parts)

@@ -1,6 +1,8 @@
 """The journey of a profile, on a bench that is made up."""
 
+import re
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +11,13 @@ import pytest
 from dse.base.errors import ExecutionError, OptionError
 from dse.flows.profile import ProfileSettings, profile_on_bench, split_point
 from dse.flows.profile_files import ProfileOptions, profile_file, samples_of
+from dse.flows.profile_manifest import visit_pairs
+from dse.measure.arrival import Waits
+from dse.measure.looks import Looks
+from dse.model.weights import Arrival, Visits, WeightTable
 from dse.run.options import RunOptions
-from tests.unit.flows.made_up_bench import CROSSING_READ, CROSSING_WRITE, made_up_bench
-from tests.unit.measure.networks import chain
+from tests.unit.flows.made_up_bench import BETWEEN, CROSSING_READ, CROSSING_WRITE, LOOK, made_up_bench
+from tests.unit.measure.networks import FACTS, chain
 
 RUN = RunOptions(input="image")
 PINGPONG = str(Path(__file__).resolve().parents[3] / "actors" / "pingpong" / "pingpong.xdf")
@@ -25,8 +31,17 @@ def test_weights_for_one_core_and_between_two(tmp_path: Path) -> None:
     key = ("source", "Out", "filter", "In", "cpu_cpu", "cpu")
     assert float(found.table.transfers[*key, "write"].per_token_cycles) == pytest.approx(CROSSING_WRITE, rel=0.15)
     assert float(found.table.transfers[*key, "read"].per_token_cycles) == pytest.approx(CROSSING_READ, rel=0.15)
+    arrival = found.table.arrival
+    assert arrival is not None
+    assert arrival.cycles == 90
+    assert arrival.visits is not None
+    more = found.runs.profile.facts.cost - FACTS.cost  # the noise of the plain runs is put down to readings
+    assert float(arrival.visits.look_cycles) == pytest.approx(LOOK - 2 * more, rel=0.02)
+    assert arrival.visits.wake_cycles == 0
     assert [s.state for s in found.states] == ["near"]
     assert found.states[0].calibrations == 6
+    assert found.states[0].looks.between == pytest.approx(BETWEEN - more, rel=0.05)
+    assert abs(found.states[0].unexplained) < 0.01
     assert found.platform.units[0].cores == 2
     assert float(found.platform.units[0].clock_mhz or 0) == 2000.0
 
@@ -40,6 +55,10 @@ def test_the_manifest_says_what_it_rests_on(tmp_path: Path) -> None:
     assert manifest["core distance"] == "near"
     assert manifest["crossing"].startswith("calibrated by 2 runs of 1 mappings")
     assert manifest["round trips"] == "90 to 90 ns"
+    assert manifest["arrival"] == "45 ns, half the least round trip"
+    assert manifest["waits"] == "too few in the calibration runs: waking is taken to be free"
+    assert re.fullmatch(r"\d+ ns a call in vain, \d+ ns between visits, of \d{4} pairs of them", manifest["looks"])
+    assert manifest["entries"].endswith(" ends")
     assert manifest["involuntary switches"] == "2.0 a run"
     assert manifest["cycles"].endswith(" a plain run")
     assert manifest["cycles per instruction"] == "0.500"
@@ -54,6 +73,17 @@ def test_where_the_processor_may_not_be_asked_the_manifest_says_so(tmp_path: Pat
     assert "cycles" not in manifest
 
 
+def test_waits_and_entries_are_told_in_nanoseconds() -> None:
+    key = ("source", "Out", "filter", "In")
+    visits = Visits(wake_cycles=Fraction(500), entries={(*key, "read"): Fraction(80), (*key, "write"): Fraction(300)})
+    table = WeightTable(name="", arrival=Arrival(cycles=Fraction(90), frequency_mhz=Fraction(2000), visits=visits))
+    waits = Waits(median=590.0, quartiles=(400.0, 1000.0), count=77)
+    pairs = dict(visit_pairs(table, waits, Looks(between=16.0, look=50.0, gaps=9), FACTS))
+    assert pairs["waits"] == "295 ns, quartiles 200 and 500, of 77; waking takes 250 ns"
+    assert pairs["entries"] == "40 to 150 ns a visit at 2 ends"
+    assert pairs["looks"] == "25 ns a call in vain, 8 ns between visits, of 9 pairs of them"
+
+
 def test_without_calibration_the_micro_benchmark_tells(tmp_path: Path) -> None:
     found = profile_on_bench(made_up_bench(tmp_path), RUN, ProfileSettings(runs=1, calibrate=0))
     read = found.table.transfers["filter", "Out", "sink", "In", "cpu_cpu", "cpu", "read"]
@@ -62,6 +92,8 @@ def test_without_calibration_the_micro_benchmark_tells(tmp_path: Path) -> None:
     assert float(read.per_token_cycles - local.per_token_cycles) == pytest.approx(0.25)
     assert "micro-benchmark" in dict(found.table.manifest)["crossing"]
     assert found.crossings.startswith("capacity_tokens\ttoken_bytes\t")
+    assert found.table.arrival is not None
+    assert found.table.arrival.visits is None, "nobody has seen any"
 
 
 def test_one_core_has_no_crossings(tmp_path: Path) -> None:

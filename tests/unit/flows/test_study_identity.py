@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dse.base.digests import text_digest
 from dse.base.errors import OptionError
 from dse.explore.evaluator import Budget
 from dse.flows.explore import explore
@@ -23,7 +24,7 @@ from dse.flows.search.store import STORE_NAME
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import ClockScaling, Link, Platform, Unit
 from dse.model.trace import Topology, TraceAction, TraceActor, TraceBuffer, trace_digest
-from dse.model.weights import Arrival, Cost, SimdCost, WeightTable
+from dse.model.weights import Arrival, Cost, SimdCost, Visits, WeightTable
 from tests.unit.run.programs import network_of
 
 SOURCE = "actor S () ==> int O : int n := 0; action ==> O:[n] guard n < {n} do n := n + 1; end end"
@@ -232,6 +233,13 @@ TABLES = {
     "compute": {("a", "y", "cpu"): COST}, "scheduling": {("a", "", "x", "cpu"): COST}, "transfers": {ENDS: COST},
     "simd": {KEY: BLOCK}, "has_scheduling": False, "has_transfers": False, "arrival": Arrival(cycles=Fraction(9)),
 }  # fmt: skip
+ARRIVAL = Arrival(cycles=Fraction(9))
+ARRIVALS = {
+    "cycles": Fraction(8), "frequency_mhz": CLOCK, "turn_firings": 2, "turn_parts": 4, "visits": Visits(),
+}  # fmt: skip
+VISITS = {
+    "look_cycles": Fraction(5), "wake_cycles": Fraction(5), "entries": {("a", "o", "b", "i", "read"): Fraction(5)},
+}  # fmt: skip
 ACTION = TraceAction(name="x", reads=(1,), writes=(1,))
 ACTIONS = {"name": "y", "reads": (2,), "writes": (2,), "initializer": True}
 ACTOR = TraceActor(name="a", class_name="A", inputs=("i",), outputs=("o",), actions=(ACTION,))
@@ -261,6 +269,11 @@ DIGESTED: tuple[tuple[str, Any, dict[str, Any], set[str], Digest], ...] = (
     ("cost", COST, COSTS, {"spread"}, lambda cost: weights_digest(replace(WEIGHTS, compute={KEY: cost}))),
     ("block", BLOCK, BLOCKS, set(), lambda block: weights_digest(replace(WEIGHTS, simd={KEY: block}))),
     ("weights", WEIGHTS, TABLES, {"name", "manifest"}, weights_digest),
+    ("arrival", ARRIVAL, ARRIVALS, set(), lambda arrival: weights_digest(replace(WEIGHTS, arrival=arrival))),
+    (
+        "visits", Visits(), VISITS, set(),
+        lambda visits: weights_digest(replace(WEIGHTS, arrival=replace(ARRIVAL, visits=visits))),
+    ),
     ("unit", UNIT, UNITS, set(), lambda unit: platform_digest(replace(BOX, units=(unit,)))),
     (
         "scaling", ClockScaling(), SCALINGS, set(),
@@ -309,3 +322,20 @@ def test_the_order_of_weights_is_no_part_of_them() -> None:
     costs = {("a", "x", "cpu"): COST, ("a", "y", "cpu"): COST}
     turned = dict(reversed(costs.items()))
     assert weights_digest(WeightTable(name="", compute=costs)) == weights_digest(WeightTable(name="", compute=turned))  # type: ignore[arg-type]
+
+
+def test_the_order_of_entries_of_visits_is_no_part_of_weights() -> None:
+    entries = {("a", "o", "b", "i", side): Fraction(5) for side in ("read", "write")}
+    found = {
+        weights_digest(replace(WEIGHTS, arrival=replace(ARRIVAL, visits=Visits(entries=some))))  # type: ignore[arg-type]
+        for some in (entries, dict(reversed(entries.items())))
+    }
+    assert len(found) == 1
+
+
+def test_weights_without_visits_are_who_they_were_before_there_were_any() -> None:
+    identity = (
+        "([[], [], [], []], True, True, "
+        "Arrival(cycles=Fraction(9, 1), frequency_mhz=None, turn_firings=1, turn_parts=0))"
+    )
+    assert weights_digest(WeightTable(name="", arrival=ARRIVAL)) == text_digest(identity)

@@ -16,7 +16,7 @@ from dse.model.trace import (
     TraceBuffer,
     make_trace,
 )
-from dse.model.weights import Arrival, Cost, SimdCost, WeightTable
+from dse.model.weights import Arrival, Cost, SimdCost, Visits, WeightTable
 
 # Letters, and what XML, YAML and JSON must quote. Control characters cannot stand in XML.
 NAMES = st.text(st.sampled_from("abzABZ019_./<>&\"' é:#-"), min_size=1, max_size=6).filter(lambda s: s.strip() == s)
@@ -153,12 +153,17 @@ def weight_tables(draw: st.DrawFn) -> WeightTable:
         if draw(st.booleans())
     }
     manifest = draw(st.dictionaries(NAMES, NAMES, max_size=2))
+    ends = st.tuples(NAMES, NAMES, NAMES, NAMES, sides)
+    visits = st.builds(
+        Visits, look_cycles=CYCLES, wake_cycles=CYCLES, entries=st.dictionaries(ends, CYCLES, max_size=3)
+    )
     arrivals = st.builds(
         Arrival,
         cycles=CYCLES.filter(bool),
         frequency_mhz=st.none() | st.just(Fraction("2596.126")),
         turn_firings=st.integers(1, 99),
         turn_parts=st.integers(0, 9),
+        visits=st.none() | visits,
     )
     return WeightTable(
         name=draw(NAMES), compute=compute, scheduling=scheduling, transfers=transfers, simd=simd,

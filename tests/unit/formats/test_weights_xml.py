@@ -11,7 +11,7 @@ from dse.base.diagnostics import render
 from dse.base.errors import FormatError
 from dse.formats.weights_xml import FileRole, read_weight_file, role_of_name
 from dse.formats.weights_xml_write import write_communication, write_compute, write_scheduling
-from dse.model.weights import Arrival, Cost, SimdCost, WeightTable
+from dse.model.weights import Arrival, Cost, SimdCost, Visits, WeightTable
 from tests.unit.formats.strategies import damaged, weight_tables
 
 EXDF = """\
@@ -188,6 +188,74 @@ def test_arrival(tmp_path: Path) -> None:
 )
 def test_wrong_arrivals(tmp_path: Path, entries: str, wrong: list[tuple[int, str]]) -> None:
     assert errors(write(tmp_path, "w.cxdf", f"<communication>\n{entries}\n</communication>")) == wrong
+
+
+ENDS = 'source-actor="s" source-port="O" target-actor="k" target-port="I"'
+READ = f'<entry {ENDS} side="read" latency="41.5"/>'
+
+
+def with_visits(attributes: str, *entries: str) -> str:
+    """Return a file in which line 3 are the visits, and each entry has a line of its own."""
+    visits = "\n".join((f"<visits {attributes}>", *entries, "</visits>"))
+    return f'<communication>\n<arrival latency="3">\n{visits}\n</arrival>\n</communication>'
+
+
+def test_visits(tmp_path: Path) -> None:
+    text = with_visits('look="250" wake="0.5"', READ, READ.replace("read", "Write").replace("41.5", "0"))
+    arrival = read_weight_file(write(tmp_path, "w.cxdf", text)).arrival
+    assert arrival is not None
+    assert arrival.visits == Visits(
+        look_cycles=Fraction(250),
+        wake_cycles=Fraction("0.5"),
+        entries={("s", "O", "k", "I", "read"): Fraction("41.5"), ("s", "O", "k", "I", "write"): Fraction(0)},
+    )
+    arrival = read_weight_file(write(tmp_path, "bare.cxdf", with_visits(""))).arrival
+    assert arrival is not None
+    assert arrival.visits == Visits(), "visits that cost nothing are not no visits"
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (with_visits('look="-1"'), [(3, "look of 'visits' is '-1'")]),
+        (with_visits('wake="soon"'), [(3, "wake of 'visits' is 'soon'")]),
+        (with_visits('look="1" frequency="9"'), [(3, "'visits' has a 'frequency' of its own")]),
+        (with_visits("", READ, READ), [(5, "entry for the read of buffer s.O->k.I is given twice")]),
+        (with_visits("", READ.replace('side="read" ', "")), [(4, "'entry' has no 'side'")]),
+        (with_visits("", READ.replace('"read"', '"both"')), [(4, "unknown side 'both' of 'entry'")]),
+        (with_visits("", READ.replace('target-port="I" ', "")), [(4, "'entry' has no 'target-port'")]),
+        (with_visits("", READ.replace(' latency="41.5"', "")), [(4, "'entry' has no 'latency'")]),
+        (with_visits("", READ.replace("41.5", "-41.5")), [(4, "latency of 'entry' is '-41.5'")]),
+        (
+            with_visits("", READ.replace("/>", ' frequency-unit="GHz"/>')),
+            [(4, "'entry' has a 'frequency-unit' of its own")],
+        ),
+        (with_visits("").replace("</arrival>", "<visits/></arrival>"), [(5, "what visits cost is given twice")]),
+        (
+            with_visits('look="-1"').replace('latency="3"', ""),
+            [(2, "'arrival' has no 'latency'"), (3, "look of 'visits' is '-1'")],
+        ),
+    ],
+)
+def test_wrong_visits(tmp_path: Path, text: str, wrong: list[tuple[int, str]]) -> None:
+    assert errors(write(tmp_path, "w.cxdf", text)) == wrong
+
+
+def test_a_rewritten_file_keeps_what_it_does_not_know_of_visits(tmp_path: Path) -> None:
+    text = with_visits('look="250" seen="9"', READ.replace("/>", ' why="far"/>'), "<note>slow</note>")
+    old = write(tmp_path, "old.cxdf", text)
+    table = read_weight_file(old)
+    path = str(tmp_path / "new.cxdf")
+    write_communication(table, ("local", "cpu_cpu"), "cpu", path, keep=old)
+    assert read_weight_file(path) == table
+    assert all(kept in Path(path).read_text() for kept in ('seen="9"', 'why="far"', "<note>slow</note>"))
+
+
+def test_names_of_entries_must_be_writable(tmp_path: Path) -> None:
+    visits = Visits(entries={("s\0", "O", "k", "I", "read"): Fraction(1)})
+    table = WeightTable(name="n", arrival=Arrival(cycles=Fraction(1), visits=visits))
+    with pytest.raises(FormatError, match="cannot stand in an XML file"):
+        write_communication(table, ("local", "cpu_cpu"), "cpu", str(tmp_path / "w.cxdf"))
 
 
 def test_equal_local_and_cpu_cpu_costs_are_one_plain_entry(tmp_path: Path) -> None:

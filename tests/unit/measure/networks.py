@@ -55,8 +55,11 @@ class TrueCosts:
     noise: float = 1.0
 
 
-def chain_trace(rounds: int, rng: np.random.Generator) -> tuple[Trace, list[tuple[int, int, int]]]:
-    """Return a trace of the chain, and its visits in order: (actor, first firing, firings)."""
+def chain_trace(rounds: int, rng: np.random.Generator, quiet: float = 0.0) -> tuple[Trace, list[tuple[int, int, int]]]:
+    """Return a trace of the chain, and its visits in order: (actor, first firing, firings).
+
+    ``quiet``: the share of the visits of the filter in which it writes nothing.
+    """
     source, middle, sink = [], [], []
     visits, waiting = [], 0
     for _ in range(rounds):
@@ -64,7 +67,7 @@ def chain_trace(rounds: int, rng: np.random.Generator) -> tuple[Trace, list[tupl
         visits.append((0, len(source), n))
         source += [0] * n
         visits.append((1, len(middle), n))
-        ids = rng.integers(0, 2, n).tolist()
+        ids = [1] * n if quiet and rng.random() < quiet else rng.integers(0, 2, n).tolist()
         middle += ids
         waiting += 2 * ids.count(0)
         if waiting >= 64:

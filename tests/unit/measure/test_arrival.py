@@ -2,16 +2,21 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dse.measure.arrival import TURN_FIRINGS, arrival_steps, waits_of
+from dse.measure.arrival import TURN_FIRINGS, TURN_PARTS, Waits, arrival_steps, calibrated_arrival, waits_of
 from dse.measure.crossing import Calibration
+from dse.measure.looks import Looks
+from dse.measure.machine import RoundTrip
 from dse.measure.raw_records import read_samples
+from dse.model.weights import Arrival, EntryKey, Visits
 from dse.native.project import runtime_headers
-from tests.unit.measure.networks import chain
+from tests.unit.measure.networks import FACTS, chain
 from tests.unit.measure.records import header, thread, write
 
 WAITED = 0x80
@@ -81,6 +86,32 @@ def test_waits_are_told_by_median_and_quartiles() -> None:
     assert waits is not None
     assert (waits.median, waits.quartiles, waits.count) == (50.0, (25.0, 75.0), 101)
     assert waits_of(np.arange(3.0)) is None
+
+
+TRIP = RoundTrip(cores=(0, 1), before_ns=120.0, after_ns=100.0)
+READ: EntryKey = ("source", "Out", "filter", "In", "read")
+
+
+@pytest.mark.parametrize(("median", "wake"), [(360.0, 260), (40.0, 0), (None, 0)])
+def test_a_core_that_waited_takes_longer_than_half_a_round_trip(
+    tmp_path: Path, median: float | None, wake: int
+) -> None:
+    waits = None if median is None else Waits(median=median, quartiles=(20.0, 800.0), count=99)
+    samples = read_samples(write(tmp_path / "raw", header(3, 0)), 3)
+    slow, alone = (
+        Calibration(partition_of=(0, 1, 1), samples=samples, firings=(), trips=trips)
+        for trips in ((replace(TRIP, before_ns=900.0), TRIP), ())
+    )
+    entries = {READ: Fraction(7)}
+    found = calibrated_arrival([slow, alone], waits, Looks(between=12.0, look=31.25), entries, FACTS)
+    assert found == Arrival(
+        cycles=Fraction(100),  # half of the least one, two counts a nanosecond
+        frequency_mhz=Fraction(2000),
+        turn_firings=TURN_FIRINGS,
+        turn_parts=TURN_PARTS,
+        visits=Visits(look_cycles=Fraction("31.25"), wake_cycles=Fraction(wake), entries=entries),
+    )
+    assert calibrated_arrival([alone], waits, Looks(), {}, FACTS) is None
 
 
 def test_the_firings_of_a_turn_are_those_of_the_runtime() -> None:

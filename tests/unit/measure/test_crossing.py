@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.measure.crossing import Calibration, crossing_costs, with_crossings
+from dse.measure.crossing import Calibration, Crossings, crossing_costs, entries_of, with_crossings
+from dse.measure.looks import looks_of
 from dse.measure.profile import Profile, make_profile
-from dse.measure.profile_weights import local_weights
+from dse.measure.profile_weights import exact, local_weights
 from dse.measure.raw_records import read_samples
 from dse.model.trace import Trace
 from tests.unit.measure.networks import FACTS, TrueCosts, chain, chain_trace, timed_run
@@ -16,10 +17,14 @@ from tests.unit.measure.records import header, thread, write
 from tests.unit.measure.test_profile import run_steps
 
 TRUE = TrueCosts()
+BETWEEN = 15.0
+"""Counts from the end of a visit to the start of the next one, also on one core."""
 
 
-def profiled(tmp_path: Path, rng: np.random.Generator) -> tuple[Trace, list[tuple[int, int, int]], Profile]:
-    trace, visits = chain_trace(800, rng)
+def profiled(
+    tmp_path: Path, rng: np.random.Generator, quiet: float = 0.0
+) -> tuple[Trace, list[tuple[int, int, int]], Profile]:
+    trace, visits = chain_trace(800, rng, quiet)
     run = timed_run(tmp_path / "local", trace.firings, visits, TRUE, rng)
     return trace, visits, make_profile([run], chain(), trace.firings, [run_steps(trace, visits) / 2], FACTS)
 
@@ -27,7 +32,11 @@ def profiled(tmp_path: Path, rng: np.random.Generator) -> tuple[Trace, list[tupl
 def calibration(
     path: Path, trace: Trace, visits: list[tuple[int, int, int]], split: int, costs: dict[str, float]
 ) -> Calibration:
-    """Return a run with actors from ``split`` on in another partition; a visit that crosses costs block and tokens."""
+    """Return a run with actors from ``split`` on in another partition; a visit that crosses costs block and tokens.
+
+    Of what a visit takes, 15 counts are between it and the visit before it. Before every other visit a thread calls
+    some actors in vain, ``look`` counts each; before the others it waits.
+    """
     rows: tuple[list, list] = ([], [])
     now = 1000
     rng = np.random.default_rng(split)
@@ -39,47 +48,65 @@ def calibration(
             took += costs["write"] + costs["written"] * written if written else 0
         if actor == split:
             took += costs["read"] + costs["taken"] * n * (64 if actor == 2 else 1)
-        took += float(rng.normal()) * 3
-        rows[actor >= split].append((now, now + int(took), n, actor, 1, 0x80))  # each waits for the other
+        took += float(rng.normal()) * 3 - BETWEEN
+        thread_rows = rows[actor >= split]
+        apart, vain = (0x80, 0) if len(thread_rows) % 2 else (0, int(rng.integers(0, 4)))
+        gap = BETWEEN + FACTS.cost + vain * (costs.get("look", 0.0) + 2 * FACTS.cost)
+        now = start = (thread_rows[-1][1] if thread_rows and not apart else now) + int(gap)
+        thread_rows.append((start, start + int(took), n, actor, 1, apart | vain))
         now += int(took)
     data = (header(3, 2, span=(1000, now)), thread(rows[0], partition=0), thread(rows[1], partition=1))
     owner = tuple(int(actor >= split) for actor in range(3))
     return Calibration(partition_of=owner, samples=read_samples(write(path, *data), 3), firings=trace.firings)
 
 
+def crossed(profile: Profile, calibrations: list[Calibration]) -> Crossings:
+    return crossing_costs(profile, chain(), calibrations, looks_of([one.samples for one in calibrations], FACTS.cost))
+
+
 def test_crossing_costs_are_found(tmp_path: Path) -> None:
     rng = np.random.default_rng(21)
     trace, visits, profile = profiled(tmp_path, rng)
-    costs = {"write": 900.0, "written": 15.0, "read": 500.0, "taken": 8.0}
-    found = crossing_costs(profile, chain(), [calibration(tmp_path / "c", trace, visits, 1, costs)])
+    costs = {"write": 900.0, "written": 15.0, "read": 500.0, "taken": 8.0, "look": 700.0}
+    one = calibration(tmp_path / "c", trace, visits, 1, costs)
+    looks = looks_of([one.samples], FACTS.cost)
+    assert looks.look == pytest.approx(700, rel=0.01)
+    assert looks.between == pytest.approx(BETWEEN, abs=2)
+    found = crossed(profile, [one])
     write_side, read_side = found.of("write", 0), found.of("read", 0)
-    assert write_side.price.each == pytest.approx(15.0, rel=0.05)
-    # what a visit pays once is spread over the firings of the longest one: 900 counts over some 400
-    firings, longest = len(trace.firings[0]), max(n for actor, _, n in visits if actor == 0)
-    assert write_side.price.fixed == pytest.approx(900 / longest, rel=0.1)
-    assert read_side.price.each == pytest.approx(8.0, rel=0.1)
-    assert read_side.transfers == firings
-    paid_once = sum(900 * (actor == 0) + 500 * (actor == 1) for actor, _, _ in visits)
-    charged = firings * (write_side.price.fixed + read_side.price.fixed)
-    busy = sum(_local(trace, visit) for visit in visits if visit[0] < 2) + paid_once + firings * (15.0 + 8.0)
-    assert paid_once - charged > 0.03 * busy, "most visits are not full"
-    assert found.unexplained == pytest.approx((paid_once - charged) / busy, abs=0.01)
+    assert write_side.each == pytest.approx(15.0, rel=0.05)
+    assert write_side.entry == pytest.approx(900, rel=0.05)
+    assert read_side.each == pytest.approx(8.0, rel=0.1)
+    assert read_side.entry == pytest.approx(500, rel=0.1)
+    assert read_side.transfers == len(trace.firings[0])
+    assert read_side.visits == sum(actor == 1 for actor, _, _ in visits)
+    assert found.unexplained == pytest.approx(0, abs=0.005)
+    entries = entries_of(found, chain())
+    assert entries["source", "Out", "filter", "In", "write"] == exact(write_side.entry)
 
 
-def _local(trace: Trace, visit: tuple[int, int, int]) -> float:
-    """Return what a visit takes on one core."""
-    actor, first, n = visit
-    return TRUE.visit[actor] + sum(TRUE.actions[actor][action] for action in trace.firings[actor][first : first + n])
+def test_visits_that_move_nothing_share_the_entry(tmp_path: Path) -> None:
+    rng = np.random.default_rng(26)
+    trace, visits, profile = profiled(tmp_path, rng, quiet=0.5)
+    costs = {"write": 900.0, "written": 15.0, "read": 0.0, "taken": 0.0}
+    found = crossed(profile, [calibration(tmp_path / "c", trace, visits, 2, costs)])
+    wrote = [bool((trace.firings[1][first : first + n] == 0).any()) for actor, first, n in visits if actor == 1]
+    assert 0.4 < np.mean(wrote) < 0.6
+    assert found.of("write", 1).entry == pytest.approx(900 * np.mean(wrote), rel=0.05)
+    assert found.of("write", 1).visits == len(wrote)
+    assert found.unexplained == pytest.approx(0, abs=0.005)
 
 
 def test_buffers_that_never_crossed_get_the_mean_by_bytes(tmp_path: Path) -> None:
     rng = np.random.default_rng(22)
     trace, visits, profile = profiled(tmp_path, rng)
-    costs = {"write": 0.0, "written": 20.0, "read": 0.0, "taken": 10.0}
-    found = crossing_costs(profile, chain(), [calibration(tmp_path / "c", trace, visits, 1, costs)])
+    costs = {"write": 300.0, "written": 20.0, "read": 0.0, "taken": 10.0}
+    found = crossed(profile, [calibration(tmp_path / "c", trace, visits, 1, costs)])
     other = found.of("write", 1)
     assert other.transfers == 0
-    assert other.price.each == pytest.approx(4 * found.of("write", 0).price.each)  # 4 bytes a token, not 1
+    assert other.each == pytest.approx(4 * found.of("write", 0).each)  # 4 bytes a token, not 1
+    assert other.entry == pytest.approx(found.of("write", 0).entry)
+    assert other.entry == pytest.approx(300, rel=0.1)
 
 
 def test_weights_of_crossings_stand_beside_the_local_ones(tmp_path: Path) -> None:
@@ -87,12 +114,13 @@ def test_weights_of_crossings_stand_beside_the_local_ones(tmp_path: Path) -> Non
     trace, visits, profile = profiled(tmp_path, rng)
     costs = {"write": 0.0, "written": 20.0, "read": 0.0, "taken": 10.0}
     calibrations = [calibration(tmp_path / f"c{split}", trace, visits, split, costs) for split in (1, 2)]
-    found = crossing_costs(profile, chain(), calibrations)
+    found = crossed(profile, calibrations)
     table = with_crossings(local_weights(profile, chain(), trace.firings), found, chain())
-    crossed = table.transfers["filter", "Out", "sink", "In", "cpu_cpu", "cpu", "read"]
+    cost = table.transfers["filter", "Out", "sink", "In", "cpu_cpu", "cpu", "read"]
     local = table.transfers["filter", "Out", "sink", "In", "local", "cpu", "read"]
-    assert float(crossed.per_token_cycles - local.per_token_cycles) == pytest.approx(10.0, rel=0.1)
-    assert crossed.count == len(trace.firings[2])
+    assert float(cost.per_token_cycles - local.per_token_cycles) == pytest.approx(10.0, rel=0.1)
+    assert cost.mean_cycles == local.mean_cycles, "what a visit pays once is no part of a transfer"
+    assert cost.count == len(trace.firings[2])
 
 
 def test_without_crossings_there_are_no_costs(tmp_path: Path) -> None:
@@ -100,8 +128,9 @@ def test_without_crossings_there_are_no_costs(tmp_path: Path) -> None:
     trace, visits, profile = profiled(tmp_path, rng)
     costs = {"write": 0.0, "written": 0.0, "read": 0.0, "taken": 0.0}
     alone = calibration(tmp_path / "c", trace, visits, 3, costs)
-    found = crossing_costs(profile, chain(), [alone])
-    assert all(c.price.of(10) == 0 and c.transfers == 0 for c in (*found.reads, *found.writes))
+    found = crossed(profile, [alone])
+    assert all(c.entry == c.each == 0 and c.transfers == 0 for c in (*found.reads, *found.writes))
+    assert entries_of(found, chain()) == {}
 
 
 def test_what_crosses_in_place_costs_what_it_costs_there(tmp_path: Path) -> None:
@@ -111,11 +140,11 @@ def test_what_crosses_in_place_costs_what_it_costs_there(tmp_path: Path) -> None
     there = {"write": 0.0, "written": 60.0, "read": 0.0, "taken": 30.0}
     others = [calibration(tmp_path / f"c{split}", trace, visits, split, elsewhere) for split in (1, 2)]
     one = calibration(tmp_path / "in-place", trace, visits, 1, there)
-    found = crossing_costs(profile, chain(), [*others, replace(one, in_place=True)])
-    assert found.of("write", 0).price.each == pytest.approx(60.0, rel=0.05)
-    assert found.of("read", 0).price.each == pytest.approx(30.0, rel=0.05)
-    assert found.of("write", 1).price.each == pytest.approx(20.0, rel=0.05)
+    found = crossed(profile, [*others, replace(one, in_place=True)])
+    assert found.of("write", 0).each == pytest.approx(60.0, rel=0.05)
+    assert found.of("read", 0).each == pytest.approx(30.0, rel=0.05)
+    assert found.of("write", 1).each == pytest.approx(20.0, rel=0.05)
     assert found.unexplained < -0.05, "what is paid is too much for the other run"
-    together = crossing_costs(profile, chain(), [*others, one])
-    assert together.of("write", 0).price.each == pytest.approx(40.0, rel=0.1)
+    together = crossed(profile, [*others, one])
+    assert together.of("write", 0).each == pytest.approx(40.0, rel=0.1)
     assert together.unexplained == pytest.approx(0.0, abs=0.03)

@@ -1,0 +1,78 @@
+"""The visits of one partition: which firing begins one, and what that takes (``semantics``, Visits)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Visitor(Protocol):
+    """An actor as its scheduler sees it."""
+
+    def covered(self) -> bool:
+        """Return whether the visit that goes on knows of all that the next firing needs."""
+
+    def begin_visit(self) -> None:
+        """Look at all FIFOs once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulerCosts:
+    """Ticks; ``entry`` and ``polled`` by place."""
+
+    look: int
+    wake: int
+    entry: tuple[int, ...]
+    polled: tuple[bool, ...]
+
+
+class Scheduler:
+    """State: the visit that goes on, if several firings make one.
+
+    ``longest``: firings of a visit at most; 0: each firing is a visit of its own.
+    """
+
+    __slots__ = ("_costs", "_longest", "_made", "_visitors", "fresh")
+
+    def __init__(self, *, costs: SchedulerCosts, longest: int, visitors: Sequence[Visitor]) -> None:
+        self._costs = costs
+        self._longest = longest
+        self._visitors = visitors
+        self._made = 0
+        self.fresh = False
+        """Whether the firing that was started last began a visit of several."""
+
+    def leaves(self, place: int) -> bool:
+        """Return whether the visit of an actor that is ready and was at work until now ends since it knows of too
+        little: others are looked at first."""
+        return 0 < self._made < self._longest and not self._visitors[place].covered()
+
+    def ended(self, firings: int) -> None:
+        """Learn that a firing, or a block, has ended."""
+        self._made += firings
+
+    def start(self, place: int, last: int, waited: bool) -> int:
+        """Return what the start of a firing takes more; ``last``: the place that was at work last, -1: none was.
+
+        ``waited``: the core has done nothing since then.
+        """
+        long, costs = self._longest > 0, self._costs
+        left = long and place == last and not waited and self.leaves(place)
+        if long and place == last and not waited and not left and self._made < self._longest:
+            self.fresh = False
+            return 0
+        full = long and place == last and not left
+        self.fresh = long
+        self._made = 0
+        if long:
+            self._visitors[place].begin_visit()
+        if last < 0:
+            return costs.entry[place]
+        if waited:
+            return costs.entry[place] + (costs.wake if costs.polled[place] else 0)
+        return costs.entry[place] + (0 if full else costs.look * self._passed(last, place))
+
+    def _passed(self, last: int, place: int) -> int:
+        """Return how many actors with a FIFO to another core are looked at in vain on the way to a place."""
+        n = len(self._visitors)
+        between = (place - last - 1) % n
+        return sum(self._costs.polled[(last + 1 + k) % n] for k in range(between))

@@ -1,0 +1,52 @@
+"""What lies between visits, from threads that are made by hand."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dse.measure.looks import Looks, looks_of
+from dse.measure.raw_records import read_samples
+from dse.measure.samples import MOST_VAIN, Samples
+from tests.unit.measure.records import header, thread, write
+
+READING, BETWEEN, LOOK = 20.0, 35.0, 90.0
+WAITED = 0x80
+Noise = Callable[[np.random.Generator], float]
+
+
+def visited(path: Path, vain: list[int], noise: Noise = lambda _: 0.0, apart: int = 0) -> Samples:
+    """Return a thread with so many calls in vain before each of its visits; ``apart``: set in their records."""
+    rng, now, rows = np.random.default_rng(3), 1000, []
+    for calls in vain:
+        start = now + round(READING * (1 + 2 * calls) + BETWEEN + LOOK * calls + noise(rng))
+        now = start + int(rng.integers(100, 900))
+        rows.append((start, now, 1, 0, 1, apart | calls))
+    return read_samples(write(path, header(3, 1, span=(1000, now)), thread(rows)), 3)
+
+
+def test_calls_in_vain_are_told_from_what_lies_between_visits_anyway(tmp_path: Path) -> None:
+    vain = np.random.default_rng(2).integers(0, 6, 4000).tolist()
+
+    def interrupted(rng: np.random.Generator) -> float:
+        return 50_000.0 if rng.random() < 0.005 else 8 * float(rng.normal())
+
+    found = looks_of([visited(tmp_path / "a", vain, interrupted), visited(tmp_path / "b", vain)], READING)
+    assert found.between == pytest.approx(BETWEEN, rel=0.02)
+    assert found.look == pytest.approx(LOOK, rel=0.02)
+    assert found.gaps == 2 * (len(vain) - 1), "nothing lies before the first visit of a thread"
+
+
+@pytest.mark.parametrize(("vain", "apart"), [([0, 1, 2] * 30, WAITED), ([MOST_VAIN] * 90, 0), ([], 0)])
+def test_who_waited_or_lost_count_says_nothing(tmp_path: Path, vain: list[int], apart: int) -> None:
+    assert looks_of([visited(tmp_path / "raw", vain, apart=apart)], READING) == Looks()
+
+
+def test_without_calls_in_vain_they_take_nothing(tmp_path: Path) -> None:
+    found = looks_of([visited(tmp_path / "raw", [0] * 90)], READING)
+    assert (found.between, found.look) == (pytest.approx(BETWEEN), 0.0)
+
+
+def test_scaled() -> None:
+    assert Looks(between=10.0, look=4.0, gaps=3).scaled(0.5) == Looks(between=5.0, look=2.0, gaps=3)
