@@ -89,6 +89,9 @@ def _not_drawn(tables: ProblemTables) -> Iterator[str]:
     """Yield in words what takes time and is no weight."""
     if tables.arrival > 0:
         yield "the time that tokens take to another core is not drawn"
+    arrival = tables.problem.weights.arrival
+    if arrival is not None and arrival.visits is not None:
+        yield "what visits of a scheduler cost where tokens arrive is not drawn"
     if any(bool((table.ticks[ROW_LINKS:] > 0).any()) for table in (tables.reads, tables.writes)):
         yield "transfers that are priced by latency and bandwidth of their links are not drawn"
 

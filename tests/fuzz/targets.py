@@ -181,6 +181,16 @@ FILES: tuple[FileTarget, ...] = (
         for kind in ("exdf", "sxdf", "cxdf")
     ),
     FileTarget(
+        name="weights-visits",
+        file="far.cxdf",
+        mutations=_XML,
+        commands=(
+            "weights show far.cxdf",
+            "weights convert far.cxdf -o out.cxdf",
+            "estimate net.trace --mapping map.xcf --weights w --weights far.cxdf",
+        ),
+    ),
+    FileTarget(
         name="weights-manifest",
         file="w/manifest.yaml",
         mutations=_YAML,

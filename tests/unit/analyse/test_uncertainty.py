@@ -19,7 +19,7 @@ from dse.estimate.problem.build import build_tables
 from dse.model.design_point import DesignPoint
 from dse.model.problem import Problem
 from dse.model.uncertainty import StatedError
-from dse.model.weights import Cost
+from dse.model.weights import Arrival, Cost, Visits
 from tests.unit.estimate.networks import network, partition, point, problem, weights
 
 APART = network([], {"a": "xxxx", "b": "yyyy", "c": "zzzz"})
@@ -64,6 +64,17 @@ def test_errors_come_from_samples_or_are_stated() -> None:
     assert stated.own.tolist() == [0.05, 0.3, 0.0]
     assert stated.group.tolist() == [-1, 0, -1]
     assert stated.common.tolist() == [0.4]
+
+
+def test_what_is_not_drawn_is_said() -> None:
+    of = three(100, 100, 100)
+    alone = Arrival(cycles=Fraction(9), frequency_mhz=Fraction(1))
+    found = []
+    for arrival in (None, alone, replace(alone, visits=Visits())):
+        tables = build_tables(replace(of, weights=replace(of.weights, arrival=arrival)))
+        found.append([source for source in cost_errors(tables, []).sources if source.endswith("is not drawn")])
+    travel = "the time that tokens take to another core is not drawn"
+    assert found == [[], [travel], [travel, "what visits of a scheduler cost where tokens arrive is not drawn"]]
 
 
 def test_means_and_spreads_are_those_asked_for() -> None:
