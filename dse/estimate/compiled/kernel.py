@@ -900,6 +900,16 @@ def looked_at(m, p, last, a):
 
 
 @_inner
+def found_ticks(m, p, a, last, full, now):
+    """Return what one core takes to find an actor behind the last one; ``full``: its visit ended for its length only."""
+    if now > m[p + at.FREE_SINCE]:
+        return m[at.WAKE_TICKS] * m[a + at.POLLED]
+    if full or m[p + at.POLICY] > at.ROUND_ROBIN:
+        return m[at.BEGIN]
+    return m[at.LOOK_TICKS] * looked_at(m, p, last, a)
+
+
+@_inner
 def visit_ticks(m, p, a, now):
     """Return what the start of a firing takes more where visits are known, and begin the visit if it is a new one."""
     last, policy = m[p + at.LAST_ACTOR], m[p + at.POLICY]
@@ -912,11 +922,7 @@ def visit_ticks(m, p, a, now):
         begin_visit(m, a)
     if not alone or last == at.NONE:
         return m[a + at.ENTRY]
-    if now > m[p + at.FREE_SINCE]:
-        return m[a + at.ENTRY] + m[at.WAKE_TICKS] * m[a + at.POLLED]
-    if policy > at.ROUND_ROBIN or (policy == at.NON_PREEMPTIVE and full):
-        return m[a + at.ENTRY]
-    return m[a + at.ENTRY] + m[at.LOOK_TICKS] * looked_at(m, p, last, a)
+    return m[a + at.ENTRY] + found_ticks(m, p, a, last, full and policy == at.NON_PREEMPTIVE, now)
 
 
 @_inner
@@ -1217,9 +1223,8 @@ def earliest(m):
 @_inlined
 def make_transfers(m, now):
     """Phase TRANSFERS: make the arrivals and steps that are due."""
-    if m[at.N_RETURNING] > 0:
+    if m[at.N_ARRIVING] + m[at.N_RETURNING] > 0:
         make_returns(m, now)
-    if m[at.N_ARRIVING] > 0:
         make_arrivals(m, now)
     if m[at.LINKS] != m[at.LINKS_END]:
         for s in range(m[at.LINKS], m[at.LINKS_END], at.LINK_FIELDS):

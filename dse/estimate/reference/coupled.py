@@ -93,7 +93,7 @@ def _partition(
         core_per_actor=declared.policy == "FULL_PARALLEL",
         policy=policy_state(declared.policy, declared, _finished(here, actors)),
         successors=[[here.index(b.target) for b in buffers if b.source == a and b.target in here] for a in here],
-        scheduler=None if visits is None else _scheduler(prepared, index, actors, visits),
+        scheduler=_scheduler(prepared, index, actors, visits),
         predecessors=[[here.index(b.source) for b in buffers if b.target == a and b.source in here] for a in here],
     )
     for a in here:
@@ -104,8 +104,12 @@ def _partition(
     return partition
 
 
-def _scheduler(prepared: Prepared, index: int, actors: Sequence[ActorModel], visits: VisitCosts) -> Scheduler:
-    """Return what knows of the visits of a partition."""
+def _scheduler(
+    prepared: Prepared, index: int, actors: Sequence[ActorModel], visits: VisitCosts | None
+) -> Scheduler | None:
+    """Return what knows of the visits of a partition, None where nobody does."""
+    if visits is None:
+        return None
     declared = prepared.point.partitions[index]
     here, alone = declared.actors, prepared.cores[index] == 1
     return Scheduler(

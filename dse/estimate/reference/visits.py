@@ -55,21 +55,27 @@ class Scheduler:
 
         ``waited``: the core has done nothing since then.
         """
-        long, costs = self._longest > 0, self._costs
-        left = long and place == last and not waited and self.leaves(place)
-        if long and place == last and not waited and not left and self._made < self._longest:
+        stays = place == last and not waited and self._longest > 0
+        left = stays and self.leaves(place)
+        full = stays and not left
+        if full and self._made < self._longest:
             self.fresh = False
             return 0
-        full = long and place == last and not left
-        self.fresh = long
+        self._begin(place)
+        nearby = last < 0 or full
+        return self._costs.entry[place] + (0 if nearby else self._found(place, last, waited))
+
+    def _begin(self, place: int) -> None:
+        self.fresh = self._longest > 0
         self._made = 0
-        if long:
+        if self.fresh:
             self._visitors[place].begin_visit()
-        if last < 0:
-            return costs.entry[place]
+
+    def _found(self, place: int, last: int, waited: bool) -> int:
+        """Return what it takes to find a place behind the last one."""
         if waited:
-            return costs.entry[place] + (costs.wake if costs.polled[place] else 0)
-        return costs.entry[place] + (0 if full else costs.look * self._passed(last, place))
+            return self._costs.wake if self._costs.polled[place] else 0
+        return self._costs.look * self._passed(last, place)
 
     def _passed(self, last: int, place: int) -> int:
         """Return how many actors with a FIFO to another core are looked at in vain on the way to a place."""

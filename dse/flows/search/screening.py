@@ -42,6 +42,7 @@ SHARE = 2
 MOST_ESTIMATES = 5_000
 """and no more estimates than these."""
 LEAST_EVALUATIONS = 40
+LEAST_SECONDS = 20.0
 """With a smaller budget there is nothing to go on with."""
 PROMOTED = 10
 """So many of the best of the short trace are estimated with the whole one."""
@@ -98,6 +99,13 @@ def can_screen(tables: ProblemTables, space: Space, method: str) -> bool:
     )
 
 
+def enough(budget: Budget) -> bool:
+    """Return whether a budget is large enough that something of it is left behind screening."""
+    return (budget.evaluations is None or budget.evaluations >= LEAST_EVALUATIONS) and (
+        budget.seconds is None or budget.seconds >= LEAST_SECONDS
+    )
+
+
 def short_trace(tables: ProblemTables, space: Space, engine: Engine, named: str) -> ShortTrace | None:
     """Return the short trace of a problem and the engine called ``named`` for it; None where it gains too little."""
     one_core = space.one_core()
@@ -136,8 +144,11 @@ def estimates_for(short: ShortTrace, budget: Budget) -> Budget:
 
 def screen(
     short: ShortTrace, context: SearchContext, budget: Budget, *, workers: int, batch: int
-) -> tuple[list[Candidate], Screening]:
-    """Search with the short trace, in its context, and return its best points, the best first."""
+) -> tuple[list[Candidate], Screening, bool]:
+    """Search with the short trace, in its context, and return its best points, the best first.
+
+    Also returns whether the user has interrupted it.
+    """
     estimator = ThreadEstimator(short.engine, workers, short.firings)
     evaluator = Evaluator(
         estimator,
@@ -148,12 +159,13 @@ def screen(
         cutting=Cutting(keep=PROMOTED),
     )
     with closing(estimator):
-        run_search(METHODS.load(METHOD)(context), evaluator, None, batch)
+        outcome = run_search(METHODS.load(METHOD)(context), evaluator, None, batch)
     made = evaluator.evaluations
     found = [candidate_at(context.space, evaluation.point) for evaluation in ranked(made)[:PROMOTED]]
     counted = math.ceil(len(made) * short.price)
     screening = Screening(firings=short.firings, whole=short.whole, estimates=len(made), counted=counted)
-    return [candidate for candidate in found if candidate is not None], screening
+    candidates = [candidate for candidate in found if candidate is not None]
+    return candidates, screening, outcome.stop == "interrupted"
 
 
 def promoted(candidates: list[Candidate], evaluator: Evaluator, space: Space) -> list[Candidate]:

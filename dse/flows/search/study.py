@@ -20,7 +20,7 @@ from dse.flows.options import ExploreOptions
 from dse.flows.program import RUNNING
 from dse.flows.search.method import LOOK_SHARE, kept, looks, make_method, search_context, searched_goals
 from dse.flows.search.plan import SearchPlan, Watcher
-from dse.flows.search.screening import LEAST_EVALUATIONS, PROMOTED, can_screen, promoted, screen, short_trace
+from dse.flows.search.screening import PROMOTED, can_screen, enough, promoted, screen, short_trace
 from dse.flows.search.space import first_point, holds
 from dse.flows.setting import Setting
 from dse.formats.study_file import StudyStore
@@ -138,18 +138,21 @@ def _screened(
     """Return the context with where the search begins, found on a short trace where the trace is long."""
     setting, space, options = search.setting, search.space, search.options
     fits = options.screening and searched_goals(search.goals) is None
-    if not fits or not can_screen(setting.tables, space, search.plan.method):
+    budget = evaluator.left
+    if not fits or not enough(budget) or not can_screen(setting.tables, space, search.plan.method):
         return context
     watch.stage("screening on a shorter trace")
     short = short_trace(setting.tables, space, engine, options.problem.engine)
-    budget = evaluator.left
-    if short is None or (budget.evaluations is not None and budget.evaluations < LEAST_EVALUATIONS):
+    if short is None:
         return context
     of_short = search_context(
         replace(setting, trace=short.trace, tables=short.tables), space, options.seed, PROMOTED, 0
     )
-    found, state.screening = screen(short, of_short, budget, workers=options.workers, batch=options.batch)
+    found, state.screening, interrupted = screen(short, of_short, budget, workers=options.workers, batch=options.batch)
     evaluator.charge(state.screening.counted)
+    if interrupted:  # what was found is worth one estimate of the whole trace
+        promoted(found[:1], evaluator, space)
+        raise KeyboardInterrupt
     return replace(context, start=tuple(promoted(found, evaluator, space)), begun=True)
 
 

@@ -1,4 +1,4 @@
-"""Visits of a scheduler to actors with FIFOs to other cores, with a pencil, for every engine: times are (start, end)."""
+"""Visits of a scheduler to actors with FIFOs to other cores, with a pencil, for every engine; times: (start, end)."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -1,12 +1,14 @@
 """A search of a long trace begins on a shorter one: said, counted, left out when asked, the same for every worker."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dse.cli.main import main
+from dse.explore.evaluator import Budget
 from dse.flows.search import screening
 
 JPEG = str(Path(__file__).parents[3] / "actors" / "jpeg" / "jpeg.xdf")
@@ -51,3 +53,30 @@ def test_a_search_that_is_resumed_ends_as_one_in_a_row(tmp_path: Path) -> None:
 )
 def test_other_searches_begin_as_ever(tmp_path: Path, options: tuple[str, ...]) -> None:
     assert "screening" not in explored(tmp_path, *options)
+
+
+def test_an_interrupt_while_screening_ends_the_search_with_the_best_so_far(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = screening.run_search
+    monkeypatch.setattr(screening, "run_search", lambda *given: replace(run(*given), stop="interrupted"))
+    argv = ["explore", JPEG, "--weights", "nominal", "--method", "iterated-search", "--budget", "100"]
+    main([*argv, "--out", str(tmp_path)])
+    found = json.loads((tmp_path / "ranking.json").read_text())
+    assert "interrupted" in capsys.readouterr().err
+    assert found["evaluations"] - found["screening"]["counted_evaluations"] <= 2
+    assert len(list(tmp_path.glob("best-*.xcf"))) == 2  # one core, and the best of the short trace
+
+
+@pytest.mark.parametrize(
+    ("budget", "fits"),
+    [
+        (Budget(evaluations=40), True),
+        (Budget(evaluations=39), False),
+        (Budget(seconds=20), True),
+        (Budget(seconds=19), False),
+        (Budget(), True),
+    ],
+)
+def test_a_small_budget_is_not_split(budget: Budget, fits: bool) -> None:
+    assert screening.enough(budget) is fits
