@@ -901,7 +901,7 @@ def looked_at(m, p, last, a):
 
 @_inner
 def found_ticks(m, p, a, last, full, now):
-    """Return what one core takes to find an actor behind the last one; ``full``: its visit ended for its length only."""
+    """Return what one core takes to find an actor behind the last; ``full``: its visit ended for its length only."""
     if now > m[p + at.FREE_SINCE]:
         return m[at.WAKE_TICKS] * m[a + at.POLLED]
     if full or m[p + at.POLICY] > at.ROUND_ROBIN:
