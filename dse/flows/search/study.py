@@ -164,7 +164,10 @@ def _closing(search: Search, context: SearchContext, evaluator: Evaluator, least
     def context_in(part: Space) -> SearchContext:
         return search_context(search.setting, part, search.options.seed, 1, least)
 
-    return closing_look(context, search.plan.budget, evaluator, context_in)
+    # Of the time only what is left counts: setting up, and screening, may have taken most of it.
+    seconds = evaluator.left.seconds
+    budget = replace(search.plan.budget, seconds=None if seconds is None else max(seconds, 0.0))
+    return closing_look(context, budget, evaluator, context_in)
 
 
 def _is_dead(search: Search, baseline: Evaluation | None) -> bool:
