@@ -190,7 +190,7 @@ def search(case: Case, run: Run) -> Result:
     begin = time.perf_counter()
     method: SearchMethod = METHODS.load(name)(context_of(case, run.seed))
     evaluator = Evaluator(
-        lambda points, _: map(engine.estimate, points),
+        lambda points, _: iter(engine.outcomes(points)),
         store=NoStore(),
         clock=time.perf_counter,
         budget=Budget(evaluations=run.evaluations, seconds=seconds),

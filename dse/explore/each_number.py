@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from dse.estimate.bounds.slot_loads import Annealing
 from dse.explore.batch import BATCH
-from dse.explore.evaluator import Budget, Evaluator, HoldBack
+from dse.explore.evaluator import Evaluator, HoldBack
 from dse.explore.method import SearchContext, SearchMethod
 from dse.explore.methods.improving.iterated_search import COLD, HOT, STAGE_WEIGHT, STEPS_OF_START
 from dse.explore.methods.registry import METHODS
@@ -40,24 +40,27 @@ ContextIn = Callable[[Space], SearchContext]
 
 
 def closing_look(
-    context: SearchContext, budget: Budget, evaluator: Evaluator, context_in: ContextIn
+    context: SearchContext, evaluations: int | None, evaluator: Evaluator, context_in: ContextIn
 ) -> ClosingLook | None:
-    """Return the closing look of a search in ``context``; None where its points have one number of partitions."""
+    """Return the closing look of a search in ``context``; None where its points have one number of partitions.
+
+    ``evaluations``: of the whole budget. Of its time only what is left counts: setting up may have taken most.
+    """
     space = context.space
     numbers = range(space.least, min(space.most, space.n_actors) + 1)
     if len(numbers) < 2:
         return None
-    share = share_of(budget, len(numbers))
-    most = share.evaluations if budget.evaluations is not None else MOST_OF_A_NUMBER * len(numbers)
+    share = share_of(evaluations, evaluator.seconds_left, len(numbers))
+    most = share.evaluations if evaluations is not None else MOST_OF_A_NUMBER * len(numbers)
     return ClosingLook(share=share, look=lambda: _Look(context, evaluator, context_in).run(numbers, most))
 
 
-def share_of(budget: Budget, numbers: int) -> HoldBack:
+def share_of(evaluations: int | None, seconds: float | None, numbers: int) -> HoldBack:
     """Return what is held back of a budget: enough for one evaluation of each number, where half of it is."""
-    n = budget.evaluations or 0
+    n = evaluations or 0
     return HoldBack(
         evaluations=min(MOST_OF_A_NUMBER * numbers, max(n // SHARE, min(numbers, n // 2))),
-        seconds=(budget.seconds or 0.0) / SHARE,
+        seconds=(seconds or 0.0) / SHARE,
     )
 
 

@@ -144,6 +144,12 @@ class Evaluator:
             seconds=None if seconds is None else seconds - self._held_back.seconds - self.seconds,
         )
 
+    @property
+    def seconds_left(self) -> float | None:
+        """What is left of the budget in seconds, 0 where nothing is; None where it has none."""
+        seconds = self._budget.seconds
+        return None if seconds is None else max(0.0, seconds - self._held_back.seconds - self.seconds)
+
     def hold_back(self, part: HoldBack) -> None:
         """Act from now on as if the budget were smaller by this part; ``HoldBack()`` gives it free."""
         self._held_back = part

@@ -94,6 +94,10 @@ def renamed(case: Case) -> Case:
         scheduling={(new[a], q, x, k): c for (a, q, x, k), c in weights.scheduling.items()},
         transfers={(new[s], o, new[t], i, f, k, w): c for (s, o, t, i, f, k, w), c in weights.transfers.items()},
     )
+    arrival = table.arrival
+    if arrival is not None and arrival.visits is not None:
+        entries = {(new[s], o, new[t], i, w): c for (s, o, t, i, w), c in arrival.visits.entries.items()}
+        table = replace(table, arrival=replace(arrival, visits=replace(arrival.visits, entries=entries)))
     problem = Problem(
         trace=trace,
         weights=table,

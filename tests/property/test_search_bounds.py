@@ -116,7 +116,7 @@ def search(name: str, case: Case, space: Space, evaluations: int) -> tuple[Searc
     )  # fmt: skip
     method: SearchMethod = METHODS.load(name)(context)
     evaluator = Evaluator(
-        lambda points, _: map(engine.estimate, points), budget=Budget(evaluations=evaluations), store=NoStore(),
+        lambda points, _: iter(engine.outcomes(points)), budget=Budget(evaluations=evaluations), store=NoStore(),
         clock=itertools.count().__next__, progress=lambda p: None,
     )  # fmt: skip
     outcome = run_search(method, evaluator, None)

@@ -99,10 +99,10 @@ def can_screen(tables: ProblemTables, space: Space, method: str) -> bool:
     )
 
 
-def enough(budget: Budget) -> bool:
-    """Return whether a budget is large enough that something of it is left behind screening."""
+def enough(budget: Budget, seconds_left: float | None) -> bool:
+    """Return whether a budget, of whose seconds so many are left, is large enough to be split."""
     return (budget.evaluations is None or budget.evaluations >= LEAST_EVALUATIONS) and (
-        budget.seconds is None or budget.seconds >= LEAST_SECONDS
+        seconds_left is None or seconds_left >= LEAST_SECONDS
     )
 
 

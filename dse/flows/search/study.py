@@ -138,8 +138,11 @@ def _screened(
     """Return the context with where the search begins, found on a short trace where the trace is long."""
     setting, space, options = search.setting, search.space, search.options
     fits = options.screening and searched_goals(search.goals) is None
-    budget = evaluator.left
-    if not fits or not enough(budget) or not can_screen(setting.tables, space, search.plan.method):
+    if (
+        not fits
+        or not enough(search.plan.budget, evaluator.seconds_left)
+        or not can_screen(setting.tables, space, search.plan.method)
+    ):
         return context
     watch.stage("screening on a shorter trace")
     short = short_trace(setting.tables, space, engine, options.problem.engine)
@@ -148,7 +151,9 @@ def _screened(
     of_short = search_context(
         replace(setting, trace=short.trace, tables=short.tables), space, options.seed, PROMOTED, 0
     )
-    found, state.screening, interrupted = screen(short, of_short, budget, workers=options.workers, batch=options.batch)
+    found, state.screening, interrupted = screen(
+        short, of_short, evaluator.left, workers=options.workers, batch=options.batch
+    )
     evaluator.charge(state.screening.counted)
     if interrupted:  # what was found is worth one estimate of the whole trace
         promoted(found[:1], evaluator, space)
@@ -164,10 +169,7 @@ def _closing(search: Search, context: SearchContext, evaluator: Evaluator, least
     def context_in(part: Space) -> SearchContext:
         return search_context(search.setting, part, search.options.seed, 1, least)
 
-    # Of the time only what is left counts: setting up, and screening, may have taken most of it.
-    seconds = evaluator.left.seconds
-    budget = replace(search.plan.budget, seconds=None if seconds is None else max(seconds, 0.0))
-    return closing_look(context, budget, evaluator, context_in)
+    return closing_look(context, search.plan.budget.evaluations, evaluator, context_in)
 
 
 def _is_dead(search: Search, baseline: Evaluation | None) -> bool:

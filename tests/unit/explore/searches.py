@@ -72,7 +72,7 @@ def run(name: str, problem: Problem, space: Space, *, seed: int = 1, evaluations
     method: SearchMethod = METHODS.load(name)(context_of(problem, space, seed=seed))
     engine = make_engine("compiled", problem)
     evaluator = Evaluator(
-        lambda points, _: map(engine.estimate, points), budget=Budget(evaluations=evaluations), store=NoStore(),
+        lambda points, _: iter(engine.outcomes(points)), budget=Budget(evaluations=evaluations), store=NoStore(),
         clock=itertools.count().__next__, progress=lambda p: None,
     )  # fmt: skip
     outcome = run_search(method, evaluator, None)

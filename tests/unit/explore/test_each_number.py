@@ -40,7 +40,7 @@ def searched(
         FormulaEngine(), budget=budget, store=store or Memory(), clock=itertools.count().__next__,
         progress=lambda _: None, cutting=Cutting(keep=2),
     )  # fmt: skip
-    look = closing_look(context(space), budget, evaluator, lambda part: context(part, keep=1))
+    look = closing_look(context(space), budget.evaluations, evaluator, lambda part: context(part, keep=1))
     outcome = run_search(
         METHODS.load(name)(context(space, keep=2)), evaluator, space.one_core(), closing=look if closing else None
     )
@@ -104,7 +104,7 @@ def test_numbers_that_are_missing_come_first_and_that_of_the_best_is_left_out() 
 
 
 def test_the_share_is_small_but_for_one_evaluation_of_each_number() -> None:
-    assert share_of(Budget(evaluations=1), 4) == HoldBack()
-    assert share_of(Budget(evaluations=20), 4) == HoldBack(evaluations=4)
-    assert share_of(Budget(evaluations=1000, seconds=30), 4) == HoldBack(evaluations=100, seconds=3.0)
-    assert share_of(Budget(evaluations=10**6), 4) == HoldBack(evaluations=4 * MOST_OF_A_NUMBER)
+    assert share_of(1, None, 4) == HoldBack()
+    assert share_of(20, None, 4) == HoldBack(evaluations=4)
+    assert share_of(1000, 30.0, 4) == HoldBack(evaluations=100, seconds=3.0)
+    assert share_of(10**6, None, 4) == HoldBack(evaluations=4 * MOST_OF_A_NUMBER)

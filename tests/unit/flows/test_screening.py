@@ -69,14 +69,8 @@ def test_an_interrupt_while_screening_ends_the_search_with_the_best_so_far(
 
 
 @pytest.mark.parametrize(
-    ("budget", "fits"),
-    [
-        (Budget(evaluations=40), True),
-        (Budget(evaluations=39), False),
-        (Budget(seconds=20), True),
-        (Budget(seconds=19), False),
-        (Budget(), True),
-    ],
+    ("evaluations", "seconds", "fits"),
+    [(40, None, True), (39, None, False), (None, 20.0, True), (None, 19.0, False), (None, None, True)],
 )
-def test_a_small_budget_is_not_split(budget: Budget, fits: bool) -> None:
-    assert screening.enough(budget) is fits
+def test_a_small_budget_is_not_split(evaluations: int | None, seconds: float | None, fits: bool) -> None:
+    assert screening.enough(Budget(evaluations=evaluations), seconds) is fits

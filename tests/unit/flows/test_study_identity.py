@@ -115,6 +115,7 @@ NOT_AN_INPUT = {
     "robust": "how the best are ranked after the search", "errors": "as robust", "draws": "as robust",
     "limits": "what may be loaded", "of_objects": "what is at hand is the same problem",
     "scaling": "its digest is an input: tests/end_to_end/test_scaling_cli.py",
+    "screening": "that it is left out is one: screening, no",
     "measure": "what is run after the search", "refine": "the weights that it changes are an input",
 }  # fmt: skip
 FREE = (
