@@ -115,7 +115,7 @@ def leave(m, a):
         m[b + at.VISIBLE] -= m[e + at.TOKENS]
         if m[at.VISITS] == 1 and m[b + at.TRAVELS] == 1:
             m[b + at.UNFREED] += m[e + at.TOKENS]
-            m[b + at.HELD_ROOM] += m[e + at.TOKENS]
+            m[b + at.ROOM + at.HELD] += m[e + at.TOKENS]
 
 
 @_inner
@@ -220,7 +220,7 @@ def release(m, a, x, now):
         m[b + at.VISIBLE] -= m[e + at.TOKENS] * size
         if m[at.VISITS] == 1 and m[b + at.TRAVELS] == 1:
             m[b + at.UNFREED] += m[e + at.TOKENS] * size
-            m[b + at.HELD_ROOM] += m[e + at.TOKENS] * size
+            m[b + at.ROOM + at.HELD] += m[e + at.TOKENS] * size
         else:
             free(m, b, now)
 
@@ -267,52 +267,36 @@ def deliver(m, a, e, now):
 
 
 @_inner
-def set_out(m, b, now):
-    """Let the published tokens of a buffer set out."""
-    m[b + at.ON_WAY] = m[b + at.PUBLISHED]
-    m[b + at.PUBLISHED] = 0
-    m[b + at.ARRIVES_AT] = now + m[at.ARRIVAL]
+def set_out(m, way, now):
+    """Let what is published on a way set out."""
+    m[way + at.ON_WAY] = m[way + at.PUBLISHED]
+    m[way + at.PUBLISHED] = 0
+    m[way + at.ARRIVES_AT] = now + m[at.ARRIVAL]
 
 
 @_inner
-def send_back(m, b, now):
-    """Let the published room of a buffer set out."""
-    m[b + at.ROOM_ON_WAY] = m[b + at.PUBLISHED_ROOM]
-    m[b + at.PUBLISHED_ROOM] = 0
-    m[b + at.RETURNS_AT] = now + m[at.ARRIVAL]
-
-
-@_inner
-def publish_room(m, a, now):
-    """Publish the room of what an actor has taken."""
-    for i in range(m[a + at.INPUTS], m[a + at.INPUTS_END]):
-        b = m[i]
-        if m[b + at.HELD_ROOM] > 0:
-            m[b + at.PUBLISHED_ROOM] += m[b + at.HELD_ROOM]
-            m[b + at.HELD_ROOM] = 0
-            if m[b + at.ROOM_ON_WAY] == 0:
-                send_back(m, b, now)
-                m[m[at.RETURNING_LIST] + m[at.N_RETURNING]] = b
-                m[at.N_RETURNING] += 1
+def send(m, way, now):
+    """Publish what is held on a way; it sets out at once, or behind what is on it."""
+    if m[way + at.HELD] > 0:
+        m[way + at.PUBLISHED] += m[way + at.HELD]
+        m[way + at.HELD] = 0
+        if m[way + at.ON_WAY] == 0:
+            set_out(m, way, now)
+            m[m[at.ARRIVING_LIST] + m[at.N_ARRIVING]] = way
+            m[at.N_ARRIVING] += 1
 
 
 @_inner
 def publish(m, a, now):
-    """Publish what an actor has written; it sets out at once, or behind what is on its way."""
+    """Publish what an actor has written, and where visits are known the room of what it has taken."""
     m[a + at.TURN_MADE] = 0
-    if m[at.VISITS] == 1:
-        publish_room(m, a, now)
     if m[at.RECORD] != 0:
         int64_pointer(m[at.RECORD])[at.RECORDED_PUBLISHED * m[at.N_TIMES] + m[a + at.POSITION] - 1] = 1
     for i in range(m[a + at.OUTPUTS], m[a + at.OUTPUTS_END]):
-        b = m[i]
-        if m[b + at.HELD] > 0:
-            m[b + at.PUBLISHED] += m[b + at.HELD]
-            m[b + at.HELD] = 0
-            if m[b + at.ON_WAY] == 0:
-                set_out(m, b, now)
-                m[m[at.ARRIVING_LIST] + m[at.N_ARRIVING]] = b
-                m[at.N_ARRIVING] += 1
+        send(m, m[i], now)
+    if m[at.VISITS] == 1:
+        for i in range(m[a + at.INPUTS], m[a + at.INPUTS_END]):
+            send(m, m[i] + at.ROOM, now)
 
 
 @_inner
@@ -329,49 +313,30 @@ def publish_all(m, now):
 
 @_inner
 def make_arrivals(m, now):
-    """Let the tokens arrive whose time has come; those that were published meanwhile set out together."""
+    """Let the tokens and the room arrive whose time has come; what was published meanwhile sets out together."""
     i = m[at.ARRIVING_LIST]
     while i < m[at.ARRIVING_LIST] + m[at.N_ARRIVING]:
-        b = m[i]
-        if m[b + at.ARRIVES_AT] != now:
+        way = m[i]
+        if m[way + at.ARRIVES_AT] != now:
             i += 1
             continue
-        m[b + at.UNSEEN] -= m[b + at.ON_WAY]
-        set_out(m, b, now)
-        if m[b + at.ON_WAY] > 0:
+        m[way + at.UNSEEN] -= m[way + at.ON_WAY]
+        set_out(m, way, now)
+        if m[way + at.ON_WAY] > 0:
             i += 1
         else:
             m[at.N_ARRIVING] -= 1
             m[i] = m[m[at.ARRIVING_LIST] + m[at.N_ARRIVING]]
-        show(m, b, now)
-
-
-@_inner
-def make_returns(m, now):
-    """Let the room arrive whose time has come, as ``make_arrivals`` does with tokens."""
-    i = m[at.RETURNING_LIST]
-    while i < m[at.RETURNING_LIST] + m[at.N_RETURNING]:
-        b = m[i]
-        if m[b + at.RETURNS_AT] != now:
-            i += 1
-            continue
-        m[b + at.UNFREED] -= m[b + at.ROOM_ON_WAY]
-        send_back(m, b, now)
-        if m[b + at.ROOM_ON_WAY] > 0:
-            i += 1
+        if (way - m[at.FIFOS]) % at.FIFO_FIELDS == 0:
+            show(m, way, now)
         else:
-            m[at.N_RETURNING] -= 1
-            m[i] = m[m[at.RETURNING_LIST] + m[at.N_RETURNING]]
-        free(m, b, now)
+            free(m, way - at.ROOM, now)
 
 
 @_inner
 def next_arrival(m):
     """Return when tokens or room arrive next."""
     due = at.NEVER
-    first = m[at.RETURNING_LIST]
-    for i in range(first, first + m[at.N_RETURNING]):
-        due = min(due, m[m[i] + at.RETURNS_AT])
     first = m[at.ARRIVING_LIST]
     for i in range(first, first + m[at.N_ARRIVING]):
         due = min(due, m[m[i] + at.ARRIVES_AT])
@@ -1217,14 +1182,13 @@ def earliest(m):
             due, number, only = time, i, 1
     m[at.SLOT_NUMBER] = number
     m[at.ONLY] = only
-    return due if m[at.N_ARRIVING] + m[at.N_RETURNING] == 0 else min(due, next_arrival(m))
+    return due if m[at.N_ARRIVING] == 0 else min(due, next_arrival(m))
 
 
 @_inlined
 def make_transfers(m, now):
     """Phase TRANSFERS: make the arrivals and steps that are due."""
-    if m[at.N_ARRIVING] + m[at.N_RETURNING] > 0:
-        make_returns(m, now)
+    if m[at.N_ARRIVING] > 0:
         make_arrivals(m, now)
     if m[at.LINKS] != m[at.LINKS_END]:
         for s in range(m[at.LINKS], m[at.LINKS_END], at.LINK_FIELDS):

@@ -59,7 +59,7 @@ LONGEST_TURN: Final = 32
 """Firings after which every actor publishes though its turn goes on."""
 N_ARRIVING: Final = 33
 ARRIVING_LIST: Final = 34
-"""The buffers with tokens on their way."""
+"""The ways of buffers with something on them: of a buffer its address, of its room ``ROOM`` words behind it."""
 N_ENDED: Final = 35
 ENDED_LIST: Final = 36
 """The actors with an output that travels whose firing ended in this round."""
@@ -78,10 +78,7 @@ LOOK_TICKS: Final = 43
 WAKE_TICKS: Final = 44
 GOES_ON: Final = 45
 """1: the firing that starts belongs to the visit that goes on in its partition."""
-N_RETURNING: Final = 46
-RETURNING_LIST: Final = 47
-"""The buffers with room on its way."""
-HEAD_FIELDS: Final = 48
+HEAD_FIELDS: Final = 46
 
 # What a record holds of each firing, beside its start and end; those of a block have the same.
 RECORDED_SCHEDULED: Final = 0
@@ -291,10 +288,8 @@ READ_ENTRY: Final = 22
 WRITE_ENTRY: Final = 23
 UNFREED: Final = 24
 """Room of tokens that have left, which the writer does not see yet: held, published and on its way."""
-HELD_ROOM: Final = 25
-PUBLISHED_ROOM: Final = 26
-ROOM_ON_WAY: Final = 27
-RETURNS_AT: Final = 28
+ROOM: Final = UNFREED - UNSEEN
+"""So far behind ``UNSEEN``, ``HELD``, ``PUBLISHED``, ``ON_WAY`` and ``ARRIVES_AT`` stand those of room."""
 KNOWN_TOKENS: Final = 29
 """What the visit of the reader, and that of the writer, that goes on knows of."""
 KNOWN_ROOM: Final = 30
