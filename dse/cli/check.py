@@ -13,7 +13,7 @@ from dse.cli.streams import print_json, progress_line, say
 from dse.cli.timing import note_stage
 from dse.flows.check import check_file, check_tree
 from dse.flows.check_report import CheckOptions, CheckReport, FileCheck
-from dse.flows.gpu_actors import GpuActor, gpu_actors
+from dse.flows.gpu_actors import GpuAction, GpuActor, gpu_actors
 from dse.flows.print_ir import actor_text
 
 
@@ -93,10 +93,26 @@ def _print_gpu(args: argparse.Namespace, report: CheckReport, options: CheckOpti
         _print_diagnostics(() if args.quiet else report.diagnostics)
         width = max((cells(shown(actor.name)) for actor in actors), default=0)
         for actor in actors:
-            place = f" ({actor.span.path}:{actor.span.line})" if actor.span is not NO_SPAN else ""
-            said = "yes" if actor.able else f"no: {actor.reason}{place}"
-            name = shown(actor.name)
-            say(f"{name}{' ' * (width - cells(name))}  {said}")
+            said = "yes" if actor.able else f"no: {_because(actor)}"
+            say(f"{_padded(actor.name, width)}  {said}")
+            _print_actions(actor)
+
+
+def _print_actions(actor: GpuActor) -> None:
+    """Print below an actor how its actions fire."""
+    width = max((cells(shown(action.name)) for action in actor.actions), default=0)
+    for action in actor.actions:
+        said = "SIMD" if action.simd else f"one by one: {_because(action)}"
+        say(f"    {_padded(action.name, width)}  {said}")
+
+
+def _padded(name: str, width: int) -> str:
+    return shown(name) + " " * (width - cells(shown(name)))
+
+
+def _because(found: GpuActor | GpuAction) -> str:
+    """Return a reason with its place."""
+    return f"{found.reason} ({found.span.path}:{found.span.line})" if found.span is not NO_SPAN else found.reason
 
 
 def _gpu_row(actor: GpuActor) -> dict[str, object]:
@@ -108,6 +124,16 @@ def _gpu_row(actor: GpuActor) -> dict[str, object]:
         "reason": actor.reason or None,
         "file": None if place is None else place.path,
         "line": None if place is None else place.line,
+        "actions": [
+            {
+                "action": action.name,
+                "simd": action.simd,
+                "reason": action.reason or None,
+                "file": None if action.simd else action.span.path,
+                "line": None if action.simd else action.span.line,
+            }
+            for action in actor.actions
+        ],
     }
 
 

@@ -11,19 +11,43 @@ from dse.flows.check_report import DEFAULT_OPTIONS, CheckOptions
 from dse.frontend.network.elaborate import load_network
 from dse.native.device import device_class
 from dse.native.natives import native_forms
+from dse.passes.analyses.simd_firing import simd_firings
+from dse.passes.analyses.uses import gather_facts
+from dse.passes.rewrites.explicit import make_explicit
 from dse.program.explicit import Wiring
+from dse.program.ir import Actor
 from dse.program.network import Network
 from dse.run.instance import wiring_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GpuAction:
+    """An action of an actor that can run there. ``reason``: why several firings cannot be made at once, "" where they
+    can; ``span``: where it says so.
+    """
+
+    name: str
+    reason: str
+    span: Span
+
+    @property
+    def simd(self) -> bool:
+        """Whether several threads fire it at once."""
+        return not self.reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GpuActor:
-    """An instance of a network. ``reason``: why it cannot run on a GPU, "" where it can; ``span``: where it says so."""
+    """An instance of a network. ``reason``: why it cannot run on a GPU, "" where it can; ``span``: where it says so.
+
+    ``actions``: in the order of the source, initializers last; none where it cannot.
+    """
 
     name: str
     class_name: str
     reason: str
     span: Span
+    actions: tuple[GpuAction, ...] = ()
 
     @property
     def able(self) -> bool:
@@ -45,15 +69,18 @@ def gpu_actors(path: str, options: CheckOptions = DEFAULT_OPTIONS) -> tuple[GpuA
 
 def abilities_of(network: Network) -> tuple[GpuActor, ...]:
     """Return for each instance of a network whether it can run on a GPU."""
-    known: dict[tuple[int, Wiring], tuple[str, Span]] = {}
+    known: dict[tuple[int, Wiring], tuple[str, Span, tuple[GpuAction, ...]]] = {}
     found = []
     for index, instance in enumerate(network.instances):
         wiring = wiring_of(network, index, accesses=False)
         key = (id(instance.actor), wiring)
         if key not in known:
-            known[key] = _reason(network, index, wiring)
-        reason, span = known[key]
-        found.append(GpuActor(name=instance.name, class_name=instance.actor.name, reason=reason, span=span))
+            reason, span = _reason(network, index, wiring)
+            known[key] = reason, span, () if reason else _actions(instance.actor, wiring)
+        reason, span, actions = known[key]
+        found.append(
+            GpuActor(name=instance.name, class_name=instance.actor.name, reason=reason, span=span, actions=actions)
+        )
     return tuple(found)
 
 
@@ -67,6 +94,16 @@ def _reason(network: Network, index: int, wiring: Wiring) -> tuple[str, Span]:
         return first.message, first.span
     found = device_class(unit, _no_lines)
     return found.reason, found.span or NO_SPAN
+
+
+def _actions(actor: Actor, wiring: Wiring) -> tuple[GpuAction, ...]:
+    """Return what the device code does with each action."""
+    facts = gather_facts(actor)
+    explicit, values = make_explicit(actor, wiring, facts)
+    return tuple(
+        GpuAction(name=actor.actions[found.action].name, reason=found.reason, span=found.span)
+        for found in simd_firings(explicit, facts, values)
+    )
 
 
 def _no_lines(_path: str) -> Sequence[str]:

@@ -22,6 +22,7 @@ def run_native(
     tables: Callable[[], Sequence[ActorTables]],
     *,
     mapping: Path | None = None,
+    arguments: Sequence[str] = (),
     echo: Callable[[str], object] | None = None,
     progress: Callable[[int], None] | None = None,
     time_limit_s: float | None = None,
@@ -29,7 +30,7 @@ def run_native(
     """Run the program ``app`` of a network as ``run_network`` runs the network in Python, with the same results.
 
     ``tables``: of each instance; asked for only if the result needs them. ``mapping``: an XCF that says which actor
-    runs where; None: all on one thread, in the order of Python.
+    runs where; None: all on one thread, in the order of Python. ``arguments``: more for the program.
 
     Raises:
         ExecutionError, OptionError: as ``run_network``; or the program crashes, or breaks the time limit.
@@ -39,7 +40,7 @@ def run_native(
         trace = Path(folder, "trace")
         mapped = () if mapping is None else ("--mapping", mapping)
         document, ended = document_of_run(
-            (app, *program_arguments(network, options), *mapped, "--trace", trace),
+            (app, *program_arguments(network, options), *mapped, *arguments, "--trace", trace),
             Path(folder),
             listeners=Listeners(output=echo, progress=progress),
             time_limit_s=time_limit_s,

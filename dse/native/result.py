@@ -148,6 +148,7 @@ def _run_result(
         idle_tail=_tail(actors) if document["why"] == "livelock" else (),
         inputs=tuple(document["read"]),
         execution="native",
+        batched=() if document["gpu"] is None else tuple(map(int, document["gpu"]["batched"])),
     )
 
 

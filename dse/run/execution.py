@@ -63,6 +63,8 @@ class RunResult:
     idle_tail: tuple[int, ...] = ()
     """Of a run that ended because no token moved any more: firings of each actor after the last one that moved one."""
     execution: Execution = "python"
+    batched: tuple[int, ...] = ()
+    """Firings of each actor that several threads of a GPU made at once; empty without a GPU."""
     inputs: tuple[str, ...] = ()
     """Files that natives opened for reading by name: those of a folder given as input, and the program's own."""
 

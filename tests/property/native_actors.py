@@ -5,7 +5,7 @@ the same tokens, or their guards exclude each other, so lack of a token never le
 """
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dse.program.types import BOOL, INT32, STRING, FloatType, IntType, ListType, ScalarType, Type
 from tests.property.native_expressions import ExpressionWriter, Named, Scope, Signature, Text, type_text
@@ -38,6 +38,8 @@ class ActorShape:
     """Whether its actions call natives that read the input."""
     silent: bool = False
     """Whether it does nothing that a GPU cannot do."""
+    apart: bool = False
+    """Whether most of its actions leave nothing for the next firing, so that a GPU may fire them several at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +182,7 @@ class ActorWriter:
         """Write the actions and in which order they are tried."""
         if self.shape.feedback is not None or (self.inputs and self.chance(0.35)):
             self._with_one_need()
-        elif self.inputs and not self.shape.timed and self.chance(0.3):
+        elif self.inputs and not self.shape.timed and not self.shape.apart and self.chance(0.3):
             self._with_modes()
         else:
             self._with_states()
@@ -214,7 +216,7 @@ class ActorWriter:
 
     def _with_states(self) -> None:
         """Write a state machine of one or more states, or plain actions."""
-        count = self.pick((1, 1, 2, 3))
+        count = self.pick((1, 1, 2, 3)) if self.inputs or not self.shape.apart else 1
         states: list[list[tuple[str, int]]] = []
         tags: list[str] = []
         if self.shape.timed and self.chance(0.3):
@@ -264,7 +266,13 @@ class ActorWriter:
             tokens += named
         scope = self.scope.inner(*tokens)
         guards = [action.guard] if action.guard else []
-        if action.guarded and self.chance(0.7):
+        plain = [t for t in tokens if isinstance(t.type, IntType)]
+        apart = self.shape.apart and not action.before and self.chance(0.85)
+        if apart:
+            scope = _without_effects(scope, tokens)
+        if apart and action.guarded and plain and self.chance(0.6):
+            guards.append(f"{self.pick(plain).name} {self.pick(('<', '>', '!='))} {self.random.randint(-2, 9)}")
+        elif action.guarded and self.chance(0.7):
             guards += [self.expressions.condition(scope, 2).text for _ in range(self.random.randint(1, 2))]
         texts, inner = self.statements.locals(scope, self.random.randint(0, 2))
         texts.append("int count1 := 0")
@@ -310,7 +318,7 @@ class ActorWriter:
                 texts.append(f"{port.name}:[{self.expressions.value(port.type, scope, 2).text}]")
                 continue
             kind = self.random.random()
-            if kind < 0.15 and len(self.outputs) > 1:
+            if kind < 0.15 and len(self.outputs) > 1 and not self.shape.apart:
                 continue
             if kind < 0.7:
                 values = [self._output(port.type, scope, tokens).text for _ in range(self.pick((1, 1, 2, 3)))]
@@ -336,6 +344,12 @@ class ActorWriter:
         if same and self.chance(0.3):
             return Text(self.pick(same).name, of)
         return self.expressions.value(of, scope, self.pick((0, 1, 2, 3)))
+
+
+def _without_effects(scope: Scope, tokens: list[Named]) -> Scope:
+    """Return the scope of an action that leaves nothing for the next one: several threads may fire it at once."""
+    kept = {t.name for t in tokens}
+    return Scope([v if v.name in kept else replace(v, writable=False) for v in scope.variables], scope.functions, [])
 
 
 def _is_flat_int(of: ListType) -> bool:

@@ -374,7 +374,7 @@ class ExpressionWriter:
         if kind < 0.85:
             right = self.narrow(scope) if self.chance(0.4) else self.real(scope, depth)
             return self.joined(self.pick(COMPARISONS), self.real(scope, depth), right)
-        if kind < 0.93:
+        if kind < 0.93 or self.silent:
             return self.joined(self.pick(("=", "!=")), self.condition(scope, 0), self.condition(scope, 0))
         return self.joined(self.pick(("=", "!=")), self.string(scope, 0), self.string(scope, 0))
 

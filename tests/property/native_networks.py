@@ -72,6 +72,7 @@ class NetworkWriter:
         small_fifos: bool = False,
         exotic: bool = False,
         silent: bool = False,
+        apart: bool = False,
     ) -> None:
         self.seed = seed
         self.random = random.Random(f"{seed} {timed}")
@@ -79,19 +80,21 @@ class NetworkWriter:
         self.name = name or f"N{seed}"
         self.small_fifos = small_fifos
         self.exotic = exotic
-        self.silent = silent
+        self.silent = silent or apart
+        self.apart = apart
         self.built = _Building()
 
     def write(self) -> RandomNetwork:
         """Return the network."""
         for k in range(self.random.randint(1, 2)):
             reads = self.timed and self.random.random() < 0.2
-            self._add(f"S{k}", (), self._types(1, 2), firings=self.random.randint(5, 40), reads_input=reads)
-        for k in range(self.random.randint(1, 3)):
-            if self.random.random() < 0.25:
+            firings = self.random.randint(40, 120) if self.apart else self.random.randint(5, 40)
+            self._add(f"S{k}", (), self._types(1, 2), firings=firings, reads_input=reads)
+        for k in range(self.random.randint(2, 4) if self.apart else self.random.randint(1, 3)):
+            if not self.apart and self.random.random() < 0.25:
                 self._loop(f"L{k}")
             else:
-                self._add(f"T{k}", self._inputs(), self._types(0, 2))
+                self._add(f"T{k}", self._inputs(), self._types(1 if self.silent else 0, 2))
         return RandomNetwork(
             seed=self.seed,
             name=self.name,
@@ -139,6 +142,7 @@ class NetworkWriter:
             feedback=feedback,
             reads_input=reads_input,
             silent=self.silent,
+            apart=self.apart,
         )
         actor = ActorWriter(self.random, shape, exotic=self.exotic).write()
         self.built.actors.append(actor)
@@ -205,11 +209,21 @@ class NetworkWriter:
 
 
 def random_network(
-    seed: int, *, timed: bool, small_fifos: bool = False, exotic: bool = False, silent: bool = False
+    seed: int,
+    *,
+    timed: bool,
+    small_fifos: bool = False,
+    exotic: bool = False,
+    silent: bool = False,
+    apart: bool = False,
 ) -> RandomNetwork:
     """Return the network of a seed. It ends by itself, and no firing of it fails.
 
     ``timed``: it may depend on when tokens arrive. ``exotic``: it may hold lists that have no form in C++.
-    ``silent``: it does nothing that a GPU cannot do.
+    ``silent``: it does nothing that a GPU cannot do. ``apart``: that, and most actions leave nothing for the next
+    firing.
     """
-    return NetworkWriter(seed, timed=timed, small_fifos=small_fifos, exotic=exotic, silent=silent).write()
+    writer = NetworkWriter(
+        seed, timed=timed, small_fifos=small_fifos, exotic=exotic, silent=silent, apart=apart
+    )
+    return writer.write()

@@ -45,7 +45,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gpu",
         action="store_true",
-        help="tell of each actor of the network whether it can run on a GPU, or why not",
+        help="tell of each actor of the network whether it can run on a GPU, or why not, and of each of its actions "
+        "whether several threads can fire it at once (SIMD), or why not",
     )
     add_native_binding(parser, python=True, prefix="with the binding of a run, it is not warned of: ")
     parser.set_defaults(parser_error=parser.error)

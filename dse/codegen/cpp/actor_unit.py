@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dse.base.source import Span
+from dse.codegen.cpp.batches import BatchWriter
 from dse.codegen.cpp.expressions import Sites
 from dse.codegen.cpp.firing import FiringWriter
 from dse.codegen.cpp.layout import folded
@@ -48,6 +49,8 @@ class ActorUnit:
     """The loops whose entries and rounds are counted, in the order of their pairs of counters."""
     guards_call: bool
     """Whether a guard calls a native, so that it may change without a token having moved."""
+    batched: tuple[int, ...] = ()
+    """The actions that the target may fire several times at once."""
 
 
 def actor_unit(
@@ -71,7 +74,8 @@ def actor_unit(
     try:
         explicit, values = make_explicit(actor, wiring, facts)
         expressions = CppLists(actor, facts, values, natives, names, sites, target)
-        lines = _file(scope_of(explicit, facts, expressions, class_name, source, target))
+        scope = scope_of(explicit, facts, expressions, class_name, source, target)
+        lines = _file(scope)
     except RecursionError as error:
         raise NoNativeForm(f"'{actor.name}' nests too deep for {target.name}", span=actor.span) from error
     _check_brackets(lines, actor)
@@ -85,6 +89,7 @@ def actor_unit(
         sites=tuple(sites.places),
         loops=explicit.loops,
         guards_call=any(a.guard_calls_native for a in facts.accesses),
+        batched=tuple(scope.batches),
     )
 
 
@@ -151,6 +156,8 @@ def _class(scope: ActorScope, tables: frozenset[str]) -> Lines:
     scheduling.start()
     scheduling.run()
     scheduling.explain()
+    batches = BatchWriter(scope, lines)
+    batches.members()
     lines.depth -= 1
     lines.add(" private:")
     lines.depth += 1
@@ -165,6 +172,7 @@ def _class(scope: ActorScope, tables: frozenset[str]) -> Lines:
     for index, statements in enumerate(scope.explicit.firings):
         if statements is not None:
             firing.action(index)
+    batches.batches()
     state.members(variables)
     lines.depth -= 1
     lines.add("};")

@@ -33,6 +33,8 @@ class ChoiceNames:
     actions: tuple[str, ...]
     guards: Mapping[int, str]
     states: tuple[str, ...]
+    batches: Mapping[int, str]
+    """Functions that fire an action several times at once, where that is possible."""
 
 
 class ChoiceWriter:
@@ -54,12 +56,11 @@ class ChoiceWriter:
                 case ByState():
                     self._by_state(decision)
                 case Fire():
-                    self._fire(decision)
+                    self.fire(decision)
                 case AwaitRoom():
-                    self.lines.add("visit.outcome = Condition::lacks_room;")
+                    self.await_room()
                 case Blocked():
-                    self.lines.add("visit.outcome = Condition::lacks_room;")
-                    self.lines.add("return;")
+                    self.blocked()
 
     def _block(self, head: str, choice: Choice, when: When) -> None:
         self.lines.add(head, when.span)
@@ -109,7 +110,21 @@ class ChoiceWriter:
         self.lines.depth -= 1
         self.lines.add("}")
 
-    def _fire(self, fire: Fire) -> None:
+    def await_room(self) -> None:
+        """Write what happens where an action lacks room and the choice goes on."""
+        self.lines.add("visit.outcome = Condition::lacks_room;")
+
+    def blocked(self) -> None:
+        """Write what happens where an action lacks room and the choice ends."""
+        self.await_room()
+        self.lines.add("return;")
+
+    def fire(self, fire: Fire) -> None:
+        """Write a firing, behind what may do several at once."""
+        if fire.target is None and fire.action in self.names.batches:
+            self.lines.add(f"if ({self.names.batches[fire.action]}(visit, left)) {{")
+            self.lines.add(f"{CPP.indent}{self.fired}")
+            self.lines.add("}")
         self.lines.add(f"{self.names.actions[fire.action]}(visit);")
         if fire.target is not None:
             self.lines.add(f"state_ = State::{self.names.states[fire.target]};")

@@ -11,6 +11,7 @@ from dse.codegen.cpp.statements import CppStatements, PortNames, SourceLines
 from dse.codegen.cpp.target import Target
 from dse.codegen.emitter import Lines
 from dse.passes.analyses.endless import endless_actions
+from dse.passes.analyses.simd_firing import SimdFiring, simd_firings
 from dse.passes.analyses.uses import ActorFacts
 from dse.program.explicit import ExplicitActor, Guard, Peek, Wiring
 from dse.program.ir import Action, Actor
@@ -36,6 +37,8 @@ class ActorScope:
     names: ChoiceNames
     endless: frozenset[int]
     """Actions whose firing may not end, which the program can name then."""
+    batches: Mapping[int, SimdFiring]
+    """By action: those that the target may fire several times at once."""
     repeated: frozenset[tuple[str, int]]
     """("guard" or "action", number) of those that the choice names in several places."""
 
@@ -134,12 +137,15 @@ def scope_of(
     actor, wiring, names = explicit.actor, explicit.wiring, expressions.names
     states, port_names = Names(), _port_names(actor, wiring)
     guards = trials_of((*explicit.start, *explicit.choice))
+    judged = simd_firings(explicit, facts, expressions.values) if target.lanes else ()
+    batches = {found.action: found for found in judged if found.able}
     choice_names = ChoiceNames(
         inputs=port_names.inputs,
         outputs=port_names.outputs,
         actions=tuple(names.of(f"{k} action", a.name) for k, a in enumerate(actor.actions)),
         guards={k: names.of(f"{k} guard", f"can_{actor.actions[k].name}") for k in guards},
         states=tuple(states.of(str(k), state) for k, state in enumerate(actor.states)),
+        batches={k: names.of(f"{k} batch", f"batch_{actor.actions[k].name}") for k in sorted(batches)},
     )
     inputs, outputs = _used_ports(actor, wiring)
     return ActorScope(
@@ -155,5 +161,6 @@ def scope_of(
         guards=guards,
         names=choice_names,
         endless=endless_actions(actor, facts),
+        batches=batches,
         repeated=frozenset(key for key, n in uses_of_choice(explicit.choice).items() if n > 1),
     )

@@ -72,13 +72,14 @@ _RESERVED_TEXT = """
     true try typedef typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq
     linux unix i386 assert errno stdin stdout stderr alloca offsetof strdupa strndupa toascii isascii issubnormal main
     math_errhandling sched_priority timeradd timerclear timercmp timerisset timersub va_arg va_copy va_end va_start
-    i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 Big Actor Channel Condition Context Depth Fault Fifo Limb List Listed Log
-    Missing Pages Ports Reader Recursion Site State Sure Table Timer View Visit Wait WaitKind WideId NarrowId Wires
-    Writer dse std actors natives act all_inside as_integer at big_truncated budget checked choose condition context
-    copied copy_elements copy_into depth each endless explain fail far_truncated finished fire generated grown inside
-    joined k left log meet modulo narrow needs_steady next order p part_or plain port ports_ pulse put_element
-    quotient real real_modulo real_quotient recursion_ resume rounds run shift_count shift_left shift_right single
-    site_now start state_ stored stray strays sure text_of truncated view visit waits wide wires
+    i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 Big Actor Channel Condition Context Depth Fault Fifo LaneVisit Limb List
+    Listed Log Missing Pages Ports Reader Recursion Share Site State Sure Table Timer View Visit Wait WaitKind
+    WideId NarrowId Wires Writer dse std actors natives act all_inside as_integer at big_truncated budget checked
+    choose chosen condition context copied copy_elements copy_into depth each endless explain fail far_truncated
+    finished fire fitting generated grown has_lanes inside joined k lanes left log meet modulo narrow needs_steady
+    next order p part_or plain port ports_ pulse put_element quotient real real_modulo real_quotient recursion_
+    resume rounds run shift_count shift_left shift_right single site_now start state_ stored stray strays sure
+    text_of truncated view visit waits wide wires
 """
 _RESERVED = frozenset(_RESERVED_TEXT.split())
 """Keywords, lower-case macros of the headers, and the names that generated code uses itself."""

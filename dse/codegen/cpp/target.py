@@ -32,6 +32,8 @@ class Target:
     """Whether the runtime calls ``run`` of the base class."""
     grows: bool
     """Whether there are lists whose size shows only when they are made."""
+    lanes: bool
+    """Whether an actor has threads of its own that fire an action several times at once."""
     head: str
     end: str
 
@@ -67,6 +69,7 @@ PROCESSOR = Target(
     waits="std::vector<Wait>&",
     called=True,
     grows=True,
+    lanes=False,
     head="""\
 #include <limits>
 #include <string>

@@ -86,7 +86,7 @@ def device_unit(network: Network, units: Sequence[ActorUnit]) -> DeviceUnit:
             f"      case {k}:\n        dse::device::serve<{name}>(call);\n        break;"
             for k, name in enumerate(names)
         ),
-        units="\n".join(f"    {{sizeof({name})}}," for name in names),
+        units="\n".join(f"    {{sizeof({name}), {name}::has_lanes}}," for name in names),
         kernel=KERNEL,
         program=PROGRAM,
     )

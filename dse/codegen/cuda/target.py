@@ -12,6 +12,7 @@ GPU = Target(
     waits="Waits&",
     called=False,
     grows=False,
+    lanes=True,
     head="""\
 namespace of_{name} {{
 """,

@@ -33,14 +33,15 @@ def batch(
     small: bool = False,
     reading: bool = True,
     silent: bool = False,
+    apart: bool = False,
 ) -> Batch:
     """Return the networks of some seeds, of both kinds by turns or of one, as one network.
 
     ``small``: every third has small FIFOs. ``reading``: with those whose actors read one input together. ``silent``:
-    of actors that can run on a GPU.
+    of actors that can run on a GPU. ``apart``: of those, and most actions leave nothing for the next firing.
     """
     parts = [
-        random_network(s, timed=timed[k % len(timed)], small_fifos=small and k % 3 == 0, silent=silent)
+        random_network(s, timed=timed[k % len(timed)], small_fifos=small and k % 3 == 0, silent=silent, apart=apart)
         for k, s in enumerate(seeds)
     ]
     kept = tuple(p for p in parts if reading or not any("source_readByte" in a.text for a in p.actors))

@@ -55,8 +55,8 @@ class Built:
     program: NativeProgram
     app: Path
 
-    def run(self, options: RunOptions, mapping: Path | None = None) -> Outcome:
-        """Return what the program gives; ``mapping``: an XCF that says which actor runs where."""
+    def run(self, options: RunOptions, mapping: Path | None = None, *arguments: str) -> Outcome:
+        """Return what the program gives; ``mapping``: an XCF that says which actor runs where; more ``arguments``."""
         return outcome(
             lambda: run_native(
                 self.network,
@@ -64,6 +64,7 @@ class Built:
                 options,
                 lambda: self.program.emission.tables,
                 mapping=mapping,
+                arguments=arguments,
                 time_limit_s=TIME_LIMIT_S,
             )
         )

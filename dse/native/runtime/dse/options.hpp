@@ -68,7 +68,20 @@ struct GivenOption {
     }
     return number;
   }
+
+  /// Return an integer from 1 to `most`.
+  int up_to(std::int64_t most, const char* what) const {
+    const std::int64_t number = count(what);
+    if (number > most) {
+      refuse_option("the " + std::string(what) + " is " + std::to_string(number) + ", must be at most " +
+                    std::to_string(most));
+    }
+    return static_cast<int>(number);
+  }
 };
+
+inline constexpr std::int64_t most_gpu_blocks = 1024;   // of a kernel
+inline constexpr std::int64_t most_gpu_threads = 1023;  // of a block on any card, without its leader
 
 namespace detail {
 
@@ -196,6 +209,11 @@ inline const std::vector<OptionInfo>& option_table() {
          }
          o.run.special_fifos = g.value == "special";
        }},
+      {"the mapping", 0, "--gpu-blocks", "N",
+       "blocks of threads for an actor on a GPU that can fire several times at once (default 1)",
+       [](Options& o, const Given& g) { o.run.gpu_blocks = g.up_to(most_gpu_blocks, "number of blocks on a GPU"); }},
+      {"the mapping", 0, "--gpu-threads", "N", "threads of each such block that fire (default 32); 1 and one block: none",
+       [](Options& o, const Given& g) { o.run.gpu_threads = g.up_to(most_gpu_threads, "number of threads of a block"); }},
       {"the mapping", 0, "--show-mapping", "", "print the mapping as it was understood, as JSON, and run nothing",
        [](Options& o, const Given&) { o.show_mapping = true; }},
 

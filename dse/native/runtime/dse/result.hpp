@@ -126,8 +126,19 @@ class ResultWriter {
     json_.close_list().key("deadlock");
     deadlock(result);
     json_.key("wrong_order").value(result.wrong_order);
+    gpu(result);
     times(result);
     machine(result);
+  }
+
+  void gpu(const RunResult& result) {
+    json_.key("gpu");
+    if (!result.gpu) {
+      json_.null();
+      return;
+    }
+    json_.open_object().key("blocks").value(result.gpu->blocks).key("threads").value(result.gpu->threads);
+    json_.key("batched").list(result.gpu->batched).close_object();
   }
 
   void times(const RunResult& result) {

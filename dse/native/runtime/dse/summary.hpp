@@ -86,6 +86,9 @@ class Summary {
     for (const std::string& text : report_.effects.warnings) {
       found.push_back({text, {}, "", true});
     }
+    if (result_.gpu && !result_.gpu->said.empty()) {
+      found.push_back({result_.gpu->said, {}, "give --gpu-blocks what fits, or --gpu-threads less", true});
+    }
     for (const Diagnostic& one : found) {
       lines_.push_back(render(one));
     }
@@ -96,6 +99,7 @@ class Summary {
         "no actor can fire any more", "actors fire, but no token moves", "the firing budget is spent",
         "the program ended itself", "all pictures asked for were shown"};
     say(std::to_string(result_.n_firings) + " firings; " + endings[static_cast<std::size_t>(result_.why)]);
+    batches();
     std::vector<std::string> told;
     for (const std::string& path : report_.effects.outputs) {
       if (std::find(told.begin(), told.end(), path) == told.end()) {
@@ -103,6 +107,19 @@ class Summary {
         say("wrote " + path);
       }
     }
+  }
+
+  /// Say how many firings several threads of a GPU made at once, where they could.
+  void batches() {
+    if (!result_.gpu || result_.gpu->threads == 0) {
+      return;
+    }
+    std::int64_t sum = 0;
+    for (const std::int64_t count : result_.gpu->batched) {
+      sum += count;
+    }
+    say(std::to_string(sum) + " of them several at once, by " + std::to_string(result_.gpu->blocks) + " x " +
+        std::to_string(result_.gpu->threads) + " threads of the GPU an actor");
   }
 
   void compared() {

@@ -10,10 +10,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <mutex>
 #include <new>
 #include <string>
 #include <thread>
@@ -55,6 +58,7 @@ struct cudaDeviceProp {
 };
 struct cudaFuncAttributes {
   std::size_t localSizeBytes;
+  int maxThreadsPerBlock;
 };
 
 namespace dse_emulation {
@@ -64,10 +68,39 @@ struct Left {};
 
 [[noreturn]] inline void leave() { throw Left(); }
 
+/// The barrier of a block: all its threads meet, again and again.
+class Meeting {
+ public:
+  explicit Meeting(unsigned threads) : threads_(threads) {}
+  void arrive_and_wait() {
+    std::unique_lock lock(mutex_);
+    const unsigned long long round = round_;
+    if (++arrived_ == threads_) {
+      arrived_ = 0;
+      ++round_;
+      all_.notify_all();
+    } else {
+      all_.wait(lock, [&] { return round_ != round; });
+    }
+  }
+
+ private:
+  const unsigned threads_;
+  unsigned arrived_ = 0;
+  unsigned long long round_ = 0;
+  std::mutex mutex_;
+  std::condition_variable all_;
+};
+
+inline thread_local Meeting* meeting = nullptr;
+
+inline void meet_block() { meeting->arrive_and_wait(); }
+
 /// A kernel that runs: its threads, and how many of them have not ended.
 struct Stream {
   std::vector<std::thread> threads;
   std::atomic<int> running{0};
+  std::deque<Meeting> meetings;  // by block
   ~Stream() {
     for (std::thread& thread : threads) {
       thread.join();
@@ -137,6 +170,7 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int)
 template <class T>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, T*) {
   attributes->localSizeBytes = 0;
+  attributes->maxThreadsPerBlock = 8;  // a few are enough to test what they do together
   return dse_emulation::failure("cudaFuncGetAttributes", cudaErrorNoKernelImageForDevice);
 }
 template <class T>
@@ -188,10 +222,11 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters*...), dim3 gri
   if (const cudaError_t error = dse_emulation::failure("cudaLaunchCooperativeKernel", cudaErrorLaunchFailure)) {
     return error;
   }
-  const auto work = [kernel, stream](unsigned group, unsigned thread,
-                                                             Parameters*... values) {
+  const auto work = [kernel, stream](unsigned group, unsigned thread, dse_emulation::Meeting* meeting,
+                                     Parameters*... values) {
     blockIdx = dim3(group, 0, 0);
     threadIdx = dim3(thread, 0, 0);
+    dse_emulation::meeting = meeting;
     try {
       kernel(values...);
     } catch (const dse_emulation::Left&) {
@@ -200,8 +235,9 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters*...), dim3 gri
   };
   stream->running = static_cast<int>(grid.x * block.x);
   for (unsigned group = 0; group != grid.x; ++group) {
+    dse_emulation::Meeting* const meeting = &stream->meetings.emplace_back(block.x);
     for (unsigned thread = 0; thread != block.x; ++thread) {
-      stream->threads.emplace_back(work, group, thread, *static_cast<Parameters**>(arguments[0])...);
+      stream->threads.emplace_back(work, group, thread, meeting, *static_cast<Parameters**>(arguments[0])...);
     }
   }
   return cudaSuccess;

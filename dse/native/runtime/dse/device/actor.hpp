@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "dse/device/batch.hpp"
 #include "dse/device/fault.hpp"
 #include "dse/device/plan.hpp"
 #include "dse/device/ports.hpp"
@@ -51,6 +52,20 @@ struct Wires {
   Ring* const* const* outputs;
 };
 
+/// Counters that several threads may raise. `++tallies[k]` is the text that the processor's side has for plain numbers.
+class Tallies {
+ public:
+  struct One {
+    DSE_FN void operator++() { DeviceRef<std::int64_t>(count).fetch_add(1, cuda::memory_order_relaxed); }
+    std::int64_t& count;
+  };
+  DSE_FN explicit Tallies(std::int64_t* counts) : counts_(counts) {}
+  DSE_FN One operator[](int k) const { return {counts_[k]}; }
+
+ private:
+  std::int64_t* counts_;
+};
+
 class Actor {
  public:
   DSE_FN explicit Actor(const Wires& wires)
@@ -59,7 +74,7 @@ class Actor {
         shown_every(wires.plan.shown_every),
         plan_(wires.plan) {}
 
-  DSE_FN void stray(int site) { ++plan_.strays[site]; }
+  DSE_FN void stray(int site) { ++Tallies(plan_.strays)[site]; }
   DSE_FN void at(int) {}
 
   /// Count a firing, and keep its id where a trace is kept: `room_for_ids` has said that there is room.
@@ -89,6 +104,11 @@ class Actor {
     return room < wanted ? room : wanted;
   }
 
+  /// Let the lanes of the group fire an action; see fire_together.
+  DSE_FN std::int64_t together(int action, std::int64_t most, bool asks) {
+    return fire_together(plan_, action, most, asks);
+  }
+
   DSE_FN void show_ids() {
     if (plan_.ids != nullptr) {
       store(*plan_.ids_written, made, true);
@@ -98,7 +118,7 @@ class Actor {
   Condition condition = Condition::ready;
   bool moved = false;  // a token, in the last visit
   std::int64_t made = 0;  // firings
-  std::int64_t* const rounds;
+  const Tallies rounds;
   const bool needs_steady;
   const std::int64_t shown_every;
 
@@ -136,6 +156,27 @@ class Visit {
   DSE_FN void fired(int action) {
     self_.fired(action);
     if (--unshown_ == 0) {
+      ports.each([](auto& port) { port.expose(); });
+      unshown_ = self_.shown_every;
+    }
+  }
+
+  /// Let lanes fire an action, `most` times at most, from where the ports are. Return how often they did.
+  DSE_FN std::int64_t together(int action, std::int64_t most, bool asks) {
+    if (most < 2 || here().crew == nullptr) {
+      return 0;
+    }
+    home_ = ports;
+    return self_.together(action, most, asks);
+  }
+
+  /// Lanes have fired an action so many times, and the ports are behind that.
+  DSE_FN void fired(int action, std::int64_t count) {
+    DSE_LOOP for (std::int64_t k = 0; k != count; ++k) {
+      self_.fired(action);
+    }
+    unshown_ -= count;
+    if (unshown_ <= 0) {
       ports.each([](auto& port) { port.expose(); });
       unshown_ = self_.shown_every;
     }

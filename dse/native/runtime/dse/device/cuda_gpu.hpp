@@ -80,17 +80,17 @@ class CudaGpu final : public Gpu {
     }
   }
 
-  void launch(Plan* plan, int blocks) override {
-    const int most = std::min(facts_.blocks_at_once, most_groups);
-    if (blocks > most) {
-      throw ConfigError({"the mapping needs " + std::to_string(blocks) + " groups of threads at once, and '" + facts_.name +
-                             "' has room for " + std::to_string(most) + " of this kernel",
-                         {}, "place fewer actors on the GPU, or give its partition the policy NON_PREEMPTIVE"});
-    }
+  int room(int threads) override {
+    int blocks = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_, threads, 0), "the GPU does not tell its room");
+    return std::min(blocks * attribute(cudaDevAttrMultiProcessorCount), most_blocks);
+  }
+
+  void launch(Plan* plan, int blocks, int threads) override {
     check(cudaDeviceSynchronize(), "what was copied does not arrive");
     void* arguments[] = {&plan};
-    check(cudaLaunchCooperativeKernel(kernel_, dim3(static_cast<unsigned>(blocks)), dim3(1), arguments, std::size_t{0},
-                                      stream_),
+    check(cudaLaunchCooperativeKernel(kernel_, dim3(static_cast<unsigned>(blocks)),
+                                      dim3(static_cast<unsigned>(threads)), arguments, std::size_t{0}, stream_),
           "the kernel cannot be started");
     launched_ = true;
   }
@@ -164,9 +164,7 @@ class CudaGpu final : public Gpu {
                         exit_failed);
     }
     check(error, "the kernel cannot be loaded");
-    int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_, 1, 0), "the GPU does not tell its room");
-    facts_.blocks_at_once = blocks * attribute(cudaDevAttrMultiProcessorCount);
+    facts_.most_threads = kernel.maxThreadsPerBlock;
   }
 
   static int attribute(cudaDeviceAttr which) {

@@ -1,21 +1,23 @@
 // How a thread of a GPU ends with a fault: it tells the first one, and is gone.
 #pragma once
 
+#include "dse/device/crew.hpp"
 #include "dse/device/plan.hpp"
 #include "dse/device/words.hpp"
 #include "dse/where.hpp"
 
 namespace dse::device {
 
-/// What the threads of a block know of where they are, by block; the kernel sets it.
+/// What the threads of a block know of where they are, by block; its leader sets it.
 struct Whereabouts {
   Plan* plan = nullptr;
   std::int32_t actor = -1;
+  Crew* crew = nullptr;
 };
 
-inline constexpr int most_groups = 1024;
+inline constexpr int most_blocks = 1024;
 
-static __device__ Whereabouts whereabouts[most_groups];  // static: exactly one file includes this
+static __device__ Whereabouts whereabouts[most_blocks];  // static: exactly one file includes this
 
 DSE_FN inline Whereabouts& here() { return whereabouts[blockIdx.x]; }
 
@@ -37,22 +39,50 @@ DSE_FN inline void copy_text(char* to, const char* from) {
   to[k] = '\0';
 }
 
+/// Tell what went wrong, if nobody has told anything yet.
+DSE_FN inline void tell_fault(const char* message, int site, const char* expected) {
+  Plan& plan = *here().plan;
+  std::int32_t nobody = 0;
+  if (DeviceRef<std::int32_t>(*plan.fault_taken).compare_exchange_strong(nobody, 1)) {
+    FaultWords& fault = plan.control->fault;
+    fault.actor = here().actor;
+    fault.site = site;
+    copy_text(fault.message, message);
+    copy_text(fault.expected, expected);
+    store<std::uint64_t>(plan.control->failed, 1, true);
+  }
+}
+
+/// End the thread that leads a group, its lanes first, with a fault.
+[[noreturn]] DSE_FN inline void end_group(const char* message, int site, const char* expected) {
+  tell_fault(message, site, expected);
+  if (here().crew != nullptr) {
+    command(*here().crew, Task::end);
+  }
+  leave();
+}
+
+/// End a lane: it comes to the barrier as if it were done, and to that of the next order, which is to end.
+[[noreturn]] DSE_FN inline void end_lane(const char* message, int site, const char* expected) {
+  LaneFault& fault = lane_fault(*here().plan, blockIdx.x, threadIdx.x);
+  fault.message = message;
+  fault.site = site;
+  fault.expected = expected;
+  DeviceRef<std::int32_t>(here().crew->failed).fetch_add(1, cuda::memory_order_relaxed);
+  meet_block();
+  meet_block();
+  leave();
+}
+
 }  // namespace dse::device
 
 namespace DSE_SPACE {
 
 [[noreturn]] DSE_FN inline void fail(const char* message, int site, const char* expected) {
-  device::Plan& plan = *device::here().plan;
-  std::int32_t nobody = 0;
-  if (device::DeviceRef<std::int32_t>(*plan.fault_taken).compare_exchange_strong(nobody, 1)) {
-    device::FaultWords& fault = plan.control->fault;
-    fault.actor = device::here().actor;
-    fault.site = site;
-    device::copy_text(fault.message, message);
-    device::copy_text(fault.expected, expected);
-    device::store<std::uint64_t>(plan.control->failed, 1, true);
+  if (threadIdx.x != static_cast<unsigned>(device::here().plan->lanes)) {
+    device::end_lane(message, site, expected);
   }
-  device::leave();
+  device::end_group(message, site, expected);
 }
 
 }  // namespace DSE_SPACE

@@ -17,7 +17,7 @@ struct GpuFacts {
   std::string name;
   int major = 0;  // compute capability
   int minor = 0;
-  int blocks_at_once = 0;  // of the kernel
+  int most_threads = 1;     // of a block of the kernel
   bool time_limit = false;  // the system ends kernels that run long
   bool emulated = false;
 };
@@ -30,7 +30,9 @@ class Gpu : public FifoMemory {
   virtual void* device_memory(std::size_t bytes) = 0;
   virtual void copy_to(void* device, const void* host, std::size_t bytes) = 0;
   virtual void copy_from(void* host, const void* device, std::size_t bytes) = 0;
-  virtual void launch(Plan* plan, int blocks) = 0;
+  /// Return how many blocks of the kernel, of so many threads each, are at work at once.
+  virtual int room(int threads) = 0;
+  virtual void launch(Plan* plan, int blocks, int threads) = 0;
   /// Return whether the kernel has ended.
   virtual bool has_ended() = 0;
   virtual const GpuFacts& facts() const = 0;
@@ -39,6 +41,7 @@ class Gpu : public FifoMemory {
 /// The class of an actor as device code has it.
 struct Unit {
   std::size_t bytes;
+  bool has_lanes;  // an action of it may be fired several times at once
 };
 
 /// The device code of a program.

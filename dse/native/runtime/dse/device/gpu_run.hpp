@@ -39,7 +39,7 @@ class GpuRun {
   /// Start the kernel. Throws ConfigError where its groups cannot all be at work at once.
   void launch() {
     start_ = end_ = Moment::now();
-    gpu_.launch(maker_.plan(), static_cast<int>(maker_.group_count()));
+    gpu_.launch(maker_.plan(), maker_.block_count(), maker_.shape().threads());
   }
 
   /// Carry words between kernel and threads. What goes wrong in the kernel ends the run.
@@ -69,6 +69,16 @@ class GpuRun {
     take_ids();
     look_for_failure();
     maker_.gather();
+  }
+
+  /// How the run used the GPU, once it is over.
+  GpuReport report() const {
+    const Shape& shape = maker_.shape();
+    GpuReport found{.blocks = shape.blocks, .threads = shape.lanes, .said = shape.said};
+    for (std::size_t k = 0; k != instances_.actors.size(); ++k) {
+      found.batched.push_back(instances_.on_gpu[k] ? static_cast<OnGpu&>(*instances_.actors[k]).batched : 0);
+    }
+    return found;
   }
 
   std::int64_t firings() const {

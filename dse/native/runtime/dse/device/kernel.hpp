@@ -1,7 +1,8 @@
 // The kernel: each group runs its actors until the run is over, and tells how far it is.
 //
-// A group is one thread of one block. All groups must be at work at once, since they wait for each other: the launch is
-// a cooperative one, which fails where that is impossible. What a group tells is what a thread of the processor tells;
+// The last thread of the first block of a group leads it; where it has more threads and blocks, crew.hpp tells what they
+// do. All groups must be at work at once, since they wait for each other: the launch is a cooperative one, which fails
+// where that is impossible. What a group tells is what a thread of the processor tells;
 // termination.hpp has the argument why a run that is found to be over is over.
 #pragma once
 
@@ -21,7 +22,7 @@ inline constexpr int passes_between_looks = 16;
 inline constexpr unsigned shortest_nap_ns = 32;
 inline constexpr unsigned longest_nap_ns = 8192;
 
-enum class Errand : std::uint8_t { make, start, fire, explain };
+enum class Errand : std::uint8_t { make, start, fire, explain, lanes };
 
 /// What an actor is to do. `actor` is its base class, once it is made.
 struct Call {
@@ -29,6 +30,7 @@ struct Call {
   ActorPlan* plan = nullptr;
   Actor* actor = nullptr;
   std::int64_t budget = 0;
+  const Share* share = nullptr;  // of lanes
 };
 
 /// Do what is asked of an actor of the class `A`: a function of its own, or compilers take long for one of all classes.
@@ -50,6 +52,11 @@ DSE_APART void serve(Call& call) {
       actor->explain(waits);
       break;
     }
+    case Errand::lanes:
+      if constexpr (A::has_lanes) {
+        actor->lanes(*call.share);
+      }
+      break;
   }
 }
 
@@ -76,7 +83,7 @@ class GroupRun {
   DSE_APART void ask(std::int32_t k, Errand errand, std::int64_t budget = 0) {
     ActorPlan& plan = plan_of(k);
     here().actor = group_.first + k;
-    Call call{errand, &plan, errand == Errand::make ? nullptr : &actor_of(k), budget};
+    Call call{errand, &plan, errand == Errand::make ? nullptr : &actor_of(k), budget, nullptr};
     Serve::serve(plan.unit, call);
   }
 
@@ -134,7 +141,7 @@ class GroupRun {
 
   DSE_FN bool visit(std::int32_t k) {
     Actor& actor = actor_of(k);
-    const std::int64_t budget = actor.room_for_ids(group_.turn == Turn::one ? 1 : visit_firings);
+    const std::int64_t budget = actor.room_for_ids(group_.turn == Turn::one ? 1 : most_firings());
     actor.moved = false;
     if (budget == 0) {
       hindered_ = true;  // the processor is to take ids first: the group is not idle
@@ -147,6 +154,12 @@ class GroupRun {
       actor.show_ids();
     }
     return actor.moved;
+  }
+
+  /// Two rounds of all lanes, or the firings of a visit by one thread.
+  DSE_FN std::int64_t most_firings() const {
+    const std::int64_t lanes = group_.crew == nullptr ? 0 : static_cast<std::int64_t>(group_.crew->lanes) * group_.crew->blocks;
+    return 2 * lanes < visit_firings ? visit_firings : 2 * lanes;
   }
 
   DSE_FN void works() {
@@ -204,12 +217,42 @@ class GroupRun {
   bool hindered_ = false;
 };
 
-/// What each block does.
+/// What each lane of a group does: its share of what is asked for, until it is asked to end.
+template <class Serve>
+DSE_FN void work_in_lane(Plan& plan, Crew& crew, std::int32_t rank) {
+  const std::int64_t first = static_cast<std::int64_t>(rank) * crew.lanes + threadIdx.x;
+  for (;;) {
+    meet_block();
+    if (crew.task == Task::end) {
+      return;
+    }
+    ActorPlan& actor = plan.actors[crew.actor];
+    const Share share(crew, lane_fault(plan, blockIdx.x, threadIdx.x), first);
+    Call call{Errand::lanes, &actor, static_cast<Actor*>(actor.object), 0, &share};
+    Serve::serve(actor.unit, call);
+    meet_block();
+  }
+}
+
+/// What each thread does.
 template <class Serve>
 DSE_FN void run_block(Plan* plan) {
-  if (threadIdx.x == 0) {
-    here() = {plan, -1};
-    GroupRun<Serve>(*plan, plan->groups[blockIdx.x]).run();
+  const Block& block = plan->blocks[blockIdx.x];
+  const Group& group = plan->groups[block.group];
+  if (threadIdx.x != static_cast<unsigned>(plan->lanes)) {
+    if (group.crew != nullptr) {
+      work_in_lane<Serve>(*plan, *group.crew, block.rank);
+    }
+    return;
+  }
+  here() = {plan, -1, group.crew};
+  if (block.rank != 0) {
+    follow(*group.crew);
+    return;
+  }
+  GroupRun<Serve>(*plan, group).run();
+  if (group.crew != nullptr) {
+    command(*group.crew, Task::end);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "dse/device/plan.hpp"
@@ -50,8 +51,12 @@ struct EndRules {
 /// Makes the rules of all connections that touch a GPU.
 class Layout {
  public:
-  Layout(const Instances& instances, const std::vector<GroupMembers>& groups)
-      : instances_(instances), group_of_(instances.actors.size(), nowhere), needs_steady_(instances.actors.size()) {
+  /// `eager`: by actor, whether it is to see all tokens and all room that there is, to fire often at once.
+  Layout(const Instances& instances, const std::vector<GroupMembers>& groups, std::vector<bool> eager)
+      : instances_(instances),
+        eager_(std::move(eager)),
+        group_of_(instances.actors.size(), nowhere),
+        needs_steady_(instances.actors.size()) {
     for (std::size_t k = 0; k != groups.size(); ++k) {
       for (const std::size_t actor : groups[k].actors) {
         group_of_[actor] = static_cast<int>(k);
@@ -108,7 +113,11 @@ class Layout {
     const std::int64_t least = std::max<std::int64_t>(info.least_tokens, 1);
     found.writer_refill = std::max(least, std::min(unpublished_firings, capacity / 4));
     // A level that was not asked for again is of an earlier moment, and an actor with several inputs is to see one.
-    found.reader_refill = needs_steady_[static_cast<std::size_t>(info.target)] ? always_refill : found.writer_refill;
+    const bool asks = needs_steady_[static_cast<std::size_t>(info.target)] || eager_[static_cast<std::size_t>(info.target)];
+    found.reader_refill = asks ? always_refill : found.writer_refill;
+    if (eager_[static_cast<std::size_t>(info.source)]) {
+      found.writer_refill = always_refill;
+    }
     found.shown_every = std::clamp<std::int64_t>(capacity / (4 * least), 1, unpublished_firings);
     return found;
   }
@@ -127,6 +136,7 @@ class Layout {
   }
 
   const Instances& instances_;
+  const std::vector<bool> eager_;
   std::vector<int> group_of_;
   std::vector<bool> needs_steady_;
   std::vector<EndRules> rules_;

@@ -20,7 +20,8 @@ class OnGpu final : public Actor {
   void run(std::int64_t) override { condition = Condition::waits; }
   void explain(std::vector<Wait>& found) override { found.insert(found.end(), waits.begin(), waits.end()); }
 
-  std::vector<Wait> waits;  // at the end of the run
+  std::vector<Wait> waits;   // at the end of the run
+  std::int64_t batched = 0;  // firings by several threads at once
 };
 
 /// Return for each actor whether a mapping has it on a GPU.

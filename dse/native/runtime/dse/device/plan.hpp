@@ -45,6 +45,7 @@ struct ActorPlan {
   bool needs_steady = false;
 
   std::int64_t* counts = nullptr;  // firings of each action
+  std::int64_t batched = 0;        // of them, by several lanes at once
   std::int64_t* strays = nullptr;  // by site
   std::int64_t* rounds = nullptr;  // entries and rounds of each counted loop
   WaitRow* waits = nullptr;        // at the end, one for each action at most
@@ -56,6 +57,40 @@ struct ActorPlan {
   std::uint64_t ids_mask = 0;
   std::int64_t* ids_written = nullptr;
   std::int64_t* ids_read = nullptr;
+};
+
+/// Work that the leader of a group asks its lanes for.
+enum class Task : std::int32_t { end, ask, fire };
+
+/// The lanes of a group: threads that fire one action several times at once, in one block or more. Device memory.
+///
+/// The leader writes what it asks for, and then moves `asked`; each other block moves `done` when its lanes are done.
+struct Crew {
+  std::int32_t first_block = 0;
+  std::int32_t blocks = 1;
+  std::int32_t lanes = 0;  // of each block
+  Task task = Task::end;
+  std::int32_t actor = -1;  // into the actors of the plan
+  std::int32_t action = -1;
+  std::int64_t count = 0;   // firings
+  std::int64_t ends = 0;    // of the question: the first firing that would not choose the action
+  std::uint64_t asked = 0;
+  std::uint64_t done = 0;
+  std::int32_t failed = 0;  // lanes with a fault
+};
+
+/// What went wrong in a lane, and in which firing of a batch.
+struct LaneFault {
+  std::int64_t firing = 0;
+  std::int32_t site = -1;
+  const char* message = nullptr;  // null: nothing
+  const char* expected = nullptr;
+};
+
+/// Which group a block belongs to, and its number there.
+struct Block {
+  std::int32_t group = 0;
+  std::int32_t rank = 0;
 };
 
 /// How a group goes through its actors: each as long as it can, or firing by firing.
@@ -75,6 +110,7 @@ struct Group {
   std::int32_t count = 0;
   Turn turn = Turn::stay;
   GroupWords* words = nullptr;
+  Crew* crew = nullptr;  // null: it has no lanes
 };
 
 /// What went wrong in a kernel; the first fault counts.
@@ -100,6 +136,9 @@ struct Plan {
   std::int32_t n_groups = 0;
   Control* control = nullptr;
   std::int32_t* fault_taken = nullptr;  // device memory: who changes it from 0 tells its fault
+  Block* blocks = nullptr;
+  std::int32_t lanes = 0;              // threads of a block besides the one that leads it, which is the last
+  LaneFault* lane_faults = nullptr;    // by block, then by lane
 };
 
 }  // namespace dse::device

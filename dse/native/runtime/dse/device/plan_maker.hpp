@@ -13,6 +13,7 @@
 #include "dse/device/layout.hpp"
 #include "dse/device/on_gpu.hpp"
 #include "dse/device/plan.hpp"
+#include "dse/device/shape.hpp"
 #include "dse/instances.hpp"
 #include "dse/tables.hpp"
 
@@ -29,7 +30,12 @@ struct IdRing {
 class PlanMaker {
  public:
   PlanMaker(Instances& instances, const RunOptions& options, Gpu& gpu)
-      : instances_(instances), gpu_(gpu), groups_(groups_of(options.mapping)), layout_(instances, groups_) {
+      : instances_(instances),
+        gpu_(gpu),
+        groups_(groups_of(options.mapping)),
+        has_lanes_(groups_with_lanes()),
+        shape_(shape_of(options, has_lanes_, gpu)),
+        layout_(instances, groups_, eager()) {
     make_rings(options);
     make_actors();
     make_plan();
@@ -40,6 +46,8 @@ class PlanMaker {
   std::size_t group_count() const { return groups_.size(); }
   const GroupWords& words(std::size_t group) const { return *group_rows_[group].words; }
   std::vector<IdRing>& id_rings() { return id_rings_; }
+  const Shape& shape() const { return shape_; }
+  int block_count() const { return static_cast<int>(blocks_.size()); }
 
   /// The index into the network's table of an actor of the plan.
   std::size_t actor(std::size_t place) const { return order_[place]; }
@@ -125,7 +133,7 @@ class PlanMaker {
     const ActorInfo& info = instances_.info(actor);
     ActorPlan plan;
     plan.unit = info.unit;
-    plan.object = gpu_.device_memory(instances_.network.device->units[static_cast<std::size_t>(info.unit)].bytes);
+    plan.object = gpu_.device_memory(unit(actor).bytes);
     connect(actor, plan);
     plan.shown_every = layout_.shown_every(actor);
     plan.needs_steady = layout_.needs_steady(actor);
@@ -164,6 +172,51 @@ class PlanMaker {
     plan.outputs = copied(readers);
   }
 
+  const Unit& unit(std::size_t actor) const {
+    return instances_.network.device->units[static_cast<std::size_t>(instances_.info(actor).unit)];
+  }
+
+  /// Return for each group whether an actor of it can use lanes; a group that fires one by one cannot.
+  std::vector<bool> groups_with_lanes() const {
+    std::vector<bool> found;
+    for (const GroupMembers& group : groups_) {
+      const bool any = std::any_of(group.actors.begin(), group.actors.end(),
+                                   [this](std::size_t actor) { return unit(actor).has_lanes; });
+      found.push_back(any && group.turn != Turn::one);
+    }
+    return found;
+  }
+
+  std::vector<bool> eager() const {
+    std::vector<bool> found(instances_.actors.size(), false);
+    for (std::size_t k = 0; k != groups_.size(); ++k) {
+      for (const std::size_t actor : groups_[k].actors) {
+        found[actor] = shape_.has_crews() && has_lanes_[k] && unit(actor).has_lanes;
+      }
+    }
+    return found;
+  }
+
+  /// Make the lanes of each group that has some, and say of each block whose it is.
+  void make_crews() {
+    for (std::size_t k = 0; k != groups_.size(); ++k) {
+      const auto first = static_cast<std::int32_t>(blocks_.size());
+      const bool several = shape_.has_crews() && has_lanes_[k];
+      const int blocks = several ? shape_.blocks : 1;
+      for (std::int32_t rank = 0; rank != blocks; ++rank) {
+        blocks_.push_back({.group = static_cast<std::int32_t>(k), .rank = rank});
+      }
+      Crew crew;
+      crew.first_block = first;
+      crew.blocks = blocks;
+      crew.lanes = shape_.lanes;
+      group_rows_[k].crew = several ? copied(std::vector<Crew>{crew}) : nullptr;
+    }
+    plan_.blocks = copied(blocks_);
+    plan_.lanes = shape_.lanes;
+    plan_.lane_faults = copied(std::vector<LaneFault>(blocks_.size() * static_cast<std::size_t>(shape_.lanes)));
+  }
+
   void make_plan() {
     std::int32_t first = 0;
     auto* const words = static_cast<GroupWords*>(gpu_.shared_memory(groups_.size() * sizeof(GroupWords)));
@@ -172,6 +225,7 @@ class PlanMaker {
       group_rows_.push_back({.first = first, .count = count, .turn = groups_[k].turn, .words = words + k});
       first += count;
     }
+    make_crews();
     plan_.actors = device_actors_;
     plan_.groups = copied(group_rows_);
     plan_.n_groups = static_cast<std::int32_t>(groups_.size());
@@ -208,8 +262,9 @@ class PlanMaker {
     }
     actor.strays = read_back(plan.strays, info.sites.size());
     actor.rounds = read_back(plan.rounds, actor.rounds.size());
-    const std::int32_t waits = read_back(device_actors_ + place, 1).front().n_waits;
-    for (const WaitRow& row : read_back(plan.waits, static_cast<std::size_t>(waits))) {
+    const ActorPlan left = read_back(device_actors_ + place, 1).front();
+    actor.batched = left.batched;
+    for (const WaitRow& row : read_back(plan.waits, static_cast<std::size_t>(left.n_waits))) {
       actor.waits.push_back({.action = row.action,
                              .kind = static_cast<WaitKind>(row.kind),
                              .port = row.port,
@@ -221,11 +276,14 @@ class PlanMaker {
   Instances& instances_;
   Gpu& gpu_;
   const std::vector<GroupMembers> groups_;
+  const std::vector<bool> has_lanes_;  // by group
+  const Shape shape_;
   const Layout layout_;
   std::vector<Ring> rings_;        // by connection
   std::vector<ActorPlan> actors_;  // by place in the plan
   std::vector<std::size_t> order_;
   std::vector<Group> group_rows_;
+  std::vector<Block> blocks_;
   std::vector<IdRing> id_rings_;
   Ring* device_rings_ = nullptr;
   ActorPlan* device_actors_ = nullptr;
