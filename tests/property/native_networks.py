@@ -223,7 +223,5 @@ def random_network(
     ``silent``: it does nothing that a GPU cannot do. ``apart``: that, and most actions leave nothing for the next
     firing.
     """
-    writer = NetworkWriter(
-        seed, timed=timed, small_fifos=small_fifos, exotic=exotic, silent=silent, apart=apart
-    )
+    writer = NetworkWriter(seed, timed=timed, small_fifos=small_fifos, exotic=exotic, silent=silent, apart=apart)
     return writer.write()
