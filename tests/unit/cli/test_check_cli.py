@@ -72,7 +72,13 @@ def test_a_wrong_file_has_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_gpu_tells_of_each_actor_whether_it_can_run_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--gpu", str(ACTORS / "jpeg" / "jpeg.xdf")]) == 0
-    lines = [line.split(None, 1) for line in capsys.readouterr().out.splitlines()]
+    printed_lines = capsys.readouterr().out.splitlines()
+    lines = [line.split(None, 1) for line in printed_lines if not line.startswith(" ")]
+    actions = [line.split(None, 1) for line in printed_lines if line.startswith(" ")]
+    assert [name for name, said in actions if said == "SIMD"] == ["transform"]
+    scale = next(said for name, said in actions if name == "scale")
+    assert scale.startswith("one by one: it changes 'inMcu' (")
+    assert "Dequant.cal:74)" in scale
     assert [name for name, said in lines if said == "yes"] == ["parser", "huffman", "dequant", "idct2d"]
     reasons = {name: said for name, said in lines if said != "yes"}
     assert reasons["source"].startswith("no: it calls the native 'source_readNBytes' (")
@@ -87,6 +93,10 @@ def test_gpu_as_json_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
         ("CopyTokensA", False, "'name' is a text"),
     ]
     assert (rows[1]["file"], rows[1]["line"]) == (str(PINGPONG / "PingPong.cal"), 10)
+    assert [(a["action"], a["simd"], a["reason"]) for a in rows[0]["actions"]] == [
+        ("produce", False, "it changes 'cnt'")
+    ]
+    assert rows[1]["actions"] == []
 
 
 @pytest.mark.parametrize("more", [("--all", "."), ("--print-ir", "Prod")])
