@@ -70,7 +70,7 @@ def test_firings_that_move_nothing_end_the_run_at_last(trial: Built, tmp_path: P
 CARDS = {
     "DSE_EMULATED_GPUS=0": "there is none that CUDA can use: said by the emulation (cudaErrorNoDevice)",
     "DSE_EMULATED_MEMORY=1000": "GPU: there is too little pinned memory",
-    "DSE_EMULATED_BLOCKS=0": "the mapping needs 1 groups of threads at once, and 'emulated GPU' has room for 0",
+    "DSE_EMULATED_BLOCKS=0": "needs 1 groups of threads at once with 4 threads each, and 'emulated GPU' has room for 0",
     "DSE_EMULATED_FAILURE=cudaFuncGetAttributes": "has compute capability 7.5, for which the program was not built",
     "DSE_EMULATED_FAILURE=cudaLaunchCooperativeKernel": "the kernel cannot be started: said by the emulation",
     "DSE_EMULATED_FAILURE=cudaStreamQuery": "GPU: the kernel failed: said by the emulation (cudaErrorLaunchFailure)",
