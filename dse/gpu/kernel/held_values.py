@@ -22,7 +22,9 @@ def without_held_loads(nodes: Iterable[Node]) -> tuple[Node, ...]:
     return _block(nodes, {})[0]
 
 
-def _block(nodes: Iterable[Node], held: _Held) -> tuple[tuple[Node, ...], _Held]:
+def _block(  # ways: one case a node
+    nodes: Iterable[Node], held: _Held
+) -> tuple[tuple[Node, ...], _Held]:
     """Return the nodes that are left, and what is held behind them. A round of a loop begins with nothing."""
     left: list[Node] = []
     for node in nodes:
