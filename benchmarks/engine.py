@@ -2,8 +2,9 @@
 
 Run as ``python -m benchmarks.engine [--quick] [--json] [--against CHECKOUT]``. Both engines run side by side, with
 communication and scheduling weights and full accounting, and the outcomes that searches ask for beside estimates.
-``--against``: the same outcomes of another checkout of dse, run in turn with those of this one, and nothing else. The
-machine may be busy with other things: the best of several runs counts. Nothing is asserted.
+``--against``: the same outcomes, and estimates with all accounts, of another checkout of dse, run in turn with those of
+this one, and nothing else. The machine may be busy with other things: the best of several runs counts. Nothing is
+asserted.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 
 import numpy as np
@@ -170,14 +171,14 @@ MEASURED = """
 from benchmarks.engine import bench, best_seconds, make_engine
 case = bench({actors}, {partitions}, {firings})
 engine = make_engine("compiled", case.problem)
-run = getattr(engine, "outcomes", engine.estimates)
+run = getattr(engine, {asked!r}, engine.estimates)
 run([case.point])
 print(case.problem.trace.n_firings / best_seconds(lambda: run([case.point]), 20))
 """
 
 
 def against(other: Path, repeats: int) -> dict[str, float]:
-    """Return firings a second of what searches ask for, here and in another checkout, by turns, and the ratio."""
+    """Return firings a second of outcomes and estimates, here and in another checkout, by turns, and the ratio."""
 
     def speed(root: Path, script: str) -> float:
         run = subprocess.run(
@@ -187,11 +188,11 @@ def against(other: Path, repeats: int) -> dict[str, float]:
         return float(run.stdout)
 
     found: dict[str, float] = {}
-    for n_actors, n_partitions in OUTCOME_SIZES:
-        script = MEASURED.format(actors=n_actors, partitions=n_partitions, firings=OUTCOME_FIRINGS)
+    for (n_actors, n_partitions), asked in product(OUTCOME_SIZES, ("outcomes", "estimates")):
+        script = MEASURED.format(actors=n_actors, partitions=n_partitions, firings=OUTCOME_FIRINGS, asked=asked)
         pairs = [(speed(Path(__file__).parents[1], script), speed(other, script)) for _ in range(repeats)]
         here, there = (max(speeds) for speeds in zip(*pairs, strict=True))
-        prefix = f"{n_actors}_on_{n_partitions}_"
+        prefix = f"{asked}_{n_actors}_on_{n_partitions}_"
         found |= {f"{prefix}here": here, f"{prefix}there": there, f"{prefix}ratio": here / there}
     return found
 
@@ -347,7 +348,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="speed of the estimation engines")
     parser.add_argument("--quick", action="store_true", help="fewer repeats, no table of growth")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="only compare outcomes with another checkout")
+    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="only compare with another checkout")
     options = parser.parse_args()
     repeats = 3 if options.quick else 10
     if options.against is not None:

@@ -1,10 +1,13 @@
 """Outcomes from the burst kernel equal those of the general kernel, and every so often of the reference engine.
 
+So do the accounts of the general kernel compiled for still and for plain memories.
+
 Cases are as in ``test_engines_agree``, with what the burst kernel leaves out taken away from most of them: a third as
 many again as there. ``DSE_CASES`` (``make test-full``) asks for more.
 """
 
 import random
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -14,7 +17,7 @@ from dse.estimate.compiled.burst import bursts_of
 from dse.estimate.compiled.burst_layout import N_ENTRIES
 from dse.estimate.compiled.engine import CompiledEngine
 from dse.estimate.engine import make_engine
-from dse.model.design_point import POLICIES
+from dse.model.design_point import POLICIES, DesignPoint
 from dse.model.estimate import Estimate
 from tests.property.estimation_cases import N_CASES, Case, Shape, random_case
 from tests.property.test_engines_agree import SHAPES, flowing_case
@@ -54,10 +57,28 @@ class Seen:
     """What a chunk of cases held."""
 
     suited: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
     deadlocks: int = 0
     kept: int = 0
     cut: int = 0
     policies: set[str] = field(default_factory=set)
+
+
+class GeneralOnly(CompiledEngine):
+    """An engine on a machine where only the general kernel is compiled."""
+
+    def _is_plain_ready(self) -> bool:
+        return False
+
+
+def look_at_accounts(engine: CompiledEngine, point: DesignPoint, whole: Estimate, seed: int) -> str:
+    """Compare the accounts of a point; return for which memories the kernel that made them is."""
+    assert GeneralOnly(engine.packed.tables.problem).estimate(point) == whole, f"seed {seed}"
+    assert engine._is_plain_ready(), "`make setup` compiles it"
+    for limit in (whole.makespan, whole.makespan - 1):
+        expected = whole if whole.deadlock is None and whole.makespan <= limit else None
+        assert engine.estimate_within(point, limit) == expected, f"seed {seed}, limit {limit}"
+    return engine.packed.kind_of(engine.encoder.encode(point))
 
 
 def look(seed: int, seen: Seen, *, reference: bool) -> None:
@@ -68,6 +89,7 @@ def look(seed: int, seen: Seen, *, reference: bool) -> None:
         whole = engine.estimate(point)
     except DseError:
         return
+    seen.kinds[look_at_accounts(engine, point, whole, seed)] += 1
     bursts = engine._bursts()
     assert bursts is not None or bursts_of(engine.packed) is None, "the kernel is compiled by `make setup`"
     if bursts is not None and bursts.suits(engine.encoder.encode(point)):
@@ -90,6 +112,7 @@ def test_outcomes_are_those_of_the_general_kernel(chunk: int) -> None:
     for seed in range(chunk, BURST_CASES, N_CHUNKS):
         look(seed, seen, reference=seed % 12 == chunk)
     assert seen.suited > BURST_CASES // N_CHUNKS // 2
+    assert min(seen.kinds["plain"], seen.kinds["still"]) > BURST_CASES // N_CHUNKS // 5
     assert seen.policies == set(POLICIES)
     assert 0 < seen.deadlocks < BURST_CASES // N_CHUNKS // 2
     assert seen.kept > 100 < seen.cut

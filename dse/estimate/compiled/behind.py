@@ -1,8 +1,9 @@
-"""Compiles the burst kernel in a process of its own, while the general kernel serves.
+"""Compiles the quicker kernels in a process of its own, while the general kernel serves.
 
-Somebody who has just installed dse waits for the general kernel once. The burst kernel gives the same integers sooner;
-nobody waits for it: where it is missing, a search has Python compile it beside, at the lowest priority, and goes over
-to it when it is there. The process outlives a search that is over before.
+Somebody who has just installed dse waits for the general kernel once. The burst kernel, and variants of
+the general one (``plain_kernel``), give the same integers sooner; nobody waits for them: where one is missing, a search
+has Python compile it beside, at the lowest priority, and goes over to it when it is there. The process outlives a
+search that is over before.
 """
 
 import os
@@ -11,15 +12,15 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from dse.estimate.compiled.ready import is_burst_compiled
+from dse.estimate.compiled.ready import is_burst_compiled, is_plain_compiled
 
 _STARTED: list["subprocess.Popen[bytes]"] = []
 """Kept, so that nobody waits for the process, not even its destructor."""
 
 
 def compile_behind() -> None:
-    """Have the burst kernel compiled, unless it is, or is being so by this process."""
-    if _STARTED or is_burst_compiled() or not sys.executable:
+    """Have them compiled, unless they are, or are being so by this process."""
+    if _STARTED or (is_burst_compiled() and is_plain_compiled()) or not sys.executable:
         return
     root = str(Path(__file__).parents[3])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
@@ -37,10 +38,11 @@ def compile_behind() -> None:
 
 
 def main() -> None:
-    """Compile it, in the process that was started."""
+    """Compile them, in the process that was started."""
     if hasattr(os, "nice"):
         os.nice(19)
-    import dse.estimate.compiled.burst_kernel  # noqa: F401  (late: it compiles what it defines)
+    import dse.estimate.compiled.burst_kernel  # (late: it compiles what it defines)
+    import dse.estimate.compiled.plain_kernel  # noqa: F401
 
 
 if __name__ == "__main__":

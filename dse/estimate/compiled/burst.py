@@ -144,7 +144,7 @@ def bursts_of(packed: Packed) -> Bursts | None:
         board=_board(packed, shift),
         firings=packed.firings,
         n_actors=len(tables.topology.actors),
-        blocks=np.any(tables.block_width > 0, axis=1).reshape(-1),
+        blocks=packed.blocks_of_row,
         shared=packed.shared,
         travels=tables.arrival > 0,
         tick_unit=tables.tick_unit,

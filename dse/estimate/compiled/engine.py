@@ -14,9 +14,9 @@ from dse.estimate.compiled.burst import Bursts, bursts_of
 from dse.estimate.compiled.burst_layout import REFUSED
 from dse.estimate.compiled.encode import EncodedPoint, PointEncoder
 from dse.estimate.compiled.kernel import simulate
-from dse.estimate.compiled.pack import Ints, Packed, draw_costs, pack_point, pack_problem, repack
+from dse.estimate.compiled.pack import Ints, Kind, Packed, draw_costs, pack_point, pack_problem, repack
 from dse.estimate.compiled.place_kernel import PART_CORES, account
-from dse.estimate.compiled.ready import is_burst_compiled
+from dse.estimate.compiled.ready import is_burst_compiled, is_plain_compiled
 from dse.estimate.compiled.record import Recorder, RunRecord
 from dse.estimate.deadlock import FinalState, diagnose
 from dse.estimate.draws import DrawnCosts
@@ -42,7 +42,7 @@ _NO_TIMES: Ints = np.zeros((2, 0), dtype=np.int64)
 _APART_FIRINGS = 1_000_000
 """Runs of more firings are made in another thread while the main thread listens to signals: tens of milliseconds."""
 _LOOK_AGAIN = 16
-"""Every so many calls an engine looks whether the burst kernel has been compiled meanwhile."""
+"""Every so many calls an engine looks whether a kernel has been compiled meanwhile."""
 _Made = TypeVar("_Made")
 
 
@@ -61,13 +61,19 @@ class _Run:
 
     memories: list[Ints]
     deviations: Ints
+    kinds: tuple[Kind, ...]
+    """What each memory has: which kernel makes it."""
     stopped: bool = False
 
     def make(self, packed: Packed, times: Ints) -> list[int]:
         """Return the time of the last event of each. The kernel has only their addresses: this object keeps them."""
-        ends = np.empty(len(self.memories), dtype=np.int64)
         addresses = np.array([memory.ctypes.data for memory in self.memories], dtype=np.int64)
-        simulate(addresses, ends, packed.firings, times, self.deviations)
+        ends = np.empty(len(addresses), dtype=np.int64)
+        for kind in dict.fromkeys(self.kinds):
+            of_kind = np.array([one == kind for one in self.kinds], dtype=bool)
+            some = ends[of_kind]
+            _kernel_of(kind)(addresses[of_kind], some, packed.firings, times, self.deviations)
+            ends[of_kind] = some
         makespans: list[int] = ends.tolist()
         return makespans
 
@@ -76,6 +82,15 @@ class _Run:
         self.stopped = True
         for memory in self.memories:
             memory[at.STOPPED] = 1
+
+
+def _kernel_of(kind: Kind) -> Callable[..., None]:
+    """Return the kernel for memories of a kind."""
+    if kind == "general":
+        return simulate
+    from dse.estimate.compiled.plain_kernel import simulate_plain, simulate_still  # late: compiled if they were not yet
+
+    return simulate_plain if kind == "plain" else simulate_still
 
 
 class CompiledEngine:
@@ -92,6 +107,9 @@ class CompiledEngine:
         self._burst_board: tuple[Bursts | None] | None = None
         """What the burst kernel needs, None in it where that cannot serve; None while it is not compiled."""
         self._looks = 0
+        self._plain_ready = False
+        """Whether the kernels for plain and still memories were found compiled."""
+        self._plain_looks = 0
 
     def with_tables(self, tables: ProblemTables) -> "CompiledEngine":
         """Return an engine for changed tables that shares the trace and what is known of points (see ``Engine``)."""
@@ -105,9 +123,9 @@ class CompiledEngine:
         encoded = self.encoder.encode(point)
         memory = pack_point(self.packed, encoded)
         if not firing_times:
-            return self._estimate(encoded, memory, self._simulate([memory], _NO_TIMES)[0])
+            return self._estimate(encoded, memory, self._simulate([encoded], [memory])[0])
         times = np.full((2, len(self.packed.firings)), at.NONE, dtype=np.int64)
-        makespan = self._simulate([memory], times)[0]
+        makespan = self._simulate([encoded], [memory], times)[0]
         return replace(
             self._estimate(encoded, memory, makespan), firing_times=_firing_times(self.packed.firing_base, times)
         )
@@ -120,7 +138,7 @@ class CompiledEngine:
         encoded = self.encoder.encode(point)
         memory = pack_point(self.packed, encoded)
         recorder = Recorder.attached(self.packed, encoded, memory)
-        makespan = self._simulate([memory], recorder.times)[0]
+        makespan = self._simulate([encoded], [memory], recorder.times)[0]
         estimate = self._estimate(encoded, memory, makespan)
         times = _firing_times(self.packed.firing_base, recorder.times)
         complete = estimate.deadlock is None
@@ -131,7 +149,7 @@ class CompiledEngine:
         """Return the estimates of points (see ``Engine``): all run in one go, without the interpreter lock."""
         encoded = [self.encoder.encode(point) for point in points]
         memories = [pack_point(self.packed, point) for point in encoded]
-        makespans = self._simulate(memories, _NO_TIMES)
+        makespans = self._simulate(encoded, memories)
         return [
             self._estimate(point, memory, makespan, explain=False)
             for point, memory, makespan in zip(encoded, memories, makespans, strict=True)
@@ -145,7 +163,7 @@ class CompiledEngine:
         """Return the estimates of points that complete by ``limit``, else None (see ``Engine``)."""
         encoded = [self.encoder.encode(point) for point in points]
         memories = [pack_point(self.packed, point, limit) for point in encoded]
-        makespans = self._simulate(memories, _NO_TIMES)
+        makespans = self._simulate(encoded, memories)
         return [
             self._estimate(point, memory, makespan) if makespan <= limit and self._complete(memory) else None
             for point, memory, makespan in zip(encoded, memories, makespans, strict=True)
@@ -181,7 +199,7 @@ class CompiledEngine:
     def _general(self, encoded: Sequence[EncodedPoint], limit: int | None) -> list[Outcome | None]:
         """Return the outcomes of points from the general kernel."""
         memories = [pack_point(self.packed, point, limit) for point in encoded]
-        makespans = self._simulate(memories, _NO_TIMES) if memories else []
+        makespans = self._simulate(encoded, memories) if memories else []
         outcomes = (self._outcome(*run) for run in zip(encoded, memories, makespans, strict=True))
         return [_within(outcome, limit) for outcome in outcomes]
 
@@ -200,14 +218,34 @@ class CompiledEngine:
         encoded, packed = self.encoder.encode(point), self.packed
         memories = np.repeat(pack_point(packed, encoded)[None], len(costs.compute), axis=0)
         draw_costs(packed, encoded, costs, memories)
-        found = np.array(self._simulate(list(memories), _NO_TIMES, costs.deviations), dtype=np.int64)
+        encodeds = [encoded] * len(memories)
+        found = np.array(self._simulate(encodeds, list(memories), deviations=costs.deviations), dtype=np.int64)
         rows = memories[:, packed.actors.first : packed.actors.end].reshape(len(memories), -1, at.ACTOR_FIELDS)
         found[(rows[:, :, at.POSITION] != rows[:, :, at.FIRING_END]).any(axis=1)] = -1
         return found
 
-    def _simulate(self, memories: list[Ints], times: Ints, deviations: Ints | None = None) -> list[int]:
-        run = _Run(memories, self.packed.tables.deviations if deviations is None else deviations)
+    def _simulate(
+        self,
+        encoded: Sequence[EncodedPoint],
+        memories: list[Ints],
+        times: Ints = _NO_TIMES,
+        *,
+        deviations: Ints | None = None,
+    ) -> list[int]:
+        more = self.packed.tables.deviations if deviations is None else deviations
+        run = _Run(memories, more, self._kinds(encoded, times, more))
         return self._stoppable(run, lambda: run.make(self.packed, times), len(memories))
+
+    def _kinds(self, encoded: Sequence[EncodedPoint], times: Ints, deviations: Ints) -> tuple[Kind, ...]:
+        """Return which kernel makes each point: the general one while the others are not compiled."""
+        quick = not times.size and not len(deviations) and self._is_plain_ready()
+        return tuple(self.packed.kind_of(one) if quick else "general" for one in encoded)
+
+    def _is_plain_ready(self) -> bool:
+        if not self._plain_ready:
+            self._plain_looks += 1
+            self._plain_ready = self._plain_looks % _LOOK_AGAIN == 1 and is_plain_compiled()
+        return self._plain_ready
 
     def _stoppable(self, run: _Stoppable, make: Callable[[], _Made], n_points: int) -> _Made:
         """Return what a call of a kernel makes. Raises ``EstimateStopped``."""
@@ -267,8 +305,9 @@ class CompiledEngine:
 
     def _rerun(self, prepared: Prepared) -> FinalState:
         """Return the final state of another run."""
-        memory = pack_point(self.packed, self.encoder.of(prepared))
-        self._simulate([memory], _NO_TIMES)
+        encoded = self.encoder.of(prepared)
+        memory = pack_point(self.packed, encoded)
+        self._simulate([encoded], [memory])
         return self._final_state(memory)
 
     def _final_state(self, memory: Ints) -> FinalState:

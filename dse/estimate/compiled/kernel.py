@@ -13,12 +13,93 @@ from numba import njit
 
 from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled import layout as at
-from dse.estimate.compiled.pointers import int64_pointer, uint16_pointer
+from dse.estimate.compiled.pointers import int64_pointer, is_plain, is_still, uint16_pointer
 
 _inner = njit(error_model="numpy")
 """Compiles what only the kernel calls."""
 _inlined = njit(error_model="numpy", forceinline=True)
 """The same for what most firings pass through."""
+
+# What only some points have ------------------------------------------------------------------------------------------
+
+
+@_inlined
+def visits(m):
+    """Return whether visits are known."""
+    return not is_still(m) and m[at.VISITS] == 1
+
+
+@_inlined
+def travels(m, b):
+    """Return whether the tokens of a buffer are published and arrive."""
+    return not is_still(m) and m[b + at.TRAVELS] == 1
+
+
+@_inlined
+def seen(m, b):
+    """Return the tokens that the reader of a buffer sees."""
+    return m[b + at.VISIBLE] if is_still(m) else m[b + at.VISIBLE] - m[b + at.UNSEEN]
+
+
+@_inlined
+def taken(m, b):
+    """Return the room that the writer of a buffer sees taken."""
+    return m[b + at.VISIBLE] if is_still(m) else m[b + at.VISIBLE] + m[b + at.UNFREED]
+
+
+@_inlined
+def recorded(m):
+    """Return whether all that the run does is recorded."""
+    return not is_still(m) and m[at.RECORD] != 0
+
+
+@_inlined
+def timed(m):
+    """Return whether start and end of each firing are kept."""
+    return not is_still(m) and m[at.N_TIMES] > 0
+
+
+@_inlined
+def linked(m):
+    """Return whether the platform has links."""
+    return not is_plain(m) and m[at.LINKS] != m[at.LINKS_END]
+
+
+@_inlined
+def arriving(m):
+    """Return whether something is on its way."""
+    return not is_still(m) and m[at.N_ARRIVING] > 0
+
+
+@_inlined
+def of_size(m, a, number):
+    """Return what the firings of the block under way have together, of what one has."""
+    return number if is_plain(m) else number * m[a + at.SIZE]
+
+
+@_inlined
+def block_width(m, x):
+    """Return how many firings of an action are made at once; 0 where it is not made in blocks."""
+    return 0 if is_plain(m) else m[x + at.BLOCK_WIDTH]
+
+
+@_inlined
+def is_one_by_one(m, x, side):
+    """Return whether the reads or the writes of an action, by its word ``side``, are made one by one."""
+    return not is_plain(m) and m[x + side] == 1
+
+
+@_inlined
+def is_planned(m, x):
+    """Return whether neither reads nor writes of an action are made one by one."""
+    return is_plain(m) or m[x + at.PLANNED] == 1
+
+
+@_inlined
+def deviation(m, a):
+    """Return what the firing under way computes more than its action says."""
+    return 0 if is_still(m) else m[a + at.DEVIATION]
+
 
 # Records --------------------------------------------------------------------------------------------------------------
 
@@ -44,7 +125,7 @@ def record_start(m, a, x, scheduled):
     if m[x + at.READ_GENERAL] == 0:
         read = scheduled + m[x + at.READ_TICKS]
         record_steps(m, a, at.RECORDED_READ, read)
-        record_steps(m, a, at.RECORDED_COMPUTED, read + m[x + at.COMPUTE] + m[a + at.DEVIATION])
+        record_steps(m, a, at.RECORDED_COMPUTED, read + m[x + at.COMPUTE] + deviation(m, a))
 
 
 @_inner
@@ -77,7 +158,7 @@ def reserved(m, a, b):
     x = m[a + at.COLUMN]
     for e in range(m[x + at.READ_FIRST], m[x + at.READ_END], at.TRANSFER_FIELDS):
         if m[e + at.BUFFER] == b:
-            return m[e + at.TOKENS] * m[a + at.SIZE]
+            return of_size(m, a, m[e + at.TOKENS])
     return 0
 
 
@@ -113,7 +194,7 @@ def leave(m, a):
         if occupied > m[b + at.MAX_TOKENS] and m[b + at.IN_FLIGHT] > 0 and m[m[b + at.SOURCE] + at.LAUNCH_AT] < time:
             m[b + at.MAX_TOKENS] = occupied
         m[b + at.VISIBLE] -= m[e + at.TOKENS]
-        if m[at.VISITS] == 1 and m[b + at.TRAVELS] == 1:
+        if visits(m) and travels(m, b):
             m[b + at.UNFREED] += m[e + at.TOKENS]
             m[b + at.ROOM + at.HELD] += m[e + at.TOKENS]
 
@@ -121,7 +202,7 @@ def leave(m, a):
 @_inner
 def lacks_space(m, b, tokens, now):
     """Return whether a buffer lacks space; if tokens of its reader have yet to leave, that becomes a step."""
-    if m[at.VISITS] == 1 and m[b + at.TRAVELS] == 1:
+    if visits(m) and travels(m, b):
         return True  # what leaves frees room only when it has been published and has arrived
     reader = m[b + at.TARGET]
     if m[reader + at.LEAVE_AT] == at.NEVER or m[reader + at.STAGE] == at.LEAVE:
@@ -142,7 +223,7 @@ def ask_on(m, a, now):
     e, end = m[x + at.READ_FIRST] + asked * at.TRANSFER_FIELDS, m[x + at.READ_END]
     while e < end:
         b, tokens = m[e + at.BUFFER], m[e + at.TOKENS]
-        if m[b + at.VISIBLE] - m[b + at.UNSEEN] < tokens:
+        if seen(m, b) < tokens:
             m[b + at.WANTED_TOKENS] = tokens
             m[a + at.ASKED] = asked
             return
@@ -152,7 +233,7 @@ def ask_on(m, a, now):
     end = m[x + at.WRITE_END]
     while e < end:
         b, tokens = m[e + at.BUFFER], m[e + at.TOKENS]
-        if m[b + at.VISIBLE] + m[b + at.UNFREED] + tokens > m[b + at.CAPACITY] and lacks_space(m, b, tokens, now):
+        if taken(m, b) + tokens > m[b + at.CAPACITY] and lacks_space(m, b, tokens, now):
             m[b + at.WANTED_SPACE] = tokens
             m[a + at.ASKED] = asked
             return
@@ -201,7 +282,7 @@ def answered(m, a, now):
 def free(m, b, now):
     """The writer of a buffer sees more room than before."""
     wanted = m[b + at.WANTED_SPACE]
-    if wanted != 0 and m[b + at.VISIBLE] + m[b + at.UNFREED] + wanted <= m[b + at.CAPACITY]:
+    if wanted != 0 and taken(m, b) + wanted <= m[b + at.CAPACITY]:
         m[b + at.WANTED_SPACE] = 0
         answered(m, m[b + at.SOURCE], now)
 
@@ -209,7 +290,6 @@ def free(m, b, now):
 @_inner
 def release(m, a, x, now):
     """Let the input tokens of a firing leave."""
-    size = m[a + at.SIZE]
     for e in range(m[x + at.READ_FIRST], m[x + at.READ_END], at.TRANSFER_FIELDS):
         b = m[e + at.BUFFER]
         occupied = m[b + at.VISIBLE] + m[b + at.IN_FLIGHT]
@@ -217,10 +297,11 @@ def release(m, a, x, now):
             launched = m[m[b + at.SOURCE] + at.LAUNCH_AT]
             if launched < now or (launched == now and m[at.FIRST_ROUND] == 0):
                 m[b + at.MAX_TOKENS] = occupied
-        m[b + at.VISIBLE] -= m[e + at.TOKENS] * size
-        if m[at.VISITS] == 1 and m[b + at.TRAVELS] == 1:
-            m[b + at.UNFREED] += m[e + at.TOKENS] * size
-            m[b + at.ROOM + at.HELD] += m[e + at.TOKENS] * size
+        tokens = of_size(m, a, m[e + at.TOKENS])
+        m[b + at.VISIBLE] -= tokens
+        if visits(m) and travels(m, b):
+            m[b + at.UNFREED] += tokens
+            m[b + at.ROOM + at.HELD] += tokens
         else:
             free(m, b, now)
 
@@ -228,11 +309,10 @@ def release(m, a, x, now):
 @_inner
 def launch(m, a, x):
     """Let the output tokens of a firing take their room; the occupancy is looked at when the phase is over."""
-    size = m[a + at.SIZE]
     n = m[at.N_LAUNCHED]
     for e in range(m[x + at.WRITE_FIRST], m[x + at.WRITE_END], at.TRANSFER_FIELDS):
         b = m[e + at.BUFFER]
-        m[b + at.IN_FLIGHT] += m[e + at.TOKENS] * size
+        m[b + at.IN_FLIGHT] += of_size(m, a, m[e + at.TOKENS])
         m[m[at.LAUNCHED_LIST] + n] = b
         n += 1
     m[at.N_LAUNCHED] = n
@@ -242,7 +322,7 @@ def launch(m, a, x):
 def show(m, b, now):
     """The reader of a buffer sees more tokens than before."""
     wanted = m[b + at.WANTED_TOKENS]
-    if wanted != 0 and m[b + at.VISIBLE] - m[b + at.UNSEEN] >= wanted:
+    if wanted != 0 and seen(m, b) >= wanted:
         m[b + at.WANTED_TOKENS] = 0
         answered(m, m[b + at.TARGET], now)
 
@@ -251,12 +331,12 @@ def show(m, b, now):
 def deliver(m, a, e, now):
     """Make the tokens of one write visible; the reader sees them at once, or when they have arrived."""
     b = m[e + at.BUFFER]
-    tokens = m[e + at.TOKENS] * m[a + at.SIZE]
+    tokens = of_size(m, a, m[e + at.TOKENS])
     if m[b + at.VISIBLE] + m[b + at.IN_FLIGHT] > m[b + at.MAX_TOKENS]:
         sample_planned(m, b, m[a + at.LAUNCH_AT], now)
     m[b + at.IN_FLIGHT] = 0
     m[b + at.VISIBLE] += tokens
-    if m[b + at.TRAVELS] == 1:
+    if travels(m, b):
         m[b + at.UNSEEN] += tokens
         m[b + at.HELD] += tokens
     else:
@@ -290,11 +370,11 @@ def send(m, way, now):
 def publish(m, a, now):
     """Publish what an actor has written, and where visits are known the room of what it has taken."""
     m[a + at.TURN_MADE] = 0
-    if m[at.RECORD] != 0:
+    if recorded(m):
         int64_pointer(m[at.RECORD])[at.RECORDED_PUBLISHED * m[at.N_TIMES] + m[a + at.POSITION] - 1] = 1
     for i in range(m[a + at.OUTPUTS], m[a + at.OUTPUTS_END]):
         send(m, m[i], now)
-    if m[at.VISITS] == 1:
+    if visits(m):
         for i in range(m[a + at.INPUTS], m[a + at.INPUTS_END]):
             send(m, m[i] + at.ROOM, now)
 
@@ -305,7 +385,7 @@ def publish_all(m, now):
     first = m[at.ENDED_LIST]
     for i in range(first, first + m[at.N_ENDED]):
         a = m[i]
-        fresh = m[at.VISITS] == 1 and m[a + at.VISIT_MADE] == 0
+        fresh = visits(m) and m[a + at.VISIT_MADE] == 0
         if m[a + at.STAGE] == at.WAITING or m[a + at.TURN_MADE] >= m[a + at.TURN_FIRINGS] or fresh:
             publish(m, a, now)
     m[at.N_ENDED] = 0
@@ -381,7 +461,7 @@ def transfer_ended(m, a, i, waited, now, writes):
     first, _ = first_transfer(m, a, writes)
     e = first + i * at.TRANSFER_FIELDS
     ticks = transfer_ticks(m, a, e)
-    if m[at.RECORD] != 0:
+    if recorded(m):
         log_transfer(m, a, e, waited, ticks, now)
     if m[at.PARALLEL] == 0:
         m[a + at.PHASE_WAITED] += waited
@@ -476,7 +556,7 @@ def phase_over(m, a, now):
             release(m, a, x, now)
         m[a + at.STAGE] = at.PROCESS
         m[m[a + at.SLOT]] = now + compute_ticks(m, a, x)
-        if m[at.RECORD] != 0:
+        if recorded(m):
             record_steps(m, a, at.RECORDED_READ, now)
             record_steps(m, a, at.RECORDED_COMPUTED, m[m[a + at.SLOT]])
     else:
@@ -487,8 +567,8 @@ def phase_over(m, a, now):
 @_inner
 def compute_ticks(m, a, x):
     """Return the computation of the firing or block under way."""
-    if m[x + at.BLOCK_WIDTH] == 0:
-        return m[x + at.COMPUTE] + m[a + at.DEVIATION]
+    if block_width(m, x) == 0:
+        return m[x + at.COMPUTE] + deviation(m, a)
     return m[m[x + at.BLOCK_COSTS] + m[a + at.SIZE] - 1]
 
 
@@ -585,7 +665,7 @@ def begin_writes(m, a, x, now):
         release(m, a, x, now)
     launch(m, a, x)
     m[a + at.LAUNCH_AT] = at.NEVER
-    if m[x + at.WRITE_GENERAL] == 0:
+    if not is_one_by_one(m, x, at.WRITE_GENERAL):
         m[a + at.STAGE] = at.WRITE
         m[a + at.BASE] = now
         m[a + at.CURSOR] = m[x + at.WRITE_FIRST]
@@ -637,12 +717,12 @@ def plan_all(m, a, x, scheduled):
 @_inner
 def process(m, a, x, now):
     """The reads of a firing are over, and took no time."""
-    if m[x + at.COMPUTE] > 0 and m[x + at.PLANNED] == 1:
+    if m[x + at.COMPUTE] > 0 and is_planned(m, x):
         plan(m, a, x, now + m[x + at.COMPUTE])
         m[m[a + at.SLOT]] = m[a + at.BASE] + m[x + at.FIRST_TICKS] - m[x + at.LAUNCH_TICKS]
     else:
         m[a + at.STAGE] = at.PROCESS
-        m[m[a + at.SLOT]] = now + m[x + at.COMPUTE] + m[a + at.DEVIATION]
+        m[m[a + at.SLOT]] = now + m[x + at.COMPUTE] + deviation(m, a)
 
 
 @_inner
@@ -663,7 +743,7 @@ def step(m, a, now):
             release(m, a, x, now)
         elif stage == at.PROCESS:
             begin_writes(m, a, x, now)
-        else:
+        elif not is_plain(m):
             step_one_by_one(m, a, now)
     if m[a + at.STAGE] == at.ENDING:
         m[due] = at.NEVER
@@ -713,9 +793,9 @@ def hear_end(m, p, a):
 def end_firing(m, f, times, a, now):
     """The firing is over: the core is free, the actor waits for its next one."""
     p = m[a + at.PARTITION]
-    position, size = m[a + at.POSITION], m[a + at.SIZE]
+    position, size = m[a + at.POSITION], of_size(m, a, 1)
     action = np.int64(f[position])
-    for i in range(position, position + size if m[at.N_TIMES] > 0 else position):
+    for i in range(position, position + size if timed(m) else position):
         times[m[at.N_TIMES] + i] = now
     m[at.N_ACTIVE] -= 1
     slot, last = m[a + at.SLOT], m[at.ACTIVE] + m[at.N_ACTIVE]
@@ -727,9 +807,9 @@ def end_firing(m, f, times, a, now):
     m[a + at.POSITION] = position + size
     m[a + at.LAST_END] = now
     m[a + at.LAST_ACTION] = action
-    if m[at.VISITS] == 1:
+    if visits(m):
         m[a + at.VISIT_MADE] += size
-    if m[a + at.PUBLISHES] == 1:
+    if not is_still(m) and m[a + at.PUBLISHES] == 1:
         m[a + at.TURN_MADE] += size
         m[m[at.ENDED_LIST] + m[at.N_ENDED]] = a
         m[at.N_ENDED] += 1
@@ -820,11 +900,11 @@ def covered(m, a):
     x = m[a + at.COLUMN]
     for e in range(m[x + at.READ_FIRST], m[x + at.READ_END], at.TRANSFER_FIELDS):
         b = m[e + at.BUFFER]
-        if m[b + at.TRAVELS] == 1 and m[b + at.KNOWN_TOKENS] < m[e + at.TOKENS]:
+        if travels(m, b) and m[b + at.KNOWN_TOKENS] < m[e + at.TOKENS]:
             return False
     for e in range(m[x + at.WRITE_FIRST], m[x + at.WRITE_END], at.TRANSFER_FIELDS):
         b = m[e + at.BUFFER]
-        if m[b + at.TRAVELS] == 1 and m[b + at.KNOWN_ROOM] < m[e + at.TOKENS]:
+        if travels(m, b) and m[b + at.KNOWN_ROOM] < m[e + at.TOKENS]:
             return False
     return True
 
@@ -835,10 +915,10 @@ def begin_visit(m, a):
     m[a + at.VISIT_MADE] = 0
     for i in range(m[a + at.INPUTS], m[a + at.INPUTS_END]):
         b = m[i]
-        m[b + at.KNOWN_TOKENS] = m[b + at.VISIBLE] - m[b + at.UNSEEN]
+        m[b + at.KNOWN_TOKENS] = seen(m, b)
     for i in range(m[a + at.OUTPUTS], m[a + at.OUTPUTS_END]):
         b = m[i]
-        m[b + at.KNOWN_ROOM] = m[b + at.CAPACITY] - m[b + at.VISIBLE] - m[b + at.UNFREED]
+        m[b + at.KNOWN_ROOM] = m[b + at.CAPACITY] - taken(m, b)
 
 
 @_inner
@@ -910,7 +990,7 @@ def choose(m, p, now):
     """Return the actor that a partition with a ready one fires next, or NONE."""
     policy = m[p + at.POLICY]
     if policy == at.NON_PREEMPTIVE:
-        if m[at.VISITS] == 1 and stay(m, p, now):
+        if visits(m) and stay(m, p, now):
             return m[p + at.LAST_ACTOR]
         place = search(m, p, m[p + at.TURN])
         m[p + at.TURN] = place
@@ -931,12 +1011,12 @@ def block_size(m, f, a, x, now):
     size = min(m[x + at.BLOCK_WIDTH], m[a + at.FIRING_END] - position)
     for e in range(m[x + at.READ_FIRST], m[x + at.READ_END], at.TRANSFER_FIELDS):
         b = m[e + at.BUFFER]
-        size = min(size, (m[b + at.VISIBLE] - m[b + at.UNSEEN]) // m[e + at.TOKENS])
+        size = min(size, (seen(m, b)) // m[e + at.TOKENS])
     for e in range(m[x + at.WRITE_FIRST], m[x + at.WRITE_END], at.TRANSFER_FIELDS):
         b = m[e + at.BUFFER]
         if m[m[b + at.TARGET] + at.LEAVE_AT] <= now:
             leave(m, m[b + at.TARGET])
-        size = min(size, (m[b + at.CAPACITY] - m[b + at.VISIBLE] - m[b + at.UNFREED]) // m[e + at.TOKENS])
+        size = min(size, (m[b + at.CAPACITY] - taken(m, b)) // m[e + at.TOKENS])
     run = 1
     while run < size and f[position + run] == f[position]:
         run += 1
@@ -989,13 +1069,14 @@ def start_firing(m, f, times, deviations, p, a, now):  # ways: the hot loop; a c
     m[a + at.READY] = 0
     m[p + at.N_READY] -= 1
     m[p + at.FREE] -= 1
-    m[a + at.SIZE] = 1
-    if m[x + at.BLOCK_WIDTH] > 0 or m[x + at.CARRIED_FIRST] != m[x + at.CARRIED_END]:
-        start_block(m, f, a, x, now)
-    if m[a + at.DEVIATES] == 1:
+    if not is_plain(m):
+        m[a + at.SIZE] = 1
+        if m[x + at.BLOCK_WIDTH] > 0 or m[x + at.CARRIED_FIRST] != m[x + at.CARRIED_END]:
+            start_block(m, f, a, x, now)
+    if not is_still(m) and m[a + at.DEVIATES] == 1:
         deviate(m, deviations, a, x)
     ticks = scheduling_ticks(m, p, a, x)
-    if m[at.VISITS] == 1:
+    if visits(m):
         ticks += visit_ticks(m, p, a, now)
         know_less(m, a, x)
     m[a + at.SCHEDULING] += ticks
@@ -1003,15 +1084,15 @@ def start_firing(m, f, times, deviations, p, a, now):  # ways: the hot loop; a c
         m[p + at.SLACK] -= ticks + now - m[p + at.FREE_SINCE]
         if m[p + at.SLACK] < 0:
             m[at.STOPPED] = 1
-    if m[at.N_TIMES] > 0:
+    if timed(m):
         for i in range(m[a + at.POSITION], m[a + at.POSITION] + m[a + at.SIZE]):
             times[i] = now
-        if m[at.RECORD] != 0:
+        if recorded(m):
             record_start(m, a, x, now + ticks)
     due = now + ticks
-    if m[x + at.PLANNED] == 1 and due + m[x + at.LEAVE_TICKS] > now:
+    if is_planned(m, x) and due + m[x + at.LEAVE_TICKS] > now:
         due = plan_all(m, a, x, due)
-    elif m[x + at.READ_GENERAL] == 1:
+    elif is_one_by_one(m, x, at.READ_GENERAL):
         m[a + at.STAGE] = at.SCHEDULED
     else:
         due += m[x + at.READ_TICKS]
@@ -1019,7 +1100,7 @@ def start_firing(m, f, times, deviations, p, a, now):  # ways: the hot loop; a c
             m[a + at.STAGE] = at.READ
         else:
             m[a + at.STAGE] = at.PROCESS
-            due += m[x + at.COMPUTE] + m[a + at.DEVIATION]
+            due += m[x + at.COMPUTE] + deviation(m, a)
     n = m[at.N_ACTIVE]
     m[m[at.ACTIVE] + n] = due
     m[m[at.ACTIVE_ACTORS] + n] = a
@@ -1078,7 +1159,7 @@ def hand_out(m):
         if m[at.ARRIVAL] > 0 and m[c + at.CHOSEN_TRAVELS] == 1:
             m[b + at.TRAVELS] = 1
             m[m[b + at.SOURCE] + at.PUBLISHES] = 1
-            if m[at.VISITS] == 1:
+            if visits(m):
                 m[m[b + at.TARGET] + at.PUBLISHES] = 1
                 m[m[b + at.SOURCE] + at.POLLED] = m[m[b + at.TARGET] + at.POLLED] = 1
                 m[m[b + at.SOURCE] + at.ENTRY] += m[b + at.WRITE_ENTRY]
@@ -1182,21 +1263,21 @@ def earliest(m):
             due, number, only = time, i, 1
     m[at.SLOT_NUMBER] = number
     m[at.ONLY] = only
-    return due if m[at.N_ARRIVING] == 0 else min(due, next_arrival(m))
+    return min(due, next_arrival(m)) if arriving(m) else due
 
 
 @_inlined
 def make_transfers(m, now):
     """Phase TRANSFERS: make the arrivals and steps that are due."""
-    if m[at.N_ARRIVING] > 0:
+    if arriving(m):
         make_arrivals(m, now)
-    if m[at.LINKS] != m[at.LINKS_END]:
+    if linked(m):
         for s in range(m[at.LINKS], m[at.LINKS_END], at.LINK_FIELDS):
             if m[s + at.CLIENT_END] == now:
                 served(m, s, now)
     first, actors = m[at.ACTIVE], m[at.ACTIVE_ACTORS]
     begin, end = m[at.SLOT_NUMBER], m[at.SLOT_NUMBER] + 1
-    if m[at.ONLY] == 0 or m[at.LINKS] != m[at.LINKS_END]:
+    if m[at.ONLY] == 0 or linked(m):
         begin, end = 0, m[at.N_ACTIVE]
     for i in range(begin, end):
         if m[first + i] == now:
@@ -1261,13 +1342,13 @@ def run(m, f, times, deviations):  # ways: the hot loop; one case for each phase
             make_transfers(m, now)
             make_ends(m, f, times, now)
             start_all(m, f, times, deviations, now)
-            if m[at.N_ENDED] > 0:
+            if not is_still(m) and m[at.N_ENDED] > 0:
                 publish_all(m, now)
             due = earliest(m)
             m[at.FIRST_ROUND] = 0
         if m[at.STOPPED] == 1:
             break
-        if m[at.LINKS] != m[at.LINKS_END]:
+        if linked(m):
             due = min(due, grant(m, now))
             if due == now:
                 continue

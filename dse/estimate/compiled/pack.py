@@ -1,6 +1,7 @@
 """Builds the kernel's memory: what a problem fixes is laid out once, what a design point chooses for every estimate."""
 
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,10 @@ from dse.estimate.problem.prepare import link_servers
 from dse.estimate.problem.tables import ProblemTables
 
 Ints = NDArray[np.int64]
+
+
+Kind: TypeAlias = Literal["general", "still", "plain"]
+"""What a memory has, by the kernel that makes it: ``plain_kernel``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +79,16 @@ class Packed:
     """shape (n_rows, n_actions, 5), see ``fill``"""
     shared: NDArray[np.bool_]
     """shape (n_servers,): whether a link server makes one transfer at a time"""
+    blocks_of_row: NDArray[np.bool_]
+    """shape (n_rows,): whether some action of a row of the cost tables is made in blocks"""
+
+    def kind_of(self, encoded: EncodedPoint) -> Kind:
+        """Return what the memory of a point has."""
+        if self.tables.arrival > 0 and encoded.choices[:, 4].any():
+            return "general"
+        if self.blocks_of_row[encoded.parts[:, PART_ROW]].any():
+            return "still"
+        return "still" if len(self.shared) and (encoded.choices[:, 3] >= 0).any() else "plain"
 
 
 def pack_problem(tables: ProblemTables) -> Packed:
@@ -114,6 +129,7 @@ def pack_problem(tables: ProblemTables) -> Packed:
         action_actor=action_actor,
         action_costs=_action_costs(tables, action_actor, pairs, blocks),
         shared=_shared(tables),
+        blocks_of_row=_blocks_of_row(tables),
     )
     _copy_structure(packed)
     _copy_costs(packed)
@@ -131,6 +147,7 @@ def repack(packed: Packed, tables: ProblemTables) -> Packed:
         memory=packed.memory.copy(),
         action_costs=_action_costs(tables, packed.action_actor, packed.pairs, packed.blocks),
         shared=_shared(tables),
+        blocks_of_row=_blocks_of_row(tables),
     )
     _copy_costs(again)
     return again
@@ -138,6 +155,10 @@ def repack(packed: Packed, tables: ProblemTables) -> Packed:
 
 def _shared(tables: ProblemTables) -> NDArray[np.bool_]:
     return np.array([server.shared for server in link_servers(tables.problem.platform)], dtype=bool)
+
+
+def _blocks_of_row(tables: ProblemTables) -> NDArray[np.bool_]:
+    return np.asarray(np.any(tables.block_width > 0, axis=1).reshape(-1))
 
 
 def _copy_costs(packed: Packed) -> None:

@@ -1,11 +1,51 @@
 """Addresses as pointers in compiled functions."""
 
 from numba import types
-from numba.extending import intrinsic
+from numba.core.datamodel import models
+from numba.extending import intrinsic, register_model
 
 
-def _pointer_to(element):
-    """Return a function of the kernel that makes an address a pointer to ``element``.
+class StillMemory(types.CPointer):
+    """The memory of a run in which nothing travels, no firing has costs of its own, and no times are kept."""
+
+    def __init__(self, name: str = "StillMemory") -> None:
+        super().__init__(types.int64)
+        self.name = name
+
+
+class PlainMemory(StillMemory):
+    """That of a run that also has no links and no blocks of firings."""
+
+    def __init__(self) -> None:
+        super().__init__("PlainMemory")
+
+
+register_model(StillMemory)(models.PointerModel)
+register_model(PlainMemory)(models.PointerModel)
+
+
+def _is_of(kind):
+    """Return a function of the kernel that tells whether a memory is of a kind.
+
+    It is known when a function is compiled, so that what only other memories have costs nothing.
+    """
+
+    @intrinsic
+    def is_of(typing_context, memory):  # noqa: ARG001  (numba's signature)
+        def generate(context, builder, signature, arguments):  # noqa: ARG001
+            return context.get_constant(types.boolean, isinstance(signature.args[0], kind))
+
+        return types.boolean(memory), generate
+
+    return is_of
+
+
+is_still = _is_of(StillMemory)
+is_plain = _is_of(PlainMemory)
+
+
+def _pointer_to(kind):
+    """Return a function of the kernel that makes an address a pointer of a kind.
 
     Arrays are counted references, and the counting at every call cost two thirds of the time of a run.
     """
@@ -15,10 +55,12 @@ def _pointer_to(element):
         def generate(context, builder, signature, arguments):
             return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
 
-        return types.CPointer(element)(address), generate
+        return kind(address), generate
 
     return pointer
 
 
-int64_pointer = _pointer_to(types.int64)
-uint16_pointer = _pointer_to(types.uint16)
+int64_pointer = _pointer_to(types.CPointer(types.int64))
+uint16_pointer = _pointer_to(types.CPointer(types.uint16))
+still_pointer = _pointer_to(StillMemory())
+plain_pointer = _pointer_to(PlainMemory())

@@ -21,7 +21,8 @@ _COMPILED = (
 )
 """A function of each module that is compiled, the module as a path from here."""
 _BURST = "burst_kernel", "follow_points"
-"""Nobody waits for this one (``behind``)."""
+"""Nobody waits for this one (``behind``), nor for the next."""
+_PLAIN = ("plain_kernel", "simulate_plain"), ("plain_kernel", "simulate_still")
 
 
 def is_compiled() -> bool:
@@ -37,6 +38,11 @@ def is_compiled() -> bool:
 def is_burst_compiled() -> bool:
     """Return whether a cache of the burst kernel as it is now exists."""
     return _is_cached(*_BURST)
+
+
+def is_plain_compiled() -> bool:
+    """Return whether caches of the kernels for plain and still memories as they are now exist."""
+    return all(_is_cached(*one) for one in _PLAIN)
 
 
 def _is_cached(module: str, function: str) -> bool:

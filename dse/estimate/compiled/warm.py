@@ -20,9 +20,10 @@ def warm() -> None:
 
 
 def warm_all() -> None:
-    """Compile also what searches can do without (``behind``)."""
+    """Compile also what can be done without (``behind``)."""
     warm()
-    importlib.import_module("dse.estimate.compiled.burst_kernel")
+    for module in ("burst_kernel", "plain_kernel"):
+        importlib.import_module(f"dse.estimate.compiled.{module}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The burst kernel is compiled beside a search, never before it; until then, and after, outcomes are the same."""
+"""Quicker kernels are compiled beside a search, never before it; until then, and after, results are the same."""
 
 import subprocess
 import sys
@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from dse.estimate.compiled import behind
+from dse.estimate.compiled.encode import EncodedPoint
 from dse.estimate.compiled.engine import CompiledEngine
-from dse.estimate.compiled.ready import is_burst_compiled
+from dse.estimate.compiled.ready import is_burst_compiled, is_plain_compiled
 from dse.estimate.engine import compile_behind
+from tests.property.estimation_cases import Case
 from tests.property.test_bursts_agree import plain_case
 
 SEED = 12
@@ -36,14 +38,17 @@ def missing(monkeypatch: pytest.MonkeyPatch) -> Started:
     started = Started()
     monkeypatch.setattr(behind, "_STARTED", [])
     monkeypatch.setattr(behind, "is_burst_compiled", lambda: False)
+    monkeypatch.setattr(behind, "is_plain_compiled", lambda: False)
     monkeypatch.setattr("dse.estimate.compiled.behind.subprocess.Popen", started)
     return started
 
 
 def test_an_empty_cache_means_that_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_burst_compiled(), "`make setup` compiles it"
+    assert is_plain_compiled(), "`make setup` compiles it"
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     assert not is_burst_compiled()
+    assert not is_plain_compiled()
 
 
 def test_it_is_compiled_once_where_it_is_missing(missing: Started, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +60,11 @@ def test_it_is_compiled_once_where_it_is_missing(missing: Started, monkeypatch: 
     monkeypatch.setattr(behind, "_STARTED", [])
     monkeypatch.setattr(behind, "is_burst_compiled", lambda: True)
     compile_behind("compiled")
-    assert len(missing.commands) == 1
+    assert len(missing.commands) == 2, "the other one is missing"
+    monkeypatch.setattr(behind, "_STARTED", [])
+    monkeypatch.setattr(behind, "is_plain_compiled", lambda: True)
+    compile_behind("compiled")
+    assert len(missing.commands) == 2
 
 
 def test_without_a_process_the_general_kernel_goes_on(missing: Started) -> None:
@@ -84,3 +93,24 @@ def test_outcomes_are_the_same_before_and_behind(monkeypatch: pytest.MonkeyPatch
     assert engine._burst_board[0] is not None
     assert engine._burst_board[0].suits(engine.encoder.encode(case.point))
     assert engine.outcomes([case.point]) == expected
+
+
+def test_estimates_are_the_same_before_and_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = next(
+        c for c in map(plain_case, range(99)) if CompiledEngine(c.problem).packed.kind_of(_encoded(c)) != "general"
+    )
+    compiled = False
+    monkeypatch.setattr("dse.estimate.compiled.engine.is_plain_compiled", lambda: compiled)
+    engine = CompiledEngine(case.problem)
+    expected = engine.estimates([case.point])
+    for _ in range(20):
+        assert engine.estimates([case.point]) == expected
+        assert not engine._plain_ready
+    compiled = True
+    for _ in range(16):
+        assert engine.estimates([case.point]) == expected
+    assert engine._plain_ready
+
+
+def _encoded(case: Case) -> EncodedPoint:
+    return CompiledEngine(case.problem).encoder.encode(case.point)
