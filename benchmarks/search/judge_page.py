@@ -200,7 +200,7 @@ def _ahead(scores: Sequence[Score]) -> str:
         f"`{score.method}` {own:.2f} to {of_auto:.2f} at {part:.0%}"
         for part, of_auto, place in zip(PARTS, auto.at, range(len(PARTS)), strict=True)
         for score in scores
-        if (own := score.at[place]) > of_auto and score.method not in SAME
+        if (own := score.at[place]) > of_auto + 0.01 and score.method not in SAME
     ]
     return f"Ahead of `auto`: {', '.join(ahead) or 'none'}."
 
