@@ -78,6 +78,9 @@ class Parallel {
     note_times(result, start_, end_);
     result.pinned = pin_;
     result.threads = reports_;
+    if (gpu_) {
+      result.gpu = gpu_->report();
+    }
   }
 
   /// Of a run that ended since nothing moves: return the partition whose static order waits for an actor although one

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "dse/device/report.hpp"
 #include "dse/thrown.hpp"
 #include "dse/wait.hpp"
 
@@ -71,6 +72,7 @@ struct RunOptions {
 
   Mapping mapping;
   bool special_fifos = false;          // FIFOs between actors on the GPU lie there, else as if they might cross
+  bool pinned_fifos = false;           // those between actors on processors lie in pinned memory too
   bool pin = false;                    // each thread to a core of its own, as far as there are cores
   std::vector<int> ping_pong_cores;    // pairs of cores: their round trips are measured before and after the run
   std::optional<std::string> raw;      // of the profiler's program: the file for its records
@@ -152,6 +154,7 @@ struct RunResult {
   bool pinned = false;
   std::vector<ThreadReport> threads;
   std::vector<PingPong> ping_pong;
+  std::optional<GpuReport> gpu;  // where an actor was on one
 };
 
 }  // namespace dse

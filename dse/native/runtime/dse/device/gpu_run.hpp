@@ -71,6 +71,9 @@ class GpuRun {
     maker_.gather();
   }
 
+  /// Return what the kernel tells of time and of its card; `finish` must have been called.
+  GpuReport report() { return maker_.report(); }
+
   std::int64_t firings() const {
     std::int64_t sum = 0;
     for (std::size_t k = 0; k != maker_.group_count(); ++k) {

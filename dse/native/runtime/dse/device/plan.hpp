@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dse/device/times.hpp"
+
 namespace dse::device {
 
 /// A FIFO as a kernel sees it. Positions count tokens for ever, as in fifo.hpp, with the same meaning. The ring itself
@@ -24,6 +26,8 @@ struct Ring {
   std::int64_t writer_refill = 0;
   std::uint64_t digest = 0;
   std::int64_t hashed = 0;
+  EndTimes* reader_times = nullptr;  // of the profiler's program
+  EndTimes* writer_times = nullptr;
 };
 
 /// What one candidate action of an actor waits for: `Wait` of wait.hpp as plain data.
@@ -56,6 +60,8 @@ struct ActorPlan {
   std::uint64_t ids_mask = 0;
   std::int64_t* ids_written = nullptr;
   std::int64_t* ids_read = nullptr;
+
+  ActorTimes times;  // of the profiler's program
 };
 
 /// How a group goes through its actors: each as long as it can, or firing by firing.
@@ -75,6 +81,7 @@ struct Group {
   std::int32_t count = 0;
   Turn turn = Turn::stay;
   GroupWords* words = nullptr;
+  ClockWords* clock = nullptr;
 };
 
 /// What went wrong in a kernel; the first fault counts.
