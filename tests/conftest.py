@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,11 +14,20 @@ from dse.native.toolchain import Compiler, compiler_version, find_compiler
 from tests.native.shared import native_cache, warm_once
 
 
+def pytest_configure() -> None:
+    """Hear interrupts where a shell started the tests in the background, which ignores them: what they start does."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _cache_in_temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    patch = pytest.MonkeyPatch()
-    patch.setenv("DSE_CACHE", str(tmp_path_factory.mktemp("cache")))
-    patch.setenv("DSE_TEST_PROGRAMS", str(_shared_by_workers(tmp_path_factory) / "test-programs"))
+    patch, shared = pytest.MonkeyPatch(), _shared_by_workers(tmp_path_factory)
+    cache, costs = tmp_path_factory.mktemp("cache"), shared / "gpu-costs"
+    costs.mkdir(exist_ok=True)
+    (cache / "gpu").symlink_to(costs)  # what firings cost on a GPU takes seconds, the same in each worker
+    patch.setenv("DSE_CACHE", str(cache))
+    patch.setenv("DSE_TEST_PROGRAMS", str(shared / "test-programs"))
     yield
     patch.undo()
 
@@ -38,7 +48,8 @@ def _compiler() -> Compiler:
         pytest.skip(missing.diagnostics[0].message)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DSE_CACHE", str(native_cache()))
-        warm_once(BuildOptions())
+        for kind in (BuildOptions(), BuildOptions(timed=True)):
+            warm_once(kind)
     return compiler
 
 

@@ -21,8 +21,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from benchmarks.search.networks import RECIPES, Case, case_of
-from dse.estimate.bounds.lower_bounds import Bounds
+from benchmarks.search.networks import JUDGED, RECIPES, Case, case_of
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.batch import BATCH
@@ -122,7 +121,7 @@ class Run:
 @lru_cache(maxsize=64)
 def load(name: str) -> Case:
     """Return a generated network or an application by name."""
-    recipe = next((r for r in RECIPES if r.name == name), None)
+    recipe = next((r for r in (*RECIPES, *JUDGED) if r.name == name), None)
     return case_of(recipe) if recipe else application(name)
 
 
@@ -144,7 +143,8 @@ def application(name: str) -> Case:
 def context_of(case: Case, seed: int) -> SearchContext:
     """Return what ``dse explore`` would tell a method."""
     tables, space = build_tables(case.problem), case.space
-    bound, least = MappingBound(tables, space), least_of(case)
+    bound = MappingBound(tables, space)
+    least = least_of(case, bound)
     edges, trace = case.problem.trace.topology.buffers, case.problem.trace
     written = [
         sum(
@@ -171,15 +171,15 @@ def _counts(case: Case, actor: int) -> Iterator[tuple[int, int]]:
     return enumerate(np.bincount(case.problem.trace.firings[actor]).tolist())
 
 
-def least_of(case: Case) -> int:
-    """Return a makespan that no point of the space can beat."""
+def least_of(case: Case, given: MappingBound | None = None) -> int:
+    """Return a makespan that no point of the space can beat; ``given``: its bounds where they have been built."""
     space, tables = case.space, build_tables(case.problem)
     rows = allowed_rows_of(tables, space)
-    bounds = Bounds(tables)
-    found = bounds.of_any_point(
+    bound = given or MappingBound(tables, space, paths=False)
+    found = bound.of_trace.of_any_point(
         cores=min(space.most, space.n_actors), transfers=space.options.transfers, rows=rows, room=most_room(space)
     )
-    return unit_bound(tables, space, bounds, found.makespan)
+    return unit_bound(tables, space, bound, found.makespan)
 
 
 def search(case: Case, run: Run) -> Result:

@@ -115,9 +115,9 @@ def _screened(case: Case, context: SearchContext, evaluator: Evaluator, seed: in
     if short is None:
         raise SystemExit(f"{case.name}: what one core fires in a row is no shorter trace")
     of_short = search_context(replace(setting, trace=short.trace, tables=short.tables), case.space, seed, PROMOTED, 0)
-    found, screening = screen(short, of_short, evaluator.left, workers=1, batch=BATCH)
-    evaluator.charge(screening.counted)
-    return replace(context, start=tuple(promoted(found, evaluator, case.space)), begun=True)
+    found, _ = screen(short, of_short, evaluator.left, workers=1, batch=BATCH)
+    evaluator.charge(found.screening.counted)
+    return replace(context, start=tuple(promoted(found.best, evaluator, case.space)), begun=True)
 
 
 def compare(case: Case, seed: int, times: float, evaluations: int | None) -> tuple[float, float, float | None]:

@@ -4,6 +4,7 @@ Every actor fires a multiple of a common number of iterations, and each buffer c
 agree on, so that every trace runs to its end. One number, the seed, decides everything.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -120,6 +121,12 @@ SHAPES: dict[str, Callable[[np.random.Generator, int], Edges]] = {
 }
 RECIPES = _recipes()
 """The 32 networks of the comparison."""
+JUDGED_SIZES = ((10, 4, False), (15, 4, True), (28, 8, False), (50, 8, True))
+JUDGED = tuple(
+    Recipe(shape=shape, actors=actors, cores=cores, gpu=gpu, room=(2, 4)[index % 2], seed=53_000 + index)
+    for index, ((actors, cores, gpu), shape) in enumerate(itertools.product(JUDGED_SIZES, SHAPES))
+)
+"""The 16 networks of ``benchmarks.search.judge``, which served for no tuning of a method."""
 
 
 def case_of(recipe: Recipe, firings: int = 2000) -> Case:

@@ -2,7 +2,7 @@
 
 import difflib
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dse.base.errors import OptionError
@@ -18,9 +18,11 @@ class Registry:
     A duplicate name is a programming error; an unknown one is an ``OptionError`` that names the nearest known names.
     """
 
-    def __init__(self, kind: str, entries: dict[str, str]) -> None:
+    def __init__(self, kind: str, entries: dict[str, str], removed: Mapping[str, str] | None = None) -> None:
+        """``removed``: names that there were once, and which name to use instead."""
         self.kind = kind
         self._entries: dict[str, str] = {}
+        self._removed = removed or {}
         for name, target in entries.items():
             self.register(name, target)
 
@@ -35,6 +37,10 @@ class Registry:
 
     def load(self, name: str) -> Any:
         """Return the attribute registered under ``name``. Raises ``OptionError`` when there is none."""
+        if name in self._removed:
+            raise OptionError(
+                f"there is no {self.kind} '{name}' any more", expected=f"use '{self._removed[name]}' instead"
+            )
         if name not in self._entries:
             raise OptionError(f"unknown {self.kind} '{name}'", expected=nearest_names(name, self.names()))
         module, _, attribute = self._entries[name].partition(":")

@@ -6,19 +6,20 @@ from pathlib import Path
 
 from dse.base.diagnostics import render
 from dse.base.errors import OptionError
+from dse.cli.cuda_arguments import cuda_request
 from dse.cli.native_arguments import native_binding
 from dse.cli.problem_arguments import refuse_empty
 from dse.cli.progress import stage_line
 from dse.cli.streams import print_json, say
-from dse.flows.build import BuildReport, BuildRequest, CudaRequest, build_file
+from dse.flows.build import BuildReport, BuildRequest, build_file
 from dse.native.build import SANITIZERS, BuildOptions
-from dse.native.cuda import ARCHITECTURES, architectures_of
 
 
 def run(args: argparse.Namespace) -> int:
     """Build the program, say what was made; return 0."""
     refuse_empty("folder", args.out)
     refuse_empty("compiler", args.compiler)
+    refuse_empty("static", args.static)
     request = BuildRequest(
         network=args.network,
         folder=Path(args.out),
@@ -29,7 +30,8 @@ def run(args: argparse.Namespace) -> int:
         options=BuildOptions(
             march_native=args.march_native, sanitize=_sanitizers(args.sanitize), jobs=_jobs(args.jobs)
         ),
-        cuda=_cuda(args.cuda, args.cuda_arch),
+        cuda=cuda_request(args.cuda, args.cuda_arch),
+        static=args.static,
     )
     with stage_line(quiet=args.quiet) as stage:
         report = build_file(request, stage)
@@ -41,16 +43,6 @@ def run(args: argparse.Namespace) -> int:
         for warning in report.warnings:
             print(render(warning), file=sys.stderr)
     return 0
-
-
-def _cuda(kind: str | None, architectures: str | None) -> CudaRequest | None:
-    """Return what is asked for of device code. Raises ``OptionError`` for architectures that make no sense."""
-    if architectures is not None and kind != "nvcc":
-        raise OptionError("--cuda-arch is for --cuda with nvcc, which is not there", expected="give both, or neither")
-    if kind is None:
-        return None
-    chosen = ARCHITECTURES if architectures is None else architectures_of(architectures)
-    return CudaRequest(emulated=kind == "emulated", architectures=chosen)
 
 
 def _sanitizers(text: str) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from dse.cli.kernel_documents import (
     calibration_document,
     choice_document,
     device_document,
+    fpga_document,
     hand_document,
     prediction_document,
 )
@@ -38,12 +39,15 @@ from dse.flows.gpu import (
 from dse.flows.kernels import Block
 from dse.formats.device_yaml import builtin_devices, load_device
 from dse.formats.device_yaml_write import write_device
+from dse.formats.fpga_yaml import builtin_fpgas, load_fpga
 from dse.gpu.models.memory_pipeline import PipelineInputs
+from dse.model.fpga import Fpga
 from dse.report.kernel_tables import (
     advice_table,
     choice_table,
     constants_table,
     devices_table,
+    fpga_table,
     instructions_table,
     judged_table,
     kernels_table,
@@ -55,7 +59,7 @@ from dse.report.quantities import wrapped
 from dse.report.ranking import render
 
 _HAND = ("requests", "transactions", "warps")
-_OPTIONS_OF_WORDS = ("define", "parallel", "tile", "devices")
+_OPTIONS_OF_WORDS = ("define", "parallel", "tile", "devices", "fpga")
 """Options that take words up to the next option, and with them the file when it stands behind them."""
 _GREATEST = 1e15
 """No time in milliseconds and no number of requests is above this, or below one over it."""
@@ -142,12 +146,23 @@ def _devices(args: argparse.Namespace) -> int:
             print_json({"devices": [device_document(device) for device in devices]})
         else:
             print(render(devices_table(devices)))
+            print(f"FPGAs for dse gpu choose --fpga: {', '.join(builtin_fpgas())}")
         return 0
+    if args.device.lower() in builtin_fpgas():
+        return _fpga(load_fpga(args.device), as_json=args.json)
     device = load_device(args.device)
     if args.json:
         print_json(device_document(device))
     else:
         print(render(constants_table(device)))
+    return 0
+
+
+def _fpga(fpga: Fpga, *, as_json: bool) -> int:
+    if as_json:
+        print_json(fpga_document(fpga))
+    else:
+        print(render(fpga_table(fpga)))
     return 0
 
 
@@ -160,6 +175,7 @@ def _choose(args: argparse.Namespace) -> int:
         kernels=_kernel_options(args),
         devices=tuple(dict.fromkeys(args.devices)),
         model=_model_options(args),
+        fpgas=tuple(dict.fromkeys(args.fpga)),
         fpga_ms=_positive(args.fpga_ms, "--fpga-ms"),
         cpu_ms=_positive(args.cpu_ms, "--cpu-ms"),
         with_host=args.with_host,

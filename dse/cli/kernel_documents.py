@@ -1,5 +1,6 @@
 """JSON documents of ``dse gpu``: stable keys, units in the names."""
 
+from dataclasses import asdict
 from typing import Any
 
 from dse.flows.calibrate import CalibratedDevice
@@ -7,6 +8,7 @@ from dse.flows.gpu import PredictedKernel, Prediction
 from dse.gpu.advise.choose import Choice, total_s
 from dse.gpu.models.memory_pipeline import PipelineInputs, PipelineTime
 from dse.model.device import DEVICE_KEYS, Device, constant_value
+from dse.model.fpga import Fpga
 from dse.model.kernel import ByClass, MemoryInstruction
 from dse.model.kernel_cost import ParallelismCost
 
@@ -147,6 +149,16 @@ def device_document(device: Device) -> dict[str, Any]:
     }
 
 
+def fpga_document(fpga: Fpga) -> dict[str, Any]:
+    """Return an FPGA: each constant under its key in the file, with its source."""
+    return {
+        "name": fpga.name,
+        "constants": [
+            {"constant": o.key, "value": o.value, "assumed": o.assumed, "source": o.source} for o in fpga.constants
+        ],
+    }
+
+
 def calibration_document(found: CalibratedDevice) -> dict[str, Any]:
     """Return a calibration: each rate with its interval, each program as a fit to the others prices it."""
     return {
@@ -216,6 +228,7 @@ def choice_document(choice: Choice, *, with_host: bool) -> dict[str, Any]:
                 "host_s": c.host_s,
                 "from": c.origin,
                 "bottlenecks": [k.bottleneck for k in c.costs],
+                "designs": [asdict(e) for e in c.estimates],
             }
             for c in choice.ranking
         ],

@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from dse.base.errors import OptionError
+from dse.cli.cuda_arguments import cuda_request
 from dse.cli.problem_arguments import print_warnings, refuse_empty
 from dse.cli.progress import run_line
 from dse.cli.run_arguments import run_options
@@ -30,6 +31,7 @@ def run(args: argparse.Namespace) -> int:
     if args.seed < 0:
         raise OptionError(f"--seed {args.seed} is below 0", expected="0 or more")
     options = ProfileOptions(
+        cuda=cuda_request(args.cuda, args.cuda_arch),
         program=args.program,
         input=args.input,
         output=args.output,
@@ -74,12 +76,13 @@ def as_document(found: ProfiledFiles) -> dict[str, Any]:
 
 
 _SHOWN = ("how", "closure", "plain run", "outliers", "timed singly", "one value for", "crossing", "round trips")
+_OF_GPU = ("gpu", "gpu configurations", "gpu clock", "gpu visits")
 
 
 def _print(found: ProfiledFiles) -> None:
     """Print what a user has to know of a profile; the manifest has the rest."""
     manifest = dict(found.profiled.table.manifest)
-    for key in _SHOWN:
+    for key in (*_SHOWN, *_OF_GPU):
         if key in manifest:
             say(f"{key}: {manifest[key]}")
     for warning in found.profiled.warnings:

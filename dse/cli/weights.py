@@ -21,7 +21,7 @@ from dse.flows.predict import parse_shape
 from dse.flows.weights import PredictWeightsOptions, predict_weight_files
 from dse.formats.device_yaml import builtin_devices
 from dse.formats.platform_yaml import load_platform
-from dse.formats.weights_folder import SUFFIXES, read_weights, write_weights_folder
+from dse.formats.weights_folder import SUFFIXES, read_weights, refuse_mixed, write_weights_folder
 from dse.formats.weights_xml import FileRole, read_weight_file, role_of_name
 from dse.formats.weights_xml_write import write_communication, write_compute, write_scheduling
 from dse.frontend.network.elaborate import load_network
@@ -128,6 +128,7 @@ def _load(args: argparse.Namespace) -> WeightTable:
         if Path(path).is_dir():
             raise OptionError(f"--unit is for single files; '{path}' is a folder", expected="leave out --unit")
         tables.append(read_weight_file(path, FileRole(kind=args.unit, host=role_of_name(path).host)))
+    refuse_mixed(list(zip(args.files, tables, strict=True)))
     return merge_weights(*tables)
 
 

@@ -122,6 +122,7 @@ travels begins or ends there.
   the place behind it: others come first, and it begins a new visit if none is ready.
 - Behind the phase STARTS an actor publishes as well if a firing of it ended in the round, and under NON_PREEMPTIVE on
   one core the one that it began is the first of a new visit.
+- The first firing of a visit of a polled actor has no previous action.
 - The first firing of a visit takes more for its scheduling: the entries of all buffers that travel and begin or end
   at the actor; and on one core, if a firing of the partition has ended before: the wake, if that was before this
   instant and the actor is polled; a look for each polled actor (finished ones too) strictly between the place of that

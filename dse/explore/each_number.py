@@ -24,8 +24,9 @@ from dse.explore.space.locate import candidate_at
 from dse.explore.space.space import Candidate, Space
 from dse.model.study import Evaluation
 
-SHARE = 10
-"""One part in so many of a budget is for the closing look,"""
+LOOK_SHARE = 10
+"""One part in so many of a budget is for each look behind a search: this one, and that at what nobody asked for
+(``dse.flows.search.look``),"""
 MOST_OF_A_NUMBER = 60
 """but no more evaluations than this for each number of partitions."""
 ANNEALED = ((0.1, 1), (0.1, 4), (0.4, 1), (0.4, 4))
@@ -59,8 +60,8 @@ def share_of(evaluations: int | None, seconds: float | None, numbers: int) -> Ho
     """Return what is held back of a budget: enough for one evaluation of each number, where half of it is."""
     n = evaluations or 0
     return HoldBack(
-        evaluations=min(MOST_OF_A_NUMBER * numbers, max(n // SHARE, min(numbers, n // 2))),
-        seconds=(seconds or 0.0) / SHARE,
+        evaluations=min(MOST_OF_A_NUMBER * numbers, max(n // LOOK_SHARE, min(numbers, n // 2))),
+        seconds=(seconds or 0.0) / LOOK_SHARE,
     )
 
 

@@ -150,6 +150,10 @@ class Evaluator:
         seconds = self._budget.seconds
         return None if seconds is None else max(0.0, seconds - self._held_back.seconds - self.seconds)
 
+    def stored(self, digest: str) -> Evaluation | None:
+        """Return what an earlier part of this search has evaluated, None where it has not."""
+        return self._stored.get(digest)
+
     def hold_back(self, part: HoldBack) -> None:
         """Act from now on as if the budget were smaller by this part; ``HoldBack()`` gives it free."""
         self._held_back = part

@@ -54,6 +54,8 @@ class MappingBound:
 
     def __init__(self, tables: ProblemTables, space: Space, *, paths: bool = True) -> None:
         """``paths``: whether candidates are to be bounded by paths of the trace too, which takes time to prepare."""
+        self.of_trace = Bounds(tables)
+        """The bounds of the trace, which remember what they have found of its dependencies."""
         platform, topology = tables.problem.platform, tables.topology
         kind_of = kind_indices(platform)
         kinds = [kind_of[unit.unit] for unit in space.units]
@@ -116,7 +118,7 @@ class MappingBound:
 
     def _spans(self) -> Spans:
         rows = allowed_rows_of(self._tables, self._space)
-        begins, after = Bounds(self._tables).spans(rows, most_room(self._space), self._space.options.transfers)
+        begins, after = self.of_trace.spans(rows, most_room(self._space), self._space.options.transfers)
         return Spans(begins=tuple(begins), after=tuple(after))
 
     def transfers_between(self, index: int, source: int, target: int) -> "EndCosts":

@@ -16,6 +16,7 @@ from dse.measure.probe_program import Probe, build_probe
 from dse.measure.runs import Program
 from dse.model.trace import Topology
 from dse.native.build import BuildOptions
+from dse.native.cuda import DeviceBuild
 from dse.native.program import NativeProgram, ProgramKind
 from dse.native.toolchain import Compiler, CompilerVersion, compiler_version, find_compiler
 from dse.program.network import Network
@@ -27,13 +28,15 @@ from dse.run.record import topology_of
 class BenchSettings:
     """How programs are built and run for measurements. ``compiler`` None: ``$CXX``, else the first that is found.
 
-    ``time_limit_s``: of one run; None: as ``NativeRunner`` has it.
+    ``time_limit_s``: of one run; None: as ``NativeRunner`` has it. ``device``: how device code is compiled; None: the
+    programs have none.
     """
 
     compiler: str | None = None
     march_native: bool = False
     jobs: int | None = None
     time_limit_s: float | None = None
+    device: DeviceBuild | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +106,7 @@ def _made(folder: Path) -> Path:
 
 
 def _build_options(settings: BenchSettings, *, timed: bool) -> BuildOptions:
-    return BuildOptions(march_native=settings.march_native, timed=timed, jobs=settings.jobs)
+    return BuildOptions(march_native=settings.march_native, timed=timed, jobs=settings.jobs, device=settings.device)
 
 
 def _program(

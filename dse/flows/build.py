@@ -9,6 +9,7 @@ from dse.base.collector import collector_paused
 from dse.base.digests import file_digest
 from dse.base.errors import BuildError, Diagnostic
 from dse.flows.program import unheard
+from dse.flows.static_mapping import fixed_mapping
 from dse.frontend.network.elaborate import load_network
 from dse.native.build import BuildCounts, BuildOptions, build_program
 from dse.native.cuda import ARCHITECTURES, DeviceBuild, find_nvcc, libcuxx_folder, nvcc_version
@@ -43,7 +44,8 @@ class CudaReport:
 class BuildRequest:
     """What to build. ``folder``: where; ``compiler`` None: ``$CXX``, else the first one that is found.
 
-    ``natives``: ("unit.function", "file.cpp:symbol"). ``rounds``: the program counts the rounds of loops.
+    ``natives``: ("unit.function", "file.cpp:symbol"). ``rounds``: the program counts the rounds of loops. ``static``:
+    an XCF file, for whose mapping alone the program is; None: it takes any.
     """
 
     network: str
@@ -55,6 +57,7 @@ class BuildRequest:
     rounds: bool = False
     options: BuildOptions = field(default_factory=BuildOptions)
     cuda: CudaRequest | None = None
+    static: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +102,11 @@ def build_network(
     overrides = user_natives(f"{key}={target}" for key, target in request.natives)
     stage("writing C++")
     device, cuda, lacking = _device_build(request.cuda)
-    emission = emit(network, EmissionOptions(rounds=request.rounds, overrides=overrides, device=device is not None))
+    fixed = None if request.static is None else fixed_mapping(network, request.static, device is not None)
+    emission = emit(
+        network,
+        EmissionOptions(rounds=request.rounds, overrides=overrides, device=device is not None, fixed=fixed),
+    )
     options = replace(request.options, device=device)
     compiler = find_compiler(request.compiler)
     version = compiler_version(compiler)
@@ -132,21 +139,26 @@ def build_network(
     )
 
 
+def device_build(request: CudaRequest) -> tuple[DeviceBuild, str]:
+    """Return how device code is compiled, and by what in words. Raises ``BuildError`` where that is impossible."""
+    if request.emulated:
+        return DeviceBuild(atomics=libcuxx_folder()), "the C++ compiler, for an emulated GPU"
+    nvcc = find_nvcc()
+    version = nvcc_version(nvcc)
+    device = DeviceBuild(nvcc=nvcc, architectures=request.architectures)
+    _ = device.link_flags  # whether there is what a program is linked with
+    return device, version
+
+
 def _device_build(request: CudaRequest | None) -> tuple[DeviceBuild | None, str, tuple[Diagnostic, ...]]:
     """Return how device code is compiled, by what in words, and a warning where that is asked for and impossible."""
     if request is None:
         return None, "", ()
-    if request.emulated:
-        return DeviceBuild(atomics=libcuxx_folder()), "the C++ compiler, for an emulated GPU", ()
     try:
-        nvcc = find_nvcc()
-        version = nvcc_version(nvcc)
-        device = DeviceBuild(nvcc=nvcc, architectures=request.architectures)
-        _ = device.link_flags  # whether there is what a program is linked with
+        return (*device_build(request), ())
     except BuildError as error:
         lacking = replace(error.diagnostics[0], severity="warning")
         return None, "", (replace(lacking, message=f"{lacking.message}: the program has no device code"),)
-    return device, version, ()
 
 
 def _build(

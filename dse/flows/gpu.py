@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 from dse.base.errors import ModelNotApplicable, OptionError
 from dse.flows.kernels import Block, KernelSource, default_trace_size
 from dse.formats.device_yaml import load_device
+from dse.formats.fpga_yaml import load_fpga
 from dse.gpu.advise.advice import Advice, Subject, advise
 from dse.gpu.advise.choose import Accelerator, Choice, choose, host_seconds
 from dse.gpu.default_device import DEFAULT_DEVICE, DEFAULT_MODEL
+from dse.gpu.fpga.estimate import estimate_on_fpga
 from dse.gpu.models import KERNEL_COST_MODELS
 from dse.gpu.models.memory_pipeline import MemoryPipeline, PipelineInputs, PipelineTime, ReadCycle, pipeline_time
 from dse.gpu.models.seam import KernelCostModel
 from dse.model.device import ConstantOrigin, Device
+from dse.model.fpga import Fpga, FpgaEstimate
 from dse.model.kernel import Kernel, KernelFeatures
 from dse.model.kernel_cost import KernelCost
 
@@ -193,11 +196,12 @@ def predict_by_hand(inputs: PipelineInputs, device_name: str, read_cycle: ReadCy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChooseOptions:
-    """What to compare: devices, and times in milliseconds that the user knows."""
+    """What to compare: devices, FPGAs to estimate, and times in milliseconds that the user knows."""
 
     kernels: KernelOptions
     devices: tuple[str, ...]
     model: ModelOptions = ModelOptions()
+    fpgas: tuple[str, ...] = ()
     fpga_ms: float | None = None
     cpu_ms: float | None = None
     with_host: bool = False
@@ -208,6 +212,7 @@ def choose_accelerator(options: ChooseOptions) -> Choice:
     accelerators = []
     for name in options.devices:  # a name that is wrong is told before the first prediction
         load_device(name)
+    fpgas = [load_fpga(name) for name in options.fpgas]
     for name in options.devices:
         predicted = predict(PredictOptions(kernels=options.kernels, device=name, model=options.model, advice=False))
         accelerators.append(
@@ -222,8 +227,27 @@ def choose_accelerator(options: ChooseOptions) -> Choice:
                 ),
             )
         )
+    accelerators += [_on_fpga(options.kernels, fpga) for fpga in fpgas]
     if options.fpga_ms is not None:
         accelerators.append(Accelerator(name="FPGA", kind="fpga", time_s=options.fpga_ms * 1e-3, origin="given"))
     if options.cpu_ms is not None:
         accelerators.append(Accelerator(name="CPU", kind="cpu", time_s=options.cpu_ms * 1e-3, origin="given"))
     return choose(tuple(accelerators), with_host=options.with_host)
+
+
+def _on_fpga(kernels: KernelOptions, fpga: Fpga) -> Accelerator:
+    estimates = fpga_estimates(kernels, fpga)
+    longest = max(estimates, key=lambda e: e.time_s)
+    lanes = "1 lane" if longest.lanes == 1 else f"{longest.lanes} lanes"
+    return Accelerator(
+        name=fpga.name,
+        kind="fpga",
+        time_s=sum(e.time_s for e in estimates),
+        origin=f"estimated: {lanes}, II {longest.interval_cycles}, tiles of {longest.tile}",
+        estimates=estimates,
+    )
+
+
+def fpga_estimates(kernels: KernelOptions, fpga: Fpga) -> tuple[FpgaEstimate, ...]:
+    """Return what each kernel of a C file would take on an FPGA. Raises as ``predict``."""
+    return tuple(estimate_on_fpga(kernel, fpga) for kernel in _source(kernels).work())

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dse.base.cores import usable_cores
-from dse.base.errors import Diagnostic, ExecutionError
+from dse.base.errors import Diagnostic, ExecutionError, OptionError
 from dse.base.files import write_whole
+from dse.flows.build import CudaRequest
 from dse.flows.inputs import default_input, require_file, require_input, require_place
 from dse.flows.mappings import read_mapping
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
+from dse.flows.profile_gpu import profile_gpu_program
 from dse.flows.program import UNNAMED_OUTPUT, unheard
+from dse.flows.static_mapping import GPU
 from dse.formats.samples_file import SAMPLES, samples_bytes
 from dse.formats.weights_folder import MANIFEST, write_weights_folder
 from dse.frontend.network.elaborate import load_network
@@ -31,13 +34,15 @@ CROSSINGS = "crossings.tsv"
 class ProfileOptions:
     """What to profile. ``output``: the folder of the weights; ``mapping``: a file or a text, None: one core.
 
-    ``samples``: keep the cost of every firing. ``fifo_tokens``: size of FIFOs for which the network says nothing.
+    ``cuda``: with actors on a GPU; None: on processors alone. ``samples``: keep the cost of every firing.
+    ``fifo_tokens``: size of FIFOs for which the network says nothing.
     """
 
     program: str
     output: str
     input: str | None = None
     mapping: str | None = None
+    cuda: CudaRequest | None = None
     samples: bool = False
     source_paths: tuple[str, ...] = ()
     run: RunOptions = PLAIN_RUN
@@ -71,14 +76,26 @@ def profile_file(options: ProfileOptions, stage: Callable[[str], None] = unheard
     run = replace(options.run, input=path, fifo_tokens=options.fifo_tokens, unnamed_output=UNNAMED_OUTPUT)
     settings = options.settings
     if options.mapping is not None:
-        settings = replace(settings, mapping=_mapping(options.mapping, loaded.network))
-    profiled = profile_program(loaded.network, run, settings, stage)
+        settings = replace(settings, mapping=_mapping(options.mapping, loaded.network, gpu=options.cuda is not None))
+    if options.cuda is not None:
+        _refuse_samples(options)
+        profiled = profile_gpu_program(loaded.network, run, settings, options.cuda, stage)
+    else:
+        profiled = profile_program(loaded.network, run, settings, stage)
     return ProfiledFiles(profiled=profiled, written=_written(profiled, options), diagnostics=loaded.warnings)
 
 
-def _mapping(given: str, network: Network) -> DesignPoint:
-    """Return a mapping, a file or a text, for the CPUs of this machine."""
-    here = Platform(name="this machine", units=(Unit(name="cpu", kind="cpu", cores=len(usable_cores())),))
+def _refuse_samples(options: ProfileOptions) -> None:
+    if options.samples:
+        raise OptionError(
+            "on a GPU the cost of single firings is not kept, only their sums", expected="leave out --samples or --cuda"
+        )
+
+
+def _mapping(given: str, network: Network, *, gpu: bool) -> DesignPoint:
+    """Return a mapping, a file or a text, for the CPUs of this machine, and its ``gpu``."""
+    cpu = Unit(name="cpu", kind="cpu", cores=len(usable_cores()))
+    here = Platform(name="this machine", units=(cpu, GPU) if gpu else (cpu,))
     return read_mapping(given, topology_of(network), here).point
 
 

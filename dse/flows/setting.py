@@ -23,6 +23,7 @@ from dse.flows.weighing import choose_weights, derived_costs
 from dse.formats.platform_yaml import load_platform
 from dse.formats.weights_folder import read_weights
 from dse.model.dataflow_graph import DataflowGraph
+from dse.model.origins import origins_of
 from dse.model.platform import Platform
 from dse.model.problem import Problem
 from dse.model.trace import Trace
@@ -202,7 +203,14 @@ def given_basis(options: ProblemOptions, at_hand: AtHand = NOTHING) -> Basis:
         platform = load_platform(options.platform) if options.platform else load_platform()
     if weights is None and options.weights not in ((), (NOMINAL,)):
         weights = read_weights(options.weights)
-    return Basis(platform=platform, weights=weights)
+    return Basis(platform=platform, weights=weights, assumed=_of_emulation(weights))
+
+
+def _of_emulation(weights: WeightTable | None) -> tuple[str, ...]:
+    """Return in words that weights rest on no card, where they do."""
+    if weights is None or "emulated" not in origins_of(weights):
+        return ()
+    return ("weights of an emulated GPU, a rehearsal: they say nothing of a card",)
 
 
 def _of_run(trace: Trace) -> list[str]:

@@ -71,6 +71,8 @@ class StudyStore:
         """Why evaluations that were added are not in the file: a full disk undoes the open transaction."""
         self._least = 0
         self._known: Mapping[str, Evaluation] = {}
+        self._notes: dict[str, str] = {}
+        """What the manifest holds, and what a search has noted since."""
         self._added: list[Evaluation] = []
         """With what the file held, all that a search has: it can be written again where the file is gone."""
 
@@ -78,6 +80,7 @@ class StudyStore:
         """Read what evaluations refer to by number. Raises ``FormatError`` where it is damaged, and closes the file."""
         try:
             self._layouts.load(self._contents.topology)
+            self._notes = {str(key): str(value) for key, value in self._tables.rows("manifest")}
         except _MALFORMED as cause:
             self._tables.close()
             raise damaged(self._path, str(cause)) from cause
@@ -127,6 +130,20 @@ class StudyStore:
                 f"a makespan of {evaluation.makespan:,} ticks is too large for the study, whose numbers have 63 bits",
                 expected="are the weights and clocks right?",
             ) from cause
+
+    def noted(self, key: str) -> str | None:
+        """Return what this search, or the one that it continues, has noted; None where it has not."""
+        return self._notes.get(key)
+
+    def note(self, key: str, value: str) -> None:
+        """Add a line to the manifest; the first one of a key stays. Raises as ``add`` does."""
+        if key in self._notes:
+            return
+        self._notes[key] = value
+        try:
+            self._tables.put("manifest", key, value)
+        except sqlite3.DatabaseError as cause:
+            raise self._unwritable(cause) from cause
 
     def _put(self, evaluation: Evaluation) -> None:
         setting, parts = self._layouts.numbers(evaluation.packed.layout)
@@ -204,7 +221,8 @@ class StudyStore:
             folder = refuge(self._place.folder)
             contents = self._contents
             path = folder / self._path.name
-            rescue = create_study(path, contents.topology, contents.identity, contents.manifest)
+            manifest = {**contents.manifest, **self._notes}
+            rescue = create_study(path, contents.topology, contents.identity, manifest)
             for evaluation in everything.values():
                 rescue.add(evaluation)
             rescue.close()

@@ -25,12 +25,14 @@ from typing import cast, get_args
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import DseError, FormatError
+from dse.base.escaping import shown
 from dse.base.source import file_span
 from dse.base.staging import check_places, put_in_place, staged
 from dse.formats.weights_xml import FileRole, read_weight_file, role_of_name
 from dse.formats.weights_xml_write import write_communication, write_compute, write_scheduling
 from dse.formats.xml_reading import gathered_error, write_file
 from dse.formats.yaml_source import parse_yaml, quoted, yaml_document
+from dse.model.origins import why_apart
 from dse.model.weights import FifoKind, Origin, UnitKind, WeightTable, merge_weights
 
 SUFFIXES = (".exdf", ".sxdf", ".cxdf")
@@ -59,7 +61,25 @@ def read_weights(paths: Sequence[str]) -> WeightTable:
             gather.extend(error.diagnostics)
     if gather.errors:
         raise gathered_error(gather)
+    refuse_mixed(list(zip(paths, tables, strict=True)))
     return merge_weights(*tables)
+
+
+def refuse_mixed(tables: Sequence[tuple[str, WeightTable]]) -> None:
+    """Refuse to put weights together that do not belong together; each with the file or folder that it is from.
+
+    Raises:
+        FormatError: times of an emulated GPU beside measured ones, or times of two GPUs.
+    """
+    for number, (path, table) in enumerate(tables):
+        for earlier, other in tables[:number]:
+            why = why_apart(other, table)
+            if why:
+                raise FormatError(
+                    f"the weights of '{shown(earlier)}' and '{shown(path)}' cannot be put together: {why}",
+                    span=file_span(path, 0),
+                    expected="take weights that were measured on one machine; or measure again: dse profile --cuda",
+                )
 
 
 def read_weights_folder(path: str) -> WeightTable:
@@ -76,6 +96,7 @@ def read_weights_folder(path: str) -> WeightTable:
             gather.extend(error.diagnostics)
     if gather.errors:
         raise gathered_error(gather)
+    refuse_mixed([(str(file), table) for (file, _), table in zip(files, tables, strict=True)])
     named = WeightTable(name="", has_scheduling=False, has_transfers=False, manifest=manifest)
     return merge_weights(*tables, named)
 

@@ -11,6 +11,7 @@ from typing import Any
 from dse.base.digests import text_digest
 from dse.base.errors import ExecutionError
 from dse.base.files import write_whole
+from dse.measure.gpu_times import gpu_times
 from dse.measure.machine import RoundTrip
 from dse.measure.runs import ProcessorCounts, RunOrder, RunRecord
 from dse.native.execution import document_of_run, program_arguments
@@ -68,6 +69,7 @@ class NativeRunner:
             trips=_trips(machine),
             switches=_switches(machine),
             cpu_ns=_cpu_ns(machine),
+            gpu=gpu_times(document),
         )
 
     def _document(self, order: RunOrder, folder: Path) -> tuple[dict[str, Any], str]:
@@ -97,7 +99,7 @@ def core_pairs(cores: Sequence[int]) -> tuple[tuple[int, int], ...]:
 
 def _own_arguments(order: RunOrder, folder: Path) -> list[str | Path]:
     """Return the arguments that only measurements need."""
-    files = (("--mapping", order.mapping), ("--raw", order.records), ("--trace", order.trace))
+    files = (("--mapping", order.mapping), ("--raw", order.records), ("--trace", order.trace), ("--fifos", order.fifos))
     arguments: list[str | Path] = [part for name, path in files if path is not None for part in (name, path)]
     if order.singly:
         listed = folder / "singly"

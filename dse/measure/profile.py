@@ -73,6 +73,8 @@ def make_profile(
     plain_ns: Sequence[float],
     facts: CounterFacts,
     visits: Sequence[Samples] = (),
+    *,
+    alone: bool = True,
 ) -> Profile:
     """Return the profile of at least one timed run with the trace ``firings``, and at least one plain run.
 
@@ -80,19 +82,20 @@ def make_profile(
     firing was timed singly. What an actor takes in all is told by them, since timing single firings takes time in all
     firings of the actor; ``runs`` tell how it is spread over actions and phases. ``facts.cost`` is what a reading takes
     beside others. In a program it takes longer: the instructions before and behind it overlap less, and what was read
-    is written down. On one core the two kinds of runs tell how much, at most ``MOST_READING`` times as long.
+    is written down. On one core the two kinds of runs tell how much, at most ``MOST_READING`` times as long. Not
+    ``alone``: a GPU had actors too, so what cores did is not all of the run, and nothing is scaled to it.
     Raises ``ValueError`` where the records do not fit the trace.
     """
     plain = min(plain_ns) * facts.hz / 1e9
     actors = _merged_costs(runs, visits, topology, firings, facts)
-    if all(len(run.threads) == 1 for run in runs):
+    if alone and all(len(run.threads) == 1 for run in runs):
         cost = _reading_in_place(visits or runs, _total(actors), plain, facts.cost)
         if cost != facts.cost:
             facts = replace(facts, cost=cost)
             actors = _merged_costs(runs, visits, topology, firings, facts)
         summed = _total(actors)
     else:
-        summed = float(min(run.run_ns for run in runs)) * facts.hz / 1e9
+        summed = float(min(run.run_ns for run in runs)) * facts.hz / 1e9 if alone else plain
     closure = Closure(summed=summed, plain=plain)
     return Profile(
         facts=facts,

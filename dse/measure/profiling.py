@@ -71,14 +71,26 @@ class CalibrationMapping:
 
 
 class Profiler:
-    """Makes timed runs of one program on one input. ``folder``: for its files; each is deleted when it was read."""
+    """Makes timed runs of one program on one input. ``folder``: for its files; each is deleted when it was read.
 
-    def __init__(self, program: Program, topology: Topology, facts: CounterFacts, input_: str | None, folder: Path):
+    ``elsewhere``: actors that run on no core, of which the records say nothing.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        topology: Topology,
+        facts: CounterFacts,
+        input_: str | None,
+        folder: Path,
+        elsewhere: frozenset[int] = frozenset(),
+    ) -> None:
         self._program = program
         self._topology = topology
         self._facts = facts
         self._input = input_
         self._folder = folder
+        self._elsewhere = elsewhere
 
     def profile(
         self, runs: int, rng: np.random.Generator, *, mapping: Path | None = None, heard: Heard = lambda _: None
@@ -123,7 +135,9 @@ class Profiler:
 
     def _read_firings(self, trace: Path) -> tuple[FiringIds, ...]:
         pairs = zip(self._topology.actors, read_trace(trace), strict=True)
-        return tuple(firing_ids(actor, ids) for actor, ids in pairs)
+        return tuple(
+            firing_ids(actor, ids[:0] if index in self._elsewhere else ids) for index, (actor, ids) in enumerate(pairs)
+        )
 
     def timed_run(
         self,
@@ -177,11 +191,11 @@ class Profiler:
         return found
 
     def _made(self, timed: Sequence[TimedRun], visits: Sequence[TimedRun], plain: Sequence[RunRecord]) -> Profile:
-        alone = all(len(run.samples.threads) == 1 for run in timed)
+        alone = all(len(run.samples.threads) == 1 for run in timed) and not self._elsewhere
         lengths = [float(record.run_ns if record.cpu_ns is None or not alone else record.cpu_ns) for record in plain]
         runs, without = ([run.samples for run in some] for some in (timed, visits))
         try:
-            return make_profile(runs, self._topology, timed[0].firings, lengths, self._facts, without)
+            return make_profile(runs, self._topology, timed[0].firings, lengths, self._facts, without, alone=alone)
         except ValueError as error:
             raise ExecutionError(f"the records of the timed program do not fit its trace: {error}") from error
 

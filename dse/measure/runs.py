@@ -2,9 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
+from dse.measure.gpu_times import GpuTimes
 from dse.measure.machine import RoundTrip, State, state_of
+
+FifoChoice: TypeAlias = Literal["host", "special", "pinned"]
+"""Where FIFOs lie: those of actors on a GPU as if they might cross, in its memory, or all as if they might cross."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,7 +17,7 @@ class RunOrder:
 
     ``records``: where the timed program writes its records, ``trace``: where the firings go, ``singly``: (actor,
     action) that are timed one by one; all only of the timed program. ``hashed``: the result has what the tokens were
-    and not only how many, which takes time.
+    and not only how many, which takes time. ``fifos``: None: as a program has them that knows no GPU.
     """
 
     input: str | None = None
@@ -23,6 +27,7 @@ class RunOrder:
     trace: Path | None = None
     singly: tuple[tuple[int, int], ...] = ()
     hashed: bool = False
+    fifos: FifoChoice | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +45,7 @@ class RunRecord:
     ``counts``: cycles and instructions, None where the system does not allow to count. ``cpu_ns``: how long its threads
     had a core, all together, None where the system does not tell: what else runs on the machine makes ``run_ns``
     longer, this hardly. ``switches``: involuntary ones of all threads, None where the system does not tell; ``trips``:
-    of all pairs of cores that it was bound to.
+    of all pairs of cores that it was bound to; ``gpu``: None where it used none.
     """
 
     run_ns: int
@@ -49,6 +54,7 @@ class RunRecord:
     trips: tuple[RoundTrip, ...]
     switches: int | None = None
     cpu_ns: int | None = None
+    gpu: GpuTimes | None = None
 
     @property
     def state(self) -> State | None:

@@ -14,8 +14,9 @@ UnitKind: TypeAlias = Literal["cpu", "gpu"]
 FifoKind: TypeAlias = Literal["local", "cpu_cpu", "cuda", "host"]
 SpreadOf: TypeAlias = Literal["firings", "visits"]
 """What minimum, maximum and variance are of: single firings, or visits to an actor, of which only means are known."""
-Origin: TypeAlias = Literal["measured", "predicted", "nominal", "zero", "unknown"]
-"""Where a number comes from. ``nominal``: counted operations; ``zero``: assumed by ``--missing-weights zero``."""
+Origin: TypeAlias = Literal["measured", "emulated", "predicted", "nominal", "zero", "unknown"]
+"""Where a number comes from. ``emulated``: measured where threads of the processor stood for a GPU, so that it says
+nothing of one; ``nominal``: counted operations; ``zero``: assumed by ``--missing-weights zero``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -132,7 +132,7 @@ class DeviceBuild:
             "--resource-usage",
             *codes,
             f"-gencode=arch=compute_{newest},code=compute_{newest}",
-            *(f"-Xcompiler={flag}" for flag in host_flags),
+            *(flag if flag.startswith("-D") else f"-Xcompiler={flag}" for flag in host_flags),
         )
 
 

@@ -9,7 +9,7 @@ import dse
 from dse.base.diagnostics import read_source
 from dse.base.errors import Diagnostic
 from dse.codegen.cpp.actor_unit import ActorUnit, actor_unit, unit_name
-from dse.codegen.cpp.network_unit import DeviceTables, network_unit
+from dse.codegen.cpp.network_unit import DeviceTables, FixedMapping, network_unit
 from dse.codegen.cuda.device_unit import PROGRAM, device_unit
 from dse.native.device import DeviceClass, device_class
 from dse.native.natives import (
@@ -58,11 +58,13 @@ class Emission:
 class EmissionOptions:
     """What a program records besides its firings, and which C++ functions of the user stand for natives.
 
-    ``device``: with the device code of the actors that may run on a GPU.
+    ``device``: with the device code of the actors that may run on a GPU; ``fixed``: for one mapping alone, so only of
+    those that it has there.
     """
 
     rounds: bool = False
     device: bool = False
+    fixed: FixedMapping | None = None
     overrides: Overrides = field(default_factory=dict)
 
 
@@ -89,9 +91,15 @@ def emit(network: Network, options: EmissionOptions) -> Emission:
         of_instances.append(units[key])
     own = compares_itself(network, options.overrides)
     differs = why_time_matters(network, options.overrides)
-    classes = {u.name: device_class(u, source) for u in units.values()} if options.device else {}
+    wanted = _wanted(of_instances, options)
+    classes = {
+        u.name: device_class(u, source) if u.name in wanted else DeviceClass(unit=None, reason=NOT_IN_MAPPING)
+        for u in units.values()
+        if options.device
+    }
     device = _device_tables(of_instances, classes)
-    text = network_unit(network, of_instances, compares_itself=own, time_matters=differs, device=device)
+    fixed = options.fixed
+    text = network_unit(network, of_instances, compares_itself=own, time_matters=differs, device=device, fixed=fixed)
     sources = (
         SourceUnit(path="src/network.cpp", text=text),
         *(SourceUnit(path=f"src/actors/{u.name}.cpp", text=u.text, spans=u.spans) for u in units.values()),
@@ -110,6 +118,15 @@ def emit(network: Network, options: EmissionOptions) -> Emission:
         warnings=_warnings(network, options.overrides),
         able=_able(network, of_instances, classes),
     )
+
+
+NOT_IN_MAPPING = "the mapping that this program is for has it on a processor"
+
+
+def _wanted(units: Sequence[ActorUnit], options: EmissionOptions) -> frozenset[str]:
+    """Return the classes that need device code, if they can have it."""
+    fixed = options.fixed
+    return frozenset(u.name for k, u in enumerate(units) if fixed is None or k in fixed.on_gpu)
 
 
 def _able(network: Network, units: Sequence[ActorUnit], classes: Mapping[str, DeviceClass]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from dse.gpu.advise.advice import Advice
 from dse.gpu.advise.choose import Choice, total_s
 from dse.gpu.models.calibration import Calibration, JudgedFamily
 from dse.model.device import DEVICE_KEYS, Device, constant_value
+from dse.model.fpga import Fpga
 from dse.model.kernel import KernelFeatures, MemoryInstruction
 from dse.model.kernel_cost import KernelCost
 from dse.report.tables import NamesTable
@@ -173,6 +174,18 @@ def constants_table(device: Device) -> Table:
         value = constant_value(device, origin.key)
         text = f"{value:.15g}" if isinstance(value, float | int) else ", ".join(f"{k} {v:g}" for k, v in value.items())
         table.add_row(origin.key, text, "assumed" if origin.assumed else "", origin.source)
+    return table
+
+
+def fpga_table(fpga: Fpga) -> Table:
+    """Return one row a constant of an FPGA."""
+    table = _table()
+    table.add_column("constant", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("source", overflow="fold")
+    for one in fpga.constants:
+        table.add_row(one.key, f"{one.value:.15g}", "assumed" if one.assumed else "", one.source)
     return table
 
 

@@ -16,6 +16,7 @@ from dse.estimate.engine import compile_behind, make_engine
 from dse.estimate.stopping import EstimateStopped
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, Cutting, Evaluator, Progress
+from dse.explore.mapping_bound import MappingBound
 from dse.explore.methods.choose import EXHAUSTIVE_POINTS
 from dse.explore.search import run_search
 from dse.explore.space.build import build_space
@@ -110,9 +111,11 @@ class SearchFromHere:
         """Search; returns how it ended. Raises ``_Stopped``, or ``DseError`` where there is nothing to search."""
         setting = changed_setting(self._setting, self._design)
         space = space_around(self._design, setting)
-        bound = space_bounds(setting, space)[0].makespan
+        bound = MappingBound(setting.tables, space)
+        least = space_bounds(setting, space, bound)[0].makespan
         start = candidate_at(space, self._design.point)
-        context = replace(search_context(setting, space, SEED, KEPT, bound), start=() if start is None else (start,))
+        context = search_context(setting, space, SEED, KEPT, least, bound)
+        context = replace(context, start=() if start is None else (start,))
         self._check()
         method = make_method("exhaustive" if space.size <= EXHAUSTIVE_POINTS else "iterated-search", context, None)
         engine = make_engine(self._name, setting.problem)
@@ -126,7 +129,7 @@ class SearchFromHere:
             clock=time.perf_counter,
             progress=lambda progress: self._tell(_found(progress, store)),
             cutting=Cutting(keep=KEPT),
-            least=bound,
+            least=least,
         )
         try:
             outcome = run_search(method, evaluator, self._design.point)

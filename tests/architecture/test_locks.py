@@ -11,6 +11,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 GROUPS = {
     "requirements.lock": PROJECT["dependencies"],
     "requirements-search.lock": PROJECT["optional-dependencies"]["search"],
+    "requirements-peers.lock": PROJECT["optional-dependencies"]["peers"],
     "requirements-native.lock": PROJECT["optional-dependencies"]["native"],
     "requirements-cuda.lock": PROJECT["optional-dependencies"]["cuda"],
     "requirements-docs.lock": PROJECT["optional-dependencies"]["docs"],
@@ -49,12 +50,14 @@ def test_what_is_optional_is_so_in_both(lock: str) -> None:
 
 def test_nothing_is_pinned_twice() -> None:
     assert pinned("requirements.lock").isdisjoint(pinned("requirements-search.lock"))
+    assert with_base("requirements-search.lock").isdisjoint(pinned("requirements-peers.lock"))
     assert with_base("requirements-search.lock").isdisjoint(pinned("requirements-dev.lock"))
     assert with_base("requirements-dev.lock").isdisjoint(pinned("requirements-docs.lock"))
 
 
 def test_each_lock_says_which_one_it_builds_on() -> None:
     assert with_base("requirements-native.lock") > with_base("requirements.lock")
+    assert with_base("requirements-peers.lock") > with_base("requirements-search.lock")
     assert with_base("requirements-cuda.lock") > with_base("requirements.lock")
     assert with_base("requirements-docs.lock") > with_base("requirements-dev.lock")
     assert with_base("requirements-dev.lock") > with_base("requirements-search.lock") > with_base("requirements.lock")

@@ -10,11 +10,13 @@ import pytest
 
 from dse.base.errors import ExecutionError
 from dse.cli.main import main
+from dse.native.build import BuildOptions
 from dse.native.execution import run_native
 from dse.native.program import NativeProgram, ProgramKind
 from dse.native.toolchain import Compiler
 from dse.run.natives.effects import why_time_matters
 from dse.run.options import RunOptions
+from tests.native.shared import warm_once
 from tests.unit.run.programs import network_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -152,6 +154,7 @@ def test_a_function_of_the_user_stands_for_a_native(
 def test_sanitizers(tmp_path: Path, native_compiler: Compiler, kinds: str) -> None:
     if native_compiler.zig:
         pytest.skip("the compiler of zig brings no runtime of the sanitizers")
+    warm_once(BuildOptions(sanitize=tuple(kinds.split(","))))
     assert main(["build", PINGPONG, "-o", str(tmp_path / "made"), "--sanitize", kinds, "--quiet"]) == 0
     done = subprocess.run([tmp_path / "made" / "app"], capture_output=True, text=True, check=True)
     assert done.stdout == (ROOT / "actors" / "pingpong" / "expected" / "stdout.txt").read_text()

@@ -16,13 +16,14 @@ from dse.cli.main import main
 ROOT = Path(__file__).resolve().parents[2]
 SMITH = str(ROOT / "actors" / "smith_waterman" / "smith_waterman.xdf")
 NOMINAL = ("--weights", "nominal")
-PATIENCE = 60.0
-"""Seconds: where signals are not heard it takes for ever."""
+PATIENCE = 300.0
+"""Seconds: where signals are not heard it takes for ever, and a machine may have other work."""
 XDF = '<XDF name="{name}"><Instance id="a"><Class name="A"/></Instance></XDF>'
 ENDLESS = "actor A () ==> : int n := 0; go: action ==> do while n < 2 do n := 1 - n; end end end"
 PROGRAM = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and nohup this one
 from dse.cli.main import main
 print("begun", flush=True)
 sys.exit(main())
@@ -60,7 +61,10 @@ def started(text: str, *argv: str) -> subprocess.Popen[str]:
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
     """Exit code and standard error of a program that ends soon."""
-    _, errors = process.communicate(timeout=PATIENCE)
+    try:
+        _, errors = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()  # what has not heard its signal would take a core for ever
     assert "Traceback" not in errors
     return process.returncode, errors
 

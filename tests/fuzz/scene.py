@@ -30,6 +30,8 @@ def make_scene(folder: Path) -> None:
     shutil.copy(CONFIGS / "desktop-gtx1660s.yaml", folder / "board.yaml")
     shutil.copy(CONFIGS / "devices" / "gtx1660s.yaml", folder / "card.yaml")
     shutil.copy(ROOT / "actors" / "jpeg" / "input.jpg", folder / "picture.jpg")
+    shutil.copy(CONFIGS / "fpgas" / "zc702.yaml", folder / "fpga.yaml")
+    shutil.copy(ROOT / "configs" / "gpu-kernels" / "sgmm.cl", folder / "kernel.cl")
     for name in ("camera.xml", "robot.tgff"):
         shutil.copy(ROOT / "tests" / "graphs" / name, folder / name)
     shutil.copytree(ROOT / "tests" / "graphs" / "bakery", folder / "bakery")

@@ -85,68 +85,63 @@ _STUDY = tuple(map(_counting, _YAML))
 _RUN = "run net.xdf --max-firings 3000 --quiet"
 _SEARCHED = "--weights nominal --partitions 3 --budget 30 --workers 1 --method tabu --best 1 --quiet --out study"
 _RESUME = f"explore net.xdf {_SEARCHED} --resume"
+_BREAKDOWN = "gpu breakdown kernel.cl --device a8-3870 --define N=64 --measured tiles.csv"
 _SEARCH = "--quiet --weights w --budget 4 --workers 1 --best 1 --method random --out out"
 
+
+def _file(name: str, file: str, mutations: tuple[Mutation, ...], *commands: str) -> FileTarget:
+    """Return a file of the scene: how it is changed, and the commands that read it."""
+    return FileTarget(name=name, file=file, mutations=mutations, commands=commands)
+
+
 FILES: tuple[FileTarget, ...] = (
-    FileTarget(
-        name="network", file="net.xdf", mutations=_XML, commands=("check net.xdf", _RUN, f"explore net.xdf {_SEARCH}")
-    ),
-    FileTarget(
-        name="inner-network", file="fuzz/Inner.xdf", mutations=_XML, commands=("check net.xdf", _RUN, "check --all .")
-    ),
+    _file("network", "net.xdf", _XML, "check net.xdf", _RUN, f"explore net.xdf {_SEARCH}"),
+    _file("inner-network", "fuzz/Inner.xdf", _XML, "check net.xdf", _RUN, "check --all ."),
     *(
-        FileTarget(
-            name=f"actor-{name.lower()}",
-            file=f"fuzz/{name}.cal",
-            mutations=_TEXT,
-            commands=(
-                f"check fuzz/{name}.cal",
-                _RUN,
-                _RUN,
-                "trace net.xdf -o out.trace --max-firings 3000 --quiet",
-                "check net.xdf --print-ir filter --explicit",
-            ),
+        _file(
+            f"actor-{name.lower()}",
+            f"fuzz/{name}.cal",
+            _TEXT,
+            f"check fuzz/{name}.cal",
+            _RUN,
+            _RUN,
+            "trace net.xdf -o out.trace --max-firings 3000 --quiet",
+            "check net.xdf --print-ir filter --explicit",
         )
         for name in ("Filter", "Source", "Scale", "Sink", "Constants")
     ),
-    FileTarget(
-        name="trace",
-        file="net.trace",
-        mutations=(mutate_bytes,),
-        commands=(
-            "trace --info net.trace",
-            "estimate net.trace --weights w --timeline t.json",
-            "estimate net.trace --weights w --timeline t.pftrace",
-            "why net.trace --weights w",
-        ),
+    _file(
+        "trace",
+        "net.trace",
+        (mutate_bytes,),
+        "trace --info net.trace",
+        "estimate net.trace --weights w --timeline t.json",
+        "estimate net.trace --weights w --timeline t.pftrace",
+        "why net.trace --weights w",
     ),
-    FileTarget(
-        name="sdf3",
-        file="camera.xml",
-        mutations=_XML,
-        commands=(
-            "trace --info camera.xml --iterations 3",
-            "trace camera.xml --export out.xml --iterations 2",
-            "estimate camera.xml --iterations 3 --engine reference",
-            "explore camera.xml --iterations 5 --quiet --budget 4 --workers 1 --best 1 --method random --out out",
-        ),
+    _file(
+        "sdf3",
+        "camera.xml",
+        _XML,
+        "trace --info camera.xml --iterations 3",
+        "trace camera.xml --export out.xml --iterations 2",
+        "estimate camera.xml --iterations 3 --engine reference",
+        "explore camera.xml --iterations 5 --quiet --budget 4 --workers 1 --best 1 --method random --out out",
     ),
-    FileTarget(
-        name="tgff",
-        file="robot.tgff",
-        mutations=_TEXT,
-        commands=(
-            "trace robot.tgff --export out.xml --iterations 2",
-            "estimate robot.tgff --iterations 3 --engine reference",
-            "estimate robot.tgff --graph 1 --engine reference",
-        ),
+    _file(
+        "tgff",
+        "robot.tgff",
+        _TEXT,
+        "trace robot.tgff --export out.xml --iterations 2",
+        "estimate robot.tgff --iterations 3 --engine reference",
+        "estimate robot.tgff --graph 1 --engine reference",
     ),
     *(
-        FileTarget(
-            name=f"preesm-{name}",
-            file=f"bakery/{file}",
-            mutations=_XML,
-            commands=("estimate bakery/Scenarios/bakery.scenario --iterations 2 --engine reference",),
+        _file(
+            f"preesm-{name}",
+            f"bakery/{file}",
+            _XML,
+            "estimate bakery/Scenarios/bakery.scenario --iterations 2 --engine reference",
         )
         for name, file in (
             ("graph", "Algo/bakery.pi"),
@@ -155,12 +150,7 @@ FILES: tuple[FileTarget, ...] = (
         )
     ),
     *(
-        FileTarget(
-            name=f"turnus-{name}",
-            file=file,
-            mutations=mutations,
-            commands=(f"trace --import {trace} --net turnus.net -o out.trace",),
-        )
+        _file(f"turnus-{name}", file, mutations, f"trace --import {trace} --net turnus.net -o out.trace")
         for name, file, mutations, trace in (
             ("trace", "turnus.trace", _XML, "turnus.trace"),
             ("packed", "turnus.tracez", (mutate_bytes,), "turnus.tracez"),
@@ -168,182 +158,103 @@ FILES: tuple[FileTarget, ...] = (
         )
     ),
     *(
-        FileTarget(
-            name=f"weights-{kind}",
-            file=f"w/weights-CPU.{kind}",
-            mutations=_XML,
-            commands=(
-                "weights show w",
-                "weights merge w -o out",
-                "estimate net.trace --weights w --missing-weights zero",
-            ),
+        _file(
+            f"weights-{kind}",
+            f"w/weights-CPU.{kind}",
+            _XML,
+            "weights show w",
+            "weights merge w -o out",
+            "estimate net.trace --weights w --missing-weights zero",
         )
         for kind in ("exdf", "sxdf", "cxdf")
     ),
-    FileTarget(
-        name="weights-visits",
-        file="far.cxdf",
-        mutations=_XML,
-        commands=(
-            "weights show far.cxdf",
-            "weights convert far.cxdf -o out.cxdf",
-            "estimate net.trace --mapping map.xcf --weights w --weights far.cxdf",
-        ),
+    _file(
+        "weights-visits",
+        "far.cxdf",
+        _XML,
+        "weights show far.cxdf",
+        "weights convert far.cxdf -o out.cxdf",
+        "estimate net.trace --mapping map.xcf --weights w --weights far.cxdf",
     ),
-    FileTarget(
-        name="weights-manifest",
-        file="w/manifest.yaml",
-        mutations=_YAML,
-        commands=("weights show w", "estimate net.trace --weights w --missing-weights zero"),
+    _file(
+        "weights-manifest",
+        "w/manifest.yaml",
+        _YAML,
+        "weights show w",
+        "estimate net.trace --weights w --missing-weights zero",
     ),
-    FileTarget(
-        name="mapping",
-        file="map.xcf",
-        mutations=_XML,
-        commands=(
-            "estimate net.trace --mapping map.xcf --weights w",
-            "buffers net.trace --mapping map.xcf --weights w",
-        ),
+    _file(
+        "mapping",
+        "map.xcf",
+        _XML,
+        "estimate net.trace --mapping map.xcf --weights w",
+        "buffers net.trace --mapping map.xcf --weights w",
     ),
-    FileTarget(
-        name="mapping-csv",
-        file="many.csv",
-        mutations=_TEXT,
-        commands=("estimate net.trace --mapping many.csv --weights w",),
+    _file("mapping-csv", "many.csv", _TEXT, "estimate net.trace --mapping many.csv --weights w"),
+    _file("measured-times", "times.csv", _TEXT, "gpu calibrate gtx1080ti times.csv"),
+    _file("mapping-text", "map.txt", _TEXT, "estimate net.trace --mapping map.txt --weights w"),
+    _file(
+        "buffer-sizes",
+        "sizes.bxdf",
+        _XML,
+        "estimate net.trace --buffers sizes.bxdf --weights w",
+        f"explore net.trace --buffers sizes.bxdf {_SEARCH}",
     ),
-    FileTarget(
-        name="measured-times",
-        file="times.csv",
-        mutations=_TEXT,
-        commands=("gpu calibrate gtx1080ti times.csv",),
+    _file(
+        "slam", "bakery/Archi/2Cores.slam", _XML, "estimate net.trace --platform bakery/Archi/2Cores.slam --weights w"
     ),
-    FileTarget(
-        name="mapping-text",
-        file="map.txt",
-        mutations=_TEXT,
-        commands=("estimate net.trace --mapping map.txt --weights w",),
+    _file(
+        "platform",
+        "board.yaml",
+        _YAML,
+        "estimate net.trace --platform board.yaml --weights w",
+        f"explore net.trace --platform board.yaml {_SEARCH}",
     ),
-    FileTarget(
-        name="buffer-sizes",
-        file="sizes.bxdf",
-        mutations=_XML,
-        commands=(
-            "estimate net.trace --buffers sizes.bxdf --weights w",
-            f"explore net.trace --buffers sizes.bxdf {_SEARCH}",
-        ),
+    _file(
+        "device",
+        "card.yaml",
+        _YAML,
+        "gpu predict kernel.c --device card.yaml",
+        "gpu choose kernel.c --devices card.yaml jetson-tk1",
     ),
-    FileTarget(
-        name="slam",
-        file="bakery/Archi/2Cores.slam",
-        mutations=_XML,
-        commands=("estimate net.trace --platform bakery/Archi/2Cores.slam --weights w",),
+    _file("fpga", "fpga.yaml", _YAML, "gpu choose kernel.c --fpga fpga.yaml"),
+    _file(
+        "kernel",
+        "kernel.c",
+        _TEXT,
+        "gpu predict kernel.c --trace-size 16",
+        "gpu choose kernel.c --devices jetson-tk1 --fpga zc702",
     ),
-    FileTarget(
-        name="platform",
-        file="board.yaml",
-        mutations=_YAML,
-        commands=(
-            "estimate net.trace --platform board.yaml --weights w",
-            f"explore net.trace --platform board.yaml {_SEARCH}",
-        ),
+    _file(
+        "scaling-set",
+        "set.csv",
+        _TEXT,
+        "gpu scaling train set.csv --base 1000/500 --card mine --clusters 2 --penalty 1 -o out.json",
+        "gpu scaling judge set.csv --base 1000/500 --clusters 2 --penalty 1",
     ),
-    FileTarget(
-        name="device",
-        file="card.yaml",
-        mutations=_YAML,
-        commands=("gpu predict kernel.c --device card.yaml", "gpu choose kernel.c --devices card.yaml jetson-tk1"),
+    _file("scaling-blocks", "blocks.csv", _TEXT, "gpu scaling judge blocks.csv --base 500/500 --clusters 2"),
+    _file("scaling-counters", "counters.csv", _TEXT, "gpu scaling predict model.json counters.csv"),
+    _file("scaling-model", "model.json", _TEXT, "gpu scaling predict model.json counters.csv"),
+    _file("tiles", "tiles.csv", _TEXT, _BREAKDOWN),
+    _file("opencl-kernel", "kernel.cl", _TEXT, _BREAKDOWN),
+    _file("study", "study/study.sqlite", (mutate_bytes,), _RESUME),
+    _file(
+        "results",
+        "study/study.sqlite",
+        (mutate_bytes,),
+        "study show study",
+        "study export study",
+        "study compare study study/study.sqlite",
     ),
-    FileTarget(
-        name="kernel",
-        file="kernel.c",
-        mutations=_TEXT,
-        commands=("gpu predict kernel.c --trace-size 16", "gpu choose kernel.c --devices jetson-tk1"),
-    ),
-    FileTarget(
-        name="scaling-set",
-        file="set.csv",
-        mutations=_TEXT,
-        commands=(
-            "gpu scaling train set.csv --base 1000/500 --card mine --clusters 2 --penalty 1 -o out.json",
-            "gpu scaling judge set.csv --base 1000/500 --clusters 2 --penalty 1",
-        ),
-    ),
-    FileTarget(
-        name="scaling-blocks",
-        file="blocks.csv",
-        mutations=_TEXT,
-        commands=("gpu scaling judge blocks.csv --base 500/500 --clusters 2",),
-    ),
-    FileTarget(
-        name="scaling-counters",
-        file="counters.csv",
-        mutations=_TEXT,
-        commands=("gpu scaling predict model.json counters.csv",),
-    ),
-    FileTarget(
-        name="scaling-model",
-        file="model.json",
-        mutations=_TEXT,
-        commands=("gpu scaling predict model.json counters.csv",),
-    ),
-    FileTarget(
-        name="tiles",
-        file="tiles.csv",
-        mutations=_TEXT,
-        commands=("gpu breakdown kernel.cl --device a8-3870 --define N=64 --measured tiles.csv",),
-    ),
-    FileTarget(
-        name="opencl-kernel",
-        file="kernel.cl",
-        mutations=_TEXT,
-        commands=("gpu breakdown kernel.cl --device a8-3870 --define N=64 --measured tiles.csv",),
-    ),
-    FileTarget(
-        name="study",
-        file="study/study.sqlite",
-        mutations=(mutate_bytes,),
-        commands=(_RESUME,),
-    ),
-    FileTarget(
-        name="results",
-        file="study/study.sqlite",
-        mutations=(mutate_bytes,),
-        commands=("study show study", "study export study", "study compare study study/study.sqlite"),
-    ),
-    FileTarget(
-        name="ranking",
-        file="study/ranking.json",
-        mutations=_TEXT,
-        commands=("study show study --json", "study compare study study"),
-    ),
-    FileTarget(
-        name="study-file",
-        file="study/study.yaml",
-        mutations=_STUDY,
-        commands=("study run study/study.yaml --out out --workers 1 --quiet",),
-    ),
-    FileTarget(
-        name="picture",
-        file="picture.jpg",
-        mutations=(mutate_bytes,),
-        commands=(f"run {ACTORS}/jpeg/jpeg.xdf -i picture.jpg -o out.png --quiet",),
-    ),
-    FileTarget(
-        name="sequences",
-        file="dna.txt",
-        mutations=_TEXT,
-        commands=(f"run {ACTORS}/smith_waterman/smith_waterman.xdf -i dna.txt --quiet",),
-    ),
+    _file("ranking", "study/ranking.json", _TEXT, "study show study --json", "study compare study study"),
+    _file("study-file", "study/study.yaml", _STUDY, "study run study/study.yaml --out out --workers 1 --quiet"),
+    _file("picture", "picture.jpg", (mutate_bytes,), f"run {ACTORS}/jpeg/jpeg.xdf -i picture.jpg -o out.png --quiet"),
+    _file("sequences", "dna.txt", _TEXT, f"run {ACTORS}/smith_waterman/smith_waterman.xdf -i dna.txt --quiet"),
     *(
-        FileTarget(name=name, file=file, mutations=_XML, commands=("check net.xdf", "check --all ."))
+        _file(name, file, _XML, "check net.xdf", "check --all .")
         for name, file in (("project", ".project"), ("source-folders", ".classpath"))
     ),
-    FileTarget(
-        name="default-input",
-        file="input.default",
-        mutations=_TEXT,
-        commands=(_RUN, f"explore net.xdf {_SEARCH}"),
-    ),
+    _file("default-input", "input.default", _TEXT, _RUN, f"explore net.xdf {_SEARCH}"),
 )
 """Every kind of file."""
 
@@ -429,7 +340,7 @@ _OPTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         "gpu choose kernel.c --devices jetson-tk1",
-        ("--fpga-ms", "--cpu-ms", "--define", "--block", "--trace-size", "--launches"),
+        ("--fpga", "--fpga-ms", "--cpu-ms", "--define", "--block", "--trace-size", "--launches"),
     ),
     (
         "gpu predict --model memory_pipeline --requests 5 --transactions 1 --warps 60",
@@ -444,7 +355,7 @@ _OPTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("--base", "--clusters", "--penalty", "--seed"),
     ),
     (
-        "gpu breakdown kernel.cl --device a8-3870 --define N=64 --measured tiles.csv",
+        _BREAKDOWN,
         ("--define", "--device", "--tile", "--size", "--operations", "--repeats", "--kernel", "--host", "--put"),
     ),
     ("weights predict net.xdf -o out --device jetson-tk1", ("--threads", "--platform")),

@@ -16,7 +16,10 @@ from pathlib import Path
 import pytest
 
 from dse.base.caches import cache_folder, digest_of
-from dse.native.build import BuildOptions
+from dse.native.build import BuildOptions, build_objects, object_key
+from dse.native.cache import FileCache
+from dse.native.emission import SHARED_UNITS
+from dse.native.project import Project, runtime_headers, write_sources
 from dse.native.toolchain import find_compiler, quick_flags
 from dse.native.warm import warm
 
@@ -54,34 +57,64 @@ def native_cache() -> Path:
 
 def warm_once(build: BuildOptions) -> None:
     """Compile what all programs of a kind of build share into the present cache, unless another worker has."""
-    with one_worker(shared_folder() / f"{digest_of(*build.flags)}.lock"):
+    with _one_to_compile(build):
         warm(replace(build, jobs=None))  # the others wait: their cores are free
 
 
-def compiled(source: Path, *flags: str) -> Path:
-    """Return the program that one file of C++ is, compiled unless one of the same text was. Skips without compiler."""
-    if COMPILER is None:
-        pytest.skip(NO_COMPILER)
-    return _compiled(source, (*flags, f"-I{RUNTIME}"))
+def _one_to_compile(build: BuildOptions) -> contextlib.AbstractContextManager[None]:
+    """Let one worker compile what all programs of a kind of build share."""
+    return one_worker(shared_folder() / f"{digest_of(*build.flags)}.lock")
 
 
 @cache
-def _compiled(source: Path, flags: tuple[str, ...]) -> Path:
-    program = shared_folder() / f"{source.stem}-{_digest(source, flags)}"
+def runtime_objects(build: BuildOptions) -> tuple[Path, Path]:
+    """Return the objects of the command line and of the engine, the same that programs of networks have."""
+    project = Project(name="shared", units=SHARED_UNITS, headers=runtime_headers())
+    compiler, headers = find_compiler(COMPILER), dict(project.headers)
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="dse-shared-") as folder:
+        patch.setenv("DSE_CACHE", str(native_cache()))
+        with _one_to_compile(build):
+            write_sources(project, Path(folder), {})
+            build_objects(project, Path(folder), compiler, build)
+        cache = FileCache("objects", ".o")
+        kept = [cache.get(object_key(unit, headers, compiler, build)) for unit in SHARED_UNITS]
+    main, engine = (path for path in kept if path is not None)
+    return main, engine
+
+
+def needs_compiler() -> None:
+    """Skip a test where there is no compiler that has the sanitizers."""
+    if COMPILER is None:
+        pytest.skip(NO_COMPILER)
+
+
+def compiled(source: Path, *flags: str, objects: Sequence[Path] = ()) -> Path:
+    """Return the program that one file of C++ is, with ``objects``, compiled unless one of the same text was.
+
+    Skips without compiler.
+    """
+    needs_compiler()
+    return _compiled(source, (*flags, f"-I{RUNTIME}"), tuple(objects))
+
+
+@cache
+def _compiled(source: Path, flags: tuple[str, ...], objects: tuple[Path, ...]) -> Path:
+    program = shared_folder() / f"{source.stem}-{_digest(source, flags, objects)}"
     with one_worker(program.with_suffix(".lock")):
         if not program.exists():
             made = program.with_suffix(".part")
-            done = _called(*flags, *quick_flags(find_compiler(COMPILER)), str(source), "-o", str(made))
+            files = [str(path) for path in (source, *objects)]
+            done = _called(*flags, *quick_flags(find_compiler(COMPILER)), *files, "-o", str(made))
             assert done.returncode == 0, done.stderr[:6000]
             made.replace(program)
     return program
 
 
-def _digest(source: Path, flags: Sequence[str]) -> str:
+def _digest(source: Path, flags: Sequence[str], objects: Sequence[Path]) -> str:
     """Return the digest of all that a program is made of."""
     named = _called(*flags, "-MM", str(source)).stdout.replace("\\\n", " ").split()[1:]
     assert str(source) in named, "the compiler tells which files it reads"
-    return digest_of(_version(), *flags, *(Path(name).read_bytes() for name in named))
+    return digest_of(_version(), *flags, *(Path(name).read_bytes() for name in (*named, *objects)))
 
 
 @cache

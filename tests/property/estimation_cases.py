@@ -23,7 +23,7 @@ from dse.model.problem import Problem
 from dse.model.trace import Topology, Trace, TraceAction, TraceActor, TraceBuffer
 from dse.model.weights import Arrival, Cost, EntryKey, FifoKind, SimdCost, UnitKind, Visits, WeightTable
 
-N_CASES = int(os.environ.get("DSE_CASES", "2000"))
+N_CASES = int(os.environ.get("DSE_CASES", "1000"))
 """Random cases for each comparison of engines; ``make test-full`` asks for more."""
 MORE = max(1, N_CASES // 2000)
 """So many times more random cases than usual where bounds are compared with estimates."""

@@ -1,6 +1,6 @@
 """Every engine equals the reference in every integer, on random networks, traces, weights, platforms and points.
 
-The number of seeded cases is 2 000, and half as many where tokens flow; ``DSE_CASES`` (``make test-full``) asks for
+The number of seeded cases is 1 000, and half as many where tokens flow; ``DSE_CASES`` (``make test-full``) asks for
 more.
 """
 

@@ -301,6 +301,7 @@ _OPTIONS = (
     ("gpu", "{x}", "--device", "gtx1660s"),
     ("gpu", "{x}.c", "--device", "{x}"),
     ("gpu", "x.c", "--define", "{x}", "--device", "gtx1660s"),
+    ("gpu", "choose", "{x}.c", "--fpga", "{x}"),
     ("gpu", "scaling", "{x}"),
     ("gpu", "scaling", "predict", "{x}", "{x}"),
     ("gpu", "scaling", "judge", "{x}", "--base", "1/2"),

@@ -301,7 +301,8 @@ def test_side_by_side_and_parallel_transfers_are_not_claimed_to_add_up() -> None
 def shown(given: Problem, space: Space) -> dict[str, int]:
     """The bounds of a space by the beginning of their reasons, the highest first."""
     setting = cast(Setting, SimpleNamespace(tables=build_tables(given)))
-    return {bound.reason.partition(",")[0]: bound.makespan for bound in space_bounds(setting, space)}
+    bounds = space_bounds(setting, space, MappingBound(setting.tables, space))
+    return {bound.reason.partition(",")[0]: bound.makespan for bound in bounds}
 
 
 def optimum(given: Problem, space: Space) -> int:

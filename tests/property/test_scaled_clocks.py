@@ -6,7 +6,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dse.base.errors import DseError
-from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.mapping_bound import MappingBound, fastest_rows, most_room
@@ -68,16 +67,16 @@ def test_bounds_hold_where_a_faster_clock_is_slower() -> None:
             continue
         optimum = min(makespan for _, makespan in alive)
         tables = build_tables(case.problem)
-        bounds, rows = Bounds(tables), fastest_rows(tables, space)
-        whole = bounds.of_any_point(
+        bound, rows = MappingBound(tables, space), fastest_rows(tables, space)
+        whole = bound.of_trace.of_any_point(
             cores=space.n_actors if "FULL_PARALLEL" in space.options.policies else min(space.most, space.n_actors),
             transfers=space.options.transfers,
             room=most_room(space),
             rows=[sorted({rows[u] for u in units}) for units in space.allowed],
         )
-        assert whole.makespan <= unit_bound(tables, space, bounds, whole.makespan) <= optimum, seed
-        of_each = MappingBound(tables, space).of([c for c, _ in alive])
-        assert all(bound <= makespan for bound, (_, makespan) in zip(of_each, alive, strict=True)), seed
+        assert whole.makespan <= unit_bound(tables, space, bound, whole.makespan) <= optimum, seed
+        of_each = bound.of([c for c, _ in alive])
+        assert all(least <= makespan for least, (_, makespan) in zip(of_each, alive, strict=True)), seed
         slower += next(c for c, makespan in alive if makespan == optimum).clocks != ()
         if seed % 4 == 0:
             method, best, stop = search("branch-and-bound", case, space, MOST_POINTS)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from dse.base.errors import DseError
-from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.evaluator import Budget, Evaluator
@@ -69,13 +68,13 @@ def test_no_bound_of_all_points_exceeds_a_makespan() -> None:
         if space is None or optimum is None:
             continue
         tables = build_tables(case.problem)
-        bounds, rows = Bounds(tables), fastest_rows(tables, space)
+        bound, rows = MappingBound(tables, space, paths=False), fastest_rows(tables, space)
         cores = space.n_actors if "FULL_PARALLEL" in space.options.policies else min(space.most, space.n_actors)
-        found = bounds.of_any_point(
+        found = bound.of_trace.of_any_point(
             cores=cores, transfers=space.options.transfers, room=most_room(space),
             rows=[sorted({rows[u] for u in units}) for units in space.allowed],
         )  # fmt: skip
-        placed = unit_bound(tables, space, bounds, found.makespan)
+        placed = unit_bound(tables, space, bound, found.makespan)
         assert found.makespan <= placed <= optimum, seed
         checked_spans += check_spans(case, space)
         solved += placed > found.makespan

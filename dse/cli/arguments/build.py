@@ -37,6 +37,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help="for which cards: compute capabilities times 10, such as 75,86 (default: 75,80,86,89,90 and newer ones)",
     )
+    parser.add_argument(
+        "--static",
+        metavar="X.xcf",
+        help="a program for this mapping alone, with special FIFOs inside the GPU (default: any mapping, at its start)",
+    )
     add_native_binding(parser, python=False)
     parser.add_argument("--jobs", type=option_integer, metavar="N", help="compilers at once (default: one a core)")
     parser.add_argument("--source-path", metavar="DIR", action="append", default=[], help="folder of classes")

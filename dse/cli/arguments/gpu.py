@@ -15,14 +15,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "          dse gpu predict gemm.c --device gtx1660s --block 16x16 --json\n"
         "          dse gpu predict --model memory_pipeline --device tesla-m2050 \\\n"
         "                  --requests 5 --transactions 1 --warps 6054 --launches 1000\n"
-        "          dse gpu choose gemm.c --devices jetson-tk1 h200 --fpga-ms 1180\n"
+        "          dse gpu choose gemm.c --devices jetson-tk1 h200 --fpga zc702\n"
         "          dse gpu devices gtx1660s\n"
         "          dse gpu calibrate gtx1080ti measured.csv -o my-gtx1080ti.yaml\n"
         "          dse gpu scaling train set.csv --base 1800/5000 --card gtx1080ti -o model.json"
     )
     verbs = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     _configure_predict(verbs.add_parser("predict", help="the time of every kernel of a C file, and why"))
-    _configure_choose(verbs.add_parser("choose", help="GPUs, and given FPGA and CPU times, against each other"))
+    _configure_choose(verbs.add_parser("choose", help="GPUs, FPGAs and given times against each other"))
     _configure_calibrate(verbs.add_parser("calibrate", help="rates of a device from measured times, with intervals"))
     configure_breakdown(verbs.add_parser("breakdown", help="measured times of an OpenCL kernel: computing or memory"))
     configure_scaling(verbs.add_parser("scaling", help="time and power over clocks, learnt from measured kernels"))
@@ -50,6 +50,14 @@ def _configure_choose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--devices", nargs="+", default=[DEFAULT_DEVICE], metavar="D", help="device files or names of built-in ones"
     )
+    parser.add_argument(
+        "--fpga",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="F",
+        help="FPGA files or names of built-in ones: the same loops are scheduled for them",
+    )
     parser.add_argument("--fpga-ms", type=option_real, metavar="X", help="time on an FPGA, in milliseconds")
     parser.add_argument("--cpu-ms", type=option_real, metavar="X", help="time on a CPU, in milliseconds")
     parser.add_argument(
@@ -76,7 +84,10 @@ def _configure_calibrate(parser: argparse.ArgumentParser) -> None:
 
 def _configure_devices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "device", metavar="D", nargs="?", help="a device file or built-in device: all its constants, with their sources"
+        "device",
+        metavar="D",
+        nargs="?",
+        help="a device file, built-in device or built-in FPGA: all its constants, with their sources",
     )
     _add_output_arguments(parser)
 

@@ -12,7 +12,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``dse profile``."""
     parser.epilog = (
         "examples: dse profile actors/jpeg/jpeg.xdf -o weights/jpeg/here\n"
-        "          dse profile actors/jpeg/jpeg.xdf --mapping best-01.xcf -o weights/jpeg/in-place"
+        "          dse profile actors/jpeg/jpeg.xdf --mapping best-01.xcf -o weights/jpeg/in-place\n"
+        "          dse profile actors/jpeg/jpeg.xdf --cuda -o weights/jpeg/card"
     )
     parser.add_argument("program", metavar="NETWORK.xdf", help="the network")
     parser.add_argument("-i", "--input", metavar="FILE", help="input (default: what input.default beside it names)")
@@ -24,6 +25,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=2,
         metavar="N",
         help="mappings on two cores that tell what crossing costs (default 2; 0: a micro-benchmark tells)",
+    )
+    parser.add_argument(
+        "--cuda",
+        nargs="?",
+        const="nvcc",
+        choices=("nvcc", "emulated"),
+        help="weights of a GPU too, and of FIFOs between it and the processor; emulated: a rehearsal without one",
+    )
+    parser.add_argument(
+        "--cuda-arch",
+        metavar="LIST",
+        help="for which cards: compute capabilities times 10, such as 75,86 (default: 75,80,86,89,90 and newer ones)",
     )
     parser.add_argument("--runs", type=option_integer, default=5, metavar="N", help="runs that are merged (default 5)")
     parser.add_argument(

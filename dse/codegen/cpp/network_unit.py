@@ -25,6 +25,15 @@ class DeviceTables:
     classes: Sequence[int | str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedMapping:
+    """The one mapping that a program is for. ``name``: of its file; ``text``: an XCF; ``on_gpu``: instances there."""
+
+    name: str
+    text: str
+    on_gpu: frozenset[int]
+
+
 def network_unit(
     network: Network,
     units: Sequence[ActorUnit],
@@ -32,12 +41,13 @@ def network_unit(
     compares_itself: bool = False,
     time_matters: str = "",
     device: DeviceTables | None = None,
+    fixed: FixedMapping | None = None,
 ) -> str:
     """Return the text of ``network.cpp``.
 
     ``units``: that of each instance, in the order of the network. ``compares_itself``: an actor compares the pictures
     by a native of its own. ``time_matters``: why its runs on several threads may differ, empty if they do not.
-    ``device``: None for a program without device code.
+    ``device``: None for a program without device code; ``fixed``: None for one that takes any mapping.
     """
     lines = Lines(CPP.indent)
     add = lines.add
@@ -69,7 +79,8 @@ def network_unit(
         (_actor_text(i.name, u, c) for i, u, c in zip(network.instances, units, classes, strict=True)),
     )
     _table(lines, "dse::ConnectionInfo", "CONNECTIONS", (_connection_text(network, c) for c in network.connections))
-    add(f"const dse::NetworkInfo NETWORK = {{{_network_text(network, compares_itself, time_matters, device)}}};")
+    text = _network_text(network, compares_itself, time_matters, device, fixed)
+    add(f"const dse::NetworkInfo NETWORK = {{{text}}};")
     add("")
     add("}  // namespace")
     add("")
@@ -77,12 +88,20 @@ def network_unit(
     return "\n".join(folded(lines).texts) + "\n"
 
 
-def _network_text(network: Network, compares_itself: bool, time_matters: str, device: DeviceTables | None) -> str:
+def _network_text(
+    network: Network,
+    compares_itself: bool,
+    time_matters: str,
+    device: DeviceTables | None,
+    fixed: FixedMapping | None,
+) -> str:
     fields = [quoted(network.name), "ACTORS", _span(network.connections, "CONNECTIONS"), _flag(compares_itself)]
-    if time_matters or device is not None:
+    if time_matters or device is not None or fixed is not None:
         fields.append(quoted(time_matters) if time_matters else "nullptr")
-    if device is not None:
-        fields.append(f"&{device.function}()")
+    if device is not None or fixed is not None:
+        fields.append(f"&{device.function}()" if device is not None else "nullptr")
+    if fixed is not None:
+        fields += [quoted(fixed.name), quoted(fixed.text)]
     return ", ".join(fields)
 
 

@@ -955,6 +955,12 @@ def found_ticks(m, p, a, last, full, now):
 
 
 @_inner
+def enters(m, a):
+    """Return whether the firing that starts begins a visit of an actor with a FIFO to another core."""
+    return m[at.GOES_ON] == 0 and m[a + at.POLLED] == 1
+
+
+@_inner
 def visit_ticks(m, p, a, now):
     """Return what the start of a firing takes more where visits are known, and begin the visit if it is a new one."""
     last, policy = m[p + at.LAST_ACTOR], m[p + at.POLICY]
@@ -1075,7 +1081,7 @@ def start_firing(m, f, times, deviations, p, a, now):  # ways: the hot loop; a c
             start_block(m, f, a, x, now)
     if not is_still(m) and m[a + at.DEVIATES] == 1:
         deviate(m, deviations, a, x)
-    ticks = scheduling_ticks(m, p, a, x)
+    ticks = m[x + at.SCHED_FIRST] if visits(m) and enters(m, a) else scheduling_ticks(m, p, a, x)
     if visits(m):
         ticks += visit_ticks(m, p, a, now)
         know_less(m, a, x)

@@ -59,7 +59,10 @@ class Prepared:
     capacities: tuple[int, ...]
 
     def alone(self, actor: int) -> bool:
-        """Return whether no other actor can fire on the core of an actor between its firings."""
+        """Return whether each firing of an actor knows of the one before: no other actor can fire on its core in
+        between, and where visits are known it begins none."""
+        if self.tables.visits is not None:
+            return False
         partition = self.point.partitions[self.partition_of[actor]]
         return partition.policy == "FULL_PARALLEL" or len(partition.actors) == 1
 

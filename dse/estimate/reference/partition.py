@@ -111,7 +111,9 @@ class PartitionModel:
         return self._scheduler is not None and self._scheduler.fresh
 
     def _previous(self, place: int) -> int:
-        """Return the action that ended last on the core if it was this actor's, else -1."""
+        """Return the action that ended last on the core if it was this actor's, and the visit goes on; else -1."""
+        if self._scheduler is not None and self._scheduler.entered:
+            return -1
         if self.core_per_actor:
             return self._own_last[place]
         return self._last_action if self._last_place == place else -1

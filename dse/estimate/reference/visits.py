@@ -31,7 +31,7 @@ class Scheduler:
     ``longest``: firings of a visit at most; 0: each firing is a visit of its own.
     """
 
-    __slots__ = ("_costs", "_longest", "_made", "_visitors", "fresh")
+    __slots__ = ("_costs", "_longest", "_made", "_visitors", "entered", "fresh")
 
     def __init__(self, *, costs: SchedulerCosts, longest: int, visitors: Sequence[Visitor]) -> None:
         self._costs = costs
@@ -40,6 +40,8 @@ class Scheduler:
         self._made = 0
         self.fresh = False
         """Whether the firing that was started last began a visit of several."""
+        self.entered = False
+        """Whether it began a visit of an actor with a FIFO to another core."""
 
     def leaves(self, place: int) -> bool:
         """Return whether the visit of an actor that is ready and was at work until now ends since it knows of too
@@ -59,7 +61,7 @@ class Scheduler:
         left = stays and self.leaves(place)
         full = stays and not left
         if full and self._made < self._longest:
-            self.fresh = False
+            self.fresh = self.entered = False
             return 0
         self._begin(place)
         nearby = last < 0 or full
@@ -67,6 +69,7 @@ class Scheduler:
 
     def _begin(self, place: int) -> None:
         self.fresh = self._longest > 0
+        self.entered = self._costs.polled[place]
         self._made = 0
         if self.fresh:
             self._visitors[place].begin_visit()

@@ -22,16 +22,14 @@ METHODS = Registry(
         "communication-frequency": "dse.explore.methods.improving.guided_descent:CommunicationSearch",
         "tabu": "dse.explore.methods.improving.tabu:Tabu",
         "tabu-joint": "dse.explore.methods.improving.tabu:TabuJoint",
-        "tabu-reinsert": "dse.explore.methods.improving.tabu:TabuReinsert",
         "tabu-swap": "dse.explore.methods.improving.tabu:TabuSwap",
-        "tabu-random": "dse.explore.methods.improving.tabu:TabuRandom",
-        "tabu-idle": "dse.explore.methods.improving.tabu:TabuIdle",
-        "tabu-communication": "dse.explore.methods.improving.tabu:TabuCommunication",
         "tabu-balancing": "dse.explore.methods.improving.tabu:TabuBalancing",
         "annealing": "dse.explore.methods.improving.annealing:SimulatedAnnealing",
         "nsga2": "dse.explore.methods.sampling.nsga2:Nsga2",
         "portfolio": "dse.explore.methods.sampling.portfolio:Portfolio",
         "pareto-search": "dse.explore.methods.sampling.pareto_search:ParetoSearch",
     },
+    removed=dict.fromkeys(("tabu-reinsert", "tabu-random", "tabu-idle", "tabu-communication"), "tabu"),
 )
-"""Name -> class. ``auto`` is not a method: ``choose_method`` turns it into one of these."""
+"""Name -> class. ``auto`` is not a method: ``choose_method`` turns it into one of these. Those that were removed
+were worse than ``tabu`` and nowhere best (docs/search-quality.md)."""

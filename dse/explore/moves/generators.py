@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dse.explore.method import SearchContext
-from dse.explore.moves.moves import Moves, Position, Step, all_moves, reachable_slots, some_swaps
+from dse.explore.moves.moves import Moves, Position, Step, reachable_slots, some_swaps
 from dse.model.study import Evaluation, unpack_times
 
 
@@ -43,11 +43,6 @@ def view_of(context: SearchContext, position: Position, evaluation: Evaluation) 
         idle={slot: account.unoccupied for slot, account in accounts},
         waiting=waiting or (0,) * context.space.n_actors,
     )
-
-
-def reinsert(view: View) -> list[Step]:
-    """Every move of one actor to another partition or a new one."""
-    return _shuffled(all_moves(view.context.space, view.position), view.context.rng)
 
 
 def swap(view: View) -> list[Step]:

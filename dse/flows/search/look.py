@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from dse.base.errors import DseError
 from dse.base.time_limit import TimeLimit, TimeSpent
 from dse.estimate.engine import Engine
+from dse.explore.each_number import LOOK_SHARE
 from dse.flows.buffers import parse_sizing_method, sized_capacities
 from dse.flows.capacities import read_capacities
-from dse.flows.search.method import LOOK_SHARE, looks
+from dse.flows.search.method import looks
 from dse.flows.search.study import Search
 from dse.model.design_point import DEFAULT_CAPACITY_TOKENS, DesignPoint, Policy
 from dse.model.study import Evaluation, OtherSetting, Study

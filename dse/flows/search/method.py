@@ -20,8 +20,6 @@ from dse.model.trace import tokens_of_buffers
 
 KEPT = 10
 """So many of the best are exact and shown: no bound excludes a mapping that could be among them."""
-LOOK_SHARE = 10
-"""One of so many evaluations, or seconds, of the budget is for the look behind a search (``dse.flows.search.look``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +97,15 @@ def make_method(name: str, context: SearchContext, goals: Goals | None) -> Searc
     return ByGoals(METHODS.load(name)(unbounded(context, searched)), searched)
 
 
-def search_context(setting: Setting, space: Space, seed: int, keep: int, least: int) -> SearchContext:
-    """Return what a method may know; ``least``: a makespan that no point of the space can beat."""
+def search_context(
+    setting: Setting, space: Space, seed: int, keep: int, least: int, bound: MappingBound | None = None
+) -> SearchContext:
+    """Return what a method may know; ``least``: a makespan that no point of the space can beat.
+
+    ``bound``: the bounds of the space where they have been built: that takes longer than all else here.
+    """
     topology = setting.trace.topology
-    bound = MappingBound(setting.tables, space)
+    bound = bound or MappingBound(setting.tables, space)
     tokens = tokens_of_buffers(setting.trace)
     return SearchContext(
         space=space,

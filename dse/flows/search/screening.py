@@ -5,12 +5,16 @@ it covers the whole program, and ranks mappings better than a tenth of the trace
 (docs/search-quality.md). What it finds is only where the search begins: each of its best mappings
 is estimated with the whole trace, and nothing else is kept, ranked or proven. Half of the budget goes to it at most.
 What its estimates cost is counted in evaluations by the number of firings, which is the same on every machine.
+A search that is resumed with the same budget takes what it had found from its study.
 """
 
+import json
 import math
+import re
 import time
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Protocol
 
 from dse.base.errors import DseError
 from dse.estimate.engine import Engine, make_engine
@@ -49,8 +53,27 @@ PROMOTED = 10
 POLICIES: tuple[Policy, ...] = ("NON_PREEMPTIVE",)
 """Others leave an actor that could go on."""
 METHOD = "iterated-search"
+_DIGEST = re.compile("[0-9a-f]{64}")
 METHODS_AFTER = (METHOD, "portfolio")
 """The methods that go on from where another search ended."""
+
+
+class Notes(Protocol):
+    """Where a study keeps what it has to know when it goes on (``dse.formats.study_file.StudyStore``)."""
+
+    def noted(self, key: str) -> str | None:
+        """Return what was noted under a key, None where nothing was."""
+
+    def note(self, key: str, value: str) -> None:
+        """Note it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screened:
+    """What came of screening: its best points, the best first."""
+
+    best: list[Candidate]
+    screening: Screening
 
 
 class NoStore:
@@ -144,11 +167,8 @@ def estimates_for(short: ShortTrace, budget: Budget) -> Budget:
 
 def screen(
     short: ShortTrace, context: SearchContext, budget: Budget, *, workers: int, batch: int
-) -> tuple[list[Candidate], Screening, bool]:
-    """Search with the short trace, in its context, and return its best points, the best first.
-
-    Also returns whether the user has interrupted it.
-    """
+) -> tuple[Screened, bool]:
+    """Search with the short trace, in its context, and return what came of it; and whether the user interrupted it."""
     estimator = ThreadEstimator(short.engine, workers, short.firings)
     evaluator = Evaluator(
         estimator,
@@ -165,7 +185,50 @@ def screen(
     counted = math.ceil(len(made) * short.price)
     screening = Screening(firings=short.firings, whole=short.whole, estimates=len(made), counted=counted)
     candidates = [candidate for candidate in found if candidate is not None]
-    return candidates, screening, outcome.stop == "interrupted"
+    return Screened(best=candidates, screening=screening), outcome.stop == "interrupted"
+
+
+def note_screened(notes: Notes, budget: Budget, found: Screened, space: Space) -> None:
+    """Note in the study what came of screening with such a budget, before its best points are estimated."""
+    digests = [space.to_point(candidate).digest() for candidate in found.best]
+    notes.note(_key(budget), json.dumps({**asdict(found.screening), "best": digests}))
+
+
+def noted_screening(notes: Notes, budget: Budget, evaluator: Evaluator, space: Space) -> Screened | None:
+    """Return what came of screening with such a budget where the study knows; None where it has to be made (again).
+
+    That is so too where the search ended before all of the best points were estimated.
+    """
+    text = notes.noted(_key(budget))
+    read = None if text is None else _read(text)
+    if read is None:
+        return None
+    screening, best = read
+    known = [evaluation for digest in best if (evaluation := evaluator.stored(digest)) is not None]
+    candidates = [candidate_at(space, evaluation.point) for evaluation in known]
+    found = [candidate for candidate in candidates if candidate is not None]
+    return Screened(best=found, screening=screening) if len(found) == len(best) else None
+
+
+def _read(text: str) -> tuple[Screening, list[str]] | None:
+    """Return what a note says, and the digests of the best points; None where it is none of ours."""
+    try:
+        values = json.loads(text)
+        best = values.pop("best")
+        screening = Screening(**values)
+    except (ValueError, TypeError, AttributeError, KeyError):
+        return None
+    numbers = all(type(number) is int and number > 0 for number in asdict(screening).values())
+    few = isinstance(best, list) and 0 < len(best) <= PROMOTED
+    if not numbers or not few or not all(isinstance(one, str) and _DIGEST.fullmatch(one) for one in best):
+        return None
+    return screening, best
+
+
+def _key(budget: Budget) -> str:
+    """Return the key of what comes of screening with a budget: how much that may be, but not of which machine."""
+    evaluations = "any number of" if budget.evaluations is None else f"{budget.evaluations}"
+    return f"screening for {evaluations} evaluations{'' if budget.seconds is None else ' within a time'}"
 
 
 def promoted(candidates: list[Candidate], evaluator: Evaluator, space: Space) -> list[Candidate]:

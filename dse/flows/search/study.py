@@ -3,14 +3,15 @@
 import time
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from dse.base.errors import DeadlockError, OptionError
 from dse.base.time_limit import TimeLimit, TimeSpent
-from dse.estimate.bounds.lower_bounds import Bounds
 from dse.estimate.deadlock import always_deadlocks
 from dse.estimate.engine import Engine
-from dse.explore.each_number import closing_look
+from dse.explore.each_number import LOOK_SHARE, closing_look
 from dse.explore.evaluator import Cutting, Estimator, Evaluator
-from dse.explore.mapping_bound import allowed_rows_of, most_room
+from dse.explore.mapping_bound import MappingBound, allowed_rows_of, most_room
 from dse.explore.method import SearchContext, SearchMethod
 from dse.explore.methods.exact.unit_program import unit_bound
 from dse.explore.objectives.front import Goals, front_of, ranked_by
@@ -18,9 +19,18 @@ from dse.explore.search import ClosingLook, ranked, run_search
 from dse.explore.space.space import Space
 from dse.flows.options import ExploreOptions
 from dse.flows.program import RUNNING
-from dse.flows.search.method import LOOK_SHARE, kept, looks, make_method, search_context, searched_goals
+from dse.flows.search.method import kept, looks, make_method, search_context, searched_goals
 from dse.flows.search.plan import SearchPlan, Watcher
-from dse.flows.search.screening import PROMOTED, can_screen, enough, promoted, screen, short_trace
+from dse.flows.search.screening import (
+    PROMOTED,
+    can_screen,
+    enough,
+    note_screened,
+    noted_screening,
+    promoted,
+    screen,
+    short_trace,
+)
 from dse.flows.search.space import first_point, holds
 from dse.flows.setting import Setting
 from dse.formats.study_file import StudyStore
@@ -54,7 +64,7 @@ def run_study(
     try:
         evaluator = _evaluator(search, estimator, store, watch, limit)
         with limit.enforced():
-            _run(search, evaluator, store, watch, state, engine)
+            _run(search, _Parts(evaluator=evaluator, store=store, watch=watch, engine=engine), state)
     except TimeSpent:
         state.stop = "seconds"
     except KeyboardInterrupt:
@@ -107,11 +117,20 @@ class _State:
         return self.stop == "complete" and self.method is not None and self.method.exact
 
 
-def _run(
-    search: Search, evaluator: Evaluator, store: StudyStore, watch: Watcher, state: _State, engine: Engine
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """What a search works with."""
+
+    evaluator: Evaluator
+    store: StudyStore
+    watch: Watcher
+    engine: Engine
+
+
+def _run(search: Search, parts: _Parts, state: _State) -> None:
     """Evaluate the mapping on one core, set up the method, and search; ``state`` tells how far it came."""
     options, space, goals, plan = search.options, search.space, search.goals, search.plan
+    evaluator, store, watch = parts.evaluator, parts.store, parts.watch
     one_core = space.one_core()
     watch.stage("estimating the mapping on one core")
     if one_core is not None:
@@ -119,24 +138,23 @@ def _run(
     if _is_dead(search, state.baseline):
         return
     watch.stage("computing bounds")
-    state.bounds = space_bounds(search.setting, space)
+    bound = MappingBound(search.setting.tables, space)
+    state.bounds = space_bounds(search.setting, space, bound)
     store.expect_at_least(state.bounds[0].makespan)
     evaluator.expect_at_least(state.bounds[0].makespan)
-    context = search_context(search.setting, space, options.seed, kept(options), state.bounds[0].makespan)
-    context = _screened(search, context, evaluator, engine, watch, state)
+    context = search_context(search.setting, space, options.seed, kept(options), state.bounds[0].makespan, bound)
+    context = _screened(search, context, parts, state)
     watch.stage("setting up the method")
     state.method = make_method(plan.method, context, goals)
     watch.stage("searching")
-    closing = _closing(search, context, evaluator, state.bounds[0].makespan)
+    closing = _closing(search, context, evaluator)
     outcome = run_search(state.method, evaluator, one_core, options.batch, closing)
     state.baseline, state.stop = outcome.baseline, outcome.stop
 
 
-def _screened(
-    search: Search, context: SearchContext, evaluator: Evaluator, engine: Engine, watch: Watcher, state: _State
-) -> SearchContext:
+def _screened(search: Search, context: SearchContext, parts: _Parts, state: _State) -> SearchContext:
     """Return the context with where the search begins, found on a short trace where the trace is long."""
-    setting, space, options = search.setting, search.space, search.options
+    setting, space, options, evaluator = search.setting, search.space, search.options, parts.evaluator
     fits = options.screening and searched_goals(search.goals) is None
     if (
         not fits
@@ -144,30 +162,35 @@ def _screened(
         or not can_screen(setting.tables, space, search.plan.method)
     ):
         return context
-    watch.stage("screening on a shorter trace")
-    short = short_trace(setting.tables, space, engine, options.problem.engine)
-    if short is None:
-        return context
-    of_short = search_context(
-        replace(setting, trace=short.trace, tables=short.tables), space, options.seed, PROMOTED, 0
-    )
-    found, state.screening, interrupted = screen(
-        short, of_short, evaluator.left, workers=options.workers, batch=options.batch
-    )
-    evaluator.charge(state.screening.counted)
+    budget = evaluator.left
+    found, interrupted = noted_screening(parts.store, budget, evaluator, space), False
+    if found is None:
+        parts.watch.stage("screening on a shorter trace")
+        short = short_trace(setting.tables, space, parts.engine, options.problem.engine)
+        if short is None:
+            return context
+        of_short = search_context(
+            replace(setting, trace=short.trace, tables=short.tables), space, options.seed, PROMOTED, 0
+        )
+        found, interrupted = screen(short, of_short, evaluator.left, workers=options.workers, batch=options.batch)
+    state.screening = found.screening
+    evaluator.charge(found.screening.counted)
     if interrupted:  # what was found is worth one estimate of the whole trace
-        promoted(found[:1], evaluator, space)
+        promoted(found.best[:1], evaluator, space)
         raise KeyboardInterrupt
-    return replace(context, start=tuple(promoted(found, evaluator, space)), begun=True)
+    note_screened(parts.store, budget, found, space)
+    return replace(context, start=tuple(promoted(found.best, evaluator, space)), begun=True)
 
 
-def _closing(search: Search, context: SearchContext, evaluator: Evaluator, least: int) -> ClosingLook | None:
+def _closing(search: Search, context: SearchContext, evaluator: Evaluator) -> ClosingLook | None:
     """Return the closing look at each number of cores, which is shown where the makespan is what ranks."""
     if searched_goals(search.goals) is not None:
         return None
 
     def context_in(part: Space) -> SearchContext:
-        return search_context(search.setting, part, search.options.seed, 1, least)
+        # What bounds the points of a space bounds those of its parts.
+        rng = np.random.default_rng(search.options.seed)
+        return replace(context, space=part, rng=rng, keep=1, start=(), begun=False)
 
     return closing_look(context, search.plan.budget.evaluations, evaluator, context_in)
 
@@ -221,12 +244,12 @@ def _with_proven(state: _State, name: str) -> tuple[LowerBound, ...]:
     return (LowerBound(makespan=state.method.proven, reason=f"proven by the search ({name})"), *state.bounds)
 
 
-def space_bounds(setting: Setting, space: Space) -> tuple[LowerBound, ...]:
-    """Return what no mapping of the space can beat, the highest first."""
+def space_bounds(setting: Setting, space: Space, bound: MappingBound) -> tuple[LowerBound, ...]:
+    """Return what no mapping of the space can beat, the highest first; ``bound``: the bounds of its mappings."""
     rows = allowed_rows_of(setting.tables, space)
     cores = space.n_actors if "FULL_PARALLEL" in space.options.policies else min(space.most, space.n_actors)
-    bounds_of = Bounds(setting.tables)
-    found = bounds_of.of_any_point(cores=cores, transfers=space.options.transfers, rows=rows, room=most_room(space))
+    room = most_room(space)
+    found = bound.of_trace.of_any_point(cores=cores, transfers=space.options.transfers, rows=rows, room=room)
     on = "one core" if cores == 1 else f"{cores} cores"
     bounds = [
         LowerBound(makespan=found.work, reason=f"all the work evenly on {on}"),
@@ -239,7 +262,7 @@ def space_bounds(setting: Setting, space: Space) -> tuple[LowerBound, ...]:
     if found.filling > max(bound.makespan for bound in bounds):
         words = f"all the work on {on}, filling and draining included"
         bounds.append(LowerBound(makespan=found.filling, reason=words))
-    placed = unit_bound(setting.tables, space, bounds_of, found.makespan)
+    placed = unit_bound(setting.tables, space, bound, found.makespan)
     if placed > found.makespan:
         bounds.append(LowerBound(makespan=placed, reason="an integer program of the units of the actors"))
     return tuple(sorted(bounds, key=lambda bound: -bound.makespan))

@@ -1,12 +1,13 @@
 """Choice of accelerator (CGPredict, section 4.5): the GPU predictions against each other and against given times.
 
-FPGA and CPU times come from the user; nothing here predicts them.
+The time on an FPGA is given by the user or estimated (``dse.gpu.fpga``), that on a CPU is given.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
 from dse.model.device import Device
+from dse.model.fpga import FpgaEstimate
 from dse.model.kernel import ByClass
 from dse.model.kernel_cost import KernelCost
 
@@ -23,6 +24,8 @@ class Accelerator:
     origin: str
     costs: tuple[KernelCost, ...] = ()
     host_s: float | None = None
+    estimates: tuple[FpgaEstimate, ...] = ()
+    """Of an FPGA that was estimated: one a kernel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +67,7 @@ def total_s(accelerator: Accelerator, with_host: bool) -> float:
 
 
 def _reason(first: Accelerator, second: Accelerator, with_host: bool) -> str:
-    parts = []
-    if first.kind == "gpu":
-        parts.append(f"on {first.name} {_why(first)}")
-    if second.kind == "gpu":
-        parts.append(f"on {second.name} {_why(second)}")
+    parts = [f"on {one.name} {_why(one)}" for one in (first, second) if one.costs or one.estimates]
     if with_host and second.host_s:
         share = second.host_s / total_s(second, with_host)
         parts.append(f"{100 * share:.0f} % of the time of {second.name} is starting and copying")
@@ -76,7 +75,9 @@ def _reason(first: Accelerator, second: Accelerator, with_host: bool) -> str:
 
 
 def _why(accelerator: Accelerator) -> str:
-    """Return what dominates on a GPU: the bottleneck and the accesses of the kernel that takes longest."""
+    """Return what dominates the kernel that takes longest: on a GPU the bottleneck and the accesses."""
+    if accelerator.estimates:
+        return max(accelerator.estimates, key=lambda e: e.time_s).limit
     cost = max(accelerator.costs, key=lambda c: c.time_s)
     counts = ByClass(**{c.kind: c.instructions for c in cost.classes})
     text = {"memory": "memory bounds", "compute": "instructions bound", "parallelism": "too few warps bound"}

@@ -1,8 +1,8 @@
 """Calibration: the rates of the model ``hierarchy`` that fit measured times of a card best, and how sure they are.
 
-Eight rates are fitted, as logarithms, to the logarithms of ratios of predicted to measured times, by the method of
+Nine rates are fitted, as logarithms, to the logarithms of ratios of predicted to measured times, by the method of
 Levenberg and Marquardt (Marquardt, SIAM J. Appl. Math. 11(2), 1963) with the weights of Huber (Ann. Math. Stat. 35(1),
-1964) against outliers. Each kernel counts the same, however often it was measured. The rates of the device file pull
+1964) against outliers. Kernels with many blocks count about the same. The rates of the device file pull
 a little, so that what no kernel measures stays as it is. An interval is that of the linearised fit, 95 %, with each
 kernel taken as one observation: block sizes of one kernel err together.
 
@@ -21,25 +21,36 @@ from dse.gpu.models.hierarchy import Demand, P, Rates
 
 _DEMANDS = (
     *("load_lines", "load_sectors", "store_lines", "whole_sectors", "partial_sectors", "lone_sectors"),
-    *("waits", "dram_bytes", "shared_cycles", "issue_cycles", "drain_cycles", "near_cycles"),
+    *(
+        "waits",
+        "dram_bytes",
+        "shared_cycles",
+        "issue_cycles",
+        "drain_cycles",
+        "near_cycles",
+        "line_waits",
+        "gap_cycles",
+    ),
 )
-_PULL = np.array([0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 1.0, 2.0])
-"""How strongly the device file holds each rate: the usual error of a kernel, 0.2, by how far off the rate may be.
+_PULL = np.array([0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.3, 0.2, 0.1])
+"""How strongly the device file holds each rate, in logarithms; a kernel with many blocks has 1.
 
-Both are logarithms: 2 for rates that follow a rule, 0.2 for a latency and 0.1 for a bandwidth that somebody measured.
+Weakly, since a few kernels must move what they measure: one stream program settles the share of the bandwidth.
 """
-_LEAST = np.log(np.array([0.01, 0.01, 0.01, 0.001, 0.001, 0.001, 50.0, 0.2]))
-_MOST = np.log(np.array([30.0, 10.0, 30.0, 3.0, 5.0, 5.0, 2000.0, 1.0]))
-_FREE = 0.1
-"""What a rate of 0 counts as, in logarithms."""
+_LEAST = np.log(np.array([0.01, 0.01, 0.01, 0.001, 0.001, 0.001, 50.0, 0.2, 0.1]))
+_MOST = np.log(np.array([30.0, 10.0, 30.0, 3.0, 5.0, 5.0, 2000.0, 1.0, 60.0]))
+_FREE = 1.0
+"""What a rate of 0 counts as: a cycle. That a rule has no price for something does not say how little it costs."""
+_FEW = 20
+"""Blocks of a kernel below which it counts clearly less: few shapes say little of a rate."""
 _OUTLIER = 0.25
 """Ratios beyond this, as logarithms, count linearly."""
 _SHORT_S, _SHORT_WEIGHT = 20e-6, 0.2
 """Launches below this are mostly noise."""
 _ROUNDS, _STEP = 60, 1e-4
 _NORMAL = 1.96
-_UNKNOWN = 1e-9
-"""What keeps the interval of a rate finite that no time depends on; it then reaches to the bounds."""
+_USUAL_ERROR = 0.2
+"""Of the time of a kernel, in logarithms: with it a pull is a standard error of the device file, 2 for 0.1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,17 +113,17 @@ class _Fit:
         self.start = np.array([s.start_s for s in samples])
         self.hz, self.bytes = clock_hz, rates.bytes_per_cycle
         self.weights = _weights(samples)
-        self.before = np.log(np.maximum([getattr(rates, name) for name in FITTED], _FREE * np.array([1] * 3 + [0] * 5)))
+        self.before = np.log(np.maximum([getattr(rates, name) for name in FITTED], _FREE * np.array([1] * 3 + [0] * 6)))
 
     def seconds(self, logarithms: np.ndarray) -> np.ndarray:
         """Return predicted times, shape (samples,)."""
         rates, asked = np.exp(logarithms), self.demands.T
         parts = np.stack(
             [
-                rates[0] * asked[0] + rates[1] * asked[1] + rates[2] * asked[2] + asked[8],
+                rates[0] * asked[0] + rates[1] * asked[1] + rates[2] * asked[2] + asked[8] + asked[13],
                 rates[3] * asked[3] + rates[4] * asked[4] + rates[5] * asked[5],
                 asked[7] / (self.bytes * rates[7]),
-                rates[6] * asked[6] + asked[11],
+                rates[6] * asked[6] + asked[11] + rates[8] * asked[12],
                 asked[9],
             ]
         )
@@ -133,11 +144,11 @@ class _Fit:
 
 
 def _weights(samples: Sequence[Sample]) -> np.ndarray:
-    """Return the weights: each kernel 1 in all, short launches a fifth."""
+    """Return the weights: n blocks of a kernel n / (n + 20) in all, short launches a fifth."""
     names, which, counts = np.unique([s.kernel for s in samples], return_inverse=True, return_counts=True)
     assert len(names), "there are samples"
     short = np.array([s.measured_s / s.launches < _SHORT_S for s in samples])
-    return np.asarray(1 / counts[which] * np.where(short, _SHORT_WEIGHT, 1.0))
+    return np.asarray(1 / (counts[which] + _FEW) * np.where(short, _SHORT_WEIGHT, 1.0))
 
 
 def calibrate(samples: Sequence[Sample], rates: Rates, clock_hz: float) -> Calibration:
@@ -192,12 +203,13 @@ def _solved(fit: _Fit) -> np.ndarray:
 
 
 def _spread(fit: _Fit, at: np.ndarray) -> np.ndarray:
-    """Return the standard errors of the logarithms: of the times alone, the pull of the device file tells nothing."""
+    """Return the standard errors of the logarithms, from the times and from what the device file knows of each rate."""
     n = len(fit.measured)
     slopes, residuals = fit.slopes(at)[:n], fit.residuals(at)[:n]
     observed = max(1.0, float(fit.weights.sum()) - 1.0)
     variance = max(float((residuals**2).sum()) / observed, 1e-6)
-    return np.asarray(np.sqrt(np.diag(np.linalg.inv(slopes.T @ slopes + _UNKNOWN * np.eye(len(FITTED)))) * variance))
+    known = np.diag((_PULL / _USUAL_ERROR) ** 2)
+    return np.asarray(np.sqrt(np.diag(np.linalg.inv(slopes.T @ slopes / variance + known))))
 
 
 def predicted_s(samples: Sequence[Sample], rates: Rates, clock_hz: float) -> np.ndarray:

@@ -7,7 +7,7 @@ none of what a store covers.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dse.model.kernel import LINE_BYTES, SECTOR_BYTES, KernelFeatures, Stride, WarpAccess, WarpWork
 
@@ -15,6 +15,11 @@ BURST_BYTES = 64
 """What DRAM moves for a single sector: a burst of GDDR5X and GDDR6. An assumption for other memories."""
 KEPT = 0.7
 """The share of L2 that keeps what is used again. An assumption."""
+DRIFT = 0.1
+"""How far apart the blocks of a wave are in their loops, as a share of all rounds.
+
+An assumption, chosen with docs/gpu-truth.md in sight.
+"""
 STEEPNESS = 4.0
 """How sharply a cache that is too small starts to miss."""
 
@@ -30,13 +35,13 @@ def dram_bytes(features: KernelFeatures, work: WarpWork, l2_bytes: float, wave: 
     grid = _Box.of_grid(features)
     used = _touched(shared, grid)
     moved = sum(_touched(tuple(a for a in shared if a.is_store is stores), grid) for stores in (False, True))
-    moved += missing(used, l2) * max(0.0, _of_waves(features, shared, wave) - used)
+    moved += missing(used, l2) * max(0.0, _of_waves(features, shared, wave, l2) - used)
     moved += _thrashed(features, work, wave, l2)
     moved *= missing(used, KEPT * l2) if launches > 1 else 1.0
     return copies * (moved + _of_local_memory(features, work, wave, l2))
 
 
-def _of_waves(features: KernelFeatures, shared: tuple[WarpAccess, ...], wave: int) -> float:
+def _of_waves(features: KernelFeatures, shared: tuple[WarpAccess, ...], wave: int, l2: float) -> float:
     """Return the distinct bytes of each wave, those of all waves together.
 
     Blocks that follow each other in x start together and share what they read. Those of other rows of the grid started
@@ -46,7 +51,37 @@ def _of_waves(features: KernelFeatures, shared: tuple[WarpAccess, ...], wave: in
     marching = tuple(a for a in shared if any(s.axis == "loop" for s in a.strides or ()))
     standing = tuple(a for a in shared if a not in marching)
     by_waves = blocks / wave * _touched(standing, _Box.of_wave(features, wave))
-    return by_waves + blocks / in_row * _touched(marching, _Box.of_wave(features, in_row))
+    together = blocks / wave * _touched(marching, _Box.of_wave(features, wave))
+    apart = blocks / in_row * _touched(marching, _Box.of_wave(features, in_row))
+    return by_waves + together + _out_of_step(features, shared, wave, l2) * max(0.0, apart - together)
+
+
+def _out_of_step(features: KernelFeatures, shared: tuple[WarpAccess, ...], wave: int, l2: float) -> float:
+    """Return how far the rows of blocks of a wave miss in L2 what the other rows fetched, as a share.
+
+    The first and the last of them are a share ``DRIFT`` of their rounds apart; what all of them touch meanwhile must
+    fit.
+    """
+    return missing(_in_drift(shared, _Box.of_wave(features, wave), unit=SECTOR_BYTES), l2)
+
+
+def _in_drift(accesses: tuple[WarpAccess, ...], box: "_Box", *, unit: int) -> float:
+    """Return the distinct bytes that the threads of a box touch in a share ``DRIFT`` of their rounds."""
+    return _touched(tuple(replace(a, strides=_drifted(a.strides)) for a in accesses), box, unit=unit)
+
+
+def _drifted(strides: tuple[Stride, ...] | None) -> tuple[Stride, ...] | None:
+    """Return strides with a share of the rounds: those of the outermost loop, then of the next."""
+    if strides is None:
+        return None
+    left, found = DRIFT, []
+    for stride in reversed(strides):
+        if stride.axis == "loop":
+            count = max(1.0, stride.count * left)
+            left *= stride.count / count
+            stride = replace(stride, count=count)
+        found.append(stride)
+    return tuple(reversed(found))
 
 
 def _of_local_memory(features: KernelFeatures, work: WarpWork, resident: int, l2: float) -> float:
@@ -104,7 +139,7 @@ class _Box:
                 return stride.count
 
 
-def _touched(accesses: tuple[WarpAccess, ...], box: _Box, *, at_once: bool = False) -> float:
+def _touched(accesses: tuple[WarpAccess, ...], box: _Box, *, at_once: bool = False, unit: int = SECTOR_BYTES) -> float:
     """Return the distinct bytes of all accesses of the threads in a box, in whole sectors.
 
     Accesses of an array with the same strides, as those of a stencil, touch the same. ``at_once``: in one round of all
@@ -114,7 +149,7 @@ def _touched(accesses: tuple[WarpAccess, ...], box: _Box, *, at_once: bool = Fal
     sizes: dict[str, float] = {}
     for access in accesses:
         key = access.array, None if access.strides is None else tuple(s for s in access.strides if s.bytes)
-        found[key] = max(found.get(key, 0.0), _bytes_of(access, box, at_once=at_once))
+        found[key] = max(found.get(key, 0.0), _bytes_of(access, box, at_once=at_once, unit=unit))
         sizes[access.array] = float(access.array_bytes)
     by_array = dict.fromkeys(sizes, 0.0)
     for (array, _), size in found.items():
@@ -122,11 +157,11 @@ def _touched(accesses: tuple[WarpAccess, ...], box: _Box, *, at_once: bool = Fal
     return sum(min(size, sizes[array]) for array, size in by_array.items())
 
 
-def _bytes_of(access: WarpAccess, box: _Box, *, at_once: bool) -> float:
+def _bytes_of(access: WarpAccess, box: _Box, *, at_once: bool, unit: int = SECTOR_BYTES) -> float:
     """Return the distinct bytes of an access: runs of neighbouring bytes, times the strides too long to join them."""
     if access.strides is None:
         return float(access.array_bytes)
-    unit = LINE_BYTES if at_once else SECTOR_BYTES
+    unit = LINE_BYTES if at_once else unit
     run, pieces = float(access.element_bytes), 1.0
     moving = [s for s in access.strides if s.bytes and not (at_once and s.axis == "loop")]
     for stride in sorted(moving, key=lambda s: abs(s.bytes)):
@@ -145,7 +180,8 @@ def _thrashed(features: KernelFeatures, work: WarpWork, resident: int, l2: float
     """
     in_row = _blocks_in_row(features, resident)
     row = _Box.of_wave(features, in_row)
-    share = missing(resident / in_row * _touched(work.accesses, row, at_once=True), l2)
+    apart = resident / in_row * _touched(work.accesses, row, at_once=True)
+    share = missing(min(apart, _in_drift(work.accesses, _Box.of_wave(features, resident), unit=LINE_BYTES)), l2)
     extra = sum(_fetched_again(access, row) for access in work.accesses if not access.private)
     return share * features.blocks / features.copies / in_row * extra
 

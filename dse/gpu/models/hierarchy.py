@@ -16,9 +16,10 @@ Each part of the device serves what the warps ask of it at its own rate, and a w
   structural stalls of GCoM, for float, double and special functions apart.
 
 The parts work at the same time. ``time = (sum t_i ** P) ** (1 / P)`` is between their maximum (perfect overlap) and
-their sum (none). Multiprocessors run whole blocks, and the busiest one decides, which GCoM calls idle stalls; blocks
-that are replaced drain. P, and the form of both, are ours. No equation here is copied: each is written for what can be
-counted from the source, without a compiler or a simulator.
+their sum (none). Multiprocessors run whole blocks, and the busiest one decides, which GCoM calls idle stalls. While it
+replaces a block its load-store unit has less to do, and others go on using L2 and DRAM. P, and the form of both, are
+ours. No equation here is copied: each is written for what can be counted from the source, without a compiler or a
+simulator.
 """
 
 import math
@@ -61,7 +62,11 @@ class Demand:
     """Latencies of the memory that the slowest chain of resident warps waits for, one after the other."""
     near_cycles: float
     """The same of the caches, in cycles."""
+    line_waits: float
+    """Lines behind the first one of their load that the same chain waits for."""
     dram_bytes: float
+    gap_cycles: float
+    """Of the busiest multiprocessor, while one block takes the place of another."""
     issue_cycles: float
     """Of the busiest multiprocessor, by its fullest unit."""
     drain_cycles: float
@@ -87,6 +92,7 @@ class Rates:
     store_lone_cycles: float
     latency_memory_cycles: float
     dram_efficiency: float
+    delay_l2_cycles: float
     bytes_per_cycle: float
 
     @classmethod
@@ -104,18 +110,32 @@ RATES: tuple[str, ...] = tuple(f.name for f in fields(Rates) if f.name != "bytes
 """The rates that are fields of ``Device``, by their names there."""
 
 
+SECTOR_OF_L2_CYCLES = 1.0
+"""Of a sector between L2 and a multiprocessor, at 32 bytes a cycle: the rule of the device files."""
+
+
+def bypassing_l1(device: Device) -> Device:
+    """Return a device whose loads do not look into L1, as ``nvcc -Xptxas -dlcm=cg`` makes them.
+
+    They bring sectors, not lines (CUDA C Programming Guide, compute capability 2.x), each from L2.
+    """
+    sector = max(device.require("load_sector_cycles", _NAME), SECTOR_OF_L2_CYCLES)
+    return replace(device, l1_bytes=None, load_sector_cycles=sector)
+
+
 def part_cycles(demand: Demand, rates: Rates) -> tuple[float, float, float, float, float]:
     """Return the cycles of load-store unit, L2, DRAM, latency and issue, each as if it were alone."""
     return (
         demand.load_lines * rates.load_line_cycles
         + demand.load_sectors * rates.load_sector_cycles
         + demand.store_lines * rates.store_line_cycles
-        + demand.shared_cycles,
+        + demand.shared_cycles
+        + demand.gap_cycles,
         demand.whole_sectors * rates.store_whole_cycles
         + demand.partial_sectors * rates.store_partial_cycles
         + demand.lone_sectors * rates.store_lone_cycles,
         demand.dram_bytes / (rates.bytes_per_cycle * rates.dram_efficiency),
-        demand.waits * rates.latency_memory_cycles + demand.near_cycles,
+        demand.waits * rates.latency_memory_cycles + demand.near_cycles + demand.line_waits * rates.delay_l2_cycles,
         demand.issue_cycles,
     )
 
@@ -167,10 +187,11 @@ def demand_of(features: KernelFeatures, device: Device, launches: int = 1) -> De
         lone_sectors=warps * _sum(stores, attrgetter("lone")),
         waits=waves * waiting.of_memory,
         near_cycles=waves * waiting.of_caches_cycles,
+        line_waits=waves * waiting.of_lines,
         dram_bytes=dram_bytes(features, work, l2, wave, launches),
         issue_cycles=mine * cycles,
-        # a cycle to start each block, and the gaps where one takes the place of another
-        drain_cycles=most + (DRAIN_CYCLES * most / room.blocks**2 if blocks > room.blocks * sms else 0.0),
+        gap_cycles=DRAIN_CYCLES * most / room.blocks**2 if blocks > room.blocks * sms else 0.0,
+        drain_cycles=most,  # a cycle to start each block
         blocks=blocks,
         resident_blocks=min(room.blocks, most),
         resident_warps=min(room.blocks, most) * _warps_of_a_block(features, device),

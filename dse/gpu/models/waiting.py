@@ -26,6 +26,8 @@ class Waiting:
 
     of_memory: float
     of_caches_cycles: float
+    of_lines: float = 0.0
+    """Lines that leave behind the first one of their load."""
 
 
 def waiting_of(features: KernelFeatures, work: WarpWork, device: Device, *, wave: int, launches: int) -> Waiting:
@@ -45,7 +47,11 @@ def waiting_of(features: KernelFeatures, work: WarpWork, device: Device, *, wave
     found = [_shares(features, work, a, device, kept, wave, launches) for a in loads if a.executions >= often]
     far, near = max(found, key=lambda shares: times.mean_cycles(*shares))
     cycles = times.mean_cycles(far, near) - far * times.memory
-    return Waiting(of_memory=rounds * far, of_caches_cycles=rounds * cycles + local_cycles)
+    return Waiting(
+        of_memory=rounds * far,
+        of_caches_cycles=rounds * cycles + local_cycles,
+        of_lines=max(0.0, sum(a.executions * a.lines for a in loads) - rounds),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dse.gpu.kernel.counting import LaneWalk, sampled_warps, spread
+from dse.gpu.kernel.held_values import without_held_loads
 from dse.gpu.kernel.lanes import Vector
 from dse.gpu.kernel.plan import Access, Barrier, Branch, Loop, Node, Plan, Store, WhileLoop, sub_nodes
 from dse.gpu.kernel.steering import names_in
@@ -49,8 +50,9 @@ def warp_work(plan: Plan, block: tuple[int, int, int], control: np.ndarray, *, l
     sample = sampled_warps(plan.kernel, block, lanes, WARPS)
     active = sample.active
     walk = _Walk(plan, control, sample.values, active)
-    walk.body(plan.nodes, active, np.ones(active.shape[0]), ordered=True)
-    walk.nodes(plan.nodes, active, np.ones(active.shape[0]), 0)
+    nodes = without_held_loads(plan.nodes)
+    walk.body(nodes, active, np.ones(active.shape[0]), ordered=True)
+    walk.nodes(nodes, active, np.ones(active.shape[0]), 0)
     warps = max(1, int(active.any(axis=1).sum()))
     return WarpWork(
         accesses=tuple(walk.access_of(tally, warps) for tally in walk.tallies.values() if tally.executions > 0),

@@ -5,19 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.native.config.readers import PLAIN, Readers, compiled
+from tests.native.config import readers as programs
+from tests.native.config.readers import Readers
 
 
 @pytest.fixture(scope="session")
 def checked() -> Path:
     """The program under sanitizers."""
-    return compiled()
+    return programs.compiled()
 
 
 @pytest.fixture(scope="session")
 def plain() -> Path:
     """The program without sanitizers, whose own handlers of signals would come first."""
-    return compiled(PLAIN)
+    return programs.plain()
 
 
 @pytest.fixture(scope="session")

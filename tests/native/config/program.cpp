@@ -1,5 +1,6 @@
 // Whole programs of small networks, the first argument says of which: `fan` and `idle` of ../runtime/fan.hpp, `wide` of
-// an actor with many actions, and one for each trouble that an actor can make. `readers` answers as readers.hpp says.
+// an actor with many actions, and one for each trouble that an actor can make. `readers` answers as readers.hpp says,
+// where they are compiled too (READERS).
 #include <array>
 #include <csignal>
 #include <cstdlib>
@@ -10,10 +11,11 @@
 #include <vector>
 
 #include "../runtime/fan.hpp"
-#include "dse/engine_bodies.hpp"
-#include "dse/main.hpp"
-#include "dse/natives/bodies.hpp"
+#include "dse/context.hpp"
+#include "dse/program.hpp"
+#if READERS
 #include "readers.hpp"
+#endif
 
 namespace {
 
@@ -116,9 +118,11 @@ constexpr dse::NetworkInfo network = {"lonely", loner<Deed>, {}};
 }  // namespace
 
 int main(int argc, char** argv) {
+#if READERS
   if (argc > 1 && std::string_view(argv[1]) == "readers") {
     return readers::serve();
   }
+#endif
   const std::map<std::string_view, const dse::NetworkInfo*> networks = {
       {"fan", &fan::network<false>},     {"idle", &fan::network<true>},    {"wide", &network<Nothing>},
       {"segfault", &network<Segfault>},  {"abort", &network<Abort>},       {"overflow", &network<Overflow>},

@@ -21,8 +21,8 @@
 #include "../runtime/fan.hpp"
 #include "dse/bxdf.hpp"
 #include "dse/json.hpp"
-#include "dse/main.hpp"
 #include "dse/mapping_json.hpp"
+#include "dse/singly.hpp"
 #include "dse/xcf.hpp"
 
 namespace readers {

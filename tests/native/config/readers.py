@@ -6,20 +6,30 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import dse
 from dse.model.trace import Topology
+from dse.native.build import BuildOptions
 from tests.native import shared
 
 SOURCE = Path(__file__).with_name("program.cpp")
 _WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
-FLAGS = ("-std=c++20", "-O0", "-g1", *_WARNINGS, "-pthread", f'-DDSE_VERSION="{dse.__version__}"')
-SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-PLAIN = ()
+FLAGS = ("-std=c++20", "-O0", "-g1", *_WARNINGS, "-pthread")
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-DREADERS=1")
+PLAIN = ("-DREADERS=0",)
 
 
-def compiled(flags: tuple[str, ...] = SANITIZERS) -> Path:
-    """Return the program, compiled unless it was before; for tests and fuzzers that have a compiler."""
-    return shared.compiled(SOURCE, *FLAGS, *flags)
+def compiled() -> Path:
+    """Return the program under sanitizers, compiled unless it was before; for tests and fuzzers with a compiler."""
+    return _compiled(SANITIZERS, BuildOptions(sanitize=("address", "undefined")))
+
+
+def plain() -> Path:
+    """Return the program without sanitizers and without the readers."""
+    return _compiled(PLAIN, BuildOptions())
+
+
+def _compiled(flags: tuple[str, ...], build: BuildOptions) -> Path:
+    shared.needs_compiler()
+    return shared.compiled(SOURCE, *FLAGS, *flags, objects=shared.runtime_objects(build))
 
 
 class Readers:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import dse
 from dse.native.emission import SHARED_UNITS
 from tests.native.config.readers import Readers
-from tests.native.shared import RUNTIME
+from tests.native.shared import COMPILER, RUNTIME, needs_compiler
 
 ENDLESS = ("--idle-firings", str(10**12))
 
@@ -32,6 +32,17 @@ def read_trace(path: Path) -> "list[NDArray[np.uint8] | NDArray[np.uint16]]":
         at += count * width
     assert at == len(data)
     return found
+
+
+def test_what_all_programs_share_compiles_without_a_warning(tmp_path: Path) -> None:
+    """Of more warnings than a build asks for, which are errors there."""
+    needs_compiler()
+    warnings = ("-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror")
+    for unit in SHARED_UNITS:
+        (tmp_path / "unit.cpp").write_text(unit.text)
+        command = [str(COMPILER), "-std=c++20", "-fsyntax-only", *warnings, f"-I{RUNTIME}", str(tmp_path / "unit.cpp")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def run(program: Path, *arguments: str, folder: Path | None = None) -> "subprocess.CompletedProcess[str]":

@@ -77,3 +77,77 @@ def test_options_that_make_no_sense(
 ) -> None:
     assert build(tmp_path / "made", *options) == 2
     assert said in capsys.readouterr().err
+
+
+STATIC = """<Configuration><Partitioning>
+<Partition id="P0"><Instance id="bytes"/><Instance id="show"/></Partition>
+<Partition id="PG"><Instance id="work"/><Instance id="twice"/></Partition>
+</Partitioning></Configuration>
+"""
+
+
+HOST_ONLY = STATIC.replace('<Instance id="show"/>', "").replace(
+    '<Instance id="work"/>', '<Instance id="work"/><Instance id="show"/>'
+)
+
+
+def chain(folder: Path, *more: str) -> int:
+    roots = ("--source-path", str(Path(__file__).parents[3] / "actors"))
+    return main(["build", str(TRIAL.with_name("Chain.xdf")), "-o", str(folder), *roots, *more])
+
+
+def test_a_program_for_one_mapping_alone(tmp_path: Path) -> None:
+    """Its FIFO between two actors on the GPU lies there, as the runs of both kinds of programs say of their memory."""
+    fixed, letters = tmp_path / "fixed.xcf", tmp_path / "letters"
+    fixed.write_text(STATIC)
+    letters.write_text("abc")
+    assert chain(tmp_path / "made", "--cuda", "emulated", "--static", str(fixed)) == 0
+    network, device = ((tmp_path / "made" / "src" / name).read_text() for name in ("network.cpp", "device.cu"))
+    assert '"fixed.xcf"' in network
+    assert "class Twice" in device
+
+    def said(*arguments: str | Path) -> str:
+        command = [tmp_path / "made" / "app", "-i", letters, "--quiet", *arguments]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+        return f"{done.stdout}{done.stderr}{done.returncode}"
+
+    assert said() == "97\n97\n98\n97\n99\n99\n0"
+    assert '"unit": "gpu"' in said("--show-mapping")
+    assert said("--mapping", fixed) == said()
+    refused = "this program was built for the mapping 'fixed.xcf' alone, and "
+    moved = tmp_path / "moved.xcf"
+    for change, why in (
+        (('<Instance id="twice"/>', ""), "'twice' is on a GPU there, on a CPU here"),
+        (('<Partition id="PG">', '<Partition id="PG" scheduling="ROUND_ROBIN">'), "of 'work' has another policy"),
+        (('<Instance id="work"/><Instance id="twice"/>', '<Instance id="twice"/><Instance id="work"/>'), "order"),
+    ):
+        text = STATIC.replace(*change)
+        more = '<Instance id="twice"/>' if "twice" not in text else ""
+        moved.write_text(text.replace('<Instance id="show"/>', f'<Instance id="show"/>{more}'))
+        answer = said("--mapping", moved)
+        assert refused in answer, answer
+        assert why in answer, answer
+        assert answer.endswith("2")
+    assert "whose FIFOs inside a side need no pinned memory" in said("--fifos", "pinned")
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "said"),
+    [
+        (STATIC, (), "has actors on a GPU, and the program has no device code"),
+        (STATIC.replace("PG", "P1").replace('<Instance id="work"/>', ""), (), "work"),
+        (
+            HOST_ONLY,
+            ("--cuda", "emulated"),
+            "actor 'show' cannot run on a GPU: it prints",
+        ),
+        ("<Configuration>", (), "XML"),
+    ],
+)
+def test_mappings_that_no_program_can_be_built_for(
+    text: str, more: tuple[str, ...], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "fixed.xcf").write_text(text)
+    assert chain(tmp_path / "made", *more, "--static", str(tmp_path / "fixed.xcf")) != 0
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "made" / "app").exists()

@@ -52,8 +52,8 @@ def wanted() -> tuple[int, ...]:
     return tuple(sorted({*ARCHITECTURES, *map(int, listed)}))
 
 
-def ptx_of(folder: Path, architecture: int) -> str:
-    """Return the PTX of the device code of the trial network, which compiles without a word."""
+def ptx_of(folder: Path, architecture: int, *more: str) -> str:
+    """Return the PTX of the device code of the trial network, which compiles without a word; ``more``: flags."""
     found = nvcc()
     if found is None:
         pytest.skip("there is no nvcc: neither on the path nor in the wheels of NVIDIA (pip install 'dse[cuda]')")
@@ -61,7 +61,7 @@ def ptx_of(folder: Path, architecture: int) -> str:
     write_sources(project, folder, {})
     flags = ("-std=c++20", "--expt-relaxed-constexpr", "--fmad=false", "--Werror=all-warnings", "-I", "runtime")
     target = ("-ptx", f"-arch=compute_{architecture}", "src/device.cu", "-o", "device.ptx")
-    said = call_tool((found.path, *flags, *target), folder=folder)
+    said = call_tool((found.path, *flags, *more, *target), folder=folder)
     assert (said.code, said.text.strip()) == (0, "")
     return (folder / "device.ptx").read_text()
 
@@ -75,6 +75,16 @@ def test_words_across_the_link_have_system_scope_and_order(architecture: int, tm
     assert re.search(r"nanosleep", ptx)
     assert re.search(r"barrier(\.cta)?\.sync +0", ptx), "lanes meet their leader"
     assert not re.search(r"\bfma\.", ptx), "a network rounds operation by operation"
+
+
+def test_a_profile_reads_the_clock_around_each_phase_of_each_firing(tmp_path: Path) -> None:
+    """All programs read it and the timer of the card for its rate; the profiler's one does so in every firing too."""
+    plain, timed = ptx_of(tmp_path, wanted()[0]), ptx_of(tmp_path, wanted()[0], "-DDSE_TIMED")
+    assert all("%globaltimer" in text for text in (plain, timed))
+    reads = [text.count("%clock64") for text in (plain, timed)]
+    assert 0 < reads[0] < 20
+    firings = 4  # of a firing: chosen, read, computed, written
+    assert reads[1] - reads[0] > firings * 7  # actions of the network
 
 
 SAID = """\

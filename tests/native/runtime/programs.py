@@ -1,9 +1,13 @@
-"""Compiles and runs the C++ programs of these tests, plain and under sanitizers."""
+"""Compiles and runs the C++ programs of these tests, plain and under sanitizers.
+
+They are linked with the engine that programs of networks have, which is compiled once for all tests.
+"""
 
 import subprocess
 from pathlib import Path
 
-from tests.native.shared import compiled
+from dse.native.build import BuildOptions
+from tests.native.shared import compiled, needs_compiler, runtime_objects
 
 HERE = Path(__file__).parent
 FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror", "-pthread")
@@ -14,18 +18,36 @@ VARIANTS = {
 }
 
 
-def built(source: str, variant: str = "plain", *defines: str) -> Path:
+KINDS = {
+    "plain": BuildOptions(),
+    "timed": BuildOptions(timed=True),
+    "thread": BuildOptions(sanitize=("thread",)),
+    "address": BuildOptions(sanitize=("address", "undefined")),
+}
+
+
+def built(source: str, variant: str = "plain") -> Path:
     """Return the program made of a source file of this folder."""
-    return compiled(HERE / source, *FLAGS, *VARIANTS[variant], *(f"-D{d}" for d in defines))
+    return _linked(source, variant, KINDS[variant])
 
 
 def fan(variant: str = "plain", *, timed: bool = False) -> Path:
     """Return the program that runs ``fan.hpp``; ``timed``: it can note its visits.
 
-    Under sanitizers both are one: what notes visits runs as the other does where it has no file for them.
+    Under sanitizers both are one, with an engine of its own: what notes visits runs as the other does where it has no
+    file for them.
     """
-    defines = ("DSE_TIMED=1",) if timed or variant != "plain" else ()
-    return built("run_fan.cpp", variant, *defines)
+    if variant != "plain":
+        flags = (*FLAGS, *VARIANTS[variant], "-DDSE_TIMED=1", "-DOWN_ENGINE=1")
+        return compiled(HERE / "run_fan.cpp", *flags)
+    kind = KINDS["timed" if timed else "plain"]
+    return _linked("run_fan.cpp", variant, kind, "-DOWN_ENGINE=0", *(("-DDSE_TIMED=1",) if timed else ()))
+
+
+def _linked(source: str, variant: str, kind: BuildOptions, *defines: str) -> Path:
+    needs_compiler()
+    _, engine = runtime_objects(kind)
+    return compiled(HERE / source, *FLAGS, *VARIANTS[variant], *defines, objects=(engine,))
 
 
 def output_of(program: Path, *arguments: str, seconds: float = 60, code: int = 0) -> str:

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "dse/actor.hpp"
-#include "dse/engine_bodies.hpp"
+#include "dse/engine.hpp"
 
 namespace dse {
 class Context {};

@@ -9,7 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#if OWN_ENGINE
 #include "dse/engine_bodies.hpp"
+#else
+#include "dse/engine.hpp"
+#endif
 #include "fan.hpp"
 
 namespace dse {

@@ -116,12 +116,23 @@ def test_the_model_for_real_cards_is_the_default_and_says_what_each_part_takes(
     assert parts == ["load-store units", "stores in L2", "DRAM bandwidth", "latency", "arithmetic and issue"]
 
 
+def test_an_fpga_among_the_candidates(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, "gpu", "choose", GEMM, "--define", "N=256", "--fpga", "zc702", "--json", *PAPER)
+    (design,) = next(c for c in found["candidates"] if c["kind"] == "fpga")["designs"]  # type: ignore[attr-defined]
+    assert design["time_s"] == design["compute_s"] + design["transfer_s"]
+    constants = {c["constant"]: c for c in document(capsys, "gpu", "devices", "zc702", "--json")["constants"]}  # type: ignore[attr-defined]
+    assert constants["resources.dsp"]["value"] == 220
+    assert all(constant["source"] for constant in constants.values())
+
+
 def test_devices_are_listed_and_each_constant_has_its_source(capsys: pytest.CaptureFixture[str]) -> None:
     found = document(capsys, "gpu", "devices", "--json")
     listed = [device["name"] for device in found["devices"]]  # type: ignore[attr-defined]
     assert {"tesla-c2075", "gtx1080ti", "rtx2070s", "a100", "h100"} <= set(listed)
     assert main(["gpu", "devices"]) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:]] == listed
+    *rows, last = capsys.readouterr().out.splitlines()[2:]
+    assert [line.split()[0] for line in rows] == listed
+    assert last == "FPGAs for dse gpu choose --fpga: zc702"
     assert main(["gpu", "devices", "RTX2070-SUPER"]) == 0
     out = capsys.readouterr().out
     assert "load_store.load_line" in out

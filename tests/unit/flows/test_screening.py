@@ -4,14 +4,17 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from dse.cli.main import main
 from dse.explore.evaluator import Budget
-from dse.flows.search import screening
+from dse.flows.search import screening, study
 
 JPEG = str(Path(__file__).parents[3] / "actors" / "jpeg" / "jpeg.xdf")
+EXPLORE = ["explore", JPEG, "--weights", "nominal", "--method", "iterated-search", "--budget", "100"]
+NOTE = '{"firings": 9, "whole": 99, "estimates": 7, "counted": 1, "best": [DIGESTS]}'
 
 
 @pytest.fixture(autouse=True)
@@ -22,8 +25,7 @@ def short_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def explored(out: Path, *options: str) -> dict[str, Any]:
-    argv = ["explore", JPEG, "--weights", "nominal", "--method", "iterated-search", "--budget", "100"]
-    assert main([*argv, "--out", str(out), *options]) == 0
+    assert main([*EXPLORE, "--out", str(out), *options]) == 0
     found: dict[str, Any] = json.loads((out / "ranking.json").read_text())
     return found
 
@@ -47,6 +49,49 @@ def test_a_search_that_is_resumed_ends_as_one_in_a_row(tmp_path: Path) -> None:
     assert resumed["best"]["makespan"] == explored(tmp_path / "row")["best"]["makespan"]
 
 
+def test_finished_screening_is_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = explored(tmp_path)
+
+    def again(*_: object, **__: object) -> None:
+        raise AssertionError("it has been screened")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(study, "screen", again)
+        assert explored(tmp_path, "--resume") == whole
+
+
+def test_screening_whose_best_were_not_all_estimated_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(study, "promoted", killed)
+        main([*EXPLORE, "--out", str(tmp_path / "killed")])
+    assert explored(tmp_path / "killed", "--resume") == explored(tmp_path / "row")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"best": 1}',
+        NOTE.replace("DIGESTS", ""),
+        NOTE.replace("DIGESTS", '"' + "0" * 64 + '"').replace("7", "-7"),
+        NOTE.replace("DIGESTS", '"0"'),
+        NOTE.replace("DIGESTS", '"' + "0" * 64 + '"'),
+    ],
+)
+def test_what_a_study_says_of_screening_is_not_believed(value: str) -> None:
+    notes, evaluator, space = Mock(), Mock(), Mock()
+    notes.noted.return_value = value
+    evaluator.stored.return_value = None
+    assert screening.noted_screening(notes, Budget(evaluations=50), evaluator, space) is None
+
+
 @pytest.mark.parametrize(
     "options",
     [("--policy", "ROUND_ROBIN", "--budget", "50"), ("--buffers", "512", "--buffers", "1024", "--budget", "50")],
@@ -60,8 +105,7 @@ def test_an_interrupt_while_screening_ends_the_search_with_the_best_so_far(
 ) -> None:
     run = screening.run_search
     monkeypatch.setattr(screening, "run_search", lambda *given: replace(run(*given), stop="interrupted"))
-    argv = ["explore", JPEG, "--weights", "nominal", "--method", "iterated-search", "--budget", "100"]
-    main([*argv, "--out", str(tmp_path)])
+    main([*EXPLORE, "--out", str(tmp_path)])
     found = json.loads((tmp_path / "ranking.json").read_text())
     assert "interrupted" in capsys.readouterr().err
     assert found["evaluations"] - found["screening"]["counted_evaluations"] <= 2

@@ -8,7 +8,7 @@ import pytest
 from dse.formats.device_yaml import load_device
 from dse.gpu.kernel.plan import plan_of
 from dse.gpu.models.cgpredict import MODEL as CGPREDICT
-from dse.gpu.models.hierarchy import MODEL, Demand, Rates, demand_of, part_cycles, residence, total_cycles
+from dse.gpu.models.hierarchy import MODEL, Demand, Rates, bypassing_l1, demand_of, part_cycles, residence, total_cycles
 from dse.gpu.trace.features import in_other_blocks, kernel_features, light_features
 from dse.gpu.trace.warp_work import warp_work
 from dse.model.device import Device
@@ -173,7 +173,8 @@ def test_parts_and_their_soft_maximum() -> None:
         **dict.fromkeys(
             ("load_lines", "load_sectors", "store_lines", "shared_cycles", "whole_sectors", "partial_sectors"), 0.0
         ),
-        lone_sectors=0.0, waits=0.0, near_cycles=0.0, dram_bytes=0.0, issue_cycles=0.0, drain_cycles=5.0,
+        lone_sectors=0.0, waits=0.0, near_cycles=0.0,
+        line_waits=0.0, gap_cycles=0.0, dram_bytes=0.0, issue_cycles=0.0, drain_cycles=5.0,
         blocks=1, resident_blocks=1, resident_warps=1, waves=1, limit="", unit="",
     )  # fmt: skip
     assert total_cycles(empty, rates) == 5
@@ -227,6 +228,38 @@ def test_rows_of_blocks_drift_apart_and_read_what_they_could_share_again() -> No
     assert flat > 10 * square
     assert flat == pytest.approx(4096 * 4096 * 4096 * 4, rel=0.1)
     assert demand_of(light_features(work_of[256], (512, 1, 1)), GTX).dram_bytes < 5 * 256 * 256 * 4
+
+
+def test_rows_of_blocks_in_step_share_what_they_read_meanwhile() -> None:
+    """Of 2048 columns a tenth of the rounds fits in L2, so that flat blocks read little more than square ones."""
+    work_of = {n: kernel(GEMM, N=n) for n in (1024, 4096)}
+    ratio = {}
+    for n, work in work_of.items():
+        flat, square = (demand_of(light_features(work, b), GTX).dram_bytes for b in ((512, 1, 1), (16, 32, 1)))
+        ratio[n] = flat / square
+    assert ratio[1024] < 3
+    assert ratio[4096] > 10
+
+
+def test_lines_of_a_load_leave_one_after_the_other() -> None:
+    by_row = features(GEMM.replace("B[k][j]", "A[j][k]").replace("float B[N][N], ", ""), 256, (32, 8, 1))
+    by_column = features(GEMM, 256, (32, 8, 1))
+    assert demand_of(by_row, GTX).line_waits > 10 * demand_of(by_column, GTX).line_waits
+
+
+def test_gaps_between_blocks_hold_up_a_multiprocessor_and_not_the_memory() -> None:
+    asked, rates = demand_of(light_features(kernel(GEMM, N=1024), (32, 32, 1)), GTX), Rates.of(GTX)
+    assert asked.gap_cycles > 0
+    busy = replace(asked, dram_bytes=1e12)
+    ratio = total_cycles(busy, rates) / total_cycles(replace(busy, gap_cycles=0.0), rates)
+    assert ratio == pytest.approx(1, abs=1e-4)
+
+
+def test_loads_that_bypass_l1_pay_for_sectors_and_find_nothing_there() -> None:
+    turing = load_device("rtx2070s")
+    without = bypassing_l1(turing)
+    assert (without.l1_bytes, without.load_sector_cycles) == (None, 1.0)
+    assert without.load_line_cycles == turing.load_line_cycles
 
 
 def test_lines_that_do_not_live_until_their_next_use_come_again() -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dse.estimate.bounds.lower_bounds import ActorCost, Bounds
+from dse.estimate.bounds.lower_bounds import ActorCost
 from dse.estimate.bounds.token_paths import UNTOLD, PathCounts, PathTimes
 from dse.estimate.problem.tables import IntArray, ProblemTables
 from dse.explore.mapping_bound import MappingBound, fastest_rows, most_room
@@ -38,11 +38,14 @@ GAIN = 1.0005
 """A path that is longer by less than this than the makespan of the program says nothing new."""
 
 
-def unit_bound(tables: ProblemTables, space: Space, bounds: Bounds, at_least: int) -> int:
-    """Return a makespan, in ticks, that no point of the space can beat; not below ``at_least``, which is one."""
+def unit_bound(tables: ProblemTables, space: Space, bound: MappingBound, at_least: int) -> int:
+    """Return a makespan, in ticks, that no point of the space can beat; not below ``at_least``, which is one.
+
+    ``bound``: that of the space, or of one that holds it.
+    """
     if len({unit.unit for unit in space.units}) == 1:
         return at_least
-    program = UnitProgram(tables, space, bounds, MappingBound(tables, space, paths=False), at_least)
+    program = UnitProgram(tables, space, bound, at_least)
     return max(at_least, program.bound()) if program.columns <= MOST_COLUMNS else at_least
 
 
@@ -58,17 +61,15 @@ class _Group:
 class UnitProgram:
     """The program of one space; ``columns``: how large it is. Nothing is built before it is solved."""
 
-    def __init__(
-        self, tables: ProblemTables, space: Space, bounds: Bounds, mapping_bound: MappingBound, at_least: int
-    ) -> None:
-        self._space, self._costs, self._at_least = space, mapping_bound, at_least
+    def __init__(self, tables: ProblemTables, space: Space, bound: MappingBound, at_least: int) -> None:
+        self._space, self._costs, self._at_least = space, bound, at_least
         self._groups = _groups(space, fastest_rows(tables, space))
         names = [space.units[group.entry].unit for group in self._groups]
         self._allowed = [sorted({names.index(space.units[u].unit) for u in units}) for units in space.allowed]
         room = most_room(space)
         rows = [sorted({self._groups[g].row for g in groups}) for groups in self._allowed]
-        self._times = bounds.times_by_row(rows, space.options.transfers, room.release)
-        self._paths = bounds.paths(room)
+        self._times = bound.of_trace.times_by_row(rows, space.options.transfers, room.release)
+        self._paths = bound.of_trace.paths(room)
         self._buffers = tables.topology.buffers
         self._most_paths = max(LEAST_PATHS, PATH_FIRINGS // max(1, tables.problem.trace.n_firings))
         self.columns = sum(len(self._allowed[b.source]) * len(self._allowed[b.target]) for b in self._buffers) + sum(

@@ -141,34 +141,10 @@ class TabuJoint(Tabu):
     together = True
 
 
-class TabuReinsert(Tabu):
-    """Moves of one actor."""
-
-    neighbourhoods = (generators.reinsert,)
-
-
 class TabuSwap(Tabu):
     """Exchanges of two actors; the number of actors of a partition never changes between restarts."""
 
     neighbourhoods = (generators.swap,)
-
-
-class TabuRandom(Tabu):
-    """One random move of each actor."""
-
-    neighbourhoods = (generators.random,)
-
-
-class TabuIdle(Tabu):
-    """Moves of waiting actors to idle partitions."""
-
-    neighbourhoods = (generators.idle,)
-
-
-class TabuCommunication(Tabu):
-    """Moves that bring actors to those that they exchange the most tokens with."""
-
-    neighbourhoods = (generators.communication,)
 
 
 class TabuBalancing(Tabu):

@@ -86,7 +86,8 @@ inline void run_sequential(Instances& instances, const RunSetting& setting, RunR
 
 /// Run on the threads of the mapping.
 inline void run_parallel(Instances& instances, const RunSetting& setting, device::Gpu* gpu, RunResult& result) {
-  Parallel engine(instances, setting.options, setting.progress, setting.around_thread, gpu);
+  Parallel engine(instances, setting.options, setting.progress, setting.around_thread,
+                  uses_gpu(setting.options.mapping) ? gpu : nullptr);
   result.why = engine.run();
   engine.tell(result);
   result.exit_code = engine.exit_code();
@@ -129,7 +130,8 @@ double round_trip_ns(int first_core, int second_core) {
 
 RunResult run_network(const NetworkInfo& network, const RunSetting& setting) {
   // The card goes last: FIFOs lie in its memory.
-  const std::unique_ptr<device::Gpu> gpu(uses_gpu(setting.options.mapping) ? network.device->open() : nullptr);
+  const bool needs_gpu = uses_gpu(setting.options.mapping) || setting.options.pinned_fifos;
+  const std::unique_ptr<device::Gpu> gpu(needs_gpu ? network.device->open() : nullptr);
   Instances instances(network, setting.options, setting.context, setting.sink, gpu.get());
   mark_singled(instances, setting.options);
   RunResult result;
@@ -140,6 +142,10 @@ RunResult run_network(const NetworkInfo& network, const RunSetting& setting) {
     throw out_of_memory(instances.info(fault.actor), *instances.actors[fault.actor], instances.firings());
   } catch (const Interrupted& interrupt) {
     throw Interrupted(interrupt.what() + (", after " + grouped(instances.firings()) + " firings"), interrupt.signal);
+  }
+  if (gpu && !result.gpu) {  // only FIFOs lie in its memory
+    const device::GpuFacts& facts = gpu->facts();
+    result.gpu = GpuReport{facts.name, facts.major, facts.minor, facts.emulated, {}, {}, {}, 1, 0, {}, {}};
   }
   drain_logs(instances);
   gather_actors(instances, result);

@@ -67,7 +67,7 @@ struct Instances {
       const std::int64_t capacity = capacity_of(network, k, options);
       try {
         const bool device = on_gpu[static_cast<std::size_t>(info.source)] || on_gpu[static_cast<std::size_t>(info.target)];
-        channels.emplace_back(info.make(capacity, device ? shared : nullptr));
+        channels.emplace_back(info.make(capacity, device || options.pinned_fifos ? shared : nullptr));
       } catch (const std::bad_alloc&) {
         throw RunError("the FIFO '" + std::string(info.name) + "' of " + std::to_string(capacity) +
                            " tokens needs more memory than there is",

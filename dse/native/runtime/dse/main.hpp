@@ -24,6 +24,7 @@
 #include "dse/output.hpp"
 #include "dse/program.hpp"
 #include "dse/records.hpp"
+#include "dse/singly.hpp"
 #include "dse/summary.hpp"
 #include "dse/surroundings.hpp"
 #include "dse/trace_file.hpp"
@@ -34,19 +35,73 @@ namespace dse {
 
 namespace detail {
 
+/// Return the mapping of an XCF file; `path`: what it is called in messages.
+inline Mapping mapping_of(const std::string& path, std::string text, const NetworkNames& names) {
+  const xml::Document document(path, std::move(text));
+  Mapping mapping = read_xcf(document, names);
+  std::erase_if(mapping.partitions, [](const Partition& partition) { return partition.actors.empty(); });
+  return mapping;
+}
+
+/// Return the partition of each actor.
+inline std::vector<const Partition*> owners_of(const Mapping& mapping, std::size_t actors) {
+  std::vector<const Partition*> owners(actors, nullptr);
+  for (const Partition& partition : mapping.partitions) {
+    for (const int actor : partition.actors) {
+      owners[static_cast<std::size_t>(actor)] = &partition;
+    }
+  }
+  return owners;
+}
+
+/// Refuse a mapping that is not the one that a program was built for; sizes of FIFOs may differ.
+inline void require_fixed(const Mapping& given, const Mapping& fixed, const std::string& path, const NetworkNames& names) {
+  const NetworkInfo& network = names.network();
+  const auto refuse = [&](const std::string& why) {
+    throw ConfigError({"this program was built for the mapping '" + shortened(network.mapping_name) + "' alone, and " +
+                           why,
+                       Place{path, 0, 0, 0, 0}, "leave out --mapping, or build it without --static"});
+  };
+  const std::size_t actors = network.actors.size();
+  const std::vector<const Partition*> here = owners_of(given, actors);
+  const std::vector<const Partition*> there = owners_of(fixed, actors);
+  for (std::size_t k = 0; k != actors; ++k) {
+    const std::string actor = "'" + names.actors()[k] + "'";
+    if (here[k]->on_gpu != there[k]->on_gpu) {
+      refuse(actor + " is on a " + (there[k]->on_gpu ? "GPU" : "CPU") + " there, on a " +
+             (here[k]->on_gpu ? "GPU" : "CPU") + " here");
+    }
+  }
+  for (std::size_t k = 0; k != actors; ++k) {
+    const std::string actor = "'" + names.actors()[k] + "'";
+    if (here[k]->actors != there[k]->actors || here[k]->order != there[k]->order) {
+      refuse(actor + " is in a partition with other actors, or in another order");
+    }
+    if (here[k]->policy != there[k]->policy || here[k]->cores != there[k]->cores) {
+      refuse("the partition of " + actor + " has another policy, or another number of cores");
+    }
+  }
+}
+
 /// Return what the options say of partitions and sizes. Throws ConfigError with all that is wrong.
 inline Mapping chosen_mapping(const ProgramOptions& options, const NetworkNames& names) {
   Mapping mapping;
+  const bool is_fixed = names.network().mapping != nullptr;
+  if (is_fixed) {
+    mapping = mapping_of(names.network().mapping_name, names.network().mapping, names);
+  }
   if (options.mapping) {
-    const xml::Document document(*options.mapping, read_file(*options.mapping, xml::most_bytes + 1));
-    mapping = read_xcf(document, names);
-    std::erase_if(mapping.partitions, [](const Partition& partition) { return partition.actors.empty(); });
+    const Mapping given = mapping_of(*options.mapping, read_file(*options.mapping, xml::most_bytes + 1), names);
+    if (is_fixed) {
+      require_fixed(given, mapping, *options.mapping, names);
+    }
+    mapping = given;
   }
   if (options.buffers) {
     const xml::Document document(*options.buffers, read_file(*options.buffers, xml::most_bytes + 1));
     mapping.capacities = read_bxdf(document, names);
   }
-  if (options.mapping || options.buffers) {
+  if (options.mapping || options.buffers || is_fixed) {
     fill_capacities(names.network(), options.run.fifo_tokens, mapping.capacities);
     check_capacities(names, mapping.capacities);
   }
@@ -86,35 +141,16 @@ inline void check_files(const RunOptions& options) {
   }
 }
 
-/// Return the actions that a file names for being timed one by one, as numbers of actor and action, a line each.
-inline std::vector<std::pair<int, int>> read_singly(const std::string& path, const NetworkInfo& network) {
-  constexpr std::size_t most_bytes = std::size_t{1} << 24;
-  const std::string text = read_file(path, most_bytes);
-  std::vector<std::pair<int, int>> found;
-  std::int64_t line = 0;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view words = stripped(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    ++line;
-    if (words.empty()) {
-      continue;
-    }
-    const std::size_t blank = std::min(words.find(' '), words.size());
-    const auto actor = integer_from(words.substr(0, blank), 0, std::ssize(network.actors) - 1);
-    const std::int64_t actions = actor ? std::ssize(network.actors[static_cast<std::size_t>(*actor)].actions) : 0;
-    const auto action = integer_from(words.substr(blank), 0, actions - 1);
-    if (!action) {
-      throw ConfigError({"'" + shortened(words) + "' names no action", Place{path, line, 1, line, 1},
-                         "expected the numbers of an actor and of one of its actions, such as 0 3"});
-    }
-    found.emplace_back(static_cast<int>(*actor), static_cast<int>(*action));
-  }
-  return found;
-}
-
 /// Refuse options that a run with a GPU does not have.
-inline void check_gpu(const ProgramOptions& options) {
+inline void check_gpu(const ProgramOptions& options, const NetworkInfo& network) {
+  if (options.run.pinned_fifos && network.device == nullptr) {
+    refuse_option("FIFOs cannot lie in pinned memory: this program has no device code",
+                  "build the program with 'dse build --cuda'");
+  }
+  if (options.run.pinned_fifos && network.mapping != nullptr) {
+    refuse_option("this program is for one mapping alone, whose FIFOs inside a side need no pinned memory",
+                  "build it without --static");
+  }
   if (options.run.max_firings && uses_gpu(options.run.mapping)) {
     refuse_option("the firings of a run with a partition on a GPU cannot be bounded: a kernel asks nobody before it fires",
                   "leave out --max-firings, or the partition on the GPU");
@@ -177,8 +213,11 @@ class Program {
     if (options_.show_mapping) {
       return print(mapping_json(names, options_.run.mapping) + "\n");
     }
+    if (report_.network.mapping != nullptr) {
+      options_.run.special_fifos = true;
+    }
     check_timed(options_);
-    check_gpu(options_);
+    check_gpu(options_, report_.network);
     check_files(options_.run);
     if (options_.singly) {
       options_.run.singly = read_singly(*options_.singly, report_.network);

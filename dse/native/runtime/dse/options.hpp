@@ -202,12 +202,14 @@ inline const std::vector<OptionInfo>& option_table() {
       {"the mapping", 0, "--no-pin", "", "let the system choose the cores (default)",
        [](Options& o, const Given&) { o.run.pin = false; }},
       {"the mapping", 0, "--fifos", "KIND",
-       "FIFOs between actors on a GPU: host, which could cross (default), or special, in its memory",
+       "FIFOs between actors on a GPU: host, which could cross (default), special, in its memory; or pinned: all are "
+       "host, even between processors",
        [](Options& o, const Given& g) {
-         if (g.value != "host" && g.value != "special") {
-           refuse_option("there are no FIFOs '" + shortened(g.value) + "'", "host or special");
+         if (g.value != "host" && g.value != "special" && g.value != "pinned") {
+           refuse_option("there are no FIFOs '" + shortened(g.value) + "'", "host, special or pinned");
          }
          o.run.special_fifos = g.value == "special";
+         o.run.pinned_fifos = g.value == "pinned";
        }},
       {"the mapping", 0, "--gpu-blocks", "N",
        "blocks of threads for an actor on a GPU that can fire several times at once (default 1)",

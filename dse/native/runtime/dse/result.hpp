@@ -126,19 +126,49 @@ class ResultWriter {
     json_.close_list().key("deadlock");
     deadlock(result);
     json_.key("wrong_order").value(result.wrong_order);
-    gpu(result);
     times(result);
     machine(result);
+    json_.key("gpu");
+    result.gpu ? gpu(*result.gpu) : static_cast<void>(json_.null());
   }
 
-  void gpu(const RunResult& result) {
-    json_.key("gpu");
-    if (!result.gpu) {
-      json_.null();
-      return;
+  void gpu(const GpuReport& told) {
+    json_.open_object().key("name").value(told.name).key("major").value(told.major).key("minor").value(told.minor);
+    json_.key("blocks").value(told.blocks).key("threads").value(told.threads).key("batched").list(told.batched);
+    json_.key("emulated").value(told.emulated).key("clocks").open_list();
+    for (const GpuClock& clock : told.clocks) {
+      json_.open_object().key("reading").value(clock.reading).key("cycles").list(clock.cycles);
+      json_.key("ns").list(clock.ns).close_object();
     }
-    json_.open_object().key("blocks").value(result.gpu->blocks).key("threads").value(result.gpu->threads);
-    json_.key("batched").list(result.gpu->batched).close_object();
+    json_.close_list().key("actors").open_list();
+    for (const GpuActorTimes& actor : told.actors) {
+      json_.open_object().key("actor").value(actor.actor);
+      sums("choosing", actor.choosing);
+      sums("phases", actor.phases);
+      sums("rest", {actor.leaving, actor.vain, actor.starting});
+      json_.close_object();
+    }
+    json_.close_list().key("ends").open_list();
+    for (const GpuEndTimes& end : told.ends) {
+      json_.open_object().key("connection").value(end.connection).key("writes").value(end.writes);
+      sums("times", {end.times.refresh, end.times.publish});
+      json_.close_object();
+    }
+    json_.close_list().close_object();
+  }
+
+  /// Write each sum as a list of its count, sum, least, most and squares; null where nothing was noted.
+  void sums(std::string_view name, const std::vector<device::TimeSum>& some) {
+    json_.key(name).open_list();
+    for (const device::TimeSum& one : some) {
+      if (one.count == 0) {
+        json_.null();
+      } else {
+        json_.open_list().value(one.count).value(one.sum).value(one.least).value(one.most).value(one.squares);
+        json_.close_list();
+      }
+    }
+    json_.close_list();
   }
 
   void times(const RunResult& result) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "dse/device/report.hpp"
 #include "dse/thrown.hpp"
 #include "dse/wait.hpp"
 
@@ -73,6 +74,7 @@ struct RunOptions {
   bool special_fifos = false;          // FIFOs between actors on the GPU lie there, else as if they might cross
   int gpu_blocks = 1;                  // of a group whose actor can fire several times at once
   std::optional<int> gpu_threads;      // of such a block, besides the one that leads it
+  bool pinned_fifos = false;           // those between actors on processors lie in pinned memory too
   bool pin = false;                    // each thread to a core of its own, as far as there are cores
   std::vector<int> ping_pong_cores;    // pairs of cores: their round trips are measured before and after the run
   std::optional<std::string> raw;      // of the profiler's program: the file for its records
@@ -132,14 +134,6 @@ struct PingPong {
   double after_ns = 0;
 };
 
-/// How a run used a GPU.
-struct GpuReport {
-  int blocks = 1;   // of a group whose actor can fire several times at once
-  int threads = 0;  // of such a block, besides the one that leads it; 0: there was none
-  std::string said = "";                 // a warning, or nothing
-  std::vector<std::int64_t> batched = {};  // by actor: firings by several threads at once
-};
-
 /// What the run of a network did. Outer vectors have one entry for each actor, or each connection.
 struct RunResult {
   Why why = Why::quiescent;
@@ -162,7 +156,7 @@ struct RunResult {
   bool pinned = false;
   std::vector<ThreadReport> threads;
   std::vector<PingPong> ping_pong;
-  std::optional<GpuReport> gpu;  // where the mapping has a partition on one
+  std::optional<GpuReport> gpu;  // where an actor was on one
 };
 
 }  // namespace dse

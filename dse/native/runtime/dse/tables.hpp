@@ -63,6 +63,8 @@ struct NetworkInfo {
   bool compares_itself = false;  // an actor compares the pictures by a native of its own
   const char* time_matters = nullptr;  // why a run on several threads may not be that on one; null: it is
   const device::Program* device = nullptr;  // null: the program has no device code
+  const char* mapping_name = nullptr;  // of a program for one mapping alone
+  const char* mapping = nullptr;  // the text of that, an XCF
 };
 
 }  // namespace dse

@@ -3,7 +3,8 @@
 // For tests of what device code means, and for machines without a GPU; no measure of anything. Threads of the system
 // make progress whatever others do, as the blocks of a cooperative launch do. Environment variables stand for cards:
 // DSE_EMULATED_GPUS (how many there are), DSE_EMULATED_MEMORY (bytes), DSE_EMULATED_BLOCKS (at once),
-// DSE_EMULATED_FAILURE (the name of a call that fails: a code of CUDA).
+// DSE_EMULATED_FAILURE (the name of a call that fails: a code of CUDA), DSE_EMULATED_CLOCK (microseconds after which the
+// clock of multiprocessors runs at half its rate).
 #pragma once
 
 #define DSE_EMULATED 1
@@ -96,6 +97,25 @@ inline thread_local Meeting* meeting = nullptr;
 
 inline void meet_block() { meeting->arrive_and_wait(); }
 
+inline long long number(const char* name, long long usual) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? usual : std::atoll(text);
+}
+
+/// The timer of the card: nanoseconds.
+inline std::int64_t timer_now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// The clock of a multiprocessor: one of 2 GHz, by the same clock.
+inline std::int64_t clock_now() {
+  static const std::int64_t start = timer_now();
+  static const std::int64_t slow_after = 1000 * number("DSE_EMULATED_CLOCK", 1LL << 40);
+  const std::int64_t passed = timer_now() - start;
+  return passed + (passed < slow_after ? passed : slow_after);
+}
+
 /// A kernel that runs: its threads, and how many of them have not ended.
 struct Stream {
   std::vector<std::thread> threads;
@@ -107,11 +127,6 @@ struct Stream {
     }
   }
 };
-
-inline long long number(const char* name, long long usual) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? usual : std::atoll(text);
-}
 
 inline cudaError_t failure(const char* call, cudaError_t code) {
   const char* text = std::getenv("DSE_EMULATED_FAILURE");

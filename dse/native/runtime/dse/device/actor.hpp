@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "dse/device/batch.hpp"
+#include "dse/device/clock.hpp"
 #include "dse/device/fault.hpp"
 #include "dse/device/plan.hpp"
 #include "dse/device/ports.hpp"
@@ -108,6 +109,7 @@ class Actor {
   DSE_FN std::int64_t together(int action, std::int64_t most, bool asks) {
     return fire_together(plan_, action, most, asks);
   }
+  DSE_FN ActorTimes& times() { return plan_.times; }
 
   DSE_FN void show_ids() {
     if (plan_.ids != nullptr) {
@@ -127,15 +129,17 @@ class Actor {
   std::int64_t ids_taken_ = 0;
 };
 
-/// Stands where the processor's side has what times firings.
-class NoTimer {};
+/// What the profiler's program has in place of it is `VisitClock`.
+using NoTimer = NoVisitClock;
 
-/// One resumption of an actor: see `Visit` of dse/actor.hpp.
+/// One resumption of an actor: see `Visit` of dse/actor.hpp. `Timer` notes what it takes.
 template <class Ports, class Id = NarrowId, class Timer = NoTimer>
 class Visit {
  public:
-  DSE_FN Visit(Actor& self, Ports& home) : ports(home), self_(self), home_(home), unshown_(self.shown_every) {
-    ports.each([](auto& port) { port.refresh(); });
+  DSE_FN Visit(Actor& self, Ports& home)
+      : ports(home), self_(self), home_(home), unshown_(self.shown_every), timer_(self.times()) {
+    timer_.enters();
+    each_end([](auto& port) { port.refresh(); }, [this](EndTimes& of) { timer_.refreshed(of); });
     while (self_.needs_steady && !steady()) {
     }
   }
@@ -143,27 +147,33 @@ class Visit {
   Visit& operator=(const Visit&) = delete;
   DSE_FN ~Visit() {
     bool moved = false;
-    ports.each([&moved](auto& port) { moved = port.publish() || moved; });
+    timer_.leaves();
+    each_end([&moved](auto& port) { moved = port.publish() || moved; },
+             [this](EndTimes& of) {
+               timer_.published(of);
+               timer_.looked(of);
+             });
     home_ = ports;
     self_.moved = moved;
     self_.condition = outcome;
   }
 
   DSE_FN void lasts(int) {}
-  DSE_FN void chose(int) {}
-  DSE_FN void have_read(int) {}
-  DSE_FN void computed(int) {}
+  DSE_FN void chose(int) { timer_.reached(0); }
+  DSE_FN void have_read(int) { timer_.reached(1); }
+  DSE_FN void computed(int) { timer_.reached(2); }
   DSE_FN void fired(int action) {
+    timer_.fired(action);
     self_.fired(action);
     if (--unshown_ == 0) {
-      ports.each([](auto& port) { port.expose(); });
+      each_end([](auto& port) { port.expose(); }, [this](EndTimes& of) { timer_.published(of); });
       unshown_ = self_.shown_every;
     }
   }
 
   /// Let lanes fire an action, `most` times at most, from where the ports are. Return how often they did.
   DSE_FN std::int64_t together(int action, std::int64_t most, bool asks) {
-    if (most < 2 || here().crew == nullptr) {
+    if (Timer::notes || most < 2 || here().crew == nullptr) {  // times are those of single firings
       return 0;
     }
     home_ = ports;
@@ -192,9 +202,21 @@ class Visit {
     return all;
   }
 
+  /// Do something with each end, and note what that took.
+  template <class Do, class Note>
+  DSE_FN void each_end(Do&& act, [[maybe_unused]] Note&& note) {
+    ports.each([&act, &note](auto& port) {
+      act(port);
+      if constexpr (Timer::notes) {
+        note(port.times());
+      }
+    });
+  }
+
   Actor& self_;
   Ports& home_;
   std::int64_t unshown_;
+  Timer timer_;
 };
 
 }  // namespace dse::device

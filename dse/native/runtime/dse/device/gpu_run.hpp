@@ -71,14 +71,17 @@ class GpuRun {
     maker_.gather();
   }
 
-  /// How the run used the GPU, once it is over.
-  GpuReport report() const {
+  /// Return what the kernel tells of time and of its card, and how it fired; `finish` must have been called.
+  GpuReport report() {
+    GpuReport told = maker_.report();
     const Shape& shape = maker_.shape();
-    GpuReport found{.blocks = shape.blocks, .threads = shape.lanes, .said = shape.said};
+    told.blocks = shape.blocks;
+    told.threads = shape.lanes;
+    told.said = shape.said;
     for (std::size_t k = 0; k != instances_.actors.size(); ++k) {
-      found.batched.push_back(instances_.on_gpu[k] ? static_cast<OnGpu&>(*instances_.actors[k]).batched : 0);
+      told.batched.push_back(instances_.on_gpu[k] ? static_cast<OnGpu&>(*instances_.actors[k]).batched : 0);
     }
-    return found;
+    return told;
   }
 
   std::int64_t firings() const {

@@ -10,8 +10,13 @@
 #include <new>
 
 #include "dse/device/actor.hpp"
+#include "dse/device/clock.hpp"
 #include "dse/device/plan.hpp"
 #include "dse/where.hpp"
+
+#ifndef DSE_TIMED
+#define DSE_TIMED 0
+#endif
 
 namespace dse::device {
 
@@ -21,6 +26,12 @@ inline constexpr std::int64_t visit_firings = 64;
 inline constexpr int passes_between_looks = 16;
 inline constexpr unsigned shortest_nap_ns = 32;
 inline constexpr unsigned longest_nap_ns = 8192;
+
+#if DSE_TIMED
+using Timing = VisitClock;
+#else
+using Timing = NoVisitClock;
+#endif
 
 enum class Errand : std::uint8_t { make, start, fire, explain, lanes };
 
@@ -41,11 +52,16 @@ DSE_APART void serve(Call& call) {
     case Errand::make:
       call.actor = ::new (call.plan->object) A(Wires{*call.plan, call.plan->inputs, call.plan->outputs});
       break;
-    case Errand::start:
+    case Errand::start: {
+      [[maybe_unused]] const std::int64_t from = clock_now();
       actor->start();
+      if constexpr (Timing::notes) {
+        add(*call.plan->times.starting, clock_now() - from);
+      }
       break;
+    }
     case Errand::fire:
-      actor->template fire<NoTimer>(call.budget);
+      actor->template fire<Timing>(call.budget);
       break;
     case Errand::explain: {
       Waits waits(*call.plan);
@@ -64,13 +80,15 @@ DSE_APART void serve(Call& call) {
 template <class Serve>
 class GroupRun {
  public:
-  DSE_FN GroupRun(Plan& plan, const Group& group) : plan_(plan), group_(group), words_(*group.words) {}
+  DSE_FN GroupRun(Plan& plan, const Group& group) : plan_(plan), group_(group), words_(*group.words), clock_(group.clock) {}
 
   DSE_FN void run() {
+    clock_.begin();
     begin();
     while (!stopped()) {
       pass();
     }
+    clock_.end();
     for (std::int32_t k = 0; k != group_.count; ++k) {
       ask(k, Errand::explain);
     }
@@ -107,6 +125,7 @@ class GroupRun {
       return false;
     }
     unlooked_ = passes_between_looks;
+    clock_.look();
     request_ = load(plan_.control->request, true);
     return load(plan_.control->stop, true) != 0;
   }
@@ -206,6 +225,7 @@ class GroupRun {
   Plan& plan_;
   const Group& group_;
   GroupWords& words_;
+  ClockSamples clock_;
   std::uint64_t epoch_ = 0;
   std::uint64_t request_ = 0;
   std::uint64_t confirmed_ = 0;

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dse/device/times.hpp"
+
 namespace dse::device {
 
 /// A FIFO as a kernel sees it. Positions count tokens for ever, as in fifo.hpp, with the same meaning. The ring itself
@@ -24,6 +26,8 @@ struct Ring {
   std::int64_t writer_refill = 0;
   std::uint64_t digest = 0;
   std::int64_t hashed = 0;
+  EndTimes* reader_times = nullptr;  // of the profiler's program
+  EndTimes* writer_times = nullptr;
 };
 
 /// What one candidate action of an actor waits for: `Wait` of wait.hpp as plain data.
@@ -57,6 +61,8 @@ struct ActorPlan {
   std::uint64_t ids_mask = 0;
   std::int64_t* ids_written = nullptr;
   std::int64_t* ids_read = nullptr;
+
+  ActorTimes times;  // of the profiler's program
 };
 
 /// Work that the leader of a group asks its lanes for.
@@ -111,6 +117,7 @@ struct Group {
   Turn turn = Turn::stay;
   GroupWords* words = nullptr;
   Crew* crew = nullptr;  // null: it has no lanes
+  ClockWords* clock = nullptr;
 };
 
 /// What went wrong in a kernel; the first fault counts.

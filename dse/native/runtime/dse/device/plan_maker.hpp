@@ -13,9 +13,11 @@
 #include "dse/device/layout.hpp"
 #include "dse/device/on_gpu.hpp"
 #include "dse/device/plan.hpp"
+#include "dse/device/report.hpp"
 #include "dse/device/shape.hpp"
 #include "dse/instances.hpp"
 #include "dse/tables.hpp"
+#include "dse/timing.hpp"
 
 namespace dse::device {
 
@@ -51,6 +53,21 @@ class PlanMaker {
 
   /// The index into the network's table of an actor of the plan.
   std::size_t actor(std::size_t place) const { return order_[place]; }
+
+  /// Return what the kernel noted of time; it must have ended.
+  GpuReport report() {
+    const GpuFacts& facts = gpu_.facts();
+    GpuReport told{facts.name, facts.major, facts.minor, facts.emulated, {}, {}, {}, 1, 0, {}, {}};
+    for (const Group& group : group_rows_) {
+      const ClockWords& words = *group.clock;
+      told.clocks.push_back(
+          {words.reading, {words.cycles, words.cycles + words.n}, {words.ns, words.ns + words.n}});
+    }
+    if constexpr (timed) {
+      report_times(told);
+    }
+    return told;
+  }
 
   /// Read back what the kernel did; it must have ended.
   void gather() {
@@ -103,6 +120,10 @@ class PlanMaker {
     ring.reader_refill = rules.reader_refill;
     ring.writer_refill = rules.writer_refill;
     ring.digest = channel.digest;
+    if constexpr (timed) {
+      ring.reader_times = device_array<EndTimes>(1);
+      ring.writer_times = device_array<EndTimes>(1);
+    }
     if (special) {
       ring.tokens = gpu_.device_memory(channel.tokens_held * channel.token_bytes);
       ring.written = device_array<std::int64_t>(1);
@@ -148,7 +169,41 @@ class PlanMaker {
       plan.ids_written = static_cast<std::int64_t*>(gpu_.shared_memory(sizeof(std::int64_t)));
       plan.ids_read = static_cast<std::int64_t*>(gpu_.shared_memory(sizeof(std::int64_t)));
     }
+    if constexpr (timed) {
+      plan.times = times_of(info.actions.size());
+    }
     return plan;
+  }
+
+  ActorTimes times_of(std::size_t actions) {
+    return {.actions = static_cast<std::int32_t>(actions),
+            .choosing = device_array<TimeSum>((actions + 1) * actions),
+            .phases = device_array<TimeSum>(3 * actions),
+            .leaving = device_array<TimeSum>(1),
+            .vain = device_array<TimeSum>(1),
+            .starting = device_array<TimeSum>(1)};
+  }
+
+  void report_times(GpuReport& told) {
+    for (std::size_t place = 0; place != order_.size(); ++place) {
+      const ActorTimes& times = actors_[place].times;
+      const auto actions = static_cast<std::size_t>(times.actions);
+      told.actors.push_back({.actor = static_cast<int>(order_[place]),
+                             .choosing = read_back(times.choosing, (actions + 1) * actions),
+                             .phases = read_back(times.phases, 3 * actions),
+                             .leaving = read_back(times.leaving, 1).front(),
+                             .vain = read_back(times.vain, 1).front(),
+                             .starting = read_back(times.starting, 1).front()});
+    }
+    for (std::size_t k = 0; k != rings_.size(); ++k) {
+      const ConnectionInfo& info = instances_.network.connections[k];
+      for (const bool writes : {false, true}) {
+        if (on_gpu(writes ? info.source : info.target)) {
+          const EndTimes* const times = writes ? rings_[k].writer_times : rings_[k].reader_times;
+          told.ends.push_back({static_cast<int>(k), writes, read_back(times, 1).front()});
+        }
+      }
+    }
   }
 
   void connect(std::size_t actor, ActorPlan& plan) {
@@ -220,9 +275,10 @@ class PlanMaker {
   void make_plan() {
     std::int32_t first = 0;
     auto* const words = static_cast<GroupWords*>(gpu_.shared_memory(groups_.size() * sizeof(GroupWords)));
+    auto* const clocks = static_cast<ClockWords*>(gpu_.shared_memory(groups_.size() * sizeof(ClockWords)));
     for (std::size_t k = 0; k != groups_.size(); ++k) {
       const auto count = static_cast<std::int32_t>(groups_[k].actors.size());
-      group_rows_.push_back({.first = first, .count = count, .turn = groups_[k].turn, .words = words + k});
+      group_rows_.push_back({.first = first, .count = count, .turn = groups_[k].turn, .words = words + k, .clock = clocks + k});
       first += count;
     }
     make_crews();

@@ -54,6 +54,7 @@ class Reader {
     }
   }
   DSE_FN void consume(std::int64_t n) { position_ += n; }
+  DSE_FN EndTimes& times() const { return *ring_->reader_times; }
 
   /// Make the space of what was consumed free.
   DSE_FN void expose() {
@@ -127,6 +128,7 @@ class Writer {
     }
   }
   DSE_FN void advance(std::int64_t n) { position_ += n; }
+  DSE_FN EndTimes& times() const { return *rings_[0]->writer_times; }
 
   /// Make what was written visible.
   DSE_FN void expose() {

@@ -1,0 +1,186 @@
+"""``dse profile --cuda emulated`` as a user calls it: the weights of a GPU, what becomes of them, and bad input."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dse.cli.main import main
+from dse.formats.weights_folder import read_weights_folder
+from dse.model.origins import origins_of
+from dse.model.weights import WeightTable
+from tests.native.same.comparing import compiler
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(compiler() is None, reason="there is no C++ compiler")]
+ACTORS = Path(__file__).parents[3] / "actors"
+CHAIN = str(Path(__file__).parent / "trial" / "Chain.xdf")
+PLATFORM = """\
+name: here
+units:
+  cpu: {{kind: cpu, cores: 2, clock_mhz: 2000}}
+  gpu: {{kind: gpu, clock_mhz: 2000, partition: PG}}
+dynamic_network: {dynamic}
+"""
+NETWORK = (CHAIN, "--source-path", str(ACTORS))
+MAPPING = "P0:bytes,show PG:work,twice"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _own_atomics() -> Iterator[None]:
+    """Those of libcu++ take seconds to compile; another test has them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dse.flows.build.libcuxx_folder", lambda: None)
+        yield
+
+
+@pytest.fixture(scope="module")
+def letters(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("input") / "letters"
+    path.write_text("abcd" * 500)
+    return str(path)
+
+
+def profiled(folder: Path, letters: str, *more: str) -> WeightTable:
+    cuda = ("--cuda", "emulated", "--runs", "3", "--calibrate", "0", "--quiet")
+    assert main(["profile", *NETWORK, "-i", letters, *cuda, "-o", str(folder), *more]) == 0
+    return read_weights_folder(str(folder))
+
+
+@pytest.fixture(scope="module")
+def weights(letters: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the set of the four static configurations."""
+    folder = tmp_path_factory.mktemp("profile") / "weights"
+    profiled(folder, letters)
+    return folder
+
+
+def platform_file(folder: Path, *, dynamic: bool = False) -> str:
+    path = folder / "platform.yaml"
+    path.write_text(PLATFORM.format(dynamic=str(dynamic).lower()))
+    return str(path)
+
+
+def test_the_set_is_that_of_the_paper(weights: Path) -> None:
+    table = read_weights_folder(str(weights))
+    parts = {p.name for p in weights.iterdir() if p.suffix in (".exdf", ".sxdf", ".cxdf")}
+    of_each = {f"weights-{unit}{part}" for unit in ("CPU", "GPU") for part in (".exdf", ".sxdf", ".cxdf")}
+    assert parts == of_each | {"weights-CPU-HostFifo.cxdf", "weights-GPU-HostFifo.cxdf"}
+    assert origins_of(table) == {"emulated"}
+    manifest = dict(table.manifest)
+    assert manifest["how"].startswith("emulated on one core")
+    assert manifest["gpu"] == "emulated GPU, compute capability 7.5"
+    assert "all on the GPU, HostFifo" in manifest["gpu clock"]
+    gpu = {key[:2]: cost for key, cost in table.compute.items() if key[2] == "gpu"}
+    assert {("work", "plain"), ("twice", "reset"), ("twice", "first"), ("twice", "next")} == set(gpu)
+    assert gpu["work", "plain"].count == 3 * 2000
+    assert float(gpu["work", "plain"].frequency_mhz or 0) == pytest.approx(2000, rel=0.02)
+    assert table.scheduling["twice", "first", "next", "gpu"].count == 3 * 1000
+    kinds = {(*key[:4], key[4], key[5], key[6]) for key in table.transfers}
+    inside = ("work", "O", "twice", "I")
+    assert {(*inside, kind, "gpu", side) for kind in ("cuda", "host") for side in ("read", "write")} <= kinds
+    assert {(*inside, "host", "cpu", side) for side in ("read", "write")} <= kinds
+    assert ("bytes", "O", "work", "I", "host", "gpu", "read") in kinds
+    assert ("bytes", "O", "work", "I", "host", "gpu", "write") not in kinds
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_estimates_and_searches_use_it(
+    dynamic: bool, weights: Path, letters: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = (*NETWORK, "-i", letters, "--weights", str(weights), "--platform", platform_file(tmp_path, dynamic=dynamic))
+    assert main(["estimate", *given, "--json", "--mapping", MAPPING, "P0:*"]) == 0
+    on_gpu, on_cpu = json.loads(capsys.readouterr().out)
+    assert 0 < on_cpu["makespan"] != on_gpu["makespan"] > 0
+    out = ("--out", str(tmp_path / "o"))
+    assert main(["explore", *given, *out, "--budget", "40"]) == 0
+    said = capsys.readouterr()
+    assert "weights of an emulated GPU, a rehearsal" in " ".join((said.out + said.err).split())
+
+
+def test_a_mapping_is_profiled_as_it_is(letters: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = profiled(tmp_path / "dynamic", letters, "--mapping", MAPPING)
+    manifest = dict(table.manifest)
+    assert manifest["how"].startswith("emulated in one mapping with a GPU")
+    assert "twice" in manifest["mapping"]
+    assert {key[0] for key in table.compute if key[2] == "cpu"} == {"bytes", "show"}
+    assert {key[0] for key in table.compute if key[2] == "gpu"} == {"work", "twice"}
+    capsys.readouterr()
+    given = (*NETWORK, "-i", letters, "--weights", str(tmp_path / "dynamic"))
+    for dynamic in (False, True):
+        platform = platform_file(tmp_path, dynamic=dynamic)
+        assert main(["estimate", *given, "--platform", platform, "--json", "--mapping", MAPPING]) == 0
+        assert json.loads(capsys.readouterr().out)[0]["makespan"] > 0
+    assert main(["profile", *NETWORK, "-i", letters, "--cuda", "emulated", "-o", "x", "--mapping", "P0:*"]) == 2
+    assert "the mapping has no actor on a GPU" in capsys.readouterr().err
+
+
+def test_emulated_times_are_never_mixed_with_measured_ones(
+    weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("weights-GPU.exdf", "weights-CPU.exdf"):
+        (tmp_path / name).write_text((weights / name).read_text().replace('origin="emulated"', 'origin="measured"'))
+    assert main(["weights", "merge", str(weights), str(tmp_path / "weights-GPU.exdf"), "-o", str(tmp_path / "m")]) == 1
+    said = capsys.readouterr().err
+    assert "cannot be put together: times of an emulated GPU do not go with measured ones" in said
+    assert not (tmp_path / "m").exists()
+    (tmp_path / "weights-GPU.exdf").write_text((weights / "weights-GPU.exdf").read_text())
+    assert main(["weights", "show", str(tmp_path)]) == 1
+    assert "times of an emulated GPU" in capsys.readouterr().err
+
+
+def test_weights_of_two_cards_are_not_put_together(
+    weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "weights-GPU.exdf").write_text((weights / "weights-GPU.exdf").read_text())
+    (other / "manifest.yaml").write_text('gpu: "another card, compute capability 8.6"\n')
+    assert main(["weights", "merge", str(weights), str(other), "-o", str(tmp_path / "m")]) == 1
+    assert "they were measured on two GPUs: 'emulated GPU, compute capability 7.5'" in capsys.readouterr().err
+
+
+def test_a_clock_that_moves_is_told(
+    letters: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DSE_EMULATED_CLOCK", "1200")
+    arguments = [
+        "profile",
+        *NETWORK,
+        "-i",
+        letters,
+        "--cuda",
+        "emulated",
+        "--runs",
+        "1",
+        "--mapping",
+        MAPPING,
+        "--json",
+    ]
+    assert main([*arguments, "-o", str(tmp_path / "w")]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert "2 runs made again, 1 kept although it moved" in document["manifest"]["gpu clock"]
+    assert any("the clock of the GPU moved by more than 1 % in 1 of 1 runs" in word for word in document["warnings"])
+
+
+def test_without_a_card_nothing_is_measured(
+    letters: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DSE_EMULATED_GPUS", "0")
+    assert main(["profile", *NETWORK, "-i", letters, "--cuda", "emulated", "-o", str(tmp_path / "w")]) == 1
+    assert "there is none that CUDA can use" in capsys.readouterr().err
+    assert not (tmp_path / "w").exists()
+
+
+@pytest.mark.parametrize(
+    ("network", "more", "said"),
+    [
+        (str(ACTORS / "pingpong" / "pingpong.xdf"), ("--samples",), "on a GPU the cost of single firings is not kept"),
+        (str(ACTORS / "pingpong" / "pingpong.xdf"), ("--cuda-arch", "75"), "--cuda-arch is for --cuda with nvcc"),
+    ],
+)
+def test_options_that_make_no_sense(
+    network: str, more: tuple[str, ...], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["profile", network, "--cuda", "emulated", "-o", str(tmp_path / "w"), *more]) == 2
+    assert said in capsys.readouterr().err
