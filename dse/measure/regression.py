@@ -64,20 +64,34 @@ def _fit(
     """Return the costs by the durations that are kept."""
     rows = amounts[kept]
     weighted = rows * weights[kept, None]
-    gram, moment = weighted.T @ rows, weighted.T @ durations[kept]
+    solved = solve_moments(weighted.T @ rows, weighted.T @ durations[kept], optional)
+    return Split(
+        costs=solved.costs,
+        shared=solved.shared,
+        contained=solved.contained,
+        kept=kept,
+        predicted=amounts @ np.nan_to_num(solved.costs),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Solved:
+    """The costs of columns, as in ``Split``."""
+
+    costs: FloatArray
+    shared: tuple[tuple[int, ...], ...]
+    contained: tuple[int, ...]
+
+
+def solve_moments(gram: FloatArray, moment: FloatArray, optional: tuple[int, ...] = ()) -> Solved:
+    """Return the costs of k columns by the products of the columns, shape (k, k), and with durations, shape (k,)."""
     groups, contained = separable_columns(gram, optional)
     joined = np.zeros((len(groups), len(gram)))
     for g, group in enumerate(groups):
         joined[g, list(group)] = 1.0
     values = non_negative(joined @ gram @ joined.T, joined @ moment)
     costs = np.where(np.diagonal(gram) > 0, joined.T @ values, np.nan)
-    return Split(
-        costs=costs,
-        shared=tuple(group for group in groups if len(group) > 1),
-        contained=contained,
-        kept=kept,
-        predicted=amounts @ np.nan_to_num(costs),
-    )
+    return Solved(costs=costs, shared=tuple(group for group in groups if len(group) > 1), contained=contained)
 
 
 def separable_columns(
