@@ -172,7 +172,7 @@ def _predicted(
     cost = model.predict(features, device)
     seconds = time.perf_counter() - start
     subject = Subject(work=work, trace=trace, features=features, cost=cost)
-    advice = advise(subject, device, model, analyse) if options.advice else ()
+    advice = advise(subject, device, model, analyse, source.moved) if options.advice else ()
     return PredictedKernel(features=features, cost=cost, advice=advice, seconds=seconds)
 
 

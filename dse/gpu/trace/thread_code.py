@@ -3,8 +3,8 @@
 Every statement runs over all thread slots of the batch before the next one, so all warps issue instruction p and then
 p + 1. Rows of ``M`` are masks (which slots take part), rows of ``V`` and ``F`` the integer and floating variables of
 the threads. Loops with the same bounds for all threads count in one variable. Values are computed only where
-subscripts, bounds or conditions depend on them. Accesses with affine subscripts and loops with affine bounds are rows of
-a table ``R``: the time to compile does not grow with them, and Python executes them a whole batch at a time.
+subscripts, bounds or conditions depend on them. Accesses with affine subscripts and loops with affine bounds are rows
+of a table ``R``: the time to compile does not grow with them, and Python executes them a whole batch at a time.
 """
 
 from collections.abc import Iterable
