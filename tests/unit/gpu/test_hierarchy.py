@@ -8,7 +8,17 @@ import pytest
 from dse.formats.device_yaml import load_device
 from dse.gpu.kernel.plan import plan_of
 from dse.gpu.models.cgpredict import MODEL as CGPREDICT
-from dse.gpu.models.hierarchy import MODEL, Demand, Rates, bypassing_l1, demand_of, part_cycles, residence, total_cycles
+from dse.gpu.models.hierarchy import (
+    MODEL,
+    Demand,
+    Rates,
+    bypassing_l1,
+    compiled_with,
+    demand_of,
+    part_cycles,
+    residence,
+    total_cycles,
+)
 from dse.gpu.trace import execute
 from dse.gpu.trace.features import in_other_blocks, kernel_features, light_features
 from dse.gpu.trace.warp_work import warp_work
@@ -261,6 +271,8 @@ def test_loads_that_bypass_l1_pay_for_sectors_and_find_nothing_there() -> None:
     without = bypassing_l1(turing)
     assert (without.l1_bytes, without.load_sector_cycles) == (None, 1.0)
     assert without.load_line_cycles == turing.load_line_cycles
+    assert compiled_with(turing, "cg") == without
+    assert compiled_with(turing, "ca") == compiled_with(turing, None) == turing
 
 
 def test_lines_that_do_not_live_until_their_next_use_come_again() -> None:
