@@ -80,6 +80,8 @@ class Demand:
     """What limits the resident blocks, in words."""
     unit: str
     """The fullest unit."""
+    loads_in_turn: float = 0.0
+    """Loads of the same chain that wait for each other, wherever their data are; told, not priced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +221,7 @@ def demand_of(features: KernelFeatures, device: Device, launches: int = 1) -> De
         waves=waves,
         limit=room.limit if most > room.blocks else "blocks of the kernel",
         unit=unit,
+        loads_in_turn=waves * waiting.loads,
     )
 
 
@@ -314,7 +317,7 @@ def _why(demand: Demand, parts: tuple[float, ...], most_warps: int) -> tuple[Bot
         "lines and sectors of its accesses",
         "sectors that it writes",
         f"{demand.dram_bytes / 1e6:.4g} MB",
-        f"{demand.waits:.4g} loads that wait for each other",
+        f"{demand.loads_in_turn:.4g} loads that wait for each other",
         demand.unit,
     )
     others = ", ".join(
