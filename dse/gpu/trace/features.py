@@ -214,7 +214,8 @@ def _checked_block(kernel: Kernel, given: tuple[int, int, int] | None) -> tuple[
     block = given or default_block(kernel)
     if min(block) < 1 or block[0] * block[1] * block[2] > 1024:
         raise OptionError(
-            f"a block of {'x'.join(map(str, block))} threads is not possible", expected="at most 1024 threads"
+            f"a block of {'x'.join(map(str, block[: 2 + (block[2] != 1)]))} threads is not possible",
+            expected="at most 1024 threads",
         )
     used = max(1, len(kernel.parallel))
     if any(edge > 1 for edge in block[used:]):
