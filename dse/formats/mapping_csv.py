@@ -55,7 +55,10 @@ def _cell(cells: Sequence[str], column: int) -> str:
 
 
 def read_text(path: str, expected: str = "") -> str:
-    """Return the text of a file; ``expected``: what errors tell to do. Raises ``FormatError`` where it cannot be read or is no UTF-8."""
+    """Return the text of a file; ``expected``: what errors tell to do.
+
+    Raises ``FormatError`` where it cannot be read or is no UTF-8.
+    """
     try:
         data = read_bytes(path)
     except DseError as error:
