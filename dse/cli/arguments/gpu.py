@@ -79,6 +79,7 @@ def _configure_calibrate(parser: argparse.ArgumentParser) -> None:
         help="C files of kernels that are not built in: file BENCHMARK.c, function KERNEL, size N",
     )
     parser.add_argument("-o", "--output", metavar="FILE.yaml", help="write the device file with the fitted rates")
+    _add_dlcm(parser)
     _add_output_arguments(parser)
 
 
@@ -96,6 +97,15 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON document")
     parser.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help="print results only")
     parser.add_argument("--limit", metavar="NAME=N", action="append", default=argparse.SUPPRESS, help="raise a limit")
+
+
+def _add_dlcm(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dlcm",
+        choices=("ca", "cg"),
+        help="loads of global memory as nvcc -Xptxas -dlcm compiles them: ca looks into L1, cg does not "
+        "(default: ca where the device file has an L1)",
+    )
 
 
 def _add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
@@ -135,6 +145,7 @@ def _add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_MODEL,
         help="hierarchy (default), which real cards confirm best; cgpredict; memory_pipeline",
     )
+    _add_dlcm(parser)
     parser.add_argument(
         "--read-cycle",
         choices=("timing", "measured"),
