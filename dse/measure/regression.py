@@ -42,7 +42,7 @@ def split_durations(
     """Split durations, shape (n,), by what occurred in each, shape (n, k).
 
     ``optional``: columns that are left out first where they cannot be told apart from others. ``filtered``: leave
-    outliers out (``dse.measure.outliers``); else all are used.
+    outliers out (``dse.measure.outliers``), but not all in which a column occurs; else all are used.
     """
     amounts = np.asarray(counts, dtype=np.float64)
     needed = [c for c in range(amounts.shape[1]) if c not in optional]
@@ -50,12 +50,28 @@ def split_durations(
     kept = np.ones(len(durations), dtype=np.bool_)
     fit = _fit(durations, amounts, weights, kept, optional)
     for _ in range(_OUTLIER_ROUNDS if filtered else 0):
-        fewer = kept & ordinary((durations - fit.predicted) * np.sqrt(weights))
+        beyond = (durations - fit.predicted) * np.sqrt(weights)
+        fewer = _with_every_column(kept & ordinary(beyond), kept, amounts, beyond)
         if fewer.sum() == kept.sum():
             break
         kept = fewer
         fit = _fit(durations, amounts, weights, kept, optional)
     return fit
+
+
+def _with_every_column(
+    fewer: NDArray[np.bool_], kept: NDArray[np.bool_], amounts: FloatArray, beyond: FloatArray
+) -> NDArray[np.bool_]:
+    """Return the rows of ``fewer``, and for each column that occurs in none of them the least of ``kept`` beyond its fit.
+
+    What occurs once is fitted exactly. Where an interruption has raised the fit of all others, the filter takes that for
+    an outlier, although nothing else is known of the column.
+    """
+    found = fewer.copy()
+    for column in np.flatnonzero((amounts[kept] > 0).any(axis=0) & ~(amounts[fewer] > 0).any(axis=0)).tolist():
+        rows = np.flatnonzero(kept & (amounts[:, column] > 0))
+        found[rows[np.argmin(beyond[rows])]] = True
+    return found
 
 
 def _fit(
