@@ -116,7 +116,7 @@ def _ends(platform: Platform) -> tuple[str, str]:
 
 def _here(figures: LinkFigures) -> Platform:
     """Return this machine with its GPU."""
-    cpu = Unit(name="cpu", kind="cpu", cores=len(usable_cores()), source=cpu_model())
+    cpu = Unit(name="cpu", kind="cpu", cores=len(usable_cores()), source=f"{cpu_model()}, its cores as counted")
     gpu = replace(GPU, clock_mhz=exact(round(figures.clock_mhz, 1)), source=f"{figures.card}, its clock as measured")
     return Platform(name="this machine", units=(cpu, gpu))
 

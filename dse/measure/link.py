@@ -2,7 +2,7 @@
 
 An estimate lets the write and the read of a FIFO across occupy the link, each for a latency and its bytes over a
 bandwidth (``formats.md``, Platform). So both are those of a line through what moving a block takes at an end, in the
-mean of the four ends. The paper names measured numbers of a shared link as what its own estimate is missing (section 6).
+mean of the four ends. The paper names measured numbers of a shared link as what its estimate is missing (section 6).
 """
 
 from collections.abc import Callable, Sequence
@@ -70,9 +70,8 @@ class LinkPlan:
 class LinkFigures:
     """What was found. ``ends``: ns of a block at each end, fixed and per byte.
 
-    ``slower``: by FIFOs at once, how many times as long all take as one alone takes, the worse way. ``both``: the share
-    of its rate that each way keeps while the other is at work too. ``moved``: cases whose GPU clock moved also when they
-    were measured again.
+    ``slower``: by FIFOs at once, how many times as long all take as one alone, the worse way. ``both``: the share of
+    its rate that each way keeps while the other is at work too. ``moved``: cases whose GPU clock moved in all tries.
     """
 
     card: str

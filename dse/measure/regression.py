@@ -62,7 +62,7 @@ def split_durations(
 def _with_every_column(
     fewer: NDArray[np.bool_], kept: NDArray[np.bool_], amounts: FloatArray, beyond: FloatArray
 ) -> NDArray[np.bool_]:
-    """Return the rows of ``fewer``, and for each column that is in none of them the row of ``kept`` least beyond its fit.
+    """Return the rows of ``fewer``, and for each column in none of them the row of ``kept`` least beyond its fit.
 
     What occurs once is fitted exactly. Where an interruption has raised the fit of all others, the filter takes that
     for an outlier, although nothing else is known of the column.
