@@ -8,7 +8,8 @@ from pathlib import Path
 from dse.base.cores import usable_cores
 from dse.base.errors import ExecutionError, OptionError
 from dse.base.escaping import shown
-from dse.flows.build import CudaRequest, device_build
+from dse.flows.build import device_build
+from dse.flows.cuda_request import CudaRequest
 from dse.flows.inputs import require_place
 from dse.flows.program import unheard
 from dse.flows.static_mapping import GPU

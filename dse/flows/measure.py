@@ -17,7 +17,8 @@ from dse.explore.space.build import build_space
 from dse.explore.space.space import Candidate as SpaceCandidate
 from dse.explore.space.space import Space, SpaceOptions
 from dse.flows.bench import Bench, open_bench
-from dse.flows.build import CudaRequest, device_build
+from dse.flows.build import device_build
+from dse.flows.cuda_request import CudaRequest
 from dse.flows.inputs import default_input, require_file, require_input
 from dse.flows.mappings import GivenMapping, read_mappings
 from dse.flows.measure_points import (
@@ -265,9 +266,7 @@ class _Journey:
         comparisons = _comparisons(predictions, session)
         timelines = self._timelines(entries, session, comparisons)
         profiles = tuple((case.label, case.profile) for case in cases if case.profile is not None)
-        differs = why_time_matters(self._bench.network, (key for key, _ in self._options.run.natives))
-        emulated = EMULATED_TIMES if self._options.cuda is not None and self._options.cuda.emulated else ""
-        doubts = (*_other_states(entries, lasted), *filter(None, (differs, emulated)))
+        doubts = (*_other_states(entries, lasted), *self._doubts())
         after, seconds = machine_moment(), time.monotonic() - started
         pairs = conditions(self._bench, self._options.run, self._inputs, (before, after))
         return Measured(
@@ -281,6 +280,14 @@ class _Journey:
             diagnostics=(),
             timelines=timelines,
         )
+
+    def _doubts(self) -> Iterator[str]:
+        """Yield in words why what was measured may say little."""
+        differs = why_time_matters(self._bench.network, (key for key, _ in self._options.run.natives))
+        if differs:
+            yield differs
+        if self._options.cuda is not None and self._options.cuda.emulated:
+            yield EMULATED_TIMES
 
     def _made(self, profiles: int) -> Pairs:
         """Return how it was measured, as pairs."""
@@ -396,9 +403,7 @@ class _Journey:
             own = [k for k, entry in enumerate(entries) if entry.case is case]
             table = case.table(state)
             times = self._estimates(case, table, [entries[k].point for k in own])
-            loads, on_gpu = (actor_loads_ns(table, case.trace, kind) for kind in UNIT_KINDS)
-            if not any(loads):
-                raise OptionError("by the weights no action takes time to compute", expected="measure them")
+            loads, on_gpu = _loads_by_kind(table, case.trace)
             for k, time_ns in zip(own, times, strict=True):
                 point = entries[k].point
                 found[k] = Prediction(
@@ -539,6 +544,14 @@ def actor_loads_ns(table: WeightTable, trace: Trace, kind: UnitKind = "cpu") -> 
                 total += firings * float(cost.mean_cycles) * 1000 / float(cost.frequency_mhz)
         loads.append(total)
     return loads
+
+
+def _loads_by_kind(table: WeightTable, trace: Trace) -> tuple[list[float], list[float]]:
+    """Return what actors compute on a CPU and on a GPU. Raises ``OptionError`` where nothing takes time."""
+    loads, on_gpu = (actor_loads_ns(table, trace, kind) for kind in UNIT_KINDS)
+    if not any(loads):
+        raise OptionError("by the weights no action takes time to compute", expected="measure them")
+    return loads, on_gpu
 
 
 def _calibrated(point: DesignPoint, case: _Case, actors: int) -> bool:

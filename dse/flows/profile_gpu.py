@@ -13,7 +13,8 @@ import numpy as np
 
 from dse.base.errors import OptionError
 from dse.flows.bench import Bench, open_bench
-from dse.flows.build import CudaRequest, device_build
+from dse.flows.build import device_build
+from dse.flows.cuda_request import CudaRequest
 from dse.flows.gpu_actors import abilities_of
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, check_settings, profile_on_bench, run_capacities
 from dse.flows.profile_manifest import Pairs, profile_manifest
