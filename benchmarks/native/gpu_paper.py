@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -204,7 +204,7 @@ def measured_experiment(experiment: Experiment, settings: Settings, stage: Calla
         link=None if settings.link is None else str(settings.link),
         mappings=mappings,
         buffers=experiment.buffers,
-        profile=ProfileSettings(runs=settings.profiles, calibrate=0),
+        profile=ProfileSettings(runs=settings.profiles, calibrate=1),  # sooner than the micro-benchmark
         settings=MeasureSettings(rounds=settings.rounds),
     )
     measured = measure_mappings(options, stage)
@@ -307,7 +307,11 @@ def _percent(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f} %"
 
 
-def table_text(outcomes: Iterable[Outcome], out: Path, kind: Literal["measured", "emulated", "not measured"]) -> str:
+Kind: TypeAlias = Literal["measured", "emulated", "not measured"]
+_KINDS: dict[str, Kind] = {"nvcc": "measured", "emulated": "emulated"}
+
+
+def table_text(outcomes: Iterable[Outcome], out: Path, kind: Kind) -> str:
     """Return the table of all experiments as a page of Markdown."""
     titles = {
         "measured": "Measured on the GPU of this machine.",
@@ -352,37 +356,52 @@ def _reason(error: DseError) -> str:
     return f"{found.message}; {found.expected}" if found.expected else found.message
 
 
-def main(given: Sequence[str] | None = None) -> int:
-    """Measure what is asked for, write the table and print it; 1 where nothing was measured."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="The experiments of paper 004 on the GPU of this machine.")
     parser.add_argument("--cuda", choices=("nvcc", "emulated"), default="nvcc")
     parser.add_argument("--only", default="", help="names of experiments, with commas")
-    parser.add_argument("--mappings", type=int, default=None, help="of a figure, at most (default 128; emulated: 4)")
-    parser.add_argument("--runs", type=int, default=None, help="of each mapping (default 7; emulated: 1)")
+    parser.add_argument("--mappings", type=int, help="of a figure, at most (default 128; emulated: 4)")
+    parser.add_argument("--runs", type=int, help="of each mapping (default 7; emulated: 1)")
     parser.add_argument("--out", type=Path, default=Path("dse-out") / "gpu-paper")
     parser.add_argument("--weights", type=Path, help="folder of the weight sets (default: OUT/weights)")
     parser.add_argument("--configs", type=Path, help="folder of the platform file (default: OUT/configs)")
     parser.add_argument("--device", default="h100", help="device that the prediction of weights takes")
-    args = parser.parse_args(given)
+    return parser
+
+
+def _settings(args: argparse.Namespace) -> Settings:
     emulated = args.cuda == "emulated"
-    known = experiments(small=emulated)
-    names = [name for name in args.only.split(",") if name]
-    strange = [name for name in names if name not in {one.name for one in known}]
-    if strange:
-        parser.error(f"there is no experiment '{strange[0]}': {', '.join(one.name for one in known)}")
-    settings = Settings(
+    mappings, rounds, profiles = (4, 1, 2) if emulated else (128, 7, 5)
+    return Settings(
         cuda=CudaRequest(emulated=emulated),
         out=args.out,
         weights=args.weights or args.out / "weights",
         configs=args.configs or args.out / "configs",
-        mappings=args.mappings or (4 if emulated else 128),
-        rounds=args.runs or (1 if emulated else 7),
-        profiles=2 if emulated else 5,
+        mappings=args.mappings or mappings,
+        rounds=args.runs or rounds,
+        profiles=profiles,
         device=args.device,
     )
-    outcomes = run_all([one for one in known if not names or one.name in names], settings, _say)
+
+
+def _wanted(parser: argparse.ArgumentParser, args: argparse.Namespace) -> list[Experiment]:
+    """Return the experiments that are asked for; a name that is none ends the command."""
+    known = {one.name: one for one in experiments(small=args.cuda == "emulated")}
+    names = args.only.split(",") if args.only else list(known)
+    for name in names:
+        if name not in known:
+            parser.error(f"there is no experiment '{name}': {', '.join(known)}")
+    return [known[name] for name in names]
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Measure what is asked for, write the table and print it; 1 where nothing was measured."""
+    parser = _parser()
+    args = parser.parse_args(given)
+    settings = _settings(args)
+    outcomes = run_all(_wanted(parser, args), settings, _say)
     done = any(outcome.document is not None for outcome in outcomes)
-    text = table_text(outcomes, settings.out, args.cuda.replace("nvcc", "measured") if done else "not measured")
+    text = table_text(outcomes, settings.out, _KINDS[args.cuda] if done else "not measured")
     settings.out.mkdir(parents=True, exist_ok=True)
     write_whole(settings.out / "table.md", text)
     print(text)

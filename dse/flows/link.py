@@ -10,7 +10,6 @@ from dse.base.errors import ExecutionError, OptionError
 from dse.base.escaping import shown
 from dse.flows.build import device_build
 from dse.flows.cuda_request import CudaRequest
-from dse.flows.inputs import require_place
 from dse.flows.program import unheard
 from dse.flows.static_mapping import GPU
 from dse.formats.platform_yaml import load_platform, write_platform
@@ -90,7 +89,10 @@ def _check(options: LinkOptions) -> None:
     if options.output is not None:
         if not options.output.endswith((".yaml", ".yml")):
             raise OptionError(f"'{shown(options.output)}' is no name of a platform file", expected="-o FILE.yaml")
-        require_place(options.output, "-o")
+        if Path(options.output).is_dir() or not Path(options.output).resolve().parent.is_dir():
+            raise OptionError(
+                f"'{shown(options.output)}' cannot be a file", expected="-o FILE.yaml in a folder that is there"
+            )
 
 
 def _plan(options: LinkOptions) -> LinkPlan:

@@ -1,6 +1,7 @@
-"""The command for the paper's experiments on a GPU: which mappings it takes, what it tells, and nothing without a card."""
+"""The command for the paper's experiments on a GPU: its mappings, what it tells, and nothing without a card."""
 
 import csv
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def test_a_sample_is_even_and_has_both_ends() -> None:
     for wanted in range(2, 40):
         found = evenly(512, wanted)
         assert (len(set(found)), found[0], found[-1]) == (wanted, 0, 511)
-        steps = [b - a for a, b in zip(found, found[1:], strict=False)]
+        steps = [b - a for a, b in pairwise(found)]
         assert max(steps) - min(steps) <= 1
 
 

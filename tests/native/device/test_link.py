@@ -106,6 +106,7 @@ def test_the_program_takes_cases_only(words: tuple[str, ...], program: LinkProgr
 def test_the_command_writes_a_platform_that_estimates_take(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "here.yaml"
     options = ("--cuda", "emulated", "--fifos", "2", "--fifo-size", "64", "-o", str(out))
+    out.write_text("of an earlier measurement")
     assert main(["gpu", "link", *options, "--platform", "desktop-gtx1660s", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["emulated"]
@@ -132,6 +133,7 @@ def test_the_command_writes_a_platform_that_estimates_take(tmp_path: Path, capsy
     [
         (("--fifos", "0"), "--fifos is 0"),
         (("--fifo-size", "1"), "--fifo-size is 1"),
+        (("-o", "nowhere/here.yaml"), "'nowhere/here.yaml' cannot be a file"),
         (("-o", "here.txt"), "'here.txt' is no name of a platform file"),
         (("--platform", "big-little"), "has no GPU"),
         (("--cuda-arch", "80"), "--cuda-arch is for --cuda with nvcc"),
