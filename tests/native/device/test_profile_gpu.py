@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from dse.cli.main import main
+from dse.formats.platform_yaml import load_platform
 from dse.formats.weights_folder import read_weights_folder
 from dse.measure.machine import cpu_model
 from dse.model.origins import origins_of
 from dse.model.weights import WeightTable
+from tests.native.same.batches import CASES
 from tests.native.same.comparing import compiler
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(compiler() is None, reason="there is no C++ compiler")]
@@ -280,3 +282,23 @@ def test_a_search_runs_its_best_mappings_on_the_gpu(
     assert "cuda: emulated" in (tmp_path / "o" / "study.yaml").read_text()
     assert main([*command[:-2], *EMULATED]) == 2
     assert "--cuda says what is measured and run here, and nothing is" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not CASES, reason="DSE_NATIVE_CASES is not set: make test-full does")
+def test_a_search_measures_the_gpu_and_refines_in_place(
+    letters: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ("--out", str(tmp_path / "o"), "--budget", "20", "--pin", "work=gpu", "--json")
+    command = ["explore", *NETWORK, "-i", letters, *out]
+    assert main([*command, *EMULATED, "--refine", "1"]) == 0
+    (only,) = json.loads(capsys.readouterr().out)["refinements"]
+    assert "PG:" in only["mapping"]
+    kept = read_weights_folder(str(tmp_path / "o" / "weights"))
+    assert origins_of(kept) == {"emulated"}
+    assert only["mapping"] in dict(kept.manifest)["measured in place"]
+    platform = load_platform(str(tmp_path / "o" / "platform.yaml"))
+    assert platform.has_gpu
+    assert platform.gpu_capable == ("work", "twice")
+    network, *roots = NETWORK
+    assert main(["explore", network, *roots, "-i", letters, "--out", str(tmp_path / "o"), "--budget", "5"]) == 0
+    assert not load_platform(str(tmp_path / "o" / "platform.yaml")).has_gpu, "without --cuda no GPU is searched"
