@@ -224,7 +224,7 @@ def _changes(kept: KeptWeights | None, identity: dict[str, str], aside: Path | N
     """Return in words why an earlier set was measured anew, and that it was moved ``aside``."""
     if kept is None or aside is None:
         return ()
-    changed = ", ".join(kept.differences(identity))
+    changed = ", ".join(kept.differences(identity) or (_CUDA,))  # a GPU is there in one of both
     return (f"the weights in the folder were measured for another {changed}: they were moved to {aside.name}",)
 
 

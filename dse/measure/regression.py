@@ -120,14 +120,18 @@ def separable_columns(
 
 
 def _vanishing(gram: FloatArray, groups: list[tuple[int, ...]]) -> list[int]:
-    """Return which groups a combination is made of that nearly vanishes, those that weigh most in it first."""
+    """Return which groups a combination is made of that nearly vanishes, those that weigh most in it first.
+
+    They are two at least: one may be the sum of so many others that each of them weighs little.
+    """
     joined = np.array([[gram[np.ix_(a, b)].sum() for b in groups] for a in groups])
     length = np.sqrt(np.diagonal(joined))
     values, vectors = np.linalg.eigh(joined / np.outer(length, length))
     if values[0] >= _LEAST_SHARE:
         return []
     weight = np.abs(vectors[:, 0])
-    return [g for g in np.argsort(-weight, kind="stable").tolist() if weight[g] > 0.1 * weight.max()]
+    heaviest: list[int] = np.argsort(-weight, kind="stable").tolist()
+    return heaviest[: max(2, int((weight > 0.1 * weight.max()).sum()))]
 
 
 def non_negative(gram: FloatArray, moment: FloatArray) -> FloatArray:

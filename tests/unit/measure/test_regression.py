@@ -98,6 +98,22 @@ def test_three_columns_of_which_two_make_the_third() -> None:
     assert split.predicted == pytest.approx(counts @ np.array([3.0, 5.0, 2.0]), rel=0.1)
 
 
+def test_a_column_that_is_the_sum_of_many_others_shares_a_value_with_one() -> None:
+    counts = np.column_stack([np.ones(103), np.eye(103)])
+    split = split_durations(np.full(103, 40.0), counts, filtered=False)
+    assert counts @ split.costs == pytest.approx(np.full(103, 40.0))
+    (group,) = split.shared
+    assert 0 in group
+
+
+@pytest.mark.parametrize("columns", [2, 13, 14, 24, 40])
+def test_any_number_of_equal_columns_share_one_value(columns: int) -> None:
+    counts = np.outer(np.arange(1, 7), np.ones(columns))
+    split = split_durations(counts.sum(axis=1) * 3.0, counts)
+    assert split.shared == (tuple(range(columns)),)
+    assert split.costs == pytest.approx(np.full(columns, 3.0))
+
+
 def test_a_column_that_never_occurs_has_no_cost() -> None:
     counts = np.column_stack([np.arange(1, 30), np.zeros(29)])
     split = split_durations(7.0 * np.arange(1, 30), counts)
