@@ -195,8 +195,9 @@ def _described(profiled: ProfiledNetwork, network: Network) -> Platform:
     """Return this machine as a platform, with the distance of its cores as it was measured, and its GPU."""
     distance = trips_text(profiled.trips)
     said = f"; a cache line goes from core to core and back in {distance}" if distance else ""
-    units = (replace(unit, source=f"{unit.source}{said}") for unit in profiled.platform.units)
-    platform = replace(profiled.platform, units=tuple(units))
+    cpu, *others = profiled.platform.units
+    units = (replace(cpu, source=f"{cpu.source}{said}"), *others)
+    platform = replace(profiled.platform, units=units)
     if not platform.has_gpu:
         return platform
     able = sorted(able_actors(network))
