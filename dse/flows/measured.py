@@ -165,7 +165,7 @@ def why_not(error: DseError) -> str:
     return line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 3]}..."
 
 
-_CUDA = "cuda"
+_CUDA = "gpu"
 """What an identity has besides where a GPU was measured too."""
 
 
