@@ -12,6 +12,7 @@ from rich.text import Text
 from dse.base.errors import OptionError
 from dse.base.escaping import shown
 from dse.cli.gpu_breakdown import run_breakdown
+from dse.cli.gpu_link import run_link
 from dse.cli.gpu_scaling import run_scaling
 from dse.cli.kernel_documents import (
     calibration_document,
@@ -280,6 +281,7 @@ _OTHER_VERBS: dict[str, Callable[[argparse.Namespace], int]] = {
     "devices": _devices,
     "calibrate": _calibrate,
     "breakdown": run_breakdown,
+    "link": run_link,
     "scaling": run_scaling,
 }
 """Sub-verbs that predict nothing of a C file."""

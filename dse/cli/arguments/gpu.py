@@ -3,6 +3,7 @@
 import argparse
 
 from dse.cli.arguments.gpu_breakdown import configure_breakdown
+from dse.cli.arguments.gpu_link import configure_link
 from dse.cli.arguments.gpu_scaling import configure_scaling
 from dse.cli.option_types import option_integer, option_real
 from dse.gpu.default_device import DEFAULT_DEVICE, DEFAULT_MODEL
@@ -17,6 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "                  --requests 5 --transactions 1 --warps 6054 --launches 1000\n"
         "          dse gpu choose gemm.c --devices jetson-tk1 h200 --fpga zc702\n"
         "          dse gpu devices gtx1660s\n"
+        "          dse gpu link -o here.yaml\n"
         "          dse gpu calibrate gtx1080ti measured.csv -o my-gtx1080ti.yaml\n"
         "          dse gpu scaling train set.csv --base 1800/5000 --card gtx1080ti -o model.json"
     )
@@ -25,6 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _configure_choose(verbs.add_parser("choose", help="GPUs, FPGAs and given times against each other"))
     _configure_calibrate(verbs.add_parser("calibrate", help="rates of a device from measured times, with intervals"))
     configure_breakdown(verbs.add_parser("breakdown", help="measured times of an OpenCL kernel: computing or memory"))
+    configure_link(verbs.add_parser("link", help="what tokens take between processor and GPU, measured here"))
     configure_scaling(verbs.add_parser("scaling", help="time and power over clocks, learnt from measured kernels"))
     _configure_devices(verbs.add_parser("devices", help="the built-in devices, and where their constants come from"))
 
