@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from dse.base.source import NO_SPAN, Span
 from dse.codegen.cpp.choice import ChoiceNames, trials_of, uses_of_choice
 from dse.codegen.cpp.lists import CppLists
+from dse.codegen.cpp.shared import SharedLoop, SharedStatements, Written, name_loops
 from dse.codegen.cpp.spelling import Names
 from dse.codegen.cpp.statements import CppStatements, PortNames, SourceLines
 from dse.codegen.cpp.target import Target
 from dse.codegen.emitter import Lines
 from dse.passes.analyses.endless import endless_actions
+from dse.passes.analyses.shared_loops import shared_loops
 from dse.passes.analyses.simd_firing import SimdFiring, simd_firings
 from dse.passes.analyses.uses import ActorFacts
 from dse.program.explicit import ExplicitActor, Guard, Peek, Wiring
@@ -39,6 +41,11 @@ class ActorScope:
     """Actions whose firing may not end, which the program can name then."""
     batches: Mapping[int, SimdFiring]
     """By action: those that the target may fire several times at once."""
+    loops: tuple[SharedLoop, ...]
+    """Loops that the target shares out to threads."""
+    lone_names: Mapping[int, str]
+    """Of actions that have both: the function for a thread that has a firing of its own and shares nothing."""
+    written: Written
     repeated: frozenset[tuple[str, int]]
     """("guard" or "action", number) of those that the choice names in several places."""
 
@@ -62,6 +69,15 @@ class ActorScope:
     def statements(self) -> CppStatements:
         """Return a writer of statements."""
         return CppStatements(self.expressions, self.ports, self.source)
+
+    def shares(self, action: int) -> bool:
+        """Whether loops of an action are shared out."""
+        return any(loop.sharing.action == action for loop in self.loops)
+
+    def sharing_statements(self, action: int) -> SharedStatements:
+        """Return a writer of the statements of an action that shares its loops out."""
+        loops = {x.sharing.loops[0].variable.name: x for x in self.loops if x.sharing.action == action}
+        return SharedStatements(self.expressions, self.ports, self.source, loops, self.written)
 
     def touches_ports(self, action: Action) -> bool:
         """Return whether a firing reads or writes a connected port."""
@@ -139,10 +155,14 @@ def scope_of(
     guards = trials_of((*explicit.start, *explicit.choice))
     judged = simd_firings(explicit, facts, expressions.values) if target.lanes else ()
     batches = {found.action: found for found in judged if found.able}
+    sharings = shared_loops(explicit, facts, expressions.values) if target.lanes else ()
+    action_names = tuple(names.of(f"{k} action", a.name) for k, a in enumerate(actor.actions))
+    loops = name_loops(tuple(s for s in sharings if s.able), action_names, names)
+    sharing = sorted({loop.sharing.action for loop in loops} & set(batches))
     choice_names = ChoiceNames(
         inputs=port_names.inputs,
         outputs=port_names.outputs,
-        actions=tuple(names.of(f"{k} action", a.name) for k, a in enumerate(actor.actions)),
+        actions=action_names,
         guards={k: names.of(f"{k} guard", f"can_{actor.actions[k].name}") for k in guards},
         states=tuple(states.of(str(k), state) for k, state in enumerate(actor.states)),
         batches={k: names.of(f"{k} batch", f"batch_{actor.actions[k].name}") for k in sorted(batches)},
@@ -162,5 +182,8 @@ def scope_of(
         names=choice_names,
         endless=endless_actions(actor, facts),
         batches=batches,
+        loops=loops,
+        lone_names={k: names.fresh(f"{action_names[k]}_alone") for k in sharing},
+        written=Written(functions=[], members={}),
         repeated=frozenset(key for key, n in uses_of_choice(explicit.choice).items() if n > 1),
     )

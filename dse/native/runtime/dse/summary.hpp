@@ -118,6 +118,14 @@ class Summary {
     for (const std::int64_t count : result_.gpu->batched) {
       sum += count;
     }
+    std::int64_t rounds = 0;
+    for (const std::int64_t count : result_.gpu->shared) {
+      rounds += count;
+    }
+    if (rounds != 0) {
+      say(std::to_string(rounds) + " rounds of loops by " + std::to_string(result_.gpu->threads) +
+          " threads of the GPU an actor");
+    }
     say(std::to_string(sum) + " of them several at once, by " + std::to_string(result_.gpu->blocks) + " x " +
         std::to_string(result_.gpu->threads) + " threads of the GPU an actor");
   }

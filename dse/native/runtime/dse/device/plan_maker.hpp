@@ -320,6 +320,7 @@ class PlanMaker {
     actor.rounds = read_back(plan.rounds, actor.rounds.size());
     const ActorPlan left = read_back(device_actors_ + place, 1).front();
     actor.batched = left.batched;
+    actor.shared = left.shared;
     for (const WaitRow& row : read_back(plan.waits, static_cast<std::size_t>(left.n_waits))) {
       actor.waits.push_back({.action = row.action,
                              .kind = static_cast<WaitKind>(row.kind),
