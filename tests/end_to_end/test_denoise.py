@@ -1,4 +1,4 @@
-"""The denoise network: its picture, by an independent program in numpy; what it refuses; what the parameters stand for."""
+"""The denoise network: its picture, by an independent program in numpy; what it refuses; its parameters."""
 
 import re
 import shutil
