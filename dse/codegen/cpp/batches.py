@@ -97,7 +97,7 @@ class BatchWriter(MemberWriter):
         for port, tokens in self._outputs(index):
             self.lines.add(f"most = fitting(most, p.{port}.room(), {tokens});")
         asks = "true" if found.asks else "false"
-        self.lines.add(f"const std::int64_t count = visit.together({index}, most, {asks});")
+        self.lines.add(f"const std::int64_t count = visit.together({index}, most, {asks}, {scope.main_rounds(index)});")
         self.open("if (count == 0)")
         self.lines.add("return false;")
         self.close()

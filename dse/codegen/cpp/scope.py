@@ -74,6 +74,11 @@ class ActorScope:
         """Whether loops of an action are shared out."""
         return any(loop.sharing.action == action for loop in self.loops)
 
+    def main_rounds(self, action: int) -> int:
+        """Return the rounds of that loop of an action, of those that are shared out, which does most; 0: none is."""
+        found = [loop.sharing for loop in self.loops if loop.sharing.action == action]
+        return max(found, key=lambda s: s.operations).rounds if found else 0
+
     def sharing_statements(self, action: int) -> SharedStatements:
         """Return a writer of the statements of an action that shares its loops out."""
         loops = {x.sharing.loops[0].variable.name: x for x in self.loops if x.sharing.action == action}

@@ -72,7 +72,7 @@ class LoopSharing:
 
     ``loops``: one, or two directly inside each other, the outer first. ``lists``: of the firing, that rounds access.
     ``taken``: scalars of the firing, loops around it included, that rounds read; ``left``: those that every round sets
-    before it reads them.
+    before it reads them. ``rounds`` and ``operations``: how many rounds there are, and what all do, about.
     """
 
     action: int
@@ -82,6 +82,8 @@ class LoopSharing:
     lists: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    rounds: int = 0
+    operations: int = 0
 
     @property
     def able(self) -> bool:
@@ -224,7 +226,7 @@ class _Sharing:
         inside = self.scope.own | {loop.variable.name for loop in self.loops}
         self._scalars(inside)
         self._lists()
-        self._work()
+        rounds, operations = self._work()
         lasting = self.judge.lasting
         return LoopSharing(
             action=self.judge.action,
@@ -234,6 +236,8 @@ class _Sharing:
             lists=tuple(sorted(n for n in self.accesses if n not in lasting)),
             taken=tuple(sorted(n for n in self.read - inside - lasting if n not in self.set_names)),
             left=tuple(sorted(n for n in self.set_names if n not in inside)),
+            rounds=rounds,
+            operations=operations,
         )
 
     def _bounds(self) -> None:
@@ -243,12 +247,14 @@ class _Sharing:
             if found is None or not -_MOST_BOUND <= found[0] <= found[1] <= _MOST_BOUND:
                 raise _Refused("its bounds may be of any size", outer.span)
 
-    def _work(self) -> None:
+    def _work(self) -> tuple[int, int]:
+        """Return the rounds, and about how many operations they are. Refuse a loop with too few."""
         fixed = [self.judge.fixed(loop) for loop in self.loops]
         rounds = prod(ASSUMED_TRIPS if f is None else max(0, f[1] - f[0] + 1) for f in fixed)
         operations = rounds * self._operations(self.body)
         if operations < LEAST_OPERATIONS:
             raise _Refused("it has too little to do for several threads", self.loops[0].span)
+        return rounds, operations
 
     def _operations(self, statements: Iterable[Stmt]) -> int:
         """Return about how many operations statements are: expressions, as often as loops with known ends go round."""

@@ -181,9 +181,14 @@ class Visit {
     }
   }
 
-  /// Let lanes fire an action, `most` times at most, from where the ports are. Return how often they did.
-  DSE_FN std::int64_t together(int action, std::int64_t most, bool asks) {
+  /// Let lanes fire an action, `most` times at most, from where the ports are. Return how often they did; less often, or
+  /// never, where they do better to share the loops of each firing, which have so many rounds.
+  DSE_FN std::int64_t together(int action, std::int64_t most, bool asks, std::int64_t rounds) {
     if (Timer::notes || most < 2 || here().crew == nullptr) {  // times are those of single firings
+      return 0;
+    }
+    most = worth_together(*here().crew, most, rounds);
+    if (most < 2) {
       return 0;
     }
     home_ = ports;

@@ -132,6 +132,19 @@ struct AllRounds {
 /// Return how many rounds a loop from `low` to `high` has.
 DSE_FN inline std::int64_t rounds_of(std::int64_t low, std::int64_t high) { return high < low ? 0 : high - low + 1; }
 
+/// Return how many of `most` firings are better made at once, a lane each, than one by one with loops of so many rounds
+/// shared out: by how many firings one lane makes, and how many rounds one does, the rest of a firing aside.
+DSE_FN inline std::int64_t worth_together(const Crew& crew, std::int64_t most, std::int64_t rounds) {
+  const std::int64_t all = static_cast<std::int64_t>(crew.lanes) * crew.blocks;
+  const std::int64_t shared = (rounds + crew.lanes - 1) / crew.lanes;  // rounds of one lane
+  const auto worth = [&](std::int64_t firings) { return (firings + all - 1) / all * rounds <= firings * shared; };
+  if (rounds == 0 || worth(most)) {
+    return most;
+  }
+  const std::int64_t whole = most / all * all;
+  return whole != 0 && worth(whole) ? whole : 0;
+}
+
 /// The visit of one firing in a lane: it has ports of its own, and nobody hears of it.
 template <class Ports>
 class LaneVisit {
