@@ -1,6 +1,6 @@
 """What the parts of an actor's file share: names, ports, guards, and the writers of statements."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dse.base.source import NO_SPAN, Span
@@ -146,6 +146,22 @@ def _used_ports(actor: Actor, wiring: Wiring) -> tuple[tuple[int, ...], tuple[in
     return tuple(sorted(read)), tuple(sorted(written))
 
 
+def _shared_loops(
+    explicit: ExplicitActor, facts: ActorFacts, expressions: CppLists, target: Target, actions: tuple[str, ...]
+) -> tuple[SharedLoop, ...]:
+    """Return the loops that the target shares out, with their names."""
+    found = shared_loops(explicit, facts, expressions.values) if target.lanes else ()
+    return name_loops(tuple(s for s in found if s.able), actions, expressions.names)
+
+
+def _lone_names(
+    loops: Iterable[SharedLoop], batches: Mapping[int, SimdFiring], actions: tuple[str, ...], names: Names
+) -> dict[int, str]:
+    """Return the second function of each action that is fired several times at once and shares loops out."""
+    both = sorted({loop.sharing.action for loop in loops} & set(batches))
+    return {k: names.fresh(f"{actions[k]}_alone") for k in both}
+
+
 def scope_of(
     explicit: ExplicitActor,
     facts: ActorFacts,
@@ -160,10 +176,8 @@ def scope_of(
     guards = trials_of((*explicit.start, *explicit.choice))
     judged = simd_firings(explicit, facts, expressions.values) if target.lanes else ()
     batches = {found.action: found for found in judged if found.able}
-    sharings = shared_loops(explicit, facts, expressions.values) if target.lanes else ()
     action_names = tuple(names.of(f"{k} action", a.name) for k, a in enumerate(actor.actions))
-    loops = name_loops(tuple(s for s in sharings if s.able), action_names, names)
-    sharing = sorted({loop.sharing.action for loop in loops} & set(batches))
+    loops = _shared_loops(explicit, facts, expressions, target, action_names)
     choice_names = ChoiceNames(
         inputs=port_names.inputs,
         outputs=port_names.outputs,
@@ -188,7 +202,7 @@ def scope_of(
         endless=endless_actions(actor, facts),
         batches=batches,
         loops=loops,
-        lone_names={k: names.fresh(f"{action_names[k]}_alone") for k in sharing},
+        lone_names=_lone_names(loops, batches, action_names, names),
         written=Written(functions=[], members={}),
         repeated=frozenset(key for key, n in uses_of_choice(explicit.choice).items() if n > 1),
     )

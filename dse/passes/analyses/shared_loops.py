@@ -416,6 +416,7 @@ class _Sharing:
         if routine.result is not None:
             self._expression(routine.result, scope)
 
+    # ways: one case for each kind of expression
     def _form(self, expr: Expr, scope: _Scope) -> _Form | None:
         """Return an integer as an affine form of variables outside of routines, None if it is not known to be one."""
         match expr:
@@ -498,22 +499,25 @@ class _Sharing:
         self, dimension: int, accesses: Sequence[_Access], loop: ForEach, around: set[str]
     ) -> tuple[str, Span] | None:
         """Return None where the indices of a dimension are never the same in two rounds, else why they may be."""
-        variable = loop.variable.name
         splits: list[_Split] = []
-        wraps = False
         for one in accesses:
-            index = one.indices[dimension]
-            split = None if index is None else self._split(index.form, variable, around)
-            if index is None or split is None:
-                return "at a place that is not known beforehand", one.span
-            if split.factor == 0:
-                return f"at a place that '{_source(loop)}' does not change", one.span
-            splits.append(split)
-            wraps = wraps or index.wraps
+            found = self._place(one, dimension, loop, around)
+            if isinstance(found, str):
+                return found, one.span
+            splits.append(found)
+        wraps = any(index.wraps for one in accesses if (index := one.indices[dimension]) is not None)
         alike = len({(s.factor, s.shared) for s in splits}) == 1
         if alike and (self._farther(splits, loop, wraps=wraps) or (not wraps and self._between(splits, loop))):
             return None
         return "at places that may be those of another round", accesses[-1].span
+
+    def _place(self, one: _Access, dimension: int, loop: ForEach, around: set[str]) -> "_Split | str":
+        """Return where an access is in a dimension, or why rounds are not kept apart there."""
+        index = one.indices[dimension]
+        split = None if index is None else self._split(index.form, loop.variable.name, around)
+        if split is None:
+            return "at a place that is not known beforehand"
+        return split if split.factor else f"at a place that '{_source(loop)}' does not change"
 
     def _farther(self, splits: "Sequence[_Split]", loop: ForEach, *, wraps: bool) -> bool:
         """Return whether a step of the loop leads beyond all places of a round: ``8 * i + j`` with j below 8."""
