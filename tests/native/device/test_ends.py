@@ -91,6 +91,21 @@ def test_what_a_card_lacks_is_said(setting: str, trial: Built, tmp_path: Path, m
     assert CARDS[setting] in native
 
 
+def test_a_card_whose_kernels_the_system_ends_is_told(
+    trial: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DSE_EMULATED_TIME_LIMIT", "1")
+    (tmp_path / "letters").write_text("abc")
+    path = write_mapping(trial.network, on_gpu(trial.network, [WORK]), tmp_path / "gpu.xcf")
+    call = [trial.app, "--mapping", str(path), "-i", str(tmp_path / "letters")]
+    said = subprocess.run(call, capture_output=True, text=True, check=True).stderr
+    assert "warning: the system ends kernels of 'emulated GPU' that run long, and a longer run may fail" in said
+    monkeypatch.setenv("DSE_EMULATED_FAILURE", "cudaStreamQuery")
+    failed = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert failed.returncode == 1
+    assert "that run long: use a card that serves no screen" in failed.stderr
+
+
 def test_without_a_card_a_mapping_to_processors_runs(
     trial: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,6 +86,10 @@ class Summary {
     for (const std::string& text : report_.effects.warnings) {
       found.push_back({text, {}, "", true});
     }
+    if (result_.gpu && result_.gpu->time_limit) {
+      found.push_back({"the system ends kernels of '" + result_.gpu->name + "' that run long, and a longer run may fail", {},
+                       "use a card that serves no screen", true});
+    }
     if (result_.gpu && !result_.gpu->said.empty()) {
       found.push_back({result_.gpu->said, {}, "give --gpu-blocks what fits, or --gpu-threads less", true});
     }

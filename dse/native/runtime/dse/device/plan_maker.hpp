@@ -58,6 +58,7 @@ class PlanMaker {
   GpuReport report() {
     const GpuFacts& facts = gpu_.facts();
     GpuReport told{facts.name, facts.major, facts.minor, facts.emulated, {}, {}, {}, 1, 0, {}, {}};
+    told.time_limit = facts.time_limit;
     for (const Group& group : group_rows_) {
       const ClockWords& words = *group.clock;
       told.clocks.push_back(
