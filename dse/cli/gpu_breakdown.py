@@ -6,8 +6,8 @@ from typing import Any
 
 from dse.base.errors import OptionError
 from dse.base.numbers import integer_from
-from dse.cli.gpu_scaling import write_pictures
 from dse.cli.kernel_words import defines_of
+from dse.cli.pictures import write_pictures
 from dse.cli.streams import print_json, say
 from dse.flows.breakdown import BreakdownOptions, BrokenDown, Profile, answer_lines, break_down
 from dse.formats.tiles_csv import write_tiles

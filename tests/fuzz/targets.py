@@ -347,6 +347,10 @@ _OPTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("--requests", "--transactions", "--warps", "--launches"),
     ),
     (
+        "gpu sweep kernel.c --over N=16,32 --devices gtx1080ti",
+        ("--over", "--define", "--block", "--models", "--trace-size", "--warps", "--measured"),
+    ),
+    (
         "gpu scaling predict model.json counters.csv",
         ("--at",),
     ),
