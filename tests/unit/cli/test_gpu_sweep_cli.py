@@ -8,7 +8,8 @@ import pytest
 from dse.cli.main import main
 
 KERNELS = Path(__file__).resolve().parents[2] / "papers" / "kernels"
-GEMM, SYRK, STRIDED = (str(KERNELS / f"{name}.c") for name in ("gemm", "syrk", "strided"))
+GEMM, SYRK = (str(KERNELS / f"{name}.c") for name in ("gemm", "syrk"))
+STRIDED = str(Path(__file__).resolve().parents[3] / "configs" / "gpu-kernels" / "strided.c")
 HAND = ("--models", "memory_pipeline", "--devices", "tesla-m2050")
 
 
