@@ -51,9 +51,9 @@ class CardRun:
     def gpu(self) -> str:
         """The name of the card as the tables call cards: ``gtx1080-ti`` of ``NVIDIA GeForce GTX 1080 Ti``."""
         words = [word for word in self.card.lower().split() if word not in ("nvidia", "geforce", "tesla")]
-        joined = "".join(words[:2]) if len(words) > 1 and words[1][:1].isdigit() else words[0]
-        rest = words[2:] if joined != words[0] else words[1:]
-        return "-".join([joined, *rest])
+        if words[0] in ("gtx", "rtx") and len(words) > 1:
+            words = [words[0] + words[1], *words[2:]]
+        return "-".join(words)
 
 
 def parse(text: str) -> CardRun:
