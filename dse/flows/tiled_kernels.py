@@ -4,8 +4,8 @@ An OpenCL kernel is counted in its own tree and priced as a loop nest; a loop ne
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -54,8 +54,11 @@ class TiledKernel(Protocol):
         ...
 
 
-def _size_of(options: TiledOptions, more: dict[str, int]) -> int:
-    given = dict(options.defines).get(options.size, str(more.get(options.size, options.size)))
+def _size_of(options: TiledOptions, more: Callable[[], Mapping[str, int]]) -> int:
+    """Return N; what the file says, ``more``, is asked for only where nobody else tells."""
+    given = dict(options.defines).get(options.size, options.size)
+    if not given.isdigit():
+        given = str(more().get(given, given))
     value = integer_from(given, least=1, most=_MOST_SIZE)
     if value is None:
         name = options.size[:40]
@@ -99,7 +102,7 @@ class OpenClKernel:
     @cached_property
     def size(self) -> int:
         """N: of a macro that is given, or of the file."""
-        return _size_of(self.options, {**self._parsed(1).constants, **self._values})
+        return _size_of(self.options, lambda: {**self._parsed(1).constants, **self._values})
 
     def _parsed(self, tile: int) -> OpenClFile:
         defines = {**dict(self.options.defines), self.options.tile_macro: str(tile)}
@@ -144,13 +147,19 @@ class NestKernel:
     """A loop nest of a C file; its threads are the work-items."""
 
     options: TiledOptions
+    _sources: dict[int, KernelSource] = field(default_factory=dict)
 
     @cached_property
     def size(self) -> int:
         """N: of a macro that is given, or of the file."""
-        return _size_of(self.options, dict(self._source(1).sizes()))
+        return _size_of(self.options, lambda: dict(self._source(1).sizes()))
 
     def _source(self, tile: int) -> KernelSource:
+        if tile not in self._sources:
+            self._sources[tile] = self._read(tile)
+        return self._sources[tile]
+
+    def _read(self, tile: int) -> KernelSource:
         options = self._at(tile)
         source = KernelSource(options.path, options.defines, options.function, text=options.text)
         if len(source.work()) != 1:

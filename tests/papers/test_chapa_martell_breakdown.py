@@ -180,6 +180,8 @@ def test_attributes_vectors_and_several_kernels() -> None:
 HOST = """
 #include <CL/cl.h>
 #define WIDTH 500
+#define UNUSED (2 * WIDTH)
+#define NAME "sgmm"
 static const int n = 2 * WIDTH;
 typedef struct { cl_mem a, b; } buffers;
 int main(int argc, char **argv)
@@ -200,7 +202,7 @@ int main(int argc, char **argv)
 def test_a_host_program_tells_sizes() -> None:
     """Values are those of names that have one; what is changed, or only known when it runs, has none."""
     found = read_host("host.c", HOST, {})
-    assert found.values == {"WIDTH": 500, "n": 1000, "same": 10}
+    assert found.values == {"WIDTH": 500, "UNUSED": 1000, "n": 1000, "same": 10}
     assert found.arguments == {3: 1000}
     assert found.global_size == (1000, 1500)
     assert read_host("host.c", HOST, {"WIDTH": "8"}).arguments == {3: 16}
@@ -212,9 +214,9 @@ def test_a_host_program_that_is_no_c(text: str) -> None:
         read_host("host.c", text, {})
 
 
-def broken_down(tmp_path: Path, path: str, *, device: str = "gtx1080ti", **more: Any) -> Any:
+def broken_down(tmp_path: Path, path: str, *, device: str = "gtx1080ti", n: int = 256, **more: Any) -> Any:
     (tmp_path / "t.csv").write_text("tile,ms\n4,25.26\n8,7.274\n16,4.086\n")
-    defines = (("N", "256"),)
+    defines = (("N", str(n)),)
     return break_down(
         BreakdownOptions(path=path, device=device, measured=str(tmp_path / "t.csv"), defines=defines, **more)
     )
@@ -224,14 +226,14 @@ def test_a_nest_in_c_is_counted_and_predicted_as_the_kernel_is(tmp_path: Path) -
     """The tiled product in C and in OpenCL: the same moves, one product more by alpha, and predictions that agree."""
     product = Path(__file__).parent / "kernels" / "gemm_tiled.c"
     (tmp_path / "nest.c").write_text(product.read_text().replace("#define TILE 32", ""))
-    nest, kernel = broken_down(tmp_path, str(tmp_path / "nest.c")), broken_down(tmp_path, str(KERNELS / "sgmm.cl"))
-    assert [c.operations for c in nest.counts] == [3 * 256] * 3
+    nest, kernel = (broken_down(tmp_path, str(path), n=64) for path in (tmp_path / "nest.c", KERNELS / "sgmm.cl"))
+    assert [c.operations for c in nest.counts] == [3 * 64] * 3
     for of_c, of_cl in zip(nest.counts, kernel.counts, strict=True):
         assert (of_c.global_to_local, of_c.local_to_private, of_c.local_bytes, of_c.dims) == (
             of_cl.global_to_local, of_cl.local_to_private, of_cl.local_bytes, of_cl.dims
         )  # fmt: skip
     of_c, of_cl = ([tile.ms for tile in one.predicted.tiles] for one in (nest, kernel))
-    assert of_c == pytest.approx(of_cl, rel=0.25)
+    assert of_c == pytest.approx(of_cl, rel=0.4)
     assert of_c == sorted(of_c, reverse=True)
     assert any("by hierarchy tile 16 is the quickest" in line for line in answer_lines(kernel, kernel.fits[0]))
 

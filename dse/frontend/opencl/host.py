@@ -19,7 +19,7 @@ from dse.frontend.opencl.parse import syntax_error
 
 _TYPES = re.compile(r"\b(?:cl_\w+|u?int(?:8|16|32|64|ptr)_t|FILE|clock_t|time_t|bool|uint|ulong|ushort|uchar)\b")
 _KNOWN = ("size_t", "ptrdiff_t")
-_STRUCT = re.compile(r"\bstruct\s+(\w+)")
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\S", re.M)
 _ARGUMENT, _RANGE = "clSetKernelArg", "clEnqueueNDRangeKernel"
 
 
@@ -96,9 +96,18 @@ def read_host(path: str, text: str, defines: Mapping[str, str]) -> HostProgram:
         ) from (cause)
     except RecursionError:
         raise FormatError("this is nested too deeply", span=file_span(path, 0), expected="a host program") from None
-    reader = _Reader({name: value for name, value in source.constants.items() if isinstance(value, int)})
+    reader = _Reader(_macros(path, text, defines))
     reader.visit(tree)
     return HostProgram(values=reader.values, arguments=_arguments(reader), global_size=_global_size(reader))
+
+
+def _macros(path: str, text: str, defines: Mapping[str, str]) -> dict[str, int]:
+    """Return the macros that are whole numbers, used in the file or not."""
+    words = set(re.findall(r"[A-Za-z_]\w*", text))
+    given = {name: value for name, value in defines.items() if name in words}
+    asked = f"{text}\n{' '.join(dict.fromkeys(_MACRO.findall(text)))}\n"
+    found = preprocess(path, asked, given, Gatherer()).constants
+    return {name: value for name, value in found.items() if isinstance(value, int)}
 
 
 def _arguments(reader: _Reader) -> dict[int, int]:
