@@ -83,7 +83,7 @@ def _axis_chart(
 ) -> LineChart:
     series = tuple(
         Series(
-            name=f"{k + 1}: {len(found.members[k])} kernels",
+            name=f"{k + 1}: {len(found.members[k])} kernel{'s' if len(found.members[k]) != 1 else ''}",
             points=tuple(zip(_floats(values), line.tolist(), strict=True)),
         )
         for k, line in enumerate(lines)
