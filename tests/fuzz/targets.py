@@ -236,7 +236,10 @@ FILES: tuple[FileTarget, ...] = (
     _file("scaling-counters", "counters.csv", _TEXT, "gpu scaling predict model.json counters.csv"),
     _file("scaling-model", "model.json", _TEXT, "gpu scaling predict model.json counters.csv"),
     _file("tiles", "tiles.csv", _TEXT, _BREAKDOWN),
-    _file("opencl-kernel", "kernel.cl", _TEXT, _BREAKDOWN),
+    _file("opencl-kernel", "kernel.cl", _TEXT, _BREAKDOWN, _BREAKDOWN.replace("a8-3870", "gtx660")),
+    _file(
+        "host-program", "host.c", _TEXT, "gpu breakdown kernel.cl --device a8-3870 --host host.c --measured tiles.csv"
+    ),
     _file("study", "study/study.sqlite", (mutate_bytes,), _RESUME),
     _file(
         "results",
