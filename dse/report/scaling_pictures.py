@@ -114,7 +114,7 @@ def _scatter(one: Judged, given: ScalingSet) -> Scatter:
             for where, e, m in pairs
             if where != given.base
         ]
-    return Scatter(title=f"{one.quantity} over that at {given.base}, kernel by kernel unseen", points=tuple(points))
+    return Scatter(title=f"{one.quantity} of unseen kernels, over the base", points=tuple(points))
 
 
 def error_by_distance(one: Judged, given: ScalingSet) -> list[tuple[int, float, float]]:
