@@ -306,6 +306,8 @@ _OPTIONS = (
     ("gpu", "scaling", "predict", "{x}", "{x}"),
     ("gpu", "scaling", "judge", "{x}", "--base", "1/2"),
     ("gpu", "scaling", "judge", "x", "--base", "{x}"),
+    ("gpu", "sweep", "{x}.c", "--over", "N={x}"),
+    ("gpu", "sweep", "{x}", "--over", "N=64", "--measured", "{x}"),
     ("gpu", "breakdown", "{x}", "--device", "pocl", "--measured", "{x}"),
     ("gpu", "breakdown", "{x}", "--device", "{x}", "--profile", "{x}"),
 )
