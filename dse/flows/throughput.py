@@ -8,7 +8,7 @@ from dse.base.errors import DeadlockError, Diagnostic, OptionError
 from dse.base.source import file_span
 from dse.base.units import PS_PER_S
 from dse.estimate.engine import make_engine
-from dse.estimate.steady import IntArray, Steady, steady_state
+from dse.estimate.steady import IntArray, Steady, last_half, steady_state
 from dse.flows.estimate import GivenPoints, load_points
 from dse.flows.graphs import is_graph, read_graph
 from dse.flows.options import EstimateOptions, ProblemOptions
@@ -188,18 +188,8 @@ def _rates_of_mappings(
 
 
 def _rate(name: str, starts: list[IntArray], firings: tuple[int, ...]) -> MappingRate:
-    made = min(len(of_actor) // n for of_actor, n in zip(starts, firings, strict=True))
-    half = made // 2
-    last = max(
-        (int(of_actor[made * n - n] - of_actor[half * n]) for of_actor, n in zip(starts, firings, strict=True)),
-        default=0,
-    )
-    return MappingRate(
-        mapping=name,
-        steady=steady_state(starts, firings),
-        last_half=Fraction(last, max(1, made - 1 - half)),
-        iterations=made,
-    )
+    period, made = last_half(starts, firings)
+    return MappingRate(mapping=name, steady=steady_state(starts, firings), last_half=period, iterations=made)
 
 
 def _of_graph(options: ThroughputOptions, stage: Callable[[str], None]) -> Throughput:

@@ -1,0 +1,140 @@
+"""The throughput of the steady state as an objective: by hand, and never above its bounds."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dse.base.errors import OptionError
+from dse.estimate.bounds.lower_bounds import Bounds, Room
+from dse.estimate.engine import make_engine
+from dse.estimate.problem.build import build_tables
+from dse.estimate.static_program import StaticProgram, cpu_times, whole_region
+from dse.estimate.steady import steady_state
+from dse.explore.objectives.objectives import Basis, Objective, make_objective
+from dse.explore.space.space import SpaceOptions
+from dse.model.design_point import DesignPoint, Partition, Policy
+from dse.model.problem import Problem
+from dse.sdf.balance import repetition_vector
+from dse.sdf.throughput.periodic import least_period
+from dse.sdf.throughput.timed_graph import timed_graph
+from dse.sdf.unfold import is_state
+from tests.unit.explore.test_buffers import pipeline
+from tests.unit.sdf.graphs import Sized, sized_graphs
+from tests.unit.sdf.test_steady_state import problem_of
+
+POLICIES: tuple[Policy, ...] = ("NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL")
+
+
+def steady(problem: Problem) -> Objective:
+    basis = Basis(tables=build_tables(problem), engine=make_engine("compiled", problem))
+    return make_objective("steady-throughput", basis)
+
+
+def cost(problem: Problem, point: DesignPoint) -> int:
+    return steady(problem).cost(point, make_engine("compiled", problem).estimate(point))
+
+
+def mapped(
+    parts: Sequence[Sequence[int]], capacities: tuple[int, ...], policy: Policy = "NON_PREEMPTIVE"
+) -> DesignPoint:
+    partitions = tuple(
+        Partition(name=f"P{n}", actors=tuple(actors), unit="cpu", policy=policy) for n, actors in enumerate(parts)
+    )
+    return DesignPoint(partitions=partitions, capacities=capacities)
+
+
+def test_the_steady_state_of_a_pipeline_by_hand() -> None:
+    """Firings of 10, 20 and 30 cycles: the last sets the pace, or both on its core; the run itself is longer."""
+    problem = pipeline((10, 20, 30))
+    objective = steady(problem)
+    assert (objective.unit, objective.maximise, objective.of_makespan) == ("iterations/cycle", True, False)
+    for parts, period in [(((0,), (1,), (2,)), 30), (((0,), (1, 2)), 50), (((0, 1), (2,)), 30), (((0, 1, 2),), 60)]:
+        point = mapped(parts, (2, 2))
+        assert cost(problem, point) == objective.bound(point) == 1000 * period
+        assert objective.value(1000 * period) == pytest.approx(1 / period)
+    assert objective.least(SpaceOptions(capacities=((2, 2),)), 3) == 30_000
+    assert objective.least(SpaceOptions(capacities=((2, 2),)), 1) == 60_000
+    # With room for one token a firing waits until its tokens are taken: 20 + 30 in turn, whatever the cores.
+    assert objective.least(SpaceOptions(capacities=((2, 1),), release="processing"), 3) == 50_000
+    tight = replace(mapped(((0,), (1,), (2,)), (2, 1)), release="processing")
+    assert cost(problem, tight) == objective.bound(tight) == 50_000
+    assert objective.remark == ""
+
+
+@given(made=sized_graphs(), data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_no_mapping_is_quicker_than_its_bound(made: Sized, data: st.DataObject) -> None:
+    firings = repetition_vector(made.graph)
+    found = least_period(timed_graph(made.graph, firings, made.times, capacities=made.sizes, release=made.release))
+    assume(found.ticks)
+    problem = problem_of(made, firings)
+    owner = [data.draw(st.integers(0, 2)) for _ in firings]
+    parts = [[a for a, core in enumerate(owner) if core == wanted] for wanted in sorted(set(owner))]
+    policy = data.draw(st.sampled_from(POLICIES))
+    point = replace(mapped(parts, capacities_of(made), policy), release=made.release)
+    outcome = make_engine("compiled", problem).estimate(point, firing_times=True)
+    assume(outcome.deadlock is None)
+    objective = steady(problem)
+    options = SpaceOptions(capacities=(point.capacities,), release=made.release, policies=(policy,))
+    cores = len(firings) if policy == "FULL_PARALLEL" else len(parts)
+    assert objective.least(options, cores) <= objective.bound(point) <= objective.cost(point, outcome)
+    times = outcome.firing_times
+    assert times is not None
+    repeats = steady_state([of_actor.start for of_actor in times], firings)
+    assert (repeats is None) == bool(objective.remark)
+    if repeats is not None:
+        # Phases that are alike are one in the trace, so that its iterations may be shorter than those of the graph.
+        shorter = firings[0] // StaticProgram(build_tables(problem)).firings[0]
+        assert abs(shorter * objective.cost(point, outcome) - 1000 * repeats.period) <= Fraction(shorter, 2)
+
+
+@given(made=sized_graphs())
+@settings(max_examples=30, deadline=None)
+def test_the_bound_of_makespans_goes_round_the_cycle_that_limits(made: Sized) -> None:
+    """The longest path with room is of all iterations: bounds of makespans lose nothing to the least period."""
+    firings = repetition_vector(made.graph)
+    timed = timed_graph(made.graph, firings, made.times, capacities=made.sizes, release=made.release)
+    period = least_period(timed).ticks
+    assume(period)
+    problem = problem_of(made, firings)
+    tables, room = build_tables(problem), Room(capacities=capacities_of(made), release=made.release)
+    program = StaticProgram(tables)
+    assert period is not None
+    shorter = firings[0] // program.firings[0]  # phases that are alike are one in the trace
+    cycle, exactly = shorter * program.cycle(room.capacities, made.release), 2 * period / timed.ticks_per_unit
+    # Where firings that move the same take several times, the least stands for each.
+    averaged = whole_region(tables, cpu_times(tables)).averaged
+    assert cycle <= exactly if averaged else cycle == exactly
+    longest = Bounds(tables).of_any_point(cores=len(firings), room=room).makespan
+    assert longest >= (program.iterations - 3) * program.cycle(room.capacities, made.release)
+
+
+def capacities_of(made: Sized) -> tuple[int, ...]:
+    pairs = zip(made.sizes, made.graph.channels, strict=True)
+    return tuple(size or 1 for size, channel in pairs if not is_state(made.graph, channel))
+
+
+def test_a_short_run_is_said_to_be_short() -> None:
+    problem = pipeline((10, 20, 30))
+    short = replace(problem, trace=replace(problem.trace, firings=tuple(ids[:4] for ids in problem.trace.firings)))
+    objective, point = steady(short), mapped(((0,), (1,), (2,)), (2, 2))
+    found = objective.cost(point, make_engine("compiled", short).estimate(point))
+    assert found > objective.bound(point) == 30_000  # so short a run proves nothing
+    assert objective.remark.endswith("the period of 1 of 1 mappings, which does not repeat within it")
+
+
+@pytest.mark.parametrize("firings", [2, 0])
+def test_programs_without_a_steady_state_are_refused(firings: int) -> None:
+    problem = pipeline((10, 20, 30))
+    ids = problem.trace.firings
+    cut = (ids[0][:firings], ids[1][:firings], ids[2][:firings])
+    with pytest.raises(OptionError, match="too seldom" if firings else "not one static region"):
+        steady(replace(problem, trace=replace(problem.trace, firings=cut)))
+    with pytest.raises(OptionError, match="nothing behind a colon"):
+        make_objective(
+            "steady-throughput:a.b", Basis(tables=build_tables(problem), engine=make_engine("compiled", problem))
+        )
