@@ -24,9 +24,13 @@ Times: TypeAlias = tuple[tuple[Fraction, ...], ...]
 """Ticks of each action of each actor."""
 
 
-def whole_region(tables: ProblemTables, times: Times) -> Region:
-    """Return the static region that is the whole program. Raises ``OptionError`` where it is not one."""
-    found = static_regions(tables.problem.trace, times)
+def whole_region(tables: ProblemTables, times: Times, *, timed: bool = False) -> Region:
+    """Return the static region that is the whole program; ``timed``: as in ``static_regions``.
+
+    Raises:
+        OptionError: it is not one region.
+    """
+    found = static_regions(tables.problem.trace, times, timed=timed)
     if found.others or len(found.regions) != 1:
         name, regions = tables.topology.name, len(found.regions)
         parts = f"{regions} static region{'' if regions == 1 else 's'} and {len(found.others)} actors in none"
@@ -38,9 +42,8 @@ def whole_region(tables: ProblemTables, times: Times) -> Region:
 
 
 def cpu_times(tables: ProblemTables) -> Times:
-    """Return what actions compute on the CPU at its own clock."""
-    ticks = tables.compute[0].tolist()
-    return _by_actor(tables, [Fraction(max(0, n)) for n in ticks])
+    """Return what a firing of each action takes on the CPU at its own clock, with its least scheduling."""
+    return least_times(tables, [(0,)] * len(tables.topology.actors))
 
 
 def least_times(tables: ProblemTables, rows: Sequence[Sequence[int]]) -> Times:
@@ -85,6 +88,7 @@ class StaticProgram:
     def __init__(self, tables: ProblemTables) -> None:
         self._tables = tables
         self._region = self._least_region(allowed_rows(tables))
+        self._timed = self._least_region(allowed_rows(tables), timed=True)
         self._work: dict[int, tuple[Fraction, ...]] = {}
         self._cycles: dict[tuple[tuple[int, ...], ReleaseMode], Fraction] = {}
 
@@ -98,19 +102,18 @@ class StaticProgram:
         """How often the trace goes through the program."""
         return self._region.iterations
 
-    def _least_region(self, rows: Sequence[Sequence[int]]) -> Region:
+    def _least_region(self, rows: Sequence[Sequence[int]], *, timed: bool = False) -> Region:
         """Return the region with the least times; the shortest where firings of one phase take several."""
         times = least_times(self._tables, rows)
-        region = whole_region(self._tables, times)
+        region = whole_region(self._tables, times, timed=timed)
         if not region.averaged:
             return region
         used = [np.unique(ids).tolist() for ids in self._tables.problem.trace.firings]
-        averaged = {actor.name for actor in self._tables.topology.actors} & set(region.averaged)
         shortest = tuple(
-            (min(of_actor[x] for x in used[a]),) * len(of_actor) if actor.name in averaged else of_actor
+            (min(of_actor[x] for x in used[a]),) * len(of_actor) if actor.name in region.averaged else of_actor
             for a, (actor, of_actor) in enumerate(zip(self._tables.topology.actors, times, strict=True))
         )
-        return whole_region(self._tables, shortest)
+        return whole_region(self._tables, shortest, timed=timed)
 
     def _works(self, row: int) -> tuple[Fraction, ...]:
         """Return the ticks of a core that each actor needs at least in an iteration."""
@@ -121,10 +124,10 @@ class StaticProgram:
     def cycle(self, capacities: tuple[int, ...], release: ReleaseMode) -> Fraction:
         """Return the least period of these capacities, on as many cores as one likes; 0 where they deadlock."""
         if (capacities, release) not in self._cycles:
-            graph = self._region.graph
+            graph = self._timed.graph
             flow = TimedDataflow(
                 graph=graph,
-                firings=self._region.firings,
+                firings=self._timed.firings,
                 times=tuple(actor.times[0].times for actor in graph.actors),
                 release=release,
             )
@@ -132,13 +135,14 @@ class StaticProgram:
             sizes = flow.unlimited if self._tables.block_width.any() else self._sizes(capacities)
             timed = flow.timed(sizes)
             found = least_period(timed).ticks
-            self._cycles[capacities, release] = Fraction(0) if found is None else found / timed.ticks_per_unit
+            longer = self._timed.firings[0] // self._region.firings[0]
+            self._cycles[capacities, release] = (found or Fraction(0)) / timed.ticks_per_unit / longer
         return self._cycles[capacities, release]
 
     def _sizes(self, capacities: tuple[int, ...]) -> tuple[int | None, ...]:
         """Return the sizes of the region's channels; what begins with more tokens has no room to begin with."""
         buffers = self._tables.topology.buffers
-        return tuple(max(capacities[b], buffers[b].initial_tokens) for b in self._region.buffers)
+        return tuple(max(capacities[b], buffers[b].initial_tokens) for b in self._timed.buffers)
 
     def of_any_point(self, capacities: Sequence[tuple[int, ...]], release: ReleaseMode, cores: int) -> Fraction:
         """Return a period that no mapping to so many cores beats, with the best of some capacities."""

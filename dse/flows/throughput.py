@@ -1,29 +1,33 @@
 """``dse throughput`` as a function: the most that static graphs and static regions can do, and what limits them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 
 from dse.base.errors import DeadlockError, Diagnostic, OptionError
 from dse.base.source import file_span
 from dse.base.units import PS_PER_S
 from dse.estimate.engine import make_engine
 from dse.estimate.steady import IntArray, Steady, last_half, steady_state
+from dse.flows.capacities import given_capacities
 from dse.flows.estimate import GivenPoints, load_points
 from dse.flows.graphs import is_graph, read_graph
 from dse.flows.options import EstimateOptions, ProblemOptions
 from dse.flows.program import unheard
 from dse.flows.setting import load_setting
+from dse.formats.bxdf import write_bxdf
 from dse.model.dataflow_graph import DataflowGraph
 from dse.model.design_point import ReleaseMode
 from dse.model.estimate import TickUnit
+from dse.model.trace import Topology
 from dse.sdf.balance import repetition_vector
 from dse.sdf.liveness import require_live
 from dse.sdf.regions import static_regions
 from dse.sdf.throughput.periodic import CycleStep, LeastPeriod, least_period
 from dse.sdf.throughput.storage import Storage, TimedDataflow, storage_front
 from dse.sdf.throughput.timed_graph import TimedGraph
-from dse.sdf.unfold import usual_iterations
+from dse.sdf.unfold import graph_topology, is_state, usual_iterations
 from dse.sdf.weights import phase_times
 
 _MOST_NAMED = 5
@@ -37,6 +41,8 @@ class ThroughputOptions:
 
     ``overlap``: actors of one phase may overlap with themselves, as SDF3 has it.
     ``storage``: so many sizes of channels are tried, at most, for the front of memory and throughput; None: no front.
+    ``buffers``: sizes of the channels, a number of tokens or a ``.bxdf`` file, over those of the graph; None: its own.
+    ``out``: where the sizes of the last point of the front are written, a ``.bxdf`` file.
     """
 
     problem: ProblemOptions
@@ -44,6 +50,8 @@ class ThroughputOptions:
     overlap: bool = False
     storage: int | None = None
     mappings: tuple[str, ...] = ()
+    buffers: str | None = None
+    out: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +140,8 @@ def find_throughput(options: ThroughputOptions, stage: Callable[[str], None] = u
         FormatError: the file is wrong, or the rates of a channel do not balance.
         DeadlockError: the graph stands still; it names the cycle. OptionError: times are missing, or too much is asked.
     """
+    if options.out is not None and options.storage is None:
+        raise OptionError("-o writes the sizes that --storage finds", expected="--storage -o X.bxdf")
     stage("reading the program")
     of_graph = is_graph(options.problem.program)
     found = _of_graph(options, stage) if of_graph else _of_program(options, stage)
@@ -201,6 +211,10 @@ def _of_graph(options: ThroughputOptions, stage: Callable[[str], None]) -> Throu
     graph = read_graph(options.problem.program, given.graph)
     firings = repetition_vector(graph)
     require_live(graph, firings)
+    fifos = tuple(n for n, channel in enumerate(graph.channels) if not is_state(graph, channel))
+    topology = None if options.buffers is None and options.out is None else graph_topology(graph)
+    if options.buffers is not None and topology is not None:
+        graph = _sized(graph, dict(zip(fifos, given_capacities(options.buffers, topology), strict=True)))
     unit: TickUnit = "cycles" if graph.unit_mhz is None else "ps"
     scale = Fraction(1) if graph.unit_mhz is None else PS_PER_S / (graph.unit_mhz * 10**6)
     times, assumed = _times(graph, options)
@@ -213,9 +227,43 @@ def _of_graph(options: ThroughputOptions, stage: Callable[[str], None]) -> Throu
     )
     stage("looking for the critical cycle")
     region = _analysed(flow, options, tuple(channel.name for channel in graph.channels), None)
+    if options.out is not None and topology is not None:
+        _write(region, fifos, topology, options.out)
     return Throughput(
         network=graph.name, tick_unit=unit, regions=(region,), others=(), assumed=(*assumed, *graph.notes)
     )
+
+
+def _sized(graph: DataflowGraph, sizes: Mapping[int, int]) -> DataflowGraph:
+    """Return a graph with such sizes of its channels, by their numbers. Raises ``OptionError`` for too little room."""
+    for number, size in sizes.items():
+        channel = graph.channels[number]
+        if size < channel.initial_tokens:
+            raise OptionError(
+                f"channel '{channel.name}' begins with {channel.initial_tokens:,} tokens and is to hold {size:,}",
+                expected=f"--buffers of {channel.initial_tokens:,} or more for it",
+            )
+    channels = tuple(
+        replace(channel, capacity_tokens=sizes.get(number, channel.capacity_tokens))
+        for number, channel in enumerate(graph.channels)
+    )
+    return replace(graph, channels=channels)
+
+
+def _write(region: RegionThroughput, fifos: Sequence[int], topology: Topology, out: str) -> None:
+    """Write the sizes of the last point of a front; ``fifos``: the channel of each FIFO of the topology.
+
+    A channel from an actor to itself limits nothing: its size is what it begins with and what a firing adds.
+    """
+    assert region.storage is not None, "-o comes with --storage"
+    graph, sizes = region.graph, region.storage.points[-1].sizes
+    least = [c.initial_tokens + max(graph.written(c)) for c in graph.channels]
+    tokens = tuple(sizes[channel] or max(1, least[channel]) for channel in fifos)
+    try:
+        Path(out).parent.mkdir(parents=True, exist_ok=True)
+        write_bxdf(tokens, topology, out)
+    except OSError as cause:
+        raise OptionError(f"cannot write '{out}': {cause.strerror}", expected="choose another place with -o") from cause
 
 
 def _times(graph: DataflowGraph, options: ThroughputOptions) -> tuple[list[tuple[Fraction, ...]], tuple[str, ...]]:
@@ -259,16 +307,27 @@ def _of_program(options: ThroughputOptions, stage: Callable[[str], None]) -> Thr
             f"no actor of '{trace.topology.name}' is static: none repeats its firings to the end of the trace",
             expected="a network with constant or periodic rates, or a longer input",
         )
+    if options.out is not None and (found.others or len(found.regions) > 1):
+        raise OptionError(
+            "-o writes the sizes of all FIFOs, and some are in no static region, or in another one",
+            expected="leave out -o: `--storage --json` has the sizes of each region",
+        )
+    given = None if options.buffers is None else given_capacities(options.buffers, trace.topology)
     regions = []
     for region in found.regions:
+        graph = region.graph
+        if given is not None:
+            graph = _sized(graph, {number: given[b] for number, b in enumerate(region.buffers)})
         flow = TimedDataflow(
-            graph=region.graph,
+            graph=graph,
             firings=region.firings,
-            times=tuple(actor.times[0].times for actor in region.graph.actors),
+            times=tuple(actor.times[0].times for actor in graph.actors),
             release=options.release,
         )
         names = tuple(trace.topology.buffer_name(b) for b in region.buffers)
         regions.append(_analysed(flow, options, names, region.iterations, region.averaged))
+        if options.out is not None:
+            _write(regions[-1], range(len(names)), trace.topology, options.out)
     return Throughput(
         network=trace.topology.name,
         tick_unit=tables.tick_unit,

@@ -12,16 +12,19 @@ from dse.base.errors import OptionError
 from dse.estimate.bounds.lower_bounds import Bounds, Room
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
-from dse.estimate.static_program import StaticProgram, cpu_times, whole_region
+from dse.estimate.static_program import StaticProgram
 from dse.estimate.steady import steady_state
 from dse.explore.objectives.objectives import Basis, Objective, make_objective
 from dse.explore.space.space import SpaceOptions
 from dse.model.design_point import DesignPoint, Partition, Policy
 from dse.model.problem import Problem
+from dse.model.trace import make_trace
+from dse.model.weights import Cost
 from dse.sdf.balance import repetition_vector
 from dse.sdf.throughput.periodic import least_period
 from dse.sdf.throughput.timed_graph import timed_graph
 from dse.sdf.unfold import is_state
+from dse.sizing.buffers import size_buffers
 from tests.unit.explore.test_buffers import pipeline
 from tests.unit.sdf.graphs import Sized, sized_graphs
 from tests.unit.sdf.test_steady_state import problem_of
@@ -106,9 +109,7 @@ def test_the_bound_of_makespans_goes_round_the_cycle_that_limits(made: Sized) ->
     assert period is not None
     shorter = firings[0] // program.firings[0]  # phases that are alike are one in the trace
     cycle, exactly = shorter * program.cycle(room.capacities, made.release), 2 * period / timed.ticks_per_unit
-    # Where firings that move the same take several times, the least stands for each.
-    averaged = whole_region(tables, cpu_times(tables)).averaged
-    assert cycle <= exactly if averaged else cycle == exactly
+    assert cycle == exactly
     longest = Bounds(tables).of_any_point(cores=len(firings), room=room).makespan
     assert longest >= (program.iterations - 3) * program.cycle(room.capacities, made.release)
 
@@ -138,3 +139,39 @@ def test_programs_without_a_steady_state_are_refused(firings: int) -> None:
         make_objective(
             "steady-throughput:a.b", Basis(tables=build_tables(problem), engine=make_engine("compiled", problem))
         )
+
+
+def test_sizes_of_the_steady_state_keep_it_and_no_smaller_do() -> None:
+    """By hand, room free when a firing has ended: 20 and 30 in turn with one token, side by side with two."""
+    problem = pipeline((10, 20, 30))
+    tables, engine = build_tables(problem), make_engine("compiled", problem)
+    point = replace(mapped(((0,), (1,), (2,)), (1, 1)), release="processing")
+    sizing = size_buffers(tables, engine, point, "throughput")
+    assert sizing.chosen.capacities == (1, 2)  # 10 and 20 in turn are 30 too
+    assert cost(problem, replace(point, capacities=(1, 2))) == 30_000
+    assert cost(problem, replace(point, capacities=(1, 1))) == 50_000
+    assert sizing.chosen.memory_bytes == 12 < sizing.maximal.memory_bytes
+
+
+def test_firings_that_take_several_times_in_turn_are_phases_of_the_sizes() -> None:
+    """10 then 50 beside 30 and 30: with room for one the first waits for the second; the mean, 30, would not tell."""
+    problem = pipeline((10, 30))
+    slow = replace(problem.trace.topology.actors[0].actions[0], name="slow")
+    first, second = problem.trace.topology.actors
+    topology = replace(problem.trace.topology, actors=(replace(first, actions=(*first.actions, slow)), second))
+    trace = make_trace(topology, [[0, 1] * 20, [0] * 40])
+    compute = {**problem.weights.compute, ("a0", "slow", "cpu"): Cost(mean_cycles=Fraction(50))}
+    problem = replace(problem, trace=trace, weights=replace(problem.weights, compute=compute))
+    tables, engine = build_tables(problem), make_engine("compiled", problem)
+    point = replace(mapped(((0,), (1,)), (1,)), release="processing")
+    (chosen,) = size_buffers(tables, engine, point, "throughput").chosen.capacities
+    costs = {size: cost(problem, replace(point, capacities=(size,))) for size in range(1, 6)}
+    assert chosen == min(size for size, found in costs.items() if found == 30_000) > 1
+
+
+def test_sizes_of_a_program_that_is_not_static_are_refused() -> None:
+    problem = pipeline((10, 20))
+    trace = replace(problem.trace, firings=(problem.trace.firings[0][:0], problem.trace.firings[1][:0]))
+    problem = replace(problem, trace=trace)
+    with pytest.raises(OptionError, match="not one static region"):
+        size_buffers(build_tables(problem), make_engine("compiled", problem), mapped(((0,), (1,)), (1,)), "throughput")
