@@ -15,7 +15,7 @@ from dse.flows.estimate import GivenPoints, load_points
 from dse.flows.graphs import is_graph, read_graph
 from dse.flows.options import EstimateOptions, ProblemOptions
 from dse.flows.program import unheard
-from dse.flows.setting import load_setting
+from dse.flows.setting import Setting, load_setting
 from dse.formats.bxdf import write_bxdf
 from dse.model.dataflow_graph import DataflowGraph
 from dse.model.design_point import ReleaseMode
@@ -295,7 +295,15 @@ def _without_times(lacking: list[str], wanted: str | None) -> OptionError:
 def _of_program(options: ThroughputOptions, stage: Callable[[str], None]) -> Throughput:
     if options.overlap:
         raise OptionError("actors of a program never overlap with themselves", expected="leave out --overlap")
-    setting = load_setting(options.problem, stage)
+    return throughput_of(load_setting(options.problem, stage), options, stage)
+
+
+def throughput_of(setting: Setting, options: ThroughputOptions, stage: Callable[[str], None] = unheard) -> Throughput:
+    """Return the maximal throughput of the static regions of a program at hand, without mappings.
+
+    Raises:
+        OptionError: no actor is static, or too much is asked. DeadlockError: sizes with which a region stands still.
+    """
     stage("looking for static regions")
     trace, tables = setting.trace, setting.tables
     base = tables.action_base.tolist()
