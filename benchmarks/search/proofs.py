@@ -1,7 +1,7 @@
 """Which optima are proven, and what that takes: spaces of 20,000 to 10^10 mappings, of all families of the comparison.
 
 ``python -m benchmarks.search.proofs`` searches each by a method (``auto``) for so many seconds of processor time of one
-core. A line has the mappings, estimations and seconds, and whether the best is proven, else how far it is above what is.
+core. A line has the mappings, estimations and seconds, and whether the best is proven, else how far it is above that.
 Identical cores and actors are counted once. Smaller spaces are estimated whole. The networks are those of
 ``benchmarks.search.compare``, of ``benchmarks.search.judge`` and the fresh ones of ``benchmarks.search.tightness``.
 """

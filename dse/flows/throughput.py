@@ -23,7 +23,7 @@ from dse.model.estimate import TickUnit
 from dse.model.trace import Topology
 from dse.sdf.balance import repetition_vector
 from dse.sdf.liveness import require_live
-from dse.sdf.regions import static_regions
+from dse.sdf.regions import Region, Regions, static_regions
 from dse.sdf.throughput.periodic import CycleStep, LeastPeriod, least_period
 from dse.sdf.throughput.storage import Storage, TimedDataflow, storage_front
 from dse.sdf.throughput.timed_graph import TimedGraph
@@ -185,7 +185,10 @@ def _rates_of_mappings(
     """Return the steady states of the mappings in runs of so many iterations, None: of the trace that there is."""
     graph = replace(options.problem.graph, iterations=iterations)
     problem = replace(options.problem, graph=graph)
-    given = load_points(EstimateOptions(problem=problem, mappings=options.mappings, release=options.release), stage)
+    wanted = EstimateOptions(
+        problem=problem, mappings=options.mappings, release=options.release, buffers=options.buffers
+    )
+    given = load_points(wanted, stage)
     engine = make_engine(options.problem.engine, given.setting.problem)
     rates = []
     for name, point in given.points:
@@ -203,18 +206,13 @@ def _rate(name: str, starts: list[IntArray], firings: tuple[int, ...]) -> Mappin
 
 
 def _of_graph(options: ThroughputOptions, stage: Callable[[str], None]) -> Throughput:
-    given = options.problem.graph
-    if given.iterations is not None:
-        raise OptionError("a steady state has no number of iterations", expected="leave out --iterations")
-    if options.problem.weights:
-        raise OptionError("the times are those of the graph", expected="leave out --weights")
-    graph = read_graph(options.problem.program, given.graph)
+    _check_graph_options(options)
+    graph = read_graph(options.problem.program, options.problem.graph.graph)
     firings = repetition_vector(graph)
     require_live(graph, firings)
-    fifos = tuple(n for n, channel in enumerate(graph.channels) if not is_state(graph, channel))
-    topology = None if options.buffers is None and options.out is None else graph_topology(graph)
-    if options.buffers is not None and topology is not None:
-        graph = _sized(graph, dict(zip(fifos, given_capacities(options.buffers, topology), strict=True)))
+    if options.buffers is not None:
+        sizes = given_capacities(options.buffers, graph_topology(graph))
+        graph = _sized(graph, dict(zip(_fifos(graph), sizes, strict=True)))
     unit: TickUnit = "cycles" if graph.unit_mhz is None else "ps"
     scale = Fraction(1) if graph.unit_mhz is None else PS_PER_S / (graph.unit_mhz * 10**6)
     times, assumed = _times(graph, options)
@@ -227,11 +225,24 @@ def _of_graph(options: ThroughputOptions, stage: Callable[[str], None]) -> Throu
     )
     stage("looking for the critical cycle")
     region = _analysed(flow, options, tuple(channel.name for channel in graph.channels), None)
-    if options.out is not None and topology is not None:
-        _write(region, fifos, topology, options.out)
+    if options.out is not None:
+        _write(region, _fifos(graph), graph_topology(graph), options.out)
     return Throughput(
         network=graph.name, tick_unit=unit, regions=(region,), others=(), assumed=(*assumed, *graph.notes)
     )
+
+
+def _check_graph_options(options: ThroughputOptions) -> None:
+    """Raise ``OptionError`` for options that a graph has no use for."""
+    if options.problem.graph.iterations is not None:
+        raise OptionError("a steady state has no number of iterations", expected="leave out --iterations")
+    if options.problem.weights:
+        raise OptionError("the times are those of the graph", expected="leave out --weights")
+
+
+def _fifos(graph: DataflowGraph) -> tuple[int, ...]:
+    """Return the channels that are FIFOs of its traces, in their order."""
+    return tuple(n for n, channel in enumerate(graph.channels) if not is_state(graph, channel))
 
 
 def _sized(graph: DataflowGraph, sizes: Mapping[int, int]) -> DataflowGraph:
@@ -306,6 +317,24 @@ def throughput_of(setting: Setting, options: ThroughputOptions, stage: Callable[
     """
     stage("looking for static regions")
     trace, tables = setting.trace, setting.tables
+    found = _regions_of(setting, options)
+    given = None if options.buffers is None else given_capacities(options.buffers, trace.topology)
+    regions = [_of_region(region, options, trace.topology, given) for region in found.regions]
+    if options.out is not None:
+        _write(regions[0], range(len(trace.topology.buffers)), trace.topology, options.out)
+    return Throughput(
+        network=trace.topology.name,
+        tick_unit=tables.tick_unit,
+        regions=tuple(regions),
+        others=tuple(trace.topology.actors[a].name for a in found.others),
+        assumed=(*setting.assumed, "each actor on a core of its own, scheduling and transfers at no cost"),
+        warnings=setting.warnings,
+    )
+
+
+def _regions_of(setting: Setting, options: ThroughputOptions) -> Regions:
+    """Return the static regions of a program, by its times on the CPU. Raises ``OptionError`` where there are none."""
+    trace, tables = setting.trace, setting.tables
     base = tables.action_base.tolist()
     ticks = tables.compute[0].tolist()
     times = [[Fraction(n) for n in ticks[base[a] : base[a + 1]]] for a in range(len(trace.topology.actors))]
@@ -320,30 +349,24 @@ def throughput_of(setting: Setting, options: ThroughputOptions, stage: Callable[
             "-o writes the sizes of all FIFOs, and some are in no static region, or in another one",
             expected="leave out -o: `--storage --json` has the sizes of each region",
         )
-    given = None if options.buffers is None else given_capacities(options.buffers, trace.topology)
-    regions = []
-    for region in found.regions:
-        graph = region.graph
-        if given is not None:
-            graph = _sized(graph, {number: given[b] for number, b in enumerate(region.buffers)})
-        flow = TimedDataflow(
-            graph=graph,
-            firings=region.firings,
-            times=tuple(actor.times[0].times for actor in graph.actors),
-            release=options.release,
-        )
-        names = tuple(trace.topology.buffer_name(b) for b in region.buffers)
-        regions.append(_analysed(flow, options, names, region.iterations, region.averaged))
-        if options.out is not None:
-            _write(regions[-1], range(len(names)), trace.topology, options.out)
-    return Throughput(
-        network=trace.topology.name,
-        tick_unit=tables.tick_unit,
-        regions=tuple(regions),
-        others=tuple(trace.topology.actors[a].name for a in found.others),
-        assumed=(*setting.assumed, "each actor on a core of its own, scheduling and transfers at no cost"),
-        warnings=setting.warnings,
+    return found
+
+
+def _of_region(
+    region: Region, options: ThroughputOptions, topology: Topology, given: tuple[int, ...] | None
+) -> RegionThroughput:
+    """Return the throughput of a region; ``given``: the sizes of all FIFOs of the program, None: its own."""
+    graph = region.graph
+    if given is not None:
+        graph = _sized(graph, {number: given[b] for number, b in enumerate(region.buffers)})
+    flow = TimedDataflow(
+        graph=graph,
+        firings=region.firings,
+        times=tuple(actor.times[0].times for actor in graph.actors),
+        release=options.release,
     )
+    names = tuple(topology.buffer_name(b) for b in region.buffers)
+    return _analysed(flow, options, names, region.iterations, region.averaged)
 
 
 def _analysed(

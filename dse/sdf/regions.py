@@ -78,13 +78,18 @@ def _phases(trace: Trace, a: int, times: Sequence[Fraction], *, timed: bool) -> 
     ids, actions = trace.firings[a], trace.topology.actors[a].actions
     if not len(ids):
         return None
-    counts = np.bincount(ids, minlength=len(actions)).tolist()
-    used = [x for x, count in enumerate(counts) if count]
+    used = np.unique(ids).tolist()
     alike = len({(actions[x].reads, actions[x].writes) for x in used}) == 1
-    period = None if alike and not (timed and len({times[x] for x in used}) > 1) else _period(ids)
-    if period is None:
-        return _one_phase(actions[used[0]], [(counts[x], times[x]) for x in used]) if alike else None
-    order = ids[:period].tolist()
+    differ = not alike or (timed and len({times[x] for x in used}) > 1)
+    period = _period(ids) if differ else None
+    if period is not None:
+        return _repeated(ids[:period].tolist(), actions, times)
+    counts = np.bincount(ids, minlength=len(actions)).tolist()
+    return _one_phase(actions[used[0]], [(counts[x], times[x]) for x in used]) if alike else None
+
+
+def _repeated(order: list[int], actions: Sequence[TraceAction], times: Sequence[Fraction]) -> _Phases:
+    """Return the phases of an actor whose actions repeat in this order."""
     return _Phases(tuple(actions[x] for x in order), tuple(times[x] for x in order), averaged=False)
 
 
