@@ -99,3 +99,11 @@ def test_a_search_by_the_steady_state_ends_with_a_proof(capsys: pytest.CaptureFi
     met = document(capsys, *search, "--method", "local-search", "--out", str(tmp_path / "met"))
     assert met["complete"] is True
     assert met["evaluations"] <= found["evaluations"]  # type: ignore[operator]
+
+
+def test_sizes_hold_for_mappings_too(capsys: pytest.CaptureFixture[str]) -> None:
+    mapping = ("--mapping", "P0:reader P1:filter P2:writer")
+    for size, period in (("2", 13), ("3", 11)):
+        found = document(capsys, "throughput", RESAMPLER, "--buffers", size, *mapping)
+        (rate,) = found["mappings"]  # type: ignore[misc]
+        assert (region(found)["period"], rate["period"]) == (period, period)
