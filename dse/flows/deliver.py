@@ -216,7 +216,10 @@ def _write_mapping(point: DesignPoint, network: str, texts: MappingTexts, dialec
 def front_json(front: Front, texts: MappingTexts) -> dict[str, object]:
     """Return the keys that a front adds to the ranking document."""
     return {
-        "objectives": [{"name": a.name, "unit": a.unit, "maximise": a.maximise} for a in front.axes],
+        "objectives": [
+            {"name": axis.name, "unit": axis.unit, "maximise": axis.maximise, "limit": limit}
+            for axis, limit in zip(front.axes, front.limits or (None,) * len(front.axes), strict=True)
+        ],
         "pareto": [
             {
                 "values": values_json(front, point.values),

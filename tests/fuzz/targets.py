@@ -199,6 +199,7 @@ FILES: tuple[FileTarget, ...] = (
         _XML,
         "estimate net.trace --buffers sizes.bxdf --weights w",
         f"explore net.trace --buffers sizes.bxdf {_SEARCH}",
+        "throughput net.trace --buffers sizes.bxdf --weights w",
     ),
     _file(
         "slam", "bakery/Archi/2Cores.slam", _XML, "estimate net.trace --platform bakery/Archi/2Cores.slam --weights w"
@@ -334,6 +335,7 @@ _OPTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "estimate camera.xml --engine reference",
         ("--iterations", "--processor", "--graph", "--weights", "--missing-weights"),
     ),
+    ("throughput camera.xml", ("--buffers", "--storage", "--release", "--processor", "--missing-weights")),
     ("buffers net.trace --weights w", ("--method", "--tolerance", "--mapping")),
     (_RUN, ("--loops", "--frames", "--fifo-size", "--max-firings", "--tolerance", "--native", "--source-path")),
     ("trace net.xdf -o out.trace --quiet", ("--loops", "--frames", "--fifo-size", "--max-firings")),
