@@ -32,7 +32,7 @@ from dse.flows.search.method import KEPT, search_context
 from dse.flows.search.screening import PROMOTED, promoted, screen, short_trace
 from dse.flows.setting import Setting, load_setting
 from dse.model.design_point import DesignPoint
-from dse.model.estimate import Estimate
+from dse.model.estimate import Outcome
 
 METHOD = "portfolio"
 
@@ -83,13 +83,13 @@ def search(case: Case, seed: int, *, evaluations: int | None, seconds: float | N
     """Search for so many evaluations, or for so much CPU time."""
     begun, curve = time.process_time(), list[tuple[float, int]]()
 
-    def timed(points: Sequence[DesignPoint], limit: int | None) -> Iterator[Estimate | None]:
+    def timed(points: Sequence[DesignPoint], limit: int | None) -> Iterator[Outcome | None]:
         for point in points:
-            estimate = case.engine.estimate(point) if limit is None else case.engine.estimate_within(point, limit)
-            done = estimate is not None and estimate.deadlock is None
-            if estimate is not None and done and (not curve or estimate.makespan < curve[-1][1]):
-                curve.append((time.process_time() - begun, estimate.makespan))
-            yield estimate
+            (outcome,) = case.engine.outcomes([point], limit)
+            done = outcome is not None and not outcome.deadlock
+            if outcome is not None and done and (not curve or outcome.makespan < curve[-1][1]):
+                curve.append((time.process_time() - begun, outcome.makespan))
+            yield outcome
 
     evaluator = Evaluator(
         timed,
