@@ -39,10 +39,10 @@ PIECES = 10_000
 """A run is at most one part of so many of the time on one core: FIFOs with much room do not make all of it one run."""
 PRICE = 4
 """A run costs as much as so many firings: the next event is another actor's, as it seldom is among firings."""
-PROPOSAL = 100_000
+PROPOSAL = 150_000
 """To propose a mapping and to look at what came of it costs as much as so many firings: a millisecond or two."""
-LEAST_GAIN = 10
-"""A run has to stand for so many times what it costs. Where it stood for 4.5 (AVC of orc-apps) screening lost."""
+LEAST_GAIN = 2
+"""Without proposals screening has to be so many times as cheap as the whole trace."""
 SHARE = 2
 """One part of so many of a budget at most is for screening,"""
 MOST_ESTIMATES = 5_000

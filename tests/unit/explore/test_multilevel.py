@@ -8,6 +8,7 @@ from dse.estimate.engine import make_engine
 from dse.explore.method import SearchContext
 from dse.explore.methods.improving.iterated_search import IteratedSearch
 from dse.explore.methods.improving.multilevel import Multilevel
+from dse.explore.methods.sampling import portfolio
 from dse.explore.moves.coarsening import Level, grouped_context, levels_of, settled
 from dse.explore.space.space import Candidate
 from tests.unit.explore.random_problems import problem_of
@@ -96,6 +97,17 @@ def test_the_search_is_repeatable_and_gets_better_on_its_levels() -> None:
     starts = [e.makespan for e in one.evaluations[:110] if not e.deadlock]
     assert one.best < min(starts)
     assert isinstance(one.method, Multilevel)
+
+
+@pytest.mark.parametrize(("many", "kind"), [(N_ACTORS - 1, Multilevel), (N_ACTORS, IteratedSearch)])
+def test_auto_moves_groups_where_there_are_many_actors(
+    wide: SearchContext, monkeypatch: pytest.MonkeyPatch, many: int, kind: type
+) -> None:
+    asked = list[object]()
+    monkeypatch.setattr(portfolio, "MANY_ACTORS", many)
+    monkeypatch.setattr(kind, "ask", lambda self, _: asked.append(self) or [])
+    portfolio.Portfolio(wide).ask(4)
+    assert [type(one) for one in asked] == [kind]
 
 
 def test_few_actors_have_no_levels() -> None:
