@@ -15,7 +15,7 @@ import resource
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -125,7 +125,7 @@ def _context(recipe: Recipe, seed: int, clocks: Clocks) -> SearchContext:
         ),
         bounds=lambda candidates: [max(least, own) for own in bound.of(candidates)],
         keep=KEPT,
-        placement=replace(bound.placement(least)),
+        placement=bound.placement(least),
     )
 
 
@@ -162,15 +162,19 @@ def main() -> None:
     methods = args.methods.split(",")
     gaps: dict[str, list[list[float]]] = {method: [] for method in methods}
     for network in args.networks:
-        recipe = recipe_of(network)
-        lines = [search(recipe, method, budgets, args.seed) for method in methods]
-        least = min(line.best[-1] for line in lines)
-        for line in lines:
-            gaps[line.method].append([100 * (best / least - 1) for best in line.best])
-            print(_text(line, gaps[line.method][-1]), flush=True)
+        lines = [search(recipe_of(network), method, budgets, args.seed) for method in methods]
+        _print_lines(lines, gaps)
     for method, rows in gaps.items():
         means = [statistics.mean(column) for column in zip(*rows, strict=True)]
         print(f"{'all':18} {method:16} {' '.join(f'{gap:6.2f}' for gap in means)} % above the best, mean")
+
+
+def _print_lines(lines: Sequence[Line], gaps: dict[str, list[list[float]]]) -> None:
+    """Print the lines of a network, and add their gaps to those of the methods."""
+    least = min(line.best[-1] for line in lines)
+    for line in lines:
+        gaps[line.method].append([100 * (best / least - 1) for best in line.best])
+        print(_text(line, gaps[line.method][-1]), flush=True)
 
 
 def _text(line: Line, gaps: Sequence[float]) -> str:

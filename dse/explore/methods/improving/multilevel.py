@@ -50,11 +50,10 @@ class Multilevel:
 
     def ask(self, n: int) -> Sequence[DesignPoint]:
         """Return the next points of the level."""
-        patience = PATIENCE if self._levels else ACTORS_PATIENCE
-        if self._levels and (self._idle > patience or self._inner.done):
+        if self._levels and (self._idle > PATIENCE or self._inner.done):
             del self._levels[0]
             self._next_level()
-        elif not self._levels and self._inner.started and (not self._coarsened or self._idle > patience):
+        elif self._may_coarsen():
             self._coarsen()
         self._points = list(self._inner.ask(n))
         return [self._levels[0].expanded(point) for point in self._points] if self._levels else self._points
@@ -65,6 +64,11 @@ class Multilevel:
         for result, candidate in zip(results, self._inner.asked, strict=False):
             self._note(cost(result), candidate)
         self._inner.tell([self._levels[0].grouped(r, p) for r, p in told] if self._levels else results)
+
+    def _may_coarsen(self) -> bool:
+        """Return whether the search of the actors knows its starts and has not coarsened yet, or has found enough."""
+        ready = not self._levels and self._inner.started
+        return ready and (not self._coarsened or self._idle > ACTORS_PATIENCE)
 
     def _coarsen(self) -> None:
         """Begin at the coarsest level with the best mapping so far, where there are levels."""
