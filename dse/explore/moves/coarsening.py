@@ -135,17 +135,9 @@ def _places(context: SearchContext) -> list[int]:
 
 def grouped_context(context: SearchContext, groups: Sequence[Sequence[int]]) -> SearchContext:
     """Return the context in which each group is one actor; what its actors exchange is part of its load."""
-    space, n_units = context.space, len(context.space.units)
+    space = context.space
     label = {actor: number for number, group in enumerate(groups) for actor in group}
-    loads = [[sum(context.loads[a][u] for a in group) for u in range(n_units)] for group in groups]
-    apart = dict[tuple[int, int], EdgeCosts]()
-    for edge in context.placement.edges:
-        a, b = label[edge.source], label[edge.target]
-        if a == b:
-            loads[a] = [load + w + r for load, w, r in zip(loads[a], edge.write_same, edge.read_same, strict=True)]
-        else:
-            own = replace(edge, source=a, target=b)
-            apart[a, b] = _added(apart[a, b], own) if (a, b) in apart else own
+    loads, edges = _costs(context, groups, label)
     coarse = Space(
         units=space.units,
         allowed=tuple(space.allowed[group[0]] for group in groups),
@@ -162,13 +154,30 @@ def grouped_context(context: SearchContext, groups: Sequence[Sequence[int]]) -> 
     return replace(
         context,
         space=coarse,
-        loads=tuple(map(tuple, loads)),
+        loads=loads,
         traffic=_traffic(context, label),
         bounds=bounds,
-        placement=replace(context.placement, edges=tuple(apart.values()), spans=None),
+        placement=replace(context.placement, edges=edges, spans=None),
         start=(),
         begun=False,
     )
+
+
+def _costs(
+    context: SearchContext, groups: Sequence[Sequence[int]], label: dict[int, int]
+) -> tuple[tuple[tuple[int, ...], ...], tuple[EdgeCosts, ...]]:
+    """Return the loads of the groups, with what their own buffers cost, and the costs of the others."""
+    units = range(len(context.space.units))
+    loads = [[sum(context.loads[a][u] for a in group) for u in units] for group in groups]
+    apart = dict[tuple[int, int], EdgeCosts]()
+    for edge in context.placement.edges:
+        a, b = label[edge.source], label[edge.target]
+        if a == b:
+            loads[a] = [load + w + r for load, w, r in zip(loads[a], edge.write_same, edge.read_same, strict=True)]
+        else:
+            own = replace(edge, source=a, target=b)
+            apart[a, b] = _added(apart[a, b], own) if (a, b) in apart else own
+    return tuple(map(tuple, loads)), tuple(apart.values())
 
 
 def _traffic(context: SearchContext, label: dict[int, int]) -> tuple[Traffic, ...]:
