@@ -91,10 +91,10 @@ def test_an_evaluation_is_told_with_what_all_actors_of_a_group_waited() -> None:
 
 def test_the_search_is_repeatable_and_gets_better_on_its_levels() -> None:
     case = case_of(Recipe(shape="tree", actors=N_ACTORS, cores=4, gpu=False, room=2, seed=7))
-    one = run("multilevel", case.problem, case.space, evaluations=260)
-    assert one.best == run("multilevel", case.problem, case.space, evaluations=260).best
-    assert len({e.digest for e in one.evaluations}) == 260
-    starts = [e.makespan for e in one.evaluations[:110] if not e.deadlock]
+    one = run("multilevel", case.problem, case.space, evaluations=400)
+    assert one.best == run("multilevel", case.problem, case.space, evaluations=400).best
+    assert len({e.digest for e in one.evaluations}) == 400
+    starts = [e.makespan for e in one.evaluations[:100] if not e.deadlock]
     assert one.best < min(starts)
     assert isinstance(one.method, Multilevel)
 
