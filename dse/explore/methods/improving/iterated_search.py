@@ -197,8 +197,12 @@ def _note(trials: list[_Trial], states: list[_State], before: _State) -> None:
 class IteratedSearch(Scripted):
     """Descents with slides, shakes and new starts; see the module."""
 
+    started = False
+    """Whether the points are known that the search starts from."""
+
     def _script(self) -> Script:
         states = yield from self._begun()
+        self.started = True
         state = min(states, key=_cost_of)
         now = _Course(best=state, home=state)
         while True:

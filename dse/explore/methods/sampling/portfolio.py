@@ -6,7 +6,8 @@ a proof: branch and bound has ended, or the best makespan of all is a bound that
 the members have seen all points. A member that has ended leaves the rest its turns.
 
 Iterated search has most turns: it finds good mappings of large networks with the fewest evaluations
-(``docs/search-quality.md``). Where a proof is within reach branch and bound has every third turn, else one of 128: its
+(``docs/search-quality.md``). Above 500 actors it moves groups of them first
+(``multilevel``). Where a proof is within reach branch and bound has every third turn, else one of 128: its
 branches took nine tenths of the time there and proved nothing. The integer program is solved once, for its bound.
 """
 
@@ -16,7 +17,8 @@ from dataclasses import replace
 from dse.explore.method import SearchContext, SearchMethod, least_makespan
 from dse.explore.methods.exact.branch_and_bound import BranchAndBound
 from dse.explore.methods.exact.integer_program import placement_bound
-from dse.explore.methods.improving.iterated_search import IteratedSearch
+from dse.explore.methods.improving.iterated_search import MANY_ACTORS, IteratedSearch
+from dse.explore.methods.improving.multilevel import Multilevel
 from dse.explore.methods.improving.tabu import TabuJoint
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
@@ -36,7 +38,9 @@ class Portfolio:
     def __init__(self, context: SearchContext) -> None:
         iterated, tabu, exact = (replace(context, rng=rng) for rng in context.rng.spawn(3))
         self._exact = BranchAndBound(exact)
-        often, joint = IteratedSearch(iterated), TabuJoint(tabu)
+        many = context.space.n_actors > MANY_ACTORS
+        often = Multilevel(iterated) if many else IteratedSearch(iterated)
+        joint = TabuJoint(tabu)
         round_of: list[SearchMethod] = [*[often] * 31, joint]
         self._turns: list[SearchMethod] = [*[often] * 15, self._exact, *[often] * 15, joint, *round_of * 3]
         self._pauses = 1
