@@ -190,7 +190,7 @@ def _closing(search: Search, context: SearchContext, evaluator: Evaluator) -> Cl
     def context_in(part: Space) -> SearchContext:
         # What bounds the points of a space bounds those of its parts.
         rng = np.random.default_rng(search.options.seed)
-        return replace(context, space=part, rng=rng, keep=1, start=(), begun=False)
+        return replace(context, space=part, rng=rng, keep=1, start=(), begun=False, legs=False)
 
     return closing_look(context, search.plan.budget.evaluations, evaluator, context_in)
 

@@ -1,0 +1,79 @@
+"""Hands that are processes of this machine: Python makes proposals in one thread of a process at a time.
+
+Each is a Python of its own (``dse.explore.distribution.walker``), which gets the problem and the context once and then
+leg after leg by its standard input, and answers by its standard output. It ends when its input does. A hand that dies
+is not missed but for its time: what it had is walked by another one.
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from dse.explore.distribution.crew import HandLost
+from dse.explore.method import SearchContext
+from dse.explore.methods.improving.leg import Leg, LegOutcome
+from dse.model.problem import Problem
+
+
+class ProcessHand:
+    """A process that walks legs. ``engine``: the name of the one that makes its estimates."""
+
+    def __init__(self, problem: Problem, engine: str, context: SearchContext) -> None:
+        self._begin = problem, engine, replace(context, rng=np.random.default_rng(0))  # each leg has its own
+        self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
+
+    def begin(self) -> None:
+        """Start the process, and wait until it is ready."""
+        root = str(Path(__file__).parents[3])
+        path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "dse.explore.distribution.walker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": path},
+                start_new_session=True,  # an interrupt is for the search, which then closes its hands
+            )
+        except (OSError, ValueError) as cause:
+            raise HandLost from cause
+        if self._closed:
+            self.close()
+        self._said(self._begin)
+
+    def walk(self, leg: Leg) -> LegOutcome:
+        """Have a leg walked."""
+        outcome = self._said(leg)
+        if not isinstance(outcome, LegOutcome):
+            raise HandLost
+        return outcome
+
+    def close(self) -> None:
+        """End the process."""
+        self._closed = True
+        process = self._process
+        if process is None:
+            return
+        with suppress(OSError):
+            process.kill()
+        process.wait()
+
+    def _said(self, what: object) -> object:
+        """Return the answer to a message. Raises ``HandLost``."""
+        process = self._process
+        assert process is not None, "it was started"
+        assert process.stdin is not None, "it has an input"
+        assert process.stdout is not None, "it has an output"
+        try:
+            pickle.dump(what, process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
+            process.stdin.flush()
+            return pickle.load(process.stdout)
+        except (OSError, EOFError, ValueError, pickle.PickleError) as cause:
+            raise HandLost from cause
