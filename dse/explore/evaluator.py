@@ -151,6 +151,11 @@ class Evaluator:
         seconds = self._budget.seconds
         return None if seconds is None else max(0.0, seconds - self._held_back.seconds - self.seconds)
 
+    @property
+    def resumes(self) -> bool:
+        """Whether there is an earlier part of this search."""
+        return bool(self._stored)
+
     def stored(self, digest: str) -> Evaluation | None:
         """Return what an earlier part of this search has evaluated, None where it has not."""
         return self._stored.get(digest)

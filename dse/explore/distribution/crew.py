@@ -88,23 +88,30 @@ class Crew:
 
         Raises: what a hand raised.
         """
-        while True:
-            with self._change:
-                if self._error is not None:
-                    raise self._error
-                if number in self._found:
-                    return self._found.pop(number)
-            late = is_late()
-            if late and self._own is not None and self._own[0].number == number:
-                return self._own[1].outcome()
-            if late:
-                return None
-            if self._own is None and not self._begin_own():
-                with self._change:
-                    if number not in self._found and self._error is None:
-                        self._change.wait(LOOK_SECONDS)
-            else:
+        while (outcome := self._taken(number)) is None:
+            if is_late():
+                return self._begun(number)
+            if self._own is not None or self._begin_own():
                 self._go_on()
+            else:
+                self._wait_for(number)
+        return outcome
+
+    def _taken(self, number: int) -> LegOutcome | None:
+        """Return a leg that has come to its end, None where it has not. Raises what a hand raised."""
+        with self._change:
+            if self._error is not None:
+                raise self._error
+            return self._found.pop(number, None)
+
+    def _begun(self, number: int) -> LegOutcome | None:
+        """Return what this thread has of a leg, None where it is not the one that it walks."""
+        return self._own[1].outcome() if self._own is not None and self._own[0].number == number else None
+
+    def _wait_for(self, number: int) -> None:
+        with self._change:
+            if number not in self._found and self._error is None:
+                self._change.wait(LOOK_SECONDS)
 
     def close(self) -> None:
         """Stop all; what is under way is lost."""

@@ -258,14 +258,9 @@ class Descending(Scripted):
         Those with the smallest bounds come first: nearly all that are better do not raise the largest load. Returns
         where it came to, and whether it is over: not where it has made ``most`` evaluations.
         """
-        state, space, begun = start, self._space, len(self._known)
+        state, begun = start, len(self._known)
         while not state.evaluation.deadlock:
-            position = position_of(state.candidate)
-            steps = [*all_moves(space, position), *some_swaps(space, position, self._context.rng)]
-            unknown = list(dict.fromkeys(step.candidate for step in steps if not self._is_known(step.candidate)))
-            bounds = self._context.bounds(unknown) if unknown else []
-            order = sorted(range(len(unknown)), key=lambda i: (bounds[i], i))
-            tried = [unknown[i] for i in order if bounds[i] < state.evaluation.makespan]
+            tried = self._untried(state)
             for begin in range(0, len(tried), POLISHED_AT_ONCE):
                 if most is not None and len(self._known) - begun >= most:
                     return state, False
@@ -277,6 +272,15 @@ class Descending(Scripted):
             else:
                 break
         return state, True
+
+    def _untried(self, state: State) -> list[Candidate]:
+        """Return what may be better around a point and is not known, the smallest bounds first."""
+        space, position = self._space, position_of(state.candidate)
+        steps = [*all_moves(space, position), *some_swaps(space, position, self._context.rng)]
+        unknown = list(dict.fromkeys(step.candidate for step in steps if not self._is_known(step.candidate)))
+        bounds = self._context.bounds(unknown) if unknown else []
+        order = sorted(range(len(unknown)), key=lambda i: (bounds[i], i))
+        return [unknown[i] for i in order if bounds[i] < state.evaluation.makespan]
 
     def _together(self, state: State, steps: list[Step]) -> list[_Trial]:
         """Return the point with all of some steps made, the first ones where several move the same actor."""

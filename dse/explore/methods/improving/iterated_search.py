@@ -142,28 +142,37 @@ class IteratedSearch(Descending):
         self._marks = np.zeros(0, dtype=np.uint64)
 
     def _script(self) -> Script:
-        solo = SOLO if self._context.legs else None
         states = yield from self._begun()
         state = min(states, key=cost_of)
         now = _Course(best=state, home=state)
         while True:
             descent = Descent.of(state)
-            over = yield from self._descent(descent, None if solo is None else max(0, solo - len(self._known)))
-            if not over:
-                self._set_out(now, descent)
-                while True:
-                    yield []
+            if not (yield from self._descent(descent, self._left_alone)):
+                break
             now.note(descent.best)
             if now.may_polish:
                 now.note_polished((yield from self._polished(now.best))[0])
-            stuck = now.failures >= SHAKES
-            now.restarts += stuck
-            afresh = stuck and now.restarts % 2 == 1
-            origin = now.best if stuck else now.home
-            candidate = self._new_start() if afresh else self._shaken(origin.candidate)
-            (state,) = self._states([candidate], (yield [candidate]))
-            if stuck:
-                now.failures, now.home = 0, state if afresh else now.best
+            state = yield from self._next_start(now)
+        self._set_out(now, descent)
+        while True:  # from here on there is nothing to ask
+            yield []
+
+    def _next_start(self, now: _Course) -> collections.abc.Generator[list[Candidate], list[Evaluation], State]:
+        """Evaluate the point where the next descent begins."""
+        stuck = now.failures >= SHAKES
+        now.restarts += stuck
+        afresh = stuck and now.restarts % 2 == 1
+        origin = now.best if stuck else now.home
+        candidate = self._new_start() if afresh else self._shaken(origin.candidate)
+        (state,) = self._states([candidate], (yield [candidate]))
+        if stuck:
+            now.failures, now.home = 0, state if afresh else now.best
+        return state
+
+    @property
+    def _left_alone(self) -> int | None:
+        """So many evaluations are made before legs set out; None where none ever do."""
+        return max(0, SOLO - len(self._known)) if self._context.legs else None
 
     # Legs -------------------------------------------------------------------------------------------------------------
 

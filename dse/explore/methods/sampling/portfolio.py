@@ -114,7 +114,7 @@ class Portfolio:
     def take(self, outcome: LegOutcome) -> None:
         """See ``InLegs``."""
         self._often.take(outcome)
-        self._note(outcome.made)
+        self._note(outcome.made, self._often)
         self._in_legs += len(outcome.made)
         rounds, self._in_legs = divmod(self._in_legs, LEGS_OF_ROUND)
         self._owed = [member for member in self._others * rounds if not member.done]
@@ -123,12 +123,13 @@ class Portfolio:
         """Return the member whose turn it is."""
         return self._owed[0] if self._owed else self._turns[self._turn % len(self._turns)]
 
-    def _note(self, results: Sequence[Evaluation]) -> None:
-        """Note what a member other than branch and bound was told, which is told too."""
+    def _note(self, results: Sequence[Evaluation], member: SearchMethod) -> None:
+        """Note what a member was told; branch and bound is told what the others were."""
         self._best = least_makespan(results, self._best)
         self._seen.update(result.digest for result in results)
-        for result in results:
-            self._exact.observe(result)
+        if member is not self._exact:
+            for result in results:
+                self._exact.observe(result)
 
     def ask(self, n: int) -> Sequence[DesignPoint]:
         """Return what the member whose turn it is asks for; nothing when it only thought."""
@@ -151,11 +152,7 @@ class Portfolio:
         told = self._told[member]
         again = bool(results) and all(result.digest in told for result in results)
         told.update(result.digest for result in results)
-        if member is self._exact:
-            self._best = least_makespan(results, self._best)
-            self._seen.update(result.digest for result in results)
-        else:
-            self._note(results)
+        self._note(results, member)
         if not self._owed:
             self._turn += not again
         elif not again:
