@@ -141,6 +141,10 @@ class ClusterEstimator:
         """Return the number of workers now."""
         return len(self._identities())
 
+    def spent_seconds(self) -> list[float]:
+        """Return the processor time of each worker process so far."""
+        return list(self._asked(lambda: self._client.run(time.process_time)).values())
+
     def _identities(self) -> Mapping[str, Mapping[str, Any]]:
         """Return what the scheduler knows of its workers, by their addresses."""
         client = self._client

@@ -153,6 +153,10 @@ class Portfolio:
         again = bool(results) and all(result.digest in told for result in results)
         told.update(result.digest for result in results)
         self._note(results, member)
+        self._end_turn(member, again=again)
+
+    def _end_turn(self, member: SearchMethod, *, again: bool) -> None:
+        """Go on to the next turn, without a member that is done; ``again``: the same one has another turn."""
         if not self._owed:
             self._turn += not again
         elif not again:
