@@ -146,6 +146,12 @@ class Evaluator:
         )
 
     @property
+    def evaluations_left(self) -> int | None:
+        """What is left of the budget in evaluations; None where it has none."""
+        most = self._most_evaluations
+        return None if most is None else max(0, most - len(self._known))
+
+    @property
     def seconds_left(self) -> float | None:
         """What is left of the budget in seconds, 0 where nothing is; None where it has none."""
         seconds = self._budget.seconds

@@ -7,7 +7,7 @@ from dse.explore.batch import BATCH
 from dse.explore.distribution.crew import Crew
 from dse.explore.evaluator import Evaluator, HoldBack
 from dse.explore.method import SearchMethod
-from dse.explore.methods.improving.leg import LegOutcome
+from dse.explore.methods.improving.leg import LEG_EVALUATIONS, LegOutcome
 from dse.explore.methods.in_legs import InLegs
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation, StopReason
@@ -79,6 +79,8 @@ class _Walked:
     def __init__(self, method: InLegs, evaluator: Evaluator, crew: Crew, number: int) -> None:
         self._method, self._evaluator, self._crew, self._number = method, evaluator, crew, number
         self._outcome: LegOutcome | None = None
+        left = evaluator.evaluations_left
+        crew.hold(None if left is None else number + max(1, -(-left // LEG_EVALUATIONS)))
         while (leg := method.next_leg()) is not None:
             crew.give(leg)
 

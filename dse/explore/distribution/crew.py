@@ -60,6 +60,7 @@ class Crew:
         self._closed = False
         self._own: tuple[Leg, LegRun] | None = None
         """The leg that this thread walks."""
+        self._behind: int | None = None
         self._replays = False
         self._stored: Callable[[str], Evaluation | None] = lambda _: None
 
@@ -81,6 +82,12 @@ class Crew:
         """Have a leg walked."""
         with self._change:
             self._waiting[leg.number] = leg
+            self._change.notify_all()
+
+    def hold(self, behind: int | None) -> None:
+        """Begin no leg from this number on: the budget is likely to end before it. None: begin all."""
+        with self._change:
+            self._behind = behind
             self._change.notify_all()
 
     def outcome(self, number: int, is_late: Callable[[], bool]) -> LegOutcome | None:
@@ -124,10 +131,15 @@ class Crew:
         for thread in self._threads:
             thread.join(timeout=1.0)
 
+    @property
+    def _may_begin(self) -> bool:
+        """Whether a leg waits that is to be walked."""
+        return bool(self._waiting) and (self._behind is None or min(self._waiting) < self._behind)
+
     def _begin_own(self) -> bool:
         """Set out on the first leg that waits; returns whether there was one for this thread."""
         with self._change:
-            if not self._waiting or not (self._walks or self._replays or not self._at_work):
+            if not self._may_begin or not (self._walks or self._replays or not self._at_work):
                 return False
             leg = self._waiting.pop(min(self._waiting))
         self._own = leg, LegRun(leg, self._context, self._estimate, self._clock, self._stored)
@@ -165,7 +177,7 @@ class Crew:
     def _next(self) -> Leg | None:
         """Return the first leg that waits; None when there will be none."""
         with self._change:
-            while not self._closed and (not self._waiting or self._replays):
+            while not self._closed and (not self._may_begin or self._replays):
                 self._change.wait()
             return None if self._closed else self._waiting.pop(min(self._waiting))
 

@@ -20,6 +20,10 @@ from dse.explore.method import SearchContext
 from dse.explore.methods.improving.leg import Leg, LegOutcome
 from dse.model.problem import Problem
 
+PIPE_BYTES = 1 << 20
+"""What came of a leg fits a pipe, so that nobody waits for its parts: a part read while other Python runs here takes
+milliseconds."""
+
 
 class ProcessHand:
     """A process that walks legs. ``engine``: the name of the one that makes its estimates."""
@@ -39,6 +43,8 @@ class ProcessHand:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
+                bufsize=PIPE_BYTES,
+                pipesize=PIPE_BYTES if sys.platform == "linux" else -1,
                 env={**os.environ, "PYTHONPATH": path},
                 start_new_session=True,  # an interrupt is for the search, which then closes its hands
             )

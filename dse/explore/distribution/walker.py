@@ -8,8 +8,21 @@ import pickle
 import sys
 import time
 
-from dse.estimate.engine import make_engine
+from dse.estimate.bounds.slot_loads import Annealing
+from dse.estimate.engine import Engine, make_engine
 from dse.explore.distribution.leg_run import LegRun
+from dse.explore.method import SearchContext
+from dse.explore.moves.load_model import LoadAnnealer, LoadModel
+
+
+def _load(engine: Engine, context: SearchContext) -> None:
+    """Use once what is compiled: to load it takes longer than a leg."""
+    first = next(context.space.candidates())
+    engine.outcomes([context.space.to_point(first)])
+    context.bounds([first])
+    LoadModel(context, first.assignment).even_out(context.rng, 1)
+    gentle = Annealing(cut_weight=0.0, stage_weight=0.0, hot=1.0, cold=1.0)
+    LoadAnnealer(context).annealed(first.assignment, gentle, steps=1)
 
 
 def main() -> None:
@@ -20,7 +33,7 @@ def main() -> None:
     try:
         problem, name, context = pickle.load(questions)
         engine = make_engine(name, problem)
-        engine.outcomes([context.space.to_point(next(context.space.candidates()))])
+        _load(engine, context)
         answer: object = "ready"
         while True:
             pickle.dump(answer, answers, protocol=pickle.HIGHEST_PROTOCOL)
