@@ -29,11 +29,12 @@ from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.distribution.cluster import BLOCK_FIRINGS, ClusterEstimator
 from dse.explore.distribution.crew import Crew
-from dse.explore.distribution.processes import ProcessHand
+from dse.explore.distribution.processes import process_hands
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, Cutting, Estimator, Evaluator
 from dse.explore.mapping_bound import MappingBound
 from dse.explore.method import SearchMethod
+from dse.explore.methods.improving.iterated_search import LANES
 from dse.explore.methods.registry import METHODS
 from dse.explore.search import run_search
 from dse.flows.program import unheard
@@ -180,7 +181,7 @@ def searched(workers: int, evaluations: int) -> tuple[float, str]:
         progress=unheard,
         cutting=Cutting(keep=KEEP),
     )
-    hands = [ProcessHand(case.problem, ENGINE, context) for _ in range(workers - 1)]
+    hands = process_hands(case.problem, ENGINE, context, workers - 1, LANES)
     method: SearchMethod = METHODS.load("portfolio")(context)
     begin = time.perf_counter()
     with closing(estimator), closing(Crew(context, estimator, hands, clock=time.perf_counter)) as crew:

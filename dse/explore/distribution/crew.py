@@ -24,10 +24,10 @@ class HandLost(Exception):
 
 
 class Hand(Protocol):
-    """Walks one leg at a time, elsewhere. All but ``close`` is called from one thread."""
+    """Walks legs elsewhere."""
 
     def begin(self) -> None:
-        """Get ready, which may take long. Raises ``HandLost``."""
+        """Get ready, which may take long; where that was done, do nothing. Raises ``HandLost``."""
 
     def walk(self, leg: Leg) -> LegOutcome:
         """Walk a leg. Raises ``HandLost``, or a ``DseError`` that is to end the search."""
@@ -37,7 +37,10 @@ class Hand(Protocol):
 
 
 class Crew:
-    """Walks legs. ``estimate``: makes estimates here. ``walks``: whether this thread takes legs too. Close it."""
+    """Walks legs. ``estimate``: makes estimates here. ``walks``: whether this thread takes legs too. Close it.
+
+    A hand stands among ``hands`` as often as it may have legs at a time: a thread here serves each.
+    """
 
     def __init__(
         self,

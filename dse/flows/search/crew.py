@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from dse.explore.distribution.cluster import ClusterEstimator, ClusterHand
 from dse.explore.distribution.crew import Crew, Hand
-from dse.explore.distribution.processes import ProcessHand
+from dse.explore.distribution.processes import process_hands
 from dse.explore.evaluator import Estimator, Evaluator
 from dse.explore.method import SearchContext
 from dse.explore.methods.improving.iterated_search import LANES, SOLO
@@ -47,4 +47,4 @@ def _hands(
     if cluster is not None:
         return [ClusterHand(cluster, context) for _ in range(LANES)]
     others = min(options.workers, LANES) - 1  # this process walks too
-    return [ProcessHand(setting.problem, options.problem.engine, context) for _ in range(others)]
+    return process_hands(setting.problem, options.problem.engine, context, others, LANES)

@@ -20,7 +20,7 @@ from dse.explore.moves.load_model import LoadAnnealer
 from dse.explore.space.space import Candidate
 from dse.model.study import Evaluation
 
-LEG_EVALUATIONS = 384
+LEG_EVALUATIONS = 256
 """A leg ends after so many evaluations: a fifth of a second, or more where traces are longer. It is sent and received
 in milliseconds."""
 Marks: TypeAlias = NDArray[np.uint64]
