@@ -3,7 +3,7 @@
 ``python -m benchmarks.scale_out`` prints a table (``--json``: one document) and takes about two minutes. Points are
 asked for in batches, as a search does; the first batch, which builds the engines of the workers, is not timed.
 
-``--blocks`` asks for so many points that a task of the cluster has its 5 million firings (50 ms and more), and prints
+``--blocks`` asks for so many points that a task of the cluster has its 20 million firings (about 200 ms), and prints
 evaluations for each second of processor time of those who estimate, with what the scheduler and the client take apart.
 ``--search`` performs whole searches of a short trace instead, whose proposals take longer than its estimates, with one
 worker and with two.

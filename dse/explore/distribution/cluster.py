@@ -8,7 +8,9 @@ for an estimate, and again in each task. Nothing is waited for without an end: w
 from time to time whether the scheduler answers and still has workers that are heard of.
 """
 
+import io
 import logging
+import pickle
 import re
 import threading
 import time
@@ -44,8 +46,10 @@ WATCH_SECONDS = 5
 """While an estimate is awaited, the scheduler is asked so often whether it and its workers are alive."""
 SILENT_SECONDS = 60
 """A cluster none of whose workers was heard of for so long is given up; they say that they live about every second."""
-BLOCK_FIRINGS = 5_000_000
-"""A task simulates so many firings where a batch has that many: from 50 ms on sending it does not count."""
+BLOCK_FIRINGS = 20_000_000
+"""A task simulates so many firings where a batch has that many: a fifth of a second, so that sending hardly counts."""
+PIECE = 32
+"""Points that are sent as one list."""
 ATTEMPTS = 5
 """So often what a lost worker leaves behind is asked for again."""
 
@@ -64,13 +68,35 @@ class OtherVersion(Exception):
 
 
 def estimate_on_worker(
-    problem: Problem, search: str, engine: str, points: Sequence[DesignPoint], limit: int | None, version: str
-) -> list[Outcome | None]:
+    problem: Problem, search: str, engine: str, points: bytes, limit: int | None, version: str
+) -> bytes:
     """Return the outcomes of a run of points, on a worker. ``search`` tells problems apart without comparing them.
+
+    Points and outcomes are as ``_in_pieces`` makes them.
 
     Raises ``OtherVersion`` where the worker has not the ``version`` of dse that is given.
     """
-    return _engine_of(problem, search, engine, version).outcomes(points, limit)
+    made, outcomes = _engine_of(problem, search, engine, version), io.BytesIO()
+    for piece in _pieces_of(points):
+        pickle.dump(made.outcomes(piece, limit), outcomes, protocol=pickle.HIGHEST_PROTOCOL)
+    return outcomes.getvalue()
+
+
+def _in_pieces(points: Sequence[DesignPoint]) -> bytes:
+    """Return points as pickled lists of a few, one behind the other.
+
+    dask looks into lists, element by element, which took 40 us for each. And thousands of objects at once have Python
+    look for garbage in all that a worker holds.
+    """
+    pieces = (points[i : i + PIECE] for i in range(0, len(points), PIECE))
+    return b"".join(pickle.dumps(piece, protocol=pickle.HIGHEST_PROTOCOL) for piece in pieces)
+
+
+def _pieces_of(pickled: bytes) -> Iterator[Any]:
+    """Yield the lists."""
+    stream = io.BytesIO(pickled)
+    while stream.tell() < len(pickled):
+        yield pickle.load(stream)
 
 
 def walk_on_worker(
@@ -241,8 +267,9 @@ class ClusterEstimator:
         submit, scattered = self._client.submit, self._scattered
         common = self._search, self._engine
         version = dse.__version__
+        packed = [_in_pieces(run) for run in runs]
         return self._asked(
-            lambda: [submit(estimate_on_worker, scattered, *common, run, limit, version, pure=False) for run in runs]
+            lambda: [submit(estimate_on_worker, scattered, *common, run, limit, version, pure=False) for run in packed]
         )
 
     def _provide(self) -> None:
@@ -277,8 +304,7 @@ class ClusterEstimator:
         lost = self._losses()
         for _ in range(ATTEMPTS):
             try:
-                found: list[Outcome | None] = self._awaited(futures[index])
-                return found
+                return [outcome for piece in _pieces_of(self._awaited(futures[index])) for outcome in piece]
             except lost:
                 self._scattered = None
                 missing = [i for i in range(index, len(runs)) if futures[i].status != "finished"]
