@@ -59,12 +59,12 @@ ACCEPTED = 0.01
 """What is found from a shaken point is shaken next unless its makespan is worse by more than this share."""
 FAILURES_TO_POLISH = 2
 """After so many of them all moves and exchanges from the best point are tried, unless they were."""
-SOLO = 4_000
+SOLO = 5_000
 """After so many evaluations a search goes on in legs: before, each descent has more to learn from the one before it,
 and a second is over before other processes have begun."""
 SOON = SOLO // 2
 """From here on they may be got ready."""
-LANES = 6
+LANES = 4
 """So many descents go on side by side."""
 STALE_LEGS = 20
 """So many legs in a row without an unknown point end the search."""
