@@ -1,7 +1,7 @@
 """The options ``--cuda`` and ``--cuda-arch`` of all verbs that build device code."""
 
 from dse.base.errors import OptionError
-from dse.flows.build import CudaRequest
+from dse.flows.cuda_request import CudaRequest
 from dse.native.cuda import ARCHITECTURES, architectures_of
 
 

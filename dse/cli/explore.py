@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from dse.base.escaping import shown
+from dse.cli.cuda_arguments import cuda_request
 from dse.cli.problem_arguments import (
     compiling_notice,
     print_warnings,
@@ -83,6 +84,7 @@ def _options(args: argparse.Namespace) -> ExploreOptions:
         out=Path(args.out) if args.out is not None else None,
         resume=args.resume,
         measure=args.measure,
+        cuda=cuda_request(args.cuda, args.cuda_arch),
         refine=args.refine,
         robust=args.robust,
         errors=tuple(args.error),

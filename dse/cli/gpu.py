@@ -12,6 +12,7 @@ from rich.text import Text
 from dse.base.errors import OptionError
 from dse.base.escaping import shown
 from dse.cli.gpu_breakdown import run_breakdown
+from dse.cli.gpu_link import run_link
 from dse.cli.gpu_scaling import run_scaling
 from dse.cli.kernel_documents import (
     calibration_document,
@@ -112,7 +113,7 @@ def _calibrate(args: argparse.Namespace) -> int:
     silent = args.quiet or args.json or not sys.stderr.isatty()
     with Console(file=unfiltered(sys.stderr), quiet=silent).status("") as status, filtered():
         found = calibrate_device(
-            CalibrateOptions(device=args.device, measured=args.measured, kernels=args.kernels),
+            CalibrateOptions(device=args.device, measured=args.measured, kernels=args.kernels, loads=args.dlcm),
             lambda what: status.update(Text(shown(what))),
         )
     if args.output:
@@ -273,13 +274,14 @@ def _model_options(args: argparse.Namespace) -> ModelOptions:
         raise OptionError(f"--launches is {args.launches}", expected="a number above 0")
     if args.launches > _GREATEST:
         raise OptionError(f"--launches is {args.launches}", expected=f"at most {_GREATEST:g}")
-    return ModelOptions(name=args.model, read_cycle=args.read_cycle, launches=args.launches)
+    return ModelOptions(name=args.model, read_cycle=args.read_cycle, launches=args.launches, loads=args.dlcm)
 
 
 _OTHER_VERBS: dict[str, Callable[[argparse.Namespace], int]] = {
     "devices": _devices,
     "calibrate": _calibrate,
     "breakdown": run_breakdown,
+    "link": run_link,
     "scaling": run_scaling,
 }
 """Sub-verbs that predict nothing of a C file."""

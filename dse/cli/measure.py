@@ -7,6 +7,7 @@ from rich.table import Table
 
 from dse.base.errors import OptionError
 from dse.base.folders import results_folder
+from dse.cli.cuda_arguments import cuda_request
 from dse.cli.problem_arguments import print_warnings, refuse_empty
 from dse.cli.profile import bench_settings
 from dse.cli.progress import run_line
@@ -33,7 +34,7 @@ _HEADS = ("estimated ms", "measured ms", "quartiles", "runs", "error")
 
 def run(args: argparse.Namespace) -> int:
     """Measure, compare, write the results and print them."""
-    for name in ("program", "out"):
+    for name in ("program", "out", "link"):
         refuse_empty(name, getattr(args, name))
     if args.out is not None:
         require_place(args.out, "--out")
@@ -70,6 +71,9 @@ def _options(args: argparse.Namespace) -> MeasureOptions:
         inputs=tuple(args.input),
         source_paths=tuple(args.source_path),
         run=run_options(args),
+        cuda=cuda_request(args.cuda, args.cuda_arch),
+        dynamic=args.dynamic,
+        link=args.link,
         mappings=tuple(mapping_files(args.mappings)),
         top=args.top,
         sample=args.sample,

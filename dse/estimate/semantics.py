@@ -123,11 +123,13 @@ travels begins or ends there.
 - Behind the phase STARTS an actor publishes as well if a firing of it ended in the round, and under NON_PREEMPTIVE on
   one core the one that it began is the first of a new visit.
 - The first firing of a visit of a polled actor has no previous action.
-- The first firing of a visit takes more for its scheduling: the entries of all buffers that travel and begin or end
-  at the actor; and on one core, if a firing of the partition has ended before: the wake, if that was before this
-  instant and the actor is polled; a look for each polled actor (finished ones too) strictly between the place of that
-  firing and this one, cyclically, if it was at this instant and the policy is NON_PREEMPTIVE or ROUND_ROBIN. From a
-  place to itself these are all others; none if the visit before ended for its length only.
+- A firing takes more for its scheduling by what the largest entry of its ends of buffers that travel, on which it
+  moves tokens, is above the largest that its visit has paid already, if it is: cache lines come side by side.
+- The first firing of a visit on one core takes more for its scheduling, if a firing of the partition has ended before:
+  the wake, if that was before this instant and the actor is polled; a look for each polled actor (finished ones too)
+  strictly between the place of that firing and this one, cyclically, if it was at this instant and the policy is
+  NON_PREEMPTIVE or ROUND_ROBIN. From a place to itself these are all others; none if the visit before ended for its
+  length only.
 
 Policies
 --------

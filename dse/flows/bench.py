@@ -53,6 +53,8 @@ class Bench:
     version: CompilerVersion
     flags: tuple[str, ...]
     scratch: Path
+    has_gpu: bool = False
+    """Its programs have device code."""
 
 
 @contextmanager
@@ -88,6 +90,7 @@ def open_bench(
             version=version,
             flags=_build_options(settings, timed=False).flags,
             scratch=_made(scratch / "runs"),
+            has_gpu=settings.device is not None,
         )
 
 

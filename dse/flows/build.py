@@ -8,11 +8,12 @@ from pathlib import Path
 from dse.base.collector import collector_paused
 from dse.base.digests import file_digest
 from dse.base.errors import BuildError, Diagnostic
+from dse.flows.cuda_request import CudaRequest
 from dse.flows.program import unheard
 from dse.flows.static_mapping import fixed_mapping
 from dse.frontend.network.elaborate import load_network
 from dse.native.build import BuildCounts, BuildOptions, build_program
-from dse.native.cuda import ARCHITECTURES, DeviceBuild, find_nvcc, libcuxx_folder, nvcc_version
+from dse.native.cuda import DeviceBuild, find_nvcc, libcuxx_folder, nvcc_version
 from dse.native.emission import Emission, EmissionOptions, emit
 from dse.native.manifest import ManifestFacts, write_manifest
 from dse.native.natives import user_natives
@@ -22,14 +23,6 @@ from dse.program.network import Network
 
 LOG = "build.log"
 """File of the folder that holds what a compiler said that failed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CudaRequest:
-    """With device code. ``emulated``: for a GPU that threads of the processor stand for; else by nvcc."""
-
-    emulated: bool = False
-    architectures: tuple[int, ...] = ARCHITECTURES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from dse.flows.measured_kernels import SHORT_S, KernelShelf, Prepared, largest_s
 from dse.formats.device_yaml import load_device, plain_name
 from dse.formats.measured_csv import MeasuredTime, read_measured_csv
 from dse.gpu.models.calibration import Calibration, JudgedFamily, calibrate, left_out, predicted_s
-from dse.gpu.models.hierarchy import Rates
+from dse.gpu.models.hierarchy import GlobalLoads, Rates, compiled_with
 from dse.model.device import DEVICE_KEYS, Device
 
 
@@ -22,6 +22,8 @@ class CalibrateOptions:
     device: str
     measured: str
     kernels: str = ""
+    loads: GlobalLoads | None = None
+    """How the measured programs' loads of global memory were compiled; None: as the device file has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,7 @@ def calibrate_device(options: CalibrateOptions, stage: Callable[[str], None] = l
         FormatError: the CSV or device file is wrong, or lacks a constant.
         OptionError: no row is of the device, or a kernel has no C file.
     """
-    device = load_device(options.device)
+    device = compiled_with(load_device(options.device), options.loads)
     chosen, reasons = _chosen(read_measured_csv(options.measured), device, options, stage)
     samples = [sample_of(one, device) for one in chosen]
     rates = Rates.of(device)

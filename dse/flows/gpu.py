@@ -13,6 +13,7 @@ from dse.gpu.advise.choose import Accelerator, Choice, choose, host_seconds
 from dse.gpu.default_device import DEFAULT_DEVICE, DEFAULT_MODEL
 from dse.gpu.fpga.estimate import estimate_on_fpga
 from dse.gpu.models import KERNEL_COST_MODELS
+from dse.gpu.models.hierarchy import GlobalLoads, compiled_with
 from dse.gpu.models.memory_pipeline import MemoryPipeline, PipelineInputs, PipelineTime, ReadCycle, pipeline_time
 from dse.gpu.models.seam import KernelCostModel
 from dse.model.device import ConstantOrigin, Device
@@ -43,6 +44,14 @@ class ModelOptions:
     name: str = DEFAULT_MODEL
     read_cycle: ReadCycle = "timing"
     launches: int = 1
+    loads: GlobalLoads | None = None
+    """How loads of global memory are compiled, which only ``hierarchy`` knows; None: as the device file has it."""
+
+    def device(self, name: str) -> Device:
+        """Return a device as it runs programs compiled so. Raises ``FormatError``, ``OptionError``."""
+        if self.loads and self.name != "hierarchy":
+            raise OptionError(f"'{self.name}' knows no L1", expected="--model hierarchy takes --dlcm")
+        return compiled_with(load_device(name), self.loads)
 
     def load(self) -> KernelCostModel:
         """Return the model. Raises ``OptionError`` for an unknown name."""
@@ -124,7 +133,7 @@ def predict(options: PredictOptions) -> Prediction:
         ModelNotApplicable: the model does not cover a kernel.
         OptionError, FormatError: unknown device or model, a constant is missing, an option is impossible.
     """
-    device, model = load_device(options.device), options.model.load()
+    device, model = options.model.device(options.device), options.model.load()
     source = _source(options.kernels)
     kernels = tuple(_predicted(source, at, options, device, model) for at in range(len(source.work())))
     return Prediction(
@@ -172,7 +181,7 @@ def _predicted(
     cost = model.predict(features, device)
     seconds = time.perf_counter() - start
     subject = Subject(work=work, trace=trace, features=features, cost=cost)
-    advice = advise(subject, device, model, analyse) if options.advice else ()
+    advice = advise(subject, device, model, analyse, source.moved) if options.advice else ()
     return PredictedKernel(features=features, cost=cost, advice=advice, seconds=seconds)
 
 
@@ -211,7 +220,7 @@ def choose_accelerator(options: ChooseOptions) -> Choice:
     """Return the devices and the given times, the quickest first. Raises as ``predict``."""
     accelerators = []
     for name in options.devices:  # a name that is wrong is told before the first prediction
-        load_device(name)
+        options.model.device(name)
     fpgas = [load_fpga(name) for name in options.fpgas]
     for name in options.devices:
         predicted = predict(PredictOptions(kernels=options.kernels, device=name, model=options.model, advice=False))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from dse.frontend.c.lower import read_kernels
-from dse.gpu.trace.features import kernel_features
+from dse.gpu.trace.features import in_other_blocks, kernel_features
 from dse.gpu.trace.meeting import summed_arrays, where_threads_meet
 from dse.model.kernel import Kernel, KernelFeatures, TraceMachine
 from dse.passes.analyses.parallel_loops import require_parallel
@@ -94,6 +94,10 @@ class KernelSource:
         return kernel_features(
             work, trace, block=block, machine=machine, promote_accumulators=self.promote, with_warp_work=True
         )
+
+    def moved(self, features: KernelFeatures, work: Kernel, trace: Kernel, block: Block) -> KernelFeatures | None:
+        """Return features with what ``hierarchy`` reads of them in other blocks, as ``in_other_blocks`` does."""
+        return in_other_blocks(features, work, trace, block, promote=self.promote)
 
     def _with(self, sizes: dict[str, int]) -> tuple[tuple[str, str], ...]:
         """Return the macros for other sizes: all of them, as some headers set theirs only if none is given."""

@@ -29,8 +29,9 @@ def _arrival_identity(arrival: Arrival | None) -> tuple[object, ...]:
 
 def platform_digest(platform: Platform) -> str:
     """Return the identity of a platform."""
-    scalings = tuple(unit.scaling for unit in platform.units)
-    return text_digest(repr((platform, scalings)) if any(scalings) else repr(platform))
+    scalings, emulated = (unit.scaling for unit in platform.units), (link.emulated for link in platform.links)
+    more = [part for part in (tuple(scalings), tuple(emulated)) if any(part)]
+    return text_digest(repr((platform, *more)) if more else repr(platform))
 
 
 def origins_text(table: WeightTable) -> str:

@@ -10,22 +10,36 @@ import numpy as np
 
 from dse.base.cores import usable_cores
 from dse.base.errors import Diagnostic, OptionError
-from dse.base.escaping import encodable
+from dse.base.escaping import encodable, shown
 from dse.estimate.engine import ENGINES, compile_engine, make_engine, needs_compiling
+from dse.estimate.problem.prices import UNIT_KINDS
 from dse.explore.space.build import build_space
 from dse.explore.space.space import Candidate as SpaceCandidate
 from dse.explore.space.space import Space, SpaceOptions
 from dse.flows.bench import Bench, open_bench
+from dse.flows.build import device_build
+from dse.flows.cuda_request import CudaRequest
 from dse.flows.inputs import default_input, require_file, require_input
 from dse.flows.mappings import GivenMapping, read_mappings
-from dse.flows.measure_points import MeasureSettings, UsualResults, cannot_run, usual_results, why_wrong, written_point
+from dse.flows.measure_points import (
+    MeasureSettings,
+    UsualResults,
+    cannot_run,
+    plain_order,
+    usual_results,
+    why_wrong,
+    written_point,
+)
 from dse.flows.measured_timelines import measured_timeline, run_and_time_all
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, check_settings, profile_on_bench, run_capacities
+from dse.flows.profile_gpu import able_actors, profile_gpu_on_bench
 from dse.flows.profile_manifest import Pairs, conditions
 from dse.flows.program import UNNAMED_OUTPUT, unheard
 from dse.flows.setting import COMPILING
+from dse.flows.static_mapping import GPU
 from dse.flows.timelines import estimated_timeline
 from dse.formats.mapping_text import mapping_text
+from dse.formats.platform_yaml import load_platform
 from dse.formats.weights_folder import read_weights
 from dse.frontend.network.elaborate import load_network
 from dse.measure.comparison import Comparison, Prediction, compare
@@ -36,10 +50,13 @@ from dse.measure.profiling import Profiler
 from dse.measure.runs import RunOrder
 from dse.measure.samples import CounterKind
 from dse.measure.session import STATES, Candidate, Patience, Session, measure_candidates
-from dse.model.design_point import DesignPoint
+from dse.model.design_point import DesignPoint, Partition
+from dse.model.origins import origins_of
+from dse.model.platform import Link, Platform
 from dse.model.problem import Problem
 from dse.model.trace import Trace, make_trace
-from dse.model.weights import WeightTable
+from dse.model.weights import Origin, UnitKind, WeightTable
+from dse.program.network import Network
 from dse.report.timeline.timeline import Timeline
 from dse.run.natives.effects import why_time_matters
 from dse.run.options import PLAIN_RUN, RunOptions
@@ -56,12 +73,17 @@ class MeasureOptions:
     ``inputs``: each is profiled and measured; empty: the default one. ``buffers``: FIFO sizes in tokens, each mapping
     with each; empty: those of the network. ``weights``: of these folders and files; empty: they are measured first.
     ``timeline``: whether the fastest mapping is run once more for its timeline.
+    ``cuda``: mappings may use the GPU, None: processors alone. ``dynamic``: every FIFO lies as if it might cross to the
+    GPU, as in the dynamic networks of paper 004. ``link``: a platform whose link to the GPU estimates take.
     """
 
     program: str
     inputs: tuple[str, ...] = ()
     source_paths: tuple[str, ...] = ()
     run: RunOptions = PLAIN_RUN
+    cuda: CudaRequest | None = None
+    dynamic: bool = False
+    link: str | None = None
     mappings: tuple[str, ...] = ()
     top: int | None = None
     sample: int | None = None
@@ -94,6 +116,7 @@ class Measured:
     timelines: tuple[Timeline, ...] = ()
 
 
+EMULATED_TIMES = "the GPU was emulated: these times say nothing of a card"
 _ANY_COUNTER = CounterFacts(kind=CounterKind.NANOSECONDS, hz=1e9, step=1.0, cost=1.0)
 """For this machine before it is measured: a mapping does not depend on how quick its counter is."""
 
@@ -113,13 +136,14 @@ def measure_mappings(options: MeasureOptions, stage: Callable[[str], None] = unh
     for path in inputs:
         if path is not None:
             require_input(path)
-    anybody = this_machine(_ANY_COUNTER, len(usable_cores()))
+    anybody = machine_of(options, loaded.network, this_machine(_ANY_COUNTER, len(usable_cores())))
     read_mappings(options.mappings, topology_of(loaded.network), anybody)  # what is wrong is said before all is built
     if needs_compiling(options.engine):
         stage(COMPILING)
         compile_engine()
     run = replace(options.run, input=inputs[0], unnamed_output=UNNAMED_OUTPUT)
-    with open_bench(loaded.network, run, options.settings.bench, stage) as bench:
+    device = None if options.cuda is None else device_build(options.cuda)[0]
+    with open_bench(loaded.network, run, replace(options.settings.bench, device=device), stage) as bench:
         measured = compare_on_bench(bench, options, tuple(inputs), stage)
     return replace(measured, diagnostics=loaded.warnings)
 
@@ -142,8 +166,49 @@ def _check(options: MeasureOptions) -> None:
     for name, value in (("--top", options.top), ("--sample", options.sample), ("--runs", options.settings.rounds)):
         if value is not None and value < 1:
             raise OptionError(f"{name} {value} measures nothing", expected="1 or more")
+    _check_gpu(options)
     check_settings(options.profile)
     ENGINES.load(options.engine)
+
+
+def _check_gpu(options: MeasureOptions) -> None:
+    """Raise ``OptionError`` for what goes only with a GPU, or not with one."""
+    for name, given in (("--dynamic", options.dynamic), ("--link", options.link is not None)):
+        if given and options.cuda is None:
+            raise OptionError(f"{name} is for mappings that use a GPU", expected="give --cuda too, or leave it out")
+    if options.timeline and options.cuda is not None:
+        raise OptionError("no timeline of firings on a GPU is measured", expected="leave out --timeline or --cuda")
+
+
+def machine_of(options: MeasureOptions, network: Network, here: Platform) -> Platform:
+    """Return the platform of a measurement: this machine, with its GPU and link where mappings may use them.
+
+    Raises:
+        OptionError: no actor can run on a GPU, or the platform of the link has none. FormatError: it is wrong.
+    """
+    if options.cuda is None:
+        return here
+    names = tuple(instance.name for instance in network.instances)
+    able = tuple(names[k] for k in sorted(able_actors(network)))
+    links = () if options.link is None else _link_here(options.link, emulated=options.cuda.emulated)
+    return replace(here, units=(*here.units, GPU), links=links, dynamic_network=options.dynamic, gpu_capable=able)
+
+
+def _link_here(name: str, *, emulated: bool) -> tuple[Link, ...]:
+    """Return the link between the first CPU and the first GPU of a platform, between the units of this machine."""
+    platform = load_platform(name)
+    kinds = {unit.name: unit.kind for unit in platform.units}
+    link = next((one for one in platform.links if {kinds[end] for end in one.between} == {"cpu", "gpu"}), None)
+    if link is None:
+        raise OptionError(
+            f"the platform '{shown(name)}' has no link between a CPU and a GPU", expected="dse gpu link writes one"
+        )
+    if link.emulated and not emulated:
+        raise OptionError(
+            f"link '{shown(link.name)}' of '{shown(name)}' is that of an emulated GPU, and mappings are measured",
+            expected="measure it here: dse gpu link",
+        )
+    return (replace(link, between=("cpu", GPU.name)),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +248,7 @@ class _Journey:
         self._options = options
         self._inputs = inputs
         self._stage = stage
-        self._platform = this_machine(bench.facts, len(bench.cores))
+        self._platform = machine_of(options, bench.network, this_machine(bench.facts, len(bench.cores)))
         self._rng = np.random.default_rng(options.settings.seed)
         self._given = read_mappings(options.mappings, bench.topology, self._platform).mappings
 
@@ -201,8 +266,7 @@ class _Journey:
         comparisons = _comparisons(predictions, session)
         timelines = self._timelines(entries, session, comparisons)
         profiles = tuple((case.label, case.profile) for case in cases if case.profile is not None)
-        differs = why_time_matters(self._bench.network, (key for key, _ in self._options.run.natives))
-        doubts = (*_other_states(entries, lasted), *filter(None, (differs,)))
+        doubts = (*_other_states(entries, lasted), *self._doubts())
         after, seconds = machine_moment(), time.monotonic() - started
         pairs = conditions(self._bench, self._options.run, self._inputs, (before, after))
         return Measured(
@@ -217,6 +281,14 @@ class _Journey:
             timelines=timelines,
         )
 
+    def _doubts(self) -> Iterator[str]:
+        """Yield in words why what was measured may say little."""
+        differs = why_time_matters(self._bench.network, (key for key, _ in self._options.run.natives))
+        if differs:
+            yield differs
+        if self._options.cuda is not None and self._options.cuda.emulated:
+            yield EMULATED_TIMES
+
     def _made(self, profiles: int) -> Pairs:
         """Return how it was measured, as pairs."""
         options = self._options
@@ -224,11 +296,23 @@ class _Journey:
         mappings = options.profile.calibrate
         weights = given or f"measured here, {profiles} profiles, up to {mappings} calibration mappings each"
         runs = f"up to {options.settings.rounds} of each mapping, in random order by seed {options.settings.seed}"
-        return (("weights", weights), ("runs", runs), ("engine", options.engine))
+        return (("weights", weights), ("runs", runs), ("engine", options.engine), *self._made_on_gpu())
+
+    def _made_on_gpu(self) -> Pairs:
+        """Return as pairs what a GPU adds to how it was measured."""
+        cuda, link = self._options.cuda, next(iter(self._platform.links), None)
+        if cuda is None:
+            return ()
+        fifos = "all as if they might cross" if self._options.dynamic else "special inside the GPU"
+        told = "none" if link is None else f"{encodable(link.name)}: {encodable(link.source)}"
+        kind = "emulated" if cuda.emulated else "measured"
+        return (("gpu", f"{kind}, actions one by one"), ("fifos", fifos), ("link", told))
 
     def _cases(self) -> list[_Case]:
         """Return each input with each of the FIFO sizes."""
         given = read_weights(self._options.weights) if self._options.weights else None
+        if given is not None:
+            refuse_other_origin(given, self._options.cuda)
         sizes = self._options.buffers or (None,)
         return [self._case(path, tokens, given) for path, tokens in product(self._inputs, sizes)]
 
@@ -243,7 +327,8 @@ class _Journey:
             trace = make_trace(topology, profiler.firings())
             return _Case(input=path, tokens=tokens, capacities=capacities, trace=trace, usual=given, label=label)
         settings = replace(options.profile, capacities=capacities)
-        profile = profile_on_bench(self._bench, run, settings, self._stage)
+        profiling = profile_on_bench if options.cuda is None else profile_gpu_on_bench
+        profile = profiling(self._bench, run, settings, self._stage)
         return _Case(
             input=path,
             tokens=tokens,
@@ -275,8 +360,8 @@ class _Journey:
         space = build_space(topology, self._platform, SpaceOptions(capacities=(case.capacities,)))
         rng = np.random.default_rng(options.settings.seed)
         if options.sample is not None:
-            return drawn_points(space, options.sample, rng)
-        points = drawn_points(space, _MOST_ESTIMATED, rng)
+            return on_card(drawn_points(space, options.sample, rng))
+        points = on_card(drawn_points(space, _MOST_ESTIMATED, rng))
         times = self._estimates(case, case.usual, points)
         best = sorted(range(len(points)), key=lambda k: (times[k] is None, times[k] or 0.0))
         return [points[k] for k in best[: options.top]]
@@ -302,11 +387,14 @@ class _Journey:
 
     def _why_not(self, entry: _Entry, usual: UsualResults) -> str:
         """Return in words why a mapping cannot be measured, empty where it can."""
-        why = cannot_run(entry.point, self._platform, len(self._bench.cores))
+        why = cannot_run(entry.point, self._platform, len(self._bench.cores), gpu=self._bench.has_gpu)
         if why:
             return why
-        mapping = written_point(self._bench, self._platform, entry.point, "tried")
-        return why_wrong(self._bench, RunOrder(input=entry.case.input, mapping=mapping), usual)
+        return why_wrong(self._bench, self._order(entry, "tried"), usual)
+
+    def _order(self, entry: _Entry, name: str) -> RunOrder:
+        mapping = written_point(self._bench, self._platform, entry.point, name)
+        return plain_order(self._bench, self._platform, entry.case.input, mapping)
 
     def _predictions(self, cases: Sequence[_Case], entries: Sequence[_Entry], state: State) -> list[Prediction]:
         """Return what is predicted of each entry in a state."""
@@ -315,15 +403,13 @@ class _Journey:
             own = [k for k, entry in enumerate(entries) if entry.case is case]
             table = case.table(state)
             times = self._estimates(case, table, [entries[k].point for k in own])
-            loads = actor_loads_ns(table, case.trace)
-            if not any(loads):
-                raise OptionError("by the weights no action takes time to compute", expected="measure them")
+            loads, on_gpu = _loads_by_kind(table, case.trace)
             for k, time_ns in zip(own, times, strict=True):
                 point = entries[k].point
                 found[k] = Prediction(
                     name=entries[k].name,
                     estimated_ns=time_ns if time_ns is not None else float("inf"),
-                    load_ns=heaviest_load(point, loads),
+                    load_ns=heaviest_load(point, loads, on_gpu),
                     scored=time_ns is not None and not _calibrated(point, case, len(self._bench.topology.actors)),
                 )
         return [found[k] for k in range(len(entries))]
@@ -342,8 +428,7 @@ class _Journey:
         program, settings = self._bench.program, self._options.settings
         candidates = []
         for k, entry in enumerate(entries):
-            mapping = written_point(self._bench, self._platform, entry.point, f"candidate-{k}")
-            order = RunOrder(input=entry.case.input, mapping=mapping)
+            order = self._order(entry, f"candidate-{k}")
             candidates.append(Candidate(name=entry.name, order=order, result=usual[entry.case.input].counted))
         patience = Patience(rounds=settings.rounds, seconds=settings.seconds)
 
@@ -395,14 +480,33 @@ def _other_states(entries: Sequence[_Entry], lasted: Sequence[State]) -> Iterato
                 yield f"cores {state}: the weights were calibrated {said}"
 
 
-def heaviest_load(point: DesignPoint, loads: Sequence[float]) -> float:
-    """Return the work of the core with the most, if cores share well; ``loads``: of each actor.
+def on_card(points: list[DesignPoint]) -> list[DesignPoint]:
+    """Return points with all actors of a partition on the GPU at work at once, as they are there by themselves."""
+
+    def spread(part: Partition) -> Partition:
+        return replace(part, policy="FULL_PARALLEL") if part.unit == GPU.name else part
+
+    return [replace(point, partitions=tuple(map(spread, point.partitions))) for point in points]
+
+
+def refuse_other_origin(weights: WeightTable, cuda: CudaRequest | None) -> None:
+    """Raise ``OptionError`` for weights of an emulated GPU beside measured times, and the other way round."""
+    wrong: Origin = "measured" if cuda is not None and cuda.emulated else "emulated"
+    if wrong in origins_of(weights):
+        raise OptionError(
+            f"the weights were {wrong}, and the times that are to stand beside them are not",
+            expected="weights of the same kind, or none: they are taken first",
+        )
+
+
+def heaviest_load(point: DesignPoint, loads: Sequence[float], on_gpu: Sequence[float] = ()) -> float:
+    """Return the work of the core with the most, if cores share well; ``loads``: of each actor, ``on_gpu``: there.
 
     An actor is on one core at a time; under FULL_PARALLEL each has one of its own.
     """
     found = []
     for partition in point.partitions:
-        own = [loads[a] for a in partition.actors]
+        own = [(on_gpu if partition.unit == GPU.name and on_gpu else loads)[a] for a in partition.actors]
         cores = len(own) if partition.policy == "FULL_PARALLEL" else partition.cores
         found.append(max(sum(own) / cores, max(own)))
     return max(found)
@@ -428,23 +532,31 @@ def drawn_points(space: Space, count: int, rng: np.random.Generator) -> list[Des
     return list(drawn.values())
 
 
-def actor_loads_ns(table: WeightTable, trace: Trace) -> list[float]:
-    """Return what the firings of each actor compute on a CPU by some weights, in ns; what is not known counts as 0."""
+def actor_loads_ns(table: WeightTable, trace: Trace, kind: UnitKind = "cpu") -> list[float]:
+    """Return what the firings of each actor compute on a unit by some weights, in ns; what is not known counts as 0."""
     loads = []
     for actor, ids in zip(trace.topology.actors, trace.firings, strict=True):
         counts = np.bincount(ids, minlength=len(actor.actions)).tolist()
         total = 0.0
         for action, firings in zip(actor.actions, counts, strict=True):
-            cost = table.compute.get((actor.name, action.name, "cpu"))
+            cost = table.compute.get((actor.name, action.name, kind))
             if cost is not None and cost.frequency_mhz:
                 total += firings * float(cost.mean_cycles) * 1000 / float(cost.frequency_mhz)
         loads.append(total)
     return loads
 
 
+def _loads_by_kind(table: WeightTable, trace: Trace) -> tuple[list[float], list[float]]:
+    """Return what actors compute on a CPU and on a GPU. Raises ``OptionError`` where nothing takes time."""
+    loads, on_gpu = (actor_loads_ns(table, trace, kind) for kind in UNIT_KINDS)
+    if not any(loads):
+        raise OptionError("by the weights no action takes time to compute", expected="measure them")
+    return loads, on_gpu
+
+
 def _calibrated(point: DesignPoint, case: _Case, actors: int) -> bool:
     """Return whether the weights of a case were calibrated with the mapping of a point, whatever its FIFO sizes."""
-    if case.profile is None:
+    if case.profile is None or any(part.unit == GPU.name for part in point.partitions):
         return False
     split = _groups(point.partition_of(actors))
     return any(_groups(owners) == split for owners in case.profile.owners)

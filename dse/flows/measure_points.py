@@ -11,7 +11,7 @@ from dse.flows.bench import Bench, BenchSettings, open_bench
 from dse.flows.program import unheard
 from dse.formats.xcf_write import write_xcf
 from dse.measure.agreement import spread_of
-from dse.measure.runs import RunOrder
+from dse.measure.runs import FifoChoice, RunOrder
 from dse.measure.session import STATES, Candidate, Patience, Session, measure_candidates
 from dse.model.design_point import DesignPoint
 from dse.model.measurement import MeasuredPoint, StateTimes
@@ -60,12 +60,12 @@ def measure_on_bench(
 ) -> tuple[MeasuredPoint, ...]:
     """Measure design points on a bench; as ``measure_points``."""
     usual = usual_results(bench, run.input)
-    skipped = [cannot_run(point, platform, len(bench.cores)) for point in points]
+    skipped = [cannot_run(point, platform, len(bench.cores), gpu=bench.has_gpu) for point in points]
     candidates: dict[int, Candidate] = {}
     for index, point in enumerate(points):
         if skipped[index]:
             continue
-        order = RunOrder(input=run.input, mapping=written_point(bench, platform, point, f"point-{index}"))
+        order = plain_order(bench, platform, run.input, written_point(bench, platform, point, f"point-{index}"))
         skipped[index] = why_wrong(bench, order, usual)
         if not skipped[index]:
             candidates[index] = Candidate(name=str(index), order=order, result=usual.counted)
@@ -92,11 +92,28 @@ def written_point(bench: Bench, platform: Platform, point: DesignPoint, name: st
     return path
 
 
-def cannot_run(point: DesignPoint, platform: Platform, cores: int) -> str:
-    """Return in words why this machine cannot run a point as it is estimated; empty where it can."""
+def plain_order(bench: Bench, platform: Platform, path: str | None, mapping: Path) -> RunOrder:
+    """Return how a mapping is run as it is estimated on a platform; ``path``: of the input.
+
+    With device code FIFOs lie where estimates have them: inside the GPU, or all as if they might cross where the
+    platform says that it is one of dynamic networks.
+    """
+    if not bench.has_gpu:
+        return RunOrder(input=path, mapping=mapping)
+    fifos: FifoChoice = "pinned" if platform.dynamic_network else "special"
+    return RunOrder(input=path, mapping=mapping, fifos=fifos, singular=True)
+
+
+def cannot_run(point: DesignPoint, platform: Platform, cores: int, *, gpu: bool = False) -> str:
+    """Return in words why this machine cannot run a point as it is estimated; empty where it can.
+
+    ``gpu``: it has one, and programs have device code. Whether actors can run there is found by running.
+    """
     threads = 0
     for partition in point.partitions:
         unit = platform.unit(partition.unit)
+        if gpu and unit is not None and unit.kind == "gpu":
+            continue
         if unit is None or unit.kind != "cpu":
             return f"partition {partition.name} is on '{partition.unit}', which is no CPU"
         threads += len(partition.actors) if partition.policy == "FULL_PARALLEL" else partition.cores

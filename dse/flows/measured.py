@@ -21,12 +21,16 @@ from dse.flows.execution import cpp_natives
 from dse.flows.kept_weights import WEIGHTS, KeptWeights, keep_weights, kept_weights, put_weights_aside
 from dse.flows.options import ExploreOptions, ProblemOptions
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
+from dse.flows.profile_gpu import able_actors, profile_gpu_program
 from dse.flows.program import UNNAMED_OUTPUT, run_tokens
 from dse.flows.setting import MEASURING, REFINING, Basis, Measuring, RecordedProgram, Setting, given_basis
+from dse.flows.static_mapping import GPU
 from dse.measure.machine import cpu_model, trips_text
 from dse.model.design_point import DesignPoint
+from dse.model.origins import origins_of
 from dse.model.platform import Platform
 from dse.model.trace import Trace
+from dse.model.weights import merge_weights
 from dse.native.build import BuildOptions
 from dse.native.toolchain import find_compiler
 from dse.program.network import Network
@@ -72,20 +76,25 @@ def _measured_basis(options: ExploreOptions, recorded: RecordedProgram, stage: C
         return _basis(take_weights(options.measured_in, out), options)
     if options.resume:  # with what the study was begun with, whatever machine or compiler is here now
         return given_basis(options.problem) if kept is None else _basis(kept, options)
-    identity = _identity(network, recorded.trace, recorded.input, options.problem.run.natives)
-    if kept is not None and not kept.differences(identity):
+    identity = _identity(options, network, recorded.trace, recorded.input)
+    if kept is not None and _is_for(kept, identity):
         return _basis(kept, options)
     try:
         run = run_of(recorded.trace, recorded.input, options.problem)
         _require_cores()
         stage(MEASURING)
-        profiled = _profiled(network, run, stage)
+        profiled = _profiled(options, network, run, stage)
     except IMPOSSIBLE as error:
         aside = put_weights_aside(out)  # with what lies there a search that is continued would go on
         return replace(given_basis(options.problem), notes=(why_not(error), *_changes(kept, identity, aside)))
     aside = put_weights_aside(out)
-    made = keep_weights(out, _described(profiled), profiled.table, identity)
+    made = keep_weights(out, _described(profiled, network), profiled.table, identity)
     return _basis(made, options, (*_changes(kept, identity, aside), *_quality(profiled)))
+
+
+def _is_for(kept: KeptWeights, identity: dict[str, str]) -> bool:
+    """Return whether a set was measured for what is searched: a GPU is there in both, or in none."""
+    return not kept.differences(identity) and (_CUDA in kept.identity) == (_CUDA in identity)
 
 
 def take_weights(folder: Path, out: Path) -> KeptWeights:
@@ -116,16 +125,31 @@ def measured_again(
     assert setting.network is not None, "a trace cannot be run"
     run = run_of(setting.trace, setting.input, options.problem)
     stage(REFINING)
-    profiled = _profiled(setting.network, run, stage, in_place)
+    profiled = _profiled(options, setting.network, run, stage, in_place)
     out = output_folder(options, setting.trace.topology.name)
-    identity = _identity(setting.network, setting.trace, setting.input, options.problem.run.natives)
-    keep_weights(out, _described(profiled), profiled.table, identity)
+    identity = _identity(options, setting.network, setting.trace, setting.input)
+    keep_weights(out, _described(profiled, setting.network), profiled.table, identity)
 
 
 def _profiled(
-    network: Network, run: RunOptions, stage: Callable[[str], None], in_place: tuple[DesignPoint, ...] = ()
+    options: ExploreOptions,
+    network: Network,
+    run: RunOptions,
+    stage: Callable[[str], None],
+    in_place: tuple[DesignPoint, ...] = (),
 ) -> ProfiledNetwork:
-    return profile_program(network, run, ProfileSettings(in_place=in_place), stage)
+    """Return a profile; with a GPU that of the four configurations, and over it what mappings with a GPU tell."""
+    if options.cuda is None:
+        return profile_program(network, run, ProfileSettings(in_place=in_place), stage)
+    mixed = [point for point in in_place if any(part.unit == GPU.name for part in point.partitions)]
+    others = tuple(point for point in in_place if point not in mixed)
+    found = profile_gpu_program(network, run, ProfileSettings(in_place=others), options.cuda, stage)
+    for point in mixed:
+        own = profile_gpu_program(network, run, ProfileSettings(mapping=point), options.cuda, stage)
+        told = (*found.table.manifest, ("measured in place", dict(own.table.manifest)["mapping"]))
+        both = merge_weights(found.table, own.table)  # the later one wins
+        found = replace(found, table=replace(both, manifest=told))
+    return found
 
 
 def _require_cores() -> None:
@@ -141,11 +165,13 @@ def why_not(error: DseError) -> str:
     return line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 3]}..."
 
 
-def _identity(network: Network, trace: Trace, path: str | None, bound: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    """Return for what a set is measured now, as digests. Without a compiler, that is absent.
+_CUDA = "gpu"
+"""What an identity has besides where a GPU was measured too."""
 
-    ``path``: of the input. ``bound``: natives with their targets.
-    """
+
+def _identity(options: ExploreOptions, network: Network, trace: Trace, path: str | None) -> dict[str, str]:
+    """Return for what a set is measured now, as digests. Without a compiler, that is absent. ``path``: of the input."""
+    bound = options.problem.run.natives
     read = [value for key, value in trace.made_by if key.startswith("read ")]
     given = [file_digest(path)] if path is not None and Path(path).is_file() else []
     inputs = [trace.digest, *read, *given]
@@ -155,6 +181,8 @@ def _identity(network: Network, trace: Trace, path: str | None, bound: tuple[tup
         "input": text_digest(repr(inputs)),
         "machine": f"{cpu_model()}, {len(usable_cores())} cores",
     }
+    if options.cuda is not None:
+        identity[_CUDA] = "emulated" if options.cuda.emulated else "nvcc"
     try:
         compiler = find_compiler()
     except BuildError:
@@ -163,12 +191,17 @@ def _identity(network: Network, trace: Trace, path: str | None, bound: tuple[tup
     return {**identity, "compiler": text_digest(repr(made_by))}
 
 
-def _described(profiled: ProfiledNetwork) -> Platform:
-    """Return this machine as a platform, with the distance of its cores as it was measured."""
+def _described(profiled: ProfiledNetwork, network: Network) -> Platform:
+    """Return this machine as a platform, with the distance of its cores as it was measured, and its GPU."""
     distance = trips_text(profiled.trips)
     said = f"; a cache line goes from core to core and back in {distance}" if distance else ""
-    units = (replace(unit, source=f"{unit.source}{said}") for unit in profiled.platform.units)
-    return replace(profiled.platform, units=tuple(units))
+    cpu, *others = profiled.platform.units
+    units = (replace(cpu, source=f"{cpu.source}{said}"), *others)
+    platform = replace(profiled.platform, units=units)
+    if not platform.has_gpu:
+        return platform
+    able = sorted(able_actors(network))
+    return replace(platform, gpu_capable=tuple(network.instances[k].name for k in able))
 
 
 def _basis(kept: KeptWeights, options: ExploreOptions, notes: tuple[str, ...] = ()) -> Basis:
@@ -176,7 +209,9 @@ def _basis(kept: KeptWeights, options: ExploreOptions, notes: tuple[str, ...] = 
     about = dict(kept.table.manifest)
     distance = about.get("core distance")
     state = "" if distance is None else f" while its cores were {distance}"
-    assumed = [f"CPU weights measured on this machine{state} (kept in {WEIGHTS})"]
+    kind = "emulated" if "emulated" in origins_of(kept.table) else "measured"
+    units = "CPU and GPU" if kept.platform.has_gpu else "CPU"
+    assumed = [f"{units} weights {kind} on this machine{state} (kept in {WEIGHTS})"]
     wanted = 0 if options.partitions is None else options.partitions[1]
     cores = kept.platform.units[0].cores
     platform = kept.platform
@@ -190,7 +225,7 @@ def _changes(kept: KeptWeights | None, identity: dict[str, str], aside: Path | N
     """Return in words why an earlier set was measured anew, and that it was moved ``aside``."""
     if kept is None or aside is None:
         return ()
-    changed = ", ".join(kept.differences(identity))
+    changed = ", ".join(kept.differences(identity) or (_CUDA,))  # a GPU is there in one of both
     return (f"the weights in the folder were measured for another {changed}: they were moved to {aside.name}",)
 
 

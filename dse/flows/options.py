@@ -13,6 +13,7 @@ from dse.base.registry import nearest_names
 from dse.estimate.problem.prices import UNIT_KINDS
 from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget
+from dse.flows.cuda_request import CudaRequest
 from dse.formats.decimals import format_decimal
 from dse.formats.xcf_write import XcfDialect
 from dse.model.design_point import POLICIES, Policy, ReleaseMode, TransferMode
@@ -118,6 +119,8 @@ class ExploreOptions:
     """So many of the best mappings, and the one on one core, are run on this machine; None: nothing is."""
     refine: int = 0
     """So often, at most, the best mapping is measured in place and the search repeated with what that tells."""
+    cuda: CudaRequest | None = None
+    """What is measured and run here has a GPU, which ``measure`` and ``refine`` use; None: processors alone."""
     measured_in: Path | None = None
     """The folder of an earlier search whose measured weights and platform are taken; nothing is measured then."""
     robust: str | None = None

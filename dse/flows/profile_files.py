@@ -8,7 +8,7 @@ from pathlib import Path
 from dse.base.cores import usable_cores
 from dse.base.errors import Diagnostic, ExecutionError, OptionError
 from dse.base.files import write_whole
-from dse.flows.build import CudaRequest
+from dse.flows.cuda_request import CudaRequest
 from dse.flows.inputs import default_input, require_file, require_input, require_place
 from dse.flows.mappings import read_mapping
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program

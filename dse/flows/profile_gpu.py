@@ -13,7 +13,8 @@ import numpy as np
 
 from dse.base.errors import OptionError
 from dse.flows.bench import Bench, open_bench
-from dse.flows.build import CudaRequest, device_build
+from dse.flows.build import device_build
+from dse.flows.cuda_request import CudaRequest
 from dse.flows.gpu_actors import abilities_of
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, check_settings, profile_on_bench, run_capacities
 from dse.flows.profile_manifest import Pairs, profile_manifest
@@ -53,15 +54,29 @@ def profile_gpu_program(
         ExecutionError: a run fails, or there is no GPU. OptionError: no actor can run on one.
     """
     check_settings(settings)
+    able_actors(network)
+    device, _ = device_build(cuda)
+    with open_bench(network, run, replace(settings.bench, device=device), stage) as bench:
+        return profile_gpu_on_bench(bench, run, settings, stage)
+
+
+def able_actors(network: Network) -> frozenset[int]:
+    """Return the actors that can run on a GPU. Raises ``OptionError`` where none can."""
     able = frozenset(k for k, actor in enumerate(abilities_of(network)) if actor.able)
     if not able:
         raise OptionError(
             f"no actor of {network.name} can run on a GPU", expected="`dse check --gpu` tells why; leave out --cuda"
         )
-    device, _ = device_build(cuda)
-    with open_bench(network, run, replace(settings.bench, device=device), stage) as bench:
-        journey = _GpuJourney(bench, run, settings, able, stage)
-        return journey.static() if settings.mapping is None else journey.dynamic(settings.mapping)
+    return able
+
+
+def profile_gpu_on_bench(
+    bench: Bench, run: RunOptions, settings: ProfileSettings, stage: Callable[[str], None] = unheard
+) -> ProfiledNetwork:
+    """Measure the weights of a network on a bench whose programs have device code; as ``profile_gpu_program``."""
+    check_settings(settings)
+    journey = _GpuJourney(bench, run, settings, able_actors(bench.network), stage)
+    return journey.static() if settings.mapping is None else journey.dynamic(settings.mapping)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,7 +60,7 @@ def refine(options: ExploreOptions, watcher: Watcher | None = None, given: Setti
     watch = watcher or Watcher()
     explored, rounds, tried = explore(options, watch, given), list[Refinement](), list[DesignPoint]()
     while len(rounds) < options.refine:
-        point = _to_measure(explored, tried)
+        point = _to_measure(explored, tried, gpu=options.cuda is not None)
         if point is None:
             return Refined(explored=explored, rounds=tuple(rounds), ended=_NOTHING_NEW)
         tried.append(point)
@@ -80,11 +80,11 @@ _STABLE = "the ranking stayed as it was"
 _NOTHING_NEW = "the best mapping that this machine can run was measured in place already"
 
 
-def _to_measure(explored: Explored, tried: list[DesignPoint]) -> DesignPoint | None:
+def _to_measure(explored: Explored, tried: list[DesignPoint], *, gpu: bool) -> DesignPoint | None:
     """Return the best mapping that this machine can run; None where it was tried, or there is none."""
     platform, cores = explored.setting.platform, len(usable_cores())
     ranking = (evaluation.point for evaluation in explored.study.ranking)
-    point = next((p for p in ranking if len(p.partitions) > 1 and not cannot_run(p, platform, cores)), None)
+    point = next((p for p in ranking if len(p.partitions) > 1 and not cannot_run(p, platform, cores, gpu=gpu)), None)
     known = {p.digest() for p in tried}
     return None if point is None or point.digest() in known else point
 

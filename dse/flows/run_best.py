@@ -6,6 +6,9 @@ from typing import TypeAlias
 
 from dse.base.cores import usable_cores
 from dse.base.errors import OptionError
+from dse.flows.bench import BenchSettings
+from dse.flows.build import device_build
+from dse.flows.measure import EMULATED_TIMES, refuse_other_origin
 from dse.flows.measure_points import MeasureSettings, cannot_run, measure_points
 from dse.flows.measured import IMPOSSIBLE, run_of, why_not
 from dse.flows.options import ExploreOptions, ProblemOptions
@@ -38,50 +41,57 @@ def run_best(options: ExploreOptions, setting: Setting, study: Study, stage: Cal
     """Run the best mappings of a study, and the one on one core, on this machine, as ``options`` ask for."""
     if options.measure is None:
         return RunBest(found=None)
-    listed = _to_run(study, setting.platform, options.measure)
+    gpu = options.cuda is not None
+    listed = _to_run(study, setting.platform, options.measure, gpu=gpu)
     one = None if study.baseline is None or study.baseline.deadlock else study.baseline.point
-    wanted = listed if one is None else [*listed, (one, _unable(one, setting.platform))]
+    wanted = listed if one is None else [*listed, (one, _unable(one, setting.platform, gpu=gpu))]
     try:
-        found = _times(options.problem, setting, wanted, stage)
+        found = _times(options, setting, wanted, stage)
     except IMPOSSIBLE as error:
         return RunBest(found=None, notes=(why_not(error),))
     ranked = tuple((point.digest(), found[point.digest()]) for point, _ in listed)
-    return RunBest(found=Measurements(ranked=ranked, one_core=None if one is None else found[one.digest()]))
+    measurements = Measurements(ranked=ranked, one_core=None if one is None else found[one.digest()])
+    emulated = options.cuda is not None and options.cuda.emulated
+    return RunBest(found=measurements, notes=(EMULATED_TIMES,) if emulated else ())
 
 
 _Listed: TypeAlias = tuple[DesignPoint, str]
 """A mapping, and why it cannot run here, empty where it can."""
 
 
-def _to_run(study: Study, platform: Platform, count: int) -> list[_Listed]:
+def _to_run(study: Study, platform: Platform, count: int, *, gpu: bool) -> list[_Listed]:
     """Return the best mappings until ``count`` of them can run here."""
     listed = list[_Listed]()
     for evaluation in study.ranking[: max(count, _LOOKED_AT)]:
-        listed.append((evaluation.point, _unable(evaluation.point, platform)))
+        listed.append((evaluation.point, _unable(evaluation.point, platform, gpu=gpu)))
         count -= not listed[-1][1]
         if not count:
             break
     return listed
 
 
-def _unable(point: DesignPoint, platform: Platform) -> str:
-    """Return in words why this machine cannot run a mapping; empty where it can."""
+def _unable(point: DesignPoint, platform: Platform, *, gpu: bool) -> str:
+    """Return in words why this machine cannot run a mapping; empty where it can. ``gpu``: it has one that is used."""
     if any(partition.clock_mhz is not None for partition in point.partitions):
         return "its clocks cannot be set here"
-    return cannot_run(point, platform, len(usable_cores()))
+    return cannot_run(point, platform, len(usable_cores()), gpu=gpu)
 
 
 def _times(
-    problem: ProblemOptions, setting: Setting, wanted: Sequence[_Listed], stage: Callable[[str], None]
+    options: ExploreOptions, setting: Setting, wanted: Sequence[_Listed], stage: Callable[[str], None]
 ) -> dict[str, MeasuredPoint]:
     """Return what running mappings gave, or why they were not run, by digest. Raises what ``IMPOSSIBLE`` holds."""
     if setting.network is None:
         raise OptionError("a trace cannot be run", expected="name its network")
+    problem = options.problem
     if not _is_here(problem, setting.platform):
         raise OptionError(f"the platform '{setting.platform.name}' is not this machine")
+    refuse_other_origin(setting.problem.weights, options.cuda)
     skipped = {point.digest(): MeasuredPoint(skipped=why) for point, why in wanted if why}
     points = {point.digest(): point for point, why in wanted if not why}
-    run, settings = run_of(setting.trace, setting.input, problem), MeasureSettings(rounds=_ROUNDS, seconds=_SECONDS)
+    device = None if options.cuda is None else device_build(options.cuda)[0]
+    run = run_of(setting.trace, setting.input, problem)
+    settings = MeasureSettings(rounds=_ROUNDS, seconds=_SECONDS, bench=BenchSettings(device=device))
     times = measure_points(setting.network, setting.platform, tuple(points.values()), run, settings, stage)
     return skipped | dict(zip(points, times, strict=True))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from dse.base.errors import Diagnostic, OptionError
+from dse.base.escaping import shown
 from dse.base.registry import nearest_names
 from dse.base.time_limit import TimeLimit
 from dse.estimate.engine import compile_engine, needs_compiling
@@ -203,7 +204,7 @@ def given_basis(options: ProblemOptions, at_hand: AtHand = NOTHING) -> Basis:
         platform = load_platform(options.platform) if options.platform else load_platform()
     if weights is None and options.weights not in ((), (NOMINAL,)):
         weights = read_weights(options.weights)
-    return Basis(platform=platform, weights=weights, assumed=_of_emulation(weights))
+    return Basis(platform=platform, weights=weights, assumed=(*_of_emulation(weights), *_of_links(platform, weights)))
 
 
 def _of_emulation(weights: WeightTable | None) -> tuple[str, ...]:
@@ -211,6 +212,19 @@ def _of_emulation(weights: WeightTable | None) -> tuple[str, ...]:
     if weights is None or "emulated" not in origins_of(weights):
         return ()
     return ("weights of an emulated GPU, a rehearsal: they say nothing of a card",)
+
+
+def _of_links(platform: Platform, weights: WeightTable | None) -> tuple[str, ...]:
+    """Return in words that a link is that of an emulated GPU. Raises ``OptionError`` beside measured weights."""
+    names = [link.name for link in platform.links if link.emulated]
+    if not names:
+        return ()
+    if weights is not None and "measured" in origins_of(weights):
+        raise OptionError(
+            f"link '{shown(names[0])}' of the platform is that of an emulated GPU, and the weights were measured",
+            expected="measure the link where the weights were measured: dse gpu link",
+        )
+    return (f"link '{shown(names[0])}' of an emulated GPU, a rehearsal",)
 
 
 def _of_run(trace: Trace) -> list[str]:

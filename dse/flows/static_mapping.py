@@ -8,7 +8,7 @@ from dse.base.escaping import shown
 from dse.base.source import file_span
 from dse.codegen.cpp.network_unit import FixedMapping
 from dse.flows.gpu_actors import abilities_of
-from dse.formats.xcf import read_xcf
+from dse.formats.xcf import read_xcf_and_text
 from dse.model.platform import Platform, Unit
 from dse.program.network import Network
 from dse.run.record import topology_of
@@ -25,7 +25,7 @@ def fixed_mapping(network: Network, path: str, has_device_code: bool) -> FixedMa
     """
     here = Platform(name="this machine", units=(Unit(name="cpu", kind="cpu", cores=len(usable_cores())), GPU))
     topology = topology_of(network)
-    point = read_xcf(path, topology, here)
+    point, text = read_xcf_and_text(path, topology, here)
     on_gpu = frozenset(a for part in point.partitions if part.unit == GPU.name for a in part.actors)
     if on_gpu and not has_device_code:
         raise OptionError(
@@ -33,7 +33,6 @@ def fixed_mapping(network: Network, path: str, has_device_code: bool) -> FixedMa
             expected="give --cuda too",
         )
     _refuse_unable(network, on_gpu, path)
-    text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
     return FixedMapping(name=Path(path).name, text=text, on_gpu=on_gpu)
 
 

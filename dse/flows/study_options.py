@@ -2,8 +2,8 @@
 
 It stands here and not among the formats since what it holds are the options of a search. Paths are relative to the
 file. Further keys than those of formats.md, in its style: ``source_paths``, ``missing_weights``, ``engine``, ``run``,
-``batch``, ``no_screening``, ``best``, ``measure``, ``refine``, ``robust``, ``errors``, ``draws``, ``dialect``,
-``limits``, of ``space`` the rest of what ``dse explore`` knows,
+``batch``, ``no_screening``, ``best``, ``measure``, ``refine``, ``robust``, ``errors``, ``draws``, ``cuda``,
+``dialect``, ``limits``, of ``space`` the rest of what ``dse explore`` knows,
 and ``weights: {measured: DIR}``: those that an earlier search measured and
 keeps in the folder ``DIR`` of its results.
 """
@@ -21,6 +21,7 @@ from dse.base.escaping import encodable
 from dse.base.limits import MOST, Limits, limit_names, limits
 from dse.base.numbers import MOST_COUNTED, Bounds
 from dse.explore.evaluator import Budget
+from dse.flows.cuda_request import CUDA_EMULATED, CUDA_KINDS, CUDA_NVCC, CudaRequest
 from dse.flows.options import (
     MOST_SECONDS,
     NOMINAL,
@@ -69,6 +70,7 @@ _KEYS = (
     "errors",
     "draws",
     "dialect",
+    "cuda",
     "limits",
 )
 _GRAPH_KEYS = ("name", "iterations", "processors")
@@ -198,8 +200,13 @@ class _Reader:
             robust=keys.text("robust"),
             errors=keys.texts("errors"),
             draws=keys.integer("draws"),
+            cuda=self._cuda(),
             limits=self._limits(keys.inner("limits", limit_names())),
         )
+
+    def _cuda(self) -> CudaRequest | None:
+        kind = self._keys.choice("cuda", CUDA_KINDS)
+        return None if kind is None else CudaRequest(emulated=kind == CUDA_EMULATED)
 
     def _limits(self, keys: _Keys) -> Limits | None:
         """Return the limits that are named, or those that hold now where they are higher; None where none is named."""
@@ -458,12 +465,18 @@ class _Writer:
                 yield f"{key}: {value}"
         if not options.screening:
             yield "no_screening: true"
-        if options.measure is not None:
-            yield f"measure: {options.measure}"
+        yield from self._measured_here()
         yield from self._robust()
         if options.dialect != _USUAL.dialect:
             yield f"dialect: {options.dialect}"
         yield from _section("limits", _raised(options.limits or limits()))
+
+    def _measured_here(self) -> Iterator[str]:
+        options = self._options
+        if options.measure is not None:
+            yield f"measure: {options.measure}"
+        if options.cuda is not None:
+            yield f"cuda: {CUDA_EMULATED if options.cuda.emulated else CUDA_NVCC}"
 
     def _robust(self) -> Iterator[str]:
         options = self._options

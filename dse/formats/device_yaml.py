@@ -124,8 +124,12 @@ def load_device(name: str) -> Device:
 
 
 def plain_name(name: str) -> str:
-    """Return a name without what people spell in several ways: ``GTX1080-Ti`` is ``gtx1080ti``, ``SUPER`` an s."""
-    return name.lower().replace("-", "").replace("_", "").replace(" ", "").replace("super", "s")
+    """Return a name without what people spell in several ways: ``GTX1080-Ti`` is ``gtx1080ti``, ``SUPER`` an s.
+
+    Drivers say ``NVIDIA GeForce RTX 2070 SUPER``.
+    """
+    plain = name.lower().replace("-", "").replace("_", "").replace(" ", "").replace("super", "s")
+    return plain.removeprefix("nvidia").removeprefix("geforce")
 
 
 class _Reader:

@@ -33,7 +33,7 @@ def read_mapping_csv(path: str) -> tuple[MappingRow, ...]:
     Raises:
         FormatError: the file cannot be read, has no column ``mapping``, or no row.
     """
-    source = read_text(path)
+    source = read_text(path, _EXAMPLE)
     rows = _rows(path, source)
     header = [cell.strip().lower() for cell in rows[0][1]] if rows else []
     if _COLUMN not in header:
@@ -54,18 +54,21 @@ def _cell(cells: Sequence[str], column: int) -> str:
     return cells[column].strip() if column < len(cells) else ""
 
 
-def read_text(path: str) -> str:
-    """Return the text of a file. Raises ``FormatError`` where it cannot be read or is no UTF-8."""
+def read_text(path: str, expected: str = "") -> str:
+    """Return the text of a file; ``expected``: what errors tell to do.
+
+    Raises ``FormatError`` where it cannot be read or is no UTF-8.
+    """
     try:
         data = read_bytes(path)
     except DseError as error:
-        raise FormatError(error.diagnostics[0].message, span=file_span(path, 0), expected=_EXAMPLE) from error
+        raise FormatError(error.diagnostics[0].message, span=file_span(path, 0), expected=expected) from error
     if b"\0" in data:
-        raise FormatError("this is a binary file", span=file_span(path, 0), expected=_EXAMPLE)
+        raise FormatError("this is a binary file", span=file_span(path, 0), expected=expected)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as cause:
-        raise FormatError("the text is not UTF-8", span=file_span(path, 0), expected=_EXAMPLE) from cause
+        raise FormatError("the text is not UTF-8", span=file_span(path, 0), expected=expected) from cause
 
 
 def _rows(path: str, source: str) -> list[tuple[int, list[str]]]:

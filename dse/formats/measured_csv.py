@@ -38,7 +38,7 @@ class MeasuredTime:
 
 def read_measured_csv(path: str) -> tuple[MeasuredTime, ...]:
     """Return the rows of a file, in their order. Raises ``FormatError`` with the first errors of it."""
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True, restval="")
+    reader = csv.DictReader(io.StringIO(read_text(path, _EXAMPLE), newline=""), strict=True, restval="")
     gather = Gatherer()
     try:
         missing = [name for name in _NEEDED if name not in (reader.fieldnames or ())]

@@ -51,7 +51,7 @@ _UNIT_KEYS = (
     *_SCALING_KEYS,
     "source",
 )
-_LINK_KEYS = ("between", "latency_ns", "bandwidth_gb_s", "shared", "directions", "source")
+_LINK_KEYS = ("between", "latency_ns", "bandwidth_gb_s", "shared", "directions", "emulated", "source")
 _CONSTANT_KEYS = ("value", "source")
 DEFAULT_PLATFORM = "default"
 _BEGINNING = 4096
@@ -212,6 +212,7 @@ class _Reader:
             shared=bool(shared),
             directions=directions or 1,
             source=constants.source_text(),
+            emulated=bool(constants.boolean("emulated")),
         )
 
     def _between(self, entries: Entries, node: yaml.Node, what: str, units: tuple[str, ...]) -> tuple[str, str] | None:
@@ -383,5 +384,7 @@ def _link_items(link: Link) -> Iterator[str]:
     if link.shared:
         yield "shared: true"
     yield f"directions: {link.directions}"
+    if link.emulated:
+        yield "emulated: true"
     if link.source:
         yield f"source: {quoted(link.source)}"

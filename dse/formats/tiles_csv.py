@@ -23,7 +23,7 @@ _COLUMNS = ("tile", "local_size", "ms", "repeats")
 def read_tiles(path: str) -> tuple[MeasuredTile, ...]:
     """Return the rows of a file by tile. Raises ``FormatError`` with all that is wrong in it."""
     gather = Gatherer()
-    rows = _rows(path, read_text(path), gather)
+    rows = _rows(path, read_text(path, _EXAMPLE), gather)
     if gather.errors:
         raise format_error(gather)
     found = tuple(sorted(rows, key=lambda row: (row.tile, row.local_size or 0)))

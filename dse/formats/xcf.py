@@ -26,7 +26,7 @@ from dse.base.escaping import name_of_file
 from dse.base.numbers import CLOCK_MHZ, parse_decimal
 from dse.base.registry import nearest_names
 from dse.formats.connections import Buffers, read_sizes
-from dse.formats.xml_reading import XmlReader, open_xml, raise_errors, shorten
+from dse.formats.xml_reading import XmlReader, open_xml, raise_errors, shorten, xml_text
 from dse.formats.xml_source import local_name
 from dse.model.design_point import POLICIES, DesignPoint, Partition, Policy, ReleaseMode, TransferMode
 from dse.model.platform import Platform
@@ -59,6 +59,13 @@ def read_xcf(path: str, topology: Topology, platform: Platform, gather: Gatherer
         FormatError: with everything that is wrong: unknown, repeated and missing actors, unknown policies, units,
             buffers and sizes, each with its line and the nearest names.
     """
+    return read_xcf_and_text(path, topology, platform, gather)[0]
+
+
+def read_xcf_and_text(
+    path: str, topology: Topology, platform: Platform, gather: Gatherer | None = None
+) -> tuple[DesignPoint, str]:
+    """Return the design point of a mapping file, and what the file says; it is read once. Else as ``read_xcf``."""
     errors = Gatherer()
     reader = open_xml(path, errors)
     if local_name(reader.root).lower() != "configuration":
@@ -71,7 +78,7 @@ def read_xcf(path: str, topology: Topology, platform: Platform, gather: Gatherer
     if gather is not None and digest is not None and digest[0] != point.digest():
         message = "the file was changed after it was written: it holds another design point than its digest says"
         gather.warning(message, digest[1], "its estimate differs from the one reported with it")
-    return point
+    return point, xml_text(reader.root)
 
 
 @dataclass(slots=True)

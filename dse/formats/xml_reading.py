@@ -191,6 +191,11 @@ def topology_names(topology: Topology) -> Iterator[str]:
         yield from (action.name for action in actor.actions)
 
 
+def xml_text(root: etree._Element) -> str:
+    """Return an element as text, whatever the encoding of its file was."""
+    return str(etree.tostring(root, encoding="unicode", with_tail=False))
+
+
 def write_xml(root: etree._Element, path: str) -> None:
     """Write a document: UTF-8 with declaration, two spaces a level. Raises ``FormatError`` if it cannot be written."""
     etree.indent(root)

@@ -1,11 +1,10 @@
 """What crossing costs: how much longer visits take whose tokens come from another core or go to one.
 
 Calibration runs put actors on several cores. A visit there is compared with what the same firings take on one core; the
-rest is split over the buffers that cross, for each by the visits that moved tokens on it (the indices and the first
-cache line travel once) and by the tokens. The first part is the entry of an end: an estimate pays it once a visit of
-the actor, so it is spread over all visits of the actor, also those that moved nothing there. A visit counts from its
-own start, and what a scheduler takes between two visits is added: calls in vain are no part of crossing
-(``dse.measure.looks``).
+rest is split over the buffers that cross and on which it moved tokens: entries, of which a visit takes the largest, and
+tokens (``dse.measure.entries``). A visit counts from its own start, and what a scheduler takes between two visits is
+added: calls in vain are no part of crossing (``dse.measure.looks``). Nothing is left out as an outlier, since plain
+runs have such visits too, but one counts 20 us more than on one core at most: what is above was an interruption.
 
 Where a mapping was measured in place, since its own estimate is wanted, what crosses in it costs what it cost there,
 whatever it cost elsewhere. Buffers that crossed in no calibration get the means of those that did, by side and bytes.
@@ -18,17 +17,19 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.measure.entries import EndPrices, end_prices
 from dse.measure.looks import Looks
 from dse.measure.machine import RoundTrip
 from dse.measure.port_prices import PortPrice
 from dse.measure.profile import Profile
 from dse.measure.profile_weights import SIDES, Side, exact, transfer_key
-from dse.measure.regression import split_durations
 from dse.measure.samples import Samples, visits_of_actor
 from dse.model.trace import FiringIds, Topology
 from dse.model.weights import Cost, EntryKey, WeightTable
 
 FloatArray = NDArray[np.float64]
+_INTERRUPTED_S = 20e-6
+"""What a visit takes more at most; a page fault takes a microsecond, another process that runs some hundred."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,8 +50,9 @@ class Calibration:
 class Crossing:
     """What one side of a buffer costs more where it crosses, in counts.
 
-    ``entry``: once a visit of its actor, by so many ``visits``; ``each``: a token, by so many ``transfers``. With no
-    transfers it crossed in no calibration, and the costs are those of others.
+    ``entry``: of a visit that moves tokens there, if no other end of it has a larger one, by so many ``visits``;
+    ``each``: a token, by so many ``transfers``. With no transfers it crossed in no calibration, and the costs are those
+    of others.
     """
 
     entry: float
@@ -90,14 +92,12 @@ class _Port:
 class _Observed:
     """The visits of an actor in a calibration, n of them, with p ports.
 
-    ``local``: shape (n,), what they would take on one core; ``more``: shape (n,), what they took more; ``entered``:
-    shape (n, p), 1 for ports that cross; ``tokens``: shape (n, p), how many tokens crossed; ``transfers``: shape
-    (n, p), the firings that moved some. The last three are 0 for ports that do not cross.
+    ``local``: shape (n,), what they would take on one core; ``more``: shape (n,), what they took more; ``tokens``:
+    shape (n, p), how many tokens crossed; ``transfers``: shape (n, p), the firings that moved some.
     """
 
     local: FloatArray
     more: FloatArray
-    entered: FloatArray
     tokens: FloatArray
     transfers: FloatArray
 
@@ -116,15 +116,14 @@ def crossing_costs(
     for a in range(len(topology.actors)):
         ports = _ports(topology, a)
         observed = [_observed(profile, a, ports, calibration, looks.between) for calibration in calibrations]
-        everywhere = _fitted(ports, observed)
-        if everywhere is None:
+        prices = _fitted(ports, observed)
+        if not prices:
             continue
-        in_place = _fitted(ports, [some for some, of in zip(observed, calibrations, strict=True) if of.in_place])
-        prices = everywhere.crossings | (in_place.crossings if in_place is not None else {})
+        prices |= _fitted(ports, [some for some, of in zip(observed, calibrations, strict=True) if of.in_place])
         found |= prices
-        more, paid = _more(observed), _paid(ports, observed, prices)
-        busy += float((_local(observed) + more)[everywhere.kept].sum())
-        left += float((more - paid)[everywhere.kept].sum())
+        for some in observed:
+            busy += float((some.local + some.more).sum())
+            left += float((some.more - _paid(ports, some, prices)).sum())
     return Crossings(
         reads=_completed("read", found, topology),
         writes=_completed("write", found, topology),
@@ -164,57 +163,36 @@ def _observed(
     transfers = (visits.counts @ (rates > 0)) * crosses
     return _Observed(
         local=local,
-        more=steps - local,
-        entered=np.broadcast_to(crosses, tokens.shape),
+        more=np.minimum(steps - local, _INTERRUPTED_S * profile.facts.hz),
         tokens=tokens,
         transfers=transfers,
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Fitted:
-    """The crossing costs of one actor. ``kept``: shape (n,), the visits of all calibrations that are no outliers."""
-
-    crossings: dict[tuple[Side, int], Crossing]
-    kept: NDArray[np.bool_]
-
-
-def _fitted(ports: Sequence[_Port], observed: Sequence[_Observed]) -> _Fitted | None:
-    """Return the crossing costs of the ports of one actor that cross; None where none does."""
-    n = len(ports)
+def _fitted(ports: Sequence[_Port], observed: Sequence[_Observed]) -> dict[tuple[Side, int], Crossing]:
+    """Return the crossing costs of the ports of one actor that crossed."""
     if not any(some.tokens.any() for some in observed):
-        return None
+        return {}
     tokens = np.concatenate([some.tokens for some in observed])
-    moved = (tokens > 0).astype(np.float64)
-    split = split_durations(_more(observed), np.column_stack([moved, tokens]), optional=tuple(range(n)))
-    costs = np.nan_to_num(split.costs)
+    prices = end_prices(np.concatenate([some.more for some in observed]), tokens)
     transfers = sum(some.transfers.sum(axis=0) for some in observed)
-    visits = sum(some.entered.sum(axis=0) for some in observed)
-    entries = costs[:n] * moved.sum(axis=0) / np.maximum(visits, 1.0)
-    crossings = {}
-    for p in np.flatnonzero(transfers).tolist():
-        crossings[ports[p].side, ports[p].buffer] = Crossing(
-            entry=float(entries[p]), each=float(costs[n + p]), visits=int(visits[p]), transfers=int(transfers[p])
+    return {
+        (ports[p].side, ports[p].buffer): Crossing(
+            entry=float(prices.entries[p]),
+            each=float(prices.each[p]),
+            visits=int((tokens[:, p] > 0).sum()),
+            transfers=int(transfers[p]),
         )
-    return _Fitted(crossings=crossings, kept=split.kept)
+        for p in np.flatnonzero(transfers).tolist()
+    }
 
 
-def _paid(
-    ports: Sequence[_Port], observed: Sequence[_Observed], prices: dict[tuple[Side, int], Crossing]
-) -> FloatArray:
+def _paid(ports: Sequence[_Port], some: _Observed, prices: dict[tuple[Side, int], Crossing]) -> FloatArray:
     """Return what each visit pays for crossing by the prices, shape (n,)."""
     of_ports = [prices.get((port.side, port.buffer)) for port in ports]
     entries = np.array([0.0 if of is None else of.entry for of in of_ports])
     each = np.array([0.0 if of is None else of.each for of in of_ports])
-    return np.concatenate([some.entered @ entries + some.tokens @ each for some in observed])
-
-
-def _more(observed: Sequence[_Observed]) -> FloatArray:
-    return np.concatenate([some.more for some in observed])
-
-
-def _local(observed: Sequence[_Observed]) -> FloatArray:
-    return np.concatenate([some.local for some in observed])
+    return EndPrices(entries=entries, each=each).paid(some.tokens)
 
 
 def _completed(side: Side, found: dict[tuple[Side, int], Crossing], topology: Topology) -> tuple[Crossing, ...]:
@@ -245,7 +223,7 @@ def with_crossings(table: WeightTable, crossings: Crossings, topology: Topology)
 
 
 def entries_of(crossings: Crossings, topology: Topology) -> dict[EntryKey, Fraction]:
-    """Return what ends of buffers that cross take once a visit, in counts; without those that take nothing."""
+    """Return the entries of ends of buffers that cross, in counts; without those that take nothing."""
     found = {
         (*topology.ends(index), side): exact(crossings.of(side, index).entry)
         for index in range(len(topology.buffers))

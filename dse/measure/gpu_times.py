@@ -127,12 +127,12 @@ def gpu_times(document: dict[str, Any]) -> GpuTimes | None:
             name=str(told["name"]),
             capability=f"{told['major']}.{told['minor']}",
             emulated=bool(told["emulated"]),
-            clock=_clock(told["clocks"]),
+            clock=clock_of(told["clocks"]),
             reading=min((float(clock["reading"]) for clock in told["clocks"]), default=0.0),
             actors=tuple(map(_actor, told["actors"])),
             ends={
                 (int(end["connection"]), bool(end["writes"])): EndTimes(
-                    refresh=_sum(end["times"][0]), publish=_sum(end["times"][1])
+                    refresh=sum_of(end["times"][0]), publish=sum_of(end["times"][1])
                 )
                 for end in told["ends"]
             },
@@ -143,25 +143,26 @@ def gpu_times(document: dict[str, Any]) -> GpuTimes | None:
 
 
 def _actor(told: dict[str, Any]) -> GpuActorTimes:
-    leaving, vain, starting = map(_sum, told["rest"])
+    leaving, vain, starting = map(sum_of, told["rest"])
     return GpuActorTimes(
         actor=int(told["actor"]),
-        choosing=tuple(map(_sum, told["choosing"])),
-        phases=tuple(map(_sum, told["phases"])),
+        choosing=tuple(map(sum_of, told["choosing"])),
+        phases=tuple(map(sum_of, told["phases"])),
         leaving=leaving,
         vain=vain,
         starting=starting,
     )
 
 
-def _sum(told: Sequence[float] | None) -> TimeSum:
+def sum_of(told: Sequence[float] | None) -> TimeSum:
+    """Return a sum as programs tell it: count, sum, least, most, squares; None where nothing was noted."""
     if told is None:
         return TimeSum()
     count, total, least, most, squares = told
     return TimeSum(count=int(count), total=float(total), least=float(least), most=float(most), squares=float(squares))
 
 
-def _clock(clocks: Iterable[dict[str, Any]]) -> GpuClock | None:
+def clock_of(clocks: Iterable[dict[str, Any]]) -> GpuClock | None:
     """Return the clock of a run: the mean of all groups, the least and the highest piece of any."""
     means, pieces = list[float](), list[float]()
     for clock in clocks:

@@ -101,6 +101,8 @@ def _own_arguments(order: RunOrder, folder: Path) -> list[str | Path]:
     """Return the arguments that only measurements need."""
     files = (("--mapping", order.mapping), ("--raw", order.records), ("--trace", order.trace), ("--fifos", order.fifos))
     arguments: list[str | Path] = [part for name, path in files if path is not None for part in (name, path)]
+    if order.singular:
+        arguments += ["--gpu-blocks", "1", "--gpu-threads", "1"]
     if order.singly:
         listed = folder / "singly"
         write_whole(listed, "".join(f"{actor} {action}\n" for actor, action in order.singly))

@@ -42,7 +42,7 @@ def split_durations(
     """Split durations, shape (n,), by what occurred in each, shape (n, k).
 
     ``optional``: columns that are left out first where they cannot be told apart from others. ``filtered``: leave
-    outliers out (``dse.measure.outliers``); else all are used.
+    outliers out (``dse.measure.outliers``), but not all in which a column occurs; else all are used.
     """
     amounts = np.asarray(counts, dtype=np.float64)
     needed = [c for c in range(amounts.shape[1]) if c not in optional]
@@ -50,12 +50,28 @@ def split_durations(
     kept = np.ones(len(durations), dtype=np.bool_)
     fit = _fit(durations, amounts, weights, kept, optional)
     for _ in range(_OUTLIER_ROUNDS if filtered else 0):
-        fewer = kept & ordinary((durations - fit.predicted) * np.sqrt(weights))
+        beyond = (durations - fit.predicted) * np.sqrt(weights)
+        fewer = _with_every_column(kept & ordinary(beyond), kept, amounts, beyond)
         if fewer.sum() == kept.sum():
             break
         kept = fewer
         fit = _fit(durations, amounts, weights, kept, optional)
     return fit
+
+
+def _with_every_column(
+    fewer: NDArray[np.bool_], kept: NDArray[np.bool_], amounts: FloatArray, beyond: FloatArray
+) -> NDArray[np.bool_]:
+    """Return the rows of ``fewer``, and for each column in none of them the row of ``kept`` least beyond its fit.
+
+    What occurs once is fitted exactly. Where an interruption has raised the fit of all others, the filter takes that
+    for an outlier, although nothing else is known of the column.
+    """
+    found = fewer.copy()
+    for column in np.flatnonzero((amounts[kept] > 0).any(axis=0) & ~(amounts[fewer] > 0).any(axis=0)).tolist():
+        rows = np.flatnonzero(kept & (amounts[:, column] > 0))
+        found[rows[np.argmin(beyond[rows])]] = True
+    return found
 
 
 def _fit(
@@ -64,20 +80,34 @@ def _fit(
     """Return the costs by the durations that are kept."""
     rows = amounts[kept]
     weighted = rows * weights[kept, None]
-    gram, moment = weighted.T @ rows, weighted.T @ durations[kept]
+    solved = solve_moments(weighted.T @ rows, weighted.T @ durations[kept], optional)
+    return Split(
+        costs=solved.costs,
+        shared=solved.shared,
+        contained=solved.contained,
+        kept=kept,
+        predicted=amounts @ np.nan_to_num(solved.costs),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Solved:
+    """The costs of columns, as in ``Split``."""
+
+    costs: FloatArray
+    shared: tuple[tuple[int, ...], ...]
+    contained: tuple[int, ...]
+
+
+def solve_moments(gram: FloatArray, moment: FloatArray, optional: tuple[int, ...] = ()) -> Solved:
+    """Return the costs of k columns by the products of the columns, shape (k, k), and with durations, shape (k,)."""
     groups, contained = separable_columns(gram, optional)
     joined = np.zeros((len(groups), len(gram)))
     for g, group in enumerate(groups):
         joined[g, list(group)] = 1.0
     values = non_negative(joined @ gram @ joined.T, joined @ moment)
     costs = np.where(np.diagonal(gram) > 0, joined.T @ values, np.nan)
-    return Split(
-        costs=costs,
-        shared=tuple(group for group in groups if len(group) > 1),
-        contained=contained,
-        kept=kept,
-        predicted=amounts @ np.nan_to_num(costs),
-    )
+    return Solved(costs=costs, shared=tuple(group for group in groups if len(group) > 1), contained=contained)
 
 
 def separable_columns(
@@ -104,14 +134,18 @@ def separable_columns(
 
 
 def _vanishing(gram: FloatArray, groups: list[tuple[int, ...]]) -> list[int]:
-    """Return which groups a combination is made of that nearly vanishes, those that weigh most in it first."""
+    """Return which groups a combination is made of that nearly vanishes, those that weigh most in it first.
+
+    They are two at least: one may be the sum of so many others that each of them weighs little.
+    """
     joined = np.array([[gram[np.ix_(a, b)].sum() for b in groups] for a in groups])
     length = np.sqrt(np.diagonal(joined))
     values, vectors = np.linalg.eigh(joined / np.outer(length, length))
     if values[0] >= _LEAST_SHARE:
         return []
     weight = np.abs(vectors[:, 0])
-    return [g for g in np.argsort(-weight, kind="stable").tolist() if weight[g] > 0.1 * weight.max()]
+    heaviest: list[int] = np.argsort(-weight, kind="stable").tolist()
+    return heaviest[: max(2, int((weight > 0.1 * weight.max()).sum()))]
 
 
 def non_negative(gram: FloatArray, moment: FloatArray) -> FloatArray:

@@ -17,7 +17,8 @@ class RunOrder:
 
     ``records``: where the timed program writes its records, ``trace``: where the firings go, ``singly``: (actor,
     action) that are timed one by one; all only of the timed program. ``hashed``: the result has what the tokens were
-    and not only how many, which takes time. ``fifos``: None: as a program has them that knows no GPU.
+    and not only how many, which takes time. ``fifos``: None: as a program has them that knows no GPU. ``singular``: on
+    a GPU actions fire one by one, as weights tell what they cost; a program of weights does so by itself.
     """
 
     input: str | None = None
@@ -28,6 +29,7 @@ class RunOrder:
     singly: tuple[tuple[int, int], ...] = ()
     hashed: bool = False
     fifos: FifoChoice | None = None
+    singular: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

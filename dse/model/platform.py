@@ -71,6 +71,8 @@ class Link:
     shared: bool = False
     directions: int = 1
     source: str = ""
+    emulated: bool = field(default=False, repr=False)
+    """Measured on an emulated GPU. Not in ``repr``, which is the identity of platforms whose links are none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,7 +61,7 @@ class Visits:
 
     Cycles are those of the clock of the arrival. ``look_cycles``: a call in vain of an actor with a FIFO to another CPU
     core. ``wake_cycles``: what a core that waited takes more to find its work. ``entries``: what an end of such a FIFO
-    takes once a visit of its actor; an end that is not named takes nothing.
+    takes in a visit that moves tokens there, if no other end takes more; an end that is not named takes nothing.
     """
 
     look_cycles: Fraction = Fraction(0)

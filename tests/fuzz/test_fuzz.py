@@ -1,4 +1,4 @@
-"""Fuzzers with fixed seeds for half a minute, and all files that once were faults; ``make fuzz`` runs them longer."""
+"""Fuzzers with fixed seeds for half a minute, and files that once were faults. ``make fuzz`` runs them for longer."""
 
 import os
 from pathlib import Path

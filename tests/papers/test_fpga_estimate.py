@@ -77,8 +77,8 @@ def test_moving_bounds_a_product_with_a_vector() -> None:
     assert first.limit == "moving 16.9 MB bounds it"
 
 
-def flow_of(text: str, folder: Path) -> tuple[Dataflow, str]:
-    """The data flow of the innermost loop of the only kernel, and its variable."""
+def innermost(text: str, folder: Path) -> tuple[Dataflow, Nested]:
+    """The data flow of the innermost loop of the only kernel, and the loop."""
     path = folder / "k.c"
     path.write_text(text)
     (kernel,) = KernelSource(str(path)).work()
@@ -87,7 +87,11 @@ def flow_of(text: str, folder: Path) -> tuple[Dataflow, str]:
         piece = piece.body[-1]
     assert isinstance(piece, Nested)
     assert piece.pipelined is not None
-    return piece.pipelined, piece.variable
+    return piece.pipelined, piece
+
+
+def flow_of(text: str, folder: Path) -> Dataflow:
+    return innermost(text, folder)[0]
 
 
 def in_rows(body: str) -> str:
@@ -115,18 +119,20 @@ def in_rows(body: str) -> str:
         ),
         ("{ for (int j = 0; j < 64; j++) y[i][j] = a * x[i][j]; }", 0),
         ("{ for (int j = 0; j < 63; j++) y[i][j] = y[i][j + 1] + a; }", 0),
+        # Two elements away is one round, in steps of two; one element away is never reached.
+        ("{ for (int j = 2; j < 64; j += 2) y[i][j] = a * y[i][j - 2] + x[i][j]; }", 12),
+        ("{ for (int j = 2; j < 64; j += 2) y[i][j] = a * y[i][j - 1] + x[i][j]; }", 0),
+        ("{ for (int j = 61; j >= 0; j--) y[i][j] = a * y[i][j + 2] + x[i][j]; }", Fraction(12, 2)),
     ],
 )
 def test_rounds_that_wait_for_each_other(body: str, interval: Fraction, tmp_path: Path) -> None:
-    flow, variable = flow_of(in_rows(body), tmp_path)
-    assert recurrence_interval(recurrences(flow, variable)) == interval
+    flow, loop = innermost(in_rows(body), tmp_path)
+    assert recurrence_interval(recurrences(flow, loop.variable, loop.step)) == interval
 
 
 def test_a_schedule_by_hand(tmp_path: Path) -> None:
     """Two loads at once, a third later; the products behind their loads; the sum of both; the store: 3 + 4 + 5 + 1."""
-    flow, _ = flow_of(
-        in_rows("for (int j = 0; j < 62; j++) y[i][j] = x[i][j] * x[i][j + 1] + x[i][j + 2] * a;"), tmp_path
-    )
+    flow = flow_of(in_rows("for (int j = 0; j < 62; j++) y[i][j] = x[i][j] * x[i][j + 1] + x[i][j + 2] * a;"), tmp_path)
     assert flow.counts() == {"load x": 3, "float_multiply": 2, "float_add": 1, "store y": 1}
     assert ports_interval(flow, {"load x": 2, "store y": 1}) == 2
     units = units_for(flow, 2)
@@ -152,7 +158,7 @@ def test_the_longest_path_goes_first() -> None:
 
 
 def test_what_is_done_once_or_costs_nothing(tmp_path: Path) -> None:
-    flow, _ = flow_of(
+    flow = flow_of(
         in_rows("for (int j = 0; j < 64; j++) { float s = x[i][j] * a; y[i][j] = s + x[i][j] * a + x[i][j] * b; }"),
         tmp_path,
     )
@@ -160,18 +166,63 @@ def test_what_is_done_once_or_costs_nothing(tmp_path: Path) -> None:
 
 
 def test_a_stored_element_is_not_loaded_again(tmp_path: Path) -> None:
-    flow, _ = flow_of(
-        in_rows("for (int j = 0; j < 64; j++) { y[i][j] = x[i][j] * a; y[i][j] = y[i][j] + b; }"), tmp_path
-    )
+    flow = flow_of(in_rows("for (int j = 0; j < 64; j++) { y[i][j] = x[i][j] * a; y[i][j] = y[i][j] + b; }"), tmp_path)
     assert flow.counts() == {"load x": 1, "float_multiply": 1, "float_add": 1, "store y": 2}
 
 
 def test_both_sides_of_conditions(tmp_path: Path) -> None:
-    flow, _ = flow_of(
+    flow = flow_of(
         in_rows("for (int j = 0; j < 64; j++) if (x[i][j] > 0) y[i][j] = x[i][j] * a; else y[i][j] = x[i][j] + b;"),
         tmp_path,
     )
     assert flow.counts() == {"load x": 1, "float_multiply": 1, "float_add": 1, "store y": 2}
+
+
+@pytest.mark.parametrize(
+    ("body", "counts"),
+    [
+        # Operands that no unit computes are told apart by what they say.
+        (
+            "y[i][j] = x[i][j] * (float)(j + 1) + x[i][j] * (float)(j + 2);",
+            {"load x": 1, "float_multiply": 2, "float_add": 1, "store y": 1},
+        ),
+        (
+            "{ float k = 1; float s = x[i][j] * k; k = 2; y[i][j] = s + x[i][j] * k; }",
+            {"load x": 1, "float_multiply": 2, "float_add": 1, "store y": 1},
+        ),
+        (
+            "y[i][j] = sqrtf(x[i][j]) + sqrtf(x[i][j]);",
+            {"load x": 1, "float_function": 1, "float_add": 1, "store y": 1},
+        ),
+        ("y[i][j] = fmaxf(fabsf(x[i][j]), a) + b;", {"load x": 1, "float_add": 1, "store y": 1}),
+        # Whether an element was stored to a counter tells only when it runs.
+        (
+            "{ if (j < 5) y[i][j] = x[i][j] + a; x[i][j] = y[i][j]; }",
+            {"load x": 1, "float_add": 1, "store y": 1, "load y": 1, "store x": 1},
+        ),
+    ],
+)
+def test_what_is_told_apart(body: str, counts: dict[str, int], tmp_path: Path) -> None:
+    assert flow_of(in_rows(f"for (int j = 0; j < 62; j++) {body}"), tmp_path).counts() == counts
+
+
+def test_steps_reach_as_far_as_multiples(tmp_path: Path) -> None:
+    """Every second element by a step of 2 is every second element by a subscript ``2 * j``."""
+    (step,) = text_estimates(tmp_path, in_rows("for (int j = 0; j < 63; j += 2) y[i][j] = x[i][j] + a;"))
+    (multiple,) = text_estimates(tmp_path, in_rows("for (int j = 0; j < 32; j++) y[i][2 * j] = x[i][2 * j] + a;"))
+    assert step == multiple
+
+
+def test_what_takes_no_time_lets_others_begin_at_once() -> None:
+    flow = Dataflow(
+        operations=(
+            Operation("load x", 2, ()),
+            Operation(None, 0, (0,)),
+            Operation("float_add", 10**9, (1,)),
+            Operation("store x", 1, (2,)),
+        )
+    )
+    assert list_schedule(flow, units_for(flow, 1)) == (0, 2, 2, 10**9 + 2)
 
 
 def test_a_histogram_has_one_port_for_all(tmp_path: Path) -> None:
@@ -204,6 +255,7 @@ def test_triangles_have_half_the_rounds(tmp_path: Path) -> None:
             "void f(float y[64]) { for (int i = 0; i < 64; i++) { while (y[i] < 9) y[i] += 1; } }",
             "how often this runs is not known",
         ),
+        (in_rows("for (int j = 0; j < 64; j++) ;"), "f computes nothing"),
     ],
 )
 def test_what_cannot_be_scheduled(text: str, message: str, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import argparse
 
 from dse.cli.arguments.gpu_breakdown import configure_breakdown
+from dse.cli.arguments.gpu_link import configure_link
 from dse.cli.arguments.gpu_scaling import configure_scaling
 from dse.cli.option_types import option_integer, option_real
 from dse.gpu.default_device import DEFAULT_DEVICE, DEFAULT_MODEL
@@ -17,6 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "                  --requests 5 --transactions 1 --warps 6054 --launches 1000\n"
         "          dse gpu choose gemm.c --devices jetson-tk1 h200 --fpga zc702\n"
         "          dse gpu devices gtx1660s\n"
+        "          dse gpu link -o here.yaml\n"
         "          dse gpu calibrate gtx1080ti measured.csv -o my-gtx1080ti.yaml\n"
         "          dse gpu scaling train set.csv --base 1800/5000 --card gtx1080ti -o model.json"
     )
@@ -25,6 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _configure_choose(verbs.add_parser("choose", help="GPUs, FPGAs and given times against each other"))
     _configure_calibrate(verbs.add_parser("calibrate", help="rates of a device from measured times, with intervals"))
     configure_breakdown(verbs.add_parser("breakdown", help="measured times of an OpenCL kernel: computing or memory"))
+    configure_link(verbs.add_parser("link", help="what tokens take between processor and GPU, measured here"))
     configure_scaling(verbs.add_parser("scaling", help="time and power over clocks, learnt from measured kernels"))
     _configure_devices(verbs.add_parser("devices", help="the built-in devices, and where their constants come from"))
 
@@ -79,6 +82,7 @@ def _configure_calibrate(parser: argparse.ArgumentParser) -> None:
         help="C files of kernels that are not built in: file BENCHMARK.c, function KERNEL, size N",
     )
     parser.add_argument("-o", "--output", metavar="FILE.yaml", help="write the device file with the fitted rates")
+    _add_dlcm(parser)
     _add_output_arguments(parser)
 
 
@@ -96,6 +100,15 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON document")
     parser.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help="print results only")
     parser.add_argument("--limit", metavar="NAME=N", action="append", default=argparse.SUPPRESS, help="raise a limit")
+
+
+def _add_dlcm(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dlcm",
+        choices=("ca", "cg"),
+        help="loads of global memory as nvcc -Xptxas -dlcm compiles them: ca looks into L1, cg does not "
+        "(default: ca where the device file has an L1)",
+    )
 
 
 def _add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
@@ -135,6 +148,7 @@ def _add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_MODEL,
         help="hierarchy (default), which real cards confirm best; cgpredict; memory_pipeline",
     )
+    _add_dlcm(parser)
     parser.add_argument(
         "--read-cycle",
         choices=("timing", "measured"),

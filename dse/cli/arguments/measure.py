@@ -47,6 +47,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="mappings that tell what crossing costs; they are not scored (default 3)",
     )
+    gpu = parser.add_argument_group("mappings that use a GPU")
+    gpu.add_argument(
+        "--cuda",
+        nargs="?",
+        const="nvcc",
+        choices=("nvcc", "emulated"),
+        help="actors may be on the GPU of this machine; emulated: a rehearsal without one",
+    )
+    gpu.add_argument(
+        "--cuda-arch",
+        metavar="LIST",
+        help="for which cards: compute capabilities times 10, such as 75,86 (default: 75,80,86,89,90 and newer ones)",
+    )
+    gpu.add_argument(
+        "--dynamic", action="store_true", help="all FIFOs as if they might cross (default: those inside it are special)"
+    )
+    gpu.add_argument("--link", metavar="P", help="platform whose link estimates take (`dse gpu link` writes one)")
     parser.add_argument("--runs", type=option_integer, default=7, metavar="N", help="runs of each mapping (default 7)")
     parser.add_argument("--seconds", type=option_real, metavar="S", help="start no further round of runs after S")
     parser.add_argument("--seed", type=option_integer, default=1, metavar="N", help="of sample and order (default 1)")

@@ -922,13 +922,22 @@ def begin_visit(m, a):
 
 
 @_inner
-def know_less(m, a, x):
-    """Take what a firing moves from what its visit knows of."""
-    size = m[a + at.SIZE]
+def touch(m, a, x):
+    """Take what a firing moves from what its visit knows of; return what its FIFOs to other cores take more for it."""
+    size, entry = m[a + at.SIZE], m[a + at.ENTERED]
     for e in range(m[x + at.READ_FIRST], m[x + at.READ_END], at.TRANSFER_FIELDS):
-        m[m[e + at.BUFFER] + at.KNOWN_TOKENS] -= m[e + at.TOKENS] * size
+        b = m[e + at.BUFFER]
+        m[b + at.KNOWN_TOKENS] -= m[e + at.TOKENS] * size
+        if travels(m, b):
+            entry = max(entry, m[b + at.READ_ENTRY])
     for e in range(m[x + at.WRITE_FIRST], m[x + at.WRITE_END], at.TRANSFER_FIELDS):
-        m[m[e + at.BUFFER] + at.KNOWN_ROOM] -= m[e + at.TOKENS] * size
+        b = m[e + at.BUFFER]
+        m[b + at.KNOWN_ROOM] -= m[e + at.TOKENS] * size
+        if travels(m, b):
+            entry = max(entry, m[b + at.WRITE_ENTRY])
+    more = entry - m[a + at.ENTERED]
+    m[a + at.ENTERED] = entry
+    return more
 
 
 @_inner
@@ -967,13 +976,14 @@ def visit_ticks(m, p, a, now):
     if m[at.GOES_ON] == 1:
         m[at.GOES_ON] = 0
         return m[at.BEGIN]
+    m[a + at.ENTERED] = 0
     alone = m[p + at.CORES] == 1
     full = last == a and m[a + at.VISIT_MADE] >= m[at.LONGEST_TURN]
     if alone and policy == at.NON_PREEMPTIVE:
         begin_visit(m, a)
     if not alone or last == at.NONE:
-        return m[a + at.ENTRY]
-    return m[a + at.ENTRY] + found_ticks(m, p, a, last, full and policy == at.NON_PREEMPTIVE, now)
+        return m[at.BEGIN]
+    return found_ticks(m, p, a, last, full and policy == at.NON_PREEMPTIVE, now)
 
 
 @_inner
@@ -1084,7 +1094,7 @@ def start_firing(m, f, times, deviations, p, a, now):  # ways: the hot loop; a c
     ticks = m[x + at.SCHED_FIRST] if visits(m) and enters(m, a) else scheduling_ticks(m, p, a, x)
     if visits(m):
         ticks += visit_ticks(m, p, a, now)
-        know_less(m, a, x)
+        ticks += touch(m, a, x)
     m[a + at.SCHEDULING] += ticks
     if m[at.LIMIT] != at.NEVER and m[p + at.CORES] == 1:
         m[p + at.SLACK] -= ticks + now - m[p + at.FREE_SINCE]
@@ -1168,8 +1178,6 @@ def hand_out(m):
             if visits(m):
                 m[m[b + at.TARGET] + at.PUBLISHES] = 1
                 m[m[b + at.SOURCE] + at.POLLED] = m[m[b + at.TARGET] + at.POLLED] = 1
-                m[m[b + at.SOURCE] + at.ENTRY] += m[b + at.WRITE_ENTRY]
-                m[m[b + at.TARGET] + at.ENTRY] += m[b + at.READ_ENTRY]
             if m[b + at.TURN_TOKENS] > 0:
                 turn = max(1, m[b + at.CAPACITY] // m[b + at.TURN_TOKENS])
                 for a in (m[b + at.SOURCE], m[b + at.TARGET]):

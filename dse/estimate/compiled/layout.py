@@ -234,8 +234,8 @@ DEVIATES: Final = 43
 """1: on the unit of the actor firings may."""
 TURN_FIRINGS: Final = 44
 """Firings after which the actor publishes though its turn goes on."""
-ENTRY: Final = 45
-"""What a visit takes more."""
+ENTERED: Final = 45
+"""The largest entry that the visit which goes on has paid."""
 POLLED: Final = 46
 """1: tokens of an input or output travel."""
 VISIT_MADE: Final = 47
@@ -284,7 +284,7 @@ ARRIVES_AT: Final = 20
 TURN_TOKENS: Final = 21
 """If they travel, both ends publish after ``CAPACITY / TURN_TOKENS`` firings as well; 0: they do not."""
 READ_ENTRY: Final = 22
-"""If its tokens travel, what a visit of the reader takes more; WRITE_ENTRY likewise."""
+"""If its tokens travel, what a visit of the reader takes that moves some; WRITE_ENTRY likewise."""
 WRITE_ENTRY: Final = 23
 UNFREED: Final = 24
 """Room of tokens that have left, which the writer does not see yet: held, published and on its way."""

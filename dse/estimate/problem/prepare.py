@@ -141,12 +141,13 @@ def turn_firings(prepared: Prepared) -> tuple[int, ...]:
 class VisitCosts:
     """What visits cost under a design point, in ticks (``semantics``, Visits).
 
-    ``entry``, ``polled``: of each actor, what a visit takes more, and whether an end of a buffer that travels is there.
+    ``entries``: of each buffer, what a visit takes that reads tokens, or writes some, if they travel. ``polled``: of
+    each actor, whether an end of such a buffer is there.
     """
 
     look: int
     wake: int
-    entry: tuple[int, ...]
+    entries: tuple[tuple[int, int], ...]
     polled: tuple[bool, ...]
 
 
@@ -155,13 +156,17 @@ def visit_costs(prepared: Prepared) -> VisitCosts | None:
     tables = prepared.tables
     if tables.visits is None:
         return None
-    entry, polled = [0] * len(tables.topology.actors), [False] * len(tables.topology.actors)
-    for b, buffer in enumerate(tables.topology.buffers):
-        if prepared.fifo_kind[b] == "cpu_cpu":
-            for row, end in enumerate((buffer.target, buffer.source)):
-                entry[end] += int(tables.visits.entries[row, b])
-                polled[end] = True
-    return VisitCosts(look=tables.visits.look, wake=tables.visits.wake, entry=tuple(entry), polled=tuple(polled))
+    polled = [False] * len(tables.topology.actors)
+    for kind, buffer in zip(prepared.fifo_kind, tables.topology.buffers, strict=True):
+        if kind == "cpu_cpu":
+            polled[buffer.source] = polled[buffer.target] = True
+    read, write = tables.visits.entries.tolist()
+    return VisitCosts(
+        look=tables.visits.look,
+        wake=tables.visits.wake,
+        entries=tuple(zip(read, write, strict=True)),
+        polled=tuple(polled),
+    )
 
 
 def _cost_rows(

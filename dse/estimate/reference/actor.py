@@ -213,6 +213,13 @@ class ActorModel:
                 return False
         return True
 
+    def entry(self) -> int:
+        """Return the largest entry of the ends of FIFOs to other cores on which the next firing moves tokens."""
+        plan = self._plan
+        return max(
+            (ask.fifo.entries[k >= plan.n_inputs] for k, ask in enumerate(plan.asks) if ask.fifo.travels), default=0
+        )
+
     def begin_visit(self) -> None:
         """Look at all FIFOs to other cores once."""
         for fifo in self.far_inputs:

@@ -44,7 +44,7 @@ def couple(prepared: Prepared, firings: Sequence[Firings], *, record_times: bool
             capacity=prepared.capacities[b],
             initial_tokens=buffer.initial_tokens,
             arrival=prepared.tables.arrival if prepared.fifo_kind[b] == "cpu_cpu" else 0,
-            visits=visits is not None,
+            entries=None if visits is None else visits.entries[b],
         )
         for b, buffer in enumerate(buffers)
     )
@@ -116,7 +116,6 @@ def _scheduler(
         costs=SchedulerCosts(
             look=visits.look if alone and declared.policy in ("NON_PREEMPTIVE", "ROUND_ROBIN") else 0,
             wake=visits.wake if alone else 0,
-            entry=tuple(visits.entry[a] for a in here),
             polled=tuple(visits.polled[a] for a in here),
         ),
         longest=prepared.tables.turn_firings if alone and declared.policy == "NON_PREEMPTIVE" else 0,

@@ -78,6 +78,7 @@ class FifoModel:
         "_wanted_space",
         "_wanted_tokens",
         "capacity",
+        "entries",
         "in_flight",
         "index",
         "known_room",
@@ -94,12 +95,19 @@ class FifoModel:
     )
 
     def __init__(
-        self, *, index: int, capacity: int, initial_tokens: int, arrival: int = 0, visits: bool = False
+        self,
+        *,
+        index: int,
+        capacity: int,
+        initial_tokens: int,
+        arrival: int = 0,
+        entries: tuple[int, int] | None = None,
     ) -> None:
-        """``arrival``: ticks that published tokens are on their way; 0: tokens do not travel. ``visits``: room does
-        then as well."""
+        """``arrival``: ticks that published tokens are on their way; 0: tokens do not travel. ``entries``: where visits
+        are known, what one takes that reads tokens of another core, or writes some; room travels then as well."""
         self.index = index
         self.capacity = capacity
+        self.entries = entries or (0, 0)
         self.visible = initial_tokens
         self.in_flight = 0
         self.max_tokens = initial_tokens
@@ -107,7 +115,7 @@ class FifoModel:
         self._wanted_space = 0
         self._unseen = self._unfreed = 0
         self._tokens = Way((-2, index), arrival, self._tokens_arrived) if arrival else None
-        self._room = Way((-1, index), arrival, self._room_arrived) if arrival and visits else None
+        self._room = Way((-1, index), arrival, self._room_arrived) if arrival and entries is not None else None
         self.known_tokens = self.known_room = 0
         """What a visit of the reader, and one of the writer, knows of."""
         self.on_tokens: Callable[[int], None] = _unconnected

@@ -14,30 +14,33 @@ class Visitor(Protocol):
     def begin_visit(self) -> None:
         """Look at all FIFOs once."""
 
+    def entry(self) -> int:
+        """Return the largest entry of the ends of FIFOs to other cores on which the next firing moves tokens."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulerCosts:
-    """Ticks; ``entry`` and ``polled`` by place."""
+    """Ticks; ``polled``: by place, whether a FIFO to another core begins or ends there."""
 
     look: int
     wake: int
-    entry: tuple[int, ...]
     polled: tuple[bool, ...]
 
 
 class Scheduler:
-    """State: the visit that goes on, if several firings make one.
+    """State: the visit that goes on, if several firings make one, and the largest entry that it has paid.
 
     ``longest``: firings of a visit at most; 0: each firing is a visit of its own.
     """
 
-    __slots__ = ("_costs", "_longest", "_made", "_visitors", "entered", "fresh")
+    __slots__ = ("_costs", "_longest", "_made", "_paid", "_visitors", "entered", "fresh")
 
     def __init__(self, *, costs: SchedulerCosts, longest: int, visitors: Sequence[Visitor]) -> None:
         self._costs = costs
         self._longest = longest
         self._visitors = visitors
         self._made = 0
+        self._paid = 0
         self.fresh = False
         """Whether the firing that was started last began a visit of several."""
         self.entered = False
@@ -62,15 +65,21 @@ class Scheduler:
         full = stays and not left
         if full and self._made < self._longest:
             self.fresh = self.entered = False
-            return 0
+            return self._touched(place)
         self._begin(place)
         nearby = last < 0 or full
-        return self._costs.entry[place] + (0 if nearby else self._found(place, last, waited))
+        return self._touched(place) + (0 if nearby else self._found(place, last, waited))
+
+    def _touched(self, place: int) -> int:
+        """Return by how much the next firing raises the largest entry of the visit."""
+        more = max(self._visitors[place].entry() - self._paid, 0)
+        self._paid += more
+        return more
 
     def _begin(self, place: int) -> None:
         self.fresh = self._longest > 0
         self.entered = self._costs.polled[place]
-        self._made = 0
+        self._made = self._paid = 0
         if self.fresh:
             self._visitors[place].begin_visit()
 

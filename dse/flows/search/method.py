@@ -65,6 +65,8 @@ def check_options(options: ExploreOptions) -> None:
         METHODS.load(options.method)
     ENGINES.load(options.problem.engine)
     _check_numbers(options)
+    if options.cuda is not None and options.measure is None and not options.refine and options.problem.weights:
+        raise OptionError("--cuda says what is measured and run here, and nothing is", expected="--measure or --refine")
     asked_robust(options)
 
 

@@ -7,21 +7,23 @@ tiling into shared memory, another block size.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from dse.base.errors import ModelNotApplicable
 from dse.base.source import NO_SPAN, Span
 from dse.gpu.kernel.tiling import staged, tiled
 from dse.gpu.kernel.transpose import Transposition, touched_once, transposed, transpositions
 from dse.gpu.models.seam import KernelCostModel
-from dse.gpu.trace.features import in_other_blocks
 from dse.model.device import Device
 from dse.model.kernel import Kernel, KernelFeatures, MemoryInstruction
 from dse.model.kernel_cost import KernelCost
 
 AdviceKind = Literal["transpose", "tile", "block"]
-Analyse = Callable[[Kernel, Kernel, tuple[int, int, int]], KernelFeatures]
+Block: TypeAlias = tuple[int, int, int]
+Analyse: TypeAlias = Callable[[Kernel, Kernel, Block], KernelFeatures]
 """(kernel at the work size, at the trace size, block) -> features."""
+Move: TypeAlias = Callable[[KernelFeatures, Kernel, Kernel, Block], KernelFeatures | None]
+"""(features, kernel at both sizes, other block) -> what ``hierarchy`` reads of features there, None: analyse again."""
 BLOCKS_1D = ((64, 1, 1), (128, 1, 1), (256, 1, 1), (512, 1, 1))
 BLOCKS_2D = ((32, 32, 1), (32, 16, 1), (32, 8, 1), (16, 16, 1))
 LEAST_GAIN = 1.01
@@ -50,10 +52,12 @@ class Subject:
     cost: KernelCost
 
 
-def advise(subject: Subject, device: Device, model: KernelCostModel, analyse: Analyse) -> tuple[Advice, ...]:
+def advise(
+    subject: Subject, device: Device, model: KernelCostModel, analyse: Analyse, move: Move
+) -> tuple[Advice, ...]:
     """Return the changes that help, the greatest gain first."""
     tried = [*_transpositions(subject, device, model, analyse), *_tilings(subject, device, model)]
-    tried += _blocks(subject, device, model, analyse)
+    tried += _blocks(subject, device, model, analyse, move)
     return tuple(sorted((a for a in tried if a.gain >= LEAST_GAIN), key=lambda a: (-a.gain, a.kind, a.text)))
 
 
@@ -122,16 +126,16 @@ def _tilings(subject: Subject, device: Device, model: KernelCostModel) -> Iterat
     yield _advice("tile", text, subject, cost, loaded.span)
 
 
-def _blocks(subject: Subject, device: Device, model: KernelCostModel, analyse: Analyse) -> Iterator[Advice]:
+def _blocks(subject: Subject, device: Device, model: KernelCostModel, analyse: Analyse, move: Move) -> Iterator[Advice]:
     if subject.features.shared is not None or not subject.work.parallel:
         return  # tiles are as large as the block: another block is another kernel
     for block in BLOCKS_1D if len(subject.work.parallel) == 1 else BLOCKS_2D:
         if block == subject.features.block:
             continue
-        if model.name == "hierarchy" and not subject.features.data_decide:  # it reads nothing of a trace
-            features = in_other_blocks(subject.features, subject.work, block)
-        else:
-            features = analyse(subject.work, subject.trace, block)
+        features = None
+        if model.name == "hierarchy":  # it reads nothing of a trace but how often data let things be done
+            features = move(subject.features, subject.work, subject.trace, block)
+        features = features or analyse(subject.work, subject.trace, block)
         cost = _cost(model, features, device)
         if cost is not None:
             text = f"blocks of {block_text(block)} instead of {block_text(subject.features.block)} threads"

@@ -10,15 +10,18 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from dse.base.errors import ModelNotApplicable
+from dse.gpu.kernel.instructions import expression_key
 from dse.model.fpga import Fpga
 from dse.model.kernel import Kernel
 from dse.passes.analyses.affine import Affine, affine
 from dse.program.ir import Assign, Binary, Call, CallStmt, Const, Declare, Expr, If, Index, Load, Stmt
 from dse.program.types import FloatType, Type
-from dse.program.walk import operands_of, sub_statements
+from dse.program.walk import operands_of, sub_expressions, sub_statements
 
 _Key: TypeAlias = tuple[object, ...]
 """What equal operations share."""
+_COMPARING = ("abs", "labs", "fabs", "fmin", "fmax", "min", "max")
+"""Functions that compare and choose, which costs nothing."""
 _OF_OPERATION = {"+": "add", "-": "add", "*": "multiply", "/": "divide", "mod": "divide", "**": "function"}
 
 
@@ -94,6 +97,8 @@ class _Builder:
     done: dict[_Key, int] = field(default_factory=dict)
     """Operations by what they compute."""
     conditions: list[int] = field(default_factory=list)
+    sides: int = 0
+    """Conditions around the statement, those that cost nothing too."""
 
     def block(self, statements: Iterable[Stmt]) -> None:
         for statement in statements:
@@ -121,13 +126,14 @@ class _Builder:
         condition = self.value(statement.condition)
         before = dict(self.values)
         self.conditions += [] if condition is None else [condition]
+        self.sides += 1
         self.block(statement.then)
         then, self.values = self.values, dict(before)
         self.block(statement.otherwise)
-        for name in then:
-            if then[name] != self.values.get(name):
-                ends = (condition, then[name], self.values.get(name))
-                self.values[name] = self._add(None, 0, ends)
+        for name in dict.fromkeys((*then, *self.values)):
+            one, other = then.get(name), self.values.get(name)
+            self.values[name] = one if one == other else self._add(None, 0, (condition, one, other))
+        self.sides -= 1
         if condition is not None:
             self.conditions.pop()
 
@@ -142,8 +148,12 @@ class _Builder:
                 return self._load(expression)
             case Binary():
                 return self._binary(expression)
+            case Call(routine=routine, arguments=arguments) if routine.removesuffix("f") in _COMPARING:
+                return self._wired(tuple(self.value(a) for a in arguments))
             case Call(arguments=arguments):
-                return self._unit(f"{_kind(expression.type)}_function", tuple(self.value(a) for a in arguments))
+                return self._unit(
+                    f"{_kind(expression.type)}_function", tuple(self.value(a) for a in arguments), expression
+                )
             case _:
                 return self._wired(tuple(self.value(part) for part in operands_of(expression)))
 
@@ -167,11 +177,21 @@ class _Builder:
             self.values[name] = self.sources[name]
         return self.values.get(name)
 
-    def _unit(self, operator: str, parts: tuple[int | None, ...], text: Expr | None = None) -> int:
-        plain = () if text is None else tuple(_plain(o) for o in operands_of(text))
-        operation = None if not isinstance(text, Binary) else text.op
-        key = None if text is None else (operator, operation, parts, plain)
+    def _unit(self, operator: str, parts: tuple[int | None, ...], text: Expr) -> int:
+        key = self._key(operator, parts, text)
         return self._add(operator, self.fpga.operator(operator).latency_cycles, parts, key=key)
+
+    def _key(self, operator: str, parts: tuple[int | None, ...], text: Expr) -> _Key | None:
+        """Return what equal operations share: operands by their nodes, those without one by what they say.
+
+        None where such an operand changes here.
+        """
+        plain = [operand for operand, node in zip(operands_of(text), parts, strict=True) if node is None]
+        names = {e.name for operand in plain for e in sub_expressions(operand) if isinstance(e, Load)}
+        if names & self.assigned:
+            return None
+        what = text.op if isinstance(text, Binary) else text.routine if isinstance(text, Call) else ""
+        return (operator, what, parts, *map(expression_key, plain))
 
     def _load(self, element: Index) -> int | None:
         place = self._place(element.indices)
@@ -199,7 +219,7 @@ class _Builder:
         before = _some((value, *computed, *self.conditions, *earlier))
         self.done = {key: node for key, node in self.done.items() if key[:2] != ("element", name)}
         self._append(Operation("store " + name, self.fpga.store_cycles, before, name, True, place), None)
-        if value is not None and None not in place and not self.conditions:
+        if value is not None and None not in place and not self.sides:
             self.done["element", name, place] = value  # a load of it takes what was stored
 
     def _computed(self, indices: tuple[Expr, ...], place: tuple[Affine | None, ...]) -> list[int | None]:
@@ -231,17 +251,6 @@ class _Builder:
 
 def _some(nodes: Iterable[int | None]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(node for node in nodes if node is not None))
-
-
-def _plain(expression: Expr) -> object:
-    """Return what tells an operand without a node from another one."""
-    match expression:
-        case Const(value=value):
-            return value
-        case Load(name=name):
-            return name
-        case _:
-            return None
 
 
 def _may_be_one(a: tuple[Affine | None, ...], b: tuple[Affine | None, ...]) -> bool:

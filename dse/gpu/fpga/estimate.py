@@ -14,7 +14,7 @@ from math import ceil
 
 from dse.base.errors import ModelNotApplicable
 from dse.gpu.fpga.dataflow import Dataflow, Operation
-from dse.gpu.fpga.nest import Nested, Piece, Straight, pieces_of, rounds_of_loops, straights
+from dse.gpu.fpga.nest import Nested, Piece, Straight, pieces_of, rounds_of_loops, steps_of_loops, straights
 from dse.gpu.fpga.schedule import (
     depth_cycles,
     ports_interval,
@@ -35,7 +35,7 @@ def estimate_on_fpga(kernel: Kernel, fpga: Fpga) -> FpgaEstimate:
     """Return the least time of a kernel, all its launches.
 
     Raises:
-        ModelNotApplicable: a loop has no known rounds, the code is one for GPUs, or nothing of it fits.
+        ModelNotApplicable: a loop has no known rounds, the code is one for GPUs, is empty, or nothing of it fits.
         FormatError: the FPGA file lacks an operator.
     """
     design = _Design.of(kernel, fpga)
@@ -56,6 +56,7 @@ class _Design:
     fpga: Fpga
     pieces: tuple[Piece, ...]
     rounds: Mapping[str, float]
+    steps: Mapping[str, int]
     touched: tuple[Touched, ...]
     waits: Mapping[str, Fraction]
     """Recurrence interval of each innermost loop, by its variable."""
@@ -64,11 +65,16 @@ class _Design:
     def of(kernel: Kernel, fpga: Fpga) -> "_Design":
         """Analyse a kernel."""
         pieces = pieces_of(kernel, fpga)
+        if not any(straights(pieces)):
+            raise ModelNotApplicable(
+                f"{kernel.name} computes nothing", span=kernel.span, expected="loops with statements in them"
+            )
         return _Design(
             kernel=kernel,
             fpga=fpga,
             pieces=pieces,
             rounds=rounds_of_loops(kernel, pieces),
+            steps=steps_of_loops(kernel, pieces),
             touched=tuple(_touched(kernel, pieces)),
             waits=dict(_waits(pieces)),
         )
@@ -98,7 +104,7 @@ class _Design:
     def _with_tiles(self, lanes: int, interval: int, logic: Resources) -> Iterator[FpgaEstimate]:
         width = 1
         while width <= _MOST_TILE:
-            tiling = Tiling(self.rounds, width)
+            tiling = Tiling(self.rounds, self.steps, width)
             used = replace(logic, bram=self._blocks(lanes, tiling))
             if used.beyond(self.fpga.resources) is not None:
                 return
@@ -194,7 +200,7 @@ class _Design:
     def limit(self, best: FpgaEstimate) -> str:
         """Return in words what keeps the best design from being quicker."""
         if best.transfer_s > best.compute_s:
-            return f"moving {best.moved_bytes / 1e6:,.1f} MB bounds it"
+            return f"moving {best.moved_bytes / 1e6:.3g} MB bounds it"
         twice = 2 * best.lanes
         across = self.kernel.parallel[0].extent if self.kernel.parallel else 1
         if twice > across:
@@ -230,6 +236,6 @@ def _waits(pieces: Sequence[Piece]) -> Iterator[tuple[str, Fraction]]:
             continue
         flow = piece.pipelined
         if flow is not None:
-            yield piece.variable, recurrence_interval(recurrences(flow, piece.variable))
+            yield piece.variable, recurrence_interval(recurrences(flow, piece.variable, piece.step))
         else:
             yield from _waits(piece.body)

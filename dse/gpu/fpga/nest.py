@@ -23,11 +23,12 @@ class Straight:
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """A loop of the thread; ``rounds`` is a mean where the bounds follow an outer loop."""
+    """A loop of the thread; ``rounds`` is a mean where the bounds follow an outer loop; ``step``: of its variable."""
 
     variable: str
     rounds: float
     body: tuple["Piece", ...]
+    step: int
 
     @property
     def pipelined(self) -> Dataflow | None:
@@ -82,7 +83,7 @@ def _nested(kernel: Kernel, loop: ForEach, fpga: Fpga, known: Mapping[str, float
     name = loop.variable.name
     inner = {**known, name: (low + high) / 2}
     body = tuple(_pieces(kernel, loop.body, fpga, inner, (*around, name)))
-    return Nested(name, max(0.0, (high - low) / loop.step + 1), body)
+    return Nested(name, max(0.0, (high - low) / loop.step + 1), body, loop.step)
 
 
 def _middle(bound: Expr, known: Mapping[str, float]) -> float | None:
@@ -111,4 +112,13 @@ def rounds_of_loops(kernel: Kernel, pieces: Iterable[Piece]) -> dict[str, float]
         if isinstance(piece, Nested):
             found[piece.variable] = piece.rounds
             waiting[:0] = piece.body
+    return found
+
+
+def steps_of_loops(kernel: Kernel, pieces: Iterable[Piece]) -> dict[str, int]:
+    """Return by how much the variable of each loop goes on from round to round."""
+    found = {loop.variable.name: loop.step for loop in kernel.parallel}
+    for piece in pieces:
+        if isinstance(piece, Nested):
+            found |= {piece.variable: piece.step, **steps_of_loops(kernel, piece.body)}
     return found

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count
+from heapq import heappop, heappush
 from math import ceil
 
 from dse.gpu.fpga.dataflow import Dataflow, Operation
@@ -27,38 +27,78 @@ class Recurrence:
 
 
 def list_schedule(flow: Dataflow, units: Mapping[str, int]) -> tuple[int, ...]:
-    """Return the cycle in which each operation begins. ``units``: how many of each operator may begin in one cycle."""
-    urgency = _urgency(flow)
-    begins = [-1] * len(flow.operations)
-    waiting = set(range(len(flow.operations)))
-    for cycle in count():
-        if not waiting:
-            break
+    """Return the cycle in which each operation begins. ``units``: how many of each operator may begin in one cycle.
+
+    What takes no time is done in the cycle in which its operands are there; what waits for it may begin in that too.
+    """
+    found = _Schedule(flow)
+    cycle = 0
+    while found.waiting:
+        cycle = max(cycle, found.waiting[0][0])
+        late = found.begin_in(cycle, units)
+        cycle += 1
+        for k in late:
+            heappush(found.waiting, (cycle, k))
+    return tuple(found.begins)
+
+
+class _Schedule:
+    """A list schedule that grows. ``waiting``: (cycle from which on it may begin, operation), a heap."""
+
+    def __init__(self, flow: Dataflow) -> None:
+        self._operations = flow.operations
+        self._urgency = _urgency(flow)
+        self._missing = [len(one.before) for one in flow.operations]
+        self._followers: list[list[int]] = [[] for _ in flow.operations]
+        for k, one in enumerate(flow.operations):
+            for before in one.before:
+                self._followers[before].append(k)
+        self.begins = [0] * len(flow.operations)
+        self.waiting = [(0, k) for k, number in enumerate(self._missing) if not number]
+
+    def begin_in(self, cycle: int, units: Mapping[str, int]) -> list[int]:
+        """Let operations begin in a cycle; return those that find no unit."""
         begun: dict[str, int] = {}
-        ready = [k for k in waiting if _ready(flow, begins, k, cycle)]
-        for k in sorted(ready, key=lambda k: (-urgency[k], k)):
-            unit = flow.operations[k].operator
-            if unit is not None and begun.get(unit, 0) >= units[unit]:
-                continue
-            if unit is not None:
-                begun[unit] = begun.get(unit, 0) + 1
-            begins[k] = cycle
-            waiting.discard(k)
-        _chain(flow, begins, waiting, cycle)
-    return tuple(begins)
+        late: list[int] = []
+        ready = self._ready(cycle)
+        while ready:
+            k = heappop(ready)[2]
+            if _takes(self._operations[k].operator, begun, units):
+                self._begin(k, cycle)
+            else:
+                late.append(k)
+            for one in self._ready(cycle):  # what takes no time lets others begin at once
+                heappush(ready, one)
+        return late
+
+    def _ready(self, cycle: int) -> list[tuple[bool, int, int]]:
+        """Return what may begin by a cycle, by urgency; what needs no unit first."""
+        found = []
+        while self.waiting and self.waiting[0][0] <= cycle:
+            k = heappop(self.waiting)[1]
+            found.append((self._operations[k].operator is not None, -self._urgency[k], k))
+        return sorted(found)
+
+    def _begin(self, k: int, cycle: int) -> None:
+        self.begins[k] = cycle
+        for after in self._followers[k]:
+            self._missing[after] -= 1
+            if not self._missing[after]:
+                heappush(self.waiting, (self._there(after), after))
+
+    def _there(self, k: int) -> int:
+        """Return the cycle in which all that an operation waits for is done."""
+        return max(self.begins[b] + self._operations[b].latency_cycles for b in self._operations[k].before)
 
 
-def _ready(flow: Dataflow, begins: list[int], k: int, cycle: int) -> bool:
-    before = flow.operations[k].before
-    return all(begins[b] >= 0 and begins[b] + flow.operations[b].latency_cycles <= cycle for b in before)
-
-
-def _chain(flow: Dataflow, begins: list[int], waiting: set[int], cycle: int) -> None:
-    """Let what takes no time and no unit happen in the cycle in which its operands are there."""
-    for k in sorted(waiting):
-        if flow.operations[k].operator is None and _ready(flow, begins, k, cycle):
-            begins[k] = cycle
-            waiting.discard(k)
+def _takes(operator: str | None, begun: dict[str, int], units: Mapping[str, int]) -> bool:
+    """Return whether a unit is free in a cycle, and take it."""
+    if operator is None:
+        return True
+    if begun.get(operator, 0) >= units[operator]:
+        return False
+    begun[operator] = begun.get(operator, 0) + 1
+    return True
 
 
 def _urgency(flow: Dataflow) -> list[int]:
@@ -92,11 +132,14 @@ def updating_cycles(flow: Dataflow, arrays: Collection[str]) -> int:
     return max((c for load, _, c in _round_trips(flow) if load.array in arrays), default=0)
 
 
-def recurrences(flow: Dataflow, variable: str) -> tuple[Recurrence, ...]:
-    """Return how rounds of the loop over ``variable`` wait for each other, through scalars and through arrays."""
+def recurrences(flow: Dataflow, variable: str, step: int = 1) -> tuple[Recurrence, ...]:
+    """Return how rounds of the loop over ``variable`` wait for each other, through scalars and through arrays.
+
+    ``step``: by how much the variable goes on from round to round.
+    """
     found = _through_scalars(flow)
     for load, store, cycles in _round_trips(flow):
-        rounds = _rounds_between(store, load, variable)
+        rounds = _rounds_between(store, load, variable, step)
         if rounds is not None:
             found.append(Recurrence(cycles, rounds))
     return tuple(found)
@@ -162,13 +205,13 @@ def _longest(flow: Dataflow, start: int) -> list[int | None]:
     return found
 
 
-def _rounds_between(store: Operation, load: Operation, variable: str) -> int | None:
+def _rounds_between(store: Operation, load: Operation, variable: str, by: int) -> int | None:
     """Return after how many rounds a load reads what was stored; None where it never does; 1 where nobody knows."""
     rounds: set[Fraction] = set()
     for a, b in zip(store.place, load.place, strict=True):
         if a is None or b is None or a.terms != b.terms:
             return 1
-        step = dict(a.terms).get(variable, 0)
+        step = by * dict(a.terms).get(variable, 0)
         if step:
             rounds.add(Fraction(a.constant - b.constant, step))
         elif a.constant != b.constant:

@@ -34,14 +34,19 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Tiling:
-    """Rounds of all loops, and the width of a tile."""
+    """Rounds of all loops, the steps of their variables, and the width of a tile."""
 
     rounds: Mapping[str, float]
+    steps: Mapping[str, int]
     width: int
 
     def inside(self, loop: str) -> float:
         """Return the rounds of a loop in one tile."""
         return min(self.rounds[loop], float(self.width))
+
+    def reach(self, loop: str) -> float:
+        """Return how far the variable of a loop goes in one tile."""
+        return abs(self.steps[loop]) * max(0.0, self.inside(loop) - 1)
 
     def tiles(self, loop: str) -> int:
         """Return into how many tiles a loop is cut."""
@@ -82,5 +87,5 @@ def _side(forms: Sequence[Affine | None], size: int, tiling: Tiling) -> float:
     if len(known) < len(forms) or any(name not in tiling.rounds for of in known for name, _ in of.terms):
         return float(size)
     constants = [of.constant for of in known]
-    reach = max((sum(abs(by) * (tiling.inside(name) - 1) for name, by in of.terms) for of in known), default=0.0)
+    reach = max((sum(abs(by) * tiling.reach(name) for name, by in of.terms) for of in known), default=0.0)
     return min(float(size), reach + 1 + max(constants) - min(constants))

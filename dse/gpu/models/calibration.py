@@ -113,7 +113,8 @@ class _Fit:
         self.start = np.array([s.start_s for s in samples])
         self.hz, self.bytes = clock_hz, rates.bytes_per_cycle
         self.weights = _weights(samples)
-        self.before = np.log(np.maximum([getattr(rates, name) for name in FITTED], _FREE * np.array([1] * 3 + [0] * 6)))
+        before = np.array([getattr(rates, name) for name in FITTED])
+        self.before = np.log(np.where(before > 0, before, _FREE))
 
     def seconds(self, logarithms: np.ndarray) -> np.ndarray:
         """Return predicted times, shape (samples,)."""

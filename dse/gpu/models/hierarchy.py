@@ -26,7 +26,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
+from typing import Literal, TypeAlias
 
+from dse.base.errors import OptionError
 from dse.gpu.models.dram import dram_bytes
 from dse.gpu.models.residence import Residence, least_residence, too_large
 from dse.gpu.models.seam import refuse
@@ -78,6 +80,8 @@ class Demand:
     """What limits the resident blocks, in words."""
     unit: str
     """The fullest unit."""
+    loads_in_turn: float = 0.0
+    """Loads of the same chain that wait for each other, wherever their data are; told, not priced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +114,7 @@ RATES: tuple[str, ...] = tuple(f.name for f in fields(Rates) if f.name != "bytes
 """The rates that are fields of ``Device``, by their names there."""
 
 
+_OF_L1 = ("l1.bytes", "latency_cycles.l1")
 SECTOR_OF_L2_CYCLES = 1.0
 """Of a sector between L2 and a multiprocessor, at 32 bytes a cycle: the rule of the device files."""
 
@@ -120,7 +125,25 @@ def bypassing_l1(device: Device) -> Device:
     They bring sectors, not lines (CUDA C Programming Guide, compute capability 2.x), each from L2.
     """
     sector = max(device.require("load_sector_cycles", _NAME), SECTOR_OF_L2_CYCLES)
-    return replace(device, l1_bytes=None, load_sector_cycles=sector)
+    origins = tuple(o for o in device.origins if o.key not in _OF_L1)
+    return replace(device, l1_bytes=None, latency_l1_cycles=None, load_sector_cycles=sector, origins=origins)
+
+
+GlobalLoads: TypeAlias = Literal["ca", "cg"]
+"""What ``nvcc -Xptxas -dlcm`` says: loads of global memory look into all caches, or not into L1."""
+
+
+def compiled_with(device: Device, loads: GlobalLoads | None) -> Device:
+    """Return a device as it runs programs whose loads of global memory are compiled so; None: as its file has it.
+
+    Raises OptionError where loads shall look into L1 and nobody knows how large it is.
+    """
+    if loads == "ca" and not (device.l1_bytes and device.latency_l1_cycles):
+        raise OptionError(
+            f"loads through L1 on {device.name}, whose device file has no l1.bytes and latency_cycles.l1",
+            expected="give both in a device file of your own, or leave out --dlcm ca",
+        )
+    return bypassing_l1(device) if loads == "cg" else device
 
 
 def part_cycles(demand: Demand, rates: Rates) -> tuple[float, float, float, float, float]:
@@ -198,6 +221,7 @@ def demand_of(features: KernelFeatures, device: Device, launches: int = 1) -> De
         waves=waves,
         limit=room.limit if most > room.blocks else "blocks of the kernel",
         unit=unit,
+        loads_in_turn=waves * waiting.loads,
     )
 
 
@@ -293,7 +317,7 @@ def _why(demand: Demand, parts: tuple[float, ...], most_warps: int) -> tuple[Bot
         "lines and sectors of its accesses",
         "sectors that it writes",
         f"{demand.dram_bytes / 1e6:.4g} MB",
-        f"{demand.waits:.4g} loads that wait for each other",
+        f"{demand.loads_in_turn:.4g} loads that wait for each other",
         demand.unit,
     )
     others = ", ".join(

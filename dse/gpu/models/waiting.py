@@ -28,6 +28,8 @@ class Waiting:
     of_caches_cycles: float
     of_lines: float = 0.0
     """Lines that leave behind the first one of their load."""
+    loads: float = 0.0
+    """Loads that wait for each other, wherever their data are."""
 
 
 def waiting_of(features: KernelFeatures, work: WarpWork, device: Device, *, wave: int, launches: int) -> Waiting:
@@ -40,7 +42,7 @@ def waiting_of(features: KernelFeatures, work: WarpWork, device: Device, *, wave
     local_cycles = work.local_waits * l2
     loads = [a for a in work.accesses if not a.is_store and not a.private]
     if not loads or not rounds:
-        return Waiting(of_memory=rounds, of_caches_cycles=local_cycles)
+        return Waiting(of_memory=rounds, of_caches_cycles=local_cycles, loads=rounds + work.local_waits)
     times = _Latencies.of(device)
     kept = _kept_in_l1(features, loads, device, wave)
     often = _OFTEN * max(a.executions for a in loads)
@@ -50,6 +52,7 @@ def waiting_of(features: KernelFeatures, work: WarpWork, device: Device, *, wave
     return Waiting(
         of_memory=rounds * far,
         of_caches_cycles=rounds * cycles + local_cycles,
+        loads=rounds + work.local_waits,
         of_lines=max(0.0, sum(a.executions * a.lines for a in loads) - rounds),
     )
 

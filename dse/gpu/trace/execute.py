@@ -37,13 +37,15 @@ INTERPRETED_BY_LINE = 5_000
 that compiling takes. That grows so: a second for 10 to 20 lines, five for 30."""
 MOST_INTERPRETED = 10_000_000
 """At most so many: Python executes a million of them in 0.1 to 0.5 s."""
+MOST_STEPS_OF_ROWS = 1 << 18
+"""Lock-step loop iterations that Python executes where no statement is for one thread after the other: 5 us each."""
 BRIEF_STATEMENTS = 1_000_000
 """So many where a trace must not take long."""
 BRIEF_STEPS, LEAST_STEPS = 16_384, 16
 """Lock-step loop iterations of a trace that must not take long, and those that are always tried."""
 MOST_COMPILED_LINES = 200
 """Lines of generated code above which compiling takes too long: tens of seconds for a thousand."""
-_OF_WARPS = ("issue", "issue_rows", "split", "enter", "iterate", "step")
+_OF_WARPS = ("issue", "issue_rows", "begin", "advance", "split", "enter", "iterate", "step")
 _OF_ARITHMETIC = (
     *("divide", "remainder", "shift_left", "shift_right", "wrap"),
     *("divide_float", "truncate", "element", "root", "logarithm", "power", "exponential"),
@@ -142,7 +144,10 @@ def execute_quickly(
     So no kernel takes much more than twice the time of the better way, and most of them, the tiled ones above all, a
     fraction of the time that compiling them takes. Raises ModelNotApplicable as ``execute`` does.
     """
-    tried = _interpreted_steps(plan, machine, _statements_while_compiling(plan))
+    if _statements_by_thread(thread_code(plan).source):
+        tried = _interpreted_steps(plan, machine, _statements_while_compiling(plan))
+    else:
+        tried = MOST_STEPS_OF_ROWS
     if tried:
         try:
             return execute(plan, block, machine, batches=batches, max_steps=min(tried, max_steps), compiled=False)
@@ -324,7 +329,7 @@ def _run_batch(
     masks = np.zeros((code.n_masks, n), np.uint8)
     masks[0] = active
     local = [np.zeros((n, a.elements), _number_type(a)) for a in code.local]
-    rows = np.array(code.rows or [(0,) * (8 + MAX_UNIFORM)], np.int64)
+    rows = np.array(code.rows or [(0,) * (5 + warps.OWN + MAX_UNIFORM)], np.int64)
     uniform = np.zeros(MAX_UNIFORM, np.int64)
     thread(n, integers, floats, masks, np.zeros(n, np.int64), trace, rows, uniform, *data, *local)
 

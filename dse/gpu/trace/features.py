@@ -110,18 +110,32 @@ def light_features(work: Kernel, block: tuple[int, int, int]) -> KernelFeatures:
     """
     work = with_local_memory(work, spilled_arrays(work))
     shape, plan = _checked_block(work, block), plan_of(work)
-    found = _of_source(work, shape)
-    return replace(found, warp_work=warp_work(plan, shape, np.zeros((max(1, plan.n_controls), 3))))
+    return _light(plan, shape, np.zeros((max(1, plan.n_controls), 3)))
 
 
-def in_other_blocks(features: KernelFeatures, work: Kernel, block: tuple[int, int, int]) -> KernelFeatures:
+def in_other_blocks(
+    features: KernelFeatures, work: Kernel, trace: Kernel, block: tuple[int, int, int], *, promote: bool = True
+) -> KernelFeatures | None:
     """Return features with what ``hierarchy`` reads of them in other blocks; all else is that of the old ones.
 
-    Only where no data decide: how often what they decide is executed, another trace must tell.
+    Nothing is traced: where data decide, what steers is executed as ``kernel_features`` does at the end. None where
+    that takes too long, so that another trace must tell.
     """
-    assert not features.data_decide, "a trace must tell"
-    found = light_features(work, block)
+    spilled = spilled_arrays(work)
+    work, trace = with_local_memory(work, spilled), with_local_memory(trace, spilled)
+    plan, small = _plans(work, trace, promote)
+    shape = _checked_block(work, block)
+    control = np.zeros((max(1, plan.n_controls), 3))
+    if features.data_decide:
+        control = control_counts(plan, small, shape, features.machine, control[:0])
+        if not len(control):
+            return None
+    found = _light(plan, shape, control, lanes=features.machine.warp_lanes)
     return replace(features, block=found.block, blocks=found.blocks, warp_work=found.warp_work)
+
+
+def _light(plan: Plan, block: tuple[int, int, int], control: np.ndarray, *, lanes: int = 32) -> KernelFeatures:
+    return replace(_of_source(plan.kernel, block), warp_work=warp_work(plan, block, control, lanes=lanes))
 
 
 def _of_source(work: Kernel, block: tuple[int, int, int]) -> KernelFeatures:
@@ -200,7 +214,8 @@ def _checked_block(kernel: Kernel, given: tuple[int, int, int] | None) -> tuple[
     block = given or default_block(kernel)
     if min(block) < 1 or block[0] * block[1] * block[2] > 1024:
         raise OptionError(
-            f"a block of {'x'.join(map(str, block))} threads is not possible", expected="at most 1024 threads"
+            f"a block of {'x'.join(map(str, block[: 2 + (block[2] != 1)]))} threads is not possible",
+            expected="at most 1024 threads",
         )
     used = max(1, len(kernel.parallel))
     if any(edge > 1 for edge in block[used:]):

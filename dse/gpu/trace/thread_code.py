@@ -3,8 +3,8 @@
 Every statement runs over all thread slots of the batch before the next one, so all warps issue instruction p and then
 p + 1. Rows of ``M`` are masks (which slots take part), rows of ``V`` and ``F`` the integer and floating variables of
 the threads. Loops with the same bounds for all threads count in one variable. Values are computed only where
-subscripts, bounds or conditions depend on them. Accesses with affine subscripts are rows of a table ``R``, so that the
-time to compile does not grow with them.
+subscripts, bounds or conditions depend on them. Accesses with affine subscripts and loops with affine bounds are rows
+of a table ``R``: the time to compile does not grow with them, and Python executes them a whole batch at a time.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from typing import assert_never
 from dse.gpu.kernel.plan import Access, Barrier, Branch, Loop, Node, Operations, Plan, Store, WhileLoop, sub_nodes
 from dse.gpu.kernel.steering import needed_names
 from dse.gpu.trace.thread_expressions import ThreadExpressions, contents_name, offset_of
-from dse.gpu.trace.warps import GLOBAL, READ_ONLY, REGISTER, SHARED
+from dse.gpu.trace.warps import GLOBAL, OWN, READ_ONLY, REGISTER, SHARED
 from dse.model.kernel import ArrayInfo, Kernel
 from dse.passes.analyses.affine import affine
 from dse.program.ir import Expr
@@ -30,7 +30,7 @@ class ThreadCode:
 
     source: str
     rows: tuple[tuple[int, ...], ...]
-    """Affine accesses: site, array, kind, store, constant, coefficients of 3 axes and of the variables of ``U``."""
+    """Affine forms: site, array, kind and store of an access, constant, coefficients of rows of ``V`` and of ``U``."""
     n_masks: int
     integers: dict[str, int]
     """Row of ``V`` of each integer variable; the parallel loops are rows 0, 1, ..."""
@@ -116,26 +116,28 @@ class _Generator:
             self.emit(f"if issue_rows(S, R, {first}, {len(self.rows)}, V, U, AD, M[{mask}]): return")
 
     def _row_of(self, access: Access) -> tuple[int, ...] | None:
-        """Return the row of the table for an access with an affine subscript, else None.
+        """Return the row of the table for an access with an affine subscript, else None."""
+        form = self._form(offset_of(access.array, access.indices))
+        number = [a.name for a in self.kernel.arrays].index(access.array.name)
+        kind = _kind(access, self.written)
+        return None if form is None else (access.site, number, kind, int(access.is_store), *form)
 
-        The row holds site, array, kind, store, constant, and the coefficients of three axes and of the places in ``U``.
-        """
-        form = affine(offset_of(access.array, access.indices))
-        axes = [p.variable.name for p in self.kernel.parallel]
+    def _form(self, expression: Expr) -> tuple[int, ...] | None:
+        """Return constant, coefficients of the first rows of ``V`` and of the places in ``U``; None: not affine."""
+        form = affine(expression)
         if form is None:
             return None
-        constant, scale, steps = form.constant, [0, 0, 0], [0] * MAX_UNIFORM
+        constant, own, shared = form.constant, [0] * OWN, [0] * MAX_UNIFORM
         for name, coefficient in form.terms:
-            if name in axes:
-                scale[axes.index(name)] = coefficient
-            elif self.places.get(name, MAX_UNIFORM) < MAX_UNIFORM:
-                steps[self.places[name]] = coefficient
-            elif name in self.integer_constants:
+            if name in self.integer_constants:
                 constant += coefficient * self.integer_constants[name]
+            elif self.places.get(name, MAX_UNIFORM) < MAX_UNIFORM:
+                shared[self.places[name]] = coefficient
+            elif name not in self.expressions.shared and self.expressions.integers.get(name, OWN) < OWN:
+                own[self.expressions.integers[name]] = coefficient
             else:
                 return None
-        number = [a.name for a in self.kernel.arrays].index(access.array.name)
-        return (access.site, number, _kind(access, self.written), int(access.is_store), constant, *scale, *steps)
+        return (constant, *own, *shared)
 
     def _access(self, access: Access, mask: int) -> None:
         array = access.array
@@ -196,23 +198,29 @@ class _Generator:
             self.nodes(body, mask)
             self.depth -= 1
             return
-        inner = self.mask()
+        self._own_rounds(loop, body, mask)
+
+    def _own_rounds(self, loop: Loop, body: Iterable[Node], mask: int) -> None:
+        """Emit a loop in which each thread counts for itself."""
+        name, inner, bounds = loop.variable.name, self.mask(), (self._form(loop.low), self._form(loop.high))
         at, last = self.expressions.integer(name), self.expressions.integer(f"{name} last")
-        going = "<=" if loop.step > 0 else ">="
-        self.emit(f"enter(S, {loop.control}, M[{mask}])")
-        self.emit("for t in range(n):")
-        self.emit(f"    M[{inner}, t] = 0")
-        self.emit(f"    if M[{mask}, t]:")
-        self.emit(f"        V[{at}, t] = {self.expressions.value(loop.low)}")
-        self.emit(f"        V[{last}, t] = {self.expressions.value(loop.high)}")
-        self.emit(f"        M[{inner}, t] = V[{at}, t] {going} V[{last}, t]")
+        counter = f"({at}, {last}, {loop.step})"
+        if bounds[0] is not None and bounds[1] is not None:
+            self.rows += [(0, 0, 0, 0, *form) for form in bounds if form is not None]
+            of_rows = f"S, R, {len(self.rows) - 2}, V, U, {loop.control}"
+            self.emit(f"begin({of_rows}, {counter}, M[{mask}], M[{inner}])")
+        else:
+            self.emit(f"enter(S, {loop.control}, M[{mask}])")
+            self.emit("for t in range(n):")
+            self.emit(f"    M[{inner}, t] = 0")
+            self.emit(f"    if M[{mask}, t]:")
+            self.emit(f"        V[{at}, t] = {self.expressions.value(loop.low)}")
+            self.emit(f"        V[{last}, t] = {self.expressions.value(loop.high)}")
+            self.emit(f"        M[{inner}, t] = V[{at}, t] {'<=' if loop.step > 0 else '>='} V[{last}, t]")
         self.emit(f"while iterate(S, {loop.control}, M[{inner}]):")
         self.depth += 1
         self.nodes(body, inner)
-        self.emit("for t in range(n):")
-        self.emit(f"    if M[{inner}, t]:")
-        self.emit(f"        V[{at}, t] += {loop.step}")
-        self.emit(f"        M[{inner}, t] = V[{at}, t] {going} V[{last}, t]")
+        self.emit(f"advance(V, {counter}, M[{inner}])")
         self.depth -= 1
         self.emit("if S.stop[0]: return")
 

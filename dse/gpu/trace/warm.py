@@ -12,12 +12,13 @@ void warm(int n, int a[64], int b[64], float c[64][64]) {
     for (int k = 0; k < b[i]; k++)
       if (b[k] > 3) at = at + b[(i * k) % 64];
     while (at > 2) at = at / 2;
+    for (int k = 0; k < i; k++) c[i][k] = c[k][i] * 2.0f;
     a[i] = at;
     for (int k = 0; k < 64; k++) c[i][k] = c[i][k] * 2.0f;
   }
 }
 """
-"""Every kind of access and of control: uniform and scattered, loops whose ends depend on data, a branch, a while."""
+"""Every kind of access and of control: uniform and scattered, loops that data or the thread end, a branch, a while."""
 
 
 def warm() -> None:

@@ -35,6 +35,8 @@ Trace = namedtuple(
 )
 """What an execution reads and counts; numba sees the arrays."""
 
+OWN = 8
+"""Variables of a thread's own that affine forms may use; one with others is computed slot by slot."""
 OUTSIDE, ENDLESS = 1, 2
 """Reasons to stop: an element outside its array; more steps than allowed."""
 
@@ -64,28 +66,65 @@ def issue(trace, site, array, kind, is_store, elements, active):
 
 
 @compiled
-def issue_rows(trace, rows, first, end, threads, uniform, elements, active):
+def issue_rows(trace, rows, first, end, own, uniform, elements, active):
     """Issue the instructions of some rows of the table of affine accesses, one after the other.
 
-    A row holds site, array, kind, store, a constant, and the coefficients of three axes (``threads``) and of the
-    variables that all threads share (``uniform``). Returns whether an element lies outside its array.
+    A row holds site, array, kind, store and an affine form. Returns whether an element lies outside its array.
     """
     for at in range(first, end):
         row = rows[at]
-        offset = row[4]
-        for place in range(uniform.size):
-            offset += row[8 + place] * uniform[place]
-        scale = row[5]
-        for slot in range(elements.size):
-            elements[slot] = offset + scale * threads[0, slot]
-        for axis in range(1, min(3, threads.shape[0])):
-            scale = row[5 + axis]
-            if scale != 0:
-                for slot in range(elements.size):
-                    elements[slot] += scale * threads[axis, slot]
+        evaluate(row, own, uniform, elements)
         if issue(trace, row[0], row[1], row[2], row[3] != 0, elements, active):
             return True
     return False
+
+
+@compiled
+def evaluate(row, own, uniform, values):
+    """Put the values of a row's affine form into ``values``, one a thread slot.
+
+    Behind four other numbers the row has a constant, the coefficients of the first rows of ``own`` (variables that each
+    thread has for itself, ``OWN`` at most) and those of ``uniform`` (variables that all threads share).
+    """
+    total = row[4]
+    for place in range(uniform.size):
+        total += row[5 + OWN + place] * uniform[place]
+    for slot in range(values.size):
+        values[slot] = total
+    for place in range(min(OWN, own.shape[0])):
+        scale = row[5 + place]
+        if scale != 0:
+            for slot in range(values.size):
+                values[slot] += scale * own[place, slot]
+
+
+@compiled
+def begin(trace, rows, first, own, uniform, control, counter, active, inner):
+    """Enter a loop whose bounds are rows ``first`` and ``first + 1``; ``inner``: the slots that have a first round.
+
+    ``counter``: row of ``own`` of the loop's variable, row of its last value, step.
+    """
+    enter(trace, control, active)
+    evaluate(rows[first], own, uniform, own[counter[0]])
+    evaluate(rows[first + 1], own, uniform, own[counter[1]])
+    _mark_rounds(own, counter, active, inner)
+
+
+@compiled
+def advance(own, counter, inner):
+    """Go on to the next round of a loop: ``counter`` as in ``begin``; ``inner``: the slots that have one."""
+    for slot in range(inner.size):
+        if inner[slot]:
+            own[counter[0], slot] += counter[2]
+    _mark_rounds(own, counter, inner, inner)
+
+
+@compiled
+def _mark_rounds(own, counter, active, inner):
+    at, last = own[counter[0]], own[counter[1]]
+    for slot in range(inner.size):
+        more = at[slot] <= last[slot] if counter[2] > 0 else at[slot] >= last[slot]
+        inner[slot] = (active[slot] != 0) & more
 
 
 @compiled

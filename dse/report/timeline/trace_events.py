@@ -96,7 +96,8 @@ class _Writer:
     def _levels(self, levels: Levels) -> None:
         place = self._place(np.zeros_like(levels.time))
         names = _named_by(self._fifos, levels.buffer)
-        self._write(_events(_LEVEL, *place, *_us(levels.time), names, levels.tokens.tolist()))
+        # Clocks of cores that differ by a little could say less than no tokens.
+        self._write(_events(_LEVEL, *place, *_us(levels.time), names, np.maximum(levels.tokens, 0).tolist()))
 
     def _path(self, window: Window) -> None:
         path, (first, last) = self._timeline.path, window.path

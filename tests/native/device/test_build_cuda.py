@@ -1,13 +1,17 @@
 """``dse build --cuda`` as a user calls it: with an emulated GPU, without nvcc, with options that make no sense."""
 
 import json
+import os
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
 
 from dse.cli.main import main
+from dse.flows.static_mapping import fixed_mapping
+from dse.frontend.network.elaborate import load_network
 from tests.native.device.test_ends import TRIAL
 from tests.native.same.comparing import compiler
 
@@ -129,6 +133,40 @@ def test_a_program_for_one_mapping_alone(tmp_path: Path) -> None:
         assert why in answer, answer
         assert answer.endswith("2")
     assert "whose FIFOs inside a side need no pinned memory" in said("--fifos", "pinned")
+    assert "this program is for one mapping alone, and its FIFOs inside the GPU are special" in said("--fifos", "host")
+    assert said("--fifos", "special") == said()
+
+
+def fixed_text(path: Path) -> str:
+    roots = (str(Path(__file__).parents[3] / "actors"),)
+    network = load_network(str(TRIAL.with_name("Chain.xdf")), source_paths=roots).network
+    return fixed_mapping(network, str(path), has_device_code=False).text
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "iso-8859-1"])
+def test_a_mapping_in_another_encoding(encoding: str, tmp_path: Path) -> None:
+    """The program holds what the file says, not its bytes."""
+    fixed = tmp_path / "fixed.xcf"
+    text = f'<?xml version="1.0" encoding="{encoding}"?><!-- \xe4 -->{STATIC.replace("PG", "P1")}'
+    fixed.write_text(text, encoding=encoding)
+    network = load_network(
+        str(TRIAL.with_name("Chain.xdf")), source_paths=(str(Path(__file__).parents[3] / "actors"),)
+    ).network
+    assert fixed_mapping(network, str(fixed), has_device_code=False).text == STATIC.replace("PG", "P1").strip()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_mapping_from_a_pipe_is_read_once(tmp_path: Path) -> None:
+    """A shell's ``<(command)`` gives what it has to whoever reads first."""
+    pipe = tmp_path / "fixed.xcf"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(STATIC.replace("PG", "P1"),), daemon=True)
+    writer.start()
+    network = load_network(
+        str(TRIAL.with_name("Chain.xdf")), source_paths=(str(Path(__file__).parents[3] / "actors"),)
+    ).network
+    assert '"work"' in fixed_mapping(network, str(pipe), has_device_code=False).text
+    writer.join()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``dse profile --cuda emulated`` as a user calls it: the weights of a GPU, what becomes of them, and bad input."""
+"""``dse profile`` and ``dse measure`` with ``--cuda emulated``: weights of a GPU, what becomes of them; bad input."""
 
 import json
 from collections.abc import Iterator
@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from dse.cli.main import main
+from dse.formats.platform_yaml import load_platform
 from dse.formats.weights_folder import read_weights_folder
+from dse.measure.machine import cpu_model
 from dse.model.origins import origins_of
 from dse.model.weights import WeightTable
+from tests.native.same.batches import CASES
 from tests.native.same.comparing import compiler
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(compiler() is None, reason="there is no C++ compiler")]
@@ -24,6 +27,12 @@ dynamic_network: {dynamic}
 """
 NETWORK = (CHAIN, "--source-path", str(ACTORS))
 MAPPING = "P0:bytes,show PG:work,twice"
+EMULATED = ("--cuda", "emulated")
+LINK = """\
+name: there
+units: {cpu: {kind: cpu, cores: 4}, card: {kind: gpu}}
+links: {pcie: {between: [card, cpu], latency_ns: 700, bandwidth_gb_s: 2, shared: true, emulated: true}}
+"""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -184,3 +193,112 @@ def test_options_that_make_no_sense(
 ) -> None:
     assert main(["profile", network, "--cuda", "emulated", "-o", str(tmp_path / "w"), *more]) == 2
     assert said in capsys.readouterr().err
+
+
+# dse measure
+
+
+def measured(letters: str, folder: Path, *more: str, mappings: tuple[str, ...] = ("P0:*", MAPPING)) -> int:
+    """Measure mappings: on one core, and with a GPU."""
+    few = ("--runs", "1", "--calibrate", "0", "--out", str(folder))
+    return main(["measure", *NETWORK, "-i", letters, "--mapping", *mappings, *few, *more])
+
+
+@pytest.mark.parametrize("more", [(), ("--dynamic",)])
+def test_mappings_with_a_gpu_are_run_and_estimated(
+    more: tuple[str, ...], weights: Path, letters: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "link.yaml").write_text(LINK)
+    link = ("--link", str(tmp_path / "link.yaml"), "--weights", str(weights))
+    assert measured(letters, tmp_path / "out", *EMULATED, *link, *more, "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert "the GPU was emulated: these times say nothing of a card" in document["warnings"]
+    made = document["made"]
+    assert made["gpu"] == "emulated, actions one by one"
+    assert made["fifos"] == ("all as if they might cross" if more else "special inside the GPU")
+    assert made["link"].startswith("pcie")
+    assert {pair["name"] for state in document["states"] for pair in state["pairs"]} <= {"P0:*", MAPPING}
+    assert (document["runs"], document["wrong"], document["skipped"]) == (2, [], [])
+
+
+def test_measured_weights_do_not_stand_beside_times_of_an_emulated_gpu(
+    weights: Path, letters: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = tmp_path / "w"
+    here.mkdir()
+    for file in weights.glob("*.?xdf"):
+        (here / file.name).write_text(file.read_text().replace('origin="emulated"', 'origin="measured"'))
+    assert measured(letters, tmp_path, *EMULATED, "--weights", str(here)) == 2
+    assert "the weights were measured, and the times that are to stand beside them are not" in capsys.readouterr().err
+    assert measured(letters, tmp_path, "--weights", str(weights), mappings=("P0:*",)) == 2
+    assert "the weights were emulated, and the times" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--dynamic",), "--dynamic is for mappings that use a GPU"),
+        (("--link", "default"), "--link is for mappings that use a GPU"),
+        ((*EMULATED, "--link", "big-little"), "has no link between a CPU and a GPU"),
+        ((*EMULATED, "--timeline", "t.json"), "no timeline of firings on a GPU is measured"),
+        (("--cuda-arch", "75"), "--cuda-arch is for --cuda with nvcc"),
+    ],
+)
+def test_options_of_measure_that_make_no_sense(
+    more: tuple[str, ...], said: str, letters: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert measured(letters, tmp_path, *more) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_without_a_card_no_mapping_is_measured(
+    letters: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DSE_EMULATED_GPUS", "0")
+    assert measured(letters, tmp_path / "out", *EMULATED) == 1
+    assert "there is none that CUDA can use" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+# dse explore
+
+
+def test_a_search_runs_its_best_mappings_on_the_gpu(
+    weights: Path, letters: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = tmp_path / "platform.yaml"
+    units = f'cpu: {{kind: cpu, cores: 2, source: "{cpu_model()}, here"}}, gpu: {{kind: gpu, partition: PG}}'
+    here.write_text(f"name: here\nunits: {{{units}}}\ngpu_capable: [work, twice]\n")
+    given = ("--weights", str(weights), "--platform", str(here), "--pin", "work=gpu")
+    out = ("--out", str(tmp_path / "o"), "--budget", "20", "--json")
+    command = ["explore", *NETWORK, "-i", letters, *given, *out, "--measure", "1"]
+    assert main(command) == 0
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    assert any(note.startswith("not measured: the weights were emulated") for note in notes)
+    assert main([*command, *EMULATED]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert "the GPU was emulated: these times say nothing of a card" in document["notes"]
+    assert document["ranking"][0]["measured"]["times"]
+    assert "cuda: emulated" in (tmp_path / "o" / "study.yaml").read_text()
+    assert main([*command[:-2], *EMULATED]) == 2
+    assert "--cuda says what is measured and run here, and nothing is" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not CASES, reason="DSE_NATIVE_CASES is not set: make test-full does")
+def test_a_search_measures_the_gpu_and_refines_in_place(
+    letters: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ("--out", str(tmp_path / "o"), "--budget", "20", "--pin", "work=gpu", "--json")
+    command = ["explore", *NETWORK, "-i", letters, *out]
+    assert main([*command, *EMULATED, "--refine", "1"]) == 0
+    (only,) = json.loads(capsys.readouterr().out)["refinements"]
+    assert "PG:" in only["mapping"]
+    kept = read_weights_folder(str(tmp_path / "o" / "weights"))
+    assert origins_of(kept) == {"emulated"}
+    assert only["mapping"] in dict(kept.manifest)["measured in place"]
+    platform = load_platform(str(tmp_path / "o" / "platform.yaml"))
+    assert platform.has_gpu
+    assert platform.gpu_capable == ("work", "twice")
+    network, *roots = NETWORK
+    assert main(["explore", network, *roots, "-i", letters, "--out", str(tmp_path / "o"), "--budget", "5"]) == 0
+    assert not load_platform(str(tmp_path / "o" / "platform.yaml")).has_gpu, "without --cuda no GPU is searched"

@@ -48,6 +48,17 @@ def test_a_device_file_with_fitted_rates(tmp_path: Path, capsys: pytest.CaptureF
     assert "DRAM bandwidth" in capsys.readouterr().out
 
 
+def test_programs_whose_loads_bypass_l1_make_a_device_without_it(tmp_path: Path) -> None:
+    out = tmp_path / "mine.yaml"
+    command = ["gpu", "calibrate", "rtx2070s", measured(tmp_path), "--kernels", str(tmp_path), "-o", str(out)]
+    assert main([*command, "--dlcm", "cg"]) == 0
+    without = read_device(str(out))
+    assert (without.l1_bytes, without.latency_l1_cycles) == (None, None)
+    assert "l1" not in {key for origin in without.origins for key in origin.key.split(".")}
+    assert main(command) == 0
+    assert read_device(str(out)).l1_bytes
+
+
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["gpu", "calibrate", "rtx2070s", measured(tmp_path), "--kernels", str(tmp_path), "--json"]
     assert main(command) == 0

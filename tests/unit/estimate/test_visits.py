@@ -57,6 +57,14 @@ def test_an_entry_is_paid_once_a_visit(engine: str) -> None:
     ]
 
 
+def test_a_visit_pays_the_largest_entry_of_the_ends_that_it_moves_tokens_on(engine: str) -> None:
+    """Reading alone would take 7, writing 9: the lines come side by side."""
+    trace = network([("s.o", "k"), ("k.o", "m")], {"s": "xxx", "k": "xxx", "m": "xxx"})
+    entries = {READ: Fraction(7), ("k", "o", "m", "i0", "write"): Fraction(9)}
+    table = visited(trace, {"s": 10, "k": 100, "m": 10}, Visits(entries=entries))
+    assert times(engine, trace, table)[1] == [(80, 189), (189, 289), (289, 389)]
+
+
 def test_a_visit_has_the_firings_of_a_turn_at_most(engine: str) -> None:
     table = visited(PAIR, {"s": 100, "k": 10}, Visits(look_cycles=Fraction(3), entries={WRITE: Fraction(5)}), turn=2)
     assert times(engine, PAIR, table)[0] == [(0, 105), (105, 205), (205, 310)]

@@ -44,10 +44,9 @@ def test_all_mappings_beside_their_estimates(tmp_path: Path) -> None:
     assert len(found.pairs) == 4
     assert [pair.prediction.scored for pair in found.pairs].count(False) == 1
     assert found.estimated.candidates == 3
-    assert found.estimated.spearman == pytest.approx(1.0)
     assert found.estimated.regret_first == 0.0
     # The program is made up of loads alone; a pipeline that waits for its first block takes a little longer.
-    assert found.estimated.relative.maximum < 0.1
+    assert found.estimated.relative.maximum < 0.02
     assert not found.noisy
     assert len(measured.session.runs) == 16
 
@@ -98,7 +97,7 @@ def test_weights_that_are_given_are_not_measured(tmp_path: Path) -> None:
     assert measured.profiles == ()
     assert not any(order.timed for order in bench.program.orders)
     assert measured.comparisons[0].estimated.candidates == 4  # nothing was calibrated here
-    assert measured.comparisons[0].estimated.spearman > 0.9
+    assert measured.comparisons[0].estimated.relative.maximum < 0.02
 
 
 def test_mapping_files_keep_their_sizes(tmp_path: Path) -> None:

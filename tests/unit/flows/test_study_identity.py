@@ -116,6 +116,7 @@ NOT_AN_INPUT = {
     "limits": "what may be loaded", "of_objects": "what is at hand is the same problem",
     "scaling": "its digest is an input: tests/end_to_end/test_scaling_cli.py",
     "screening": "that it is left out is one: screening, no",
+    "cuda": "the weights and the platform that it changes are inputs",
     "measure": "what is run after the search", "refine": "the weights that it changes are an input",
 }  # fmt: skip
 FREE = (
@@ -218,7 +219,7 @@ SCALINGS = {
 LINK = Link(name="l", between=("cpu", "gpu"))
 LINKS = {
     "name": "m", "between": ("gpu", "cpu"), "latency_ns": HALF, "bandwidth_gb_s": HALF, "shared": True,
-    "directions": 2, "source": "a page",
+    "directions": 2, "source": "a page", "emulated": True,
 }  # fmt: skip
 BOX = Platform(name="box", units=(UNIT,), links=(LINK,))
 BOXES = {

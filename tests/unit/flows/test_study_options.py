@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dse.base.errors import FormatError
 from dse.base.limits import Limits, raised_limits
 from dse.explore.evaluator import Budget
+from dse.flows.cuda_request import CudaRequest
 from dse.flows.options import ClockRequest, ExploreOptions, GraphOptions, ProblemOptions
 from dse.flows.study_options import StudyNotes, is_study_file, read_study_options, study_text
 from dse.formats.xcf_write import XcfDialect
@@ -87,6 +88,7 @@ def all_options(draw: st.DrawFn) -> ExploreOptions:
         errors=tuple(draw(st.lists(st.sampled_from(("30%", "predicted=30%+10%")), max_size=2))),
         draws=draw(maybe_count),
         dialect=draw(st.sampled_from(get_args(XcfDialect))),
+        cuda=draw(st.sampled_from((None, CudaRequest(), CudaRequest(emulated=True)))),
         limits=draw(st.none() | st.builds(Limits, actors=st.integers(100_001, 999_999), c_tokens=st.just(1 << 30))),
     )  # fmt: skip
 
@@ -158,6 +160,7 @@ WRONG = {
     "network: n\nrun: {allow_files: [/]}": "this study opens folders to the network",
     "network: n\nlimits: {actors: 200000}": "2:9: error: this study raises limits",
     "network: n\nlimits: {actor: 2}": "unknown key 'actor' in limits",
+    "network: n\ncuda: opencl": "2:7: error: cuda is 'opencl'",
     "network: n\ndialect: orcc": "2:10: error: dialect is 'orcc'",
     "network: n\nweights: [nominal, w]": "nominal weights stand alone",
     "network: n\nweights: {measured: .}\nplatform: default": "measured weights are of the platform",

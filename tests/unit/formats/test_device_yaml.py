@@ -103,3 +103,8 @@ def test_unknown_device_names_the_nearest() -> None:
 def test_a_device_without_a_file_says_so_without_a_place() -> None:
     with pytest.raises(FormatError, match=r"device 'x' has no l2\.ways"):
         Device(name="x", sms=1, clock_mhz=1.0).require("l2_ways", "the cache")
+
+
+@pytest.mark.parametrize("name", ["gtx1080-ti", "NVIDIA GeForce GTX 1080 Ti", "GTX1080Ti"])
+def test_devices_answer_to_the_names_of_data_and_drivers(name: str) -> None:
+    assert load_device(name).name == "gtx1080ti"

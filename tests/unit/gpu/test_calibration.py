@@ -56,6 +56,16 @@ def test_the_rates_that_made_the_times_are_found() -> None:
     assert (found.samples, found.kernels) == (96, 8)
 
 
+def test_the_device_file_pulls_to_what_it_says() -> None:
+    """Rates below a cycle, as an earlier calibration writes them, are no rates of a cycle; only 0 counts as one."""
+    only = [s for s in samples() if s.family == "f6"]  # nearly all of it is latency
+    told = replace(START, load_line_cycles=0.05, store_whole_cycles=0.0, delay_l2_cycles=0.0)
+    found = {rate.name: rate for rate in calibrate(only, told, DEVICE.clock_hz).fitted}
+    assert found["load_line_cycles"].value == pytest.approx(0.05, rel=0.2)
+    assert found["delay_l2_cycles"].value == pytest.approx(1.0)
+    assert all(np.isfinite(rate.value) for rate in found.values())
+
+
 def test_what_no_kernel_measures_stays_as_the_device_file_says() -> None:
     only = [s for s in samples() if s.family == "f6"]  # nearly all of it is latency
     quiet = [replace(s, demand=replace(s.demand, lone_sectors=0.0)) for s in only]

@@ -258,14 +258,25 @@ def test_a_short_trace_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_what_python_does_not_end_in_a_second_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = features(TRIANGLE, 64, compiled=False)
+    expected = features(WALK, 64, compiled=False)
     found = compilations(monkeypatch)
-    monkeypatch.setattr(execute, "MOST_INTERPRETED", 64 * 3 * 20)  # some of the 64 iterations
-    assert features(TRIANGLE, 64) == expected
+    monkeypatch.setattr(execute, "MOST_INTERPRETED", 64 * 8 * 4)  # some of the 7 iterations
+    assert features(WALK, 64) == expected
     assert len(found) == 1
     monkeypatch.setattr(execute, "MOST_INTERPRETED", 63)  # not a single one
-    assert features(TRIANGLE, 64) == expected
+    assert features(WALK, 64) == expected
     assert len(found) == 2
+
+
+def test_threads_that_count_for_themselves_are_as_quick_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = features(TRIANGLE, 64, compiled=True)
+    found = compilations(monkeypatch)
+    monkeypatch.setattr(execute, "MOST_INTERPRETED", 63)  # no statement is for one thread after the other
+    assert features(TRIANGLE, 64) == expected
+    assert found == []
+    monkeypatch.setattr(execute, "MOST_STEPS_OF_ROWS", 20)
+    assert features(TRIANGLE, 64) == expected
+    assert len(found) == 1
 
 
 def test_an_end_that_compiled_code_shares_is_not_waited_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:

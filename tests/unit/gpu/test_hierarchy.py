@@ -8,7 +8,18 @@ import pytest
 from dse.formats.device_yaml import load_device
 from dse.gpu.kernel.plan import plan_of
 from dse.gpu.models.cgpredict import MODEL as CGPREDICT
-from dse.gpu.models.hierarchy import MODEL, Demand, Rates, bypassing_l1, demand_of, part_cycles, residence, total_cycles
+from dse.gpu.models.hierarchy import (
+    MODEL,
+    Demand,
+    Rates,
+    bypassing_l1,
+    compiled_with,
+    demand_of,
+    part_cycles,
+    residence,
+    total_cycles,
+)
+from dse.gpu.trace import execute
 from dse.gpu.trace.features import in_other_blocks, kernel_features, light_features
 from dse.gpu.trace.warp_work import warp_work
 from dse.model.device import Device
@@ -260,6 +271,8 @@ def test_loads_that_bypass_l1_pay_for_sectors_and_find_nothing_there() -> None:
     without = bypassing_l1(turing)
     assert (without.l1_bytes, without.load_sector_cycles) == (None, 1.0)
     assert without.load_line_cycles == turing.load_line_cycles
+    assert compiled_with(turing, "cg") == without
+    assert compiled_with(turing, "ca") == compiled_with(turing, None) == turing
 
 
 def test_lines_that_do_not_live_until_their_next_use_come_again() -> None:
@@ -337,9 +350,23 @@ def test_local_memory_costs_more_the_more_of_it_there_is() -> None:
 def test_other_blocks_need_no_trace() -> None:
     """What the model says of a kernel in other blocks is the same with a trace in them and without."""
     other = (16, 16, 1)
-    moved = in_other_blocks(features(GEMM, 128, (32, 8, 1)), kernel(GEMM, N=128), other)
-    assert MODEL.predict(moved, GTX).time_s == MODEL.predict(features(GEMM, 128, other), GTX).time_s
-    assert MODEL.predict(moved, GTX).time_s != MODEL.predict(features(GEMM, 128, (32, 8, 1)), GTX).time_s
-    steered = "void f(int a[N], float b[N]) { for (int i = 0; i < N; i++) if (a[i] > 3) b[i] = 1; }"
-    assert features(steered, 1024, (256, 1, 1)).data_decide
-    assert not features(GEMM, 128, other).data_decide
+    steered = "void f(int a[N], float b[N]) { for (int i = 0; i < N; i++) if (a[i] > N / 9) b[i] = 1; }"
+    for text, own, other in ((GEMM, (32, 8, 1), (16, 16, 1)), (steered, (256, 1, 1), (64, 1, 1))):
+        of_text, found = kernel(text, N=1024), features(text, 1024, own)
+        assert found.data_decide == (text == steered)
+        moved = in_other_blocks(found, of_text, of_text, other)
+        assert moved is not None
+        assert MODEL.predict(moved, GTX).time_s == MODEL.predict(features(text, 1024, other), GTX).time_s
+        assert MODEL.predict(moved, GTX).time_s != MODEL.predict(found, GTX).time_s
+
+
+def test_a_trace_tells_where_what_steers_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (
+        "void f(int a[N], float b[N]) { for (int i = 0; i < N; i++) { int k = a[i]; while (k > 0) k -= 1; b[i] = k; } }"
+    )
+    found, of_text = features(text, 256, (256, 1, 1)), kernel(text, N=256)
+    assert in_other_blocks(found, of_text, of_text, (64, 1, 1)) is not None
+    monkeypatch.setattr(execute, "LEAST_STEPS", 1)
+    monkeypatch.setattr(execute, "BRIEF_STATEMENTS", 1)
+    monkeypatch.setattr(execute, "BRIEF_STEPS", 1)
+    assert in_other_blocks(found, of_text, of_text, (64, 1, 1)) is None

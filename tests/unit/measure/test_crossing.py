@@ -85,16 +85,31 @@ def test_crossing_costs_are_found(tmp_path: Path) -> None:
     assert entries["source", "Out", "filter", "In", "write"] == exact(write_side.entry)
 
 
-def test_visits_that_move_nothing_share_the_entry(tmp_path: Path) -> None:
+def test_visits_that_move_nothing_pay_no_entry(tmp_path: Path) -> None:
     rng = np.random.default_rng(26)
     trace, visits, profile = profiled(tmp_path, rng, quiet=0.5)
     costs = {"write": 900.0, "written": 15.0, "read": 0.0, "taken": 0.0}
     found = crossed(profile, [calibration(tmp_path / "c", trace, visits, 2, costs)])
     wrote = [bool((trace.firings[1][first : first + n] == 0).any()) for actor, first, n in visits if actor == 1]
     assert 0.4 < np.mean(wrote) < 0.6
-    assert found.of("write", 1).entry == pytest.approx(900 * np.mean(wrote), rel=0.05)
-    assert found.of("write", 1).visits == len(wrote)
+    assert found.of("write", 1).entry == pytest.approx(900, rel=0.05)
+    assert found.of("write", 1).visits == sum(wrote)
     assert found.unexplained == pytest.approx(0, abs=0.005)
+
+
+def test_a_visit_that_was_interrupted_counts_to_a_limit(tmp_path: Path) -> None:
+    rng = np.random.default_rng(27)
+    trace, visits, profile = profiled(tmp_path, rng)
+    costs = {"write": 900.0, "written": 15.0, "read": 0.0, "taken": 0.0}
+    quiet = calibration(tmp_path / "quiet", trace, visits, 1, costs)
+    (first, *others) = quiet.samples.threads
+    late = first.visits.end + np.where(np.arange(len(first.visits.end)) == 7, np.uint64(10**8), np.uint64(0))
+    disturbed = replace(first, visits=replace(first.visits, end=late))
+    noisy = replace(quiet, samples=replace(quiet.samples, threads=(disturbed, *others)))
+    looks = looks_of([quiet.samples], FACTS.cost)
+    found, undisturbed = (crossing_costs(profile, chain(), [one], looks) for one in (noisy, quiet))
+    limit = 20e-6 * FACTS.hz / len(first.visits.end)
+    assert abs(found.of("write", 0).entry - undisturbed.of("write", 0).entry) < 10 * limit
 
 
 def test_buffers_that_never_crossed_get_the_mean_by_bytes(tmp_path: Path) -> None:

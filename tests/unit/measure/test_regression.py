@@ -40,6 +40,36 @@ def test_interruptions_do_not_move_the_costs() -> None:
     assert unfiltered.predicted.sum() > 1.02 * split.predicted.sum()
 
 
+def once(rows: int, interrupted: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return visits of which the first has the only firing of an action, and of which some were interrupted."""
+    counts = np.column_stack([np.ones(rows), 20 + np.arange(rows) % 9, np.zeros(rows)])
+    counts[0, 2] = 1
+    durations = counts @ np.array([80.0, 12.0, 700.0])
+    durations[5::17] += interrupted
+    return durations, counts
+
+
+@pytest.mark.parametrize("interrupted", [0.0, 4.0, 300.0, 1e6])
+def test_an_action_that_fired_once_keeps_its_cost_whatever_is_left_out(interrupted: float) -> None:
+    durations, counts = once(200, interrupted)
+    split = split_durations(durations, counts, optional=(0,))
+    assert split.kept[0]
+    assert split.costs[2] == pytest.approx(700.0)
+    assert not interrupted or split.kept.sum() < 200
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_every_column_that_occurs_has_a_cost(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(8, 60))
+    rare = (rng.random((rows, 3)) < 1.5 / rows).astype(float)
+    counts = np.column_stack([np.ones(rows), rng.integers(0, 9, rows), rare])
+    durations = counts @ rng.uniform(0, 900, counts.shape[1]) + 1e4 * (rng.random(rows) < 0.2)
+    split = split_durations(durations, counts, optional=(0,))
+    assert (np.isnan(split.costs) == (counts == 0).all(axis=0)).all()
+
+
 def test_actions_that_alternate_share_one_value_and_are_listed() -> None:
     rng = np.random.default_rng(5)
     pairs = rng.integers(1, 40, 3_000)
@@ -66,6 +96,22 @@ def test_three_columns_of_which_two_make_the_third() -> None:
     split = split_durations(counts @ np.array([3.0, 5.0, 2.0]), counts)
     assert len(split.shared) == 1
     assert split.predicted == pytest.approx(counts @ np.array([3.0, 5.0, 2.0]), rel=0.1)
+
+
+def test_a_column_that_is_the_sum_of_many_others_shares_a_value_with_one() -> None:
+    counts = np.column_stack([np.ones(103), np.eye(103)])
+    split = split_durations(np.full(103, 40.0), counts, filtered=False)
+    assert counts @ split.costs == pytest.approx(np.full(103, 40.0))
+    (group,) = split.shared
+    assert 0 in group
+
+
+@pytest.mark.parametrize("columns", [2, 13, 14, 24, 40])
+def test_any_number_of_equal_columns_share_one_value(columns: int) -> None:
+    counts = np.outer(np.arange(1, 7), np.ones(columns))
+    split = split_durations(counts.sum(axis=1) * 3.0, counts)
+    assert split.shared == (tuple(range(columns)),)
+    assert split.costs == pytest.approx(np.full(columns, 3.0))
 
 
 def test_a_column_that_never_occurs_has_no_cost() -> None:

@@ -45,6 +45,7 @@ def document_of(network: Network, result: RunResult) -> dict[str, object]:
         "frames": result.frames,
         "outputs": list(result.outputs),
         "read": list(result.inputs),
+        "gpu": None,
         "comparison": None,
         "waits": [wait_of(network, names, w) for w in result.waits],
         "deadlock": None,

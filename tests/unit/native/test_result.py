@@ -90,7 +90,7 @@ def test_a_damaged_result(tmp_path: Path, text: str) -> None:
         read_result(tmp_path / "r")
 
 
-@pytest.mark.parametrize("key", ["why", "firings", "actors", "channels", "waits", "comparison", "read"])
+@pytest.mark.parametrize("key", ["why", "firings", "actors", "channels", "waits", "comparison", "read", "gpu"])
 def test_a_result_that_lacks_something(network: Network, in_python: RunResult, key: str) -> None:
     document = json.loads(json.dumps(document_of(network, in_python)))
     del document[key]

@@ -221,6 +221,15 @@ def test_a_small_one_in_full(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WRITERS)
+def test_clocks_that_differ_make_no_fifo_emptier_than_empty(name: str) -> None:
+    """The reader's core says that tokens were taken before the writer's says that they came."""
+    early = pair()
+    early = replace(early, times=(early.times[0], actor_times([500, 3500], [3500, 9001], 1)))
+    (found,) = read(name, written(name, early))
+    assert found.counters["src.O->snk.I"][:3] == [(0, 1), (0, 0), (1, 0)]
+
+
+@pytest.mark.parametrize("name", WRITERS)
 def test_flows_between_firings_of_no_length(name: str) -> None:
     """The reader is declared before the writer; both fire at once and take no time."""
     known = two_actors()

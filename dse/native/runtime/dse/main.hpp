@@ -151,6 +151,10 @@ inline void check_gpu(const ProgramOptions& options, const NetworkInfo& network)
     refuse_option("this program is for one mapping alone, whose FIFOs inside a side need no pinned memory",
                   "build it without --static");
   }
+  if (options.host_fifos && network.mapping != nullptr) {
+    refuse_option("this program is for one mapping alone, and its FIFOs inside the GPU are special",
+                  "leave out --fifos host, or build it without --static");
+  }
   if (options.run.max_firings && uses_gpu(options.run.mapping)) {
     refuse_option("the firings of a run with a partition on a GPU cannot be bounded: a kernel asks nobody before it fires",
                   "leave out --max-firings, or the partition on the GPU");

@@ -29,6 +29,7 @@ struct ProgramOptions {
   std::optional<std::string> singly;     // file of the actions that a program built for a profile times one by one
   std::optional<int> progress;           // file descriptor that hears of the firings
   bool only_ping_pong = false;  // nothing else is asked for: measure, and run nothing
+  bool host_fifos = false;  // asked for by name
   bool show_mapping = false;
   bool why = false;
   bool quiet = false;
@@ -208,6 +209,7 @@ inline const std::vector<OptionInfo>& option_table() {
          if (g.value != "host" && g.value != "special" && g.value != "pinned") {
            refuse_option("there are no FIFOs '" + shortened(g.value) + "'", "host, special or pinned");
          }
+         o.host_fifos = g.value == "host";
          o.run.special_fifos = g.value == "special";
          o.run.pinned_fifos = g.value == "pinned";
        }},

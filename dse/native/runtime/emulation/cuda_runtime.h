@@ -46,6 +46,7 @@ enum cudaError_t {
   cudaErrorNotReady = 600,
   cudaErrorLaunchFailure = 719,
   cudaErrorCooperativeLaunchTooLarge = 720,
+  cudaErrorUnknown = 999,
 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 enum cudaDeviceAttr { cudaDevAttrKernelExecTimeout, cudaDevAttrCooperativeLaunch, cudaDevAttrMultiProcessorCount };
@@ -128,14 +129,17 @@ struct Stream {
   }
 };
 
-inline cudaError_t failure(const char* call, cudaError_t code) {
+inline cudaError_t failure(const char* call, cudaError_t code = cudaErrorUnknown) {
   const char* text = std::getenv("DSE_EMULATED_FAILURE");
   return text != nullptr && std::string(text) == call ? code : cudaSuccess;
 }
 
 inline std::atomic<long long> taken_bytes{0};
 
-inline cudaError_t allocate(void** place, std::size_t bytes) {
+inline cudaError_t allocate(const char* call, void** place, std::size_t bytes) {
+  if (const cudaError_t error = failure(call)) {
+    return error;
+  }
   if (taken_bytes.fetch_add(static_cast<long long>(bytes)) + static_cast<long long>(bytes) >
       number("DSE_EMULATED_MEMORY", 1LL << 32)) {
     return cudaErrorMemoryAllocation;
@@ -166,21 +170,24 @@ inline const char* cudaGetErrorString(cudaError_t) { return "said by the emulati
 
 inline cudaError_t cudaGetDeviceCount(int* count) {
   *count = static_cast<int>(dse_emulation::number("DSE_EMULATED_GPUS", 1));
+  if (const cudaError_t error = dse_emulation::failure("cudaGetDeviceCount")) {
+    return error;
+  }
   return *count == 0 ? cudaErrorNoDevice : cudaSuccess;
 }
-inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
-inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+inline cudaError_t cudaSetDevice(int) { return dse_emulation::failure("cudaSetDevice"); }
+inline cudaError_t cudaDeviceSynchronize() { return dse_emulation::failure("cudaDeviceSynchronize"); }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::strcpy(properties->name, "emulated GPU");
   properties->major = 7;
   properties->minor = 5;
-  return cudaSuccess;
+  return dse_emulation::failure("cudaGetDeviceProperties");
 }
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
   const bool blocks = which == cudaDevAttrMultiProcessorCount;
   *value = blocks ? static_cast<int>(dse_emulation::number("DSE_EMULATED_BLOCKS", 256))
                   : (which == cudaDevAttrCooperativeLaunch ? 1 : 0);
-  return cudaSuccess;
+  return dse_emulation::failure("cudaDeviceGetAttribute");
 }
 template <class T>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, T*) {
@@ -191,38 +198,46 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, T*) {
 template <class T>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, T*, int, std::size_t) {
   *blocks = 1;
-  return cudaSuccess;
+  return dse_emulation::failure("cudaOccupancyMaxActiveBlocksPerMultiprocessor");
 }
 
-inline cudaError_t cudaMalloc(void** place, std::size_t bytes) { return dse_emulation::allocate(place, bytes); }
+inline cudaError_t cudaMalloc(void** place, std::size_t bytes) {
+  return dse_emulation::allocate("cudaMalloc", place, bytes);
+}
 inline cudaError_t cudaHostAlloc(void** place, std::size_t bytes, unsigned) {
-  return dse_emulation::allocate(place, bytes);
+  return dse_emulation::allocate("cudaHostAlloc", place, bytes);
 }
 inline cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
   *device = host;
-  return cudaSuccess;
+  return dse_emulation::failure("cudaHostGetDevicePointer");
 }
 inline cudaError_t cudaFree(void* place) {
   std::free(place);
-  return cudaSuccess;
+  return dse_emulation::failure("cudaFree");
 }
-inline cudaError_t cudaFreeHost(void* place) { return cudaFree(place); }
+inline cudaError_t cudaFreeHost(void* place) {
+  std::free(place);
+  return dse_emulation::failure("cudaFreeHost");
+}
 inline cudaError_t cudaMemset(void* place, int value, std::size_t bytes) {
   std::memset(place, value, bytes);
-  return cudaSuccess;
+  return dse_emulation::failure("cudaMemset");
 }
 inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   std::memcpy(to, from, bytes);
-  return cudaSuccess;
+  return dse_emulation::failure("cudaMemcpy");
 }
 
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  if (const cudaError_t error = dse_emulation::failure("cudaStreamCreateWithFlags")) {
+    return error;
+  }
   *stream = new dse_emulation::Stream;
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   delete stream;
-  return cudaSuccess;
+  return dse_emulation::failure("cudaStreamDestroy");
 }
 inline cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (const cudaError_t error = dse_emulation::failure("cudaStreamQuery", cudaErrorLaunchFailure)) {

@@ -1,0 +1,38 @@
+"""The arguments of ``dse gpu link``."""
+
+import argparse
+
+from dse.cli.option_types import option_integer
+
+
+def configure_link(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``dse gpu link``."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = (
+        "examples: dse gpu link -o here.yaml\n"
+        "          dse gpu link --platform desktop-gtx1660s --fifos 16 -o desktop.yaml\n"
+        "          dse gpu link --cuda emulated"
+    )
+    parser.add_argument(
+        "--cuda",
+        choices=("nvcc", "emulated"),
+        default="nvcc",
+        help="by what the program is built: nvcc (default); emulated: a rehearsal without a card",
+    )
+    parser.add_argument(
+        "--cuda-arch",
+        metavar="LIST",
+        help="for which cards: compute capabilities times 10, such as 75,86 (default: 75,80,86,89,90 and newer ones)",
+    )
+    parser.add_argument("--fifos", type=option_integer, default=8, metavar="N", help="FIFOs at once, up to (default 8)")
+    parser.add_argument(
+        "--fifo-size", type=option_integer, default=512, metavar="N", help="tokens of each FIFO (default 512)"
+    )
+    parser.add_argument(
+        "--platform", metavar="P", help="platform whose link it is (default: this machine and its first GPU)"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE.yaml", help="write the platform with the link as measured")
+    parser.add_argument("--compiler", metavar="CXX", help="C++ compiler (default: $CXX, else g++, clang++, ziglang)")
+    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON document")
+    parser.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help="print results only")
+    parser.add_argument("--limit", metavar="NAME=N", action="append", default=argparse.SUPPRESS, help="raise a limit")

@@ -1,0 +1,15 @@
+"""Which device code is asked for: what ``--cuda`` and ``--cuda-arch`` say."""
+
+from dataclasses import dataclass
+
+from dse.native.cuda import ARCHITECTURES
+
+CUDA_NVCC, CUDA_EMULATED = CUDA_KINDS = ("nvcc", "emulated")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CudaRequest:
+    """With device code. ``emulated``: for a GPU that threads of the processor stand for; else by nvcc."""
+
+    emulated: bool = False
+    architectures: tuple[int, ...] = ARCHITECTURES
