@@ -2,6 +2,11 @@
 
 ``python -m benchmarks.scale_out`` prints a table (``--json``: one document) and takes about two minutes. Points are
 asked for in batches, as a search does; the first batch, which builds the engines of the workers, is not timed.
+
+``--blocks`` asks for so many points that a task of the cluster has its 20 million firings (about 200 ms), and prints
+evaluations for each second of processor time of those who estimate, with what the scheduler and the client take apart.
+``--search`` performs whole searches of a short trace instead, whose proposals take longer than its estimates, with one
+worker and with two.
 """
 
 import argparse
@@ -17,16 +22,32 @@ from dataclasses import dataclass, replace
 import distributed
 
 from benchmarks.engine import bench
+from benchmarks.search.compare import NoStore, context_of
+from benchmarks.search.networks import Recipe, case_of
+from dse.base.digests import text_digest
 from dse.estimate.engine import make_engine
-from dse.explore.distribution.cluster import ClusterEstimator
+from dse.estimate.problem.build import build_tables
+from dse.explore.distribution.cluster import BLOCK_FIRINGS, ClusterEstimator
+from dse.explore.distribution.crew import Crew
+from dse.explore.distribution.processes import process_hands
 from dse.explore.distribution.workers import ThreadEstimator
-from dse.explore.evaluator import Estimator
+from dse.explore.evaluator import Budget, Cutting, Estimator, Evaluator
+from dse.explore.mapping_bound import MappingBound
+from dse.explore.method import SearchMethod
+from dse.explore.methods.improving.iterated_search import LANES
+from dse.explore.methods.registry import METHODS
+from dse.explore.search import run_search
+from dse.flows.program import unheard
+from dse.flows.search.method import AtLeast
 from dse.model.design_point import DesignPoint
 from dse.model.problem import Problem
 
 SIZES = (10_000, 100_000, 1_000_000)
 ACTORS, PARTITIONS = 10, 4
 ENGINE = "compiled"
+SEARCHED = Recipe(shape="irregular", actors=60, cores=8, gpu=False, room=4, seed=77_001)
+SEARCHED_FIRINGS = 3_000
+KEEP = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +110,96 @@ def measured(what: str, workers: int, batch: int, seconds: float) -> Iterator[Ro
             yield Row(what=what, workers=workers, firings=firings, evaluations_per_s=found)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What estimates took: evaluations for each second of processor time of the workers, and other time beside."""
+
+    what: str
+    workers: int
+    firings: int
+    per_worker_s: float
+    beside_percent: float
+    """Processor time of the one that asks and the scheduler, in per cent of that of the workers."""
+
+
+def spent(what: str, workers: int, firings: int, seconds: float) -> Spent:
+    """Measure one row: batches of two blocks for each worker."""
+    case = bench(ACTORS, PARTITIONS, firings)
+    points = points_of(case.point, 2 * workers * max(1, BLOCK_FIRINGS // firings))
+    with cluster_of(what, workers) as address, closing(estimator_of(address, workers, case.problem)) as estimator:
+        for _ in estimator(points, None):
+            pass
+
+        def taken() -> tuple[float, float]:
+            here = time.process_time()
+            if not isinstance(estimator, ClusterEstimator):
+                return here, 0.0
+            return sum(estimator.spent_seconds()), here
+
+        before, done, begin = taken(), 0, time.perf_counter()
+        while time.perf_counter() - begin < seconds:
+            done += sum(1 for _ in estimator(points, None))
+        after = taken()
+    of_workers, beside = after[0] - before[0], after[1] - before[1]
+    return Spent(
+        what=what,
+        workers=workers,
+        firings=firings,
+        per_worker_s=done / of_workers,
+        beside_percent=100 * beside / of_workers,
+    )
+
+
+def blocks_table(rows: list[Spent]) -> str:
+    """Return the rows as a table in Markdown."""
+    lines = [
+        "| firings | workers | evaluations for each second of a worker | against threads | scheduler and client |",
+        "| ---: | --- | ---: | ---: | ---: |",
+    ]
+    of_threads = {row.firings: row.per_worker_s for row in rows if row.what == "threads"}
+    for row in rows:
+        name = {"threads": "threads here", "processes": "dask processes"}[row.what]
+        against = f"{row.per_worker_s / of_threads[row.firings]:.2f}"
+        beside = "–" if row.what == "threads" else f"{row.beside_percent:.1f} %"
+        lines.append(f"| {row.firings:,} | {name}: {row.workers} | {row.per_worker_s:,.0f} | {against} | {beside} |")
+    return "\n".join(lines)
+
+
+def searched(workers: int, evaluations: int) -> tuple[float, str]:
+    """Return how long a search with ``auto`` takes, and a digest of all that it has evaluated."""
+    case = case_of(SEARCHED, SEARCHED_FIRINGS)
+    tables = build_tables(case.problem)
+    known = replace(context_of(case, 1), keep=KEEP, legs=True)
+    context = replace(known, bounds=AtLeast(MappingBound(tables, case.space), known.placement.least))
+    engine = make_engine(ENGINE, case.problem)
+    estimator = ThreadEstimator(engine, workers, case.problem.trace.n_firings)
+    evaluator = Evaluator(
+        estimator,
+        budget=Budget(evaluations=evaluations),
+        store=NoStore(),
+        clock=time.perf_counter,
+        progress=unheard,
+        cutting=Cutting(keep=KEEP),
+    )
+    hands = process_hands(case.problem, ENGINE, context, workers - 1, LANES)
+    method: SearchMethod = METHODS.load("portfolio")(context)
+    begin = time.perf_counter()
+    with closing(estimator), closing(Crew(context, estimator, hands, clock=time.perf_counter)) as crew:
+        run_search(method, evaluator, None, crew=crew)
+        seconds = time.perf_counter() - begin
+    found = "".join(f"{e.digest}{e.makespan}" for e in evaluator.evaluations)
+    return seconds, text_digest(found)
+
+
+def search_lines(evaluations: int) -> list[str]:
+    """Return in words how long searches with one worker and with two take."""
+    searched(1, 50)  # loads what is compiled
+    one, two = searched(1, evaluations), searched(2, evaluations)
+    assert one[1] == two[1], "the same evaluations whatever the number of workers"
+    what = f"{SEARCHED.actors} actors, {SEARCHED_FIRINGS:,} firings, {evaluations:,} evaluations"
+    return [f"{what}: one worker {one[0]:.1f} s, two workers {two[0]:.1f} s, {one[0] / two[0]:.2f} times as quick"]
+
+
 def table(rows: list[Row]) -> str:
     """Return the rows as a table in Markdown, one line a number of workers."""
     head = "| workers | " + " | ".join(f"{size:,} firings" for size in SIZES) + " |"
@@ -113,7 +224,16 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=8, help="points under way at once")
     parser.add_argument("--seconds", type=float, default=5.0, help="for each figure")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--blocks", action="store_true", help="large batches, by processor time")
+    parser.add_argument("--search", type=int, nargs="?", const=60_000, metavar="EVALUATIONS", help="whole searches")
     args = parser.parse_args()
+    if args.search:
+        print("\n".join(search_lines(args.search)))
+        return
+    if args.blocks:
+        sides = (("threads", 1), ("processes", 1), ("processes", 2))
+        print(blocks_table([spent(what, n, size, args.seconds) for size in SIZES[:2] for what, n in sides]))
+        return
     load, rows = os.getloadavg()[0], list[Row]()
     for what, numbers in (("threads", args.threads), ("processes", args.dask)):
         for workers in map(int, filter(None, numbers.split(","))):

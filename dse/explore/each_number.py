@@ -15,7 +15,7 @@ from dse.estimate.bounds.slot_loads import Annealing
 from dse.explore.batch import BATCH
 from dse.explore.evaluator import Evaluator, HoldBack
 from dse.explore.method import SearchContext, SearchMethod
-from dse.explore.methods.improving.iterated_search import COLD, HOT, STAGE_WEIGHT, STEPS_OF_START
+from dse.explore.methods.improving.descents import COLD, HOT, STAGE_WEIGHT, STEPS_OF_START
 from dse.explore.methods.registry import METHODS
 from dse.explore.moves.load_model import LoadAnnealer
 from dse.explore.moves.moves import candidate_of, position_of, random_candidate

@@ -8,7 +8,7 @@ when the batch was asked for, so that it does not depend on the number of worker
 import bisect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 from dse.base.errors import ExecutionError, OptionError
 from dse.model.design_point import DesignPoint
@@ -18,6 +18,7 @@ from dse.model.study import Evaluation, StopReason
 Estimator: TypeAlias = Callable[[Sequence[DesignPoint], int | None], Iterator[Outcome | None]]
 """Yields the outcomes of points in their order; may work ahead in other threads or processes. With a limit, in ticks,
 None for a point that does not complete by then."""
+_Estimated = TypeVar("_Estimated", Outcome | None, Evaluation)
 COMMIT_SECONDS = 0.2
 """Evaluations are committed, then reported, at least this often: a commit waits for the disk."""
 
@@ -145,10 +146,21 @@ class Evaluator:
         )
 
     @property
+    def evaluations_left(self) -> int | None:
+        """What is left of the budget in evaluations; None where it has none."""
+        most = self._most_evaluations
+        return None if most is None else max(0, most - len(self._known))
+
+    @property
     def seconds_left(self) -> float | None:
         """What is left of the budget in seconds, 0 where nothing is; None where it has none."""
         seconds = self._budget.seconds
         return None if seconds is None else max(0.0, seconds - self._held_back.seconds - self.seconds)
+
+    @property
+    def resumes(self) -> bool:
+        """Whether there is an earlier part of this search."""
+        return bool(self._stored)
 
     def stored(self, digest: str) -> Evaluation | None:
         """Return what an earlier part of this search has evaluated, None where it has not."""
@@ -190,6 +202,38 @@ class Evaluator:
             self._commit(force=self.stop is not None)
         return results
 
+    def take(self, made: Sequence[Evaluation]) -> list[Evaluation]:
+        """Return evaluations that were made elsewhere as they count, as far as the budget of evaluations goes.
+
+        Sets ``stop`` if that is not all, or if the time is over. None of them may be cut.
+        """
+        results: list[Evaluation] = []
+        self.stop = None
+        try:
+            for evaluation in made:
+                known = self._known.get(evaluation.digest)
+                if known is None:
+                    if self._is_full:
+                        break
+                    known = self._replay(evaluation.digest, None)
+                if known is None or known.cut:
+                    known = self._placed(evaluation, known)
+                self._note(known, known.point)
+                results.append(known)
+            self.stop = self._spent()
+        finally:
+            self._commit(force=self.stop is not None)
+        return results
+
+    def _placed(self, evaluation: Evaluation, known: Evaluation | None) -> Evaluation:
+        """Store an evaluation that was made elsewhere at its place; ``known``: what was known of the point, cut."""
+        self._proven(evaluation)
+        ordinal = len(self._known) if known is None else known.ordinal
+        seconds = evaluation.seconds + (0.0 if known is None else known.seconds)
+        placed = replace(evaluation, ordinal=ordinal, seconds=seconds)
+        self._store.add(placed)
+        return placed
+
     def _limit(self, ceiling: int | None) -> int | None:
         """Return the makespan above which a simulation of the next batch may be cut; None: none may be."""
         if self._cutting is None or ceiling is None or len(self._kept) < self._cutting.keep:
@@ -221,13 +265,21 @@ class Evaluator:
         budget = self._budget.evaluations
         return None if budget is None else budget - self._charged - self._held_back.evaluations
 
+    @property
+    def is_late(self) -> bool:
+        """Whether the time is over."""
+        seconds = self._budget.seconds
+        return seconds is not None and self.seconds >= seconds - self._held_back.seconds
+
+    @property
+    def _is_full(self) -> bool:
+        most = self._most_evaluations
+        return most is not None and len(self._known) >= most
+
     def _spent(self) -> StopReason | None:
-        most, seconds = self._most_evaluations, self._budget.seconds
-        if most is not None and len(self._known) >= most:
+        if self._is_full:
             return "evaluations"
-        if seconds is not None and self.seconds >= seconds - self._held_back.seconds:
-            return "seconds"
-        return None
+        return "seconds" if self.is_late else None
 
     def _replay(self, digest: str, limit: int | None) -> Evaluation | None:
         """Return what the store holds of a point as this search would know it: at its place, and cut by the limit.
@@ -291,7 +343,7 @@ class Evaluator:
             if not evaluation.deadlock and not evaluation.cut:
                 self._check(evaluation.makespan, evaluation.tick_unit)
 
-    def _proven(self, estimate: Outcome | None) -> Outcome | None:
+    def _proven(self, estimate: _Estimated) -> _Estimated:
         """Return an estimate that is not below what is proven. Raises ``ExecutionError`` where it is."""
         if estimate is not None and not estimate.deadlock:
             self._check(estimate.makespan, estimate.tick_unit)

@@ -40,6 +40,7 @@ class SearchContext:
     ``objectives``: so many costs every evaluation brings; 0 where the makespan is all that counts.
     ``start``: points that somebody has already; methods that begin at constructed mappings begin at these first.
     ``begun``: they are the best of a search of this space, so that iterated search goes on from them alone.
+    ``legs``: whether parts of the search are taken that can be walked anywhere (``dse.explore.methods.in_legs``).
     """
 
     space: Space
@@ -52,6 +53,7 @@ class SearchContext:
     objectives: int = 0
     start: tuple[Candidate, ...] = ()
     begun: bool = False
+    legs: bool = False
     partners: tuple[tuple[tuple[int, int], ...], ...] = field(init=False, repr=False, compare=False)
     """For each actor the (actor, tokens) at the other ends of its buffers, in their order; from ``traffic``."""
 

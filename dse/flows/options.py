@@ -85,9 +85,9 @@ class ScalingFiles:
 class ExploreOptions:
     """What makes a search. ``best``: how many mapping files are written. ``out``: the folder of all results.
 
-    ``workers``: threads that estimate; no result depends on it. ``cluster``: the address of a dask scheduler whose
-    workers estimate instead; no result depends on that either. ``batch``: points that are under way at once, at most;
-    results depend on it, because a method chooses a batch knowing only the batches before.
+    ``workers``: threads that estimate, or processes that walk legs; no result depends on it. ``cluster``: the address
+    of a dask scheduler whose workers do that instead; no result depends on that either. ``batch``: points that are
+    under way at once, at most; results depend on it, because a method chooses a batch knowing only the ones before.
     """
 
     problem: ProblemOptions

@@ -33,7 +33,12 @@ CONFINED = {
     "simpy": ["estimate/reference"],
     "numba": ["estimate/compiled", "estimate/token_kernel", "gpu/trace/cache", "gpu/trace/execute"],
     "rich": ["cli", "report"],
-    "subprocess": ["native/toolchain", "native/process", "estimate/compiled/behind"],
+    "subprocess": [
+        "native/toolchain",
+        "native/process",
+        "estimate/compiled/behind",
+        "explore/distribution/processes",
+    ],
     "sqlite3": ["formats/study_file", "formats/study_tables"],
     "argparse": ["cli"],
     "pymetis": ["explore/methods/constructive/metis"],

@@ -66,7 +66,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=option_integer,
         default=os.cpu_count() or 1,
-        help="threads that estimate (default: all cores); --jobs is its former name",
+        help="threads that estimate, or, where the trace is short, processes that search (default: all cores);"
+        " --jobs is its former name",
     )
     parser.add_argument(
         "--cluster", metavar="ADDRESS", help="estimate on the workers of a dask scheduler, such as tcp://host:8786"

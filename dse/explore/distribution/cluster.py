@@ -8,20 +8,29 @@ for an estimate, and again in each task. Nothing is waited for without an end: w
 from time to time whether the scheduler answers and still has workers that are heard of.
 """
 
+import io
 import logging
+import pickle
 import re
+import threading
 import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TypeVar
+
+import numpy as np
 
 import dse
 from dse.base.errors import ExecutionError, OptionError
 from dse.base.extras import import_extra
 from dse.estimate.engine import Engine, make_engine
+from dse.explore.distribution.leg_run import LegRun
 from dse.explore.distribution.workers import runs_of
+from dse.explore.method import SearchContext
+from dse.explore.methods.improving.leg import Leg, LegOutcome
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Outcome
 from dse.model.problem import Problem
@@ -37,6 +46,10 @@ WATCH_SECONDS = 5
 """While an estimate is awaited, the scheduler is asked so often whether it and its workers are alive."""
 SILENT_SECONDS = 60
 """A cluster none of whose workers was heard of for so long is given up; they say that they live about every second."""
+BLOCK_FIRINGS = 20_000_000
+"""A task simulates so many firings where a batch has that many: a fifth of a second, so that sending hardly counts."""
+PIECE = 32
+"""Points that are sent as one list."""
 ATTEMPTS = 5
 """So often what a lost worker leaves behind is asked for again."""
 
@@ -55,19 +68,56 @@ class OtherVersion(Exception):
 
 
 def estimate_on_worker(
-    problem: Problem, search: str, engine: str, points: Sequence[DesignPoint], limit: int | None, version: str
-) -> list[Outcome | None]:
+    problem: Problem, search: str, engine: str, points: bytes, limit: int | None, version: str
+) -> bytes:
     """Return the outcomes of a run of points, on a worker. ``search`` tells problems apart without comparing them.
+
+    Points and outcomes are as ``_in_pieces`` makes them.
 
     Raises ``OtherVersion`` where the worker has not the ``version`` of dse that is given.
     """
+    made, outcomes = _engine_of(problem, search, engine, version), io.BytesIO()
+    for piece in _pieces_of(points):
+        pickle.dump(made.outcomes(piece, limit), outcomes, protocol=pickle.HIGHEST_PROTOCOL)
+    return outcomes.getvalue()
+
+
+def _in_pieces(points: Sequence[DesignPoint]) -> bytes:
+    """Return points as pickled lists of a few, one behind the other.
+
+    dask looks into lists, element by element, which took 40 us for each. And thousands of objects at once have Python
+    look for garbage in all that a worker holds.
+    """
+    pieces = (points[i : i + PIECE] for i in range(0, len(points), PIECE))
+    return b"".join(pickle.dumps(piece, protocol=pickle.HIGHEST_PROTOCOL) for piece in pieces)
+
+
+def _pieces_of(pickled: bytes) -> Iterator[Any]:
+    """Yield the lists."""
+    stream = io.BytesIO(pickled)
+    while stream.tell() < len(pickled):
+        yield pickle.load(stream)
+
+
+def walk_on_worker(
+    problem: Problem, context: SearchContext, search: str, engine: str, leg: Leg, version: str
+) -> LegOutcome:
+    """Return what came of a leg, on a worker; as ``estimate_on_worker``."""
+    made = _engine_of(problem, search, engine, version)
+    run = LegRun(leg, context, lambda points, limit: iter(made.outcomes(points, limit)), time.perf_counter)
+    while not run.done:
+        run.step()
+    return run.outcome()
+
+
+def _engine_of(problem: Problem, search: str, engine: str, version: str) -> Engine:
     if version != dse.__version__:
         raise OtherVersion(f"it has dse {dse.__version__}, here is {version}")
     key = search, engine
     if key not in _ENGINES:
         _ENGINES.clear()  # one search at a time: the engine of the last one only takes memory
         _ENGINES[key] = make_engine(engine, problem)
-    return _ENGINES[key].outcomes(points, limit)
+    return _ENGINES[key]
 
 
 class ClusterEstimator:
@@ -95,6 +145,9 @@ class ClusterEstimator:
                 f"no cluster answers at '{address}': {_reason(cause)}", expected=_advice(address)
             ) from cause
         self._scattered: Any = None
+        self._context: Any = None
+        """That of the search, where legs are walked."""
+        self._providing = threading.Lock()
         self._checked: frozenset[str] = frozenset()
         """Addresses of workers whose versions are known to be right."""
         self._workers = 0
@@ -113,6 +166,10 @@ class ClusterEstimator:
     def workers(self) -> int:
         """Return the number of workers now."""
         return len(self._identities())
+
+    def spent_seconds(self) -> list[float]:
+        """Return the processor time of each worker process so far."""
+        return list(self._asked(lambda: self._client.run(time.process_time)).values())
 
     def _identities(self) -> Mapping[str, Mapping[str, Any]]:
         """Return what the scheduler knows of its workers, by their addresses."""
@@ -169,13 +226,35 @@ class ClusterEstimator:
         if not points:
             return
         self._provide()
-        runs = runs_of(points, max(1, self._workers), self._problem.trace.n_firings)
+        runs = runs_of(points, max(1, self._workers), self._problem.trace.n_firings, BLOCK_FIRINGS)
         futures = self._submit(runs, limit)
         try:
             for index in range(len(runs)):
                 yield from self._result(runs, limit, futures, index)
         finally:
             self._give_up([future for future in futures if not future.done()])
+
+    def walked(self, leg: Leg, context: SearchContext) -> LegOutcome:
+        """Return what came of a leg, walked by a worker. Several threads may ask at once; all have the same context."""
+        for _ in range(ATTEMPTS):
+            try:
+                with self._providing:
+                    future = self._submitted(leg, context)
+                found: LegOutcome = self._awaited(future)
+            except self._losses():
+                with self._providing:
+                    self._scattered = self._context = None
+            else:
+                return found
+        raise self._lost_again()
+
+    def _submitted(self, leg: Leg, context: SearchContext) -> Any:
+        self._provide()
+        if self._context is None or self._context.status != "finished":
+            scatter = self._client.scatter
+            self._context = self._asked(lambda: scatter(context, broadcast=True, hash=False, timeout=SCATTER_SECONDS))
+        given = self._scattered, self._context, self._search, self._engine, leg, dse.__version__
+        return self._asked(lambda: self._client.submit(walk_on_worker, *given, pure=False))
 
     def _give_up(self, futures: list[Any]) -> None:
         """Tell the cluster what is not needed any more, if it still listens."""
@@ -188,8 +267,9 @@ class ClusterEstimator:
         submit, scattered = self._client.submit, self._scattered
         common = self._search, self._engine
         version = dse.__version__
+        packed = [_in_pieces(run) for run in runs]
         return self._asked(
-            lambda: [submit(estimate_on_worker, scattered, *common, run, limit, version, pure=False) for run in runs]
+            lambda: [submit(estimate_on_worker, scattered, *common, run, limit, version, pure=False) for run in packed]
         )
 
     def _provide(self) -> None:
@@ -224,7 +304,7 @@ class ClusterEstimator:
         lost = self._losses()
         for _ in range(ATTEMPTS):
             try:
-                return self._awaited(futures[index])
+                return [outcome for piece in _pieces_of(self._awaited(futures[index])) for outcome in piece]
             except lost:
                 self._scattered = None
                 missing = [i for i in range(index, len(runs)) if futures[i].status != "finished"]
@@ -235,17 +315,20 @@ class ClusterEstimator:
                     f"a worker of the cluster cannot run this version of dse: {cause}",
                     expected="install the same version of dse on all workers",
                 ) from cause
-        raise ExecutionError(
+        raise self._lost_again()
+
+    def _lost_again(self) -> ExecutionError:
+        return ExecutionError(
             f"workers of the cluster at '{self._address}' are lost again and again",
             expected="see their logs (memory?); what was estimated is kept, --resume continues",
         )
 
-    def _awaited(self, future: Any) -> list[Outcome | None]:
+    def _awaited(self, future: Any) -> Any:
         """Return the result of a task. Raises ``ExecutionError`` where nobody is there any more who could make it."""
         heard = time.monotonic()
         while True:
             try:
-                estimates: list[Outcome | None] = future.result(timeout=WATCH_SECONDS)
+                found = future.result(timeout=WATCH_SECONDS)
             except TimeoutError:
                 now = time.monotonic()
                 if self._someone_lives():
@@ -253,7 +336,7 @@ class ClusterEstimator:
                 if now - heard > SILENT_SECONDS:
                     raise self._no_workers() from None
             else:
-                return estimates
+                return found
 
     def _someone_lives(self) -> bool:
         """Return whether some worker was heard of since this was asked last. No clock but the scheduler's is read."""
@@ -266,6 +349,24 @@ class ClusterEstimator:
         scheduler = import_extra("distributed.scheduler", "--cluster", extra="cluster")
         comm = import_extra("distributed.comm", "--cluster", extra="cluster")
         return client.FutureCancelledError, scheduler.KilledWorker, comm.CommClosedError
+
+
+class ClusterHand:
+    """One task at a time on a cluster (``dse.explore.distribution.crew``)."""
+
+    def __init__(self, estimator: ClusterEstimator, context: SearchContext) -> None:
+        self._estimator = estimator
+        self._context = replace(context, rng=np.random.default_rng(0))  # each leg has its own
+
+    def begin(self) -> None:
+        """The cluster is there."""
+
+    def walk(self, leg: Leg) -> LegOutcome:
+        """Have a leg walked. Raises ``ExecutionError`` and ``OptionError``, as estimates do."""
+        return self._estimator.walked(leg, self._context)
+
+    def close(self) -> None:
+        """Leave what is under way to the workers: closing the estimator takes it from them."""
 
 
 def _connected(distributed: Any, address: str) -> Any:

@@ -21,9 +21,11 @@ STOP_SECONDS = 0.05
 """So often estimates that nobody waits for are told to stop, until they have."""
 
 
-def runs_of(points: Sequence[DesignPoint], workers: int, firings: int) -> list[Sequence[DesignPoint]]:
-    """Cut a batch into runs for ``workers``, of a trace of ``firings`` firings, in order."""
-    most = max(1, RUN_FIRINGS // max(1, firings))
+def runs_of(
+    points: Sequence[DesignPoint], workers: int, firings: int, of_a_run: int = RUN_FIRINGS
+) -> list[Sequence[DesignPoint]]:
+    """Cut a batch into runs for ``workers``, of a trace of ``firings`` firings, in order; ``of_a_run`` at most."""
+    most = max(1, of_a_run // max(1, firings))
     size = max(1, min(most, -(-len(points) // (RUNS_PER_WORKER * workers))))
     return [points[i : i + size] for i in range(0, len(points), size)]
 

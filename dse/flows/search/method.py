@@ -1,5 +1,6 @@
 """The method of a search: which one, what it is told of the problem, and how it sees the objectives."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from dse.explore.method import SearchContext, SearchMethod, Traffic
 from dse.explore.methods.choose import choose_method
 from dse.explore.methods.registry import METHODS
 from dse.explore.objectives.front import ByGoals, Goals, by_goals, check_method_for, choose_method_for
-from dse.explore.space.space import Space
+from dse.explore.space.space import Candidate, Space
 from dse.flows.options import ExploreOptions
 from dse.flows.robust import AMONG, asked_robust
 from dse.flows.setting import Setting
@@ -100,6 +101,18 @@ def make_method(name: str, context: SearchContext, goals: Goals | None) -> Searc
     return ByGoals(METHODS.load(name)(by_goals(context, searched)), searched, least)
 
 
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """The bounds of candidates, none below ``least``; other processes can be given it."""
+
+    bound: MappingBound
+    least: int
+
+    def __call__(self, candidates: Sequence[Candidate]) -> list[int]:
+        """Return the bound of each candidate, in ticks."""
+        return [max(self.least, own) for own in self.bound.of(candidates)]
+
+
 def search_context(
     setting: Setting, space: Space, seed: int, keep: int, least: int, bound: MappingBound | None = None
 ) -> SearchContext:
@@ -118,7 +131,7 @@ def search_context(
             Traffic(source=b.source, target=b.target, tokens=n, port=b.source_port)
             for b, n in zip(topology.buffers, tokens, strict=True)
         ),
-        bounds=lambda candidates: [max(least, own) for own in bound.of(candidates)],
+        bounds=AtLeast(bound, least),
         keep=keep,
         placement=bound.placement(least),
     )

@@ -1,5 +1,6 @@
 """The search itself: bounds, the loop of method and evaluator, and the study that comes out."""
 
+import contextlib
 import time
 from dataclasses import dataclass, replace
 
@@ -9,6 +10,7 @@ from dse.base.errors import DeadlockError, OptionError
 from dse.base.time_limit import TimeLimit, TimeSpent
 from dse.estimate.deadlock import always_deadlocks
 from dse.estimate.engine import Engine
+from dse.explore.distribution.crew import Crew
 from dse.explore.each_number import LOOK_SHARE, closing_look
 from dse.explore.evaluator import Cutting, Estimator, Evaluator
 from dse.explore.mapping_bound import MappingBound, allowed_rows_of, most_room
@@ -19,6 +21,7 @@ from dse.explore.search import ClosingLook, ranked, run_search
 from dse.explore.space.space import Space
 from dse.flows.options import ExploreOptions
 from dse.flows.program import RUNNING
+from dse.flows.search.crew import crew_of, goes_in_legs
 from dse.flows.search.method import kept, looks, make_method, search_context, searched_goals
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.screening import (
@@ -63,8 +66,9 @@ def run_study(
     evaluator: Evaluator | None = None
     try:
         evaluator = _evaluator(search, estimator, store, watch, limit)
+        parts = _Parts(evaluator=evaluator, store=store, watch=watch, engine=engine, estimator=estimator)
         with limit.enforced():
-            _run(search, _Parts(evaluator=evaluator, store=store, watch=watch, engine=engine), state)
+            _run(search, parts, state)
     except TimeSpent:
         state.stop = "seconds"
     except KeyboardInterrupt:
@@ -125,6 +129,7 @@ class _Parts:
     store: StudyStore
     watch: Watcher
     engine: Engine
+    estimator: Estimator
 
 
 def _run(search: Search, parts: _Parts, state: _State) -> None:
@@ -144,12 +149,22 @@ def _run(search: Search, parts: _Parts, state: _State) -> None:
     evaluator.expect_at_least(state.bounds[0].makespan)
     context = search_context(search.setting, space, options.seed, kept(options), state.bounds[0].makespan, bound)
     context = _screened(search, context, parts, state)
+    context, crew = _in_legs(search, context, parts)
     watch.stage("setting up the method")
     state.method = make_method(plan.method, context, goals)
     watch.stage("searching")
     closing = _closing(search, context, evaluator)
-    outcome = run_search(state.method, evaluator, one_core, options.batch, closing)
+    with contextlib.nullcontext() if crew is None else contextlib.closing(crew):
+        outcome = run_search(state.method, evaluator, one_core, options.batch, closing, crew)
     state.baseline, state.stop = outcome.baseline, outcome.stop
+
+
+def _in_legs(search: Search, context: SearchContext, parts: _Parts) -> tuple[SearchContext, Crew | None]:
+    """Return the context of a search that may go on in legs, with who walks them; else the context as it is."""
+    if searched_goals(search.goals) is not None or not goes_in_legs(search.setting):
+        return context, None
+    context = replace(context, legs=True)
+    return context, crew_of(search.options, search.setting, parts.estimator, parts.evaluator, context)
 
 
 def _screened(search: Search, context: SearchContext, parts: _Parts, state: _State) -> SearchContext:
@@ -190,7 +205,7 @@ def _closing(search: Search, context: SearchContext, evaluator: Evaluator) -> Cl
     def context_in(part: Space) -> SearchContext:
         # What bounds the points of a space bounds those of its parts.
         rng = np.random.default_rng(search.options.seed)
-        return replace(context, space=part, rng=rng, keep=1, start=(), begun=False)
+        return replace(context, space=part, rng=rng, keep=1, start=(), begun=False, legs=False)
 
     return closing_look(context, search.plan.budget.evaluations, evaluator, context_in)
 

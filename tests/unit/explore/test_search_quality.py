@@ -222,8 +222,9 @@ def test_polishing_ends_where_no_move_and_no_exchange_is_better(network: str) ->
         try:
             batch = polishing.send(results)
         except StopIteration as stop:
-            end = stop.value
+            end, over = stop.value
             break
+    assert over
     assert end.evaluation.makespan < start.evaluation.makespan
     position = position_of(end.candidate)
     steps = [*all_moves(case.space, position), *all_swaps(case.space, position)]

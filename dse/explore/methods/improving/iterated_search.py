@@ -11,220 +11,251 @@ alternates between a new start and its best.
 A descent does not go down on the makespan alone, which is the same for most neighbours of a point, but on its *height*:
 the makespan and the loads of the cores, so that it also learns from steps that only make room for later ones. What is
 kept as the best of a descent is the best makespan.
+
+Where somebody takes them (``SearchContext.legs``), it goes on in ``LANES`` descents side by side, in *legs*: parts of
+descents that can be walked anywhere (``dse.explore.methods.improving.leg``). What a leg has seen is fixed by its
+number: it sets out when the leg ``LANES`` numbers before it, of the same lane, has been taken, and all are taken in
+their order.
 """
 
 import collections.abc
 import itertools
-import math
 from dataclasses import dataclass, field, replace
 
-from dse.estimate.bounds.slot_loads import Annealing
-from dse.explore.method import cost
+import numpy as np
+
+from dse.explore.method import SearchContext
 from dse.explore.methods.constructive.greedy import constructed
-from dse.explore.methods.scripted import Script, Scripted
-from dse.explore.moves import generators
-from dse.explore.moves.generators import Generator, View, view_of
-from dse.explore.moves.load_model import LoadAnnealer, LoadModel
-from dse.explore.moves.moves import (
-    Position,
-    Step,
-    all_moves,
-    candidate_of,
-    gathered,
-    moved,
-    position_of,
-    random_candidate,
-    replaced,
-    reset,
-    some_swaps,
-    swapped,
-    targets,
+from dse.explore.methods.improving.descents import (
+    LISTS,
+    STEPS,
+    Descending,
+    Descent,
+    Kind,
+    Model,
+    State,
+    cost_of,
+    models_of,
 )
+from dse.explore.methods.improving.leg import Leg, LegOutcome, Polish, Start, Work, marks_of
+from dse.explore.methods.scripted import Script
+from dse.explore.moves.load_model import LoadAnnealer
+from dse.explore.moves.moves import position_of, random_candidate, reset
 from dse.explore.space.space import Candidate
 from dse.model.study import Evaluation
 
-CUT_WEIGHTS = (0.05, 0.1, 0.2, 0.4, 0.8)
-"""What it counts that all buffers are cut when loads are annealed, by turns: they do not say what waiting costs."""
-STAGES = (1, 2, 4, 8)
-"""In how many stages the loads are evened out, by turns: many where filling and draining a pipeline takes long."""
-STAGE_WEIGHT = 0.75
-LEAST_OF_STAGE = 4
-"""Stages of fewer actors are not made."""
 FAVOURED = 4
 """One start in so many, the best ones, say how loads are annealed from then on."""
 LEAST_STARTS, MOST_STARTS = 16, 64
 """As many annealed starts as there are actors, within these numbers."""
-STEPS_OF_START = 400
-"""So many steps for each actor make a start."""
 MANY_ACTORS = 500
 """With more actors a start takes so long that the clock is looked at behind each."""
 ACTORS_OF_STARTS = 12_000
 """So many actors at most are in all starts together where there are many: with 1,000 actors a start takes a fifth of a
 second, in which a simulation of forty firings each takes six milliseconds."""
-STEPS_OF_REBUILDING = 150
-"""So many steps for each actor that moves, of ``LEAST_REBUILT`` to ``MOST_REBUILT`` actors, make a step."""
-LEAST_REBUILT, MOST_REBUILT = 3, 5
-HOT, COLD = 0.1, 0.002
-"""The temperatures of a start; those of a step are ``WARM`` and ``COOL``."""
-WARM, COOL = 0.03, 0.003
-TRIED_AT_ONCE = 4
-"""Fewer keep fewer threads busy, more learn later: after 600 evaluations eight were a quarter further from the best."""
-DRAWS = 6 * TRIED_AT_ONCE
-"""So many draws without enough promising steps leave a batch short."""
-LEAST_TRIED = 24
-"""At a local optimum at least so many steps were tried, and half as many as there are actors."""
-SLIDES = 25
-"""So many slides in a row without a new best of the descent end it."""
-LOAD_WEIGHT = 1.5
-"""How much the root mean square of the loads of all cores counts in a height, beside the makespan."""
-GROUP = 5
-"""At most so many neighbouring actors of one slot move together."""
 SHAKES = 6
 """So many shaken points in a row without an improvement lead to another start."""
 ACCEPTED = 0.01
 """What is found from a shaken point is shaken next unless its makespan is worse by more than this share."""
 FAILURES_TO_POLISH = 2
 """After so many of them all moves and exchanges from the best point are tried, unless they were."""
-POLISHED_AT_ONCE = 8
-"""So many of them are tried before it is looked at whether one is better."""
-MEMORY = 60
-"""After so many steps of a kind its successes count half."""
-EMPTY_BATCHES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    """An evaluated point. ``height``: what a descent goes down on, no deadlock, then the makespan and the loads."""
-
-    candidate: Candidate
-    evaluation: Evaluation
-    height: tuple[bool, float]
-
-
-@dataclass(frozen=True, slots=True)
-class _Model:
-    """How loads are annealed: what it counts that all buffers are cut, and in how many stages."""
-
-    cut_weight: float
-    stages: int
-
-
-@dataclass(slots=True)
-class _Kind:
-    """A kind of step: how often it was tried and how often it helped."""
-
-    name: str
-    tried: float = 4.0
-    helped: float = 1.0
-
-    def note(self, *, helped: bool) -> None:
-        self.tried += 1
-        self.helped += helped
-        if self.tried > MEMORY:
-            self.tried, self.helped = self.tried / 2, self.helped / 2
-
-
-@dataclass(slots=True)
-class _Trial:
-    """A step to evaluate, and the kind that it came from; None where several steps were put together."""
-
-    step: Step
-    kind: _Kind | None
-
-
-@dataclass(slots=True)
-class _Descent:
-    """Where a descent stands. ``tried``: what was evaluated since the last move; ``left``: what it has moved from."""
-
-    state: _State
-    best: _State
-    lowest: _State
-    """The best point by height."""
-    tried: list[_State] = field(default_factory=list)
-    left: set[Candidate] = field(default_factory=set)
-    empty: int = 0
-    slides: int = 0
-
-    def move_to(self, state: _State) -> None:
-        self.left.add(self.state.candidate)
-        self.state = state
-        self.tried, self.empty = [], 0
-        if _cost_of(state) < _cost_of(self.best):
-            self.best = state
-        if state.height < self.lowest.height:
-            self.lowest, self.slides = state, 0
-
-    def slide(self) -> bool:
-        """Move to the best of the points just tried; returns whether there was one."""
-        here = [state for state in self.tried if state.candidate not in self.left]
-        if self.slides >= SLIDES or not here:
-            return False
-        self.slides += 1
-        self.move_to(min(here, key=_height_of))
-        return True
+SOLO = 5_000
+"""After so many evaluations a search goes on in legs: before, each descent has more to learn from the one before it,
+and a second is over before other processes have begun."""
+SOON = SOLO // 2
+"""From here on they may be got ready."""
+LANES = 4
+"""So many descents go on side by side."""
+STALE_LEGS = 20
+"""So many legs in a row without an unknown point end the search."""
 
 
 @dataclass(slots=True)
 class _Course:
     """Where the search stands. ``home``: the point that is shaken; ``failures``: descents since it last got better."""
 
-    best: _State
-    home: _State
+    best: State
+    home: State
     failures: int = 0
     restarts: int = 0
     polished: set[Candidate] = field(default_factory=set)
+    era: int = 0
+    """How often the search in legs has moved its home; what comes from an earlier home counts for ``best`` alone."""
 
-    def note(self, end: _State) -> None:
+    def note(self, end: State) -> None:
         """Take the end of a descent."""
-        self.best = min(self.best, end, key=_cost_of)
-        self.failures = self.failures + 1 if _cost_of(end) >= _cost_of(self.home) else 0
+        self.best = min(self.best, end, key=cost_of)
+        self.failures = self.failures + 1 if cost_of(end) >= cost_of(self.home) else 0
         self.home = end if _accepted(end, self.home) else self.home
 
-    def note_polished(self, end: _State) -> None:
+    def note_polished(self, end: State) -> None:
         """Take what polishing made of the best point."""
         self.polished.add(end.candidate)
         if end is not self.best:
             self.failures, self.home, self.best = 0, end, end
 
+    @property
+    def may_polish(self) -> bool:
+        """Whether it is time to try all moves around the best point."""
+        return self.failures >= FAILURES_TO_POLISH and self.best.candidate not in self.polished
 
-def _note(trials: list[_Trial], states: list[_State], before: _State) -> None:
-    """Tell the kinds of steps which of them helped."""
-    for trial, state in zip(trials, states, strict=True):
-        if trial.kind is not None:
-            trial.kind.note(helped=state.height < before.height)
+    def move_home(self, home: State) -> None:
+        """Begin another era."""
+        self.era, self.home, self.failures = self.era + 1, home, 0
+
+    def note_end(self, lane: "_Lane", end: State) -> None:
+        """Take the end of what a lane did."""
+        work = lane.began
+        if isinstance(work, Polish):
+            if cost_of(end) < cost_of(self.best):
+                self.note_polished(end)
+        elif isinstance(work, Start) and work.afresh:
+            self.best = min(self.best, end, key=cost_of)
+            self.move_home(end)
+        elif lane.era == self.era:
+            self.note(end)
+        else:
+            self.best = min(self.best, end, key=cost_of)
 
 
-class IteratedSearch(Scripted):
+@dataclass(slots=True)
+class _Lane:
+    """One of the descents side by side."""
+
+    work: Work
+    """What its next leg does."""
+    began: Work
+    """What that is a part of."""
+    era: int
+
+
+class IteratedSearch(Descending):
     """Descents with slides, shakes and new starts; see the module."""
 
     started = False
     """Whether the points are known that the search starts from."""
 
+    def __init__(self, context: SearchContext) -> None:
+        super().__init__(context)
+        self._course: _Course | None = None
+        """Where the search in legs stands, from its first leg on."""
+        self._lanes: list[_Lane] = []
+        self._taken = self._issued = 0
+        self._stale_legs = 0
+        self._marks = np.zeros(0, dtype=np.uint64)
+
     def _script(self) -> Script:
         states = yield from self._begun()
         self.started = True
-        state = min(states, key=_cost_of)
+        state = min(states, key=cost_of)
         now = _Course(best=state, home=state)
         while True:
-            now.note((yield from self._descent(state)))
-            if now.failures >= FAILURES_TO_POLISH and now.best.candidate not in now.polished:
-                now.note_polished((yield from self._polished(now.best)))
-            stuck = now.failures >= SHAKES
-            now.restarts += stuck
-            afresh = stuck and now.restarts % 2 == 1
-            origin = now.best if stuck else now.home
-            candidate = self._new_start() if afresh else self._shaken(origin.candidate)
-            (state,) = self._states([candidate], (yield [candidate]))
-            if stuck:
-                now.failures, now.home = 0, state if afresh else now.best
+            descent = Descent.of(state)
+            if not (yield from self._descent(descent, self._left_alone)):
+                break
+            now.note(descent.best)
+            if now.may_polish:
+                now.note_polished((yield from self._polished(now.best))[0])
+            state = yield from self._next_start(now)
+        self._set_out(now, descent)
+        while True:  # from here on there is nothing to ask
+            yield []
 
-    def _begun(self) -> collections.abc.Generator[list[Candidate], list[Evaluation], list[_State]]:
+    def _next_start(self, now: _Course) -> collections.abc.Generator[list[Candidate], list[Evaluation], State]:
+        """Evaluate the point where the next descent begins."""
+        stuck = now.failures >= SHAKES
+        now.restarts += stuck
+        afresh = stuck and now.restarts % 2 == 1
+        origin = now.best if stuck else now.home
+        candidate = self._new_start() if afresh else self._shaken(origin.candidate)
+        (state,) = self._states([candidate], (yield [candidate]))
+        if stuck:
+            now.failures, now.home = 0, state if afresh else now.best
+        return state
+
+    @property
+    def _left_alone(self) -> int | None:
+        """So many evaluations are made before legs set out; None where none ever do."""
+        return max(0, SOLO - len(self._known)) if self._context.legs else None
+
+    # Legs -------------------------------------------------------------------------------------------------------------
+
+    @property
+    def legs_soon(self) -> bool:
+        """Whether the search is about to go on in legs."""
+        return self._context.legs and len(self._known) >= SOON
+
+    @property
+    def awaited(self) -> int | None:
+        """The number of the leg that is to be taken next; None where the method is to be asked."""
+        return None if self._course is None else self._taken
+
+    def _set_out(self, course: _Course, descent: Descent) -> None:
+        """Go on in legs; the first lane goes on with a descent."""
+        self._course = course
+        course.best = min(course.best, descent.best, key=cost_of)
+        if _accepted(descent.best, course.home):
+            course.home = descent.best
+        self._marks = marks_of(self._known)
+        self._seed = int(self._context.rng.integers(1 << 62))
+        began = Start(origin=course.home)
+        self._lanes = [_Lane(work=descent, began=began, era=0)]
+        self._lanes += [_Lane(work=began, began=began, era=0) for _ in range(LANES - 1)]
+
+    def next_leg(self) -> Leg | None:
+        """Return a leg that may set out now, None where none may before another one is taken."""
+        if self._course is None or self._issued - self._taken >= LANES:
+            return None
+        leg = Leg(
+            number=self._issued,
+            seed=self._seed,
+            work=self._lanes[self._issued % LANES].work,
+            kinds=tuple(replace(kind) for kind in self._kinds),
+            models=tuple(self._models),
+            seen=self._marks,
+        )
+        self._issued += 1
+        return leg
+
+    def _next_work(self, now: _Course, others: list[_Lane]) -> Work:
+        """Return what a lane does next whose last descent is over."""
+        if now.may_polish:
+            now.polished.add(now.best.candidate)
+            return Polish(state=now.best)
+        drawn = any(isinstance(lane.began, Start) and lane.began.afresh for lane in others)
+        if now.failures >= SHAKES and not drawn:
+            now.restarts += 1
+            if now.restarts % 2 == 1:
+                return Start(origin=now.best, afresh=True)
+            now.move_home(now.best)
+        return Start(origin=now.best if drawn else now.home)
+
+    def take(self, outcome: LegOutcome) -> None:
+        """Take what the leg with the number of ``awaited`` has found."""
+        course, lane = self._course, self._lanes[self._taken % LANES]
+        assert course is not None, "there are legs"
+        self._taken += 1
+        course.best = min(course.best, outcome.end, key=cost_of)
+        lane.work = outcome.work
+        if outcome.over:
+            course.note_end(lane, outcome.end)
+            lane.work = lane.began = self._next_work(course, [other for other in self._lanes if other is not lane])
+            lane.era = course.era
+        self._kinds = [replace(kind) for kind in outcome.kinds]
+        fresh = np.setdiff1d(outcome.marks, self._marks)
+        self._marks = np.concatenate([self._marks, fresh])
+        self._stale_legs = 0 if len(fresh) else self._stale_legs + 1
+        self._done = self._stale_legs >= STALE_LEGS or len(self._marks) >= self._space.size
+
+    # Starts -----------------------------------------------------------------------------------------------------------
+
+    def _begun(self) -> collections.abc.Generator[list[Candidate], list[Evaluation], list[State]]:
         """Evaluate the points that the search starts from; keep the models whose annealed mappings are the best."""
         self._annealer = LoadAnnealer(self._context)
-        self._models = _models(self._space.n_actors)
+        self._models = models_of(self._space.n_actors)
         first = constructed(self._context)
         has_settings = bool(reset(self._space, position_of(first[0])))
-        self._kinds = [_Kind(name) for name in (*STEPS, *LISTS) if name != "setting" or has_settings]
+        self._kinds = [Kind(name) for name in (*STEPS, *LISTS) if name != "setting" or has_settings]
         if self._context.begun:
             starts = list(self._context.start)
             return self._states(starts, (yield starts))
@@ -233,28 +264,17 @@ class IteratedSearch(Scripted):
         annealed = yield from self._annealed()
         starts = list(dict.fromkeys([*first, *annealed]))
         states = self._states(starts, (yield starts))
-        favoured = [annealed[s.candidate] for s in sorted(states, key=_cost_of) if s.candidate in annealed]
+        favoured = [annealed[s.candidate] for s in sorted(states, key=cost_of) if s.candidate in annealed]
         self._models = favoured[: max(1, len(favoured) // FAVOURED)] or self._models
         return states
 
-    def _states(self, candidates: list[Candidate], results: list[Evaluation]) -> list[_State]:
-        return [_State(c, result, self._height(result)) for c, result in zip(candidates, results, strict=True)]
-
-    def _height(self, evaluation: Evaluation) -> tuple[bool, float]:
-        if evaluation.deadlock:
-            return True, 0.0
-        squares = sum(partition.busy**2 for partition in evaluation.partitions)
-        return False, evaluation.makespan + LOAD_WEIGHT * math.sqrt(squares / self._space.most)
-
-    # Starts -----------------------------------------------------------------------------------------------------------
-
-    def _annealed(self) -> collections.abc.Generator[list[Candidate], list[Evaluation], dict[Candidate, _Model]]:
+    def _annealed(self) -> collections.abc.Generator[list[Candidate], list[Evaluation], dict[Candidate, Model]]:
         """Return mappings whose loads were annealed, from random ones, and how; pauses where that takes long."""
         n_actors = self._space.n_actors
         many = n_actors > MANY_ACTORS
         most = ACTORS_OF_STARTS // n_actors if many else MOST_STARTS
         count = max(1, min(most, max(LEAST_STARTS, n_actors)))
-        found: dict[Candidate, _Model] = {}
+        found: dict[Candidate, Model] = {}
         for model in itertools.islice(itertools.cycle(self._models), count):
             candidate = self._annealed_from(random_candidate(self._context), model)
             if candidate is not None:
@@ -263,250 +283,8 @@ class IteratedSearch(Scripted):
                 yield [] if candidate is None else [candidate]
         return found
 
-    def _annealed_from(self, origin: Candidate, model: _Model) -> Candidate | None:
-        slots = self._annealer.annealed(
-            origin.assignment,
-            Annealing(cut_weight=model.cut_weight, stage_weight=STAGE_WEIGHT, hot=HOT, cold=COLD),
-            steps=STEPS_OF_START * self._space.n_actors,
-            stages=model.stages,
-        )
-        return candidate_of(self._space, replace(position_of(origin), slots=slots))
 
-    def _new_start(self) -> Candidate:
-        origin = random_candidate(self._context)
-        return self._annealed_from(origin, self._drawn_model()) or origin
-
-    def _drawn_model(self) -> _Model:
-        return self._models[int(self._context.rng.integers(len(self._models)))]
-
-    def _shaken(self, candidate: Candidate) -> Candidate:
-        """Return a point with one or two actors elsewhere; half of them with the loads evened out in one round."""
-        rng = self._context.rng
-        for _ in range(TRIED_AT_ONCE):
-            model = LoadModel(self._context, candidate.assignment)
-            for actor in rng.permutation(self._space.n_actors)[: int(rng.integers(1, 3))].tolist():
-                slots = list(targets(self._space, model.slots, actor))
-                if slots:
-                    model.move(actor, slots[int(rng.integers(len(slots)))])
-            if rng.random() < 0.5:
-                model.even_out(rng, 1)
-            shaken = candidate_of(self._space, replace(position_of(candidate), slots=model.slots))
-            if shaken is not None and shaken not in self._known:
-                return shaken
-        return random_candidate(self._context)
-
-    # Descent ----------------------------------------------------------------------------------------------------------
-
-    def _descent(self, start: _State) -> collections.abc.Generator[list[Candidate], list[Evaluation], _State]:
-        """Go down from a point until sliding no longer helps; returns the best point on the way."""
-        enough = max(LEAST_TRIED, self._space.n_actors // 2)
-        now = _Descent(state=start, best=start, lowest=start)
-        together = list[_Trial]()
-        while True:
-            if (len(now.tried) >= enough or now.empty >= EMPTY_BATCHES) and not now.slide():
-                return now.best
-            trials = [*together, *self._trials(now.state)]
-            together = []
-            if not trials:
-                now.empty += 1
-                continue
-            candidates = [trial.step.candidate for trial in trials]
-            states = self._states(candidates, (yield candidates))
-            now.tried += states
-            _note(trials, states, now.state)
-            together = self._gone_on(now, trials, states)
-
-    def _gone_on(self, now: _Descent, trials: list[_Trial], states: list[_State]) -> list[_Trial]:
-        """Go to the lowest of the points tried unless it is above the present one; return what to try together next."""
-        order = sorted(range(len(trials)), key=lambda i: (states[i].height, i))
-        better = [i for i in order if states[i].height < now.state.height]
-        lowest = states[order[0]]
-        if better:
-            together = self._together(now.state, [trials[i].step for i in better])
-            now.move_to(lowest)
-            return together
-        if lowest.height == now.state.height:  # sideways: what was tried here stays in mind
-            now.left.add(now.state.candidate)
-            now.state = lowest
-        return []
-
-    def _polished(self, start: _State) -> collections.abc.Generator[list[Candidate], list[Evaluation], _State]:
-        """Go down until no move of an actor and no exchange of two is better; of very many exchanges only some count.
-
-        Those with the smallest bounds come first: nearly all that are better do not raise the largest load.
-        """
-        state, space = start, self._space
-        while not state.evaluation.deadlock:
-            position = position_of(state.candidate)
-            steps = [*all_moves(space, position), *some_swaps(space, position, self._context.rng)]
-            unknown = list(dict.fromkeys(step.candidate for step in steps if step.candidate not in self._known))
-            bounds = self._context.bounds(unknown) if unknown else []
-            order = sorted(range(len(unknown)), key=lambda i: (bounds[i], i))
-            tried = [unknown[i] for i in order if bounds[i] < state.evaluation.makespan]
-            for begin in range(0, len(tried), POLISHED_AT_ONCE):
-                batch = tried[begin : begin + POLISHED_AT_ONCE]
-                least = min([state, *self._states(batch, (yield batch))], key=_cost_of)
-                if least is not state:
-                    state = least
-                    break
-            else:
-                break
-        return state
-
-    def _together(self, state: _State, steps: list[Step]) -> list[_Trial]:
-        """Return the point with all of some steps made, the first ones where several move the same actor."""
-        position = position_of(state.candidate)
-        slots, moved_from = list(position.slots), dict[int, int]()
-        made = 0
-        for step in steps:
-            actors = [actor for actor, _ in step.left]
-            if actors and moved_from.keys().isdisjoint(actors):
-                made += 1
-                moved_from.update(step.left)
-                for actor in actors:
-                    slots[actor] = step.position.slots[actor]
-        together = replace(position, slots=tuple(slots))
-        candidate = candidate_of(self._space, together) if made > 1 else None
-        if candidate is None or candidate in self._known:
-            return []
-        return [_Trial(Step(position=together, candidate=candidate, left=tuple(moved_from.items())), None)]
-
-    # Steps ------------------------------------------------------------------------------------------------------------
-
-    def _trials(self, state: _State) -> list[_Trial]:
-        """Return up to ``TRIED_AT_ONCE`` unknown steps whose bound does not exclude an improvement."""
-        view = view_of(self._context, position_of(state.candidate), state.evaluation)
-        offered: dict[str, list[Step]] = {}
-        drawn: dict[Candidate, _Trial] = {}
-        found: list[_Trial] = []
-        draws = 0
-        while draws < DRAWS and len(found) < TRIED_AT_ONCE:
-            drawn.clear()
-            seen = {trial.step.candidate for trial in found}
-            while draws < DRAWS and len(found) + len(drawn) < TRIED_AT_ONCE:
-                draws += 1
-                kind = self._drawn_kind()
-                step = self._step(kind.name, view, offered)
-                if step is not None and step.candidate not in self._known and step.candidate not in seen:
-                    drawn[step.candidate] = _Trial(step, kind)
-            found += self._promising(list(drawn.values()), state.evaluation)
-        return found
-
-    def _promising(self, trials: list[_Trial], evaluation: Evaluation) -> list[_Trial]:
-        if evaluation.deadlock or not trials:
-            return trials
-        bounds = self._context.bounds([trial.step.candidate for trial in trials])
-        return [trial for trial, bound in zip(trials, bounds, strict=True) if bound < evaluation.makespan]
-
-    def _drawn_kind(self) -> _Kind:
-        """Return a kind of step, drawn by how often each has helped."""
-        chances = [kind.helped / kind.tried for kind in self._kinds]
-        value = self._context.rng.random() * sum(chances)
-        for kind, chance in zip(self._kinds, chances, strict=True):
-            value -= chance
-            if value < 0:
-                return kind
-        return self._kinds[-1]
-
-    def _step(  # ways: one case for each kind of step
-        self, kind: str, view: View, offered: dict[str, list[Step]]
-    ) -> Step | None:
-        """Return a step of a kind. ``offered``: what is left of the lists of the generators at this point."""
-        rng, space, position = self._context.rng, self._space, view.position
-        actor = int(rng.integers(space.n_actors))
-        match kind:
-            case "move":
-                slots = list(targets(space, position.slots, actor))
-                return moved(space, position, actor, slots[int(rng.integers(len(slots)))]) if slots else None
-            case "swap":
-                return swapped(space, position, actor, int(rng.integers(space.n_actors)))
-            case "relieve":
-                busiest = max(view.busy, key=lambda slot: (view.busy[slot], -slot), default=position.slots[actor])
-                there = [a for a, slot in enumerate(position.slots) if slot == busiest]
-                return swapped(space, position, there[int(rng.integers(len(there)))], actor)
-            case "join" | "pair" | "group":
-                return self._with_a_neighbour(kind, position, actor)
-            case "rebuild":
-                return self._rebuilt(position, actor, _Model(CUT_WEIGHTS[int(rng.integers(len(CUT_WEIGHTS)))], 1))
-            case "restage":
-                return self._rebuilt(position, actor, self._drawn_model())
-        if kind not in offered:
-            offered[kind] = LISTS[kind](view)
-        # Mostly from the front: these generators list the most promising first.
-        steps = offered[kind]
-        return steps.pop(int(len(steps) * rng.random() ** 2)) if steps else None
-
-    def _rebuilt(self, position: Position, actor: int, model: _Model) -> Step | None:
-        """Return a step that anneals the loads of some actors, which are neighbours or anywhere, and nobody else's."""
-        rng, partners = self._context.rng, self._context.partners
-        size = min(self._space.n_actors, int(rng.integers(LEAST_REBUILT, MOST_REBUILT + 1)))
-        group = [actor]
-        if rng.random() < 0.5:
-            for member in group:  # it grows on the way
-                others = dict.fromkeys(a for a, _ in partners[member] if a not in group)
-                group += itertools.islice(others, size - len(group))
-        else:
-            group = rng.permutation(self._space.n_actors)[:size].tolist()
-        annealing = Annealing(cut_weight=model.cut_weight, stage_weight=STAGE_WEIGHT, hot=WARM, cold=COOL)
-        steps = STEPS_OF_REBUILDING * len(group)
-        slots = self._annealer.annealed(position.slots, annealing, steps=steps, stages=model.stages, actors=group)
-        return replaced(self._space, position, slots)
-
-    def _with_a_neighbour(self, kind: str, position: Position, actor: int) -> Step | None:
-        """Return a step of an actor and one that it exchanges tokens with, None where there is none.
-
-        join: to the slot of that one. pair: both to another slot. group: with others of its slot that exchange tokens
-        with each other to the slot of that one.
-        """
-        rng, space, partners = self._context.rng, self._space, self._context.partners
-        if not partners[actor]:
-            return None
-        near = partners[actor][int(rng.integers(len(partners[actor])))][0]
-        there = position.slots[near]
-        if kind == "join":
-            return moved(space, position, actor, there)
-        if kind == "pair":
-            slots = list(targets(space, position.slots, actor))
-            return gathered(space, position, (actor, near), slots[int(rng.integers(len(slots)))]) if slots else None
-        if there == position.slots[actor]:
-            return None
-        group, size = [actor], int(rng.integers(2, GROUP + 1))
-        for member in group:  # it grows on the way
-            here = (a for a, _ in partners[member] if position.slots[a] == position.slots[actor] and a not in group)
-            group += itertools.islice(dict.fromkeys(here), size - len(group))
-        return gathered(space, position, group, there)
-
-
-def _models(n_actors: int) -> list[_Model]:
-    """Return all ways of annealing, so mixed that the first few differ in both."""
-    stages = [n for n in STAGES if n == 1 or n * LEAST_OF_STAGE <= n_actors]
-    count = math.lcm(len(stages), len(CUT_WEIGHTS))
-    return [_Model(CUT_WEIGHTS[i % len(CUT_WEIGHTS)], stages[i % len(stages)]) for i in range(count)]
-
-
-def _settings(view: View) -> list[Step]:
-    return reset(view.context.space, view.position)
-
-
-STEPS = ("move", "swap", "relieve", "join", "pair", "group", "rebuild", "restage")
-"""The kinds of steps that are drawn, before those that come from lists."""
-LISTS: dict[str, Generator] = {
-    "idle": generators.idle,
-    "balancing": generators.balancing,
-    "communication": generators.communication,
-    "setting": _settings,
-}
-
-
-def _accepted(end: _State, home: _State) -> bool:
+def _accepted(end: State, home: State) -> bool:
     """Return whether a search goes on from what it found instead of where it was."""
-    (dead, makespan), (dead_before, before) = _cost_of(end), _cost_of(home)
+    (dead, makespan), (dead_before, before) = cost_of(end), cost_of(home)
     return dead < dead_before or (dead == dead_before and makespan <= before * (1 + ACCEPTED))
-
-
-def _cost_of(state: _State) -> tuple[bool, int]:
-    return cost(state.evaluation)
-
-
-def _height_of(state: _State) -> tuple[bool, float]:
-    return state.height

@@ -9,6 +9,9 @@ Iterated search has most turns: it finds good mappings of large networks with th
 (``docs/search-quality.md``). Above 500 actors it moves groups of them first
 (``multilevel``). Where a proof is within reach branch and bound has every third turn, else one of 128: its
 branches took nine tenths of the time there and proved nothing. The integer program is solved once, for its bound.
+
+Where iterated search goes on in legs, the others have their turns when so many evaluations were made in legs as it
+would have made in its turns of a round.
 """
 
 from collections.abc import Sequence
@@ -18,6 +21,7 @@ from dse.explore.method import SearchContext, SearchMethod, least_makespan
 from dse.explore.methods.exact.branch_and_bound import BranchAndBound
 from dse.explore.methods.exact.integer_program import placement_bound
 from dse.explore.methods.improving.iterated_search import MANY_ACTORS, IteratedSearch
+from dse.explore.methods.improving.leg import Leg, LegOutcome
 from dse.explore.methods.improving.multilevel import Multilevel
 from dse.explore.methods.improving.tabu import TabuJoint
 from dse.model.design_point import DesignPoint
@@ -30,6 +34,8 @@ PROGRAM_TURN = 40
 """Before this turn the integer program is solved, once, for its bound: searches that end sooner need none."""
 PROVABLE = 10**9
 """In spaces up to this size branch and bound often ends within some hundred evaluations."""
+LEGS_OF_ROUND = 500
+"""So many evaluations does iterated search make in a round of turns, each of four or five."""
 
 
 class Portfolio:
@@ -38,15 +44,21 @@ class Portfolio:
     def __init__(self, context: SearchContext) -> None:
         iterated, tabu, exact = (replace(context, rng=rng) for rng in context.rng.spawn(3))
         self._exact = BranchAndBound(exact)
-        many = context.space.n_actors > MANY_ACTORS
-        often = Multilevel(iterated) if many else IteratedSearch(iterated)
-        joint = TabuJoint(tabu)
+        provable, many = context.space.size <= PROVABLE, context.space.n_actors > MANY_ACTORS
+        self._walking = None if many else IteratedSearch(replace(iterated, legs=context.legs and not provable))
+        """Iterated search, which may go on in legs; groups of actors do not."""
+        often, joint = self._walking or Multilevel(iterated), TabuJoint(tabu)
         round_of: list[SearchMethod] = [*[often] * 31, joint]
         self._turns: list[SearchMethod] = [*[often] * 15, self._exact, *[often] * 15, joint, *round_of * 3]
         self._pauses = 1
-        if context.space.size <= PROVABLE:
+        if provable:
             self._turns = [often, self._exact, often, often, self._exact, joint]
             self._pauses = PAUSES
+        self._others: list[SearchMethod] = [joint, joint, self._exact, joint, joint]
+        self._owed: list[SearchMethod] = []
+        """Those that have a turn before the next leg is taken."""
+        self._in_legs = 0
+        """Evaluations in legs since the last round."""
         self._turn = 0
         self._told: dict[SearchMethod, set[str]] = {member: set() for member in self._turns}
         self._size, self._least = context.space.size, context.placement.least
@@ -86,13 +98,49 @@ class Portfolio:
     @property
     def ceiling(self) -> int | None:
         """That of the member whose turn it is."""
-        return self._turns[self._turn % len(self._turns)].ceiling
+        return self._next().ceiling
+
+    @property
+    def legs_soon(self) -> bool:
+        """See ``InLegs``."""
+        return self._walking is not None and self._walking.legs_soon
+
+    @property
+    def awaited(self) -> int | None:
+        """See ``InLegs``."""
+        walking = self._walking
+        return None if self._owed or walking is None or walking.done else walking.awaited
+
+    def next_leg(self) -> Leg | None:
+        """See ``InLegs``."""
+        return None if self._walking is None or self.awaited is None else self._walking.next_leg()
+
+    def take(self, outcome: LegOutcome) -> None:
+        """See ``InLegs``."""
+        assert self._walking is not None, "it has set out"
+        self._walking.take(outcome)
+        self._note(outcome.made, self._walking)
+        self._in_legs += len(outcome.made)
+        rounds, self._in_legs = divmod(self._in_legs, LEGS_OF_ROUND)
+        self._owed = [member for member in self._others * rounds if not member.done]
+
+    def _next(self) -> SearchMethod:
+        """Return the member whose turn it is."""
+        return self._owed[0] if self._owed else self._turns[self._turn % len(self._turns)]
+
+    def _note(self, results: Sequence[Evaluation], member: SearchMethod) -> None:
+        """Note what a member was told; branch and bound is told what the others were."""
+        self._best = least_makespan(results, self._best)
+        self._seen.update(result.digest for result in results)
+        if member is not self._exact:
+            for result in results:
+                self._exact.observe(result)
 
     def ask(self, n: int) -> Sequence[DesignPoint]:
         """Return what the member whose turn it is asks for; nothing when it only thought."""
         if self._turn == PROGRAM_TURN and not self._placed:
             self._placed = max(1, placement_bound(self._context))
-        member = self._turns[self._turn % len(self._turns)]
+        member = self._next()
         for _ in range(self._pauses if member is self._exact else 1):
             points = member.ask(n)
             if points or member.done:
@@ -104,16 +152,20 @@ class Portfolio:
 
         A member that asked for nothing but what it had been told as cut keeps its turn: others would not have asked.
         """
-        member = self._turns[self._turn % len(self._turns)]
+        member = self._next()
         member.tell(results)
-        self._best = least_makespan(results, self._best)
-        self._seen.update(result.digest for result in results)
         told = self._told[member]
         again = bool(results) and all(result.digest in told for result in results)
         told.update(result.digest for result in results)
-        if member is not self._exact:
-            for result in results:
-                self._exact.observe(result)
+        self._note(results, member)
+        self._end_turn(member, again=again)
+
+    def _end_turn(self, member: SearchMethod, *, again: bool) -> None:
+        """Go on to the next turn, without a member that is done; ``again``: the same one has another turn."""
+        if not self._owed:
+            self._turn += not again
+        elif not again:
+            del self._owed[0]
         if member.done:
             self._turns = [other for other in self._turns if other is not member]
-        self._turn += not again
+            self._owed = [other for other in self._owed if other is not member]
