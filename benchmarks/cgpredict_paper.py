@@ -1,9 +1,10 @@
 """The tables of the CGPredict paper: printed estimates beside those computed from C source.
 
-usage: python -m benchmarks.cgpredict_paper [--markdown]
+usage: python -m benchmarks.cgpredict_paper [--markdown] [--plot DIR]
 
 Prints work size, trace size, the printed and the computed estimate in milliseconds, their difference, and the seconds
-that the prediction took on one core (CPU time, compilation included). ``--markdown`` prints the tables of docs/gpu.md.
+that the prediction took on one core (CPU time, compilation included). ``--markdown`` prints the tables of docs/gpu.md,
+``--plot`` draws figure 9 instead: the error against the times that the paper measured, with both models of the cache.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from dse.flows.gpu import (
     choose_accelerator,
     predict,
 )
+from dse.report.bar_picture import BarChart, BarSeries, bar_chart
 
 KERNELS = Path(__file__).parents[1] / "tests" / "papers" / "kernels"
 
@@ -148,11 +150,34 @@ def chosen_cells(row: Chosen) -> tuple[str, ...]:
     return (row.name, str(row.work), *gpu, *fpga, verdict)
 
 
+def figure_9() -> str:
+    """Return the errors of table 4 by both models of the cache as a picture, with those of the printed estimates."""
+    found = [compute(row) for row in TABLE_4]
+    times = {
+        "CGPredict, printed": [row.estimated_ms for row in TABLE_4],
+        "CGPredict, computed": [one.milliseconds for one in found],
+        "simple cache, computed": [one.baseline_ms for one in found],
+    }
+    series = tuple(
+        BarSeries(name=name, values=tuple(100 * abs(t / r.actual_ms - 1) for t, r in zip(ms, TABLE_4, strict=True)))
+        for name, ms in times.items()
+    )
+    names = tuple(row.name for row in TABLE_4)
+    return bar_chart(BarChart(title="Figure 9: error against measured", up="error in %", groups=names, series=series))
+
+
 def main() -> None:
-    """Print the tables."""
+    """Print the tables, or draw figure 9."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--markdown", action="store_true")
-    markdown = parser.parse_args().markdown
+    parser.add_argument("--plot", metavar="DIR", type=Path)
+    given = parser.parse_args()
+    if given.plot is not None:
+        given.plot.mkdir(parents=True, exist_ok=True)
+        (given.plot / "figure-9.svg").write_text(figure_9() + "\n")
+        print(f"wrote {given.plot / 'figure-9.svg'}")
+        return
+    markdown = given.markdown
     compute(TABLE_4[9])  # compiles what is compiled once
     head = (
         "kernel",

@@ -32,6 +32,7 @@ _MODULES = {
         "SourceError",
     ),
     "dse.explore.evaluator": ("Budget",),
+    "dse.flows.throughput": ("RegionThroughput", "Throughput"),
     "dse.model.design_point": ("DesignPoint", "Partition"),
     "dse.model.estimate": ("Estimate",),
     "dse.model.platform": ("ClockScaling", "Link", "Platform", "Unit"),

@@ -29,6 +29,8 @@ from dse.base.errors import ModelNotApplicable as ModelNotApplicable
 from dse.base.errors import OptionError as OptionError
 from dse.base.errors import SourceError as SourceError
 from dse.explore.evaluator import Budget as Budget
+from dse.flows.throughput import RegionThroughput as RegionThroughput
+from dse.flows.throughput import Throughput as Throughput
 from dse.model.design_point import DesignPoint as DesignPoint
 from dse.model.design_point import Partition as Partition
 from dse.model.estimate import Estimate as Estimate

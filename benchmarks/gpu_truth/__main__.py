@@ -1,9 +1,10 @@
 """docs/gpu-truth.md: predicted times of GPU kernels beside those that three real cards took.
 
-usage: python -m benchmarks.gpu_truth [--check]
+usage: python -m benchmarks.gpu_truth [--check] [--ours MEASURED.csv --device D]
 
 Reads ``data/gpu-measured/polybench.csv`` of DSE_REFERENCE_DATA (default: ``shared`` beside the checkout), which is not
-part of the project, and writes the page. ``--check`` prints it instead. It takes some minutes of one core.
+part of the project, and writes the page. ``--check`` prints it instead. It takes some minutes of one core. ``--ours``
+is what ``python -m benchmarks.gpu_card`` has measured, on the card of the device file ``--device``.
 """
 
 import argparse
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.gpu_truth import ours
 from benchmarks.gpu_truth.judge import Cell, judged, random_block, together
 from benchmarks.gpu_truth.predictors import NAMES, ORDER_ONLY, Card, all_predictions, may_fit
 from dse.flows.measured_kernels import SHORT_S, KernelShelf, largest_sizes
@@ -203,8 +205,8 @@ def _parts(card: Card) -> tuple[tuple[str, dict[CellKey, list[int]]], ...]:
     )
 
 
-def page(path: Path) -> str:
-    """Return the page."""
+def page(path: Path, own: list[str]) -> str:
+    """Return the page; ``own``: its table of what was measured by us."""
     all_cards = cards(path)
     orders = {card.gpu: orders_of(card) for card in all_cards}
     found = []
@@ -213,21 +215,33 @@ def page(path: Path) -> str:
         found.append(section(card, {gpu: order for gpu, order in orders.items() if gpu != card.gpu}))
     goals = ["| card | | error, median | Spearman | regret, median | regret, mean |", "|---|---|---:|---:|---:|---:|"]
     goals += [line for one in found for line in one.goals]
-    text = TEXT.read_text().replace("<!-- goals -->\n", "\n".join(["Missed goals are bold.", "", *goals]) + "\n")
+    text = merged(TEXT.read_text(), own).replace(
+        "<!-- goals -->\n", "\n".join(["Missed goals are bold.", "", *goals]) + "\n"
+    )
     return text.replace("<!-- cards -->\n", "\n".join(line for one in found for line in one.lines) + "\n")
+
+
+def merged(text: str, own: list[str]) -> str:
+    """Return the text of the page with the table of what was measured by us."""
+    return text.replace("<!-- ours -->\n", "\n".join(own) + "\n")
 
 
 def main() -> int:
     """Write or print the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="print the page")
+    parser.add_argument("--ours", metavar="MEASURED.csv", help="what benchmarks.gpu_card measured")
+    parser.add_argument("--device", metavar="D", help="the device file of that card")
     args = parser.parse_args()
+    if (args.ours is None) != (args.device is None):
+        parser.error("--ours and --device go together")
     shared = Path(os.environ.get("DSE_REFERENCE_DATA", ROOT.parent / "shared"))
     data = shared / "data" / "gpu-measured" / "polybench.csv"
     if not data.is_file():
         print(f"{data} is missing; set DSE_REFERENCE_DATA", file=sys.stderr)
         return 1
-    text = page(data)
+    own = ours.section(args.ours, None if args.device is None else load_device(args.device))
+    text = page(data, own)
     if args.check:
         print(text)
     else:

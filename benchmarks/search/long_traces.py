@@ -1,11 +1,13 @@
-"""Long traces: how many times the CPU time a search needs that does not begin on a short trace.
+"""Long traces: how many times the evaluations a search needs that does not begin on a short trace.
 
 usage: python -m benchmarks.search.long_traces NAME=NETWORK.xdf,INPUT[,CORES] ... [--seeds 1,2,3] [--times 5]
 
-For each network and seed two searches run by turns in one process: one with screening (``dse.flows.search.screening``),
-with the default number of evaluations or ``--evaluations``, and one without, for ``--times`` times its CPU time. A line
-for each: the CPU seconds and the best makespan with screening, how far above it the other search is after the same CPU
-time and after all of its time, and how many times the CPU time it took to be as good, ``>`` where it never was.
+For each network and seed two searches: one with screening (``dse.flows.search.screening``), with the default number of
+evaluations or ``--evaluations``, and one without, with ``--times`` as many. What screening takes is counted as ``dse
+explore`` counts it, so that all figures but the seconds are the same on every machine; the CPU seconds an evaluation
+show whether it counts right. A line for each: the best makespan with screening, how far above it the other search is
+after as many evaluations and after all of its own, and how many times the evaluations it took to be as good, ``>``
+where it never was.
 """
 
 import argparse
@@ -19,11 +21,10 @@ from dse.estimate.engine import Engine, make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget, Cutting, Evaluator
-from dse.explore.method import SearchContext
 from dse.explore.methods.registry import METHODS
 from dse.explore.space.build import build_space
 from dse.explore.space.merged import merged_space
-from dse.explore.space.space import Space, SpaceOptions
+from dse.explore.space.space import Candidate, Space, SpaceOptions
 from dse.flows.capacities import search_capacities
 from dse.flows.defaults import default_budget
 from dse.flows.options import NOMINAL, ProblemOptions
@@ -32,25 +33,29 @@ from dse.flows.search.method import KEPT, search_context
 from dse.flows.search.screening import PROMOTED, promoted, screen, short_trace
 from dse.flows.setting import Setting, load_setting
 from dse.model.design_point import DesignPoint
-from dse.model.estimate import Estimate
+from dse.model.estimate import Outcome
 
 METHOD = "portfolio"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """How a search went: (CPU seconds, makespan) of each improvement, the evaluations and all its CPU seconds."""
+    """How a search went: (evaluations, makespan) of each improvement, all evaluations counted, CPU seconds.
 
-    curve: tuple[tuple[float, int], ...]
+    ``screened``: the estimates of the short trace, what they count and took; zeros where there are none.
+    """
+
+    curve: tuple[tuple[int, int], ...]
     evaluations: int
     seconds: float
+    screened: tuple[int, int, float] = (0, 0, 0.0)
 
-    def after(self, seconds: float) -> int | None:
-        """Return the best makespan after so much CPU time."""
-        return next((makespan for at, makespan in reversed(self.curve) if at <= seconds), None)
+    def after(self, evaluations: int) -> int:
+        """Return the best makespan after so many evaluations."""
+        return next(makespan for at, makespan in reversed(self.curve) if at <= evaluations)
 
-    def reached(self, makespan: int) -> float | None:
-        """Return the CPU seconds until a makespan was this good, None where it never was."""
+    def reached(self, makespan: int) -> int | None:
+        """Return the evaluations until a makespan was this good, None where it never was."""
         return next((at for at, best in self.curve if best <= makespan), None)
 
 
@@ -79,21 +84,24 @@ def load(argument: str) -> Case:
     return Case(name=name, setting=setting, space=space, engine=make_engine("compiled", problem))
 
 
-def search(case: Case, seed: int, *, evaluations: int | None, seconds: float | None, screening: bool) -> Found:
-    """Search for so many evaluations, or for so much CPU time."""
-    begun, curve = time.process_time(), list[tuple[float, int]]()
+def search(case: Case, seed: int, *, evaluations: int, screening: bool) -> Found:
+    """Search for so many evaluations."""
+    begun, curve, made = time.process_time(), list[tuple[int, int]](), 0
+    screened = 0, 0, 0.0
 
-    def timed(points: Sequence[DesignPoint], limit: int | None) -> Iterator[Estimate | None]:
+    def timed(points: Sequence[DesignPoint], limit: int | None) -> Iterator[Outcome | None]:
+        nonlocal made
         for point in points:
-            estimate = case.engine.estimate(point) if limit is None else case.engine.estimate_within(point, limit)
-            done = estimate is not None and estimate.deadlock is None
-            if estimate is not None and done and (not curve or estimate.makespan < curve[-1][1]):
-                curve.append((time.process_time() - begun, estimate.makespan))
-            yield estimate
+            made += 1
+            (outcome,) = case.engine.outcomes([point], limit)
+            done = outcome is not None and not outcome.deadlock
+            if outcome is not None and done and (not curve or outcome.makespan < curve[-1][1]):
+                curve.append((made + screened[1], outcome.makespan))
+            yield outcome
 
     evaluator = Evaluator(
         timed,
-        budget=Budget(evaluations=evaluations, seconds=seconds),
+        budget=Budget(evaluations=evaluations),
         store=NoStore(),
         clock=time.process_time,
         progress=unheard,
@@ -101,39 +109,47 @@ def search(case: Case, seed: int, *, evaluations: int | None, seconds: float | N
     )
     context = search_context(case.setting, case.space, seed, KEPT, 0)
     if screening:
-        context = _screened(case, context, evaluator, seed)
+        found, screened = _screened(case, evaluator, seed)
+        context = replace(context, start=tuple(promoted(found, evaluator, case.space)), begun=True)
     method = METHODS.load(METHOD)(context)
     while not method.done and evaluator.stop is None:
         method.tell(evaluator.evaluate(method.ask(BATCH), method.ceiling))
-    return Found(curve=tuple(curve), evaluations=len(evaluator.evaluations), seconds=time.process_time() - begun)
+    counted = len(evaluator.evaluations) + screened[1]
+    return Found(curve=tuple(curve), evaluations=counted, seconds=time.process_time() - begun, screened=screened)
 
 
-def _screened(case: Case, context: SearchContext, evaluator: Evaluator, seed: int) -> SearchContext:
-    """Return the context after screening, as ``dse explore`` does it."""
-    setting = case.setting
+def _screened(case: Case, evaluator: Evaluator, seed: int) -> tuple[list[Candidate], tuple[int, int, float]]:
+    """Return the best of screening, as ``dse explore`` does it, and what that took."""
+    setting, begun = case.setting, time.process_time()
     short = short_trace(setting.tables, case.space, case.engine, "compiled")
     if short is None:
         raise SystemExit(f"{case.name}: what one core fires in a row is no shorter trace")
     of_short = search_context(replace(setting, trace=short.trace, tables=short.tables), case.space, seed, PROMOTED, 0)
     found, _ = screen(short, of_short, evaluator.left, workers=1, batch=BATCH)
-    evaluator.charge(found.screening.counted)
-    return replace(context, start=tuple(promoted(found.best, evaluator, case.space)), begun=True)
+    made = found.screening
+    evaluator.charge(made.counted)
+    return found.best, (made.estimates, made.counted, time.process_time() - begun)
 
 
 def compare(case: Case, seed: int, times: float, evaluations: int | None) -> tuple[float, float, float | None]:
-    """Print a line; return the gaps without screening, in per cent, and how many times the CPU time it needed."""
+    """Print a line; return the gaps without screening, in per cent, and how many times the evaluations it needed."""
     trace = case.setting.trace
     usual = default_budget("compiled", trace.n_firings, len(trace.topology.actors)).evaluations
-    one = search(case, seed, evaluations=evaluations or usual, seconds=None, screening=True)
-    other = search(case, seed, evaluations=None, seconds=times * one.seconds, screening=False)
+    most = evaluations or usual
+    assert most is not None, "default budgets are in evaluations"
+    one = search(case, seed, evaluations=most, screening=True)
+    other = search(case, seed, evaluations=int(times * most), screening=False)
     best = one.curve[-1][1]
-    same, end = (100 * ((other.after(s) or other.curve[0][1]) / best - 1) for s in (one.seconds, other.seconds))
+    same, end = (100 * (other.after(n) / best - 1) for n in (most, other.evaluations))
     reached = other.reached(best)
-    ratio = None if reached is None else reached / one.seconds
+    ratio = None if reached is None else reached / most
     needed = f"> {times:g}" if ratio is None else f"{ratio:.1f}"
+    estimates, counted, seconds = one.screened
     print(
-        f"{case.name:8} seed {seed}: {one.seconds:6.1f} s, {best}; without: {same:+.2f} % after the same,"
-        f" {end:+.2f} % after {times:g} times ({other.evaluations} evaluations); as good after {needed} times",
+        f"{case.name:8} seed {seed}: {most} evaluations, {counted} of them {estimates} estimates of the short trace:"
+        f" {best}; without: {same:+.2f} % after as many, {end:+.2f} % after {times:g} times;"
+        f" as good after {needed} times; CPU of an evaluation: {1e3 * seconds / counted:.1f} ms while screening,"
+        f" {1e3 * other.seconds / other.evaluations:.1f} ms without",
         flush=True,
     )
     return same, end, ratio
@@ -158,7 +174,7 @@ def _summary(name: str, rows: Sequence[tuple[float, float, float | None]], times
     median: Callable[[Sequence[float]], float] = statistics.median
     needed = median([times if ratio is None else ratio for *_, ratio in rows])
     print(
-        f"{name:8} median: {median([row[0] for row in rows]):+.2f} % after the same CPU time,"
+        f"{name:8} median: {median([row[0] for row in rows]):+.2f} % after as many evaluations,"
         f" {median([row[1] for row in rows]):+.2f} % after {times:g} times; as good after {needed:.1f} times or more"
     )
 

@@ -12,6 +12,7 @@ from dse.api.markup import block, line, note, table
 from dse.api.picture import Picture
 from dse.base.errors import OptionError
 from dse.base.escaping import shown
+from dse.base.numbers import about_count
 from dse.flows.explore import Explored
 from dse.flows.refine import Refinement
 from dse.formats.mapping_text import mapping_text
@@ -216,7 +217,7 @@ class Exploration:
         study = self.study
         parts = [f"{study.evaluations:,} mappings estimated in {study.seconds:.1f} s"]
         if study.pruned:
-            parts.append(f"{study.pruned:,} excluded by a bound")
+            parts.append(f"{about_count(study.pruned)} excluded by a bound")
         if study.deadlocks:
             parts.append(f"{study.deadlocks:,} deadlock")
         ends = {"interrupted": "interrupted", "evaluations": "the budget ended it", "seconds": "the budget ended it"}

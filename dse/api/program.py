@@ -41,6 +41,7 @@ from dse.flows.measured import run_of
 from dse.flows.options import ExploreOptions, parse_objectives
 from dse.flows.refine import refine as run_refined
 from dse.flows.setting import Setting
+from dse.flows.throughput import Throughput, ThroughputOptions, throughput_of
 from dse.formats.xcf_write import XcfDialect
 from dse.model.design_point import DesignPoint, ReleaseMode, TransferMode
 from dse.model.platform import Platform
@@ -274,7 +275,8 @@ class Program:
 
         ``mapping``: as for ``estimate``; None: each actor on a core of its own. ``method``: ``"minimal"``,
         ``"maximal"``, or as little as costs no time beyond ``tolerance`` (a share of the makespan): ``"critical"``,
-        ``"heavy"``, ``"top-down"``.
+        ``"heavy"``, ``"top-down"``; or the least memory that keeps the steady state of a static program as quick as any
+        sizes make it: ``"throughput"``.
 
         Raises:
             DeadlockError: no sizes help. Else as ``estimate``.
@@ -293,6 +295,36 @@ class Program:
             topology=self.trace.topology,
             estimate=lambda sizes: self._estimated(replace(point, capacities=sizes), name, ()),
         )
+
+    def throughput(
+        self,
+        *,
+        buffers: int | AnyPath | None = None,
+        storage: int | None = None,
+        release: ReleaseMode = "processing",
+        progress: ProgressChoice = None,
+    ) -> Throughput:
+        """Return the most that the static regions of the program can do on any cores, exactly, and what limits them.
+
+        ``buffers``: sizes of FIFOs, of all or of a ``.bxdf`` file, in place of those of the network. ``storage``: so
+        many sizes are tried, at most, for the front of memory and throughput. ``regions[0].period`` has the least time
+        of an iteration in ticks, a fraction (docs/throughput.md).
+
+        Raises:
+            OptionError: no actor is static, or an argument is wrong. FormatError: the file is.
+            DeadlockError: sizes with which a region stands still.
+        """
+        if storage is not None and storage < 1:
+            raise OptionError(f"{storage} sizes to try are none", expected="storage=1 or more")
+        wanted = buffers if buffers is None or isinstance(buffers, int) else path_text(buffers, "buffer sizes")
+        options = ThroughputOptions(
+            problem=self.options,
+            release=release,
+            storage=storage,
+            buffers=None if wanted is None else str(wanted),
+        )
+        with told(progress) as telling:
+            return throughput_of(self.setting, options, telling.stage)
 
     def measure(
         self,

@@ -72,3 +72,33 @@ def integer_from(text: str, *, least: int, most: int) -> int | None:
 def shortened(text: str) -> str:
     """Return a text cut to a length that fits a message."""
     return text if len(text) <= 40 else text[:37] + "..."
+
+
+MOST_DIGITS = 4_000
+"""Longer integers are not written in full: Python refuses to read or write more than 4,300 digits."""
+
+
+def short_count(number: int) -> str:
+    """Return a count in full, or by its power of ten where it is long."""
+    return f"{number:,}" if number < 10**9 else f"10^{power_of_ten(number)}"
+
+
+def about_count(number: int) -> str:
+    """Return ``short_count``, and that a power of ten is not the whole number."""
+    return short_count(number) if number < 10**9 else f"about {short_count(number)}"
+
+
+def json_count(number: int) -> int | str:
+    """Return a count as JSON has it: a number, or words where it has more than ``MOST_DIGITS`` digits.
+
+    The mappings of five thousand actors on 64 cores are a number of nine thousand digits.
+    """
+    return number if number < 10**MOST_DIGITS else about_count(number)
+
+
+def power_of_ten(number: int) -> int:
+    """Return the largest k with 10**k <= ``number``, which is above 0, without writing the number down."""
+    found = (number.bit_length() - 1) * 30_102 // 100_000
+    while 10 ** (found + 1) <= number:
+        found += 1
+    return found

@@ -15,6 +15,7 @@ from dse.flows.check import check_file, check_tree
 from dse.flows.check_report import CheckOptions, CheckReport, FileCheck
 from dse.flows.gpu_actors import GpuAction, GpuActor, gpu_actors
 from dse.flows.print_ir import actor_text
+from dse.passes.analyses.shared_loops import LoopSharing
 
 
 def run(args: argparse.Namespace) -> int:
@@ -104,13 +105,16 @@ def _print_actions(actor: GpuActor) -> None:
     for action in actor.actions:
         said = "SIMD" if action.simd else f"one by one: {_because(action)}"
         say(f"    {_padded(action.name, width)}  {said}")
+        for loop in action.loops:
+            shared = "shared out" if loop.able else f"by one thread: {_because(loop)}"
+            say(f"        loop {shown(loop.names)} ({loop.loops[0].span.line})  {shared}")
 
 
 def _padded(name: str, width: int) -> str:
     return shown(name) + " " * (width - cells(shown(name)))
 
 
-def _because(found: GpuActor | GpuAction) -> str:
+def _because(found: GpuActor | GpuAction | LoopSharing) -> str:
     """Return a reason with its place."""
     return f"{found.reason} ({found.span.path}:{found.span.line})" if found.span is not NO_SPAN else found.reason
 
@@ -131,9 +135,21 @@ def _gpu_row(actor: GpuActor) -> dict[str, object]:
                 "reason": action.reason or None,
                 "file": None if action.simd else action.span.path,
                 "line": None if action.simd else action.span.line,
+                "loops": [_loop_row(loop) for loop in action.loops],
             }
             for action in actor.actions
         ],
+    }
+
+
+def _loop_row(loop: LoopSharing) -> dict[str, object]:
+    return {
+        "loop": loop.names,
+        "at": loop.loops[0].span.line,
+        "shared": loop.able,
+        "reason": loop.reason or None,
+        "file": None if loop.able else loop.span.path,
+        "line": None if loop.able else loop.span.line,
     }
 
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from dse.base.escaping import shown
+from dse.base.numbers import about_count
 from dse.cli.cuda_arguments import cuda_request
 from dse.cli.problem_arguments import (
     compiling_notice,
@@ -20,7 +21,7 @@ from dse.cli.problem_arguments import (
     tell_execution,
 )
 from dse.cli.progress import noted
-from dse.cli.search_progress import SearchLines, progress_text
+from dse.cli.search_progress import FOREVER, SearchLines, progress_text
 from dse.cli.signals import KEPT, note_kept
 from dse.cli.streams import filtered, print_json, say, terminal_width, unfiltered
 from dse.cli.timeline import tell_timeline
@@ -154,7 +155,7 @@ class _Bar:
     def start(self, plan: SearchPlan) -> None:
         self._plan = plan
         limit = plan.budget.evaluations
-        total = plan.points if limit is None else min(limit, plan.points)
+        total = min(FOREVER, plan.points if limit is None else min(limit, plan.points))
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, description="searching", total=total)
 
@@ -278,20 +279,15 @@ def outcome_text(study: Study) -> str:
     if study.cut:
         parts.append(f"{study.cut:,} of them stopped when it was clear that they are not among the best")
     if study.pruned:
-        parts.append(f"{study.pruned:,} more excluded because a bound shows that they are worse")
+        parts.append(f"{about_count(study.pruned)} more excluded because a bound shows that they are worse")
     if study.deadlocks:
         parts.append(f"{study.deadlocks:,} deadlock")
     if study.symmetric:
-        parts.append(f"{_short(study.symmetric)} skipped that only number identical cores in another way")
+        parts.append(f"{about_count(study.symmetric)} skipped that only number identical cores in another way")
     if study.symmetric_actors:
-        parts.append(f"{_short(study.symmetric_actors)} skipped that only exchange identical actors")
+        parts.append(f"{about_count(study.symmetric_actors)} skipped that only exchange identical actors")
     if study.complete:
         parts.append("so no mapping of the space is better than the best")
     elif study.stop in ("evaluations", "seconds"):
-        parts.append(f"the budget of {study.stop} ended the search (of {_short(study.space_size)} points)")
+        parts.append(f"the budget of {study.stop} ended the search (of {about_count(study.space_size)} points)")
     return ", ".join(parts)
-
-
-def _short(number: int) -> str:
-    """Return a number in full, or by its power of ten when it is long."""
-    return f"{number:,}" if number < 10**9 else f"about 10^{len(str(number)) - 1}"

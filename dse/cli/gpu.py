@@ -1,7 +1,6 @@
 """``dse gpu``: the cost of C kernels on GPUs, without a GPU; which accelerator to choose."""
 
 import argparse
-import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -14,6 +13,8 @@ from dse.base.escaping import shown
 from dse.cli.gpu_breakdown import run_breakdown
 from dse.cli.gpu_link import run_link
 from dse.cli.gpu_scaling import run_scaling
+from dse.cli.gpu_sweep import run_sweep
+from dse.cli.gpu_words import C_SUFFIXES, GREATEST, parse_block, positive
 from dse.cli.kernel_documents import (
     calibration_document,
     choice_document,
@@ -37,7 +38,6 @@ from dse.flows.gpu import (
     predict,
     predict_by_hand,
 )
-from dse.flows.kernels import Block
 from dse.formats.device_yaml import builtin_devices, load_device
 from dse.formats.device_yaml_write import write_device
 from dse.formats.fpga_yaml import builtin_fpgas, load_fpga
@@ -62,9 +62,6 @@ from dse.report.ranking import render
 _HAND = ("requests", "transactions", "warps")
 _OPTIONS_OF_WORDS = ("define", "parallel", "tile", "devices", "fpga")
 """Options that take words up to the next option, and with them the file when it stands behind them."""
-_GREATEST = 1e15
-"""No time in milliseconds and no number of requests is above this, or below one over it."""
-_C_SUFFIXES = (".c", ".h", ".cu", ".cl")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -101,7 +98,7 @@ def _swallowed_kernel(args: argparse.Namespace) -> str | None:
     for option in _OPTIONS_OF_WORDS:
         words: list[str] = getattr(args, option, [])
         for at, word in reversed(list(enumerate(words))):
-            if Path(word).suffix.lower() in _C_SUFFIXES and "=" not in word:
+            if Path(word).suffix.lower() in C_SUFFIXES and "=" not in word:
                 return words.pop(at)
     return None
 
@@ -177,8 +174,8 @@ def _choose(args: argparse.Namespace) -> int:
         devices=tuple(dict.fromkeys(args.devices)),
         model=_model_options(args),
         fpgas=tuple(dict.fromkeys(args.fpga)),
-        fpga_ms=_positive(args.fpga_ms, "--fpga-ms"),
-        cpu_ms=_positive(args.cpu_ms, "--cpu-ms"),
+        fpga_ms=positive(args.fpga_ms, "--fpga-ms"),
+        cpu_ms=positive(args.cpu_ms, "--cpu-ms"),
         with_host=args.with_host,
     )
     choice = choose_accelerator(options)
@@ -206,9 +203,9 @@ def _check_by_hand(args: argparse.Namespace) -> None:
 def _by_hand(args: argparse.Namespace) -> int:
     _check_by_hand(args)
     inputs = PipelineInputs(
-        requests=_positive(args.requests, "--requests") or 0.0,
-        transactions=_positive(args.transactions, "--transactions") or 0.0,
-        warps=_positive(args.warps, "--warps") or 0.0,
+        requests=positive(args.requests, "--requests") or 0.0,
+        transactions=positive(args.transactions, "--transactions") or 0.0,
+        warps=positive(args.warps, "--warps") or 0.0,
         launches=args.launches,
     )
     device, answer = predict_by_hand(inputs, args.device, args.read_cycle)
@@ -272,8 +269,8 @@ def _kernel_options(args: argparse.Namespace) -> KernelOptions:
 def _model_options(args: argparse.Namespace) -> ModelOptions:
     if args.launches < 1:
         raise OptionError(f"--launches is {args.launches}", expected="a number above 0")
-    if args.launches > _GREATEST:
-        raise OptionError(f"--launches is {args.launches}", expected=f"at most {_GREATEST:g}")
+    if args.launches > GREATEST:
+        raise OptionError(f"--launches is {args.launches}", expected=f"at most {GREATEST:g}")
     return ModelOptions(name=args.model, read_cycle=args.read_cycle, launches=args.launches, loads=args.dlcm)
 
 
@@ -283,22 +280,6 @@ _OTHER_VERBS: dict[str, Callable[[argparse.Namespace], int]] = {
     "breakdown": run_breakdown,
     "link": run_link,
     "scaling": run_scaling,
+    "sweep": run_sweep,
 }
 """Sub-verbs that predict nothing of a C file."""
-
-
-def parse_block(text: str) -> Block:
-    """Return the block of ``32x32``, ``256`` or ``8x8x4``. Raises ``OptionError``."""
-    parts = text.lower().split("x")
-    if not 1 <= len(parts) <= 3 or not all(re.fullmatch(r"[1-9][0-9]{0,5}", part) for part in parts):
-        raise OptionError(f"block '{text}' is not understood", expected="threads in x, y and z: 256, 32x32, 8x8x4")
-    x, y, z = (*(int(part) for part in parts), 1, 1)[:3]
-    return x, y, z
-
-
-def _positive(value: float | None, option: str) -> float | None:
-    if value is not None and not 0 < value < float("inf"):
-        raise OptionError(f"{option} is {value:g}", expected="a number above 0")
-    if value is not None and not 1 / _GREATEST <= value <= _GREATEST:
-        raise OptionError(f"{option} is {value:g}", expected=f"a number from {1 / _GREATEST:g} to {_GREATEST:g}")
-    return value

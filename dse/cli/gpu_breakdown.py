@@ -6,8 +6,8 @@ from typing import Any
 
 from dse.base.errors import OptionError
 from dse.base.numbers import integer_from
-from dse.cli.gpu_scaling import write_pictures
 from dse.cli.kernel_words import defines_of
+from dse.cli.pictures import write_pictures
 from dse.cli.streams import print_json, say
 from dse.flows.breakdown import BreakdownOptions, BrokenDown, Profile, answer_lines, break_down
 from dse.formats.tiles_csv import write_tiles
@@ -60,6 +60,7 @@ def _options(args: argparse.Namespace) -> BreakdownOptions:
         size=args.size,
         operations=args.operations,
         knots=args.knots,
+        model=args.model,
     )
 
 
@@ -79,7 +80,7 @@ def _show(found: BrokenDown, fit: Breakdown, *, quiet: bool) -> None:
         terms = next(of for of, one in zip(found.factors, found.fits, strict=True) if one is fit)
         print("\nterms:\n" + render(terms_table(terms)))
     print("\n" + render(coefficients_table(found.fits)))
-    print(f"\n{fit.reading}:\n" + render(parts_table(fit, found.measured)) + "\n")
+    print(f"\n{fit.reading}:\n" + render(parts_table(fit, found.measured, found.predicted.tiles)) + "\n")
     for line in answer_lines(found, fit):
         print(wrapped(line))
     if quiet:
@@ -98,6 +99,7 @@ def _document(found: BrokenDown) -> dict[str, Any]:
         "device": found.device.name,
         "size": found.size,
         "ran_on": found.ran_on,
+        "predicted": asdict(found.predicted),
         "measured": [asdict(tile) for tile in found.measured],
         "counts": [asdict(one) for one in found.counts],
         "fits": [

@@ -1,15 +1,14 @@
 """``dse gpu scaling``: time and power of GPU kernels over clocks and compute units, learnt from measured kernels."""
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from rich.table import Table
 
 from dse.base.errors import OptionError
-from dse.base.files import write_whole
+from dse.cli.pictures import say_pictures, write_pictures
 from dse.cli.streams import print_json, say
 from dse.flows.scaling import (
     PredictedScaling,
@@ -82,7 +81,7 @@ def _train(args: argparse.Namespace) -> int:
     print("\n" + render(clusters_table(model)))
     _say_notes(given, quiet=args.quiet)
     say(f"wrote {args.output}")
-    _say_pictures(pictures)
+    say_pictures(pictures)
     return 0
 
 
@@ -105,7 +104,7 @@ def _judge(args: argparse.Namespace) -> int:
             count = options.options.clusters or BEST_OF
             say(f"no counters: the best of {count} clusters is taken, which knows the answer")
     _say_notes(given, quiet=args.quiet)
-    _say_pictures(pictures)
+    say_pictures(pictures)
     return 0
 
 
@@ -229,19 +228,3 @@ def _say_notes(given: ScalingSet, *, quiet: bool) -> None:
         say(f"note: {note}")
     if not quiet and len(given.grid.compute_units) < 2:
         say("note: the set does not vary compute units, so nothing is learnt of them")
-
-
-def write_pictures(folder: str, pictures: Iterable[tuple[str, str]]) -> list[str]:
-    """Write pictures into a folder, which is made; return their paths. Raises ``OSError``."""
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, svg in pictures:
-        path = Path(folder) / name
-        write_whole(path, svg + "\n")
-        written.append(str(path))
-    return written
-
-
-def _say_pictures(pictures: Sequence[str]) -> None:
-    for path in pictures:
-        say(f"wrote {path}")

@@ -4,17 +4,20 @@ import sys
 import time
 from collections.abc import Callable
 
+from dse.base.numbers import short_count
 from dse.explore.evaluator import Budget, Progress
 from dse.report.quantities import time_text
 
 LINE_SECONDS = 5.0
 """Off a terminal there is a line about so often."""
+FOREVER = 10**15
+"""A search of more evaluations never ends; the number of points of a space need not fit a float."""
 
 
 def progress_text(progress: Progress, budget: Budget, points: int) -> str:
     """Return in a line how far a search of a space of so many points is."""
     total = points if budget.evaluations is None else min(budget.evaluations, points)
-    parts = [f"{progress.evaluations:,} of at most {_short(total)} mappings"]
+    parts = [f"{progress.evaluations:,} of at most {short_count(total)} mappings"]
     if progress.best is None:
         parts.append("none without deadlock yet" if progress.deadlocks else "none estimated yet")
     else:
@@ -32,7 +35,8 @@ def seconds_left(progress: Progress, budget: Budget, total: int) -> float | None
     """Return the seconds that a search goes on at its pace, at most; None where nobody can tell yet."""
     found = []
     if progress.evaluations and progress.seconds > 0:
-        found.append(max(0, total - progress.evaluations) * progress.seconds / progress.evaluations)
+        left = min(FOREVER, max(0, total - progress.evaluations))
+        found.append(left * progress.seconds / progress.evaluations)
     if budget.seconds is not None:
         found.append(max(0.0, budget.seconds - progress.seconds))
     return min(found, default=None)
@@ -42,10 +46,6 @@ def _duration(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{min(seconds / 3600, 10**6):,.0f} h"
-
-
-def _short(number: int) -> str:
-    return f"{number:,}" if number < 10**9 else f"10^{len(str(number)) - 1}"
 
 
 class SearchLines:

@@ -39,6 +39,8 @@ def run(args: argparse.Namespace) -> int:
         overlap=args.overlap,
         storage=args.storage,
         mappings=tuple(args.mapping),
+        buffers=args.buffers,
+        out=args.out,
     )
     found = find_throughput(options, compiling_notice(quiet=args.quiet))
     if not args.quiet:
@@ -47,6 +49,9 @@ def run(args: argparse.Namespace) -> int:
         print_json(as_document(found))
     else:
         _print(found, args.quiet)
+        if args.out is not None and not args.quiet:
+            print()
+            say(f"written to {args.out}")
     return 0
 
 

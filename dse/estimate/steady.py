@@ -55,3 +55,15 @@ def _repeats(starts: IntArray, end: int, ticks: int, firings: int) -> bool:
         return False
     later = starts[marks[0] : marks[2]]
     return bool((later - starts[marks[0] - firings : marks[2] - firings] == ticks).all())
+
+
+def last_half(starts: Sequence[IntArray], firings: Sequence[int]) -> tuple[Fraction, int]:
+    """Return the ticks of an iteration in the second half of a run, and how many whole iterations the run has.
+
+    About what the period will be, where the run is too short to tell.
+    """
+    made = min(len(of_actor) // n for of_actor, n in zip(starts, firings, strict=True))
+    half = made // 2
+    pairs = zip(starts, firings, strict=True)
+    last = max((int(of_actor[made * n - n] - of_actor[half * n]) for of_actor, n in pairs), default=0)
+    return Fraction(last, max(1, made - 1 - half)), made

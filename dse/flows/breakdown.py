@@ -1,27 +1,23 @@
 """``dse gpu breakdown`` as a function: an OpenCL kernel, measured over tile widths, split into computing and moving."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dse.base.errors import OptionError
-from dse.base.numbers import integer_from
+from dse.flows.tiled_kernels import NestKernel, OpenClKernel, TiledKernel, TiledOptions, predict_tiles
 from dse.formats.device_yaml import load_device
 from dse.formats.mapping_csv import read_text
 from dse.formats.tiles_csv import read_tiles
-from dse.frontend.opencl.counting import count_kernel
-from dse.frontend.opencl.parse import KernelArgument, OpenClFile, arguments_of, parse_opencl
+from dse.frontend.opencl.host import HostProgram, read_host
+from dse.frontend.opencl.parse import KernelArgument
 from dse.gpu.breakdown.factors import factors
 from dse.gpu.breakdown.fit import fit
+from dse.gpu.default_device import DEFAULT_MODEL
 from dse.measure.opencl import Argument, KernelRun, measure_tiles
-from dse.model.breakdown import Breakdown, Factors, KernelCounts, MeasuredTile, Reading
+from dse.model.breakdown import Breakdown, Factors, KernelCounts, MeasuredTile, Reading, TilePredictions
 from dse.model.device import Device
 
 READINGS: tuple[Reading, ...] = ("as_printed", "prose", "rounds")
-_HOST_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?(\d+)[uUlL]*\)?[ \t]*(?://.*|/\*.*)?$", re.M)
-_HOST_CONSTANT = re.compile(r"\b(?:int|unsigned|size_t|long|cl_u?int|cl_u?long)\s+(\w+)\s*=\s*(\d+)[uUlL]*\s*;")
-_MOST_SIZE = 1 << 24
-_MOST_VALUE = (1 << 31) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +32,9 @@ class Profile:
 class BreakdownOptions:
     """``measured``: a CSV file; ``profile`` instead: the kernel is run here. ``size``: N, or the macro that is.
 
-    ``host``: a C file whose macros and constants count like ``defines``, which win. ``operations``: floating-point
-    operations of the whole kernel, None: as counted.
+    ``path``: OpenCL C, or a loop nest in C whose threads are the work-items. ``host``: a C file whose macros, constants
+    and arguments of the kernel count like ``defines``, which win. ``operations``: floating-point ones of the whole
+    kernel, None: as counted. ``model``: what predicts, beside the split.
     """
 
     path: str
@@ -51,6 +48,7 @@ class BreakdownOptions:
     size: str = "N"
     operations: float | None = None
     knots: bool = False
+    model: str = DEFAULT_MODEL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +61,7 @@ class BrokenDown:
     counts: tuple[KernelCounts, ...]
     factors: tuple[tuple[Factors, ...], ...]
     fits: tuple[Breakdown, ...]
+    predicted: TilePredictions
     ran_on: str | None = None
 
 
@@ -74,72 +73,75 @@ def break_down(options: BreakdownOptions) -> BrokenDown:
         ExecutionError: the kernel cannot be run here.
     """
     device, text = load_device(options.device), read_text(options.path)
-    defines = {**({} if options.host is None else host_constants(read_text(options.host))), **dict(options.defines)}
-    size = _size(options.size, defines)
+    host = None if options.host is None else read_host(options.host, read_text(options.host), dict(options.defines))
+    kernel = _tiled_kernel(options, text, host)
     ran_on = None
     if options.profile is not None:
-        measured, ran_on = _profiled(options, text, defines, size)
+        measured, ran_on = _profiled(options, text, kernel)
     else:
         if options.measured is None:
             raise OptionError("no measured times are given", expected="--measured FILE.csv, or --profile 1,2,4,8")
         measured = read_tiles(options.measured)
-    counts = tuple(_counted(options, text, defines, tile.tile)[1] for tile in measured)
+    size = kernel.size
+    counts = tuple(kernel.counts(tile) for tile in measured)
     pairs = tuple(zip(counts, measured, strict=True))
     terms = tuple(
         tuple(factors(c, m, size, device, reading, total=options.operations) for c, m in pairs) for reading in READINGS
     )
     fits = tuple(fit(of, measured, r, knots=options.knots) for of, r in zip(terms, READINGS, strict=True))
     return BrokenDown(
-        device=device, size=size, measured=measured, counts=counts, factors=terms, fits=fits, ran_on=ran_on
+        device=device,
+        size=size,
+        measured=measured,
+        counts=counts,
+        factors=terms,
+        fits=fits,
+        ran_on=ran_on,
+        predicted=predict_tiles(kernel, counts, measured, options.device, options.model),
     )
 
 
-def host_constants(text: str) -> dict[str, str]:
-    """Return the macros and constants of a host program that are whole numbers."""
-    return dict([*_HOST_CONSTANT.findall(text), *_HOST_MACRO.findall(text)])
+def _tiled_kernel(options: BreakdownOptions, text: str, host: HostProgram | None) -> TiledKernel:
+    """Return the kernel of the file, by what the file is."""
+    values = {} if host is None else {name: str(value) for name, value in host.values.items()}
+    defines = {**values, **dict(options.defines)}
+    if host is not None and host.global_size and options.size not in defines:
+        defines[options.size] = str(host.global_size[0])
+    chosen = TiledOptions(
+        path=options.path,
+        text=text,
+        kernel=options.kernel,
+        defines=tuple(defines.items()),
+        tile_macro=options.tile_macro,
+        size=options.size,
+        arguments=() if host is None else tuple(host.arguments.items()),
+    )
+    return NestKernel(chosen) if options.path.lower().endswith(".c") else OpenClKernel(chosen)
 
 
-def _size(given: str, defines: Mapping[str, str]) -> int:
-    value = integer_from(defines.get(given, given), least=1, most=_MOST_SIZE)
-    if value is None:
-        raise OptionError(
-            f"the size '{given[:40]}' is not known",
-            expected=f"--define {given[:40]}=1024, a --host file that says it, or --size with a number to {_MOST_SIZE}",
-        )
-    return value
-
-
-def _counted(
-    options: BreakdownOptions, text: str, defines: Mapping[str, str], tile: int
-) -> tuple[OpenClFile, KernelCounts]:
-    found = parse_opencl(options.path, text, {**defines, options.tile_macro: str(tile)})
-    values = {name: int(value) for name, value in defines.items() if re.fullmatch(r"-?\d{1,18}", value)}
-    return found, count_kernel(found, options.kernel, {**values, options.tile_macro: tile})
-
-
-def _profiled(
-    options: BreakdownOptions, text: str, defines: Mapping[str, str], size: int
-) -> tuple[tuple[MeasuredTile, ...], str]:
+def _profiled(options: BreakdownOptions, text: str, kernel: TiledKernel) -> tuple[tuple[MeasuredTile, ...], str]:
     assert options.profile is not None, "only asked for with a profile"
-    found, counts = _counted(options, text, defines, options.profile.tiles[0])
-    arguments = tuple(_argument(one, counts.kernel, defines) for one in arguments_of(found, counts.kernel))
+    if not isinstance(kernel, OpenClKernel):
+        raise OptionError("--profile runs OpenCL kernels", expected="a file of OpenCL C, or --measured FILE.csv")
+    arguments, values = kernel.arguments(), dict(kernel.options.defines)
+    found = kernel.counts(MeasuredTile(tile=options.profile.tiles[0], local_size=None, ms=1.0))
     run = KernelRun(
         source=text,
-        kernel=counts.kernel,
-        arguments=arguments,
-        macros={name: value for name, value in defines.items() if name not in {a.name for a in arguments}},
+        kernel=found.kernel,
+        arguments=tuple(_argument(one, found.kernel, kernel) for one in arguments),
+        macros={name: value for name, value in values.items() if name not in {a.name for a in arguments}},
         tile_macro=options.tile_macro,
-        size=size,
-        dims=counts.dims,
+        size=kernel.size,
+        dims=found.dims,
     )
     return measure_tiles(run, options.profile.tiles, options.profile.repeats)
 
 
-def _argument(given: KernelArgument, kernel: str, defines: Mapping[str, str]) -> Argument:
+def _argument(given: KernelArgument, kernel: str, source: OpenClKernel) -> Argument:
     """Return an argument with its value. Raises ``OptionError`` for an integer that has none."""
     if given.element_bytes is not None:
         return Argument(name=given.name, element_bytes=given.element_bytes)
-    value = integer_from(defines.get(given.name, ""), least=-_MOST_VALUE, most=_MOST_VALUE)
+    value = source.argument_value(given.name)
     if value is None:
         raise OptionError(
             f"argument '{given.name}' of '{kernel}' has no whole number", expected=f"--define {given.name}=VALUE"
@@ -156,6 +158,22 @@ def answer_lines(found: BrokenDown, fit_of: Breakdown) -> Sequence[str]:
         lines += [_spent(best, fit_of.parts[index])]
         gain = first.ms / best.ms
         lines.append(f"tile {best.tile} is the quickest that was measured, {gain:.2f}x as fast as tile {first.tile}")
+    return [*lines, *_predicted_lines(found)]
+
+
+def _predicted_lines(found: BrokenDown) -> list[str]:
+    """Return what the model says of the same: what binds the kernel, and what a tile brings."""
+    said = found.predicted
+    known = [tile for tile in said.tiles if tile is not None]
+    if not known:
+        return [f"{said.model} predicts nothing here: {said.why}"]
+    first, best = known[0], min(known, key=lambda tile: tile.ms)
+    lines = [f"{said.model} predicts {best.ms:.4g} ms at tile {best.tile}, bound by {best.bottleneck}: {best.reason}"]
+    if best is not first:
+        gain = first.ms / best.ms
+        lines.append(f"by {said.model} tile {best.tile} is the quickest, {gain:.2f}x as fast as tile {first.tile}")
+    if said.tiled_ms is not None:
+        lines.append(f"by {said.model} it would take {said.tiled_ms:.4g} ms with this: {said.change}")
     return lines
 
 

@@ -28,14 +28,11 @@ class Capacities:
     assumed: tuple[str, ...]
 
 
-def default_capacities(topology: Topology, least: Sequence[int], uniform: int | None = None) -> Capacities:
-    """Return the network's buffer sizes where it gives them, else ``uniform`` or 512, never below what a firing needs.
+def default_capacities(topology: Topology, least: Sequence[int]) -> Capacities:
+    """Return the network's buffer sizes where it gives them, else 512, never below what a firing needs.
 
-    ``least``: the capacity of each buffer below which some firing can never happen. A size that the user gives
-    (``uniform``) replaces the network's, and is not raised: what cannot run is then an error of the estimation.
+    ``least``: the capacity of each buffer below which some firing can never happen.
     """
-    if uniform is not None:
-        return Capacities(tokens=(uniform,) * len(topology.buffers), assumed=())
     tokens, plain, raised = [], 0, 0
     for buffer, needed in zip(topology.buffers, least, strict=True):
         if buffer.capacity is None:
@@ -99,6 +96,14 @@ def read_capacities(text: str, setting: Setting) -> Capacities:
     topology, least = setting.trace.topology, setting.tables.least_capacity
     if not text:
         return default_capacities(topology, least)
+    return Capacities(tokens=given_capacities(text, topology), assumed=())
+
+
+def given_capacities(text: str, topology: Topology) -> tuple[int, ...]:
+    """Return the capacities that a number of tokens or a ``.bxdf`` file gives; errors as ``read_capacities``.
+
+    They replace the network's and are not raised: what cannot run is then an error of the estimation.
+    """
     if _NUMBER.fullmatch(text):
         value = int(text[:_MOST_DIGITS])  # more digits than that are beyond measure, whatever follows
         if value < 1:
@@ -109,12 +114,12 @@ def read_capacities(text: str, setting: Setting) -> Capacities:
             raise OptionError(
                 f"no memory holds {shortened(text)} tokens", expected=f"--buffers takes at most {MOST_TOKENS}"
             )
-        return default_capacities(topology, least, value)
+        return (value,) * len(topology.buffers)
     if not _is_file(text):
         raise OptionError(
             f"buffers '{shortened(text)}' is neither a number nor a file", expected="--buffers 512, --buffers X.bxdf"
         )
-    return Capacities(tokens=read_bxdf(text, topology), assumed=())
+    return read_bxdf(text, topology)
 
 
 def _is_file(text: str) -> bool:

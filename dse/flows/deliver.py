@@ -9,6 +9,7 @@ from pathlib import Path
 from dse.base.errors import ExecutionError, FormatError, OptionError
 from dse.base.escaping import json_text
 from dse.base.files import write_whole
+from dse.base.numbers import json_count
 from dse.base.staging import check_places, put_in_place, staged
 from dse.flows.study_options import STUDY_FILE
 from dse.formats.mapping_text import MappingTexts
@@ -158,12 +159,12 @@ def ranking_document(
         "one_core_makespan": None if study.baseline is None or study.baseline.deadlock else study.baseline.makespan,
         **({} if one_core is None else {"one_core_measured": measured_json(one_core)}),
         "evaluations": study.evaluations,
-        "excluded_by_bound": study.pruned,
+        "excluded_by_bound": json_count(study.pruned),
         "cut_while_running": study.cut,
         "deadlocks": study.deadlocks,
-        "space": study.space_size,
-        "symmetric_skipped": study.symmetric,
-        "identical_actors_skipped": study.symmetric_actors,
+        "space": json_count(study.space_size),
+        "symmetric_skipped": json_count(study.symmetric),
+        "identical_actors_skipped": json_count(study.symmetric_actors),
         "complete": study.complete,
         "stop": study.stop,
         "method": study.method,
@@ -216,7 +217,10 @@ def _write_mapping(point: DesignPoint, network: str, texts: MappingTexts, dialec
 def front_json(front: Front, texts: MappingTexts) -> dict[str, object]:
     """Return the keys that a front adds to the ranking document."""
     return {
-        "objectives": [{"name": a.name, "unit": a.unit, "maximise": a.maximise} for a in front.axes],
+        "objectives": [
+            {"name": axis.name, "unit": axis.unit, "maximise": axis.maximise, "limit": limit}
+            for axis, limit in zip(front.axes, front.limits or (None,) * len(front.axes), strict=True)
+        ],
         "pareto": [
             {
                 "values": values_json(front, point.values),

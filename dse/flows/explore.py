@@ -18,6 +18,7 @@ from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget
 from dse.explore.methods.choose import size_text
 from dse.explore.objectives.front import make_goals
+from dse.explore.objectives.objectives import Basis
 from dse.explore.space.space import Space
 from dse.flows.capacities import search_capacities
 from dse.flows.clocks import clock_domains, clocked_setting, clocks_of_domains
@@ -171,7 +172,7 @@ def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit, given: Se
     if (robust := asked_robust(options)) is not None:
         check_uncertain(setting, options.problem.weights, robust)
     prepare(setting.tables, reference_point(searched.space))  # weights that are missing stop us before all else
-    goals = make_goals(options.objectives, setting.tables)
+    goals = make_goals(options.objectives, Basis(tables=setting.tables, engine=engine))
     method = choose(options, searched.space, goals, budget)
     cluster = _cluster(options, setting)  # connected before an earlier study is moved aside
     out = output_folder(options, setting.trace.topology.name)

@@ -35,6 +35,8 @@ class KernelOptions:
     tiles: tuple[str, ...] = ()
     parallel: tuple[str, ...] = ()
     """Names of the loops whose iterations are threads; none: as a pragma says, else found."""
+    text: str | None = None
+    """What stands in the file; None: it is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +157,7 @@ def _source(options: KernelOptions) -> KernelSource:
         promote=options.promote_accumulators,
         tiles=options.tiles,
         parallel=options.parallel,
+        text=options.text,
     )
 
 

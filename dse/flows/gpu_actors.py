@@ -11,6 +11,7 @@ from dse.flows.check_report import DEFAULT_OPTIONS, CheckOptions
 from dse.frontend.network.elaborate import load_network
 from dse.native.device import device_class
 from dse.native.natives import native_forms
+from dse.passes.analyses.shared_loops import LoopSharing, shared_loops
 from dse.passes.analyses.simd_firing import simd_firings
 from dse.passes.analyses.uses import gather_facts
 from dse.passes.rewrites.explicit import make_explicit
@@ -29,6 +30,8 @@ class GpuAction:
     name: str
     reason: str
     span: Span
+    loops: tuple[LoopSharing, ...] = ()
+    """What is done with the loops of one firing."""
 
     @property
     def simd(self) -> bool:
@@ -100,8 +103,14 @@ def _actions(actor: Actor, wiring: Wiring) -> tuple[GpuAction, ...]:
     """Return what the device code does with each action."""
     facts = gather_facts(actor)
     explicit, values = make_explicit(actor, wiring, facts)
+    loops = shared_loops(explicit, facts, values)
     return tuple(
-        GpuAction(name=actor.actions[found.action].name, reason=found.reason, span=found.span)
+        GpuAction(
+            name=actor.actions[found.action].name,
+            reason=found.reason,
+            span=found.span,
+            loops=tuple(loop for loop in loops if loop.action == found.action),
+        )
         for found in simd_firings(explicit, facts, values)
     )
 

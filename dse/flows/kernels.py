@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from dse.frontend.c.lower import read_kernels
+from dse.frontend.c.lower import kernels_of, read_kernels
 from dse.gpu.trace.features import in_other_blocks, kernel_features
 from dse.gpu.trace.meeting import summed_arrays, where_threads_meet
 from dse.model.kernel import Kernel, KernelFeatures, TraceMachine
@@ -55,6 +55,8 @@ class KernelSource:
     promote: bool = True
     tiles: tuple[str, ...] = ()
     parallel: tuple[str, ...] = ()
+    text: str | None = None
+    """What stands in the file; None: it is read."""
     _lowered: dict[tuple[tuple[str, str], ...], tuple[Kernel, ...]] = field(default_factory=dict)
     _met: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Where threads meet in the pieces of each loop nest, in the order in which they are asked."""
@@ -73,7 +75,9 @@ class KernelSource:
     def scaled(self, divisor: int) -> "KernelSource":
         """Return the source with every size divided; sizes below 64 stay."""
         smaller = {name: value // divisor for name, value in self.sizes() if value // divisor >= LEAST_SCALED}
-        return KernelSource(self.path, self._with(smaller), self.function, self.promote, self.tiles, self.parallel)
+        return KernelSource(
+            self.path, self._with(smaller), self.function, self.promote, self.tiles, self.parallel, self.text
+        )
 
     def sizes(self) -> tuple[tuple[str, int], ...]:
         """Return the named sizes of all kernels and their values."""
@@ -113,7 +117,9 @@ class KernelSource:
         return self._lowered[defines]
 
     def _read(self, defines: tuple[tuple[str, str], ...]) -> tuple[Kernel, ...]:
-        return read_kernels(self.path, dict(defines), function=self.function, tiles=self.tiles)
+        if self.text is None:
+            return read_kernels(self.path, dict(defines), function=self.function, tiles=self.tiles)
+        return kernels_of(self.path, self.text, dict(defines), function=self.function, tiles=self.tiles)
 
     def _launched(self, nest: Kernel, defines: tuple[tuple[str, str], ...]) -> list[Kernel]:
         """Return the kernels of a loop nest, cut in the same way at all sizes: as threads need it at a small one."""

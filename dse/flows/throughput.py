@@ -1,29 +1,33 @@
 """``dse throughput`` as a function: the most that static graphs and static regions can do, and what limits them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 
 from dse.base.errors import DeadlockError, Diagnostic, OptionError
 from dse.base.source import file_span
 from dse.base.units import PS_PER_S
 from dse.estimate.engine import make_engine
-from dse.estimate.steady import IntArray, Steady, steady_state
+from dse.estimate.steady import IntArray, Steady, last_half, steady_state
+from dse.flows.capacities import given_capacities
 from dse.flows.estimate import GivenPoints, load_points
 from dse.flows.graphs import is_graph, read_graph
 from dse.flows.options import EstimateOptions, ProblemOptions
 from dse.flows.program import unheard
-from dse.flows.setting import load_setting
+from dse.flows.setting import Setting, load_setting
+from dse.formats.bxdf import write_bxdf
 from dse.model.dataflow_graph import DataflowGraph
 from dse.model.design_point import ReleaseMode
 from dse.model.estimate import TickUnit
+from dse.model.trace import Topology
 from dse.sdf.balance import repetition_vector
 from dse.sdf.liveness import require_live
-from dse.sdf.regions import static_regions
+from dse.sdf.regions import Region, Regions, static_regions
 from dse.sdf.throughput.periodic import CycleStep, LeastPeriod, least_period
 from dse.sdf.throughput.storage import Storage, TimedDataflow, storage_front
 from dse.sdf.throughput.timed_graph import TimedGraph
-from dse.sdf.unfold import usual_iterations
+from dse.sdf.unfold import graph_topology, is_state, usual_iterations
 from dse.sdf.weights import phase_times
 
 _MOST_NAMED = 5
@@ -37,6 +41,8 @@ class ThroughputOptions:
 
     ``overlap``: actors of one phase may overlap with themselves, as SDF3 has it.
     ``storage``: so many sizes of channels are tried, at most, for the front of memory and throughput; None: no front.
+    ``buffers``: sizes of the channels, a number of tokens or a ``.bxdf`` file, over those of the graph; None: its own.
+    ``out``: where the sizes of the last point of the front are written, a ``.bxdf`` file.
     """
 
     problem: ProblemOptions
@@ -44,6 +50,8 @@ class ThroughputOptions:
     overlap: bool = False
     storage: int | None = None
     mappings: tuple[str, ...] = ()
+    buffers: str | None = None
+    out: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +140,8 @@ def find_throughput(options: ThroughputOptions, stage: Callable[[str], None] = u
         FormatError: the file is wrong, or the rates of a channel do not balance.
         DeadlockError: the graph stands still; it names the cycle. OptionError: times are missing, or too much is asked.
     """
+    if options.out is not None and options.storage is None:
+        raise OptionError("-o writes the sizes that --storage finds", expected="--storage -o X.bxdf")
     stage("reading the program")
     of_graph = is_graph(options.problem.program)
     found = _of_graph(options, stage) if of_graph else _of_program(options, stage)
@@ -175,7 +185,10 @@ def _rates_of_mappings(
     """Return the steady states of the mappings in runs of so many iterations, None: of the trace that there is."""
     graph = replace(options.problem.graph, iterations=iterations)
     problem = replace(options.problem, graph=graph)
-    given = load_points(EstimateOptions(problem=problem, mappings=options.mappings, release=options.release), stage)
+    wanted = EstimateOptions(
+        problem=problem, mappings=options.mappings, release=options.release, buffers=options.buffers
+    )
+    given = load_points(wanted, stage)
     engine = make_engine(options.problem.engine, given.setting.problem)
     rates = []
     for name, point in given.points:
@@ -188,29 +201,18 @@ def _rates_of_mappings(
 
 
 def _rate(name: str, starts: list[IntArray], firings: tuple[int, ...]) -> MappingRate:
-    made = min(len(of_actor) // n for of_actor, n in zip(starts, firings, strict=True))
-    half = made // 2
-    last = max(
-        (int(of_actor[made * n - n] - of_actor[half * n]) for of_actor, n in zip(starts, firings, strict=True)),
-        default=0,
-    )
-    return MappingRate(
-        mapping=name,
-        steady=steady_state(starts, firings),
-        last_half=Fraction(last, max(1, made - 1 - half)),
-        iterations=made,
-    )
+    period, made = last_half(starts, firings)
+    return MappingRate(mapping=name, steady=steady_state(starts, firings), last_half=period, iterations=made)
 
 
 def _of_graph(options: ThroughputOptions, stage: Callable[[str], None]) -> Throughput:
-    given = options.problem.graph
-    if given.iterations is not None:
-        raise OptionError("a steady state has no number of iterations", expected="leave out --iterations")
-    if options.problem.weights:
-        raise OptionError("the times are those of the graph", expected="leave out --weights")
-    graph = read_graph(options.problem.program, given.graph)
+    _check_graph_options(options)
+    graph = read_graph(options.problem.program, options.problem.graph.graph)
     firings = repetition_vector(graph)
     require_live(graph, firings)
+    if options.buffers is not None:
+        sizes = given_capacities(options.buffers, graph_topology(graph))
+        graph = _sized(graph, dict(zip(_fifos(graph), sizes, strict=True)))
     unit: TickUnit = "cycles" if graph.unit_mhz is None else "ps"
     scale = Fraction(1) if graph.unit_mhz is None else PS_PER_S / (graph.unit_mhz * 10**6)
     times, assumed = _times(graph, options)
@@ -223,9 +225,56 @@ def _of_graph(options: ThroughputOptions, stage: Callable[[str], None]) -> Throu
     )
     stage("looking for the critical cycle")
     region = _analysed(flow, options, tuple(channel.name for channel in graph.channels), None)
+    if options.out is not None:
+        _write(region, _fifos(graph), graph_topology(graph), options.out)
     return Throughput(
         network=graph.name, tick_unit=unit, regions=(region,), others=(), assumed=(*assumed, *graph.notes)
     )
+
+
+def _check_graph_options(options: ThroughputOptions) -> None:
+    """Raise ``OptionError`` for options that a graph has no use for."""
+    if options.problem.graph.iterations is not None:
+        raise OptionError("a steady state has no number of iterations", expected="leave out --iterations")
+    if options.problem.weights:
+        raise OptionError("the times are those of the graph", expected="leave out --weights")
+
+
+def _fifos(graph: DataflowGraph) -> tuple[int, ...]:
+    """Return the channels that are FIFOs of its traces, in their order."""
+    return tuple(n for n, channel in enumerate(graph.channels) if not is_state(graph, channel))
+
+
+def _sized(graph: DataflowGraph, sizes: Mapping[int, int]) -> DataflowGraph:
+    """Return a graph with such sizes of its channels, by their numbers. Raises ``OptionError`` for too little room."""
+    for number, size in sizes.items():
+        channel = graph.channels[number]
+        if size < channel.initial_tokens:
+            raise OptionError(
+                f"channel '{channel.name}' begins with {channel.initial_tokens:,} tokens and is to hold {size:,}",
+                expected=f"--buffers of {channel.initial_tokens:,} or more for it",
+            )
+    channels = tuple(
+        replace(channel, capacity_tokens=sizes.get(number, channel.capacity_tokens))
+        for number, channel in enumerate(graph.channels)
+    )
+    return replace(graph, channels=channels)
+
+
+def _write(region: RegionThroughput, fifos: Sequence[int], topology: Topology, out: str) -> None:
+    """Write the sizes of the last point of a front; ``fifos``: the channel of each FIFO of the topology.
+
+    A channel from an actor to itself limits nothing: its size is what it begins with and what a firing adds.
+    """
+    assert region.storage is not None, "-o comes with --storage"
+    graph, sizes = region.graph, region.storage.points[-1].sizes
+    least = [c.initial_tokens + max(graph.written(c)) for c in graph.channels]
+    tokens = tuple(sizes[channel] or max(1, least[channel]) for channel in fifos)
+    try:
+        Path(out).parent.mkdir(parents=True, exist_ok=True)
+        write_bxdf(tokens, topology, out)
+    except OSError as cause:
+        raise OptionError(f"cannot write '{out}': {cause.strerror}", expected="choose another place with -o") from cause
 
 
 def _times(graph: DataflowGraph, options: ThroughputOptions) -> tuple[list[tuple[Fraction, ...]], tuple[str, ...]]:
@@ -257,8 +306,34 @@ def _without_times(lacking: list[str], wanted: str | None) -> OptionError:
 def _of_program(options: ThroughputOptions, stage: Callable[[str], None]) -> Throughput:
     if options.overlap:
         raise OptionError("actors of a program never overlap with themselves", expected="leave out --overlap")
-    setting = load_setting(options.problem, stage)
+    return throughput_of(load_setting(options.problem, stage), options, stage)
+
+
+def throughput_of(setting: Setting, options: ThroughputOptions, stage: Callable[[str], None] = unheard) -> Throughput:
+    """Return the maximal throughput of the static regions of a program at hand, without mappings.
+
+    Raises:
+        OptionError: no actor is static, or too much is asked. DeadlockError: sizes with which a region stands still.
+    """
     stage("looking for static regions")
+    trace, tables = setting.trace, setting.tables
+    found = _regions_of(setting, options)
+    given = None if options.buffers is None else given_capacities(options.buffers, trace.topology)
+    regions = [_of_region(region, options, trace.topology, given) for region in found.regions]
+    if options.out is not None:
+        _write(regions[0], range(len(trace.topology.buffers)), trace.topology, options.out)
+    return Throughput(
+        network=trace.topology.name,
+        tick_unit=tables.tick_unit,
+        regions=tuple(regions),
+        others=tuple(trace.topology.actors[a].name for a in found.others),
+        assumed=(*setting.assumed, "each actor on a core of its own, scheduling and transfers at no cost"),
+        warnings=setting.warnings,
+    )
+
+
+def _regions_of(setting: Setting, options: ThroughputOptions) -> Regions:
+    """Return the static regions of a program, by its times on the CPU. Raises ``OptionError`` where there are none."""
     trace, tables = setting.trace, setting.tables
     base = tables.action_base.tolist()
     ticks = tables.compute[0].tolist()
@@ -269,24 +344,29 @@ def _of_program(options: ThroughputOptions, stage: Callable[[str], None]) -> Thr
             f"no actor of '{trace.topology.name}' is static: none repeats its firings to the end of the trace",
             expected="a network with constant or periodic rates, or a longer input",
         )
-    regions = []
-    for region in found.regions:
-        flow = TimedDataflow(
-            graph=region.graph,
-            firings=region.firings,
-            times=tuple(actor.times[0].times for actor in region.graph.actors),
-            release=options.release,
+    if options.out is not None and (found.others or len(found.regions) > 1):
+        raise OptionError(
+            "-o writes the sizes of all FIFOs, and some are in no static region, or in another one",
+            expected="leave out -o: `--storage --json` has the sizes of each region",
         )
-        names = tuple(trace.topology.buffer_name(b) for b in region.buffers)
-        regions.append(_analysed(flow, options, names, region.iterations, region.averaged))
-    return Throughput(
-        network=trace.topology.name,
-        tick_unit=tables.tick_unit,
-        regions=tuple(regions),
-        others=tuple(trace.topology.actors[a].name for a in found.others),
-        assumed=(*setting.assumed, "each actor on a core of its own, scheduling and transfers at no cost"),
-        warnings=setting.warnings,
+    return found
+
+
+def _of_region(
+    region: Region, options: ThroughputOptions, topology: Topology, given: tuple[int, ...] | None
+) -> RegionThroughput:
+    """Return the throughput of a region; ``given``: the sizes of all FIFOs of the program, None: its own."""
+    graph = region.graph
+    if given is not None:
+        graph = _sized(graph, {number: given[b] for number, b in enumerate(region.buffers)})
+    flow = TimedDataflow(
+        graph=graph,
+        firings=region.firings,
+        times=tuple(actor.times[0].times for actor in graph.actors),
+        release=options.release,
     )
+    names = tuple(topology.buffer_name(b) for b in region.buffers)
+    return _analysed(flow, options, names, region.iterations, region.averaged)
 
 
 def _analysed(

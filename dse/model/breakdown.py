@@ -41,6 +41,30 @@ class MeasuredTile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PredictedTile:
+    """What a model predicts at a tile."""
+
+    tile: int
+    ms: float
+    bottleneck: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TilePredictions:
+    """What a model predicts, by tile; None where it has no answer, and ``why`` of the first of those.
+
+    ``tiled_ms`` and ``change``: the time of a kernel without local arrays once it had some, and which.
+    """
+
+    model: str
+    tiles: tuple[PredictedTile | None, ...]
+    why: str | None = None
+    tiled_ms: float | None = None
+    change: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Factors:
     """The terms of one tile width: equations 4.4 to 4.6, and PUT in one of the readings."""
 

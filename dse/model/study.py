@@ -194,6 +194,7 @@ class Front:
     one. ``hypervolume``: the share of the box between them that the points dominate, 0 to 1; the reference point is
     taken one unit of cost behind the worst, so that points at the border count; only the first four objectives count.
     ``history``: (number of evaluations, hypervolume) at changes of the front, some left out where there are many.
+    ``limits``: of each objective a value that no mapping of the space beats, None where none is known.
     """
 
     axes: tuple[ObjectiveAxis, ...]
@@ -202,6 +203,7 @@ class Front:
     ideal: tuple[float, ...]
     hypervolume: float
     history: tuple[tuple[int, float], ...]
+    limits: tuple[float | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

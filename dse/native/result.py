@@ -149,6 +149,7 @@ def _run_result(
         inputs=tuple(document["read"]),
         execution="native",
         batched=() if document["gpu"] is None else tuple(map(int, document["gpu"]["batched"])),
+        shared_rounds=() if document["gpu"] is None else tuple(map(int, document["gpu"]["shared"])),
     )
 
 

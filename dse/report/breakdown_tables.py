@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from dse.model.breakdown import PARTS, Breakdown, Factors, KernelCounts, MeasuredTile
+from dse.model.breakdown import PARTS, Breakdown, Factors, KernelCounts, MeasuredTile, PredictedTile
 from dse.report.tables import NamesTable
 
 
@@ -44,13 +44,17 @@ def coefficients_table(fits: Sequence[Breakdown]) -> Table:
     return table
 
 
-def parts_table(fit: Breakdown, measured: Sequence[MeasuredTile]) -> Table:
-    """Return measured and fitted time of each tile, and the share of each part."""
-    table = _numbers("tile", "measured ms", "fitted ms", *PARTS)
-    for tile, parts in zip(measured, fit.parts, strict=True):
+def parts_table(fit: Breakdown, measured: Sequence[MeasuredTile], predicted: Sequence[PredictedTile | None]) -> Table:
+    """Return measured and fitted time of each tile, the share of each part, and what a model predicts."""
+    modelled = any(tile is not None for tile in predicted)
+    table = _numbers("tile", "measured ms", "fitted ms", *PARTS, *(("predicted ms",) if modelled else ()))
+    if modelled:
+        table.add_column("bound by", no_wrap=True)
+    for tile, parts, model in zip(measured, fit.parts, predicted, strict=True):
         total = sum(parts)
         shares = (f"{100 * part / total if total else 0:.2f} %" for part in parts)
-        table.add_row(str(tile.tile), f"{tile.ms:.4g}", f"{1e3 * total:.4g}", *shares)
+        said = ("", "") if model is None else (f"{model.ms:.4g}", model.bottleneck)
+        table.add_row(str(tile.tile), f"{tile.ms:.4g}", f"{1e3 * total:.4g}", *shares, *(said if modelled else ()))
     return table
 
 

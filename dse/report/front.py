@@ -1,5 +1,7 @@
 """A Pareto front as a table, in words and as plain values."""
 
+from collections.abc import Iterator
+
 from rich.table import Table
 
 from dse.formats.mapping_text import MappingTexts
@@ -40,8 +42,16 @@ def front_text(front: Front) -> str:
     return (
         f"{points} "
         f"{100 * front.hypervolume:.1f} % of the box from the worst to the best values seen; "
-        f"the last joined after {found:,} mappings"
+        f"the last joined after {found:,} mappings{''.join(_limits(front))}"
     )
+
+
+def _limits(front: Front) -> Iterator[str]:
+    """Yield what no mapping can beat, as far as that is known."""
+    for axis, limit in zip(front.axes, front.limits, strict=False):
+        if limit is not None:
+            beyond = "above" if axis.maximise else "below"
+            yield f"; no mapping has a {axis.name} {beyond} {value_text(limit, axis.unit)}"
 
 
 def values_json(front: Front, values: tuple[float, ...]) -> dict[str, float]:

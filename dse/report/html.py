@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dse.base.escaping import page_text
+from dse.base.numbers import about_count
 from dse.formats.mapping_text import MappingTexts
 from dse.model.estimate import Estimate
 from dse.model.study import Study
@@ -223,7 +224,7 @@ def _head(inputs: ReportInputs) -> str:
     if study.cut:
         facts.append((f"{study.cut:,}", "of them stopped early"))
     if study.pruned:
-        facts.append((f"{study.pruned:,}", "excluded by their bound"))
+        facts.append((about_count(study.pruned), "excluded by their bound"))
     shown = "".join(
         f'<div class="fact"><b>{page_text(value)}</b><span>{page_text(what)}</span></div>' for value, what in facts
     )

@@ -83,7 +83,7 @@ def _axis_chart(
 ) -> LineChart:
     series = tuple(
         Series(
-            name=f"{k + 1}: {len(found.members[k])} kernels",
+            name=f"{k + 1}: {len(found.members[k])} kernel{'s' if len(found.members[k]) != 1 else ''}",
             points=tuple(zip(_floats(values), line.tolist(), strict=True)),
         )
         for k, line in enumerate(lines)
@@ -114,7 +114,7 @@ def _scatter(one: Judged, given: ScalingSet) -> Scatter:
             for where, e, m in pairs
             if where != given.base
         ]
-    return Scatter(title=f"{one.quantity} over that at {given.base}, kernel by kernel unseen", points=tuple(points))
+    return Scatter(title=f"{one.quantity} of unseen kernels, over the base", points=tuple(points))
 
 
 def error_by_distance(one: Judged, given: ScalingSet) -> list[tuple[int, float, float]]:

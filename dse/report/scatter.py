@@ -71,7 +71,9 @@ def scatter_svg(scatter: Scatter) -> str:
 
 
 def _ticks(scatter: Scatter) -> list[float]:
-    return [k / 4 for k in range(int(scatter.most * 4) + 1)]
+    """Return quarters; where those were too many, as many of them apart as leave about eight."""
+    step = max(1, round(scatter.most / 2))
+    return [k / 4 for k in range(0, int(scatter.most * 4) + 1, step)]
 
 
 def _tick_svg(scatter: Scatter, value: float) -> str:

@@ -65,6 +65,8 @@ class RunResult:
     execution: Execution = "python"
     batched: tuple[int, ...] = ()
     """Firings of each actor that several threads of a GPU made at once; empty without a GPU."""
+    shared_rounds: tuple[int, ...] = ()
+    """Rounds of loops of each actor that several threads of a GPU did; empty without a GPU."""
     inputs: tuple[str, ...] = ()
     """Files that natives opened for reading by name: those of a folder given as input, and the program's own."""
 

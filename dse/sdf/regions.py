@@ -55,9 +55,13 @@ class _Phases:
     averaged: bool
 
 
-def static_regions(trace: Trace, times: Sequence[Sequence[Fraction]]) -> Regions:
-    """Return the static regions of a trace; ``times[a][x]``: what action x of actor a takes."""
-    phases = [_phases(trace, a, of_actor) for a, of_actor in enumerate(times)]
+def static_regions(trace: Trace, times: Sequence[Sequence[Fraction]], *, timed: bool = False) -> Regions:
+    """Return the static regions of a trace; ``times[a][x]``: what action x of actor a takes.
+
+    ``timed``: firings that move the same tokens and take several times are phases too, where they repeat; the mean
+    stands for those that do not. An iteration may then be of more firings.
+    """
+    phases = [_phases(trace, a, of_actor, timed=timed) for a, of_actor in enumerate(times)]
     groups = _connected(trace, [found is not None for found in phases])
     regions, others = list[Region](), [a for a, found in enumerate(phases) if found is None]
     for group in groups:
@@ -69,19 +73,23 @@ def static_regions(trace: Trace, times: Sequence[Sequence[Fraction]]) -> Regions
     return Regions(regions=tuple(regions), others=tuple(sorted(others)))
 
 
-def _phases(trace: Trace, a: int, times: Sequence[Fraction]) -> _Phases | None:
+def _phases(trace: Trace, a: int, times: Sequence[Fraction], *, timed: bool) -> _Phases | None:
     """Return the phases of an actor; None where it is not static, or never fires."""
     ids, actions = trace.firings[a], trace.topology.actors[a].actions
     if not len(ids):
         return None
+    used = np.unique(ids).tolist()
+    alike = len({(actions[x].reads, actions[x].writes) for x in used}) == 1
+    differ = not alike or (timed and len({times[x] for x in used}) > 1)
+    period = _period(ids) if differ else None
+    if period is not None:
+        return _repeated(ids[:period].tolist(), actions, times)
     counts = np.bincount(ids, minlength=len(actions)).tolist()
-    used = [x for x, count in enumerate(counts) if count]
-    if len({(actions[x].reads, actions[x].writes) for x in used}) == 1:
-        return _one_phase(actions[used[0]], [(counts[x], times[x]) for x in used])
-    period = _period(ids)
-    if period is None:
-        return None
-    order = ids[:period].tolist()
+    return _one_phase(actions[used[0]], [(counts[x], times[x]) for x in used]) if alike else None
+
+
+def _repeated(order: list[int], actions: Sequence[TraceAction], times: Sequence[Fraction]) -> _Phases:
+    """Return the phases of an actor whose actions repeat in this order."""
     return _Phases(tuple(actions[x] for x in order), tuple(times[x] for x in order), averaged=False)
 
 

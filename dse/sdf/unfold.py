@@ -88,6 +88,15 @@ def graph_trace(
     return make_trace(_topology(graph, phases), ids, made_by=made_by)
 
 
+def graph_topology(graph: DataflowGraph) -> Topology:
+    """Return the actors and FIFOs of traces of a graph; these are its channels but for ``is_state``, in their order.
+
+    Raises:
+        FormatError: as ``phases_of``.
+    """
+    return _topology(graph, [phases_of(actor) for actor in graph.actors])
+
+
 def _repeated(order: tuple[int, ...], rounds: int) -> NDArray[np.uint16]:
     return np.tile(np.array(order, dtype=np.uint16), rounds)
 

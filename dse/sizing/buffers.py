@@ -12,14 +12,17 @@ Methods (``size_buffers``):
 - ``heavy``: the same with the buffer whose writer is blocked longest in total.
 - ``top-down``: from maximal, buffers are lowered, the largest in bytes first, while the makespan stays within the
   tolerance.
+- ``throughput``: the least memory with which the steady state of a static program is as quick as with any sizes
+  (``dse.sizing.steady``), whatever the mapping; neither run nor tolerance takes part.
 
 The tolerance counts from the makespan of the maximal sizes, or of the mapping's own sizes where those are quicker: room
-lets a firing start earlier and come before another one on its core, so that larger sizes may be slower. The last three
-methods then begin with the mapping's own sizes where they find nothing else that is quick enough.
+lets a firing start earlier and come before another one on its core, so that larger sizes may be slower. ``critical``,
+``heavy`` and ``top-down`` then begin with the mapping's own sizes where they find nothing else that is quick enough.
 
-The five ways follow what TURNUS's manual describes of its buffer heuristics (close-to-minimal, maximal, bottom-up by
-critical or heavy blocking, top-down); steps, order and guarantees are our own. The makespan of the last three is
-within the tolerance always; their sizes are local optima: buffer sizing for throughput is NP-hard (Stuijk et al. 2008).
+The first five ways follow what TURNUS's manual describes of its buffer heuristics (close-to-minimal, maximal, bottom-up
+by critical or heavy blocking, top-down); steps, order and guarantees are our own. The makespan of ``critical``,
+``heavy`` and ``top-down`` is within the tolerance always; their sizes are local optima: buffer sizing for throughput is
+NP-hard (Stuijk et al. 2008).
 """
 
 from collections.abc import Callable, Sequence
@@ -35,6 +38,7 @@ from dse.estimate.problem.tables import ProblemTables, TransferTable
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Deadlock, DeadlockRow, Estimate, TickUnit
 from dse.sizing.methods import SizingMethod
+from dse.sizing.steady import steady_capacities
 from dse.sizing.write_blocking import WriteBlocking
 
 Capacities: TypeAlias = tuple[int, ...]
@@ -116,6 +120,8 @@ def size_buffers(
             chosen = _shrunk(runs, _fitting(runs, grown, quickest, limit), minimal.capacities, limit)
         case "top-down":
             chosen = _shrunk(runs, _fitting(runs, maximal.capacities, quickest, limit), runs.least, limit)
+        case "throughput":
+            chosen = _running(runs, steady_capacities(tables, point.release, minimal.capacities), minimal.capacities)
         case _:
             assert_never(method)
     return BufferSizing(
@@ -139,6 +145,11 @@ def _quicker(maximal: Sizing, own: Sizing | None) -> Sizing:
 def _fitting(runs: "_Runs", capacities: Capacities, quickest: Sizing, limit: int) -> Capacities:
     """Return the capacities if they are quick enough, else the quickest that are known."""
     return capacities if runs.within(capacities, limit) else quickest.capacities
+
+
+def _running(runs: "_Runs", capacities: Capacities, minimal: Capacities) -> Capacities:
+    """Return the capacities if the run completes with them, else no less than the minimal ones: blocks need more."""
+    return capacities if runs.live(capacities) else tuple(map(max, capacities, minimal))
 
 
 class _Runs:

@@ -2,5 +2,5 @@
 
 from typing import Literal, TypeAlias
 
-SizingMethod: TypeAlias = Literal["minimal", "maximal", "critical", "heavy", "top-down"]
-SIZING_METHODS: tuple[SizingMethod, ...] = ("minimal", "maximal", "critical", "heavy", "top-down")
+SizingMethod: TypeAlias = Literal["minimal", "maximal", "critical", "heavy", "top-down", "throughput"]
+SIZING_METHODS: tuple[SizingMethod, ...] = ("minimal", "maximal", "critical", "heavy", "top-down", "throughput")

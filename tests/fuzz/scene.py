@@ -21,6 +21,17 @@ _MADE_BY = (
     "gpu predict kernel.c --trace-size 16",
     "gpu scaling train set.csv --base 1000/500 --card mine --clusters 2 --penalty 1 -o model.json",
 )
+_HOST = """#include <CL/cl.h>
+#define WIDTH 32
+static const int N = 2 * WIDTH;
+int main(void)
+{
+    size_t global[2] = {N, N}, local[2] = {16, 16};
+    cl_int err = clSetKernelArg(kernel, 3, sizeof(cl_int), &N);
+    err = clEnqueueNDRangeKernel(queue, kernel, 2, NULL, global, local, 0, NULL, NULL);
+    return err;
+}
+"""
 
 
 def make_scene(folder: Path) -> None:
@@ -32,6 +43,7 @@ def make_scene(folder: Path) -> None:
     shutil.copy(ROOT / "actors" / "jpeg" / "input.jpg", folder / "picture.jpg")
     shutil.copy(CONFIGS / "fpgas" / "zc702.yaml", folder / "fpga.yaml")
     shutil.copy(ROOT / "configs" / "gpu-kernels" / "sgmm.cl", folder / "kernel.cl")
+    (folder / "host.c").write_text(_HOST)
     for name in ("camera.xml", "robot.tgff"):
         shutil.copy(ROOT / "tests" / "graphs" / name, folder / name)
     shutil.copytree(ROOT / "tests" / "graphs" / "bakery", folder / "bakery")

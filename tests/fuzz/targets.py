@@ -199,6 +199,7 @@ FILES: tuple[FileTarget, ...] = (
         _XML,
         "estimate net.trace --buffers sizes.bxdf --weights w",
         f"explore net.trace --buffers sizes.bxdf {_SEARCH}",
+        "throughput net.trace --buffers sizes.bxdf --weights w",
     ),
     _file(
         "slam", "bakery/Archi/2Cores.slam", _XML, "estimate net.trace --platform bakery/Archi/2Cores.slam --weights w"
@@ -236,7 +237,10 @@ FILES: tuple[FileTarget, ...] = (
     _file("scaling-counters", "counters.csv", _TEXT, "gpu scaling predict model.json counters.csv"),
     _file("scaling-model", "model.json", _TEXT, "gpu scaling predict model.json counters.csv"),
     _file("tiles", "tiles.csv", _TEXT, _BREAKDOWN),
-    _file("opencl-kernel", "kernel.cl", _TEXT, _BREAKDOWN),
+    _file("opencl-kernel", "kernel.cl", _TEXT, _BREAKDOWN, _BREAKDOWN.replace("a8-3870", "gtx660")),
+    _file(
+        "host-program", "host.c", _TEXT, "gpu breakdown kernel.cl --device a8-3870 --host host.c --measured tiles.csv"
+    ),
     _file("study", "study/study.sqlite", (mutate_bytes,), _RESUME),
     _file(
         "results",
@@ -331,6 +335,7 @@ _OPTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "estimate camera.xml --engine reference",
         ("--iterations", "--processor", "--graph", "--weights", "--missing-weights"),
     ),
+    ("throughput camera.xml", ("--buffers", "--storage", "--release", "--processor", "--missing-weights")),
     ("buffers net.trace --weights w", ("--method", "--tolerance", "--mapping")),
     (_RUN, ("--loops", "--frames", "--fifo-size", "--max-firings", "--tolerance", "--native", "--source-path")),
     ("trace net.xdf -o out.trace --quiet", ("--loops", "--frames", "--fifo-size", "--max-firings")),
@@ -345,6 +350,10 @@ _OPTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "gpu predict --model memory_pipeline --requests 5 --transactions 1 --warps 60",
         ("--requests", "--transactions", "--warps", "--launches"),
+    ),
+    (
+        "gpu sweep kernel.c --over N=16,32 --devices gtx1080ti",
+        ("--over", "--define", "--block", "--models", "--trace-size", "--warps", "--measured"),
     ),
     (
         "gpu scaling predict model.json counters.csv",

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from dse.base.errors import DseError, OptionError
-from dse.flows.breakdown import BreakdownOptions, Profile, break_down, host_constants
+from dse.flows.breakdown import BreakdownOptions, Profile, answer_lines, break_down
 from dse.formats.device_yaml import load_device
 from dse.frontend.opencl.counting import count_kernel
+from dse.frontend.opencl.host import read_host
+from dse.frontend.opencl.nest import loop_nest
 from dse.frontend.opencl.parse import parse_opencl
 from dse.gpu.breakdown.factors import factors, groups_per_unit
 from dse.gpu.breakdown.fit import fit
@@ -175,10 +177,102 @@ def test_attributes_vectors_and_several_kernels() -> None:
         count_kernel(found, "c", {})
 
 
+HOST = """
+#include <CL/cl.h>
+#define WIDTH 500
+#define UNUSED (2 * WIDTH)
+#define NAME "sgmm"
+static const int n = 2 * WIDTH;
+typedef struct { cl_mem a, b; } buffers;
+int main(int argc, char **argv)
+{
+    cl_int err = 0;
+    uint64_t changes = 3, same = 4 / 2 + 010;
+    size_t global[2] = {n, WIDTH + n}, local[2] = {16, 16}, unknown[1] = {argc};
+    err = clSetKernelArg(kernel, 3, sizeof(cl_int), &n);
+    err |= clSetKernelArg(kernel, 4, sizeof(cl_int), (void *)&changes);
+    err |= clSetKernelArg(kernel, 5, sizeof(cl_mem), &buffer);
+    err |= clEnqueueNDRangeKernel(queue, kernel, 2, NULL, global, local, 0, NULL, NULL);
+    for (int i = 0; i < 3; i++) changes = i;
+    return err;
+}
+"""
+
+
 def test_a_host_program_tells_sizes() -> None:
-    assert host_constants("#define N 1024\n#include <CL/cl.h>\nstatic const int width = 8;\nint x = N;") == {
-        "N": "1024", "width": "8",
-    }  # fmt: skip
+    """Values are those of names that have one; what is changed, or only known when it runs, has none."""
+    found = read_host("host.c", HOST, {})
+    assert found.values == {"WIDTH": 500, "UNUSED": 1000, "n": 1000, "same": 10}
+    assert found.arguments == {3: 1000}
+    assert found.global_size == (1000, 1500)
+    assert read_host("host.c", HOST, {"WIDTH": "8"}).arguments == {3: 16}
+
+
+@pytest.mark.parametrize("text", ["int main( { }", "class Host { int n; };", "int x = " + "(" * 3000 + "1;"])
+def test_a_host_program_that_is_no_c(text: str) -> None:
+    with pytest.raises(DseError, match=r"host\.c"):
+        read_host("host.c", text, {})
+
+
+def broken_down(tmp_path: Path, path: str, *, device: str = "gtx1080ti", n: int = 256, **more: Any) -> Any:
+    (tmp_path / "t.csv").write_text("tile,ms\n4,25.26\n8,7.274\n16,4.086\n")
+    defines = (("N", str(n)),)
+    return break_down(
+        BreakdownOptions(path=path, device=device, measured=str(tmp_path / "t.csv"), defines=defines, **more)
+    )
+
+
+def test_a_nest_in_c_is_counted_and_predicted_as_the_kernel_is(tmp_path: Path) -> None:
+    """The tiled product in C and in OpenCL: the same moves, one product more by alpha, and predictions that agree."""
+    product = Path(__file__).parent / "kernels" / "gemm_tiled.c"
+    (tmp_path / "nest.c").write_text(product.read_text().replace("#define TILE 32", ""))
+    nest, kernel = (broken_down(tmp_path, str(path), n=64) for path in (tmp_path / "nest.c", KERNELS / "sgmm.cl"))
+    assert [c.operations for c in nest.counts] == [3 * 64] * 3
+    for of_c, of_cl in zip(nest.counts, kernel.counts, strict=True):
+        assert (of_c.global_to_local, of_c.local_to_private, of_c.local_bytes, of_c.dims) == (
+            of_cl.global_to_local, of_cl.local_to_private, of_cl.local_bytes, of_cl.dims
+        )  # fmt: skip
+    of_c, of_cl = ([tile.ms for tile in one.predicted.tiles] for one in (nest, kernel))
+    assert of_c == pytest.approx(of_cl, rel=0.4)
+    assert of_c == sorted(of_c, reverse=True)
+    assert any("by hierarchy tile 16 is the quickest" in line for line in answer_lines(kernel, kernel.fits[0]))
+
+
+def test_what_a_tile_would_bring_to_a_kernel_without(tmp_path: Path) -> None:
+    found = broken_down(tmp_path, str(Path(__file__).parent / "kernels" / "gemm.c"))
+    known = [tile.ms for tile in found.predicted.tiles]
+    assert found.predicted.tiled_ms < min(known)
+    assert "tile A[i][k] and B[k][j] into shared memory" in answer_lines(found, found.fits[0])[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "device", "why"),
+    [
+        ("fft", "gtx1080ti", "float2: models know no vector types (line 4)"),
+        ("sgmm", "a8-3870", "device 'a8-3870' has no limits.threads_per_sm, which hierarchy needs"),
+    ],
+)
+def test_no_prediction_is_said_with_the_reason(tmp_path: Path, name: str, device: str, why: str) -> None:
+    found = broken_down(tmp_path, str(KERNELS / f"{name}.cl"), device=device)
+    assert found.predicted.tiles == (None, None, None)
+    assert answer_lines(found, found.fits[0])[-1] == f"hierarchy predicts nothing here: {why}"
+
+
+def test_a_reduction_is_predicted(tmp_path: Path) -> None:
+    found = broken_down(tmp_path, str(KERNELS / "reduction.cl"), device="gtx660")
+    assert all(tile is not None for tile in found.predicted.tiles)
+
+
+def test_arguments_and_indices_in_a_nest() -> None:
+    text = "kernel void k(global float *a, int n)\n{ if (get_global_id(0) < n) a[get_group_id(0)] = n; }\n"
+    found = loop_nest("k.cl", text, "k", 1, "TILE", "N", {"n": 7})
+    assert "for (int item_of_dimension_0 = 0; item_of_dimension_0 < N; item_of_dimension_0++)" in found
+    assert "if (item_of_dimension_0 < 7) a[(item_of_dimension_0 / TILE)] = 7;" in found
+    assert found.count("\n") == text.count("\n")
+    with pytest.raises(DseError, match="this is no index of a loop nest"):
+        loop_nest("k.cl", text.replace("get_global_id(0)", "get_global_id(axis)"), "k", 1, "TILE", "N", {})
+    with pytest.raises(DseError, match="the body of 'other' is not in this file"):
+        loop_nest("k.cl", text, "other", 1, "TILE", "N", {})
 
 
 def opencl() -> Any:

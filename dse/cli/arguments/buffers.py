@@ -11,7 +11,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "example: dse buffers actors/jpeg/jpeg.xdf --mapping dse-out/jpeg/best-01.xcf -o jpeg.bxdf\n\n"
         "minimal: what runs without deadlock. maximal: what is ever used. critical, heavy, top-down: as little as\n"
-        "keeps the makespan within --tolerance. docs/objectives.md says how."
+        "keeps the makespan within --tolerance. throughput: the least memory that keeps the steady state of a static\n"
+        "program as quick as any sizes do. docs/objectives.md says how."
     )
     add_problem_arguments(parser, program="NETWORK.xdf|TRACE")
     add_mapping_argument(parser, default="each actor on a core of its own")

@@ -5,6 +5,7 @@ import argparse
 from dse.cli.arguments.gpu_breakdown import configure_breakdown
 from dse.cli.arguments.gpu_link import configure_link
 from dse.cli.arguments.gpu_scaling import configure_scaling
+from dse.cli.arguments.gpu_sweep import configure_sweep
 from dse.cli.option_types import option_integer, option_real
 from dse.gpu.default_device import DEFAULT_DEVICE, DEFAULT_MODEL
 
@@ -19,12 +20,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "          dse gpu choose gemm.c --devices jetson-tk1 h200 --fpga zc702\n"
         "          dse gpu devices gtx1660s\n"
         "          dse gpu link -o here.yaml\n"
+        "          dse gpu sweep gemm.c --over N=256,512,1024 --plot pictures\n"
         "          dse gpu calibrate gtx1080ti measured.csv -o my-gtx1080ti.yaml\n"
         "          dse gpu scaling train set.csv --base 1800/5000 --card gtx1080ti -o model.json"
     )
     verbs = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     _configure_predict(verbs.add_parser("predict", help="the time of every kernel of a C file, and why"))
     _configure_choose(verbs.add_parser("choose", help="GPUs, FPGAs and given times against each other"))
+    configure_sweep(verbs.add_parser("sweep", help="predicted times over sizes, strides, blocks or warps"))
     _configure_calibrate(verbs.add_parser("calibrate", help="rates of a device from measured times, with intervals"))
     configure_breakdown(verbs.add_parser("breakdown", help="measured times of an OpenCL kernel: computing or memory"))
     configure_link(verbs.add_parser("link", help="what tokens take between processor and GPU, measured here"))

@@ -10,7 +10,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``dse throughput``."""
     parser.epilog = (
         "examples: dse throughput graph.xml\n"
-        "          dse throughput graph.xml --storage\n"
+        "          dse throughput graph.xml --storage -o sizes.bxdf\n"
         '          dse throughput graph.xml --mapping "P0:a,b P1:c" dse-out/graph/best-*.xcf\n\n'
         "The steady state, not one run: the least time of an iteration that any mapping can reach, exactly, and the\n"
         "cycle that limits it. docs/throughput.md tells more. Exit code 3 when the graph deadlocks."
@@ -41,4 +41,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         const=400,
         metavar="N",
         help="sizes of the channels against throughput, the least memory first; proven for N sizes (default: 400)",
+    )
+    parser.add_argument(
+        "--buffers", metavar="N|X.bxdf", help="sizes of the channels in tokens, over those of the graph or network"
+    )
+    parser.add_argument(
+        "-o", "--out", metavar="X.bxdf", help="write the least sizes of the highest throughput, which --storage finds"
     )

@@ -51,6 +51,8 @@ class ActorUnit:
     """Whether a guard calls a native, so that it may change without a token having moved."""
     batched: tuple[int, ...] = ()
     """The actions that the target may fire several times at once."""
+    shared: int = 0
+    """Loops that the target shares out to threads."""
 
 
 def actor_unit(
@@ -90,6 +92,7 @@ def actor_unit(
         loops=explicit.loops,
         guards_call=any(a.guard_calls_native for a in facts.accesses),
         batched=tuple(scope.batches),
+        shared=len(scope.loops),
     )
 
 
@@ -173,7 +176,11 @@ def _class(scope: ActorScope, tables: frozenset[str]) -> Lines:
         if statements is not None:
             firing.action(index)
     batches.batches()
+    for function in scope.written.functions:
+        lines.extend(function)
     state.members(variables)
+    for member in scope.written.members.values():
+        lines.add(member)
     lines.depth -= 1
     lines.add("};")
     return lines

@@ -2,7 +2,7 @@
 
 Only targets with ``lanes`` have it. The thread that makes the choice counts how often in a row it would choose the
 action, leaves the positions of its ports where the others find them, and asks them to fire; it goes on when all are
-done. A thread of the others ("lane") calls ``lanes`` with its number.
+done. A thread of the others ("lane") calls ``lanes`` with its share, of firings or of the rounds of a loop.
 """
 
 from dse.codegen.cpp.choice import ChoiceWriter
@@ -19,9 +19,12 @@ class BatchWriter(MemberWriter):
         scope = self.scope
         if not scope.target.lanes:
             return
-        self.lines.add(f"static constexpr bool has_lanes = {'true' if scope.batches else 'false'};")
+        used = scope.batches or scope.loops
+        self.lines.add(f"static constexpr bool has_lanes = {'true' if used else 'false'};")
         self.lines.add("")
         self.open_function("void lanes([[maybe_unused]] const Share& share)")
+        if scope.loops:
+            self._rounds()
         if scope.batches:
             self.open("switch (share.action)")
             for index, found in scope.batches.items():
@@ -40,6 +43,21 @@ class BatchWriter(MemberWriter):
             self._batch(index, found)
         if any(found.asks for found in self.scope.batches.values()):
             self._chosen()
+
+    def _rounds(self) -> None:
+        """Write the rounds of a loop that a lane does."""
+        self.open("if (share.rounds)")
+        self.open("switch (share.action)")
+        for loop in self.scope.loops:
+            self.open(f"case {loop.number}:")
+            self.lines.add(f"{loop.function}(share);")
+            self.lines.add("break;")
+            self.close()
+        self.lines.add("default:")
+        self.lines.add("  break;")
+        self.close()
+        self.lines.add("return;")
+        self.close()
 
     def _lane(self, index: int, found: SimdFiring) -> None:
         """Write the firings of one lane, or before them its part of the question how many there are."""
@@ -60,7 +78,7 @@ class BatchWriter(MemberWriter):
         self.lines.add("share.begins(k);")
         self.lines.add("LaneVisit<Ports> visit(ports_);")
         self._move("visit.ports", index, "k")
-        self.lines.add(f"this->{scope.names.actions[index]}(visit);")
+        self.lines.add(f"this->{scope.lone_names.get(index, scope.names.actions[index])}(visit);")
         self.close()
 
     def _batch(self, index: int, found: SimdFiring) -> None:
@@ -79,7 +97,7 @@ class BatchWriter(MemberWriter):
         for port, tokens in self._outputs(index):
             self.lines.add(f"most = fitting(most, p.{port}.room(), {tokens});")
         asks = "true" if found.asks else "false"
-        self.lines.add(f"const std::int64_t count = visit.together({index}, most, {asks});")
+        self.lines.add(f"const std::int64_t count = visit.together({index}, most, {asks}, {scope.main_rounds(index)});")
         self.open("if (count == 0)")
         self.lines.add("return false;")
         self.close()

@@ -30,13 +30,22 @@ class FiringWriter(MemberWriter):
         self.close_member()
 
     def action(self, index: int) -> None:
-        """Write what a firing of an action does, and what it tells the visit meanwhile."""
+        """Write what a firing of an action does, and what it tells the visit meanwhile.
+
+        One whose loops are shared out has a second function where threads fire it too, each for itself.
+        """
+        scope = self.scope
+        if index in scope.lone_names:
+            self._action(index, scope.lone_names[index], scope.statements())
+        writer = scope.sharing_statements(index) if scope.shares(index) else scope.statements()
+        self._action(index, scope.names.actions[index], writer)
+
+    def _action(self, index: int, name: str, writer: CppStatements) -> None:
         scope = self.scope
         action, firing = scope.actor.actions[index], scope.explicit.firings[index]
         assert firing is not None, "an action that needs an unconnected input is never written"
         self.comment(action.span)
-        self.open_choice("action", index, f"void {scope.names.actions[index]}(auto& visit)", action.span)
-        writer = scope.statements()
+        self.open_choice("action", index, f"void {name}(auto& visit)", action.span)
         if scope.touches_ports(action):
             writer.line("Ports& p = visit.ports", action.span)
         lasts = index in scope.endless

@@ -267,8 +267,7 @@ class CppLists(CppExpressions):
 
     def loop_head(self, loop: GeneratorLoop) -> str:
         """Return the head of a loop over a range, both ends included; its variable counts one beyond the end."""
-        low, high = self.values.interval(loop.low), self.values.interval(loop.high)
-        of = working_type((low, None if high is None else (high[0], high[1] + 1)))
+        of = self.loop_type(loop.low, loop.high)
         first, last = self.as_type(self.scalar(loop.low), of), self.scalar(loop.high)
         self.loop_types[loop.variable.name] = of
         counter = self.names.of(loop.variable.name)
@@ -277,6 +276,11 @@ class CppLists(CppExpressions):
             return f"{head}; {counter} <= {last.text}; ++{counter})"
         end, text = self.names.fresh(f"{counter}_end"), self.as_type(last, of).text
         return f"{head}, {end} = {text}; {counter} <= {end}; ++{counter})"
+
+    def loop_type(self, first: Expr, last: Expr) -> CType:
+        """Return the type of the variable of a loop, which counts one beyond the end."""
+        low, high = self.values.interval(first), self.values.interval(last)
+        return working_type((low, None if high is None else (high[0], high[1] + 1)))
 
     # What is known of a list ------------------------------------------------------------------------------------------
 

@@ -1,16 +1,18 @@
 """What the parts of an actor's file share: names, ports, guards, and the writers of statements."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dse.base.source import NO_SPAN, Span
 from dse.codegen.cpp.choice import ChoiceNames, trials_of, uses_of_choice
 from dse.codegen.cpp.lists import CppLists
+from dse.codegen.cpp.shared import SharedLoop, SharedStatements, Written, name_loops
 from dse.codegen.cpp.spelling import Names
 from dse.codegen.cpp.statements import CppStatements, PortNames, SourceLines
 from dse.codegen.cpp.target import Target
 from dse.codegen.emitter import Lines
 from dse.passes.analyses.endless import endless_actions
+from dse.passes.analyses.shared_loops import shared_loops
 from dse.passes.analyses.simd_firing import SimdFiring, simd_firings
 from dse.passes.analyses.uses import ActorFacts
 from dse.program.explicit import ExplicitActor, Guard, Peek, Wiring
@@ -39,6 +41,11 @@ class ActorScope:
     """Actions whose firing may not end, which the program can name then."""
     batches: Mapping[int, SimdFiring]
     """By action: those that the target may fire several times at once."""
+    loops: tuple[SharedLoop, ...]
+    """Loops that the target shares out to threads."""
+    lone_names: Mapping[int, str]
+    """Of actions that have both: the function for a thread that has a firing of its own and shares nothing."""
+    written: Written
     repeated: frozenset[tuple[str, int]]
     """("guard" or "action", number) of those that the choice names in several places."""
 
@@ -62,6 +69,20 @@ class ActorScope:
     def statements(self) -> CppStatements:
         """Return a writer of statements."""
         return CppStatements(self.expressions, self.ports, self.source)
+
+    def shares(self, action: int) -> bool:
+        """Whether loops of an action are shared out."""
+        return any(loop.sharing.action == action for loop in self.loops)
+
+    def main_rounds(self, action: int) -> int:
+        """Return the rounds of that loop of an action, of those that are shared out, which does most; 0: none is."""
+        found = [loop.sharing for loop in self.loops if loop.sharing.action == action]
+        return max(found, key=lambda s: s.operations).rounds if found else 0
+
+    def sharing_statements(self, action: int) -> SharedStatements:
+        """Return a writer of the statements of an action that shares its loops out."""
+        loops = {x.sharing.loops[0].variable.name: x for x in self.loops if x.sharing.action == action}
+        return SharedStatements(self.expressions, self.ports, self.source, loops, self.written)
 
     def touches_ports(self, action: Action) -> bool:
         """Return whether a firing reads or writes a connected port."""
@@ -125,6 +146,22 @@ def _used_ports(actor: Actor, wiring: Wiring) -> tuple[tuple[int, ...], tuple[in
     return tuple(sorted(read)), tuple(sorted(written))
 
 
+def _shared_loops(
+    explicit: ExplicitActor, facts: ActorFacts, expressions: CppLists, target: Target, actions: tuple[str, ...]
+) -> tuple[SharedLoop, ...]:
+    """Return the loops that the target shares out, with their names."""
+    found = shared_loops(explicit, facts, expressions.values) if target.lanes else ()
+    return name_loops(tuple(s for s in found if s.able), actions, expressions.names)
+
+
+def _lone_names(
+    loops: Iterable[SharedLoop], batches: Mapping[int, SimdFiring], actions: tuple[str, ...], names: Names
+) -> dict[int, str]:
+    """Return the second function of each action that is fired several times at once and shares loops out."""
+    both = sorted({loop.sharing.action for loop in loops} & set(batches))
+    return {k: names.fresh(f"{actions[k]}_alone") for k in both}
+
+
 def scope_of(
     explicit: ExplicitActor,
     facts: ActorFacts,
@@ -139,10 +176,12 @@ def scope_of(
     guards = trials_of((*explicit.start, *explicit.choice))
     judged = simd_firings(explicit, facts, expressions.values) if target.lanes else ()
     batches = {found.action: found for found in judged if found.able}
+    action_names = tuple(names.of(f"{k} action", a.name) for k, a in enumerate(actor.actions))
+    loops = _shared_loops(explicit, facts, expressions, target, action_names)
     choice_names = ChoiceNames(
         inputs=port_names.inputs,
         outputs=port_names.outputs,
-        actions=tuple(names.of(f"{k} action", a.name) for k, a in enumerate(actor.actions)),
+        actions=action_names,
         guards={k: names.of(f"{k} guard", f"can_{actor.actions[k].name}") for k in guards},
         states=tuple(states.of(str(k), state) for k, state in enumerate(actor.states)),
         batches={k: names.of(f"{k} batch", f"batch_{actor.actions[k].name}") for k in sorted(batches)},
@@ -162,5 +201,8 @@ def scope_of(
         names=choice_names,
         endless=endless_actions(actor, facts),
         batches=batches,
+        loops=loops,
+        lone_names=_lone_names(loops, batches, action_names, names),
+        written=Written(functions=[], members={}),
         repeated=frozenset(key for key, n in uses_of_choice(explicit.choice).items() if n > 1),
     )

@@ -108,14 +108,15 @@ class CppStatements(StatementEmitter):
 
     def _declare_list(self, stmt: Declare) -> None:
         write, name = self.expressions, stmt.variable.name
-        element, target = write.elements[name], write.names.of(name)
+        element = write.elements[name]
         held = list_text(element, write.values.held[name].sizes)
-        if stmt.value is None:
-            self.line(f"{held} {target}", stmt.span)
-            return
-        value = write.made(stmt.value, element)
-        constant = "const " if name not in write.mutated else ""
-        self.line(f"{constant}{held} {target} = {value}", stmt.span)
+        value = "" if stmt.value is None else write.made(stmt.value, element)
+        self.begin_list(name, held, value, constant=bool(value) and name not in write.mutated, span=stmt.span)
+
+    def begin_list(self, name: str, held: str, value: str, *, constant: bool, span: Span) -> None:
+        """Write the definition of a list of the type ``held``, with zeros where ``value`` is ""."""
+        start = f"{'const ' if constant else ''}{held} {self.expressions.names.of(name)}"
+        self.line(f"{start} = {value}" if value else start, span)
 
     def stored(self, value: Expr, of: CType) -> str:
         """Return a scalar as it is stored in a variable that is known to hold it."""
@@ -300,7 +301,7 @@ class CppStatements(StatementEmitter):
             self.line(f"{constant}{held.name} {target} = {token}", stmt.span)
             return
         element = self.expressions.elements[stmt.variable.name]
-        self.line(f"{list_text(element, (stmt.count,))} {target}", stmt.span)
+        self.begin_list(stmt.variable.name, list_text(element, (stmt.count,)), "", constant=False, span=stmt.span)
         arriving, scalar = storage_type(scalar_of(source)), scalar_of(of)
         if stmt.convert and not (_is_copied(arriving, scalar) and storage_type(scalar) == element):
             position = f"{stmt.offset} + k * {stmt.stride}"

@@ -120,34 +120,51 @@ SWAPS, JOINS = 0.4, 0.65
 
 
 @_inner
-def peak(loads, share):
-    """Return the norm of the loads that nearly is the largest one: the 8th root of the sum of their 8th powers."""
+def eighth(load, share):
+    """Return the 8th power of a load."""
+    x = load / share
+    x *= x
+    x *= x
+    return x * x
+
+
+@_inner
+def peak(powers):
+    """Return the norm of loads that nearly is the largest one: the 8th root of the sum of their 8th powers."""
     total = 0.0
-    for load in loads:
-        x = load / share
-        x *= x
-        x *= x
-        total += x * x
+    for power in powers:
+        total += power
     return math.sqrt(math.sqrt(math.sqrt(total)))
 
 
 @_inner
-def unevenness(loads, whole, share, stage_weight):
+def unevenness(loads, share, stage_weight, known):
     """Return the peak of the loads, in part that of each stage for itself, one after the other.
 
-    ``loads``: of each stage the loads of all slots; ``whole``: room for those of all stages together.
+    ``loads``: of each stage the loads of all slots. ``known``: these loads as they were at the last call, with their
+    8th powers, the peaks of the stages, and the loads of all stages together with their 8th powers: a step changes few
+    of them, and what is added up is added up in the same order, so that nothing depends on what was known.
     """
+    before, powers, peaks, whole, of_whole = known
     n_slots = len(whole)
-    if len(loads) == n_slots:
-        return peak(loads, share)
-    whole[:] = 0
-    apart = 0.0
-    for begin in range(0, len(loads), n_slots):
-        stage = loads[begin : begin + n_slots]
-        apart += peak(stage, share)
+    for stage in range(len(peaks)):
+        changed = False
         for s in range(n_slots):
-            whole[s] += stage[s]
-    return stage_weight * apart + (1 - stage_weight) * peak(whole, share)
+            here = stage * n_slots + s
+            if loads[here] != before[here]:
+                whole[s] += loads[here] - before[here]
+                before[here] = loads[here]
+                powers[here] = eighth(loads[here], share)
+                of_whole[s] = eighth(whole[s], share)
+                changed = True
+        if changed:
+            peaks[stage] = peak(powers[stage * n_slots : (stage + 1) * n_slots])
+    if len(peaks) == 1:
+        return peaks[0]
+    apart = 0.0
+    for one in peaks:
+        apart += one
+    return stage_weight * apart + (1 - stage_weight) * peak(of_whole)
 
 
 @_inner
@@ -220,11 +237,18 @@ def anneal(movable, slots, draws, model, stages, units, allowed, ends, costs):
     most, cut_weight, stage_weight, hot, cold = model
     unit_of_slot = units[0]
     n_slots = len(unit_of_slot)
-    base, whole = stages * n_slots, np.empty(n_slots, dtype=np.int64)
-    loads = np.zeros((stages.max() + 1) * n_slots, dtype=np.int64)
+    base, n_stages = stages * n_slots, stages.max() + 1
+    loads = np.zeros(n_stages * n_slots, dtype=np.int64)
+    known = (
+        np.zeros(n_stages * n_slots, dtype=np.int64),
+        np.zeros(n_stages * n_slots),
+        np.zeros(n_stages),
+        np.zeros(n_slots, dtype=np.int64),
+        np.zeros(n_slots),
+    )
     cut = load_all(slots, units, ends, costs, base, loads)
     share, per_cut = max(1.0, loads.sum() / most), cut_weight / max(1.0, len(ends[1]) / 2)
-    now = unevenness(loads, whole, share, stage_weight) * (1 + per_cut * cut)
+    now = unevenness(loads, share, stage_weight, known) * (1 + per_cut * cut)
     least, best = now, slots.copy()
     temperature, cooling = hot, (cold / hot) ** (1.0 / max(1, len(draws)))
     for i in range(len(draws)):
@@ -236,7 +260,7 @@ def anneal(movable, slots, draws, model, stages, units, allowed, ends, costs):
         change = shift(a, slot, slots, units, ends, costs, base, loads)
         if b >= 0:
             change += shift(b, home, slots, units, ends, costs, base, loads)
-        found = unevenness(loads, whole, share, stage_weight) * (1 + per_cut * (cut + change))
+        found = unevenness(loads, share, stage_weight, known) * (1 + per_cut * (cut + change))
         if found <= now - temperature * math.log(draws[i, 3] + 1e-12):
             now, cut = found, cut + change
             if now < least:

@@ -1,5 +1,6 @@
 """Which search method ``auto`` is in a space."""
 
+from dse.base.numbers import about_count
 from dse.explore.space.space import Space
 
 EXHAUSTIVE_POINTS = 200_000
@@ -20,10 +21,5 @@ def choose_method(space: Space) -> tuple[str, str]:
 def size_text(space: Space) -> str:
     """Return the size of a space in words."""
     if space.size == space.mappings:
-        return f"{_short(space.size)} mappings"
-    return f"{_short(space.size)} points ({_short(space.mappings)} mappings)"
-
-
-def _short(number: int) -> str:
-    """Return a number in full, or by its power of ten when it is long."""
-    return f"{number:,}" if number < 10**9 else f"about 10^{len(str(number)) - 1}"
+        return f"{about_count(space.size)} mappings"
+    return f"{about_count(space.size)} points ({about_count(space.mappings)} mappings)"

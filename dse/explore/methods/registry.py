@@ -18,6 +18,7 @@ METHODS = Registry(
         "random": "dse.explore.methods.sampling.random_search:RandomSearch",
         "local-search": "dse.explore.methods.improving.local_search:LocalSearch",
         "iterated-search": "dse.explore.methods.improving.iterated_search:IteratedSearch",
+        "multilevel": "dse.explore.methods.improving.multilevel:Multilevel",
         "idle": "dse.explore.methods.improving.guided_descent:IdleSearch",
         "communication-frequency": "dse.explore.methods.improving.guided_descent:CommunicationSearch",
         "tabu": "dse.explore.methods.improving.tabu:Tabu",

@@ -50,6 +50,11 @@ class Scripted(abc.ABC):
         return self._done
 
     @property
+    def asked(self) -> Sequence[Candidate]:
+        """The candidates last asked for."""
+        return self._asked
+
+    @property
     def pruned(self) -> int:
         """The number of points that the script left out because their bound excludes them."""
         return self._pruned

@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dse.base.errors import OptionError
-from dse.estimate.problem.tables import ProblemTables
 from dse.explore.evaluator import Budget
 from dse.explore.method import SearchContext, SearchMethod
-from dse.explore.objectives.objectives import Objective, make_objective
+from dse.explore.objectives.objectives import Basis, Objective, make_objective
 from dse.explore.objectives.pareto import Costs, ParetoArchive, hypervolume
 from dse.explore.objectives.registry import MAKESPAN
 from dse.explore.space.placement import Placement
-from dse.explore.space.space import Space
+from dse.explore.space.space import Candidate, Space
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation, Front, FrontPoint, ObjectiveAxis
 
@@ -40,12 +39,27 @@ class Goals:
         point = evaluation.point
         return tuple(objective.cost(point, evaluation) for objective in self.objectives)
 
+    def least(self, space: Space) -> Costs:
+        """Return costs that no point of a space beats; 0 where nothing is known."""
+        cores = space.n_actors if "FULL_PARALLEL" in space.options.policies else min(space.most, space.n_actors)
+        return tuple(objective.least(space.options, cores) for objective in self.objectives)
+
+    def limits(self, least: Costs) -> tuple[float | None, ...]:
+        """Return such costs as people read them, None where nothing is known."""
+        pairs = zip(self.objectives, least or (0,) * len(self.objectives), strict=True)
+        return tuple(objective.value(cost) if cost else None for objective, cost in pairs)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is to be said of the costs, in words."""
+        return tuple(filter(None, (objective.remark for objective in self.objectives)))
+
     def values(self, costs: Costs) -> tuple[float, ...]:
         """Return costs as people read them."""
         return tuple(objective.value(cost) for objective, cost in zip(self.objectives, costs, strict=True))
 
 
-def make_goals(names: Sequence[str], tables: ProblemTables) -> Goals | None:
+def make_goals(names: Sequence[str], basis: Basis) -> Goals | None:
     """Return the goals of the named objectives; None where the makespan is the only one.
 
     Raises:
@@ -57,7 +71,7 @@ def make_goals(names: Sequence[str], tables: ProblemTables) -> Goals | None:
         raise OptionError(f"an objective is named twice: {', '.join(names)}", expected="name each once")
     if tuple(names) == MAKESPAN_ONLY:
         return None
-    objectives = tuple(make_objective(name, tables) for name in names)
+    objectives = tuple(make_objective(name, basis) for name in names)
     axes = tuple(
         ObjectiveAxis(name=name, unit=objective.unit, maximise=objective.maximise)
         for name, objective in zip(names, objectives, strict=True)
@@ -75,7 +89,9 @@ def choose_method_for(goals: Goals, space: Space, budget: Budget) -> tuple[str, 
     """Return the method that ``auto`` stands for when the makespan is not the only objective, and why in words."""
     limit = ALL_POINTS if budget.evaluations is None else min(ALL_POINTS, budget.evaluations)
     if space.size < limit:
-        return "exhaustive", "every point, as no bound excludes any"
+        bounded = len(goals.axes) == 1 and any(goals.least(space))
+        why = "every point that its bound does not exclude" if bounded else "every point, as no bound excludes any"
+        return "exhaustive", why
     if len(goals.axes) == 1:
         return "local-search", "the space is too large to cover"
     return "pareto-search", "several objectives, and the space is too large to cover"
@@ -91,11 +107,17 @@ def check_method_for(goals: Goals, method: str) -> None:
         )
 
 
-def unbounded(context: SearchContext, goals: Goals) -> SearchContext:
-    """Return the context of a search by goals: without bounds, as those of the makespan say nothing about others."""
-    return replace(
-        context, bounds=lambda candidates: [0] * len(candidates), placement=Placement(), objectives=len(goals.axes)
-    )
+def by_goals(context: SearchContext, goals: Goals) -> SearchContext:
+    """Return the context of a search by goals. Bounds of the makespan say nothing about others.
+
+    Where there is one objective its own bounds leave points out; of several each may be better in another one.
+    """
+    (first, *others), to_point = goals.objectives, context.space.to_point
+
+    def bounds(candidates: Sequence[Candidate]) -> list[int]:
+        return [0 if others else first.bound(to_point(candidate)) for candidate in candidates]
+
+    return replace(context, bounds=bounds, placement=Placement(), objectives=len(goals.axes))
 
 
 class ByGoals:
@@ -104,19 +126,22 @@ class ByGoals:
     ceiling = None
     """Every makespan: objectives are computed from exact evaluations."""
 
-    def __init__(self, method: SearchMethod, goals: Goals) -> None:
+    def __init__(self, method: SearchMethod, goals: Goals, least: int = 0) -> None:
+        """``least``: a cost of the only objective that no point beats; 0 says nothing."""
         self._method = method
         self._goals = goals
+        self._least = least
+        self._met = False
 
     @property
     def done(self) -> bool:
-        """See ``SearchMethod``."""
-        return self._method.done
+        """See ``SearchMethod``; also done where a point is as good as any can be."""
+        return self._method.done or (self._met and not self._method.exact)
 
     @property
     def exact(self) -> bool:
-        """See ``SearchMethod``; only a method that leaves nothing out says so, as bounds say nothing here."""
-        return self._method.exact
+        """See ``SearchMethod``; so are those that leave nothing out, and any that has met what none can beat."""
+        return self._met or self._method.exact
 
     @property
     def proven(self) -> int:
@@ -134,7 +159,9 @@ class ByGoals:
 
     def tell(self, results: Sequence[Evaluation]) -> None:
         """Tell the costs of the results."""
-        self._method.tell([self._seen(result) for result in results])
+        seen = [self._seen(result) for result in results]
+        self._met = self._met or any(not e.deadlock and e.costs[0] <= self._least for e in seen if self._least)
+        self._method.tell(seen)
 
     def _seen(self, result: Evaluation) -> Evaluation:
         if result.deadlock:
@@ -152,8 +179,10 @@ def ranked_by(goals: Goals, evaluations: Sequence[Evaluation]) -> tuple[Evaluati
     return tuple(sorted(alive, key=lambda e: (goals.costs(e), e.n_partitions, e.ordinal)))
 
 
-def front_of(goals: Goals, evaluations: Sequence[Evaluation]) -> Front | None:
+def front_of(goals: Goals, evaluations: Sequence[Evaluation], least: Costs = ()) -> Front | None:
     """Return the front of evaluations in the order in which they were made; None where all deadlock.
+
+    ``least``: costs that no point beats (``Goals.least``).
 
     Cut ones are not on it, and their costs are not known: the worst values are those of the others.
     """
@@ -176,6 +205,7 @@ def front_of(goals: Goals, evaluations: Sequence[Evaluation]) -> Front | None:
         ideal=goals.values(ideal),
         hypervolume=history[-1][1],
         history=history,
+        limits=goals.limits(least),
     )
 
 

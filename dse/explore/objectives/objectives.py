@@ -6,6 +6,7 @@ again. To add an objective, write a class like these and register it in ``OBJECT
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -13,8 +14,10 @@ import numpy as np
 from dse.base.errors import OptionError
 from dse.base.registry import nearest_names
 from dse.base.units import PS_PER_S
+from dse.estimate.engine import Engine
 from dse.estimate.problem.tables import ProblemTables
 from dse.explore.objectives.registry import MAKESPAN, OBJECTIVES
+from dse.explore.space.space import SpaceOptions
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import PartitionAccount
 from dse.model.trace import Trace
@@ -53,15 +56,47 @@ class Objective(Protocol):
     def value(self, cost: int) -> float:
         """Return a cost as people read it."""
 
+    def least(self, options: SpaceOptions, cores: int) -> int:
+        """Return a cost that no point beats which such options allow, with so many cores at most; 0 says nothing."""
 
-def make_objective(text: str, tables: ProblemTables) -> Objective:
+    def bound(self, point: DesignPoint) -> int:
+        """Return a cost that a point cannot beat, found without an estimate; 0 says nothing."""
+
+    @property
+    def remark(self) -> str:
+        """What is to be said of the costs asked for so far, in words; empty where nothing is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """What objectives are computed from: the tables of a problem, and an engine of it."""
+
+    tables: ProblemTables
+    engine: Engine
+
+
+class Unbounded:
+    """The part of an objective of whose costs nothing is known but by estimates."""
+
+    remark = ""
+
+    def least(self, _options: SpaceOptions, _cores: int) -> int:
+        """Nothing is known."""
+        return 0
+
+    def bound(self, _point: DesignPoint) -> int:
+        """Nothing is known."""
+        return 0
+
+
+def make_objective(text: str, basis: Basis) -> Objective:
     """Return the objective of ``name`` or ``name:argument``.
 
     Raises:
         OptionError: there is no such objective, or the problem does not give what it needs.
     """
     name, colon, argument = text.partition(":")
-    objective: Objective = OBJECTIVES.load(name)(tables, argument if colon else None)
+    objective: Objective = OBJECTIVES.load(name)(basis, argument if colon else None)
     return objective
 
 
@@ -71,15 +106,15 @@ def no_argument(name: str, argument: str | None) -> None:
         raise OptionError(f"objective '{name}' takes nothing behind a colon", expected=f"write '{name}'")
 
 
-class Makespan:
+class Makespan(Unbounded):
     """Ticks from the start to the end of the last firing."""
 
     maximise = False
     of_makespan = True
 
-    def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
+    def __init__(self, basis: Basis, argument: str | None = None) -> None:
         no_argument(MAKESPAN, argument)
-        self.unit: str = tables.tick_unit
+        self.unit: str = basis.tables.tick_unit
 
     def cost(self, _point: DesignPoint, outcome: Outcome) -> int:
         """Return the makespan in ticks."""
@@ -90,7 +125,7 @@ class Makespan:
         return cost
 
 
-class Throughput:
+class Throughput(Unbounded):
     """Firings, or with ``throughput:ACTOR.PORT`` tokens of a port, of the whole trace over the makespan.
 
     The trace is the same for all points, so that the largest throughput is the smallest makespan.
@@ -99,8 +134,8 @@ class Throughput:
     maximise = True
     of_makespan = True
 
-    def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
-        trace = tables.problem.trace
+    def __init__(self, basis: Basis, argument: str | None = None) -> None:
+        tables, trace = basis.tables, basis.tables.problem.trace
         self._amount = trace.n_firings if argument is None else tokens_of_port(trace, argument)
         self._ticks = PS_PER_S if tables.tick_unit == "ps" else 1
         what = "firings" if argument is None else "tokens"
@@ -115,16 +150,16 @@ class Throughput:
         return self._amount * self._ticks / cost if cost else 0.0
 
 
-class Memory:
+class Memory(Unbounded):
     """Bytes of the tokens that all FIFOs may hold."""
 
     maximise = False
     of_makespan = False
     unit = "bytes"
 
-    def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
+    def __init__(self, basis: Basis, argument: str | None = None) -> None:
         no_argument("memory", argument)
-        self._topology = tables.topology
+        self._topology = basis.tables.topology
 
     def cost(self, point: DesignPoint, _outcome: Outcome) -> int:
         """Return the bytes."""
@@ -135,16 +170,16 @@ class Memory:
         return cost
 
 
-class CrossTraffic:
+class CrossTraffic(Unbounded):
     """Bytes of all tokens of the trace that go from one partition to another."""
 
     maximise = False
     of_makespan = False
     unit = "bytes"
 
-    def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
+    def __init__(self, basis: Basis, argument: str | None = None) -> None:
         no_argument("traffic", argument)
-        trace = tables.problem.trace
+        trace = basis.tables.problem.trace
         self._n_actors = len(trace.topology.actors)
         self._edges = [
             (b.source, b.target, b.token_bytes * _written(trace, b.source, b.source_port))
@@ -161,14 +196,14 @@ class CrossTraffic:
         return cost
 
 
-class Partitions:
+class Partitions(Unbounded):
     """The number of partitions: CPU cores and GPUs in use."""
 
     maximise = False
     of_makespan = False
     unit = "partitions"
 
-    def __init__(self, _tables: ProblemTables, argument: str | None = None) -> None:
+    def __init__(self, _basis: Basis, argument: str | None = None) -> None:
         no_argument("partitions", argument)
 
     def cost(self, point: DesignPoint, _outcome: Outcome) -> int:
@@ -180,14 +215,14 @@ class Partitions:
         return cost
 
 
-class Units:
+class Units(Unbounded):
     """The number of units of the platform in use."""
 
     maximise = False
     of_makespan = False
     unit = "units"
 
-    def __init__(self, _tables: ProblemTables, argument: str | None = None) -> None:
+    def __init__(self, _basis: Basis, argument: str | None = None) -> None:
         no_argument("units", argument)
 
     def cost(self, point: DesignPoint, _outcome: Outcome) -> int:

@@ -7,7 +7,7 @@ from dse.base.errors import OptionError
 from dse.base.units import PS_PER_S, round_half_up
 from dse.estimate.problem.prices import UNIT_KINDS
 from dse.estimate.problem.tables import CostRow, ProblemTables
-from dse.explore.objectives.objectives import Outcome, no_argument
+from dse.explore.objectives.objectives import Basis, Outcome, Unbounded, no_argument
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import Platform
 from dse.model.problem import GpuAt
@@ -90,7 +90,7 @@ def _ruled_watts(
     return {key: watt for key, watt in watts.items() if watt is not None}
 
 
-class Energy:
+class Energy(Unbounded):
     """Busy core time times the power of a busy core (``Unit.power_at`` its clock); idle cores are taken to draw none.
 
     Cost in picojoules (1 W for 1 ps), rounded half up. Raises ``OptionError`` where a unit has no power or the weights
@@ -101,9 +101,9 @@ class Energy:
     of_makespan = False
     unit = "joule"
 
-    def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
+    def __init__(self, basis: Basis, argument: str | None = None) -> None:
         no_argument("energy", argument)
-        self._watts = _Watts(tables, "energy")
+        self._watts = _Watts(basis.tables, "energy")
 
     def cost(self, point: DesignPoint, outcome: Outcome) -> int:
         """Return the picojoules."""
@@ -114,7 +114,7 @@ class Energy:
         return cost / PS_PER_S
 
 
-class Power:
+class Power(Unbounded):
     """The energy over the makespan: the mean power of all busy cores. Cost in microwatts, rounded half up.
 
     Raises ``OptionError`` as ``Energy``.
@@ -124,9 +124,9 @@ class Power:
     of_makespan = False
     unit = "watt"
 
-    def __init__(self, tables: ProblemTables, argument: str | None = None) -> None:
+    def __init__(self, basis: Basis, argument: str | None = None) -> None:
         no_argument("power", argument)
-        self._watts = _Watts(tables, "power")
+        self._watts = _Watts(basis.tables, "power")
 
     def cost(self, point: DesignPoint, outcome: Outcome) -> int:
         """Return the microwatts; 0 where no time passes."""

@@ -8,6 +8,7 @@ OBJECTIVES = Registry(
     {
         MAKESPAN: "dse.explore.objectives.objectives:Makespan",
         "throughput": "dse.explore.objectives.objectives:Throughput",
+        "steady-throughput": "dse.explore.objectives.steady:SteadyThroughput",
         "memory": "dse.explore.objectives.objectives:Memory",
         "traffic": "dse.explore.objectives.objectives:CrossTraffic",
         "partitions": "dse.explore.objectives.objectives:Partitions",
@@ -16,4 +17,4 @@ OBJECTIVES = Registry(
         "power": "dse.explore.objectives.power:Power",
     },
 )
-"""Name to a class whose constructor takes the tables of the problem and the text behind a colon, if there is one."""
+"""Name to a class whose constructor takes a ``Basis`` and the text behind a colon, if there is one."""

@@ -24,6 +24,8 @@ POLICIES: tuple[Policy, ...] = ("NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DR
 """Those that a core can have; FULL_PARALLEL has as many cores as it likes."""
 MOST_LOOKS = 200
 DOUBLINGS = 4
+MOST_ACTORS = 1_000
+"""With more actors only policies are looked at: to find the sizes of ``maximal`` took minutes and 3 GB with 5,000."""
 WORTH = 0.01
 """A gain below is not worth a line."""
 
@@ -90,6 +92,8 @@ def _sizes(search: Search) -> list[_Sizes]:
 
 def _others(search: Search, usual: tuple[int, ...]) -> Iterator[_Sizes]:
     setting = search.setting
+    if len(setting.trace.topology.actors) > MOST_ACTORS:
+        return
     try:
         largest = sized_capacities(parse_sizing_method("maximal"), setting, search.options.problem.engine).tokens
     except DseError:

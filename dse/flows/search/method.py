@@ -12,7 +12,7 @@ from dse.explore.mapping_bound import MappingBound
 from dse.explore.method import SearchContext, SearchMethod, Traffic
 from dse.explore.methods.choose import choose_method
 from dse.explore.methods.registry import METHODS
-from dse.explore.objectives.front import ByGoals, Goals, check_method_for, choose_method_for, unbounded
+from dse.explore.objectives.front import ByGoals, Goals, by_goals, check_method_for, choose_method_for
 from dse.explore.space.space import Candidate, Space
 from dse.flows.options import ExploreOptions
 from dse.flows.robust import AMONG, asked_robust
@@ -97,7 +97,8 @@ def make_method(name: str, context: SearchContext, goals: Goals | None) -> Searc
     if searched is None:
         method: SearchMethod = METHODS.load(name)(context)
         return method
-    return ByGoals(METHODS.load(name)(unbounded(context, searched)), searched)
+    least = searched.least(context.space)[0] if len(searched.axes) == 1 else 0
+    return ByGoals(METHODS.load(name)(by_goals(context, searched)), searched, least)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,10 +37,12 @@ LEAST_FIRINGS = 200_000
 """Shorter traces are estimated in ten milliseconds: a search of five thousand evaluations takes a minute as it is."""
 PIECES = 10_000
 """A run is at most one part of so many of the time on one core: FIFOs with much room do not make all of it one run."""
-PRICE = 2
+PRICE = 4
 """A run costs as much as so many firings: the next event is another actor's, as it seldom is among firings."""
-LEAST_GAIN = 4
-"""Screening has to be so many times as cheap as the whole trace."""
+PROPOSAL = 150_000
+"""To propose a mapping and to look at what came of it costs as much as so many firings: a millisecond or two."""
+LEAST_GAIN = 2
+"""Without proposals screening has to be so many times as cheap as the whole trace."""
 SHARE = 2
 """One part of so many of a budget at most is for screening,"""
 MOST_ESTIMATES = 5_000
@@ -107,7 +109,7 @@ class ShortTrace:
     @property
     def price(self) -> float:
         """What an estimate costs, in those of the whole trace."""
-        return PRICE * self.firings / self.whole
+        return (PRICE * self.firings + PROPOSAL) / (self.whole + PROPOSAL)
 
 
 def can_screen(tables: ProblemTables, space: Space, method: str) -> bool:

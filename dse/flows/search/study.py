@@ -245,11 +245,16 @@ def _study(search: Search, state: _State, evaluations: list[Evaluation], seconds
         ranking=ranking,
         baseline=state.baseline,
         lower_bounds=_with_proven(state, plan.method),
-        assumed=plan.assumed,
+        assumed=(*plan.assumed, *_remarks(goals)),
         screening=state.screening,
-        front=None if goals is None else front_of(goals, in_space),
+        front=None if goals is None else front_of(goals, in_space, goals.least(space)),
         values=() if goals is None else tuple(goals.values(goals.costs(e)) for e in ranking),
     )
+
+
+def _remarks(goals: Goals | None) -> tuple[str, ...]:
+    """Return what is to be said of the costs of a search that is over."""
+    return () if goals is None else goals.remarks
 
 
 def _with_proven(state: _State, name: str) -> tuple[LowerBound, ...]:

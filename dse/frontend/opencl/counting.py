@@ -5,12 +5,13 @@ of an outer one is the middle of its range. Both branches of a condition count.
 """
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
 from dse.base.errors import FormatError
+from dse.frontend.opencl.integers import OPERATORS, UnknownValue, integer_of
 from dse.frontend.opencl.parse import FLOATS, OpenClFile, element_bytes, span_of, type_name
 from dse.model.breakdown import KernelCounts
 
@@ -19,35 +20,6 @@ _ARITHMETIC = ("+", "-", "*", "/")
 _TWO = ("fma", "mad", "native_mad")
 _NO_WORK = ("barrier", "mem_fence", "read_mem_fence", "write_mem_fence")
 _INDICES = ("get_global_id", "get_local_id", "get_group_id")
-_INTEGER: dict[str, Callable[[int, int], int]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: _quotient(a, b),
-    "%": lambda a, b: a - b * _quotient(a, b),
-    "<<": lambda a, b: a << min(b, 64),
-    ">>": lambda a, b: a >> min(b, 64),
-    "<": lambda a, b: int(a < b),
-    "<=": lambda a, b: int(a <= b),
-    ">": lambda a, b: int(a > b),
-    ">=": lambda a, b: int(a >= b),
-    "==": lambda a, b: int(a == b),
-    "!=": lambda a, b: int(a != b),
-    "&&": lambda a, b: int(bool(a) and bool(b)),
-    "||": lambda a, b: int(bool(a) or bool(b)),
-    "&": lambda a, b: a & b,
-    "|": lambda a, b: a | b,
-}
-
-
-def _quotient(a: int, b: int) -> int:
-    if not b:
-        raise _UnknownValue
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-
-
-class _UnknownValue(Exception):  # says that a value is not known before the kernel runs; never leaves here
-    pass
 
 
 @dataclass(slots=True)
@@ -110,7 +82,7 @@ class _Counter:
         """Keep the value of a variable where it is known, forget it where it is not."""
         try:
             self.values[name] = self.integer(value)
-        except _UnknownValue:
+        except UnknownValue:
             self.values.pop(name, None)
 
     def _bytes(self, array: c_ast.Node, kind: str) -> int:
@@ -118,7 +90,7 @@ class _Counter:
         while isinstance(node, c_ast.ArrayDecl):
             try:
                 size *= self.integer(node.dim)
-            except _UnknownValue:
+            except UnknownValue:
                 raise self._error(
                     array, "the size of a local array is not known", "give its macro by --define"
                 ) from None
@@ -147,7 +119,7 @@ class _Counter:
                 self.values[name] = self._stepped(node.next, name)
                 if len(found) > _MOST_ROUNDS or self.values[name] == found[-1]:
                     raise self._error(node, f"this loop runs more than {_MOST_ROUNDS:,} rounds", "give another size")
-        except _UnknownValue:
+        except UnknownValue:
             raise self._error(
                 node, "how often this loop runs is not known", "give the values of its bounds by --define NAME=VALUE"
             ) from None
@@ -163,24 +135,13 @@ class _Counter:
                 return self.values[name] - 1
             case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=of)) if of == name:
                 return self.integer(step.rvalue)
-            case c_ast.Assignment(lvalue=c_ast.ID(name=of)) if of == name and step.op[:-1] in _INTEGER:
-                return int(_INTEGER[step.op[:-1]](self.values[name], self.integer(step.rvalue)))
-        raise _UnknownValue
+            case c_ast.Assignment(lvalue=c_ast.ID(name=of)) if of == name and step.op[:-1] in OPERATORS:
+                return int(OPERATORS[step.op[:-1]](self.values[name], self.integer(step.rvalue)))
+        raise UnknownValue
 
     def integer(self, node: c_ast.Node | None) -> int:
-        """Return the value of an integer expression. Raises ``_UnknownValue``."""
-        match node:
-            case c_ast.Constant() if node.type not in ("float", "double", "string"):
-                return int(node.value.rstrip("uUlL"), 0)
-            case c_ast.ID() if node.name in self.values:
-                return self.values[node.name]
-            case c_ast.BinaryOp() if node.op in _INTEGER:
-                return int(_INTEGER[node.op](self.integer(node.left), self.integer(node.right)))
-            case c_ast.UnaryOp(op="-"):
-                return -self.integer(node.expr)
-            case c_ast.Cast():
-                return self.integer(node.expr)
-        raise _UnknownValue
+        """Return the value of an integer expression. Raises ``UnknownValue``."""
+        return integer_of(node, self.values)
 
     # Expressions ------------------------------------------------------------------------------------------------------
 
@@ -271,7 +232,7 @@ class _Counter:
         self.operations += times * width * (2 if name in _TWO else 1)
 
     def _axis(self, node: c_ast.Node) -> None:
-        with contextlib.suppress(_UnknownValue):
+        with contextlib.suppress(UnknownValue):
             self.dims = max(self.dims, self.integer(node) + 1)
 
     def _width(self, node: c_ast.Node) -> int:

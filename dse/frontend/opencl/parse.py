@@ -24,9 +24,9 @@ _TYPEDEFS = " ".join(
     for name in (*VECTORS, "half", "uint", "ushort", "uchar", "ulong", "size_t", "bool", "ptrdiff_t")
 )
 _SPACES = {"global": "global", "constant": "global", "local": "local", "private": "private"}
-_QUALIFIER = re.compile(r"\b(?:__)?(global|constant|local|private|kernel|restrict|read_only|write_only)\b")
-_UNDERSCORED = re.compile(r"\b__(global|constant|local|private|kernel|restrict|read_only|write_only)\b")
-_ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
+QUALIFIER = re.compile(r"\b(?:__)?(global|constant|local|private|kernel|restrict|read_only|write_only)\b")
+UNDERSCORED = re.compile(r"\b__(global|constant|local|private|kernel|restrict|read_only|write_only)\b")
+ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 _DECLARATION = re.compile(r"[^;(){]*")
 """Up to the end of a declaration, the arguments of a function, or the last argument."""
 _BRACKETS = re.compile(r"\[[^\]]*\]")
@@ -65,14 +65,14 @@ def parse_opencl(path: str, text: str, defines: Mapping[str, str]) -> OpenClFile
     """Return the tree of an OpenCL file with macros. Raises ``SourceError``, ``FormatError`` for what is wrong."""
     gather = Gatherer()
     given = {**{name: value for name, value in _BUILT_IN.items() if name in text}, **defines}
-    source = preprocess(path, _UNDERSCORED.sub(r"  \1", text), given, gather)
+    source = preprocess(path, UNDERSCORED.sub(r"  \1", text), given, gather)
     gather.fail_on_errors()
-    plain = _ATTRIBUTE.sub(_blank, source.text)
+    plain = ATTRIBUTE.sub(blank, source.text)
     spaces, kernels = _qualified(plain)
     try:
-        tree = c_parser.CParser().parse(f"{_TYPEDEFS} {_QUALIFIER.sub(_blank, plain)}", path)
+        tree = c_parser.CParser().parse(f"{_TYPEDEFS} {QUALIFIER.sub(blank, plain)}", path)
     except c_parser.ParseError as cause:
-        raise _syntax_error(path, str(cause)) from cause
+        raise syntax_error(path, str(cause)) from cause
     constants = {name: value for name, value in source.constants.items() if isinstance(value, int)}
     return OpenClFile(path=path, tree=tree, spaces=spaces, kernels=tuple(kernels), constants=constants)
 
@@ -80,7 +80,7 @@ def parse_opencl(path: str, text: str, defines: Mapping[str, str]) -> OpenClFile
 def _qualified(text: str) -> tuple[dict[str, str], list[str]]:
     """Return the memory of names whose declaration tells it, and the names of kernels."""
     spaces, kernels = dict[str, str](), list[str]()
-    for match in _QUALIFIER.finditer(text):
+    for match in QUALIFIER.finditer(text):
         names = _declared(text, match.end())
         if match[1] == "kernel":
             kernels += names[:1]
@@ -93,20 +93,24 @@ def _declared(text: str, start: int) -> list[str]:
     """Return the names that the declaration behind a qualifier declares; of an argument, or a function, its name."""
     match = _DECLARATION.match(text, start)
     assert match is not None, "it matches nothing, too"
-    parts = _BRACKETS.sub(" ", _QUALIFIER.sub(_blank, match[0])).split(",")
+    parts = _BRACKETS.sub(" ", QUALIFIER.sub(blank, match[0])).split(",")
     many = text[match.end() : match.end() + 1] == ";"
     words = [_WORD.findall(part.split("=")[0]) for part in (parts if many else parts[:1])]
     return [found[-1] for found in words if found]
 
 
-def _blank(match: re.Match[str]) -> str:
+def blank(match: re.Match[str]) -> str:
+    """Return as many blanks as were matched, and its ends of lines."""
     return re.sub(r"[^\n]", " ", match[0])
 
 
-def _syntax_error(path: str, message: str) -> FormatError:
+def syntax_error(
+    path: str, message: str, what: str = "this is no OpenCL C", expected: str = "a kernel file"
+) -> FormatError:
+    """Return the error of pycparser with its place."""
     found = _PLACE.match(message)
-    line, what = (int(found[1]), found[3]) if found else (0, message)
-    return FormatError(f"this is no OpenCL C: {what}", span=file_span(path, line), expected="a kernel file")
+    line, why = (int(found[1]), found[3]) if found else (0, message)
+    return FormatError(f"{what}: {why}", span=file_span(path, line), expected=expected)
 
 
 def span_of(path: str, node: c_ast.Node) -> Span:

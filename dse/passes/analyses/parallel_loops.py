@@ -5,7 +5,7 @@ array, at most two, the innermost of them x. A pragma or an option names other l
 found exactly while the trace is executed (``dse.gpu.trace.execute``); those through scalars are found here.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dse.base.errors import ModelNotApplicable, OptionError
@@ -265,32 +265,37 @@ def _carried_scalars(kernel: Kernel, body: tuple[Stmt, ...]) -> Iterable[Depende
     assigned = {s.name: s.span for s in sub_statements(body) if isinstance(s, Assign) and not s.indices}
     for scalar in kernel.scalars:
         name = scalar.variable.name
-        if name in assigned and _first_use(body, name) == "read":
+        if name in assigned and first_use(body, name) == "read":
             source = scalar.variable.source_name
             text = f"{source} is carried from one iteration of the parallel loops to the next: threads would race on it"
             yield Dependence(array=source, kind="write-read", text=text, span=assigned[name])
 
 
-def _first_use(body: Iterable[Stmt], name: str) -> str:
-    """Return what happens first to a scalar: ``read``, ``written`` (for sure), or nothing."""
+def first_use(body: Iterable[Stmt], name: str, runs: Callable[[ForEach], bool] = lambda _loop: False) -> str:
+    """Return what happens first to a scalar: ``read``, ``written`` (for sure), or "" where neither is known.
+
+    ``runs``: whether a loop is known to go round at least once.
+    """
     for statement in body:
         if any(reads_any((e,), {name}) for e in expressions_of(statement)):
             return "read"
-        found = _use_inside(statement, name)
+        found = _use_inside(statement, name, runs)
         if found:
             return found
     return ""
 
 
-def _use_inside(statement: Stmt, name: str) -> str:
+def _use_inside(statement: Stmt, name: str, runs: Callable[[ForEach], bool]) -> str:
     """Return what a statement does first to a scalar, its own expressions apart."""
     match statement:
         case Assign(indices=()):
             return "written" if statement.name == name else ""
         case If():
-            parts = {_first_use(statement.then, name), _first_use(statement.otherwise, name)}
+            parts = {first_use(statement.then, name, runs), first_use(statement.otherwise, name, runs)}
             return "read" if "read" in parts else "written" if parts == {"written"} else ""
         case ForEach() | While():
-            return "read" if _first_use(statement.body, name) == "read" else ""
+            first = first_use(statement.body, name, runs)
+            certain = isinstance(statement, ForEach) and runs(statement)
+            return first if first == "read" or certain else ""
         case _:
             return ""

@@ -426,3 +426,17 @@ def test_graphs_of_other_tools_are_loaded() -> None:
     assert {kind for _, _, kind in dsp.weights.compute} == {"cpu", "gpu"}
     with pytest.raises(dse.OptionError, match="has no graph 'other'"):
         dse.load(camera, graph="other")
+
+
+def test_the_throughput_of_static_regions() -> None:
+    camera = dse.load(str(ROOT / "tests" / "graphs" / "camera.xml"))
+    (region,) = camera.throughput().regions
+    assert (region.period, region.least_cores) == (200, 2)
+    (front,) = camera.throughput(storage=400).regions
+    assert front.storage is not None
+    assert front.storage.points[-1].period == 200
+    assert camera.throughput(buffers=8).regions[0].period > 200
+    with pytest.raises(dse.OptionError, match="none"):
+        camera.throughput(storage=0)
+    with pytest.raises(dse.OptionError, match="holds nothing"):
+        camera.throughput(buffers=0)

@@ -7,7 +7,16 @@ import pytest
 
 from dse.base.errors import OptionError
 from dse.base.limits import Limits, limit_names, limits, parse_limits, raised_limits
-from dse.base.numbers import CLOCK_MHZ, MOST_COUNTED, integer_from, parse_decimal, parse_integer
+from dse.base.numbers import (
+    CLOCK_MHZ,
+    MOST_COUNTED,
+    about_count,
+    integer_from,
+    json_count,
+    parse_decimal,
+    parse_integer,
+    short_count,
+)
 from dse.cli.option_types import option_integer, option_real
 
 NO_NUMBERS = (
@@ -96,3 +105,10 @@ def test_the_help_names_every_limit() -> None:
 
     shown = " ".join(build_parser("check")._subparsers._group_actions[0].choices["check"].format_help().split())  # type: ignore[union-attr, index]
     assert all(name in shown for name in limit_names())
+
+
+@pytest.mark.parametrize("power", [9, 10, 300, 4300, 9030])
+def test_counts_are_told_by_their_power_of_ten_however_long_they_are(power: int) -> None:
+    assert short_count(10**power) == f"10^{power}"
+    assert about_count(10**power - 1) == (f"about 10^{power - 1}" if power > 9 else "999,999,999")
+    assert json_count(10**power) == (10**power if power < 4000 else f"about 10^{power}")

@@ -66,6 +66,19 @@ def test_what_it_refuses(
     assert message in " ".join(capsys.readouterr().err.split())
 
 
+def test_a_nest_in_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "times.csv").write_text(TIMES)
+    (tmp_path / "two.c").write_text(
+        "void f(float a[N], float b[N]) { for (int i = 0; i < N; i++) a[i] = b[i] * 2.0f;"
+        " for (int i = 0; i < N; i++) b[i] = a[i]; }"
+    )
+    words = ["gpu", "breakdown", str(tmp_path / "two.c"), "--device", "gtx1080ti", "--define", "N=1024"]
+    assert main([*words, "--measured", str(tmp_path / "times.csv")]) == 2
+    assert "has several kernels" in capsys.readouterr().err
+    assert main([*words, "--profile", "1,2,4"]) == 2
+    assert "--profile runs OpenCL kernels" in capsys.readouterr().err
+
+
 def test_profiles_need_tiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["gpu", "breakdown", KERNEL, "--device", "pocl", "--define", "N=64"]
     assert main(words) == 2

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from dse.base.errors import OptionError
-from dse.cli.gpu import parse_block
+from dse.cli.gpu_words import parse_block
 from dse.cli.kernel_words import parse_define
 from dse.cli.main import main
 

@@ -66,3 +66,44 @@ def test_the_static_regions_of_a_program(capsys: pytest.CaptureFixture[str]) -> 
     text = capsys.readouterr().out
     assert "5 actors of 'pingpong', 5 firings an iteration, 4 of them in the trace" in text
     assert "limited by  Merger, which is never idle" in text
+
+
+def test_sizes_are_written_and_taken(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Sizes of the front, for `--buffers` of all verbs; given sizes have the period that the front says."""
+    out = str(tmp_path / "new" / "sizes.bxdf")
+    assert main(["throughput", RESAMPLER, "--storage", "-o", out]) == 0
+    assert f"written to {out}" in capsys.readouterr().out
+    assert region(document(capsys, "throughput", RESAMPLER, "--buffers", out))["period"] == 11
+    assert region(document(capsys, "throughput", RESAMPLER, "--buffers", "2"))["period"] == 13
+    mapping = ("--mapping", "P0:reader P1:filter P2:writer", "--iterations", "40", "--buffers", out)
+    assert main(["estimate", RESAMPLER, *mapping, "--release", "processing", "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["makespan"] < 41 * 11
+    sizes = str(tmp_path / "pingpong.bxdf")
+    assert main(["throughput", PINGPONG, "--weights", "nominal", "--storage", "-o", sizes, "--quiet"]) == 0
+    capsys.readouterr()
+    found = document(capsys, "throughput", PINGPONG, "--weights", "nominal", "--buffers", sizes)
+    assert region(found)["period"] == region(document(capsys, "throughput", PINGPONG, "--weights", "nominal"))["period"]
+
+
+def test_a_search_by_the_steady_state_ends_with_a_proof(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The quickest mapping of the camera meets the period of the graph, 200 cycles; three cores are not needed."""
+    out = ("--out", str(tmp_path / "out"))
+    search = ("explore", CAMERA, "--objectives", "steady-throughput", "--partitions", "1-3")
+    found = document(capsys, *search, *out)
+    (axis,) = found["objectives"]  # type: ignore[misc]
+    assert axis == {"name": "steady-throughput", "unit": "iterations/cycle", "maximise": True, "limit": 1 / 200}
+    ranking = found["ranking"]
+    assert isinstance(ranking, list)
+    values = [row["values"]["steady-throughput"] for row in ranking]
+    assert values == [1 / 200, 1 / 200, 1 / 260, 1 / 280, 1 / 340]
+    met = document(capsys, *search, "--method", "local-search", "--out", str(tmp_path / "met"))
+    assert met["complete"] is True
+    assert met["evaluations"] <= found["evaluations"]  # type: ignore[operator]
+
+
+def test_sizes_hold_for_mappings_too(capsys: pytest.CaptureFixture[str]) -> None:
+    mapping = ("--mapping", "P0:reader P1:filter P2:writer")
+    for size, period in (("2", 13), ("3", 11)):
+        found = document(capsys, "throughput", RESAMPLER, "--buffers", size, *mapping)
+        (rate,) = found["mappings"]  # type: ignore[misc]
+        assert (region(found)["period"], rate["period"]) == (period, period)

@@ -73,7 +73,7 @@ def by_time(case: Case) -> bool:
     return static and bool(build_tables(case.problem).block_width.any())
 
 
-@pytest.mark.parametrize("method", SIZING_METHODS)
+@pytest.mark.parametrize("method", [m for m in SIZING_METHODS if m != "throughput"])
 @given(case=estimation_cases(SMALL))
 @settings(max_examples=25, deadline=None)
 def test_sizes_run_within_the_tolerance(method: SizingMethod, case: Case) -> None:

@@ -9,7 +9,7 @@ from dse.base.errors import OptionError
 from dse.estimate.compiled.engine import CompiledEngine
 from dse.estimate.problem.build import build_tables
 from dse.explore.objectives.front import make_goals
-from dse.explore.objectives.objectives import make_objective
+from dse.explore.objectives.objectives import Basis, make_objective
 from dse.explore.objectives.registry import OBJECTIVES
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import ClockScaling, Platform, Unit
@@ -37,8 +37,12 @@ def two_units() -> DesignPoint:
     )
 
 
+def basis(problem: Problem) -> Basis:
+    return Basis(tables=build_tables(problem), engine=CompiledEngine(problem))
+
+
 def measured(name: str, problem: Problem, point: DesignPoint) -> tuple[int, float, str]:
-    objective = make_objective(name, build_tables(problem))
+    objective = make_objective(name, basis(problem))
     cost = objective.cost(point, CompiledEngine(problem).estimate(point))
     return cost, objective.value(cost), objective.unit
 
@@ -76,10 +80,10 @@ def test_without_a_clock_throughput_is_per_cycle() -> None:
 
 def test_energy_needs_power_and_a_clock() -> None:
     with pytest.raises(OptionError, match="gives none for big"):
-        make_objective("energy", build_tables(clocked((Fraction(1), None))))
+        make_objective("energy", basis(clocked((Fraction(1), None))))
     unclocked = replace(clocked(), weights=pipeline((10, 20, 30)).weights)
     with pytest.raises(OptionError, match="without a clock"):
-        make_objective("energy", build_tables(unclocked))
+        make_objective("energy", basis(unclocked))
 
 
 def scaled(scaling: ClockScaling | None, clock_mhz: str = "500") -> tuple[Problem, DesignPoint]:
@@ -113,25 +117,25 @@ def test_energy_follows_the_clock(scaling: ClockScaling | None, watt: Fraction) 
 def test_energy_at_a_clock_without_a_measured_power_is_refused() -> None:
     problem, _ = scaled(ClockScaling(points=((Fraction(1000), Fraction(11)),)))
     with pytest.raises(OptionError, match="lacks big at 500 MHz"):
-        make_objective("energy", build_tables(problem))
+        make_objective("energy", basis(problem))
 
 
 @pytest.mark.parametrize("text", ["enegry", "throughput:a1.nothing", "memory:x", "throughput:"])
 def test_what_is_not_an_objective_is_refused(text: str) -> None:
     with pytest.raises(OptionError):
-        make_objective(text, build_tables(clocked()))
+        make_objective(text, basis(clocked()))
 
 
 def test_goals_are_named_once_and_the_makespan_alone_is_no_goal() -> None:
-    tables = build_tables(clocked())
-    assert make_goals(("makespan",), tables) is None
+    given = basis(clocked())
+    assert make_goals(("makespan",), given) is None
     with pytest.raises(OptionError, match="twice"):
-        make_goals(("memory", "memory"), tables)
+        make_goals(("memory", "memory"), given)
     with pytest.raises(OptionError, match="no objective"):
-        make_goals((), tables)
-    goals = make_goals(OBJECTIVES.names(), tables)
+        make_goals((), given)
+    goals = make_goals(OBJECTIVES.names(), given)
     assert goals is not None
-    assert [a.name for a in goals.axes if a.maximise] == ["throughput"]
+    assert [a.name for a in goals.axes if a.maximise] == ["throughput", "steady-throughput"]
 
 
 def test_power_of_a_gpu_by_a_scaling_model() -> None:

@@ -15,13 +15,13 @@ from dse.explore.methods.sampling.pareto_search import ParetoSearch
 from dse.explore.objectives.front import (
     ByGoals,
     Goals,
+    by_goals,
     check_method_for,
     choose_method_for,
     front_of,
     ranked_by,
-    unbounded,
 )
-from dse.explore.objectives.objectives import Outcome
+from dse.explore.objectives.objectives import Outcome, Unbounded
 from dse.explore.objectives.pareto import Costs, ParetoArchive, dominates, hypervolume
 from dse.explore.search import run_search
 from dse.model.design_point import DesignPoint
@@ -58,7 +58,8 @@ def test_the_archive_keeps_what_nothing_dominates(found: list[Costs]) -> None:
     assert all(found.index(costs) == key for key, costs in front)  # of equals the first
 
 
-class Busy:
+class Busy(Unbounded):
+    of_makespan = False
     maximise = False
     unit = "cycles"
 
@@ -69,7 +70,8 @@ class Busy:
         return cost
 
 
-class Count:
+class Count(Unbounded):
+    of_makespan = False
     maximise = False
     unit = "partitions"
 
@@ -98,7 +100,7 @@ class NoStore:
 
 def searched(name: str, cores: int = 3, n: int = 7, evaluations: int = 5000) -> tuple[Evaluator, bool]:
     seen = context(chain_space(cores=cores, n=n), seed=3)
-    method = ByGoals(METHODS.load(name)(unbounded(seen, goals())), goals())
+    method = ByGoals(METHODS.load(name)(by_goals(seen, goals())), goals())
     evaluator = Evaluator(
         FormulaEngine(), budget=Budget(evaluations=evaluations), store=NoStore(), clock=lambda: 0.0,
         progress=lambda _: None,
@@ -142,7 +144,7 @@ def test_other_methods_minimise_the_first_objective() -> None:
 
     fewest = Goals(axes=(ObjectiveAxis(name="count", unit="u", maximise=False),), objectives=(Fewest(),))
     seen = context(chain_space(cores=4, n=8), seed=3)
-    method = ByGoals(METHODS.load("local-search")(unbounded(seen, fewest)), fewest)
+    method = ByGoals(METHODS.load("local-search")(by_goals(seen, fewest)), fewest)
     evaluator = Evaluator(
         FormulaEngine(), budget=Budget(evaluations=60), store=NoStore(), clock=lambda: 0.0, progress=lambda _: None
     )  # fmt: skip
@@ -152,7 +154,7 @@ def test_other_methods_minimise_the_first_objective() -> None:
 
 def test_deadlocks_are_on_no_front() -> None:
     seen = context(chain_space(cores=3, n=6))
-    method = ByGoals(ParetoSearch(unbounded(seen, goals())), goals())
+    method = ByGoals(ParetoSearch(by_goals(seen, goals())), goals())
     evaluator = Evaluator(
         FormulaEngine(deadlocks=True), budget=Budget(evaluations=50), store=NoStore(), clock=lambda: 0.0,
         progress=lambda _: None,
@@ -180,8 +182,8 @@ def test_methods_that_prove_makespans_are_refused() -> None:
 
 def test_bounds_say_nothing_about_other_objectives() -> None:
     seen = context(chain_space(), seed=1)
-    assert set(unbounded(seen, goals()).bounds(list(seen.space.candidates())[:5])) == {0}
-    method = Exhaustive(unbounded(seen, goals()))
+    assert set(by_goals(seen, goals()).bounds(list(seen.space.candidates())[:5])) == {0}
+    method = Exhaustive(by_goals(seen, goals()))
     asked = sum(len(method.ask(1)) for _ in iter(lambda: method.done, True))
     assert asked == seen.space.size
     assert np.random.default_rng(1) is not seen.rng

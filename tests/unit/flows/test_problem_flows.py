@@ -9,7 +9,7 @@ import pytest
 from dse.base.errors import DeadlockError, DseError, FormatError, InfeasibleDesign, OptionError
 from dse.estimate.problem.build import build_tables
 from dse.explore.evaluator import Budget
-from dse.flows.capacities import default_capacities, read_capacities
+from dse.flows.capacities import default_capacities, given_capacities, read_capacities
 from dse.flows.defaults import cpu_only_actors, default_budget
 from dse.flows.estimate import ONE_CORE, estimate_mappings
 from dse.flows.explore import explore
@@ -79,7 +79,7 @@ def test_default_capacities_say_what_they_assume() -> None:
     assert mixed.tokens == (64, 512, 700)
     assert mixed.assumed == ("a capacity of 512 tokens for 2 of 3 FIFOs (1 raised to what one firing needs)",)
     assert default_capacities(topology((64,)), (1,)).assumed == ()
-    assert default_capacities(topology((64,)), (1,), 7).tokens == (7,)
+    assert given_capacities("7", topology((64,))) == (7,)
 
 
 def test_default_budget_is_a_number_of_evaluations() -> None:

@@ -21,6 +21,7 @@ NOTE = '{"firings": 9, "whole": 99, "estimates": 7, "counted": 1, "best": [DIGES
 def short_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screening, "LEAST_FIRINGS", 1000)
     monkeypatch.setattr(screening, "PRICE", 1)
+    monkeypatch.setattr(screening, "PROPOSAL", 0)
     monkeypatch.setattr(screening, "LEAST_GAIN", 1)
 
 

@@ -162,7 +162,7 @@ def test_words_of_64_bits_without_a_sign(tmp_path: Path) -> None:
     assert len(cost.simd_cycles) == 4
 
 
-ONLY_SPLIT = {"a8-3870", "gtx660", "pocl"}
+ONLY_SPLIT = {"a8-3870", "pocl"}
 """Devices whose measured kernels are split; nothing is known of the latencies that a prediction needs."""
 
 

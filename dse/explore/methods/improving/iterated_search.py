@@ -132,6 +132,9 @@ class _Lane:
 class IteratedSearch(Descending):
     """Descents with slides, shakes and new starts; see the module."""
 
+    started = False
+    """Whether the points are known that the search starts from."""
+
     def __init__(self, context: SearchContext) -> None:
         super().__init__(context)
         self._course: _Course | None = None
@@ -143,6 +146,7 @@ class IteratedSearch(Descending):
 
     def _script(self) -> Script:
         states = yield from self._begun()
+        self.started = True
         state = min(states, key=cost_of)
         now = _Course(best=state, home=state)
         while True:

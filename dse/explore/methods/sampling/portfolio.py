@@ -6,7 +6,8 @@ a proof: branch and bound has ended, or the best makespan of all is a bound that
 the members have seen all points. A member that has ended leaves the rest its turns.
 
 Iterated search has most turns: it finds good mappings of large networks with the fewest evaluations
-(``docs/search-quality.md``). Where a proof is within reach branch and bound has every third turn, else one of 128: its
+(``docs/search-quality.md``). Above 500 actors it moves groups of them first
+(``multilevel``). Where a proof is within reach branch and bound has every third turn, else one of 128: its
 branches took nine tenths of the time there and proved nothing. The integer program is solved once, for its bound.
 
 Where iterated search goes on in legs, the others have their turns when so many evaluations were made in legs as it
@@ -19,8 +20,9 @@ from dataclasses import replace
 from dse.explore.method import SearchContext, SearchMethod, least_makespan
 from dse.explore.methods.exact.branch_and_bound import BranchAndBound
 from dse.explore.methods.exact.integer_program import placement_bound
-from dse.explore.methods.improving.iterated_search import IteratedSearch
+from dse.explore.methods.improving.iterated_search import MANY_ACTORS, IteratedSearch
 from dse.explore.methods.improving.leg import Leg, LegOutcome
+from dse.explore.methods.improving.multilevel import Multilevel
 from dse.explore.methods.improving.tabu import TabuJoint
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
@@ -42,15 +44,18 @@ class Portfolio:
     def __init__(self, context: SearchContext) -> None:
         iterated, tabu, exact = (replace(context, rng=rng) for rng in context.rng.spawn(3))
         self._exact = BranchAndBound(exact)
-        provable = context.space.size <= PROVABLE
-        often, joint = IteratedSearch(replace(iterated, legs=context.legs and not provable)), TabuJoint(tabu)
+        many, provable = context.space.n_actors > MANY_ACTORS, context.space.size <= PROVABLE
+        search = IteratedSearch(replace(iterated, legs=context.legs and not provable and not many))
+        often = Multilevel(iterated) if many else search
+        joint = TabuJoint(tabu)
         round_of: list[SearchMethod] = [*[often] * 31, joint]
         self._turns: list[SearchMethod] = [*[often] * 15, self._exact, *[often] * 15, joint, *round_of * 3]
         self._pauses = 1
         if provable:
             self._turns = [often, self._exact, often, often, self._exact, joint]
             self._pauses = PAUSES
-        self._often = often
+        self._often = search
+        """The one that goes on in legs, where there are any."""
         self._others: list[SearchMethod] = [joint, joint, self._exact, joint, joint]
         self._owed: list[SearchMethod] = []
         """Those that have a turn before the next leg is taken."""

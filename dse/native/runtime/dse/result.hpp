@@ -135,6 +135,7 @@ class ResultWriter {
   void gpu(const GpuReport& told) {
     json_.open_object().key("name").value(told.name).key("major").value(told.major).key("minor").value(told.minor);
     json_.key("blocks").value(told.blocks).key("threads").value(told.threads).key("batched").list(told.batched);
+    json_.key("shared").list(told.shared);
     json_.key("emulated").value(told.emulated).key("clocks").open_list();
     for (const GpuClock& clock : told.clocks) {
       json_.open_object().key("reading").value(clock.reading).key("cycles").list(clock.cycles);

@@ -86,6 +86,10 @@ class Summary {
     for (const std::string& text : report_.effects.warnings) {
       found.push_back({text, {}, "", true});
     }
+    if (result_.gpu && result_.gpu->time_limit) {
+      found.push_back({"the system ends kernels of '" + result_.gpu->name + "' that run long, and a longer run may fail", {},
+                       "use a card that serves no screen", true});
+    }
     if (result_.gpu && !result_.gpu->said.empty()) {
       found.push_back({result_.gpu->said, {}, "give --gpu-blocks what fits, or --gpu-threads less", true});
     }
@@ -117,6 +121,14 @@ class Summary {
     std::int64_t sum = 0;
     for (const std::int64_t count : result_.gpu->batched) {
       sum += count;
+    }
+    std::int64_t rounds = 0;
+    for (const std::int64_t count : result_.gpu->shared) {
+      rounds += count;
+    }
+    if (rounds != 0) {
+      say(std::to_string(rounds) + " rounds of loops by " + std::to_string(result_.gpu->threads) +
+          " threads of the GPU an actor");
     }
     say(std::to_string(sum) + " of them several at once, by " + std::to_string(result_.gpu->blocks) + " x " +
         std::to_string(result_.gpu->threads) + " threads of the GPU an actor");

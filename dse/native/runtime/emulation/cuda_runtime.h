@@ -3,8 +3,8 @@
 // For tests of what device code means, and for machines without a GPU; no measure of anything. Threads of the system
 // make progress whatever others do, as the blocks of a cooperative launch do. Environment variables stand for cards:
 // DSE_EMULATED_GPUS (how many there are), DSE_EMULATED_MEMORY (bytes), DSE_EMULATED_BLOCKS (at once),
-// DSE_EMULATED_FAILURE (the name of a call that fails: a code of CUDA), DSE_EMULATED_CLOCK (microseconds after which the
-// clock of multiprocessors runs at half its rate).
+// DSE_EMULATED_TIME_LIMIT (1: kernels that run long are ended), DSE_EMULATED_FAILURE (the name of a call that fails: a
+// code of CUDA), DSE_EMULATED_CLOCK (microseconds after which the clock of multiprocessors runs at half its rate).
 #pragma once
 
 #define DSE_EMULATED 1
@@ -185,6 +185,10 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
 }
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
   const bool blocks = which == cudaDevAttrMultiProcessorCount;
+  if (which == cudaDevAttrKernelExecTimeout) {
+    *value = static_cast<int>(dse_emulation::number("DSE_EMULATED_TIME_LIMIT", 0));
+    return cudaSuccess;
+  }
   *value = blocks ? static_cast<int>(dse_emulation::number("DSE_EMULATED_BLOCKS", 256))
                   : (which == cudaDevAttrCooperativeLaunch ? 1 : 0);
   return dse_emulation::failure("cudaDeviceGetAttribute");

@@ -67,6 +67,14 @@ class Tallies {
   std::int64_t* counts_;
 };
 
+/// Set all elements of a list to zero.
+template <class L>
+DSE_FN void clear(L& list) {
+  DSE_LOOP for (std::int64_t k = 0; k != L::elements; ++k) {
+    list.data()[k] = {};
+  }
+}
+
 class Actor {
  public:
   DSE_FN explicit Actor(const Wires& wires)
@@ -109,6 +117,8 @@ class Actor {
   DSE_FN std::int64_t together(int action, std::int64_t most, bool asks) {
     return fire_together(plan_, action, most, asks);
   }
+  /// Let the lanes of the block do the rounds of a loop; see share_rounds.
+  DSE_FN void share(int loop, std::int64_t rounds) { share_rounds(plan_, loop, rounds); }
   DSE_FN ActorTimes& times() { return plan_.times; }
 
   DSE_FN void show_ids() {
@@ -171,13 +181,28 @@ class Visit {
     }
   }
 
-  /// Let lanes fire an action, `most` times at most, from where the ports are. Return how often they did.
-  DSE_FN std::int64_t together(int action, std::int64_t most, bool asks) {
+  /// Let lanes fire an action, `most` times at most, from where the ports are. Return how often they did; less often, or
+  /// never, where they do better to share the loops of each firing, which have so many rounds.
+  DSE_FN std::int64_t together(int action, std::int64_t most, bool asks, std::int64_t rounds) {
     if (Timer::notes || most < 2 || here().crew == nullptr) {  // times are those of single firings
+      return 0;
+    }
+    most = worth_together(*here().crew, most, rounds);
+    if (most < 2) {
       return 0;
     }
     home_ = ports;
     return self_.together(action, most, asks);
+  }
+
+  /// Do the rounds of a loop of the firing, by the lanes of the block where there are some, else by `alone`.
+  template <class Alone>
+  DSE_FN void share(int loop, std::int64_t rounds, Alone&& alone) {
+    if (rounds < 2 || here().crew == nullptr) {
+      alone(AllRounds{rounds});
+    } else {
+      self_.share(loop, rounds);
+    }
   }
 
   /// Lanes have fired an action so many times, and the ports are behind that.

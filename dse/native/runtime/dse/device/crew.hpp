@@ -1,4 +1,5 @@
-// Several firings of one action at once: the leader of a group asks, its lanes fire, each its share.
+// Several firings of one action at once, or rounds of a loop of one firing: the leader of a group asks, its lanes do,
+// each its share.
 //
 // The last thread of a block leads it; that of the first block of a group leads the group, and is the only one that
 // chooses actions, moves positions and publishes them. The others ("lanes") wait at the barrier of their block. What the
@@ -50,7 +51,14 @@ DSE_FN inline void command(Crew& crew, Task task) {
   }
 }
 
-/// Return the fault of the first firing that failed.
+/// Let the lanes of the leader's own block do what the crew's words say: the other blocks hear nothing of it.
+DSE_FN inline void command_block(Crew& crew, Task task) {
+  crew.task = task;
+  meet_block();
+  meet_block();
+}
+
+/// Return the fault of the first firing, or round, that failed.
 DSE_FN inline const LaneFault& first_fault(const Plan& plan, const Crew& crew) {
   const LaneFault* first = nullptr;
   DSE_LOOP for (std::int32_t block = 0; block != crew.blocks; ++block) {
@@ -77,19 +85,20 @@ DSE_FN inline void follow(Crew& crew) {
   }
 }
 
-/// What one lane does of a batch: the firings `first`, `first + step`, ... below `count`.
+/// What one lane does of a batch, or of a loop: the firings or rounds `first`, `first + step`, ... below `count`.
 class Share {
  public:
   DSE_FN Share(Crew& crew, LaneFault& fault, std::int64_t first)
       : action(crew.action),
         asks(crew.task == Task::ask),
+        rounds(crew.task == Task::rounds),
         first(first),
-        step(static_cast<std::int64_t>(crew.lanes) * crew.blocks),
+        step(static_cast<std::int64_t>(crew.lanes) * (rounds ? 1 : crew.blocks)),
         count(crew.count),
         crew_(crew),
         fault_(fault) {}
 
-  /// A firing begins: what fails from here on fails in it.
+  /// A firing or round begins: what fails from here on fails in it.
   DSE_FN void begins(std::int64_t firing) const { fault_.firing = firing; }
 
   /// The answer to the question: this firing would not choose the action.
@@ -102,6 +111,7 @@ class Share {
 
   const int action;
   const bool asks;
+  const bool rounds;
   const std::int64_t first;
   const std::int64_t step;
   const std::int64_t count;
@@ -110,6 +120,30 @@ class Share {
   Crew& crew_;
   LaneFault& fault_;
 };
+
+/// All rounds of a loop, where the thread that fires does them alone.
+struct AllRounds {
+  std::int64_t count;
+  static constexpr std::int64_t first = 0;
+  static constexpr std::int64_t step = 1;
+  DSE_FN void begins(std::int64_t) const {}
+};
+
+/// Return how many rounds a loop from `low` to `high` has.
+DSE_FN inline std::int64_t rounds_of(std::int64_t low, std::int64_t high) { return high < low ? 0 : high - low + 1; }
+
+/// Return how many of `most` firings are better made at once, a lane each, than one by one with loops of so many rounds
+/// shared out: by how many firings one lane makes, and how many rounds one does, the rest of a firing aside.
+DSE_FN inline std::int64_t worth_together(const Crew& crew, std::int64_t most, std::int64_t rounds) {
+  const std::int64_t all = static_cast<std::int64_t>(crew.lanes) * crew.blocks;
+  const std::int64_t shared = (rounds + crew.lanes - 1) / crew.lanes;  // rounds of one lane
+  const auto worth = [&](std::int64_t firings) { return (firings + all - 1) / all * rounds <= firings * shared; };
+  if (rounds == 0 || worth(most)) {
+    return most;
+  }
+  const std::int64_t whole = most / all * all;
+  return whole != 0 && worth(whole) ? whole : 0;
+}
 
 /// The visit of one firing in a lane: it has ports of its own, and nobody hears of it.
 template <class Ports>

@@ -100,6 +100,11 @@ class CudaGpu final : public Gpu {
     if (state == cudaErrorNotReady) {
       return false;
     }
+    if (state != cudaSuccess && facts_.time_limit) {
+      throw ConfigError({"GPU: the kernel failed: " + words_of(state), {},
+                         "the system ends kernels of '" + facts_.name + "' that run long: use a card that serves no screen"},
+                        exit_failed);
+    }
     check(state, "the kernel failed");
     ended_ = true;
     return true;

@@ -79,7 +79,9 @@ class GpuRun {
     told.threads = shape.lanes;
     told.said = shape.said;
     for (std::size_t k = 0; k != instances_.actors.size(); ++k) {
-      told.batched.push_back(instances_.on_gpu[k] ? static_cast<OnGpu&>(*instances_.actors[k]).batched : 0);
+      const auto* const actor = instances_.on_gpu[k] ? &static_cast<const OnGpu&>(*instances_.actors[k]) : nullptr;
+      told.batched.push_back(actor == nullptr ? 0 : actor->batched);
+      told.shared.push_back(actor == nullptr ? 0 : actor->shared);
     }
     return told;
   }

@@ -22,6 +22,7 @@ class OnGpu final : public Actor {
 
   std::vector<Wait> waits;   // at the end of the run
   std::int64_t batched = 0;  // firings by several threads at once
+  std::int64_t shared = 0;   // rounds of loops by several threads
 };
 
 /// Return for each actor whether a mapping has it on a GPU.

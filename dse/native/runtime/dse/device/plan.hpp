@@ -50,6 +50,7 @@ struct ActorPlan {
 
   std::int64_t* counts = nullptr;  // firings of each action
   std::int64_t batched = 0;        // of them, by several lanes at once
+  std::int64_t shared = 0;         // rounds of loops that lanes did
   std::int64_t* strays = nullptr;  // by site
   std::int64_t* rounds = nullptr;  // entries and rounds of each counted loop
   WaitRow* waits = nullptr;        // at the end, one for each action at most
@@ -66,9 +67,10 @@ struct ActorPlan {
 };
 
 /// Work that the leader of a group asks its lanes for.
-enum class Task : std::int32_t { end, ask, fire };
+enum class Task : std::int32_t { end, ask, fire, rounds };
 
-/// The lanes of a group: threads that fire one action several times at once, in one block or more. Device memory.
+/// The lanes of a group: threads that fire one action several times at once, in one block or more, or that do the rounds
+/// of a loop of one firing, those of the leader's block. Device memory.
 ///
 /// The leader writes what it asks for, and then moves `asked`; each other block moves `done` when its lanes are done.
 struct Crew {
@@ -77,15 +79,15 @@ struct Crew {
   std::int32_t lanes = 0;  // of each block
   Task task = Task::end;
   std::int32_t actor = -1;  // into the actors of the plan
-  std::int32_t action = -1;
-  std::int64_t count = 0;   // firings
+  std::int32_t action = -1;  // or the number of a loop
+  std::int64_t count = 0;   // firings, or rounds
   std::int64_t ends = 0;    // of the question: the first firing that would not choose the action
   std::uint64_t asked = 0;
   std::uint64_t done = 0;
   std::int32_t failed = 0;  // lanes with a fault
 };
 
-/// What went wrong in a lane, and in which firing of a batch.
+/// What went wrong in a lane, and in which firing of a batch, or round of a loop.
 struct LaneFault {
   std::int64_t firing = 0;
   std::int32_t site = -1;

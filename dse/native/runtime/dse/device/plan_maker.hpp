@@ -58,6 +58,7 @@ class PlanMaker {
   GpuReport report() {
     const GpuFacts& facts = gpu_.facts();
     GpuReport told{facts.name, facts.major, facts.minor, facts.emulated, {}, {}, {}, 1, 0, {}, {}};
+    told.time_limit = facts.time_limit;
     for (const Group& group : group_rows_) {
       const ClockWords& words = *group.clock;
       told.clocks.push_back(
@@ -320,6 +321,7 @@ class PlanMaker {
     actor.rounds = read_back(plan.rounds, actor.rounds.size());
     const ActorPlan left = read_back(device_actors_ + place, 1).front();
     actor.batched = left.batched;
+    actor.shared = left.shared;
     for (const WaitRow& row : read_back(plan.waits, static_cast<std::size_t>(left.n_waits))) {
       actor.waits.push_back({.action = row.action,
                              .kind = static_cast<WaitKind>(row.kind),

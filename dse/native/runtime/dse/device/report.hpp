@@ -45,6 +45,8 @@ struct GpuReport {
   int threads = 0;   // of such a block, besides the one that leads it; 0: there was none
   std::string said;  // a warning, or nothing
   std::vector<std::int64_t> batched;  // by actor: firings by several threads at once
+  std::vector<std::int64_t> shared = {};  // by actor: rounds of loops by several threads
+  bool time_limit = false;  // the system ends kernels that run long
 };
 
 }  // namespace dse

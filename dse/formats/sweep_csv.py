@@ -1,0 +1,91 @@
+"""Points of sweeps as CSV: what varies, ``ms`` and, where there are several, ``kernel``, ``device``, ``model``."""
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dse.base.diagnostics import Gatherer
+from dse.base.errors import FormatError
+from dse.base.files import write_whole
+from dse.base.source import Span, file_span
+from dse.formats.mapping_csv import read_text
+from dse.formats.yaml_source import format_error
+from dse.model.sweep import Sweep, SweepPoint
+
+_LEAST_MS, _MOST_MS = 1e-9, 1e12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredPoint:
+    """A measured time. ``kernel``: the name of the C file, ``device``: of a card; empty: any."""
+
+    kernel: str
+    device: str
+    values: tuple[str, ...]
+    seconds: float
+
+    def fits(self, point: SweepPoint) -> bool:
+        """Return whether this was measured at a point."""
+        return (
+            self.kernel in ("", point.kernel)
+            and self.device in ("", point.device)
+            and all(_same(a, b) for a, b in zip(self.values, point.values, strict=True))
+        )
+
+
+def _same(a: str, b: str) -> bool:
+    """Return whether two texts say one value: ``1024`` and ``1024.0`` do."""
+    if a == b:
+        return True
+    try:
+        return float(a) == float(b)
+    except ValueError:
+        return a.lower() == b.lower()
+
+
+def read_measured(path: str, names: Sequence[str]) -> tuple[MeasuredPoint, ...]:
+    """Return the rows of a file. Raises ``FormatError`` with all that is wrong in it."""
+    gather = Gatherer()
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True, restval="")
+    expected = f"expected a header with {','.join([*names, 'ms'])}, perhaps kernel,device"
+    try:
+        missing = [name for name in (*names, "ms") if name not in (reader.fieldnames or ())]
+        if missing:
+            raise FormatError(f"there is no column {', '.join(missing)}", span=file_span(path, 1), expected=expected)
+        rows = [_row(cells, names, file_span(path, reader.line_num), gather) for cells in reader]
+    except csv.Error as cause:
+        span = file_span(path, reader.line_num)
+        raise FormatError(f"this is no CSV: {cause}", span=span, expected=expected) from cause
+    if gather.errors:
+        raise format_error(gather)
+    return tuple(rows)
+
+
+def _row(cells: Mapping[str, str], names: Sequence[str], span: Span, gather: Gatherer) -> MeasuredPoint:
+    return MeasuredPoint(
+        kernel=cells.get("kernel", "").strip(),
+        device=cells.get("device", "").strip().lower(),
+        values=tuple(cells[name].strip() for name in names),
+        seconds=_milliseconds(cells["ms"], span, gather) * 1e-3,
+    )
+
+
+def _milliseconds(text: str, span: Span, gather: Gatherer) -> float:
+    try:
+        ms = float(text)
+    except ValueError:
+        ms = math.nan
+    if not _LEAST_MS <= ms <= _MOST_MS:
+        gather.error(f"ms is '{text[:40]}'", span, f"expected a number from {_LEAST_MS:g} to {_MOST_MS:g}")
+    return ms
+
+
+def write_sweep(path: str, found: Sweep) -> None:
+    """Write the predicted times of a sweep, which ``read_measured`` reads, too. Raises ``OSError``."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(["kernel", "device", "model", *(axis.name for axis in found.axes), "ms"])
+    rows.writerows([p.kernel, p.device, p.model, *p.values, repr(1e3 * p.time_s)] for p in found.points)
+    write_whole(path, out.getvalue())

@@ -1,0 +1,65 @@
+"""Loops whose rounds several threads of an emulated GPU do: the same as by one, and really so.
+
+Blocks with as many lanes as the emulation has, in groups of one block and of several; the round that one thread would
+have met first is what goes wrong.
+"""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from dse.frontend.network.elaborate import load_network
+from dse.run.execution import RunResult, run_network
+from dse.run.options import RunOptions
+from tests.native.device.mixed import ADDRESS, PLAIN, THREAD, on_gpu, write_mapping
+from tests.native.device.test_same import ACTORS, differences_of, finished
+from tests.native.device.test_simd import shaped
+from tests.native.same.batches import CASES
+from tests.native.same.comparing import Built, Outcome, built, compiler, outcome, sanitizes
+
+pytestmark = [
+    pytest.mark.skipif(compiler() is None, reason="there is no C++ compiler"),
+    pytest.mark.skipif(not CASES, reason="DSE_NATIVE_CASES is not set: make test-full does"),
+]
+HERE = Path(__file__).parent
+WORK = 1
+SHAPES = ((1, 1), (1, 2), (1, 7), (2, 3))
+"""Blocks of a group, and threads of a block."""
+
+
+@pytest.fixture(scope="module", params=[THREAD, ADDRESS, PLAIN], ids=["thread", "address", "plain"])
+def loops(request: pytest.FixtureRequest) -> Built:
+    if request.param is not PLAIN and not sanitizes(request.param):
+        pytest.skip("the compiler has no such sanitizer")
+    roots = (str(ACTORS), str(HERE / "trial"))
+    return built(load_network(str(HERE / "loops" / "Loops.xdf"), source_paths=roots).network, request.param)
+
+
+def both(of: Built, letters: str, folder: Path, *arguments: str) -> tuple[Outcome, Outcome]:
+    """Return what Python, and the program with ``work`` on the GPU, give for an input."""
+    source = folder / "letters"
+    source.write_text(letters)
+    options = RunOptions(input=str(source), hash_channels=True)
+    path = write_mapping(of.network, on_gpu(of.network, [WORK]), folder / "gpu.xcf")
+    return outcome(lambda: run_network(of.network, options)), of.run(options, path, *arguments)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rounds_by_several_threads_are_those_of_one(shape: tuple[int, int], loops: Built, tmp_path: Path) -> None:
+    letters = "".join(random.Random(5).choice(("a", "b", "k", "z", "q", "0", "7", "123456", "O")) for _ in range(50))
+    python, native = both(loops, letters, tmp_path, *shaped(*shape))
+    assert isinstance(python, RunResult)
+    made = finished(native)
+    assert differences_of(loops.network, made, python) == []
+    assert [w.message for w in made.warnings] == [w.message for w in python.warnings]
+    rounds = made.shared_rounds[WORK]
+    assert rounds > 4000 if shape != (1, 1) else rounds == 0
+
+
+@pytest.mark.parametrize("shape", [(1, 7), (2, 3)])
+@pytest.mark.parametrize("letters", ["azDa", "bM", "OD", "0D1", "DM"])
+def test_the_first_round_that_fails_is_told(letters: str, shape: tuple[int, int], loops: Built, tmp_path: Path) -> None:
+    python, native = both(loops, letters, tmp_path, *shaped(*shape))
+    assert isinstance(python, str)
+    assert native == python

@@ -1,0 +1,156 @@
+"""Which loops go to the threads of a block: each kind of reason, the other side of its boundary, random subscripts."""
+
+import itertools
+import random
+
+import pytest
+
+from dse.passes.analyses.shared_loops import LoopSharing, shared_loops
+from dse.passes.analyses.uses import gather_facts
+from dse.passes.rewrites.explicit import make_explicit
+from dse.program.explicit import Wiring
+from tests.unit.frontend.lowering_support import actor_of
+
+ACTOR = """
+actor A () int I, uint(size=8) J ==> int O :
+    int n := 0;
+    int kept[64];
+    int square[8][8];
+    procedure count () begin n := n + 1; end
+    procedure row (int to[64], int first) begin foreach int k in 0 .. 7 do to[first + k] := k; end end
+    procedure one (int to[8], int k) begin to[k] := k; end
+    function read (int k) --> int : kept[k] end
+    a: action I:[x] repeat 64, J:[y] ==> O:[n]
+    var
+        int list[64], int other[128], int t := 0, int f := x[0], bool seen := false
+    do
+        {body}
+    end
+end
+"""
+
+
+def sharings(body: str) -> tuple[LoopSharing, ...]:
+    actor = actor_of(ACTOR.format(body=body))
+    wiring = Wiring(inputs=tuple(p.type for p in actor.inputs), loops=(), fan_outs=(1,))
+    facts = gather_facts(actor)
+    explicit, values = make_explicit(actor, wiring, facts)
+    return shared_loops(explicit, facts, values)
+
+
+def loop(body: str, low: str = "0", high: str = "63") -> str:
+    return f"foreach int i in {low} .. {high} do {body} end"
+
+
+CARRIED = "'t' goes from one round to the next"
+MEETS = "a round may access what another one writes: "
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (loop("list[i] := x[i];"), ""),
+        (loop("list[63 - i] := x[i] / n;"), ""),
+        (loop("kept[i] := kept[i] + f;"), ""),
+        (loop("kept[i] := kept[i + 1];"), MEETS + "'kept' at places that may be those of another round"),
+        (loop("list[i] := 1; list[63 - i] := 2;"), MEETS + "'list' at places that may be those of another round"),
+        (loop("other[2 * i] := other[2 * i + 1];"), ""),
+        (loop("other[2 * i] := other[2 * i + 2];"), MEETS + "'other' at places that may be those of another round"),
+        (loop("foreach int k in 0 .. 7 do list[8 * i + k] := k; end", high="7"), ""),
+        (
+            loop("foreach int k in 0 .. 8 do list[8 * i + k] := k; end", high="7"),
+            MEETS + "'list' at places that may be those of another round",
+        ),
+        (loop("foreach int k in 0 .. 7 do list[i + 8 * k] := k + t; end", high="7"), ""),
+        (
+            loop("foreach int k in 0 .. 7 do list[i + 8 * k] := k + t; end", high="8"),
+            MEETS + "'list' at places that may be those of another round",
+        ),
+        (loop("list[f] := i;"), MEETS + "'list' at a place that 'i' does not change"),
+        (loop("list[f + i] := i;"), ""),
+        (loop("list[f + 70000000 * i] := i;"), ""),  # indices are unbounded integers
+        (loop("row(list, f + 70000000 * i);"), MEETS + "'list' at places that may be those of another round"),
+        (loop("row(list, f + 60000000 * i);"), ""),  # but parameters have 32 bits
+        (loop("list[x[i]] := i;"), MEETS + "'list' at a place that is not known beforehand"),
+        (loop("square[i mod 8][i] := i;"), ""),
+        (loop("square[f][f] := square[i][f];", high="7"), MEETS + "'square' at a place that 'i' does not change"),
+        (loop("list[i] := kept[f] + read(x[i]);"), ""),
+        (loop("kept[i] := read(i);"), ""),
+        (loop("kept[i] := read(f);"), MEETS + "'kept' at a place that 'i' does not change"),
+        (loop("row(list, 8 * i);", high="7"), ""),
+        (loop("row(list, 7 * i);", high="7"), MEETS + "'list' at places that may be those of another round"),
+        (loop("one(square[i], f); one(square[i], f + 1);", high="15"), ""),
+        (loop("one(square[f], i); list[i] := x[i] + n + i;", high="15"), ""),
+        (loop("foreach int k in 0 .. 3 do t := x[k]; list[i] := t; end"), ""),
+        (loop("foreach int k in 0 .. y do t := x[k]; list[i] := t; end"), ""),
+        (loop("foreach int k in 0 .. y do t := x[k]; list[i] := t; end") + " n := t;", CARRIED),
+        (loop("list[i] := i; count();"), "it changes 'n'"),
+        (loop("list[i] := i; n := i;"), "it changes 'n'"),
+        (loop("list[i] := i; println(i);"), "it prints"),
+        (loop("t := t + x[i];"), CARRIED),
+        (loop("t := x[i]; list[i] := t * t;"), ""),
+        (loop("list[i] := t; t := x[i];"), CARRIED),
+        (loop("if x[i] > 3 then t := 1; end list[i] := i;"), ""),
+        (loop("if x[i] > 3 then t := 1; else t := 2; end list[i] := i;"), ""),
+        (loop("t := x[i] + y;"), "it leaves nothing in a list"),
+        (loop("list[i] := x[i];", high="7"), "it has too little to do for several threads"),
+        (loop("list[i] := x[i] * x[63 - i] + y;", low="y", high="f"), ""),
+        (loop("list[i] := x[i];", high="(1 << 70) * f"), "its bounds may be of any size"),
+        (loop("list[i] := sum; list := x;"), None),
+    ],
+)
+def test_one_loop(body: str, reason: str | None) -> None:
+    if reason is None:
+        body, reason = body.replace("sum", "t"), MEETS + "'list' as a whole"
+    first = sharings(body)[0]
+    assert first.reason == reason
+    assert first.able == (not reason)
+
+
+def test_two_loops_directly_inside_each_other_are_one() -> None:
+    nested = "foreach int i in 0 .. 7 do foreach int k in 0 .. 7 do {} end end"
+    (found,) = sharings(nested.format("t := x[8 * i + k]; square[i][k] := t + f;"))
+    assert (found.names, found.lists, found.taken, found.left) == ("i, k", ("x",), ("f",), ("t",))
+    (outer,) = sharings(nested.format("t := x[8 * i + k]; square[i][0] := t + f;"))
+    assert (outer.names, outer.left) == ("i", ("t",))
+    refused, inner = sharings(nested.format("t := x[8 * i + k]; square[0][k] := t + f + y + x[k] + x[i];"))
+    assert (refused.able, inner.able, inner.names, inner.taken) == (False, True, "k", ("f", "i", "y"))
+
+
+def test_a_loop_whose_end_depends_on_data_is_not_taken_together_with_the_one_around() -> None:
+    (found,) = sharings("foreach int i in 0 .. 7 do foreach int k in 0 .. y do square[i][k] := i; end end")
+    assert found.names == "i"
+
+
+def drawn(rng: random.Random) -> tuple[str, list[tuple[int, int, int]], int, int]:
+    """Return a random nest of two loops, its subscripts (factor of i, of k, constant), and its numbers of rounds."""
+    rounds, inner = rng.randint(2, 9), rng.randint(1, 5)
+    forms = [(rng.choice((0, 1, 1, 2, 3, 5, 8, -1)), rng.choice((0, 1, 1, 2, 4, 9)), rng.randint(0, 6))]
+    for _ in range(rng.randint(0, 2)):
+        a, b, c = forms[0]
+        forms.append(rng.choice(((a, b, rng.randint(0, 12)), (a, rng.randint(0, 3), c), (b, a, c))))
+    texts = [f"{a} * i + {b} * k + {c}" for a, b, c in forms]
+    body = " ".join([f"kept[{texts[0]}] := x[i] + x[k] + f;", *(f"list[k] := kept[{t}];" for t in texts[1:])])
+    body = body.replace("list[k] :=", "t :=")
+    return (
+        f"foreach int i in 0 .. {rounds - 1} do foreach int k in 0 .. {inner - 1} do {body} end t := 0; end",
+        forms,
+        rounds,
+        inner,
+    )
+
+
+def test_rounds_of_a_loop_that_is_shared_out_never_meet() -> None:
+    rng = random.Random(11)
+    shared = 0
+    for _ in range(80):
+        body, forms, rounds, inner = drawn(rng)
+        first = sharings(body)[0]
+        if not first.able:
+            continue
+        shared += 1
+        for one, two in itertools.combinations(range(rounds), 2):
+            written = {forms[0][0] * one + forms[0][1] * k + forms[0][2] for k in range(inner)}
+            touched = {a * two + b * k + c for a, b, c in forms for k in range(inner)}
+            assert not written & touched, body
+    assert 10 < shared < 60
