@@ -27,7 +27,7 @@ def crew_of(
 ) -> Crew:
     """Return those who walk the legs of a search; they begin when it has any. Close it."""
     cluster = estimator if isinstance(estimator, ClusterEstimator) else None
-    most = evaluator.left.evaluations
+    most = evaluator.evaluations_left
     brief = most is not None and most <= SOLO
     crew = Crew(
         context,

@@ -31,7 +31,7 @@ ANSWERS = (
     "auto native python",
     "parallel",
     "jpeg",
-    "predict choose sweep calibrate breakdown scaling devices train judge",
+    "predict choose sweep calibrate breakdown link scaling devices train judge",
     "--device --devices",
     "",
     "zsh",
