@@ -63,7 +63,9 @@ def read_measured(path: str, names: Sequence[str]) -> tuple[MeasuredPoint, ...]:
     return tuple(rows)
 
 
-def _row(cells: Mapping[str, str], names: Sequence[str], span: Span, gather: Gatherer) -> MeasuredPoint:
+def _row(cells: Mapping[str | None, str], names: Sequence[str], span: Span, gather: Gatherer) -> MeasuredPoint:
+    if None in cells:  # where ``DictReader`` keeps what is too much
+        gather.error("the row has more cells than the header", span, "expected as many; a decimal point, no comma")
     return MeasuredPoint(
         kernel=cells.get("kernel", "").strip(),
         device=cells.get("device", "").strip().lower(),

@@ -27,7 +27,7 @@ def compile_behind() -> None:
     with suppress(OSError):  # no process to be had: the general kernel goes on serving
         _STARTED.append(
             subprocess.Popen(
-                [sys.executable, "-m", "dse.estimate.compiled.behind"],
+                [sys.executable, "-P", "-m", "dse.estimate.compiled.behind"],  # -P: nothing from the working directory
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

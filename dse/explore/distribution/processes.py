@@ -13,6 +13,7 @@ import threading
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from dse.explore.distribution.crew import HandLost
 from dse.explore.method import SearchContext
 from dse.explore.methods.improving.leg import Leg, LegOutcome
 from dse.model.problem import Problem
+
+if sys.platform == "linux":
+    import fcntl
 
 PIPE_BYTES = 1 << 20
 """What came of a leg fits a pipe, so that nobody waits for its parts: a part read while other Python runs here takes
@@ -96,18 +100,27 @@ def _started() -> "subprocess.Popen[bytes]":
     root = str(Path(__file__).parents[3])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     try:
-        return subprocess.Popen(
-            [sys.executable, "-m", "dse.explore.distribution.walker"],
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "dse.explore.distribution.walker"],  # -P: nothing from the working directory
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=PIPE_BYTES,
-            pipesize=PIPE_BYTES if sys.platform == "linux" else -1,
             env={**os.environ, "PYTHONPATH": path},
             start_new_session=True,  # an interrupt is for the search, which then closes its hands
         )
     except (OSError, ValueError) as cause:
         raise HandLost from cause
+    for pipe in (process.stdin, process.stdout):
+        _widen(pipe)
+    return process
+
+
+def _widen(pipe: IO[bytes] | None) -> None:
+    """Give a pipe room, where the system has some left for this user: it serves with less."""
+    if sys.platform == "linux" and pipe is not None:
+        with suppress(OSError):
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
 
 def process_hands(problem: Problem, engine: str, context: SearchContext, count: int, legs: int) -> list[ProcessHand]:

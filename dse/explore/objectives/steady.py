@@ -5,7 +5,6 @@ run repeats (``dse.estimate.steady``), the least that any mapping can have is kn
 """
 
 from fractions import Fraction
-from math import floor
 
 from dse.base.errors import DeadlockError, OptionError
 from dse.base.units import PS_PER_S, round_half_up
@@ -71,10 +70,10 @@ class SteadyThroughput:
         starts = [of_actor.start for of_actor in times]
         found = steady_state(starts, self._program.firings)
         if found is not None:
-            return round_half_up(ITERATIONS * found.period)
+            return _cost(found.period)
         self._unsteady += 1
         period, _ = last_half(starts, self._program.firings)
-        return max(round_half_up(ITERATIONS * period), self.bound(point) + 1)
+        return max(_cost(period), self.bound(point) + 1)
 
     def value(self, cost: int) -> float:
         """Return iterations per second, or per cycle where weights have no clock; 0 where no time passes."""
@@ -91,4 +90,4 @@ class SteadyThroughput:
 
 def _cost(period: Fraction) -> int:
     """Return the cost of a period, not above that of a longer one."""
-    return floor(ITERATIONS * period)
+    return round_half_up(ITERATIONS * period)

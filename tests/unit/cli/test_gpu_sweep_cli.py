@@ -97,6 +97,7 @@ def test_what_it_refuses(words: list[str], message: str, capsys: pytest.CaptureF
         ("N,time\n64,1\n", "there is no column ms"),
         ("N,ms\n64,fast\n", "ms is 'fast'"),
         ("N,ms\n65,1\n", "no row of"),
+        ("N,ms\n64,1,5\n", "more cells than the header"),
     ],
 )
 def test_measured_times_that_are_wrong(

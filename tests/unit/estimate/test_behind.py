@@ -56,7 +56,7 @@ def test_it_is_compiled_once_where_it_is_missing(missing: Started, monkeypatch: 
     assert missing.commands == []
     compile_behind("compiled")
     compile_behind("compiled")
-    assert missing.commands == [[sys.executable, "-m", "dse.estimate.compiled.behind"]]
+    assert missing.commands == [[sys.executable, "-P", "-m", "dse.estimate.compiled.behind"]]
     monkeypatch.setattr(behind, "_STARTED", [])
     monkeypatch.setattr(behind, "is_burst_compiled", lambda: True)
     compile_behind("compiled")

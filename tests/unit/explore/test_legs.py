@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -185,6 +186,21 @@ def test_processes_find_the_same_and_one_that_is_killed_is_not_missed(
     assert hand.walked == 2
     assert hand._process is not None
     assert hand._process.returncode == -signal.SIGKILL
+
+
+def denied(*_: object) -> None:
+    raise PermissionError
+
+
+def test_a_process_takes_nothing_from_the_working_directory(
+    context: SearchContext, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nor does it need wide pipes, which a system has only some of for each user."""
+    (tmp_path / "numpy.py").write_text("raise SystemExit\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("fcntl.fcntl", denied)
+    with closing(ProcessHand(CASE.problem, "compiled", context)) as hand:
+        hand.begin()
 
 
 def test_what_a_hand_raises_ends_the_search(engine: Engine, context: SearchContext) -> None:

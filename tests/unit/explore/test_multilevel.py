@@ -1,18 +1,23 @@
 """Groups of actors that move as one: they hold all actors, cost what these cost, and their mappings are mappings."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from benchmarks.search.networks import Recipe, case_of
 from dse.estimate.engine import make_engine
+from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.method import SearchContext
+from dse.explore.methods.improving import multilevel
 from dse.explore.methods.improving.iterated_search import IteratedSearch
 from dse.explore.methods.improving.multilevel import Multilevel
 from dse.explore.methods.sampling import portfolio
+from dse.explore.moves import coarsening
 from dse.explore.moves.coarsening import Level, grouped_context, levels_of, settled
 from dse.explore.space.space import Candidate
 from tests.unit.explore.random_problems import problem_of
-from tests.unit.explore.searches import context_of, run, space_of
+from tests.unit.explore.searches import NoStore, context_of, run, space_of
 
 N_ACTORS = 160
 
@@ -108,6 +113,26 @@ def test_auto_moves_groups_where_there_are_many_actors(
     monkeypatch.setattr(kind, "ask", lambda self, _: asked.append(self) or [])
     portfolio.Portfolio(wide).ask(4)
     assert [type(one) for one in asked] == [kind]
+
+
+def test_it_ends_where_all_points_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each coarsening begins another search of the actors, none of which sees all points for itself."""
+    monkeypatch.setattr(coarsening, "LEAST_GROUPS", 2)
+    monkeypatch.setattr(coarsening, "GROUPS_OF_SLOT", 1)
+    monkeypatch.setattr(multilevel, "ACTORS_PATIENCE", 10)
+    monkeypatch.setattr(multilevel, "STALE_TURNS", 30)
+    case = case_of(Recipe(shape="irregular", actors=6, cores=2, gpu=False, room=4, seed=5), 4)
+    method, engine = Multilevel(context_of(case.problem, case.space)), make_engine("compiled", case.problem)
+    evaluator = Evaluator(
+        lambda points, _: iter(engine.outcomes(points)), budget=Budget(evaluations=1_000), store=NoStore(),
+        clock=itertools.count().__next__, progress=lambda _: None,
+    )  # fmt: skip
+    turns = 0
+    while not method.done and turns < 1_000:
+        method.tell(evaluator.evaluate(method.ask(8)))
+        turns += 1
+    assert method.done
+    assert len(evaluator.evaluations) > case.space.size / 2
 
 
 def test_few_actors_have_no_levels() -> None:

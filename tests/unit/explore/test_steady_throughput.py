@@ -18,7 +18,7 @@ from dse.explore.objectives.objectives import Basis, Objective, make_objective
 from dse.explore.space.space import SpaceOptions
 from dse.model.design_point import DesignPoint, Partition, Policy
 from dse.model.problem import Problem
-from dse.model.trace import make_trace
+from dse.model.trace import TraceAction, make_trace
 from dse.model.weights import Cost
 from dse.sdf.balance import repetition_vector
 from dse.sdf.throughput.periodic import least_period
@@ -65,6 +65,24 @@ def test_the_steady_state_of_a_pipeline_by_hand() -> None:
     assert objective.least(SpaceOptions(capacities=((2, 1),), release="processing"), 3) == 50_000
     tight = replace(mapped(((0,), (1,), (2,)), (2, 1)), release="processing")
     assert cost(problem, tight) == objective.bound(tight) == 50_000
+    assert objective.remark == ""
+
+
+def test_a_period_that_is_a_fraction_meets_its_bound() -> None:
+    """Three tokens go round a ring of 41 cycles: 13 2/3 an iteration, which is rounded as what is measured."""
+    problem = pipeline((10, 10, 10, 11), 60)
+    row = problem.trace.topology
+    actors = tuple(
+        replace(actor, inputs=("i",), outputs=("o",), actions=(TraceAction(name="x", reads=(1,), writes=(1,)),))
+        for actor in row.actors
+    )
+    back = replace(row.buffers[0], source=3, target=0, initial_tokens=3)
+    ring = make_trace(replace(row, actors=actors, buffers=(*row.buffers, back)), [[0] * 60] * 4)
+    problem = replace(problem, trace=ring)
+    point = mapped(((0,), (1,), (2,), (3,)), (5, 5, 5, 5))
+    objective = steady(problem)
+    assert cost(problem, point) == objective.bound(point) == 13_667
+    assert objective.least(SpaceOptions(capacities=(point.capacities,)), 4) == 13_667
     assert objective.remark == ""
 
 

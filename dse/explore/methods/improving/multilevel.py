@@ -23,6 +23,8 @@ ACTORS_PATIENCE = 200
 """after so many the search of the actors, and it is coarsened anew,"""
 LEAST_BETTER = 0.002
 """where better means by this share of the makespan."""
+STALE_TURNS = 300
+"""After so many turns in a row without an unknown point the space is as good as exhausted."""
 
 
 class Multilevel:
@@ -41,12 +43,16 @@ class Multilevel:
         self._to_beat: tuple[bool, float] = (True, 0.0)
         self._idle = 0
         self._points: list[DesignPoint] = []
+        self._seen: set[str] = set()
+        """The digests of all points of all levels: each level knows only its own."""
+        self._stale = 0
         self._inner = self._search()
 
     @property
     def done(self) -> bool:
-        """Whether the search of the actors has nothing more to ask."""
-        return not self._levels and self._inner.done
+        """Whether the search of the actors has nothing more to ask, or no level finds an unknown point any more."""
+        exhausted = self._stale > STALE_TURNS or len(self._seen) >= self._context.space.size
+        return exhausted or (not self._levels and self._inner.done)
 
     def ask(self, n: int) -> Sequence[DesignPoint]:
         """Return the next points of the level."""
@@ -63,6 +69,10 @@ class Multilevel:
         told = zip(results, self._points, strict=False)
         for result, candidate in zip(results, self._inner.asked, strict=False):
             self._note(cost(result), candidate)
+        before = len(self._seen)
+        self._seen.update(result.digest for result in results)
+        if results:
+            self._stale = 0 if len(self._seen) > before else self._stale + 1
         self._inner.tell([self._levels[0].grouped(r, p) for r, p in told] if self._levels else results)
 
     def _may_coarsen(self) -> bool:
