@@ -58,13 +58,10 @@ class _Reader:
             ):
                 self._lose(name)
             case c_ast.FuncDef(decl=c_ast.Decl(type=c_ast.FuncDecl(args=c_ast.ParamList(params=parameters)))):
-                for parameter in parameters:
-                    self._lose(getattr(parameter, "name", None) or "")
+                self._lose(*(getattr(parameter, "name", None) or "" for parameter in parameters))
             case c_ast.FuncCall(name=c_ast.ID(name=str() as name)) if name in (_ARGUMENT, _RANGE):
                 self.calls.append((name, [] if node.args is None else node.args.exprs))
-                if name == _ARGUMENT:
-                    return  # it only reads what it is given the address of
-        for _, child in node.children():
+        for child in _parts(node):
             self.visit(child)
 
     def _given(self, name: str, value: c_ast.Node | None) -> None:
@@ -82,10 +79,19 @@ class _Reader:
         elif name not in self.lost:
             known[name] = found
 
-    def _lose(self, name: str) -> None:
-        self.lost.add(name)
-        self.values.pop(name, None)
-        self.lists.pop(name, None)
+    def _lose(self, *names: str) -> None:
+        for name in names:
+            self.lost.add(name)
+            self.values.pop(name, None)
+            self.lists.pop(name, None)
+
+
+def _parts(node: c_ast.Node) -> tuple[c_ast.Node, ...]:
+    """Return what is below a node; not below a call that only reads what it is given the address of."""
+    match node:
+        case c_ast.FuncCall(name=c_ast.ID(name=name)) if name == _ARGUMENT:
+            return ()
+    return tuple(child for _, child in node.children())
 
 
 def read_host(path: str, text: str, defines: Mapping[str, str]) -> HostProgram:
