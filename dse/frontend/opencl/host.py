@@ -60,7 +60,7 @@ class _Reader:
             case c_ast.FuncDef(decl=c_ast.Decl(type=c_ast.FuncDecl(args=c_ast.ParamList(params=parameters)))):
                 self._lose(*(getattr(parameter, "name", None) or "" for parameter in parameters))
             case c_ast.FuncCall(name=c_ast.ID(name=str() as name)) if name in (_ARGUMENT, _RANGE):
-                self.calls.append((name, [] if node.args is None else node.args.exprs))
+                self.calls.append((name, getattr(node.args, "exprs", [])))
         for child in _parts(node):
             self.visit(child)
 
