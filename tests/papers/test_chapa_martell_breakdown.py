@@ -208,6 +208,22 @@ def test_a_host_program_tells_sizes() -> None:
     assert read_host("host.c", HOST, {"WIDTH": "8"}).arguments == {3: 16}
 
 
+def test_a_variable_of_the_kernel_is_not_that_of_the_host(tmp_path: Path) -> None:
+    text = (
+        "__kernel void rows(__global const float *a, __global float *c) {\n"
+        "  int row = get_global_id(0); float sum = 0;\n"
+        "  for (int k = 0; k < N; k++) sum = sum + a[row * N + k];\n"
+        "  c[row] = sum; }\n"
+    )
+    (tmp_path / "rows.cl").write_text(text)
+    (tmp_path / "host.c").write_text("int main(void) { int k = 7, sum = 1, row = 3; return k + sum + row; }\n")
+    alone, beside = (
+        broken_down(tmp_path, str(tmp_path / "rows.cl"), host=host) for host in (None, str(tmp_path / "host.c"))
+    )
+    assert beside.predicted.why is None
+    assert (beside.counts, beside.predicted) == (alone.counts, alone.predicted)
+
+
 PASS = "clSetKernelArg(kernel, 2, sizeof n, &n);"
 START = "clEnqueueNDRangeKernel(queue, kernel, 1, 0, size, 0, 0, 0, 0);"
 

@@ -5,7 +5,7 @@ members that nobody looks up.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pycparser import c_ast, c_parser
@@ -75,6 +75,16 @@ def parse_opencl(path: str, text: str, defines: Mapping[str, str]) -> OpenClFile
         raise syntax_error(path, str(cause)) from cause
     constants = {name: value for name, value in source.constants.items() if isinstance(value, int)}
     return OpenClFile(path=path, tree=tree, spaces=spaces, kernels=tuple(kernels), constants=constants)
+
+
+def declared_names(node: c_ast.Node) -> Iterator[str]:
+    """Yield the variables that a tree declares, arguments apart."""
+    if isinstance(node, c_ast.FuncDecl):
+        return
+    if isinstance(node, c_ast.Decl) and not isinstance(node.type, c_ast.FuncDecl):
+        yield node.name or ""
+    for _, child in node.children():
+        yield from declared_names(child)
 
 
 def _qualified(text: str) -> tuple[dict[str, str], list[str]]:
