@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dse.base.errors import DseError, OptionError
+from dse.base.errors import DseError, FormatError, OptionError
 from dse.flows.breakdown import BreakdownOptions, Profile, answer_lines, break_down
 from dse.formats.device_yaml import load_device
 from dse.frontend.opencl.counting import count_kernel
@@ -206,6 +206,12 @@ def test_a_host_program_tells_sizes() -> None:
     assert found.arguments == {3: 1000}
     assert found.global_size == (1000, 1500)
     assert read_host("host.c", HOST, {"WIDTH": "8"}).arguments == {3: 16}
+
+
+@pytest.mark.parametrize("value", ["1 + " * 3000 + "1", "(" * 3000 + "1" + ")" * 3000])
+def test_a_kernel_that_is_nested_too_deeply_is_refused(value: str) -> None:
+    with pytest.raises(FormatError, match=r"k\.cl: error: this is nested too deeply"):
+        parse_opencl("k.cl", f"__kernel void k(__global float *a) {{ a[0] = {value}; }}", {})
 
 
 def test_a_variable_of_the_kernel_is_not_that_of_the_host(tmp_path: Path) -> None:
