@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 
 from dse.native.cuda import Nvcc, find_nvcc
@@ -51,9 +52,9 @@ class CardRun:
     def gpu(self) -> str:
         """The name of the card as the tables call cards: ``gtx1080-ti`` of ``NVIDIA GeForce GTX 1080 Ti``."""
         words = [word for word in self.card.lower().split() if word not in ("nvidia", "geforce", "tesla")]
-        if words[0] in ("gtx", "rtx") and len(words) > 1:
+        if len(words) > 1 and words[0] in ("gtx", "rtx"):
             words = [words[0] + words[1], *words[2:]]
-        return "-".join(words)
+        return "-".join(words or self.card.lower().split())
 
 
 def parse(text: str) -> CardRun:
@@ -67,12 +68,14 @@ def parse(text: str) -> CardRun:
             match kind:
                 case "card":
                     name, capability, sms, mhz = rest.rsplit(",", 3)
+                    if not name.strip():
+                        raise ValueError("the card has no name")
                     card = (name, int(capability), int(sms), _above_zero(mhz))
                 case "row":
                     rows.append(_row(rest))
                 case "constant":
                     key, value, how = rest.split(",", 2)
-                    constants.append(Constant(key=key, value=float(value), how=how))
+                    constants.append(Constant(key=key, value=_finite(value), how=how))
                 case _:
                     raise ValueError("it begins with none of card, row, constant")
         except ValueError as error:
@@ -100,6 +103,13 @@ def _above_zero(text: str) -> float:
     value = float(text)
     if not 0 < value < float("inf"):
         raise ValueError(f"'{text}' is no time or clock")
+    return value
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(f"'{text}' is no constant")
     return value
 
 

@@ -9,7 +9,7 @@ from dse.formats.device_yaml import load_device
 from dse.formats.mapping_csv import read_text
 from dse.formats.tiles_csv import read_tiles
 from dse.frontend.opencl.host import HostProgram, read_host
-from dse.frontend.opencl.parse import KernelArgument
+from dse.frontend.opencl.parse import KernelArgument, declared_names, parse_opencl
 from dse.gpu.breakdown.factors import factors
 from dse.gpu.breakdown.fit import fit
 from dse.gpu.default_device import DEFAULT_MODEL
@@ -103,7 +103,9 @@ def break_down(options: BreakdownOptions) -> BrokenDown:
 
 def _tiled_kernel(options: BreakdownOptions, text: str, host: HostProgram | None) -> TiledKernel:
     """Return the kernel of the file, by what the file is."""
-    values = {} if host is None else {name: str(value) for name, value in host.values.items()}
+    nest = options.path.lower().endswith(".c")
+    own = set() if nest or host is None else set(declared_names(parse_opencl(options.path, text, {}).tree))
+    values = {} if host is None else {name: str(value) for name, value in host.values.items() if name not in own}
     defines = {**values, **dict(options.defines)}
     if host is not None and host.global_size and options.size not in defines:
         defines[options.size] = str(host.global_size[0])
@@ -116,7 +118,7 @@ def _tiled_kernel(options: BreakdownOptions, text: str, host: HostProgram | None
         size=options.size,
         arguments=() if host is None else tuple(host.arguments.items()),
     )
-    return NestKernel(chosen) if options.path.lower().endswith(".c") else OpenClKernel(chosen)
+    return NestKernel(chosen) if nest else OpenClKernel(chosen)
 
 
 def _profiled(options: BreakdownOptions, text: str, kernel: TiledKernel) -> tuple[tuple[MeasuredTile, ...], str]:

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from pathlib import Path
 
 from dse.base.cores import usable_cores
@@ -70,7 +71,7 @@ def measure_link_here(options: LinkOptions, stage: Callable[[str], None] = unhea
         figures = measure_link(program.measure, _plan(options), stage)
     platform = given or _here(figures)
     between = _ends(platform)
-    name = next((link.name for link in platform.links if set(link.between) == set(between)), "host")
+    name = _name(platform, between)
     link = figures.link(name, between, len(usable_cores()))
     others = tuple(one for one in platform.links if one.name != name)
     platform = replace(platform, links=(*others, link))
@@ -115,6 +116,13 @@ def _ends(platform: Platform) -> tuple[str, str]:
             expected="one with both, or leave out --platform",
         )
     return cpu, gpu
+
+
+def _name(platform: Platform, between: tuple[str, str]) -> str:
+    """Return the name of the link between two units, one that no other link has where there is none yet."""
+    found = next((link.name for link in platform.links if set(link.between) == set(between)), None)
+    names = {link.name for link in platform.links}
+    return found or next(name for name in chain(("host",), (f"host_{k}" for k in count(2))) if name not in names)
 
 
 def _here(figures: LinkFigures) -> Platform:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dse.base.errors import DseError, OptionError
+from dse.base.errors import DseError, FormatError, OptionError
 from dse.flows.breakdown import BreakdownOptions, Profile, answer_lines, break_down
 from dse.formats.device_yaml import load_device
 from dse.frontend.opencl.counting import count_kernel
@@ -208,7 +208,64 @@ def test_a_host_program_tells_sizes() -> None:
     assert read_host("host.c", HOST, {"WIDTH": "8"}).arguments == {3: 16}
 
 
-@pytest.mark.parametrize("text", ["int main( { }", "class Host { int n; };", "int x = " + "(" * 3000 + "1;"])
+@pytest.mark.parametrize("value", ["1 + " * 3000 + "1", "(" * 3000 + "1" + ")" * 3000])
+def test_a_kernel_that_is_nested_too_deeply_is_refused(value: str) -> None:
+    with pytest.raises(FormatError, match=r"k\.cl: error: this is nested too deeply"):
+        parse_opencl("k.cl", f"__kernel void k(__global float *a) {{ a[0] = {value}; }}", {})
+
+
+def test_a_variable_of_the_kernel_is_not_that_of_the_host(tmp_path: Path) -> None:
+    text = (
+        "__kernel void rows(__global const float *a, __global float *c) {\n"
+        "  int row = get_global_id(0); float sum = 0;\n"
+        "  for (int k = 0; k < N; k++) sum = sum + a[row * N + k];\n"
+        "  c[row] = sum; }\n"
+    )
+    (tmp_path / "rows.cl").write_text(text)
+    (tmp_path / "host.c").write_text("int main(void) { int k = 7, sum = 1, row = 3; return k + sum + row; }\n")
+    alone, beside = (
+        broken_down(tmp_path, str(tmp_path / "rows.cl"), host=host) for host in (None, str(tmp_path / "host.c"))
+    )
+    assert beside.predicted.why is None
+    assert (beside.counts, beside.predicted) == (alone.counts, alone.predicted)
+
+
+PASS = "clSetKernelArg(kernel, 2, sizeof n, &n);"
+START = "clEnqueueNDRangeKernel(queue, kernel, 1, 0, size, 0, 0, 0, 0);"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int n = 64; scanf(format, &n); " + PASS,
+        "int n = 64, m = 3; clSetKernelArg(other, 2, sizeof m, &m); " + PASS,
+        "int n = 64; clSetKernelArg(other, 2, sizeof buffer, &buffer); " + PASS,
+        "int k = 1; while (k < 8) { int n = k; k = 2 * k; " + PASS + " }",
+        "int n = 1 << -1; " + PASS,
+        "int n = 1 << 64; " + PASS,
+        "size_t size[1] = {64}; size[0] = rounded(); " + START,
+        "size_t size[1] = {64}, other[1] = {8}; clEnqueueNDRangeKernel(q, k, 1, 0, other, 0, 0, 0, 0); " + START,
+    ],
+)
+def test_what_a_host_program_does_not_say_for_sure_is_not_known(text: str) -> None:
+    found = read_host("host.c", f"int main(void) {{ {text} }}", {})
+    assert (found.arguments, found.global_size) == ({}, ())
+
+
+def test_a_parameter_of_a_host_program_is_not_the_variable_of_that_name() -> None:
+    found = read_host("host.c", f"void run(int n) {{ {PASS} }} int main(void) {{ int n = 64; run(32); }}", {})
+    assert found.arguments == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int main( { }",
+        "class Host { int n; };",
+        "int x = " + "(" * 3000 + "1;",
+        "int x = " + "1 + " * 3000 + "1;",
+    ],
+)
 def test_a_host_program_that_is_no_c(text: str) -> None:
     with pytest.raises(DseError, match=r"host\.c"):
         read_host("host.c", text, {})

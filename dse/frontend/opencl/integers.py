@@ -10,8 +10,8 @@ OPERATORS: dict[str, Callable[[int, int], int]] = {
     "*": lambda a, b: a * b,
     "/": lambda a, b: _quotient(a, b),
     "%": lambda a, b: a - b * _quotient(a, b),
-    "<<": lambda a, b: a << min(b, 64),
-    ">>": lambda a, b: a >> min(b, 64),
+    "<<": lambda a, b: a << _places(b),
+    ">>": lambda a, b: a >> _places(b),
     "<": lambda a, b: int(a < b),
     "<=": lambda a, b: int(a <= b),
     ">": lambda a, b: int(a > b),
@@ -24,6 +24,8 @@ OPERATORS: dict[str, Callable[[int, int], int]] = {
     "|": lambda a, b: a | b,
 }
 _MOST_BITS = 128
+_MOST_PLACES = 63
+"""C says nothing of a shift by the width of the type, or more; nor of one by less than 0."""
 
 
 class UnknownValue(Exception):
@@ -34,6 +36,12 @@ def _quotient(a: int, b: int) -> int:
     if not b:
         raise UnknownValue
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def _places(b: int) -> int:
+    if not 0 <= b <= _MOST_PLACES:
+        raise UnknownValue
+    return b
 
 
 def integer_of(node: c_ast.Node | None, values: Mapping[str, int]) -> int:

@@ -5,7 +5,7 @@ members that nobody looks up.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pycparser import c_ast, c_parser
@@ -27,6 +27,7 @@ _SPACES = {"global": "global", "constant": "global", "local": "local", "private"
 QUALIFIER = re.compile(r"\b(?:__)?(global|constant|local|private|kernel|restrict|read_only|write_only)\b")
 UNDERSCORED = re.compile(r"\b__(global|constant|local|private|kernel|restrict|read_only|write_only)\b")
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
+_MOST_LEVELS = 200
 _DECLARATION = re.compile(r"[^;(){]*")
 """Up to the end of a declaration, the arguments of a function, or the last argument."""
 _BRACKETS = re.compile(r"\[[^\]]*\]")
@@ -73,8 +74,30 @@ def parse_opencl(path: str, text: str, defines: Mapping[str, str]) -> OpenClFile
         tree = c_parser.CParser().parse(f"{_TYPEDEFS} {QUALIFIER.sub(blank, plain)}", path)
     except c_parser.ParseError as cause:
         raise syntax_error(path, str(cause)) from cause
+    except RecursionError:
+        tree = None
+    if tree is None or _is_too_deep(tree):
+        raise FormatError("this is nested too deeply", span=file_span(path, 0), expected="a kernel file")
     constants = {name: value for name, value in source.constants.items() if isinstance(value, int)}
     return OpenClFile(path=path, tree=tree, spaces=spaces, kernels=tuple(kernels), constants=constants)
+
+
+def _is_too_deep(tree: c_ast.Node) -> bool:
+    """Return whether a tree is deeper than those who walk it can go."""
+    level: list[c_ast.Node] = [tree]
+    for _ in range(_MOST_LEVELS):
+        level = [child for node in level for _, child in node.children()]
+    return bool(level)
+
+
+def declared_names(node: c_ast.Node) -> Iterator[str]:
+    """Yield the variables that a tree declares, arguments apart."""
+    if isinstance(node, c_ast.FuncDecl):
+        return
+    if isinstance(node, c_ast.Decl) and not isinstance(node.type, c_ast.FuncDecl):
+        yield node.name or ""
+    for _, child in node.children():
+        yield from declared_names(child)
 
 
 def _qualified(text: str) -> tuple[dict[str, str], list[str]]:

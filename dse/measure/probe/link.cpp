@@ -231,7 +231,7 @@ class Trial {
       await_blocks();
       serve();
     } catch (...) {
-      control().stop = 1;
+      std::atomic_ref(control().stop).store(1, std::memory_order_release);
       throw;
     }
     while (!gpu_.has_ended()) {

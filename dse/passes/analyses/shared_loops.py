@@ -93,7 +93,7 @@ class LoopSharing:
     @property
     def names(self) -> str:
         """The variables of the loops as the source has them."""
-        return ", ".join(loop.variable.source_name or loop.variable.name.rstrip("~") for loop in self.loops)
+        return ", ".join(map(_source, self.loops))
 
 
 def shared_loops(explicit: ExplicitActor, facts: ActorFacts, values: Values) -> tuple[LoopSharing, ...]:
@@ -588,4 +588,7 @@ class _Split:
 
 
 def _source(loop: ForEach) -> str:
-    return loop.variable.source_name or loop.variable.name.rstrip("~")
+    """Return the variable of a loop as the source has it; a wide counter's is what its body declares by it."""
+    name = loop.variable.name.rstrip("~")
+    declared = (stmt.variable for stmt in loop.body if isinstance(stmt, Declare))
+    return next((v for v in declared if v.name == name), loop.variable).source_name or name

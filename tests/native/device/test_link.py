@@ -6,11 +6,14 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from dse.base.errors import ExecutionError
 from dse.cli.main import main
+from dse.flows.cuda_request import CudaRequest
+from dse.flows.link import LinkOptions, measure_link_here
 from dse.formats.platform_yaml import load_platform
 from dse.measure import link_program
 from dse.measure.gpu_times import GpuClock
@@ -176,6 +179,21 @@ def test_the_numbers_of_an_ideal_link_are_found(servers: int, directions: int, s
     link = found.link("pcie", ("cpu", "gpu"), 4)
     assert (float(link.latency_ns), float(link.bandwidth_gb_s or 0), link.emulated) == (300.0, 2.0, False)
     assert link.source.startswith("measured by dse gpu link on a card: a token there and back takes 1900 ns")
+
+
+@needs_compiler
+def test_a_link_between_other_units_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dse.flows.link.build_link_program", lambda *_: SimpleNamespace(measure=ideal))
+    units = "units:\n  cpu: {kind: cpu, cores: 4, clock_mhz: 2900}\n  one: {kind: gpu, clock_mhz: 1800}\n"
+    other = "  host: {between: [cpu, two], latency_ns: 7, bandwidth_gb_s: 12, shared: true, directions: 1}\n"
+    path = tmp_path / "two.yaml"
+    path.write_text(f"name: two\n{units}  two: {{kind: gpu, clock_mhz: 1800}}\nlinks:\n{other}")
+    options = LinkOptions(cuda=CudaRequest(emulated=True), platform=str(path), output=str(tmp_path / "out.yaml"))
+    for _ in range(2):
+        measure_link_here(options)
+        options = replace(options, platform=options.output)
+    links = load_platform(str(tmp_path / "out.yaml")).links
+    assert [(link.name, *link.between) for link in links] == [("host", "cpu", "two"), ("host_2", "cpu", "one")]
 
 
 def test_cases_in_which_the_clock_moved_are_measured_again() -> None:

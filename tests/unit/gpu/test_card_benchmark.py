@@ -90,6 +90,8 @@ def test_without_a_card_the_page_says_not_measured() -> None:
         (CARD + "row,GEMM,gemm_kernel,512,32,8,5,3,2,1\n", "its times are in no order"),
         (CARD + "row,GEMM,gemm_kernel,512,32,0,5,1,2,3\n", "'0' is not above 0"),
         (CARD + "row,GEMM,gemm_kernel,512,32,8,5,1,2,nan\n", "'nan' is no time or clock"),
+        (CARD + "constant,latency_cycles.l2,nan,pointer chase\n", "line 2 of the output .* 'nan' is no constant"),
+        ("card,,61,28,1582\n", "the card has no name"),
         (CARD + "kernel: an illegal memory access\n", "it begins with none of card, row, constant"),
     ],
 )
@@ -109,6 +111,7 @@ def test_output_that_is_wrong(text: str, message: str, tmp_path: Path, capsys: p
         ("GeForce RTX 2070 SUPER", "rtx2070-super"),
         ("Tesla C2075", "c2075"),
         ("NVIDIA H100 80GB HBM3", "h100-80gb-hbm3"),
+        ("NVIDIA Tesla", "nvidia-tesla"),
     ],
 )
 def test_names_of_cards(card: str, gpu: str) -> None:

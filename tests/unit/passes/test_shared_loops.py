@@ -117,6 +117,11 @@ def test_two_loops_directly_inside_each_other_are_one() -> None:
     assert (refused.able, inner.able, inner.names, inner.taken) == (False, True, "k", ("f", "i", "y"))
 
 
+def test_a_loop_that_may_leave_its_type_has_the_name_of_the_source() -> None:
+    one, two = sharings(2 * "foreach int i in f .. f + 63 do list[i - f] := x[i - f] + x[y]; end ")
+    assert (one.names, two.names) == ("i", "i")
+
+
 def test_a_loop_whose_end_depends_on_data_is_not_taken_together_with_the_one_around() -> None:
     (found,) = sharings("foreach int i in 0 .. 7 do foreach int k in 0 .. y do square[i][k] := i; end end")
     assert found.names == "i"
