@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from dse.cli.main import main
-from dse.gpu.trace import execute
 
 HERE = Path(__file__).parent
 ACTORS = HERE.parents[1] / "actors"
@@ -38,12 +37,6 @@ def run_case(folder: Path) -> str:
 
 def test_there_are_cases() -> None:
     assert len(CASES) >= 30
-
-
-@pytest.fixture(autouse=True)
-def _soon_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A loop that never ends is followed in Python for a moment only; compiled, to the same limit as ever."""
-    monkeypatch.setattr(execute, "MOST_INTERPRETED", 100_000)
 
 
 @pytest.mark.parametrize("name", CASES)
