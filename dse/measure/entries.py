@@ -19,6 +19,8 @@ from dse.measure.regression import solve_moments
 
 FloatArray = NDArray[np.float64]
 _MOST_TURNS = 30
+_MOST_GROUPS = 1000
+"""Visits that move tokens on the same ends are a group. Of more groups than these the largest tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,17 +65,17 @@ def end_prices(more: FloatArray, tokens: FloatArray) -> EndPrices:
 
 
 def _groups(more: FloatArray, tokens: FloatArray) -> list[_Group]:
-    """Return the visits that move any tokens, in groups."""
+    """Return the visits that move any tokens, in groups, of which those with the most visits come first."""
     moving = tokens.any(axis=1)
     rows, of_rows = tokens[moving], more[moving]
-    _, first, group = np.unique(np.packbits(rows > 0, axis=1), axis=0, return_index=True, return_inverse=True)
+    _, group = np.unique(np.packbits(rows > 0, axis=1), axis=0, return_inverse=True)
     order = np.argsort(group.reshape(-1), kind="stable")
-    bounds = np.append(0, np.cumsum(np.bincount(group.reshape(-1), minlength=len(first))))
+    bounds = np.append(0, np.cumsum(np.bincount(group.reshape(-1))))
     found = []
-    for k, row in enumerate(first.tolist()):
+    for k in np.argsort(-np.diff(bounds), kind="stable")[:_MOST_GROUPS].tolist():
         members = order[bounds[k] : bounds[k + 1]]
         columns = np.column_stack([np.ones(len(members)), rows[members]])
-        found.append(_Group(moved=rows[row] > 0, gram=columns.T @ columns, moment=columns.T @ of_rows[members]))
+        found.append(_Group(moved=rows[members[0]] > 0, gram=columns.T @ columns, moment=columns.T @ of_rows[members]))
     return found
 
 
