@@ -101,12 +101,17 @@ def break_down(options: BreakdownOptions) -> BrokenDown:
     )
 
 
+def _host_values(options: BreakdownOptions, text: str, host: HostProgram) -> dict[str, str]:
+    """Return what the host program gives names, but for those that an OpenCL kernel declares itself."""
+    nest = options.path.lower().endswith(".c")
+    own = set() if nest else set(declared_names(parse_opencl(options.path, text, {}).tree))
+    return {name: str(value) for name, value in host.values.items() if name not in own}
+
+
 def _tiled_kernel(options: BreakdownOptions, text: str, host: HostProgram | None) -> TiledKernel:
     """Return the kernel of the file, by what the file is."""
     nest = options.path.lower().endswith(".c")
-    own = set() if nest or host is None else set(declared_names(parse_opencl(options.path, text, {}).tree))
-    values = {} if host is None else {name: str(value) for name, value in host.values.items() if name not in own}
-    defines = {**values, **dict(options.defines)}
+    defines = {**({} if host is None else _host_values(options, text, host)), **dict(options.defines)}
     if host is not None and host.global_size and options.size not in defines:
         defines[options.size] = str(host.global_size[0])
     chosen = TiledOptions(

@@ -19,6 +19,7 @@ from dse.base.diagnostics import Gatherer, read_source
 from dse.base.errors import Diagnostic, OptionError, SourceError
 from dse.base.limits import limits, raise_it
 from dse.base.numbers import shortened
+from dse.base.paths import is_file_there
 from dse.base.source import Span
 from dse.frontend.c import constants
 
@@ -259,7 +260,7 @@ class _Preprocessor:
         if not rest.startswith('"'):
             return
         header = Path(self.path).parent / rest.strip('"')
-        if header.is_file():
+        if is_file_there(header):
             source = read_source(str(header))
             self._count([Token(source, "name", 1, 1)], Token(rest, "string", line, 1))
             self.run(source, depth=depth + 1)

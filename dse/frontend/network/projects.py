@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dse.base.diagnostics import Gatherer
+from dse.base.paths import is_file_there
 from dse.formats.eclipse import is_project, read_project
 
 _CLASS_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_][A-Za-z_0-9]*)*", re.ASCII)
@@ -37,7 +38,7 @@ class SourceRoots:
         for folder in self.folders:
             for suffix in suffixes:
                 path = join(folder, relative + suffix)
-                if Path(path).is_file() and _leads_to(path, suffix):
+                if is_file_there(path) and _leads_to(path, suffix):
                     return path
         return None
 

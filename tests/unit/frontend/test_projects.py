@@ -124,3 +124,7 @@ def test_roots_are_written_like_the_path_of_the_network(tmp_path: Path, monkeypa
 )
 def test_class_names(name: str, good: bool) -> None:
     assert is_class_name(name) is good
+
+
+def test_a_name_that_is_too_long_for_a_file_is_that_of_none(tmp_path: Path) -> None:
+    assert SourceRoots(folders=(str(tmp_path),)).find("x" * 300) is None
