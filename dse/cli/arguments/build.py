@@ -2,6 +2,7 @@
 
 import argparse
 
+from dse.cli.arguments.cuda import add_cuda
 from dse.cli.native_arguments import add_native_binding
 from dse.cli.option_types import option_integer
 
@@ -25,17 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="find faults of native code while the program runs: address,undefined or thread",
     )
     parser.add_argument("--compiler", metavar="CXX", help="C++ compiler (default: $CXX, else g++, clang++, ziglang)")
-    parser.add_argument(
-        "--cuda",
-        nargs="?",
-        const="nvcc",
-        choices=("nvcc", "emulated"),
-        help="with the actors that can run on a GPU, compiled by nvcc, or for a GPU that is emulated (for tests)",
-    )
-    parser.add_argument(
-        "--cuda-arch",
-        metavar="LIST",
-        help="for which cards: compute capabilities times 10, such as 75,86 (default: 75,80,86,89,90 and newer ones)",
+    add_cuda(
+        parser, "with the actors that can run on a GPU, compiled by nvcc, or for a GPU that is emulated (for tests)"
     )
     parser.add_argument(
         "--static",

@@ -3,6 +3,7 @@
 import argparse
 import os
 
+from dse.cli.arguments.cuda import add_cuda
 from dse.cli.arguments.problem import add_problem_arguments, add_scaling_arguments, add_timing_arguments
 from dse.cli.arguments.robust import add_robust_arguments
 from dse.cli.arguments.timeline import add_timeline_argument
@@ -102,17 +103,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="measure the best mapping in place and search again, at most N times, until the ranking is stable;"
         " each search has the whole --budget",
     )
-    parser.add_argument(
-        "--cuda",
-        nargs="?",
-        const="nvcc",
-        choices=("nvcc", "emulated"),
-        help="the GPU of this machine is measured too, and run by --measure and --refine; emulated: a rehearsal",
-    )
-    parser.add_argument(
-        "--cuda-arch",
-        metavar="LIST",
-        help="for which cards: compute capabilities times 10, such as 75,86 (default: 75,80,86,89,90 and newer ones)",
+    add_cuda(
+        parser, "the GPU of this machine is measured too, and run by --measure and --refine; emulated: a rehearsal"
     )
     add_robust_arguments(parser)
     parser.add_argument(

@@ -2,6 +2,7 @@
 
 import argparse
 
+from dse.cli.arguments.cuda import KINDS, NVCC, add_cuda_arch
 from dse.cli.option_types import option_integer
 
 
@@ -15,15 +16,11 @@ def configure_link(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--cuda",
-        choices=("nvcc", "emulated"),
-        default="nvcc",
+        choices=KINDS,
+        default=NVCC,
         help="by what the program is built: nvcc (default); emulated: a rehearsal without a card",
     )
-    parser.add_argument(
-        "--cuda-arch",
-        metavar="LIST",
-        help="for which cards: compute capabilities times 10, such as 75,86 (default: 75,80,86,89,90 and newer ones)",
-    )
+    add_cuda_arch(parser)
     parser.add_argument("--fifos", type=option_integer, default=8, metavar="N", help="FIFOs at once, up to (default 8)")
     parser.add_argument(
         "--fifo-size", type=option_integer, default=512, metavar="N", help="tokens of each FIFO (default 512)"

@@ -3,6 +3,7 @@
 import argparse
 
 from dse.cli.arguments.bench import add_bench_arguments
+from dse.cli.arguments.cuda import add_cuda
 from dse.cli.arguments.running import add_run_arguments
 from dse.cli.arguments.timeline import add_timeline_argument
 from dse.cli.option_types import option_integer, option_real
@@ -48,18 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="mappings that tell what crossing costs; they are not scored (default 3)",
     )
     gpu = parser.add_argument_group("mappings that use a GPU")
-    gpu.add_argument(
-        "--cuda",
-        nargs="?",
-        const="nvcc",
-        choices=("nvcc", "emulated"),
-        help="actors may be on the GPU of this machine; emulated: a rehearsal without one",
-    )
-    gpu.add_argument(
-        "--cuda-arch",
-        metavar="LIST",
-        help="for which cards: compute capabilities times 10, such as 75,86 (default: 75,80,86,89,90 and newer ones)",
-    )
+    add_cuda(gpu, "actors may be on the GPU of this machine; emulated: a rehearsal without one")
     gpu.add_argument(
         "--dynamic", action="store_true", help="all FIFOs as if they might cross (default: those inside it are special)"
     )

@@ -3,6 +3,7 @@
 import argparse
 
 from dse.cli.arguments.bench import add_bench_arguments
+from dse.cli.arguments.cuda import add_cuda
 from dse.cli.arguments.problem import add_mapping_argument
 from dse.cli.arguments.running import add_fifo_size, add_run_arguments
 from dse.cli.option_types import option_integer
@@ -26,17 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="mappings on two cores that tell what crossing costs (default 2; 0: a micro-benchmark tells)",
     )
-    parser.add_argument(
-        "--cuda",
-        nargs="?",
-        const="nvcc",
-        choices=("nvcc", "emulated"),
-        help="weights of a GPU too, and of FIFOs between it and the processor; emulated: a rehearsal without one",
-    )
-    parser.add_argument(
-        "--cuda-arch",
-        metavar="LIST",
-        help="for which cards: compute capabilities times 10, such as 75,86 (default: 75,80,86,89,90 and newer ones)",
+    add_cuda(
+        parser, "weights of a GPU too, and of FIFOs between it and the processor; emulated: a rehearsal without one"
     )
     parser.add_argument("--runs", type=option_integer, default=5, metavar="N", help="runs that are merged (default 5)")
     parser.add_argument(

@@ -1,0 +1,20 @@
+"""The options ``--cuda`` and ``--cuda-arch`` of all verbs that build device code (see ``dse.cli.cuda_arguments``)."""
+
+import argparse
+
+KINDS = NVCC, EMULATED = ("nvcc", "emulated")
+
+
+def add_cuda(parser: argparse._ActionsContainer, help_text: str) -> None:
+    """Add both options; without a word behind it ``--cuda`` means nvcc."""
+    parser.add_argument("--cuda", nargs="?", const=NVCC, choices=KINDS, help=help_text)
+    add_cuda_arch(parser)
+
+
+def add_cuda_arch(parser: argparse._ActionsContainer) -> None:
+    """Add the cards that nvcc compiles for."""
+    parser.add_argument(
+        "--cuda-arch",
+        metavar="LIST",
+        help="for which cards: compute capabilities times 10, such as 75,86 (default: 75,80,86,89,90 and newer ones)",
+    )
