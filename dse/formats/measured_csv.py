@@ -4,8 +4,6 @@
 ``klaraptor_cycles`` where they are; other columns are left alone.
 """
 
-import csv
-import io
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from dataclasses import dataclass
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import FormatError
 from dse.base.source import Span, file_span
+from dse.formats.csv_tables import Cells, rows_of
 from dse.formats.mapping_csv import read_text
 from dse.formats.yaml_source import format_error
 
@@ -38,16 +37,8 @@ class MeasuredTime:
 
 def read_measured_csv(path: str) -> tuple[MeasuredTime, ...]:
     """Return the rows of a file, in their order. Raises ``FormatError`` with the first errors of it."""
-    reader = csv.DictReader(io.StringIO(read_text(path, _EXAMPLE), newline=""), strict=True, restval="")
     gather = Gatherer()
-    try:
-        missing = [name for name in _NEEDED if name not in (reader.fieldnames or ())]
-        if missing:
-            raise FormatError(f"there is no column {', '.join(missing)}", span=file_span(path, 1), expected=_EXAMPLE)
-        found = tuple(_rows(path, reader, gather))
-    except csv.Error as cause:
-        span = file_span(path, reader.line_num)
-        raise FormatError(f"this is no CSV: {cause}", span=span, expected=_EXAMPLE) from cause
+    found = tuple(_rows(path, gather))
     if gather.errors:
         raise format_error(gather)
     if not found:
@@ -55,17 +46,17 @@ def read_measured_csv(path: str) -> tuple[MeasuredTime, ...]:
     return found
 
 
-def _rows(path: str, reader: "csv.DictReader[str]", gather: Gatherer) -> Iterator[MeasuredTime]:
+def _rows(path: str, gather: Gatherer) -> Iterator[MeasuredTime]:
     """Yield the rows without errors, up to the most errors that are told."""
-    for cells in reader:
-        row = _row(cells, Span(path, reader.line_num, 1, reader.line_num, 1), gather)
+    for cells, span in rows_of(path, read_text(path, _EXAMPLE), _NEEDED, _EXAMPLE):
+        row = _row(cells, span, gather)
         if row is not None:
             yield row
         if len(gather.errors) >= _MOST_ERRORS:
             return
 
 
-def _row(cells: dict[str, str], span: Span, gather: Gatherer) -> MeasuredTime | None:
+def _row(cells: Cells, span: Span, gather: Gatherer) -> MeasuredTime | None:
     """Return a row, or None with its errors gathered."""
     whole = [_number(cells, name, span, gather, whole=True) for name in ("n", "block_x", "block_y")]
     median = _number(cells, "median_ms", span, gather)
@@ -93,7 +84,7 @@ def _told(text: str) -> float | None:
     return value if 0 < value < math.inf else None
 
 
-def _number(cells: dict[str, str], name: str, span: Span, gather: Gatherer, *, whole: bool = False) -> float | None:
+def _number(cells: Cells, name: str, span: Span, gather: Gatherer, *, whole: bool = False) -> float | None:
     """Return a number above 0, or None with the error gathered."""
     text = (cells[name] or "").strip()
     try:

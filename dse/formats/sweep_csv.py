@@ -2,19 +2,19 @@
 
 import csv
 import io
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dse.base.diagnostics import Gatherer
-from dse.base.errors import FormatError
 from dse.base.files import write_whole
-from dse.base.source import Span, file_span
+from dse.base.source import Span
+from dse.formats.csv_tables import Cells, milliseconds, rows_of
 from dse.formats.mapping_csv import read_text
 from dse.formats.yaml_source import format_error
 from dse.model.sweep import Sweep, SweepPoint
 
-_LEAST_MS, _MOST_MS = 1e-9, 1e12
+_MS = 1e-9, 1e12
+"""The least and the most that a time may be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,40 +48,23 @@ def _same(a: str, b: str) -> bool:
 def read_measured(path: str, names: Sequence[str]) -> tuple[MeasuredPoint, ...]:
     """Return the rows of a file. Raises ``FormatError`` with all that is wrong in it."""
     gather = Gatherer()
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True, restval="")
-    expected = f"expected a header with {','.join([*names, 'ms'])}, perhaps kernel,device"
-    try:
-        missing = [name for name in (*names, "ms") if name not in (reader.fieldnames or ())]
-        if missing:
-            raise FormatError(f"there is no column {', '.join(missing)}", span=file_span(path, 1), expected=expected)
-        rows = [_row(cells, names, file_span(path, reader.line_num), gather) for cells in reader]
-    except csv.Error as cause:
-        span = file_span(path, reader.line_num)
-        raise FormatError(f"this is no CSV: {cause}", span=span, expected=expected) from cause
+    needed = (*names, "ms")
+    expected = f"expected a header with {','.join(needed)}, perhaps kernel,device"
+    rows = [_row(cells, names, span, gather) for cells, span in rows_of(path, read_text(path), needed, expected)]
     if gather.errors:
         raise format_error(gather)
     return tuple(rows)
 
 
-def _row(cells: Mapping[str | None, str], names: Sequence[str], span: Span, gather: Gatherer) -> MeasuredPoint:
+def _row(cells: Cells, names: Sequence[str], span: Span, gather: Gatherer) -> MeasuredPoint:
     if None in cells:  # where ``DictReader`` keeps what is too much
         gather.error("the row has more cells than the header", span, "expected as many; a decimal point, no comma")
     return MeasuredPoint(
         kernel=cells.get("kernel", "").strip(),
         device=cells.get("device", "").strip().lower(),
         values=tuple(cells[name].strip() for name in names),
-        seconds=_milliseconds(cells["ms"], span, gather) * 1e-3,
+        seconds=milliseconds(cells["ms"], _MS, span, gather) * 1e-3,
     )
-
-
-def _milliseconds(text: str, span: Span, gather: Gatherer) -> float:
-    try:
-        ms = float(text)
-    except ValueError:
-        ms = math.nan
-    if not _LEAST_MS <= ms <= _MOST_MS:
-        gather.error(f"ms is '{text[:40]}'", span, f"expected a number from {_LEAST_MS:g} to {_MOST_MS:g}")
-    return ms
 
 
 def write_sweep(path: str, found: Sweep) -> None:

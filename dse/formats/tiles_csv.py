@@ -1,8 +1,5 @@
 """Measured times of a kernel by tile width as CSV: ``tile``, ``ms`` and, if known, ``local_size``, ``repeats``."""
 
-import csv
-import io
-import math
 from collections.abc import Sequence
 
 from dse.base.diagnostics import Gatherer
@@ -10,12 +7,13 @@ from dse.base.errors import FormatError
 from dse.base.files import write_whole
 from dse.base.numbers import integer_from
 from dse.base.source import Span, file_span
+from dse.formats.csv_tables import Cells, milliseconds, rows_of
 from dse.formats.mapping_csv import read_text
 from dse.formats.yaml_source import format_error
 from dse.model.breakdown import MeasuredTile
 
 _EXAMPLE = "expected a header with tile,ms, perhaps local_size,repeats, then a row for each tile width"
-_MOST, _LEAST_MS, _MOST_MS = 1 << 20, 1e-9, 1e9
+_MOST, _MS = 1 << 20, (1e-9, 1e9)
 _TERMS = 3
 _COLUMNS = ("tile", "local_size", "ms", "repeats")
 
@@ -36,24 +34,16 @@ def read_tiles(path: str) -> tuple[MeasuredTile, ...]:
 
 def _rows(path: str, text: str, gather: Gatherer) -> list[MeasuredTile]:
     """Return the rows without errors. Raises ``FormatError`` where the text is no such table."""
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, restval="")
-    try:
-        missing = [name for name in ("tile", "ms") if name not in (reader.fieldnames or ())]
-        if missing:
-            raise FormatError(f"there is no column {', '.join(missing)}", span=file_span(path, 1), expected=_EXAMPLE)
-        rows = [_row(cells, Span(path, reader.line_num, 1, reader.line_num, 1), gather) for cells in reader]
-    except csv.Error as cause:
-        span = file_span(path, reader.line_num)
-        raise FormatError(f"this is no CSV: {cause}", span=span, expected=_EXAMPLE) from cause
+    rows = [_row(cells, span, gather) for cells, span in rows_of(path, text, ("tile", "ms"), _EXAMPLE)]
     return [row for row in rows if row is not None]
 
 
-def _row(cells: dict[str, str], span: Span, gather: Gatherer) -> MeasuredTile | None:
+def _row(cells: Cells, span: Span, gather: Gatherer) -> MeasuredTile | None:
     """Return a row, or None with its errors gathered."""
     before = len(gather.errors)
     tile = _whole(cells, "tile", span, gather)
     local_size, repeats = (_whole(cells, name, span, gather) for name in ("local_size", "repeats"))
-    ms = _milliseconds(cells["ms"], span, gather)
+    ms = milliseconds(cells["ms"], _MS, span, gather)
     if tile is None and len(gather.errors) == before:
         gather.error("a row has no tile", span, "expected a whole number above 0")
     if tile is None or len(gather.errors) > before:
@@ -61,17 +51,7 @@ def _row(cells: dict[str, str], span: Span, gather: Gatherer) -> MeasuredTile | 
     return MeasuredTile(tile=tile, local_size=local_size, ms=ms, repeats=repeats or 1)
 
 
-def _milliseconds(text: str, span: Span, gather: Gatherer) -> float:
-    try:
-        ms = float(text)
-    except ValueError:
-        ms = math.nan
-    if not _LEAST_MS <= ms <= _MOST_MS:
-        gather.error(f"ms is '{text[:40]}'", span, f"expected a number from {_LEAST_MS:g} to {_MOST_MS:g}")
-    return ms
-
-
-def _whole(cells: dict[str, str], name: str, span: Span, gather: Gatherer) -> int | None:
+def _whole(cells: Cells, name: str, span: Span, gather: Gatherer) -> int | None:
     """Return a number of a row, None where it is empty or, with the error gathered, wrong."""
     text = (cells.get(name) or "").strip()
     if not text:
