@@ -165,11 +165,7 @@ def devices_table(devices: Sequence[Device]) -> Table:
 
 def constants_table(device: Device) -> Table:
     """Return one row a constant of a device: its value, whether it is assumed, and where it comes from."""
-    table = _table()
-    table.add_column("constant", no_wrap=True)
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    table.add_column("source", overflow="fold")
+    table = _constant_columns()
     for origin in device.origins:
         value = constant_value(device, origin.key)
         text = f"{value:.15g}" if isinstance(value, float | int) else ", ".join(f"{k} {v:g}" for k, v in value.items())
@@ -179,11 +175,7 @@ def constants_table(device: Device) -> Table:
 
 def fpga_table(fpga: Fpga) -> Table:
     """Return one row a constant of an FPGA."""
-    table = _table()
-    table.add_column("constant", no_wrap=True)
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    table.add_column("source", overflow="fold")
+    table = _constant_columns()
     for one in fpga.constants:
         table.add_row(one.key, f"{one.value:.15g}", "assumed" if one.assumed else "", one.source)
     return table
@@ -211,6 +203,16 @@ def judged_table(judged: Sequence[JudgedFamily]) -> Table:
     for one in judged:
         before, after = f"{100 * one.error_before:.1f} %", f"{100 * one.error_after:.1f} %"
         table.add_row(one.family, str(one.rows), before, after, f"{one.correlation:.2f}")
+    return table
+
+
+def _constant_columns() -> Table:
+    """Return a table of constants without rows."""
+    table = _table()
+    table.add_column("constant", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("source", overflow="fold")
     return table
 
 
