@@ -12,14 +12,11 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
-
-import numpy as np
 
 from benchmarks.search.networks import JUDGED, RECIPES, Case, case_of
 from dse.estimate.engine import make_engine
@@ -27,7 +24,7 @@ from dse.estimate.problem.build import build_tables
 from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.mapping_bound import MappingBound, allowed_rows_of, most_room
-from dse.explore.method import SearchContext, SearchMethod, Traffic
+from dse.explore.method import SearchContext, SearchMethod
 from dse.explore.methods.choose import choose_method
 from dse.explore.methods.exact.unit_program import unit_bound
 from dse.explore.methods.registry import METHODS
@@ -38,6 +35,7 @@ from dse.flows.capacities import read_capacities
 from dse.flows.defaults import cpu_only_actors, default_budget
 from dse.flows.options import ProblemOptions
 from dse.flows.program import unheard
+from dse.flows.search.method import bounded_context
 from dse.flows.setting import load_setting
 from dse.model.study import Evaluation, StopReason
 
@@ -145,30 +143,7 @@ def context_of(case: Case, seed: int) -> SearchContext:
     tables, space = build_tables(case.problem), case.space
     bound = MappingBound(tables, space)
     least = least_of(case, bound)
-    edges, trace = case.problem.trace.topology.buffers, case.problem.trace
-    written = [
-        sum(
-            trace.topology.actors[b.source].actions[x].writes[b.source_port] * int(n)
-            for x, n in _counts(case, b.source)
-        )
-        for b in edges
-    ]
-    return SearchContext(
-        space=space,
-        rng=np.random.default_rng(seed),
-        loads=bound.unit_loads,
-        keep=1,
-        traffic=tuple(
-            Traffic(source=b.source, target=b.target, tokens=n, port=b.source_port)
-            for b, n in zip(edges, written, strict=True)
-        ),
-        bounds=lambda candidates: [max(least, own) for own in bound.of(candidates)],
-        placement=bound.placement(least),
-    )
-
-
-def _counts(case: Case, actor: int) -> Iterator[tuple[int, int]]:
-    return enumerate(np.bincount(case.problem.trace.firings[actor]).tolist())
+    return bounded_context(case.problem.trace, space, bound, seed, keep=1, least=least)
 
 
 def least_of(case: Case, given: MappingBound | None = None) -> int:

@@ -17,8 +17,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from benchmarks.search.compare import NoStore
 from benchmarks.search.networks import Recipe, case_of
 from dse.estimate.bounds import slot_loads
@@ -27,16 +25,15 @@ from dse.estimate.problem.build import build_tables
 from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget, Cutting, Evaluator
 from dse.explore.mapping_bound import MappingBound, allowed_rows_of, most_room
-from dse.explore.method import SearchContext, Traffic
+from dse.explore.method import SearchContext
 from dse.explore.methods.exact.unit_program import unit_bound
 from dse.explore.methods.registry import METHODS
 from dse.explore.moves import load_model
 from dse.explore.space.merged import merged_space
 from dse.flows.program import unheard
-from dse.flows.search.method import KEPT
+from dse.flows.search.method import KEPT, bounded_context
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Outcome
-from dse.model.trace import tokens_of_buffers
 
 SEED = 77_000
 NETWORKS = tuple(
@@ -114,19 +111,7 @@ def _context(recipe: Recipe, seed: int, clocks: Clocks) -> SearchContext:
     least = bound.of_trace.of_any_point(cores=cores, transfers=space.options.transfers, rows=rows, room=room).makespan
     least = max(least, unit_bound(tables, space, bound, least))
     clocks.bounds = time.process_time() - before
-    topology = case.problem.trace.topology
-    return SearchContext(
-        space=space,
-        rng=np.random.default_rng(seed),
-        loads=bound.unit_loads,
-        traffic=tuple(
-            Traffic(source=b.source, target=b.target, tokens=n, port=b.source_port)
-            for b, n in zip(topology.buffers, tokens_of_buffers(case.problem.trace), strict=True)
-        ),
-        bounds=lambda candidates: [max(least, own) for own in bound.of(candidates)],
-        keep=KEPT,
-        placement=bound.placement(least),
-    )
+    return bounded_context(case.problem.trace, space, bound, seed, KEPT, least)
 
 
 class _AnnealingCounted:

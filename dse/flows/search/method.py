@@ -17,7 +17,7 @@ from dse.explore.space.space import Candidate, Space
 from dse.flows.options import ExploreOptions
 from dse.flows.robust import AMONG, asked_robust
 from dse.flows.setting import Setting
-from dse.model.trace import tokens_of_buffers
+from dse.model.trace import Trace, tokens_of_buffers
 
 KEPT = 10
 """So many of the best are exact and shown: no bound excludes a mapping that could be among them."""
@@ -120,16 +120,18 @@ def search_context(
 
     ``bound``: the bounds of the space where they have been built: that takes longer than all else here.
     """
-    topology = setting.trace.topology
-    bound = bound or MappingBound(setting.tables, space)
-    tokens = tokens_of_buffers(setting.trace)
+    return bounded_context(setting.trace, space, bound or MappingBound(setting.tables, space), seed, keep, least)
+
+
+def bounded_context(trace: Trace, space: Space, bound: MappingBound, seed: int, keep: int, least: int) -> SearchContext:
+    """Return what a method may know of a space with these bounds; for the rest see ``search_context``."""
     return SearchContext(
         space=space,
         rng=np.random.default_rng(seed),
         loads=bound.unit_loads,
         traffic=tuple(
             Traffic(source=b.source, target=b.target, tokens=n, port=b.source_port)
-            for b, n in zip(topology.buffers, tokens, strict=True)
+            for b, n in zip(trace.topology.buffers, tokens_of_buffers(trace), strict=True)
         ),
         bounds=AtLeast(bound, least),
         keep=keep,
