@@ -50,6 +50,11 @@ class BreakdownOptions:
     knots: bool = False
     model: str = DEFAULT_MODEL
 
+    @property
+    def is_nest(self) -> bool:
+        """Whether the file is a loop nest in C."""
+        return self.path.lower().endswith(".c")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenDown:
@@ -103,14 +108,12 @@ def break_down(options: BreakdownOptions) -> BrokenDown:
 
 def _host_values(options: BreakdownOptions, text: str, host: HostProgram) -> dict[str, str]:
     """Return what the host program gives names, but for those that an OpenCL kernel declares itself."""
-    nest = options.path.lower().endswith(".c")
-    own = set() if nest else set(declared_names(parse_opencl(options.path, text, {}).tree))
+    own = set() if options.is_nest else set(declared_names(parse_opencl(options.path, text, {}).tree))
     return {name: str(value) for name, value in host.values.items() if name not in own}
 
 
 def _tiled_kernel(options: BreakdownOptions, text: str, host: HostProgram | None) -> TiledKernel:
     """Return the kernel of the file, by what the file is."""
-    nest = options.path.lower().endswith(".c")
     defines = {**({} if host is None else _host_values(options, text, host)), **dict(options.defines)}
     if host is not None and host.global_size and options.size not in defines:
         defines[options.size] = str(host.global_size[0])
@@ -123,7 +126,7 @@ def _tiled_kernel(options: BreakdownOptions, text: str, host: HostProgram | None
         size=options.size,
         arguments=() if host is None else tuple(host.arguments.items()),
     )
-    return NestKernel(chosen) if nest else OpenClKernel(chosen)
+    return NestKernel(chosen) if options.is_nest else OpenClKernel(chosen)
 
 
 def _profiled(options: BreakdownOptions, text: str, kernel: TiledKernel) -> tuple[tuple[MeasuredTile, ...], str]:
