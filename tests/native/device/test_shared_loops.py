@@ -10,20 +10,18 @@ from pathlib import Path
 import pytest
 
 from dse.frontend.network.elaborate import load_network
-from dse.run.execution import RunResult, run_network
-from dse.run.options import RunOptions
-from tests.native.device.mixed import ADDRESS, PLAIN, THREAD, on_gpu, write_mapping
+from dse.run.execution import RunResult
+from tests.native.device.mixed import ADDRESS, PLAIN, THREAD
 from tests.native.device.test_same import ACTORS, differences_of, finished
-from tests.native.device.test_simd import shaped
+from tests.native.device.test_simd import WORK, both, shaped
 from tests.native.same.batches import CASES
-from tests.native.same.comparing import Built, Outcome, built, compiler, outcome, sanitizes
+from tests.native.same.comparing import Built, built, compiler, sanitizes
 
 pytestmark = [
     pytest.mark.skipif(compiler() is None, reason="there is no C++ compiler"),
     pytest.mark.skipif(not CASES, reason="DSE_NATIVE_CASES is not set: make test-full does"),
 ]
 HERE = Path(__file__).parent
-WORK = 1
 SHAPES = ((1, 1), (1, 2), (1, 7), (2, 3))
 """Blocks of a group, and threads of a block."""
 
@@ -34,15 +32,6 @@ def loops(request: pytest.FixtureRequest) -> Built:
         pytest.skip("the compiler has no such sanitizer")
     roots = (str(ACTORS), str(HERE / "trial"))
     return built(load_network(str(HERE / "loops" / "Loops.xdf"), source_paths=roots).network, request.param)
-
-
-def both(of: Built, letters: str, folder: Path, *arguments: str) -> tuple[Outcome, Outcome]:
-    """Return what Python, and the program with ``work`` on the GPU, give for an input."""
-    source = folder / "letters"
-    source.write_text(letters)
-    options = RunOptions(input=str(source), hash_channels=True)
-    path = write_mapping(of.network, on_gpu(of.network, [WORK]), folder / "gpu.xcf")
-    return outcome(lambda: run_network(of.network, options)), of.run(options, path, *arguments)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
