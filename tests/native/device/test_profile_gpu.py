@@ -84,7 +84,9 @@ def test_the_set_is_that_of_the_paper(weights: Path) -> None:
     assert {("work", "plain"), ("twice", "reset"), ("twice", "first"), ("twice", "next")} == set(gpu)
     assert gpu["work", "plain"].count == 3 * 2000
     assert float(gpu["work", "plain"].frequency_mhz or 0) == pytest.approx(2000, rel=0.02)
-    assert table.scheduling["twice", "first", "next", "gpu"].count == 3 * 1000
+    assert gpu["twice", "next"].count == 3 * 1000
+    within = table.scheduling["twice", "first", "next", "gpu"].count
+    assert within in range(1, 3 * 1000 + 1), "where a visit ends between the two, the choice is one after another actor"
     kinds = {(*key[:4], key[4], key[5], key[6]) for key in table.transfers}
     inside = ("work", "O", "twice", "I")
     assert {(*inside, kind, "gpu", side) for kind in ("cuda", "host") for side in ("read", "write")} <= kinds
