@@ -293,7 +293,7 @@ class Trial {
 
   template <class T>
   Channel& fifo() {
-    channels_.emplace_back(dse::make_fifo<T>(of_.capacity, &gpu_));
+    channels_.emplace_back(dse::make_fifo<T>(of_.capacity, &gpu_, true));
     channels_.back()->crossing = true;
     channels_.back()->reader_refill = of_.block;  // as in programs: who knows of enough asks nobody
     channels_.back()->writer_refill = of_.block;

@@ -16,6 +16,7 @@
 
 #include "dse/actor.hpp"
 #include "dse/engine.hpp"
+#include "dse/ends_apart.hpp"
 
 namespace dse {
 class Context {};
@@ -346,6 +347,8 @@ const std::map<std::string, std::pair<Maker, Maker>> cases = {
                  }}},
     {"endless", {[](const Wires& w) -> dse::Actor* { return new Feeder(w, without_end); },
                  [](const Wires& w) -> dse::Actor* { return new Joiner(w); }}},
+    {"storage", {[](const Wires& w) -> dse::Actor* { return new Feeder(w, without_end); },
+                 [](const Wires& w) -> dse::Actor* { return new Joiner(w); }}},
     {"initial", {[](const Wires&) -> dse::Actor* { throw dse::Fault("division by zero", 0); },
                  [](const Wires& w) -> dse::Actor* { return new Joiner(w); }}},
 };
@@ -372,6 +375,11 @@ int run(const std::string& name, const std::string& threads, std::int64_t fifo_t
     options.mapping.partitions = {{"p0", policy, 1, {0}, {}}, {"p1", policy, 1, {1}, {}}};
   }
   dse::Context context;
+  if (name == "storage") {
+    const bool apart = dse::ends_apart(network, options.mapping)[0];
+    std::printf("%llu\n", static_cast<unsigned long long>(dse::Fifo<int>::size_for(fifo_tokens, apart)));
+    return 0;
+  }
   const dse::Progress progress = [deaf](std::int64_t) {
     if (deaf) {
       throw std::runtime_error("nobody listens");

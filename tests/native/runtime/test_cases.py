@@ -62,6 +62,15 @@ def test_tokens_written_together_are_seen_together(threads: str, fifo_tokens: in
     assert output_of(built("run_cases.cpp"), "stream", threads, str(fifo_tokens)) == "quiescent 0 300000 300000 0\n"
 
 
+@pytest.mark.parametrize(("fifo_tokens", "apart"), [(512, 1024), (500, 1024), (480, 512), (16, 64)])
+def test_the_writer_of_a_full_fifo_stays_two_lines_off_the_reader(fifo_tokens: int, apart: int) -> None:
+    """Tokens of four bytes: 32 of them are two lines. On one thread nobody takes a line from anybody."""
+    program = built("run_cases.cpp")
+    power = 2 ** (fifo_tokens - 1).bit_length()
+    assert output_of(program, "storage", "1", str(fifo_tokens)) == f"{power}\n"
+    assert all(output_of(program, "storage", threads, str(fifo_tokens)) == f"{apart}\n" for threads in ON_TWO)
+
+
 @pytest.mark.parametrize("variant", ["plain", "thread"])
 @pytest.mark.parametrize("threads", ON_TWO)
 def test_idle_firings_of_one_thread_do_not_end_a_run_in_which_another_still_works(variant: str, threads: str) -> None:

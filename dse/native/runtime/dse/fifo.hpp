@@ -124,16 +124,23 @@ class Channel {
 };
 
 /// A FIFO of tokens of one type. The storage is a power of two of tokens that holds the capacity.
+///
+/// Where the ends may be run by different threads it holds some lines more: else the writer of a full FIFO would write
+/// into the line from which the reader reads, and take it away from that core with each token.
 template <class T>
 class Fifo final : public Channel {
  public:
-  explicit Fifo(std::int64_t capacity) : Fifo(capacity, raw_elements<T>(size_for(capacity)), nullptr) {}
+  /// `size`: the tokens that the storage holds, of `size_for`.
+  Fifo(std::int64_t capacity, std::uint64_t size) : Fifo(capacity, size, raw_elements<T>(size), nullptr) {}
 
   /// One whose tokens lie at a place that somebody else owns, as the FIFO itself does.
-  Fifo(std::int64_t capacity, T* place) : Fifo(capacity, Elements<T>(), place) { placed = true; }
+  Fifo(std::int64_t capacity, std::uint64_t size, T* place) : Fifo(capacity, size, Elements<T>(), place) { placed = true; }
 
-  static std::uint64_t size_for(std::int64_t capacity) {
-    return std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(capacity, 1)));
+  /// `apart`: the ends may be run by different threads.
+  static std::uint64_t size_for(std::int64_t capacity, bool apart) {
+    constexpr std::uint64_t lines_between = 2;  // the one that is read, and the next one, which processors fetch with it
+    constexpr std::uint64_t line = std::max<std::uint64_t>(cache_line_bytes / sizeof(T), 1);
+    return std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(capacity, 1)) + (apart ? lines_between * line : 0));
   }
 
   void hash_to(std::int64_t last) override {
@@ -146,8 +153,8 @@ class Fifo final : public Channel {
   T* const tokens;
 
  private:
-  Fifo(std::int64_t capacity, Elements<T> owned, T* place)
-      : Channel(capacity), size(size_for(capacity)), tokens(place != nullptr ? place : owned.get()), own_(std::move(owned)) {
+  Fifo(std::int64_t capacity, std::uint64_t held, Elements<T> owned, T* place)
+      : Channel(capacity), size(held), tokens(place != nullptr ? place : owned.get()), own_(std::move(owned)) {
     tokens_at = tokens;
     tokens_held = size;
     token_bytes = sizeof(T);
@@ -157,16 +164,18 @@ class Fifo final : public Channel {
 };
 
 /// Return a FIFO that the caller owns; where `memory` is given, it lies there with its tokens, and `ReleaseChannel` only
-/// ends it. Tokens that are more than their bytes stay with the processor. Throws std::bad_alloc, and what `memory` does.
+/// ends it. Tokens that are more than their bytes stay with the processor. `apart`: the ends may be run by different
+/// threads. Throws std::bad_alloc, and what `memory` does.
 template <class T>
-Channel* make_fifo(std::int64_t capacity, FifoMemory* memory) {
+Channel* make_fifo(std::int64_t capacity, FifoMemory* memory, bool apart) {
+  const std::uint64_t size = Fifo<T>::size_for(capacity, apart);
   if constexpr (std::is_trivially_copyable_v<T>) {
     if (memory != nullptr) {
       void* const place = memory->shared_memory(sizeof(Fifo<T>));
-      return ::new (place) Fifo<T>(capacity, static_cast<T*>(memory->shared_memory(Fifo<T>::size_for(capacity) * sizeof(T))));
+      return ::new (place) Fifo<T>(capacity, size, static_cast<T*>(memory->shared_memory(size * sizeof(T))));
     }
   }
-  return new Fifo<T>(capacity);
+  return new Fifo<T>(capacity, size);
 }
 
 /// How a FIFO of `make_fifo` goes.

@@ -11,6 +11,7 @@
 
 #include "dse/actor.hpp"
 #include "dse/device/on_gpu.hpp"
+#include "dse/ends_apart.hpp"
 #include "dse/faults.hpp"
 #include "dse/log_bodies.hpp"
 #include "dse/run_types.hpp"
@@ -62,12 +63,13 @@ struct Instances {
 
  private:
   void make_channels(const RunOptions& options, FifoMemory* shared) {
+    const std::vector<bool> apart = ends_apart(network, options.mapping);
     for (std::size_t k = 0; k != network.connections.size(); ++k) {
       const ConnectionInfo& info = network.connections[k];
       const std::int64_t capacity = capacity_of(network, k, options);
       try {
         const bool device = on_gpu[static_cast<std::size_t>(info.source)] || on_gpu[static_cast<std::size_t>(info.target)];
-        channels.emplace_back(info.make(capacity, device || options.pinned_fifos ? shared : nullptr));
+        channels.emplace_back(info.make(capacity, device || options.pinned_fifos ? shared : nullptr, apart[k]));
       } catch (const std::bad_alloc&) {
         throw RunError("the FIFO '" + std::string(info.name) + "' of " + std::to_string(capacity) +
                            " tokens needs more memory than there is",

@@ -51,7 +51,7 @@ struct ConnectionInfo {
   int source_port;
   int target;
   int target_port;
-  Channel* (*make)(std::int64_t capacity, FifoMemory* memory);  // &make_fifo<TYPE>; the caller owns it
+  Channel* (*make)(std::int64_t capacity, FifoMemory* memory, bool apart);  // &make_fifo<TYPE>; the caller owns it
   std::int64_t declared_tokens;             // capacity in the network's file, or 0
   std::int64_t least_tokens;                // most tokens that a firing of either end moves
 };
