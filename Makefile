@@ -9,6 +9,8 @@ JOBS ?= 3
 SECONDS ?= 600
 FIRST ?= 1000
 PYTEST := $(BIN)/pytest -q -n $(JOBS) --dist worksteal
+# With the same random examples each time: a change that is right is never refused. make test-full draws others.
+PYTEST_SAME := $(PYTEST) --hypothesis-profile=ci
 COMMA := ,
 
 .PHONY: setup setup-search explore test test-quick test-full fuzz lint bench coverage lock docs clean
@@ -65,13 +67,14 @@ test test-quick test-full coverage: export PYTHONDONTWRITEBYTECODE =
 # The first command compiles and checks while pip installs.
 test:
 	@$(MAKE) --no-print-directory -j 2 .venv/ready-docs lint $(WARM)
-	$(PYTEST)
+	$(PYTEST_SAME)
 
 test-quick: .venv/ready-run .venv/ready-test
-	$(PYTEST) -m "not slow"
+	$(PYTEST_SAME) -m "not slow"
 
 # Hours. With DSE_CORPORA (the folder that holds orc-apps) and DSE_REFERENCE_DATA the public corpora too.
 test-full: .venv/ready-run .venv/ready-test
+	$(PYTEST)
 	DSE_CASES=20000 $(PYTEST) tests/property/test_engines_agree.py tests/property/test_bursts_agree.py \
 		tests/property/test_bounds.py tests/property/test_search_bounds.py
 	DSE_NATIVE_CASES=200 $(PYTEST) tests/native/same tests/native/device tests/unit/gpu/test_card_benchmark.py

@@ -20,10 +20,12 @@ from dse.sdf.unfold import graph_trace, is_state, phases_of
 from tests.unit.sdf.graphs import Sized, sized_graphs
 
 _ITERATIONS = 60
+_MANY = 2000
+"""Tokens that lie in a FIFO at the start can hide for long that who reads them is the faster one."""
 
 
-def problem_of(made: Sized, firings: tuple[int, ...]) -> Problem:
-    """Return the problem of many iterations of a graph; times are in halves of a cycle, so that they are whole."""
+def problem_of(made: Sized, firings: tuple[int, ...], iterations: int) -> Problem:
+    """Return the problem of some iterations of a graph; times are in halves of a cycle, so that they are whole."""
     timed = [
         replace(actor, times=(ProcessorTime(processor="p", times=times, default=True),))
         for actor, times in zip(made.graph.actors, made.times, strict=True)
@@ -35,8 +37,15 @@ def problem_of(made: Sized, firings: tuple[int, ...]) -> Problem:
         for name, k in zip(phases.names, phases.first, strict=True):
             compute[actor.name, name, "cpu"] = Cost(mean_cycles=2 * times[k], frequency_mhz=None, origin="unknown")
     weights = WeightTable(name="g", compute=compute, has_scheduling=False, has_transfers=False)
-    trace = graph_trace(graph, firings, _ITERATIONS)
+    trace = graph_trace(graph, firings, iterations)
     return Problem(trace=trace, weights=weights, platform=load_platform("default"))
+
+
+def steady_of(problem: Problem, point: DesignPoint, firings: tuple[int, ...]) -> Steady | None:
+    """Return the steady state that is seen in an estimate."""
+    times_of = make_engine("compiled", problem).estimate(point, firing_times=True).firing_times
+    assert times_of is not None
+    return steady_state([times.start for times in times_of], firings)
 
 
 @given(made=sized_graphs())
@@ -45,8 +54,8 @@ def test_a_core_for_each_actor_reaches_the_least_period(made: Sized) -> None:
     firings = repetition_vector(made.graph)
     flow = timed_graph(made.graph, firings, made.times, capacities=made.sizes, release=made.release)
     least = least_period(flow)
-    assume(least.ticks is not None)
-    problem = problem_of(made, firings)
+    assume(least.ticks)
+    assert least.ticks is not None
     point = DesignPoint(
         partitions=tuple(Partition(name=f"P{a}", actors=(a,), unit="cpu") for a in range(len(firings))),
         capacities=tuple(
@@ -56,11 +65,8 @@ def test_a_core_for_each_actor_reaches_the_least_period(made: Sized) -> None:
         ),
         release=made.release,
     )
-    times_of = make_engine("compiled", problem).estimate(point, firing_times=True).firing_times
-    assert times_of is not None
-    found = steady_state([times.start for times in times_of], firings)
-    assert least.ticks is not None
-    assume(least.ticks)
+    found = steady_of(problem_of(made, firings, _ITERATIONS), point, firings)
+    found = found or steady_of(problem_of(made, firings, _MANY), point, firings)
     assert found is not None
     assert found.period == 2 * least.ticks / flow.ticks_per_unit
 
