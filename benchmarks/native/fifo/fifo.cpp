@@ -105,7 +105,7 @@ double dse_seconds(const Plan& plan, std::int64_t block) {
   const dse::ActorInfo info = {"nobody", "", nullptr, {}, {}, {}, {}, {}, {}, 0, false};
   Nobody source{dse::Wires(context, info)};
   Nobody target{dse::Wires(context, info)};
-  dse::Fifo<Token> fifo(plan.capacity);
+  dse::Fifo<Token> fifo(plan.capacity, true);
   fifo.source = &source;
   fifo.target = &target;
   fifo.crossing = true;

@@ -130,13 +130,13 @@ class Channel {
 template <class T>
 class Fifo final : public Channel {
  public:
-  /// `size`: the tokens that the storage holds, of `size_for`.
-  Fifo(std::int64_t capacity, std::uint64_t size) : Fifo(capacity, size, raw_elements<T>(size), nullptr) {}
+  /// `apart`: the ends may be run by different threads.
+  Fifo(std::int64_t capacity, bool apart) : Fifo(capacity, apart, raw_elements<T>(size_for(capacity, apart)), nullptr) {}
 
   /// One whose tokens lie at a place that somebody else owns, as the FIFO itself does.
-  Fifo(std::int64_t capacity, std::uint64_t size, T* place) : Fifo(capacity, size, Elements<T>(), place) { placed = true; }
+  Fifo(std::int64_t capacity, bool apart, T* place) : Fifo(capacity, apart, Elements<T>(), place) { placed = true; }
 
-  /// `apart`: the ends may be run by different threads.
+  /// Return how many tokens the storage holds.
   static std::uint64_t size_for(std::int64_t capacity, bool apart) {
     constexpr std::uint64_t lines_between = 2;  // the one that is read, and the next one, which processors fetch with it
     constexpr std::uint64_t line = std::max<std::uint64_t>(cache_line_bytes / sizeof(T), 1);
@@ -153,8 +153,8 @@ class Fifo final : public Channel {
   T* const tokens;
 
  private:
-  Fifo(std::int64_t capacity, std::uint64_t held, Elements<T> owned, T* place)
-      : Channel(capacity), size(held), tokens(place != nullptr ? place : owned.get()), own_(std::move(owned)) {
+  Fifo(std::int64_t capacity, bool apart, Elements<T> owned, T* place)
+      : Channel(capacity), size(size_for(capacity, apart)), tokens(place != nullptr ? place : owned.get()), own_(std::move(owned)) {
     tokens_at = tokens;
     tokens_held = size;
     token_bytes = sizeof(T);
@@ -168,14 +168,14 @@ class Fifo final : public Channel {
 /// threads. Throws std::bad_alloc, and what `memory` does.
 template <class T>
 Channel* make_fifo(std::int64_t capacity, FifoMemory* memory, bool apart) {
-  const std::uint64_t size = Fifo<T>::size_for(capacity, apart);
   if constexpr (std::is_trivially_copyable_v<T>) {
     if (memory != nullptr) {
       void* const place = memory->shared_memory(sizeof(Fifo<T>));
-      return ::new (place) Fifo<T>(capacity, size, static_cast<T*>(memory->shared_memory(size * sizeof(T))));
+      void* const tokens = memory->shared_memory(Fifo<T>::size_for(capacity, apart) * sizeof(T));
+      return ::new (place) Fifo<T>(capacity, apart, static_cast<T*>(tokens));
     }
   }
-  return new Fifo<T>(capacity, size);
+  return new Fifo<T>(capacity, apart);
 }
 
 /// How a FIFO of `make_fifo` goes.
