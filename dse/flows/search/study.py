@@ -26,11 +26,11 @@ from dse.flows.search.method import kept, looks, make_method, search_context, se
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.screening import (
     PROMOTED,
+    begun_at,
     can_screen,
     enough,
     note_screened,
     noted_screening,
-    promoted,
     screen,
     short_trace,
 )
@@ -187,14 +187,14 @@ def _screened(search: Search, context: SearchContext, parts: _Parts, state: _Sta
         of_short = search_context(
             replace(setting, trace=short.trace, tables=short.tables), space, options.seed, PROMOTED, 0
         )
-        found, interrupted = screen(short, of_short, evaluator.left, workers=options.workers, batch=options.batch)
+        found, interrupted = screen(short, of_short, evaluator, workers=options.workers, batch=options.batch)
+    else:
+        evaluator.charge(found.screening.counted)
     state.screening = found.screening
-    evaluator.charge(found.screening.counted)
-    if interrupted:  # what was found is worth one estimate of the whole trace
-        promoted(found.best[:1], evaluator, space)
+    if interrupted:
         raise KeyboardInterrupt
     note_screened(parts.store, budget, found, space)
-    return replace(context, start=tuple(promoted(found.best, evaluator, space)), begun=True)
+    return begun_at(found, context, evaluator)
 
 
 def _closing(search: Search, context: SearchContext, evaluator: Evaluator) -> ClosingLook | None:
