@@ -16,11 +16,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from benchmarks.search.compare import NoStore
 from dse.estimate.engine import Engine, make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget, Cutting, Evaluator
+from dse.explore.method import SearchContext
 from dse.explore.methods.registry import METHODS
 from dse.explore.space.build import build_space
 from dse.explore.space.merged import merged_space
@@ -108,7 +111,7 @@ def search(case: Case, seed: int, *, evaluations: int, screening: bool) -> Found
     )
     context = search_context(case.setting, case.space, seed, KEPT, 0)
     if screening:
-        found, screened = _screened(case, evaluator, seed)
+        found, screened = _screened(case, evaluator, replace(context, rng=np.random.default_rng(seed), keep=PROMOTED))
         context = begun_at(found, context, evaluator)
     method = METHODS.load(METHOD)(context)
     while not method.done and evaluator.stop is None:
@@ -117,14 +120,13 @@ def search(case: Case, seed: int, *, evaluations: int, screening: bool) -> Found
     return Found(curve=tuple(curve), evaluations=counted, seconds=time.process_time() - begun, screened=screened)
 
 
-def _screened(case: Case, evaluator: Evaluator, seed: int) -> tuple[Screened, tuple[int, int, float]]:
+def _screened(case: Case, evaluator: Evaluator, context: SearchContext) -> tuple[Screened, tuple[int, int, float]]:
     """Return what came of screening, as ``dse explore`` does it, and what that took."""
     setting, begun = case.setting, time.process_time()
     short = short_trace(setting.tables, case.space, case.engine, "compiled")
     if short is None:
         raise SystemExit(f"{case.name}: what one core fires in a row is no shorter trace")
-    of_short = search_context(replace(setting, trace=short.trace, tables=short.tables), case.space, seed, PROMOTED, 0)
-    found, _ = screen(short, of_short, evaluator, workers=1, batch=BATCH)
+    found, _ = screen(short, context, evaluator, workers=1, batch=BATCH)
     made = found.screening
     return found, (made.estimates, made.counted, time.process_time() - begun)
 

@@ -50,6 +50,8 @@ PRICE = 3
 PROPOSAL = 2_000
 """To propose a mapping and to look at what came of it costs as much as so many firings for each actor: 113 of them take
 two or three milliseconds."""
+BUILDING, BUILDING_FIRING, BUILDING_RUN = 3_500_000, 5, 330
+"""To make the short trace takes as long as so many firings, and so many more for each firing and for each run."""
 LEAST_GAIN = 2
 """Without proposals screening has to be so many times as cheap as the whole trace."""
 SHARE = Fraction(4, 5)
@@ -132,8 +134,17 @@ class ShortTrace:
     @property
     def price(self) -> float:
         """What an estimate costs, in those of the whole trace."""
-        proposal = PROPOSAL * len(self.trace.topology.actors)
-        return (PRICE * self.firings + proposal) / (self.whole + proposal)
+        return (PRICE * self.firings + self._proposal) / (self.whole + self._proposal)
+
+    @property
+    def building(self) -> int:
+        """What it took to make it, in estimates of the whole trace."""
+        firings = BUILDING + BUILDING_FIRING * self.whole + BUILDING_RUN * self.firings
+        return math.ceil(firings / (self.whole + self._proposal))
+
+    @property
+    def _proposal(self) -> int:
+        return PROPOSAL * len(self.trace.topology.actors)
 
 
 def can_screen(tables: ProblemTables, space: Space, method: str) -> bool:
@@ -226,6 +237,7 @@ class _Rounds:
         self._promoted: dict[Candidate, tuple[int, Evaluation]] = {}
         """With the makespan of the short trace, and what the whole one says."""
         self._counted = self._misses = 0
+        evaluator.charge(short.building)
         self._agreed = True
 
     def run(self, batch: int) -> None:
@@ -252,7 +264,7 @@ class _Rounds:
         self._whole.charge(counted - self._counted)
         self._counted = counted
         most = self._left.evaluations
-        spent = counted + len(self._promoted) + PROMOTED_OF_ROUND
+        spent = self._short.building + counted + len(self._promoted) + PROMOTED_OF_ROUND
         enough = most is None or (spent + Fraction(most, ROUNDS)) <= SHARE * most
         return enough and not method.done and evaluator.stop is None
 
@@ -286,7 +298,7 @@ class _Rounds:
             firings=self._short.firings,
             whole=self._short.whole,
             estimates=len(self._evaluator.evaluations),
-            counted=max(1, self._counted),
+            counted=self._short.building + self._counted,
             agreed=self._agreed,
         )
         return Screened(best=list(self._promoted), screening=screening)

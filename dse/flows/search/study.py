@@ -184,9 +184,7 @@ def _screened(search: Search, context: SearchContext, parts: _Parts, state: _Sta
         short = short_trace(setting.tables, space, parts.engine, options.problem.engine)
         if short is None:
             return context
-        of_short = search_context(
-            replace(setting, trace=short.trace, tables=short.tables), space, options.seed, PROMOTED, 0
-        )
+        of_short = replace(context, rng=np.random.default_rng(options.seed), keep=PROMOTED)  # its loads are the same
         found, interrupted = screen(short, of_short, evaluator, workers=options.workers, batch=options.batch)
     else:
         evaluator.charge(found.screening.counted)

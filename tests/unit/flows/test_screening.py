@@ -23,6 +23,8 @@ def short_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screening, "LEAST_FIRINGS", 1000)
     monkeypatch.setattr(screening, "PRICE", 1)
     monkeypatch.setattr(screening, "PROPOSAL", 0)
+    monkeypatch.setattr(screening, "BUILDING", 0)
+    monkeypatch.setattr(screening, "BUILDING_RUN", 0)
     monkeypatch.setattr(screening, "LEAST_GAIN", 1)
 
 
