@@ -26,7 +26,6 @@ from typing import Protocol
 
 from dse.base.errors import DseError
 from dse.estimate.engine import Engine, make_engine
-from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.merged_firings import can_merge, merged_firings
 from dse.estimate.problem.tables import ProblemTables
 from dse.explore.distribution.workers import ThreadEstimator
@@ -39,7 +38,6 @@ from dse.explore.space.space import Candidate, Space
 from dse.flows.program import unheard
 from dse.model.design_point import DesignPoint, Policy
 from dse.model.study import Evaluation, Screening
-from dse.model.trace import Trace
 
 LEAST_FIRINGS = 200_000
 """Shorter traces are estimated in ten milliseconds: a search of five thousand evaluations takes a minute as it is."""
@@ -50,7 +48,7 @@ PRICE = 3
 PROPOSAL = 2_000
 """To propose a mapping and to look at what came of it costs as much as so many firings for each actor: 113 of them take
 two or three milliseconds."""
-BUILDING, BUILDING_FIRING, BUILDING_RUN = 3_500_000, 5, 330
+BUILDING, BUILDING_FIRING, BUILDING_RUN = 3_500_000, 4, 165
 """To make the short trace takes as long as so many firings, and so many more for each firing and for each run."""
 LEAST_GAIN = 2
 """Without proposals screening has to be so many times as cheap as the whole trace."""
@@ -119,17 +117,12 @@ class NoStore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShortTrace:
-    """The tables of a short trace that stands for a long one, and the engine for them."""
+    """A short trace that stands for a long one, with the engine for it. ``whole``: the firings of the long one."""
 
-    tables: ProblemTables
     engine: Engine
+    n_actors: int
     firings: int
     whole: int
-
-    @property
-    def trace(self) -> Trace:
-        """The short trace."""
-        return self.tables.problem.trace
 
     @property
     def price(self) -> float:
@@ -144,7 +137,7 @@ class ShortTrace:
 
     @property
     def _proposal(self) -> int:
-        return PROPOSAL * len(self.trace.topology.actors)
+        return PROPOSAL * self.n_actors
 
 
 def can_screen(tables: ProblemTables, space: Space, method: str) -> bool:
@@ -178,8 +171,8 @@ def short_trace(tables: ProblemTables, space: Space, engine: Engine, named: str)
     if estimate.deadlock is not None or problem is None:
         return None
     short = ShortTrace(
-        tables=build_tables(problem),
         engine=make_engine(named, problem),
+        n_actors=space.n_actors,
         firings=problem.trace.n_firings,
         whole=whole,
     )
@@ -260,19 +253,28 @@ class _Rounds:
         evaluator, method = self._evaluator, self._method
         while not method.done and evaluator.stop is None and not self._is_over(number):
             method.tell(evaluator.evaluate(method.ask(batch), method.ceiling))
-        counted = math.ceil(len(evaluator.evaluations) * self._short.price)
+        counted = math.ceil(self._estimated)
         self._whole.charge(counted - self._counted)
         self._counted = counted
-        most = self._left.evaluations
-        spent = self._short.building + counted + len(self._promoted) + PROMOTED_OF_ROUND
-        enough = most is None or (spent + Fraction(most, ROUNDS)) <= SHARE * most
-        return enough and not method.done and evaluator.stop is None
+        return not self._is_spent and not method.done and evaluator.stop is None
 
     def _is_over(self, number: int) -> bool:
         """Return whether the share of so many rounds is spent."""
         part, most, seconds = number / ROUNDS, self._left.evaluations, self._left.seconds
         late = seconds is not None and self._evaluator.seconds >= part * seconds
-        return late or (most is not None and len(self._evaluator.evaluations) * self._short.price >= part * most)
+        return late or self._is_spent or (most is not None and self._estimated >= part * most)
+
+    @property
+    def _estimated(self) -> float:
+        """What the estimates of the short trace count."""
+        return len(self._evaluator.evaluations) * self._short.price
+
+    @property
+    def _is_spent(self) -> bool:
+        """Whether the share of screening is spent, what is promoted next included."""
+        most = self._left.evaluations
+        spent = self._short.building + self._estimated + len(self._promoted) + PROMOTED_OF_ROUND
+        return most is not None and spent >= SHARE * most
 
     def _promote(self, ranks: Sequence[int]) -> None:
         """Estimate some of the best that are not yet with the whole trace; ``ranks``: which of them."""
