@@ -243,10 +243,13 @@ class _Rounds:
                 made = len(ranked(self._evaluator.evaluations))
                 self._promote([int(part * made) for part in SPREAD])
                 self._agreed = agreement(list(self._promoted.values())) >= LEAST_AGREEMENT
-            gained = best is None or (self._best is not None and self._best < best * (1 - LEAST_IMPROVEMENT))
-            self._misses = 0 if gained else self._misses + 1
+            self._misses = 0 if self._gained(best) else self._misses + 1
             if not goes_on or not self._agreed or self._misses >= PATIENCE:
                 return
+
+    def _gained(self, before: int | None) -> bool:
+        """Return whether the whole trace knows a makespan that is clearly less than one before."""
+        return before is None or (self._best is not None and self._best < before * (1 - LEAST_IMPROVEMENT))
 
     def _search(self, number: int, batch: int) -> bool:
         """Search until the end of a round; return whether there may be another one."""
@@ -344,12 +347,16 @@ def _read(text: str) -> tuple[Screening, list[str]] | None:
         screening = Screening(**values)
     except (ValueError, TypeError, AttributeError, KeyError):
         return None
-    counts = (screening.firings, screening.whole, screening.estimates, screening.counted)
-    numbers = all(type(number) is int and number > 0 for number in counts) and type(screening.agreed) is bool
     few = isinstance(best, list) and 0 < len(best) <= MOST_PROMOTED
-    if not numbers or not few or not all(isinstance(one, str) and _DIGEST.fullmatch(one) for one in best):
+    if not _is_sound(screening) or not few or not all(isinstance(one, str) and _DIGEST.fullmatch(one) for one in best):
         return None
     return screening, best
+
+
+def _is_sound(screening: Screening) -> bool:
+    """Return whether what was read has the types that it should have."""
+    counts = (screening.firings, screening.whole, screening.estimates, screening.counted)
+    return all(type(number) is int and number > 0 for number in counts) and type(screening.agreed) is bool
 
 
 def _key(budget: Budget) -> str:
