@@ -16,21 +16,24 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from benchmarks.search.compare import NoStore
 from dse.estimate.engine import Engine, make_engine
 from dse.estimate.problem.build import build_tables
 from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget, Cutting, Evaluator
+from dse.explore.method import SearchContext
 from dse.explore.methods.registry import METHODS
 from dse.explore.space.build import build_space
 from dse.explore.space.merged import merged_space
-from dse.explore.space.space import Candidate, Space, SpaceOptions
+from dse.explore.space.space import Space, SpaceOptions
 from dse.flows.capacities import search_capacities
 from dse.flows.defaults import default_budget
 from dse.flows.options import NOMINAL, ProblemOptions
 from dse.flows.program import unheard
 from dse.flows.search.method import KEPT, search_context
-from dse.flows.search.screening import PROMOTED, promoted, screen, short_trace
+from dse.flows.search.screening import PROMOTED, Screened, begun_at, screen, short_trace
 from dse.flows.setting import Setting, load_setting
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Outcome
@@ -86,17 +89,16 @@ def load(argument: str) -> Case:
 
 def search(case: Case, seed: int, *, evaluations: int, screening: bool) -> Found:
     """Search for so many evaluations."""
-    begun, curve, made = time.process_time(), list[tuple[int, int]](), 0
+    begun, curve = time.process_time(), list[tuple[int, int]]()
     screened = 0, 0, 0.0
 
     def timed(points: Sequence[DesignPoint], limit: int | None) -> Iterator[Outcome | None]:
-        nonlocal made
-        for point in points:
-            made += 1
+        left = evaluator.evaluations_left or 0
+        for made, point in enumerate(points, 1):
             (outcome,) = case.engine.outcomes([point], limit)
             done = outcome is not None and not outcome.deadlock
             if outcome is not None and done and (not curve or outcome.makespan < curve[-1][1]):
-                curve.append((made + screened[1], outcome.makespan))
+                curve.append((evaluations - left + made, outcome.makespan))
             yield outcome
 
     evaluator = Evaluator(
@@ -109,8 +111,8 @@ def search(case: Case, seed: int, *, evaluations: int, screening: bool) -> Found
     )
     context = search_context(case.setting, case.space, seed, KEPT, 0)
     if screening:
-        found, screened = _screened(case, evaluator, seed)
-        context = replace(context, start=tuple(promoted(found, evaluator, case.space)), begun=True)
+        found, screened = _screened(case, evaluator, replace(context, rng=np.random.default_rng(seed), keep=PROMOTED))
+        context = begun_at(found, context, evaluator)
     method = METHODS.load(METHOD)(context)
     while not method.done and evaluator.stop is None:
         method.tell(evaluator.evaluate(method.ask(BATCH), method.ceiling))
@@ -118,17 +120,15 @@ def search(case: Case, seed: int, *, evaluations: int, screening: bool) -> Found
     return Found(curve=tuple(curve), evaluations=counted, seconds=time.process_time() - begun, screened=screened)
 
 
-def _screened(case: Case, evaluator: Evaluator, seed: int) -> tuple[list[Candidate], tuple[int, int, float]]:
-    """Return the best of screening, as ``dse explore`` does it, and what that took."""
+def _screened(case: Case, evaluator: Evaluator, context: SearchContext) -> tuple[Screened, tuple[int, int, float]]:
+    """Return what came of screening, as ``dse explore`` does it, and what that took."""
     setting, begun = case.setting, time.process_time()
     short = short_trace(setting.tables, case.space, case.engine, "compiled")
     if short is None:
         raise SystemExit(f"{case.name}: what one core fires in a row is no shorter trace")
-    of_short = search_context(replace(setting, trace=short.trace, tables=short.tables), case.space, seed, PROMOTED, 0)
-    found, _ = screen(short, of_short, evaluator.left, workers=1, batch=BATCH)
+    found, _ = screen(short, context, evaluator, workers=1, batch=BATCH)
     made = found.screening
-    evaluator.charge(made.counted)
-    return found.best, (made.estimates, made.counted, time.process_time() - begun)
+    return found, (made.estimates, made.counted, time.process_time() - begun)
 
 
 def compare(case: Case, seed: int, times: float, evaluations: int | None) -> tuple[float, float, float | None]:

@@ -129,14 +129,14 @@ JUDGED = tuple(
 """The 16 networks of ``benchmarks.search.judge``, which served for no tuning of a method."""
 
 
-def case_of(recipe: Recipe, firings: int = 2000) -> Case:
-    """Return the network of a recipe with about so many firings, but never fewer than ``ITERATIONS`` iterations."""
+def case_of(recipe: Recipe, firings: int = 2000, least_iterations: int = ITERATIONS) -> Case:
+    """Return the network of a recipe with about so many firings, but never fewer than so many iterations."""
     rng = np.random.default_rng(recipe.seed)
     edges = SHAPES[recipe.shape](rng, recipe.actors)
     repeats = [int(q) for q in rng.choice((1, 1, 2, 4), recipe.actors)]
     topology = _topology(recipe.name, edges, repeats)
     weights = _weights(rng, topology)  # drawn first: they do not depend on the length of the trace
-    iterations = max(ITERATIONS, firings // sum(repeats))
+    iterations = max(least_iterations, firings // sum(repeats))
     trace = make_trace(topology, [rng.integers(0, 2, q * iterations) for q in repeats])
     problem = Problem(trace=trace, weights=weights, platform=_platform(recipe))
     capacities = tuple(recipe.room * math.lcm(repeats[s], repeats[t]) for s, t in edges)

@@ -160,13 +160,15 @@ class Screening:
     """What went before a search of a long trace: a search of a shorter one, whose best points were then estimated.
 
     ``firings`` of the shorter trace, ``whole`` of the long one. ``estimates`` of the shorter one were made; they count
-    as ``counted`` evaluations of the long one.
+    as ``counted`` evaluations of the long one. ``agreed``: whether they ranked as the long one does; if not, the search
+    began as without them.
     """
 
     firings: int
     whole: int
     estimates: int
     counted: int
+    agreed: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,7 +38,8 @@ def screening_text(screening: Screening) -> str:
     """Return in words what a search was screened on."""
     counted = f"{screening.estimates:,} estimates, counted as {screening.counted:,} evaluations"
     runs = f"{screening.firings:,} runs of the {screening.whole:,} firings"
-    return f"screened on {runs}: {counted} (--no-screening leaves it out)"
+    left = "" if screening.agreed else "; left, since they rank mappings otherwise than the whole trace"
+    return f"screened on {runs}: {counted}{left} (--no-screening leaves it out)"
 
 
 def screening_json(screening: Screening | None) -> dict[str, object]:
@@ -46,7 +47,7 @@ def screening_json(screening: Screening | None) -> dict[str, object]:
     if screening is None:
         return {}
     counts = {"runs": screening.firings, "estimates": screening.estimates, "counted_evaluations": screening.counted}
-    return {"screening": counts}
+    return {"screening": {**counts, "agreed": screening.agreed}}
 
 
 def loose_text(study: Study) -> str:

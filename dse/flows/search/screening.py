@@ -2,8 +2,13 @@
 
 The short trace has the runs that one core makes in a row as single firings (``dse.estimate.problem.merged_firings``):
 it covers the whole program, and ranks mappings better than a tenth of the trace taken anywhere
-(docs/search-quality.md). What it finds is only where the search begins: each of its best mappings
-is estimated with the whole trace, and nothing else is kept, ranked or proven. Half of the budget goes to it at most.
+(docs/search-quality.md). What it finds is only where the search begins: its best mappings
+are estimated with the whole trace, and nothing else is kept, ranked or proven.
+
+It goes on in rounds. After each of them the best new mappings are estimated with the whole trace; when two rounds in a
+row have brought nothing there, or most of the budget is spent, it is over. After the first round some worse ones are
+estimated too: where the whole trace ranks them otherwise, screening ends at once, and the search begins as without it.
+
 What its estimates cost is counted in evaluations by the number of firings, which is the same on every machine.
 A search that is resumed with the same budget takes what it had found from its study.
 """
@@ -12,46 +17,64 @@ import json
 import math
 import re
 import time
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from itertools import combinations
 from typing import Protocol
 
 from dse.base.errors import DseError
 from dse.estimate.engine import Engine, make_engine
-from dse.estimate.problem.build import build_tables
 from dse.estimate.problem.merged_firings import can_merge, merged_firings
 from dse.estimate.problem.tables import ProblemTables
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, Cutting, Evaluator
 from dse.explore.method import SearchContext
 from dse.explore.methods.registry import METHODS
-from dse.explore.search import ranked, run_search
+from dse.explore.search import ranked
 from dse.explore.space.locate import candidate_at
 from dse.explore.space.space import Candidate, Space
 from dse.flows.program import unheard
 from dse.model.design_point import DesignPoint, Policy
 from dse.model.study import Evaluation, Screening
-from dse.model.trace import Trace
 
 LEAST_FIRINGS = 200_000
 """Shorter traces are estimated in ten milliseconds: a search of five thousand evaluations takes a minute as it is."""
 PIECES = 10_000
 """A run is at most one part of so many of the time on one core: FIFOs with much room do not make all of it one run."""
-PRICE = 4
+PRICE = 3
 """A run costs as much as so many firings: the next event is another actor's, as it seldom is among firings."""
-PROPOSAL = 150_000
-"""To propose a mapping and to look at what came of it costs as much as so many firings: a millisecond or two."""
+PROPOSAL = 2_000
+"""To propose a mapping and to look at what came of it costs as much as so many firings for each actor: 113 of them take
+two or three milliseconds."""
+BUILDING, BUILDING_FIRING, BUILDING_RUN = 3_500_000, 4, 165
+"""To make the short trace takes as long as so many firings, and so many more for each firing and for each run."""
 LEAST_GAIN = 2
 """Without proposals screening has to be so many times as cheap as the whole trace."""
-SHARE = 2
-"""One part of so many of a budget at most is for screening,"""
+SHARE = Fraction(4, 5)
+"""No more of a budget than this is for screening, its best mappings with the whole trace included,"""
 MOST_ESTIMATES = 5_000
 """and no more estimates than these."""
+ROUNDS = 6
+"""A round is one part of so many of the budget;"""
+PATIENCE = 2
+"""so many of them without a gain end screening."""
+LEAST_IMPROVEMENT = 0.001
+"""A gain is less by this part of the best makespan at least."""
 LEAST_EVALUATIONS = 40
 LEAST_SECONDS = 20.0
 """With a smaller budget there is nothing to go on with."""
 PROMOTED = 10
-"""So many of the best of the short trace are estimated with the whole one."""
+"""So many of the best of the short trace have exact makespans there,"""
+PROMOTED_OF_ROUND = 2
+"""and so many new ones are estimated with the whole one after a round."""
+MOST_PROMOTED = 64
+"""No study says that there were more."""
+SPREAD = (0.2, 0.4, 0.6, 0.8)
+"""Where in the ranking of the first round others are, by which it is judged."""
+LEAST_AGREEMENT = 0.2
+"""With a smaller rank correlation (Kendall 1938) of these with the best one the short trace ranks too badly."""
 POLICIES: tuple[Policy, ...] = ("NON_PREEMPTIVE",)
 """Others leave an actor that could go on."""
 METHOD = "iterated-search"
@@ -72,7 +95,7 @@ class Notes(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screened:
-    """What came of screening: its best points, the best first."""
+    """What came of screening: the points that were estimated with the whole trace, in this order."""
 
     best: list[Candidate]
     screening: Screening
@@ -94,22 +117,27 @@ class NoStore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShortTrace:
-    """The tables of a short trace that stands for a long one, and the engine for them."""
+    """A short trace that stands for a long one, with the engine for it. ``whole``: the firings of the long one."""
 
-    tables: ProblemTables
     engine: Engine
+    n_actors: int
     firings: int
     whole: int
 
     @property
-    def trace(self) -> Trace:
-        """The short trace."""
-        return self.tables.problem.trace
-
-    @property
     def price(self) -> float:
         """What an estimate costs, in those of the whole trace."""
-        return (PRICE * self.firings + PROPOSAL) / (self.whole + PROPOSAL)
+        return (PRICE * self.firings + self._proposal) / (self.whole + self._proposal)
+
+    @property
+    def building(self) -> int:
+        """What it took to make it, in estimates of the whole trace."""
+        firings = BUILDING + BUILDING_FIRING * self.whole + BUILDING_RUN * self.firings
+        return math.ceil(firings / (self.whole + self._proposal))
+
+    @property
+    def _proposal(self) -> int:
+        return PROPOSAL * self.n_actors
 
 
 def can_screen(tables: ProblemTables, space: Space, method: str) -> bool:
@@ -143,8 +171,8 @@ def short_trace(tables: ProblemTables, space: Space, engine: Engine, named: str)
     if estimate.deadlock is not None or problem is None:
         return None
     short = ShortTrace(
-        tables=build_tables(problem),
         engine=make_engine(named, problem),
+        n_actors=space.n_actors,
         firings=problem.trace.n_firings,
         whole=whole,
     )
@@ -159,35 +187,134 @@ def _completes(short: ShortTrace, point: DesignPoint) -> bool:
         return False
 
 
-def estimates_for(short: ShortTrace, budget: Budget) -> Budget:
-    """Return the budget of screening, in estimates of the short trace."""
-    most = MOST_ESTIMATES
-    if budget.evaluations is not None:
-        most = min(most, int(budget.evaluations / SHARE / short.price))
-    return Budget(evaluations=max(1, most), seconds=None if budget.seconds is None else budget.seconds / SHARE)
-
-
 def screen(
-    short: ShortTrace, context: SearchContext, budget: Budget, *, workers: int, batch: int
+    short: ShortTrace, context: SearchContext, evaluator: Evaluator, *, workers: int, batch: int
 ) -> tuple[Screened, bool]:
-    """Search with the short trace, in its context, and return what came of it; and whether the user interrupted it."""
+    """Search with the short trace, in its context, and return what came of it; and whether the user interrupted it.
+
+    ``evaluator``: has evaluated the points returned with the whole trace, and is charged with the others.
+    """
     estimator = ThreadEstimator(short.engine, workers, short.firings)
-    evaluator = Evaluator(
-        estimator,
-        budget=estimates_for(short, budget),
-        store=NoStore(),
-        clock=time.perf_counter,
-        progress=unheard,
-        cutting=Cutting(keep=PROMOTED),
-    )
     with closing(estimator):
-        outcome = run_search(METHODS.load(METHOD)(context), evaluator, None, batch)
-    made = evaluator.evaluations
-    found = [candidate_at(context.space, evaluation.point) for evaluation in ranked(made)[:PROMOTED]]
-    counted = math.ceil(len(made) * short.price)
-    screening = Screening(firings=short.firings, whole=short.whole, estimates=len(made), counted=counted)
-    candidates = [candidate for candidate in found if candidate is not None]
-    return Screened(best=candidates, screening=screening), outcome.stop == "interrupted"
+        rounds = _Rounds(short, context, evaluator, estimator)
+        interrupted = False
+        try:
+            rounds.run(batch)
+        except KeyboardInterrupt:
+            interrupted = True
+            rounds.promote_best()  # what was found is worth one estimate of the whole trace
+        return rounds.screened(), interrupted
+
+
+class _Rounds:
+    """The search with the short trace, of which the whole trace judges after each round."""
+
+    def __init__(
+        self, short: ShortTrace, context: SearchContext, evaluator: Evaluator, estimator: ThreadEstimator
+    ) -> None:
+        self._short, self._space, self._whole = short, context.space, evaluator
+        self._left = evaluator.left
+        of_short = Budget(
+            evaluations=MOST_ESTIMATES,
+            seconds=None if self._left.seconds is None else self._left.seconds * float(SHARE),
+        )
+        self._evaluator = Evaluator(
+            estimator,
+            budget=of_short,
+            store=NoStore(),
+            clock=time.perf_counter,
+            progress=unheard,
+            cutting=Cutting(keep=PROMOTED),
+        )
+        self._method = METHODS.load(METHOD)(context)
+        self._promoted: dict[Candidate, tuple[int, Evaluation]] = {}
+        """With the makespan of the short trace, and what the whole one says."""
+        self._counted = self._misses = 0
+        evaluator.charge(short.building)
+        self._agreed = True
+
+    def run(self, batch: int) -> None:
+        """Make rounds until they bring nothing more, or screening has had its share."""
+        for number in range(1, ROUNDS + 1):
+            best = self._best
+            goes_on = self._search(number, batch)
+            self._promote(range(PROMOTED_OF_ROUND))
+            if number == 1:
+                made = len(ranked(self._evaluator.evaluations))
+                self._promote([int(part * made) for part in SPREAD])
+                self._agreed = agreement(list(self._promoted.values())) >= LEAST_AGREEMENT
+            self._misses = 0 if self._gained(best) else self._misses + 1
+            if not goes_on or not self._agreed or self._misses >= PATIENCE:
+                return
+
+    def _gained(self, before: int | None) -> bool:
+        """Return whether the whole trace knows a makespan that is clearly less than one before."""
+        return before is None or (self._best is not None and self._best < before * (1 - LEAST_IMPROVEMENT))
+
+    def _search(self, number: int, batch: int) -> bool:
+        """Search until the end of a round; return whether there may be another one."""
+        evaluator, method = self._evaluator, self._method
+        while not method.done and evaluator.stop is None and not self._is_over(number):
+            method.tell(evaluator.evaluate(method.ask(batch), method.ceiling))
+        counted = math.ceil(self._estimated)
+        self._whole.charge(counted - self._counted)
+        self._counted = counted
+        return not self._is_spent and not method.done and evaluator.stop is None
+
+    def _is_over(self, number: int) -> bool:
+        """Return whether the share of so many rounds is spent."""
+        part, most, seconds = number / ROUNDS, self._left.evaluations, self._left.seconds
+        late = seconds is not None and self._evaluator.seconds >= part * seconds
+        return late or self._is_spent or (most is not None and self._estimated >= part * most)
+
+    @property
+    def _estimated(self) -> float:
+        """What the estimates of the short trace count."""
+        return len(self._evaluator.evaluations) * self._short.price
+
+    @property
+    def _is_spent(self) -> bool:
+        """Whether the share of screening is spent, what is promoted next included."""
+        most = self._left.evaluations
+        spent = self._short.building + self._estimated + len(self._promoted) + PROMOTED_OF_ROUND
+        return most is not None and spent >= SHARE * most
+
+    def _promote(self, ranks: Sequence[int]) -> None:
+        """Estimate some of the best that are not yet with the whole trace; ``ranks``: which of them."""
+        made = ranked(self._evaluator.evaluations)
+        fresh = [(e, c) for e in made if (c := candidate_at(self._space, e.point)) not in self._promoted]
+        chosen = [(e.makespan, c) for e, c in (fresh[i] for i in ranks if i < len(fresh)) if c is not None]
+        results = self._whole.evaluate([self._space.to_point(candidate) for _, candidate in chosen])
+        for (makespan, candidate), result in zip(chosen, results, strict=False):
+            self._promoted[candidate] = makespan, result
+
+    def promote_best(self) -> None:
+        """Estimate the best one with the whole trace, if it was not."""
+        if not self._promoted:
+            self._promote([0])
+
+    @property
+    def _best(self) -> int | None:
+        return min((e.makespan for _, e in self._promoted.values() if not e.deadlock), default=None)
+
+    def screened(self) -> Screened:
+        """Return what came of it."""
+        screening = Screening(
+            firings=self._short.firings,
+            whole=self._short.whole,
+            estimates=len(self._evaluator.evaluations),
+            counted=self._short.building + self._counted,
+            agreed=self._agreed,
+        )
+        return Screened(best=list(self._promoted), screening=screening)
+
+
+def agreement(pairs: Sequence[tuple[int, Evaluation]]) -> float:
+    """Return the rank correlation of makespans with evaluations of the same points, -1 to 1; 1 where there are none."""
+    made = [(short, e.makespan) for short, e in pairs if not e.deadlock]
+    signs = [(a[0] - b[0]) * (a[1] - b[1]) for a, b in combinations(made, 2)]
+    told = [sign for sign in signs if sign]
+    return sum(1 if sign > 0 else -1 for sign in told) / len(told) if told else 1.0
 
 
 def note_screened(notes: Notes, budget: Budget, found: Screened, space: Space) -> None:
@@ -220,11 +347,16 @@ def _read(text: str) -> tuple[Screening, list[str]] | None:
         screening = Screening(**values)
     except (ValueError, TypeError, AttributeError, KeyError):
         return None
-    numbers = all(type(number) is int and number > 0 for number in asdict(screening).values())
-    few = isinstance(best, list) and 0 < len(best) <= PROMOTED
-    if not numbers or not few or not all(isinstance(one, str) and _DIGEST.fullmatch(one) for one in best):
+    few = isinstance(best, list) and 0 < len(best) <= MOST_PROMOTED
+    if not _is_sound(screening) or not few or not all(isinstance(one, str) and _DIGEST.fullmatch(one) for one in best):
         return None
     return screening, best
+
+
+def _is_sound(screening: Screening) -> bool:
+    """Return whether what was read has the types that it should have."""
+    counts = (screening.firings, screening.whole, screening.estimates, screening.counted)
+    return all(type(number) is int and number > 0 for number in counts) and type(screening.agreed) is bool
 
 
 def _key(budget: Budget) -> str:
@@ -233,8 +365,12 @@ def _key(budget: Budget) -> str:
     return f"screening for {evaluations} evaluations{'' if budget.seconds is None else ' within a time'}"
 
 
-def promoted(candidates: list[Candidate], evaluator: Evaluator, space: Space) -> list[Candidate]:
-    """Evaluate candidates with the whole trace and return those that completed, the best first."""
-    results = evaluator.evaluate([space.to_point(candidate) for candidate in candidates])
-    order = [space_point for space_point in zip(results, candidates, strict=False) if not space_point[0].deadlock]
-    return [candidate for _, candidate in sorted(order, key=lambda pair: pair[0].makespan)]
+def begun_at(found: Screened, context: SearchContext, evaluator: Evaluator) -> SearchContext:
+    """Return the context of a search that begins where screening ended, or, if that ranked too badly, as ever.
+
+    The points that were found are evaluated with the whole trace, unless they were.
+    """
+    results = evaluator.evaluate([context.space.to_point(candidate) for candidate in found.best])
+    alive = [pair for pair in zip(results, found.best, strict=False) if not pair[0].deadlock]
+    best = [candidate for _, candidate in sorted(alive, key=lambda pair: pair[0].makespan)]
+    return replace(context, start=tuple(best[:PROMOTED]), begun=found.screening.agreed)

@@ -26,11 +26,11 @@ from dse.flows.search.method import kept, looks, make_method, search_context, se
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.screening import (
     PROMOTED,
+    begun_at,
     can_screen,
     enough,
     note_screened,
     noted_screening,
-    promoted,
     screen,
     short_trace,
 )
@@ -184,17 +184,15 @@ def _screened(search: Search, context: SearchContext, parts: _Parts, state: _Sta
         short = short_trace(setting.tables, space, parts.engine, options.problem.engine)
         if short is None:
             return context
-        of_short = search_context(
-            replace(setting, trace=short.trace, tables=short.tables), space, options.seed, PROMOTED, 0
-        )
-        found, interrupted = screen(short, of_short, evaluator.left, workers=options.workers, batch=options.batch)
+        of_short = replace(context, rng=np.random.default_rng(options.seed), keep=PROMOTED)  # its loads are the same
+        found, interrupted = screen(short, of_short, evaluator, workers=options.workers, batch=options.batch)
+    else:
+        evaluator.charge(found.screening.counted)
     state.screening = found.screening
-    evaluator.charge(found.screening.counted)
-    if interrupted:  # what was found is worth one estimate of the whole trace
-        promoted(found.best[:1], evaluator, space)
+    if interrupted:
         raise KeyboardInterrupt
     note_screened(parts.store, budget, found, space)
-    return replace(context, start=tuple(promoted(found.best, evaluator, space)), begun=True)
+    return begun_at(found, context, evaluator)
 
 
 def _closing(search: Search, context: SearchContext, evaluator: Evaluator) -> ClosingLook | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -24,10 +25,12 @@ from dse.explore.evaluator import Budget, Cutting, Evaluator
 from dse.explore.mapping_bound import MappingBound
 from dse.explore.method import SearchContext
 from dse.explore.methods.improving import iterated_search
-from dse.explore.methods.improving.leg import Leg, LegOutcome, mark_of, marks_of
+from dse.explore.methods.improving.descents import State
+from dse.explore.methods.improving.leg import Leg, LegOutcome, Polish, mark_of, marks_of
 from dse.explore.methods.improving.tabu import TabuJoint
 from dse.explore.methods.registry import METHODS
 from dse.explore.search import run_search
+from dse.explore.space.space import Candidate
 from dse.flows.program import unheard
 from dse.flows.search.method import AtLeast
 from dse.model.design_point import DesignPoint
@@ -277,3 +280,22 @@ def test_marks_tell_points_apart(context: SearchContext) -> None:
     known = [candidate for candidate in candidates if candidate is not None]
     assert len(set(marks_of(known).tolist())) == len(known) > 390
     assert mark_of(replace(known[0], policy=1)) != mark_of(replace(known[0], capacity=1)) != mark_of(known[0])
+
+
+def test_a_search_goes_on_from_what_polishing_has_improved(context: SearchContext) -> None:
+    worse, better = (
+        State(
+            Candidate(assignment=context.space.random_assignment(np.random.default_rng(makespan))),
+            Mock(spec=Evaluation, makespan=makespan, deadlock=False),
+            (False, float(makespan)),
+        )
+        for makespan in (200, 100)
+    )
+    polish = Polish(state=worse)
+    lane = iterated_search._Lane(work=polish, began=polish, era=0)
+    course = iterated_search._Course(best=better, home=worse, failures=3)  # the best is noted before the end
+    course.note_end(lane, better)
+    assert (course.home, course.failures, course.era, course.may_polish) == (better, 0, 1, False)
+    course.failures = 3
+    course.note_end(lane, worse)
+    assert (course.home, course.failures, course.era) == (better, 3, 1)

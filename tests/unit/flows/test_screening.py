@@ -1,7 +1,7 @@
 """A search of a long trace begins on a shorter one: said, counted, left out when asked, the same for every worker."""
 
 import json
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -11,6 +11,7 @@ import pytest
 from dse.cli.main import main
 from dse.explore.evaluator import Budget
 from dse.flows.search import screening, study
+from dse.model.study import Evaluation
 
 JPEG = str(Path(__file__).parents[3] / "actors" / "jpeg" / "jpeg.xdf")
 EXPLORE = ["explore", JPEG, "--weights", "nominal", "--method", "iterated-search", "--budget", "100"]
@@ -22,6 +23,8 @@ def short_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screening, "LEAST_FIRINGS", 1000)
     monkeypatch.setattr(screening, "PRICE", 1)
     monkeypatch.setattr(screening, "PROPOSAL", 0)
+    monkeypatch.setattr(screening, "BUILDING", 0)
+    monkeypatch.setattr(screening, "BUILDING_RUN", 0)
     monkeypatch.setattr(screening, "LEAST_GAIN", 1)
 
 
@@ -36,7 +39,8 @@ def test_it_is_said_and_counted_and_can_be_left_out(tmp_path: Path, capsys: pyte
     made = found["screening"]
     told = " ".join(capsys.readouterr().out.split())
     assert f"screened on {made['runs']:,} runs of the" in told
-    assert 0 < made["counted_evaluations"] <= 51
+    assert made["agreed"] is True
+    assert 0 < made["counted_evaluations"] <= 80
     assert found["evaluations"] + made["counted_evaluations"] == 100
     assert explored(tmp_path / "two", "--workers", "2") == found
     without = explored(tmp_path / "off", "--no-screening")
@@ -61,16 +65,31 @@ def test_finished_screening_is_not_made_again(tmp_path: Path, monkeypatch: pytes
         assert explored(tmp_path, "--resume") == whole
 
 
-def test_screening_whose_best_were_not_all_estimated_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
-
+def test_screening_that_was_interrupted_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(study, "promoted", killed)
+        patched.setattr(screening, "agreement", Mock(side_effect=KeyboardInterrupt))
         main([*EXPLORE, "--out", str(tmp_path / "killed")])
     assert explored(tmp_path / "killed", "--resume") == explored(tmp_path / "row")
+
+
+def test_a_short_trace_that_ranks_otherwise_is_left_after_a_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(screening, "LEAST_AGREEMENT", 1.1)
+    found = explored(tmp_path)
+    assert found["screening"]["agreed"] is False
+    assert found["screening"]["counted_evaluations"] <= 2 * 100 // screening.ROUNDS
+    assert "left, since they rank mappings otherwise" in " ".join(capsys.readouterr().out.split())
+
+
+def test_agreement_is_the_rank_correlation_of_points_that_complete() -> None:
+    def evaluated(makespan: int, *, deadlock: bool = False) -> Evaluation:
+        return Mock(spec=Evaluation, makespan=makespan, deadlock=deadlock)
+
+    assert screening.agreement([(1, evaluated(10)), (2, evaluated(20)), (3, evaluated(30))]) == 1
+    assert screening.agreement([(1, evaluated(30)), (2, evaluated(20)), (3, evaluated(10))]) == -1
+    assert screening.agreement([(1, evaluated(10)), (2, evaluated(30)), (3, evaluated(20))]) == pytest.approx(1 / 3)
+    assert screening.agreement([(1, evaluated(9)), (1, evaluated(8)), (2, evaluated(1, deadlock=True))]) == 1
 
 
 @pytest.mark.parametrize(
@@ -82,6 +101,7 @@ def test_screening_whose_best_were_not_all_estimated_is_made_again(
         '{"best": 1}',
         NOTE.replace("DIGESTS", ""),
         NOTE.replace("DIGESTS", '"' + "0" * 64 + '"').replace("7", "-7"),
+        NOTE.replace("DIGESTS", '"' + "0" * 64 + '"').replace('"best"', '"agreed": 1, "best"'),
         NOTE.replace("DIGESTS", '"0"'),
         NOTE.replace("DIGESTS", '"' + "0" * 64 + '"'),
     ],
@@ -104,12 +124,20 @@ def test_other_searches_begin_as_ever(tmp_path: Path, options: tuple[str, ...]) 
 def test_an_interrupt_while_screening_ends_the_search_with_the_best_so_far(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = screening.run_search
-    monkeypatch.setattr(screening, "run_search", lambda *given: replace(run(*given), stop="interrupted"))
+    real = screening._Rounds._promote
+    raised: list[KeyboardInterrupt] = []
+
+    def interrupted(self: screening._Rounds, ranks: Sequence[int]) -> None:
+        if not raised:
+            raised.append(KeyboardInterrupt())
+            raise raised[0]
+        real(self, ranks)
+
+    monkeypatch.setattr(screening._Rounds, "_promote", interrupted)
     main([*EXPLORE, "--out", str(tmp_path)])
     found = json.loads((tmp_path / "ranking.json").read_text())
     assert "interrupted" in capsys.readouterr().err
-    assert found["evaluations"] - found["screening"]["counted_evaluations"] <= 2
+    assert found["evaluations"] == 2
     assert len(list(tmp_path.glob("best-*.xcf"))) == 2  # one core, and the best of the short trace
 
 

@@ -19,7 +19,8 @@ MARGIN = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solved:
-    """``bound``: no solution costs less, tolerances aside; ``values``: of the columns, None where none was found."""
+    """``bound``: no solution costs less, tolerances aside, 0 where nothing is known; ``values``: of the columns, None
+    where none was found."""
 
     bound: float
     values: tuple[float, ...] | None
@@ -43,6 +44,7 @@ class Program:
             self._solver.setOptionValue(name, value)
         self._looks, self._most_looks = 0, looks
         self._whole: list[int] = []
+        self._relaxed = False
         self._solver.cbMipInterrupt.subscribe(self._look)
 
     def column(self, lower: float, upper: float, *, cost: float = 0.0) -> int:
@@ -67,7 +69,7 @@ class Program:
 
     def relax(self, relaxed: bool) -> None:
         """Let the variables that are 0 or 1 be anything between, or not."""
-        kinds = self._module.HighsVarType
+        kinds, self._relaxed = self._module.HighsVarType, relaxed
         for column in self._whole:
             self._solver.changeColIntegrality(column, kinds.kContinuous if relaxed else kinds.kInteger)
 
@@ -80,7 +82,9 @@ class Program:
             return Solved(bound=math.inf, values=None, infeasible=True)
         info = self._solver.getInfo()
         values = tuple(self._solver.getSolution().col_value) if info.primal_solution_status == 2 else None
-        dual = float(info.mip_dual_bound)
+        dual = float(info.objective_function_value if self._relaxed else info.mip_dual_bound)
+        if self._relaxed and status != self._module.HighsModelStatus.kOptimal:
+            dual = 0.0
         return Solved(bound=dual if math.isfinite(dual) else 0.0, values=values, infeasible=False)
 
     def _stop(self) -> None:

@@ -107,8 +107,9 @@ class _Course:
         """Take the end of what a lane did."""
         work = lane.began
         if isinstance(work, Polish):
-            if cost_of(end) < cost_of(self.best):
-                self.note_polished(end)
+            self.polished.add(end.candidate)
+            if cost_of(end) < cost_of(work.state) and cost_of(end) <= cost_of(self.best):
+                self.move_home(end)
         elif isinstance(work, Start) and work.afresh:
             self.best = min(self.best, end, key=cost_of)
             self.move_home(end)
