@@ -15,12 +15,12 @@ _inner = njit(error_model="numpy")
 
 
 @_inner
-def lay_lane(m, lane, policy, partition, places, hints, order, heard, n, n_order, key):
+def lay_lane(m, lane, policy, partition, places, hints, sures, order, heard, n, n_order, key):
     """Fill the row of a lane."""
     for word in range(lane, lane + at.LANE_WORDS):
         m[word] = 0
     m[lane + at.POLICY], m[lane + at.PARTITION], m[lane + at.KEY] = policy, partition, key
-    m[lane + at.PLACES], m[lane + at.HINTS], m[lane + at.N_PLACES] = places, hints, n
+    m[lane + at.PLACES], m[lane + at.HINTS], m[lane + at.SURES], m[lane + at.N_PLACES] = places, hints, sures, n
     m[lane + at.ORDER], m[lane + at.N_ORDER], m[lane + at.HEARD] = order, n_order, heard
     m[lane + at.LAST_ACTOR] = m[lane + at.ENDED_ACTOR] = layout.NONE
     m[key] = 0
@@ -32,7 +32,7 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
     n = t[at.N_ACTORS]
     keys = m[at.LANES] + n * at.LANE_WORDS
     places = keys + n
-    hints, heard, order = places + n, places + 2 * n, places + 3 * n
+    hints, sures, heard, order = places + n, places + 2 * n, places + 3 * n, places + 4 * n
     m[at.KEYS] = keys
     lane, key, i = m[at.LANES], keys, 0
     for p in range(first_part, first_part + n_parts):
@@ -44,8 +44,8 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
         for place in range(size):
             if place == 0 or own:
                 lay_lane(
-                    m, lane, policy, p - first_part, places + i, hints + i, order, heard + i, 1 if own else size,
-                    n_order, key,
+                    m, lane, policy, p - first_part, places + i, hints + i, sures + i, order, heard + i,
+                    1 if own else size, n_order, key,
                 )  # fmt: skip
                 lane += at.LANE_WORDS
                 key += 1
@@ -55,12 +55,13 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
                 m[word] = 0
             m[places + i] = a
             m[a + at.LANE], m[a + at.HINT], m[a + at.NUMBER] = lane - at.LANE_WORDS, hints + i, number
+            m[a + at.SURE] = sures + i
             m[a + at.POSITION] = m[a + at.FIRING_BEGIN] = t[t[at.FIRING_BASE] + number]
             m[a + at.FIRING_END] = t[t[at.FIRING_BASE] + number + 1]
             m[a + at.ACTOR_ACTIONS] = m[at.ACTIONS] + t[t[at.ACTION_BASE] + number] * at.ACTION_WORDS
             m[a + at.LAST] = layout.NONE
             m[a + at.NEXT] = m[a + at.ACTOR_ACTIONS]
-            m[hints + i] = at.FINISHED
+            m[hints + i], m[sures + i] = at.FINISHED, -1
             if m[a + at.POSITION] < m[a + at.FIRING_END]:
                 m[a + at.NEXT] += f[m[a + at.POSITION]] * at.ACTION_WORDS
                 m[hints + i] = 0
@@ -71,15 +72,32 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
 
 
 @_inner
+def entries_of(capacity, unit):
+    """Return how many entries a queue of a buffer has, a power of two.
+
+    Of a uniform buffer the entries that are not used up are no more than its room; of others one that is may be among
+    them, which is known to be when the next firing is asked for.
+    """
+    most = capacity // unit if unit > 0 else capacity + 1
+    n = 1
+    while n < most and n < at.N_ENTRIES:
+        n *= 2
+    return n, most > n
+
+
+@_inner
 def lay_queues(m, t, choices, first_choice):
-    """Lay out the two queues of each buffer: first the tokens, then the room."""
-    q = m[at.QUEUES]
+    """Lay out the two queues of each buffer, first the tokens, then the room; return the address behind them."""
+    q = m[at.QUEUE_OF] + t[at.N_BUFFERS]
     for b in range(t[at.N_BUFFERS]):
+        m[m[at.QUEUE_OF] + b] = q
         source = m[at.ACTORS] + t[t[at.SOURCES] + b] * at.ACTOR_WORDS
         target = m[at.ACTORS] + t[t[at.TARGETS] + b] * at.ACTOR_WORDS
         initial, unit = t[t[at.INITIAL] + b], t[t[at.UNIFORM_RATES] + b]
+        capacity = choices[(first_choice + b) * 5]
+        entries, may_be_full = entries_of(capacity, unit)
         for side in range(2):
-            known = initial if side == 0 else choices[(first_choice + b) * 5] - initial
+            known = initial if side == 0 else capacity - initial
             m[q + at.USED] = m[q + at.HEAD] = m[q + at.TAIL] = m[q + at.WANTED] = 0
             m[q + at.UNIFORM_TOKENS], m[q + at.SOONEST] = unit, at.UNKNOWN
             m[q + at.KNOWN] = m[q + at.GIVEN] = known
@@ -87,7 +105,9 @@ def lay_queues(m, t, choices, first_choice):
                 m[q + at.KNOWN] = m[q + at.HEAD] = known // unit
             m[q + at.TAKER] = target if side == 0 else source
             m[q + at.GIVER] = source if side == 0 else target
-            q += at.QUEUE_WORDS
+            m[q + at.RING], m[q + at.MAY_BE_FULL] = entries - 1, may_be_full
+            q += at.ENTRIES + (entries if unit > 0 else 2 * entries)
+    return q
 
 
 @_inner
@@ -103,8 +123,9 @@ def lay_needs(m, t, e, x, side, choices, first_choice, price, parallel):
         row = t[side + at.TICKS] + choices[(first_choice + b) * 5 + price] * t[side + at.WIDTH]
         ticks = t[row + t[t[side + at.COLUMN] + i]]
         total = max(total, ticks) if parallel else total + ticks
-        tokens = m[at.QUEUES] + 2 * b * at.QUEUE_WORDS
-        room = tokens + at.QUEUE_WORDS
+        tokens = m[m[at.QUEUE_OF] + b]
+        entries = m[tokens + at.RING] + 1
+        room = tokens + at.ENTRIES + (entries if m[tokens + at.UNIFORM_TOKENS] > 0 else 2 * entries)
         m[e + at.TAKE], m[e + at.GIVE] = room if writes else tokens, tokens if writes else room
         m[e + at.AMOUNT] = t[t[side + at.TOKENS] + i]
         m[e + at.OFFSET] = ticks if parallel else total
@@ -136,8 +157,7 @@ def lay_action(m, t, x, e, number, row, choices, first_choice, early, parallel):
         q = m[i + at.GIVE]
         if t[t[at.COUNTS] + number] > 0:
             m[q + at.SOONEST] = min(m[q + at.SOONEST], least + m[i + at.OFFSET])
-        b = (q - m[at.QUEUES]) // (2 * at.QUEUE_WORDS)
-        if choices[(first_choice + b) * 5] > at.N_ENTRIES:
+        if m[q + at.MAY_BE_FULL] == 1:
             m[x + at.MAY_FILL] = 1
     return end
 

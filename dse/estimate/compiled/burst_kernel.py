@@ -43,13 +43,13 @@ def there_at(m, e):
     if m[e + at.UNIFORM] == 1:
         if used < m[q + at.KNOWN]:
             return 0
-        return m[q + at.ENTRIES + (used & (at.N_ENTRIES - 1))] if used < m[q + at.HEAD] else at.UNKNOWN
+        return m[q + at.ENTRIES + (used & m[q + at.RING])] if used < m[q + at.HEAD] else at.UNKNOWN
     needed = used + m[e + at.AMOUNT]
     if needed <= m[q + at.KNOWN]:
         return 0
     tail, head = m[q + at.TAIL], m[q + at.HEAD]
     while tail < head:
-        entry = q + at.ENTRIES + 2 * (tail & (at.N_ENTRIES - 1))
+        entry = q + at.ENTRIES + 2 * (tail & m[q + at.RING])
         if m[entry + 1] >= needed:
             m[q + at.TAIL] = tail
             return m[entry]
@@ -78,13 +78,13 @@ def forget(m, q, until):
     keep_ready_at(m, q, until)
     if m[q + at.UNIFORM_TOKENS] > 0:
         first = max(m[q + at.KNOWN], m[q + at.USED])
-        while first < m[q + at.HEAD] and m[q + at.ENTRIES + (first & (at.N_ENTRIES - 1))] <= until:
+        while first < m[q + at.HEAD] and m[q + at.ENTRIES + (first & m[q + at.RING])] <= until:
             first += 1
         m[q + at.KNOWN] = first
         return
     tail = m[q + at.TAIL]
     while tail < m[q + at.HEAD]:
-        entry = q + at.ENTRIES + 2 * (tail & (at.N_ENTRIES - 1))
+        entry = q + at.ENTRIES + 2 * (tail & m[q + at.RING])
         if m[entry] > until and m[entry + 1] > m[q + at.USED]:
             break
         m[q + at.KNOWN] = m[entry + 1]
@@ -96,8 +96,8 @@ def forget(m, q, until):
 def is_full(m, q):
     """Return whether a queue has no room for another entry."""
     if m[q + at.UNIFORM_TOKENS] > 0:
-        return m[q + at.HEAD] - max(m[q + at.KNOWN], m[q + at.USED]) >= at.N_ENTRIES
-    return m[q + at.HEAD] - m[q + at.TAIL] >= at.N_ENTRIES
+        return m[q + at.HEAD] - max(m[q + at.KNOWN], m[q + at.USED]) > m[q + at.RING]
+    return m[q + at.HEAD] - m[q + at.TAIL] > m[q + at.RING]
 
 
 @_inner
@@ -138,6 +138,7 @@ def ask(m, p, a, x, now):
             q = m[e + at.TAKE]
             if stamp == at.UNKNOWN:
                 m[q + at.WANTED] = 1
+                m[m[a + at.SURE]] = -1
             m[a + at.WAITS_FOR] = q
             m[m[a + at.HINT]] = stamp
             return NOT_READY
@@ -170,11 +171,11 @@ def fire(m, x, now, ticks, mask):
         m[give + at.HEAD] = head + 1
         if m[e + at.UNIFORM] == 1:
             m[take + at.USED] += 1
-            m[give + at.ENTRIES + (head & (at.N_ENTRIES - 1))] = stamp
+            m[give + at.ENTRIES + (head & m[give + at.RING])] = stamp
         else:
             amount = m[e + at.AMOUNT]
             m[take + at.USED] += amount
-            entry = give + at.ENTRIES + 2 * (head & (at.N_ENTRIES - 1))
+            entry = give + at.ENTRIES + 2 * (head & m[give + at.RING])
             given = m[give + at.GIVEN] + amount
             m[give + at.GIVEN] = given
             m[entry], m[entry + 1] = stamp, given
@@ -224,7 +225,7 @@ def search(m, p, now):
 
     With NOBODY: also when one may be ready, and up to when for sure no other one is.
     """
-    places, hints, n = m[p + at.PLACES], m[p + at.HINTS], m[p + at.N_PLACES]
+    places, hints, sures, n = m[p + at.PLACES], m[p + at.HINTS], m[p + at.SURES], m[p + at.N_PLACES]
     place = m[p + at.TURN]
     next_one, sure = at.UNKNOWN, at.UNKNOWN
     for _ in range(n):
@@ -238,9 +239,11 @@ def search(m, p, now):
                 return DOUBT, next_one, sure
             hint = m[hints + place]
         if hint == at.UNKNOWN and n > 1:  # of one alone it does not matter when it is known that it is not ready
-            until = sure_until(m, p, m[places + place])
+            until = m[sures + place]  # of an earlier look: what was sure remains so, and most places are looked at often
             if until < now:
-                return DOUBT, next_one, sure
+                until = m[sures + place] = sure_until(m, p, m[places + place])
+                if until < now:
+                    return DOUBT, next_one, sure
             sure = min(sure, until)
         next_one = min(next_one, hint)
         place += 1
@@ -526,11 +529,10 @@ def follow_points(bench, board, firings, points, stop, limit, ended, latest, spe
         m[at.ACTORS] = at.BENCH_FIELDS
         m[at.ACTIONS] = m[at.ACTORS] + n_actors * at.ACTOR_WORDS
         needs = m[at.ACTIONS] + t[at.N_ACTIONS] * at.ACTION_WORDS
-        m[at.QUEUES] = needs + t[at.N_TRANSFERS] * at.NEED_WORDS
-        m[at.LANES] = m[at.QUEUES] + 2 * t[at.N_BUFFERS] * at.QUEUE_WORDS
+        m[at.QUEUE_OF] = needs + t[at.N_TRANSFERS] * at.NEED_WORDS
+        m[at.LANES] = lay_queues(m, t, all_choices, of[3])
         own = int64_pointer(members.ctypes.data + 8 * n_actors * i)
         lay_actors(m, t, f, all_parts, own, all_orders, of[0], of[1], of[2])
-        lay_queues(m, t, all_choices, of[3])
         lay_actions(m, t, all_parts, of[0], all_choices, of[3], of[4] == 1, of[5] == 1)
         if m[at.LIMIT] != at.UNKNOWN:
             take_limit(m, t)

@@ -66,7 +66,8 @@ KEYS: Final = 5
 """For each lane the stamp at which it decides next, as far as is known; NEVER: nobody knows."""
 ACTORS: Final = 6
 ACTIONS: Final = 7
-QUEUES: Final = 8
+QUEUE_OF: Final = 8
+"""Addresses of the first of the two queues of each buffer; the queues stand behind them."""
 MASK: Final = 9
 """The bits of a stamp that count rounds."""
 SURE_UNTIL: Final = 10
@@ -101,6 +102,8 @@ IDLE: Final = 11
 SCHEDULING: Final = 12
 QUEUED: Final = 13
 NUMBER: Final = 14
+SURE: Final = 15
+"""Address of its word in the list SURES of its lane."""
 ACTOR_WORDS: Final = 16
 
 # Action.
@@ -153,10 +156,15 @@ SOONEST: Final = 8
 """The least time from the begin of a firing of the giver until an entry is there."""
 UNIFORM_TOKENS: Final = 9
 """The number of tokens of all transfers, 0 where they differ."""
-ENTRIES: Final = 10
+RING: Final = 10
+"""The number of entries less one; entries are as many as the buffer can have, rounded up to a power of two."""
+MAY_BE_FULL: Final = 11
+"""1: the buffer can have more, and the queue has N_ENTRIES."""
+ENTRIES: Final = 12
 """The stamps from which on things are there; where the buffer is not uniform, pairs with what was given until then."""
 N_ENTRIES: Final = 64
-QUEUE_WORDS: Final = 10 + 2 * N_ENTRIES
+QUEUE_WORDS: Final = ENTRIES + 2 * N_ENTRIES
+"""The most that a queue takes."""
 
 # Lane: actors that share a core.
 POLICY: Final = 0
@@ -182,7 +190,9 @@ KEY: Final = 15
 SLACK: Final = 16
 """With a limit: how long the core may still do other things than all its firings take at least."""
 FREE_SINCE: Final = 17
-LANE_WORDS: Final = 18
+SURES: Final = 18
+"""Address of a stamp for each place: up to there its actor is known not to be ready, where its hint is UNKNOWN."""
+LANE_WORDS: Final = 19
 
 UNKNOWN: Final = 2**62
 """A hint: what the actor waits for has not been simulated yet. Later than every stamp."""
