@@ -220,11 +220,48 @@ def look(m, p, a, hint, now):
 
 
 @_inlined
+def least_of_eight(m, first):
+    """Return the least of eight words."""
+    left = min(min(m[first], m[first + 1]), min(m[first + 2], m[first + 3]))
+    return min(left, min(min(m[first + 4], m[first + 5]), min(m[first + 6], m[first + 7])))
+
+
+@_inner
+def search_near(m, p, now):
+    """``search`` at a stamp that is near: who lacks what is not known yet is not ready; most hints are passed by eight.
+
+    Up to when nobody is ready is not looked at: the lane comes back when it is the first one.
+    """
+    places, hints, n, turn = m[p + at.PLACES], m[p + at.HINTS], m[p + at.N_PLACES], m[p + at.TURN]
+    next_one = at.UNKNOWN
+    for half in range(2):
+        place, end = (turn, n) if half == 0 else (0, turn)
+        while place < end:
+            if place + 8 <= end:
+                least = least_of_eight(m, hints + place)
+                if least > now:
+                    next_one = min(next_one, least)
+                    place += 8
+                    continue
+            for one in range(place, min(place + 8, end)):
+                if m[hints + one] <= now:
+                    a = m[places + one]
+                    code = ask(m, p, a, m[a + at.NEXT], now)
+                    if code != NOT_READY:
+                        return one if code == READY else DOUBT, next_one, m[at.SURE_UNTIL]
+                next_one = min(next_one, m[hints + one])
+            place += 8
+    return NOBODY, next_one, m[at.SURE_UNTIL]
+
+
+@_inlined
 def search(m, p, now):
     """Return the first ready place at or behind TURN, cyclically, or NOBODY or DOUBT.
 
     With NOBODY: also when one may be ready, and up to when for sure no other one is.
     """
+    if m[p + at.N_PLACES] >= at.MANY_PLACES and now <= m[at.SURE_UNTIL]:
+        return search_near(m, p, now)
     places, hints, sures, n = m[p + at.PLACES], m[p + at.HINTS], m[p + at.SURES], m[p + at.N_PLACES]
     place = m[p + at.TURN]
     next_one, sure = at.UNKNOWN, at.UNKNOWN
@@ -239,7 +276,7 @@ def search(m, p, now):
                 return DOUBT, next_one, sure
             hint = m[hints + place]
         if hint == at.UNKNOWN and n > 1:  # of one alone it does not matter when it is known that it is not ready
-            until = m[sures + place]  # of an earlier look: what was sure remains so, and most places are looked at often
+            until = m[sures + place]  # of an earlier look: what was sure remains so
             if until < now:
                 until = m[sures + place] = sure_until(m, p, m[places + place])
                 if until < now:
@@ -443,8 +480,17 @@ def follow(m, t, f, p):
 @_inlined
 def next_lane(m):
     """Return the lane whose next decision is the first one, NONE: no lane has one."""
-    keys, found, best = m[at.KEYS], layout.NONE, at.UNKNOWN
-    for i in range(m[at.N_LANES]):
+    keys, n, found, best = m[at.KEYS], m[at.N_LANES], layout.NONE, at.UNKNOWN
+    first, end = 0, n & ~7
+    while first < end:
+        least = least_of_eight(m, keys + first)
+        if least < best:
+            best, found = least, first
+        first += 8
+    if found >= 0:
+        while m[keys + found] != best:
+            found += 1
+    for i in range(end, n):
         key = m[keys + i]
         if key < best:
             best, found = key, i

@@ -190,6 +190,8 @@ KEY: Final = 15
 SLACK: Final = 16
 """With a limit: how long the core may still do other things than all its firings take at least."""
 FREE_SINCE: Final = 17
+MANY_PLACES: Final = 12
+"""From so many on it takes longer to look how far ahead nobody will be ready than to come back when that is known."""
 SURES: Final = 18
 """Address of a stamp for each place: up to there its actor is known not to be ready, where its hint is UNKNOWN."""
 LANE_WORDS: Final = 19
