@@ -1,8 +1,8 @@
 """Searches of 20,000 evaluations: what ``auto`` finds beyond 5,000, where it goes on in legs, and what others find.
 
 ``python -m benchmarks.search.longer --out FILE`` performs what FILE lacks, one JSON line a run, seed after seed;
-``python -m benchmarks.search.longer --page FILE`` writes the section *Longer searches* of ``docs/search-quality.md`` and
-of its template. ``without legs`` is ``auto`` in one descent to the end.
+``python -m benchmarks.search.longer --page FILE`` writes the section *Longer searches* of the page of the searches and
+its template. ``without legs`` is ``auto`` in one descent to the end.
 """
 
 import argparse
