@@ -20,7 +20,7 @@ from benchmarks.search.compare import NoStore, Result, context_of, load
 from benchmarks.search.judge_page import with_section
 from benchmarks.search.networks import JUDGED
 from benchmarks.search.plot import mean, table, wrapped
-from benchmarks.search.scoring import RESAMPLES, Interval, interval
+from benchmarks.search.scoring import RESAMPLES, FloatArray, Interval, interval
 from dse.estimate.engine import make_engine
 from dse.explore.distribution.crew import Crew
 from dse.explore.evaluator import Budget, Evaluator
@@ -119,7 +119,7 @@ def perform_missing(out: Path, seeds: int, jobs: int) -> None:
 class Gaps:
     """Gaps to the best known in per cent. ``of[method][network]``: shape (n_runs, n_moments)."""
 
-    of: Mapping[str, Mapping[str, np.ndarray]]
+    of: Mapping[str, Mapping[str, FloatArray]]
     networks: tuple[str, ...]
 
 
@@ -133,7 +133,7 @@ def read_gaps(path: Path) -> Gaps:
     for line in lines:
         own = found.setdefault(line["method"], {}).setdefault(line["seed"], {})
         own[line["network"]] = [100 * (_after(line["curve"], n) / best[line["network"]] - 1) for n in MOMENTS]
-    of: dict[str, dict[str, np.ndarray]] = {}
+    of: dict[str, dict[str, FloatArray]] = {}
     for method, seeds in found.items():
         whole = [own for own in seeds.values() if own.keys() == best.keys()]
         if whole:
@@ -154,7 +154,7 @@ def difference(gaps: Gaps, method: str, other: str, moment: int) -> Interval:
     """Return how far one method is above another in points of per cent; networks and the seeds in each are drawn."""
     rng = np.random.default_rng(SEED)
 
-    def drawn(own: np.ndarray) -> float:
+    def drawn(own: FloatArray) -> float:
         return float(own[rng.integers(len(own), size=len(own)), moment].mean())
 
     found = []
