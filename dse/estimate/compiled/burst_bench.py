@@ -15,12 +15,12 @@ _inner = njit(error_model="numpy")
 
 
 @_inner
-def lay_lane(m, lane, policy, partition, places, hints, sures, order, heard, n, n_order, key):
+def lay_lane(m, lane, policy, partition, places, hints, order, heard, n, n_order, key):
     """Fill the row of a lane."""
     for word in range(lane, lane + at.LANE_WORDS):
         m[word] = 0
     m[lane + at.POLICY], m[lane + at.PARTITION], m[lane + at.KEY] = policy, partition, key
-    m[lane + at.PLACES], m[lane + at.HINTS], m[lane + at.SURES], m[lane + at.N_PLACES] = places, hints, sures, n
+    m[lane + at.PLACES], m[lane + at.HINTS], m[lane + at.N_PLACES] = places, hints, n
     m[lane + at.ORDER], m[lane + at.N_ORDER], m[lane + at.HEARD] = order, n_order, heard
     m[lane + at.LAST_ACTOR] = m[lane + at.ENDED_ACTOR] = layout.NONE
     m[key] = 0
@@ -32,7 +32,7 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
     n = t[at.N_ACTORS]
     keys = m[at.LANES] + n * at.LANE_WORDS
     places = keys + n
-    hints, sures, heard, order = places + n, places + 2 * n, places + 3 * n, places + 4 * n
+    hints, heard, order = places + n, places + 2 * n, places + 3 * n
     m[at.KEYS] = keys
     lane, key, i = m[at.LANES], keys, 0
     for p in range(first_part, first_part + n_parts):
@@ -44,8 +44,8 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
         for place in range(size):
             if place == 0 or own:
                 lay_lane(
-                    m, lane, policy, p - first_part, places + i, hints + i, sures + i, order, heard + i,
-                    1 if own else size, n_order, key,
+                    m, lane, policy, p - first_part, places + i, hints + i, order, heard + i, 1 if own else size,
+                    n_order, key,
                 )  # fmt: skip
                 lane += at.LANE_WORDS
                 key += 1
@@ -55,13 +55,12 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
                 m[word] = 0
             m[places + i] = a
             m[a + at.LANE], m[a + at.HINT], m[a + at.NUMBER] = lane - at.LANE_WORDS, hints + i, number
-            m[a + at.SURE] = sures + i
             m[a + at.POSITION] = m[a + at.FIRING_BEGIN] = t[t[at.FIRING_BASE] + number]
             m[a + at.FIRING_END] = t[t[at.FIRING_BASE] + number + 1]
             m[a + at.ACTOR_ACTIONS] = m[at.ACTIONS] + t[t[at.ACTION_BASE] + number] * at.ACTION_WORDS
             m[a + at.LAST] = layout.NONE
             m[a + at.NEXT] = m[a + at.ACTOR_ACTIONS]
-            m[hints + i], m[sures + i] = at.FINISHED, -1
+            m[hints + i] = at.FINISHED
             if m[a + at.POSITION] < m[a + at.FIRING_END]:
                 m[a + at.NEXT] += f[m[a + at.POSITION]] * at.ACTION_WORDS
                 m[hints + i] = 0

@@ -138,7 +138,6 @@ def ask(m, p, a, x, now):
             q = m[e + at.TAKE]
             if stamp == at.UNKNOWN:
                 m[q + at.WANTED] = 1
-                m[m[a + at.SURE]] = -1
             m[a + at.WAITS_FOR] = q
             m[m[a + at.HINT]] = stamp
             return NOT_READY
@@ -262,7 +261,7 @@ def search(m, p, now):
     """
     if m[p + at.N_PLACES] >= at.MANY_PLACES and now <= m[at.SURE_UNTIL]:
         return search_near(m, p, now)
-    places, hints, sures, n = m[p + at.PLACES], m[p + at.HINTS], m[p + at.SURES], m[p + at.N_PLACES]
+    places, hints, n = m[p + at.PLACES], m[p + at.HINTS], m[p + at.N_PLACES]
     place = m[p + at.TURN]
     next_one, sure = at.UNKNOWN, at.UNKNOWN
     for _ in range(n):
@@ -276,11 +275,9 @@ def search(m, p, now):
                 return DOUBT, next_one, sure
             hint = m[hints + place]
         if hint == at.UNKNOWN and n > 1:  # of one alone it does not matter when it is known that it is not ready
-            until = m[sures + place]  # of an earlier look: what was sure remains so
+            until = sure_until(m, p, m[places + place])
             if until < now:
-                until = m[sures + place] = sure_until(m, p, m[places + place])
-                if until < now:
-                    return DOUBT, next_one, sure
+                return DOUBT, next_one, sure
             sure = min(sure, until)
         next_one = min(next_one, hint)
         place += 1

@@ -102,8 +102,6 @@ IDLE: Final = 11
 SCHEDULING: Final = 12
 QUEUED: Final = 13
 NUMBER: Final = 14
-SURE: Final = 15
-"""Address of its word in the list SURES of its lane."""
 ACTOR_WORDS: Final = 16
 
 # Action.
@@ -192,9 +190,7 @@ SLACK: Final = 16
 FREE_SINCE: Final = 17
 MANY_PLACES: Final = 12
 """From so many on it takes longer to look how far ahead nobody will be ready than to come back when that is known."""
-SURES: Final = 18
-"""Address of a stamp for each place: up to there its actor is known not to be ready, where its hint is UNKNOWN."""
-LANE_WORDS: Final = 19
+LANE_WORDS: Final = 18
 
 UNKNOWN: Final = 2**62
 """A hint: what the actor waits for has not been simulated yet. Later than every stamp."""
