@@ -71,17 +71,19 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
 
 
 @_inner
-def entries_of(capacity, unit):
-    """Return how many entries a queue of a buffer has, a power of two.
+def may_be_full(capacity, unit):
+    """Return whether a buffer can have more entries than a queue.
 
     Of a uniform buffer the entries that are not used up are no more than its room; of others one that is may be among
     them, which is known to be when the next firing is asked for.
     """
-    most = capacity // unit if unit > 0 else capacity + 1
-    n = 1
-    while n < most and n < at.N_ENTRIES:
-        n *= 2
-    return n, most > n
+    return (capacity // unit if unit > 0 else capacity + 1) > at.N_ENTRIES
+
+
+@_inner
+def next_queue(q, uniform):
+    """Return the address of the queue behind another one; entries of a uniform buffer are a word each."""
+    return q + at.ENTRIES + (at.N_ENTRIES if uniform else 2 * at.N_ENTRIES)
 
 
 @_inner
@@ -94,7 +96,6 @@ def lay_queues(m, t, choices, first_choice):
         target = m[at.ACTORS] + t[t[at.TARGETS] + b] * at.ACTOR_WORDS
         initial, unit = t[t[at.INITIAL] + b], t[t[at.UNIFORM_RATES] + b]
         capacity = choices[(first_choice + b) * 5]
-        entries, may_be_full = entries_of(capacity, unit)
         for side in range(2):
             known = initial if side == 0 else capacity - initial
             m[q + at.USED] = m[q + at.HEAD] = m[q + at.TAIL] = m[q + at.WANTED] = 0
@@ -104,8 +105,8 @@ def lay_queues(m, t, choices, first_choice):
                 m[q + at.KNOWN] = m[q + at.HEAD] = known // unit
             m[q + at.TAKER] = target if side == 0 else source
             m[q + at.GIVER] = source if side == 0 else target
-            m[q + at.RING], m[q + at.MAY_BE_FULL] = entries - 1, may_be_full
-            q += at.ENTRIES + (entries if unit > 0 else 2 * entries)
+            m[q + at.MAY_BE_FULL] = may_be_full(capacity, unit)
+            q = next_queue(q, unit > 0)
     return q
 
 
@@ -123,8 +124,7 @@ def lay_needs(m, t, e, x, side, choices, first_choice, price, parallel):
         ticks = t[row + t[t[side + at.COLUMN] + i]]
         total = max(total, ticks) if parallel else total + ticks
         tokens = m[m[at.QUEUE_OF] + b]
-        entries = m[tokens + at.RING] + 1
-        room = tokens + at.ENTRIES + (entries if m[tokens + at.UNIFORM_TOKENS] > 0 else 2 * entries)
+        room = next_queue(tokens, m[tokens + at.UNIFORM_TOKENS] > 0)
         m[e + at.TAKE], m[e + at.GIVE] = room if writes else tokens, tokens if writes else room
         m[e + at.AMOUNT] = t[t[side + at.TOKENS] + i]
         m[e + at.OFFSET] = ticks if parallel else total

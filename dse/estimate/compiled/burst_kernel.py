@@ -43,13 +43,13 @@ def there_at(m, e):
     if m[e + at.UNIFORM] == 1:
         if used < m[q + at.KNOWN]:
             return 0
-        return m[q + at.ENTRIES + (used & m[q + at.RING])] if used < m[q + at.HEAD] else at.UNKNOWN
+        return m[q + at.ENTRIES + (used & (at.N_ENTRIES - 1))] if used < m[q + at.HEAD] else at.UNKNOWN
     needed = used + m[e + at.AMOUNT]
     if needed <= m[q + at.KNOWN]:
         return 0
     tail, head = m[q + at.TAIL], m[q + at.HEAD]
     while tail < head:
-        entry = q + at.ENTRIES + 2 * (tail & m[q + at.RING])
+        entry = q + at.ENTRIES + 2 * (tail & (at.N_ENTRIES - 1))
         if m[entry + 1] >= needed:
             m[q + at.TAIL] = tail
             return m[entry]
@@ -78,13 +78,13 @@ def forget(m, q, until):
     keep_ready_at(m, q, until)
     if m[q + at.UNIFORM_TOKENS] > 0:
         first = max(m[q + at.KNOWN], m[q + at.USED])
-        while first < m[q + at.HEAD] and m[q + at.ENTRIES + (first & m[q + at.RING])] <= until:
+        while first < m[q + at.HEAD] and m[q + at.ENTRIES + (first & (at.N_ENTRIES - 1))] <= until:
             first += 1
         m[q + at.KNOWN] = first
         return
     tail = m[q + at.TAIL]
     while tail < m[q + at.HEAD]:
-        entry = q + at.ENTRIES + 2 * (tail & m[q + at.RING])
+        entry = q + at.ENTRIES + 2 * (tail & (at.N_ENTRIES - 1))
         if m[entry] > until and m[entry + 1] > m[q + at.USED]:
             break
         m[q + at.KNOWN] = m[entry + 1]
@@ -96,8 +96,8 @@ def forget(m, q, until):
 def is_full(m, q):
     """Return whether a queue has no room for another entry."""
     if m[q + at.UNIFORM_TOKENS] > 0:
-        return m[q + at.HEAD] - max(m[q + at.KNOWN], m[q + at.USED]) > m[q + at.RING]
-    return m[q + at.HEAD] - m[q + at.TAIL] > m[q + at.RING]
+        return m[q + at.HEAD] - max(m[q + at.KNOWN], m[q + at.USED]) >= at.N_ENTRIES
+    return m[q + at.HEAD] - m[q + at.TAIL] >= at.N_ENTRIES
 
 
 @_inner
@@ -170,11 +170,11 @@ def fire(m, x, now, ticks, mask):
         m[give + at.HEAD] = head + 1
         if m[e + at.UNIFORM] == 1:
             m[take + at.USED] += 1
-            m[give + at.ENTRIES + (head & m[give + at.RING])] = stamp
+            m[give + at.ENTRIES + (head & (at.N_ENTRIES - 1))] = stamp
         else:
             amount = m[e + at.AMOUNT]
             m[take + at.USED] += amount
-            entry = give + at.ENTRIES + 2 * (head & m[give + at.RING])
+            entry = give + at.ENTRIES + 2 * (head & (at.N_ENTRIES - 1))
             given = m[give + at.GIVEN] + amount
             m[give + at.GIVEN] = given
             m[entry], m[entry + 1] = stamp, given

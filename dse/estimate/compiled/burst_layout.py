@@ -154,11 +154,9 @@ SOONEST: Final = 8
 """The least time from the begin of a firing of the giver until an entry is there."""
 UNIFORM_TOKENS: Final = 9
 """The number of tokens of all transfers, 0 where they differ."""
-RING: Final = 10
-"""The number of entries less one; entries are as many as the buffer can have, rounded up to a power of two."""
-MAY_BE_FULL: Final = 11
-"""1: the buffer can have more, and the queue has N_ENTRIES."""
-ENTRIES: Final = 12
+MAY_BE_FULL: Final = 10
+"""1: the buffer can have more entries than the queue."""
+ENTRIES: Final = 11
 """The stamps from which on things are there; where the buffer is not uniform, pairs with what was given until then."""
 N_ENTRIES: Final = 64
 QUEUE_WORDS: Final = ENTRIES + 2 * N_ENTRIES
