@@ -133,12 +133,13 @@ def read_gaps(path: Path) -> Gaps:
     for line in lines:
         own = found.setdefault(line["method"], {}).setdefault(line["seed"], {})
         own[line["network"]] = [100 * (_after(line["curve"], n) / best[line["network"]] - 1) for n in MOMENTS]
-    of: dict[str, dict[str, FloatArray]] = {}
-    for method, seeds in found.items():
-        whole = [own for own in seeds.values() if own.keys() == best.keys()]
-        if whole:
-            of[method] = {name: np.array([own[name] for own in whole]) for name in best}
+    whole = {method: [own for own in seeds.values() if own.keys() == best.keys()] for method, seeds in found.items()}
+    of = {method: _stacked(own, tuple(best)) for method, own in whole.items() if own}
     return Gaps(of=of, networks=tuple(best))
+
+
+def _stacked(runs: Sequence[Mapping[str, Sequence[float]]], networks: Sequence[str]) -> dict[str, FloatArray]:
+    return {name: np.array([run[name] for run in runs]) for name in networks}
 
 
 def _after(curve: Sequence[tuple[int, int]], evaluations: int) -> float:

@@ -254,7 +254,7 @@ def search_near(m, p, now):
 
 
 @_inlined
-def search(m, p, now):
+def search(m, p, now):  # ways: part of the hot loop
     """Return the first ready place at or behind TURN, cyclically, or NOBODY or DOUBT.
 
     With NOBODY: also when one may be ready, and up to when for sure no other one is.

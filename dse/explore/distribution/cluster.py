@@ -121,6 +121,13 @@ def _pieces_of(pickled: bytes) -> Iterator[Any]:
         yield pickle.load(stream)
 
 
+def _outcomes_in(pickled: bytes) -> Iterator[Outcome | None]:
+    """Yield the outcomes that a worker sent."""
+    for piece in _pieces_of(pickled):
+        for told in piece:
+            yield None if told is None else _outcome_of(told)
+
+
 def walk_on_worker(
     problem: Problem, context: SearchContext, search: str, engine: str, leg: Leg, version: str
 ) -> LegOutcome:
@@ -326,8 +333,7 @@ class ClusterEstimator:
         lost = self._losses()
         for _ in range(ATTEMPTS):
             try:
-                pieces = _pieces_of(self._awaited(futures[index]))
-                return [None if told is None else _outcome_of(told) for piece in pieces for told in piece]
+                return list(_outcomes_in(self._awaited(futures[index])))
             except lost:
                 self._scattered = None
                 missing = [i for i in range(index, len(runs)) if futures[i].status != "finished"]
