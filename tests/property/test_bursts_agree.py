@@ -148,7 +148,7 @@ def test_outcomes_are_those_of_the_general_kernel(chunk: int) -> None:
     assert seen.suited > BURST_CASES // N_CHUNKS // 2
     assert min(seen.kinds["plain"], seen.kinds["still"]) > BURST_CASES // N_CHUNKS // 5
     assert seen.policies == set(POLICIES)
-    assert seen.wide == set(WIDE_POLICIES)
+    assert seen.wide >= set(WIDE_POLICIES)
     assert 0 < seen.deadlocks < BURST_CASES // N_CHUNKS // 2
     assert seen.kept > 100 < seen.cut
 
