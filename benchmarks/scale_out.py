@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
+import dask
 import distributed
 
 from benchmarks.engine import bench
@@ -82,14 +83,18 @@ def cluster_of(what: str, workers: int) -> Iterator[str | None]:
     if what == "threads":
         yield None
         return
-    with distributed.LocalCluster(
-        processes=True,
-        n_workers=workers,
-        threads_per_worker=1,
-        dashboard_address="127.0.0.1:0",
-        memory_limit=0,
-        silence_logs=logging.ERROR,
-    ) as cluster:
+    # dask looks 100 times a second what a worker does, for its dashboard: 3 % of it
+    with (
+        dask.config.set({"distributed.worker.profile.enabled": False}),
+        distributed.LocalCluster(
+            processes=True,
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            memory_limit=0,
+            silence_logs=logging.ERROR,
+        ) as cluster,
+    ):
         yield cluster.scheduler_address
 
 

@@ -298,9 +298,9 @@ def _line(x1: float, y1: float, x2: float, y2: float, stroke: str) -> str:
 # Output ---------------------------------------------------------------------------------------------------------------
 
 
-def with_section(page: str, own: str) -> str:
+def with_section(page: str, own: str, heading: str = SECTION) -> str:
     """Return a page with its section replaced, or before its section of small spaces where it has none."""
-    begin = page.find(SECTION)
+    begin = page.find(heading)
     if begin < 0:
         begin = end = page.index("## Small spaces")
     else:

@@ -14,10 +14,10 @@ import pytest
 
 from dse.base.errors import DseError
 from dse.estimate.compiled.burst import bursts_of
-from dse.estimate.compiled.burst_layout import N_ENTRIES
+from dse.estimate.compiled.burst_layout import MANY_PLACES, N_ENTRIES
 from dse.estimate.compiled.engine import CompiledEngine
 from dse.estimate.engine import make_engine
-from dse.model.design_point import POLICIES, DesignPoint
+from dse.model.design_point import POLICIES, DesignPoint, Partition, Policy
 from dse.model.estimate import Estimate
 from tests.property.estimation_cases import N_CASES, Case, Shape, random_case
 from tests.property.test_engines_agree import SHAPES, flowing_case
@@ -26,10 +26,17 @@ N_CHUNKS = 4
 BURST_CASES = N_CASES * 3 // 2
 LONG = Shape(max_actors=5, max_firings=1_500, flowing=True, mixed=True)
 """Buffers that hold more than a queue of the kernel has entries for."""
+WIDE = Shape(max_actors=60, max_firings=300, flowing=True, mixed=True)
+"""Enough actors that some on one core are passed by eight."""
+WIDE_POLICIES: tuple[Policy, ...] = "NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN"
+AS_MANY_AS_ENTRIES = (74, 148, 163, 169, 204, 285)
+"""Seeds where an entry that was used up was written over before the last look at it."""
 
 
 def plain_case(seed: int) -> Case:
     """A case, in most cases without arrival, blocks and shared links, and with one core for each partition."""
+    if seed % 25 == 8:
+        return wide_case(seed)
     if seed % 25 == 3:
         case = random_case(random.Random(seed), LONG)
         case = replace(case, point=replace(case.point, capacities=tuple(c + 900 for c in case.point.capacities)))
@@ -47,6 +54,30 @@ def plain_case(seed: int) -> Case:
     return Case(problem=replace(case.problem, weights=weights, platform=platform), point=point)
 
 
+def wide_case(seed: int) -> Case:
+    """A case of many actors on few cores."""
+    rng = random.Random(seed)
+    case = random_case(rng, WIDE)
+    n, unit = (
+        len(case.problem.trace.topology.actors),
+        next(u.name for u in case.problem.platform.units if u.kind == "cpu"),
+    )
+    owners = [rng.randrange(rng.choice((1, 2, 3))) for _ in range(n)]
+    partitions = tuple(
+        Partition(
+            name=f"p{owner}",
+            actors=tuple(a for a in range(n) if owners[a] == owner),
+            unit=unit,
+            policy=WIDE_POLICIES[seed // 25 % len(WIDE_POLICIES)],
+        )
+        for owner in sorted(set(owners))
+    )
+    capacities = tuple(c + rng.choice((0, 3)) for c in case.point.capacities)
+    weights = replace(case.problem.weights, arrival=None, simd={})
+    point = replace(case.point, partitions=partitions, capacities=capacities)
+    return Case(problem=replace(case.problem, weights=weights), point=point)
+
+
 def limits(estimate: Estimate, rng: random.Random) -> tuple[int, ...]:
     span = estimate.makespan
     return span, span - 1, rng.randint(0, span + 1), rng.choice((span + 1, 0, -2, 2**62, 2**70))
@@ -62,6 +93,8 @@ class Seen:
     kept: int = 0
     cut: int = 0
     policies: set[str] = field(default_factory=set)
+    wide: set[str] = field(default_factory=set)
+    """The policies of cores with ``MANY_PLACES`` actors or more."""
 
 
 class GeneralOnly(CompiledEngine):
@@ -95,6 +128,7 @@ def look(seed: int, seen: Seen, *, reference: bool) -> None:
     if bursts is not None and bursts.suits(engine.encoder.encode(point)):
         seen.suited += 1
         seen.policies |= {partition.policy for partition in point.partitions if len(partition.actors) > 1}
+        seen.wide |= {partition.policy for partition in point.partitions if len(partition.actors) >= MANY_PLACES}
     seen.deadlocks += whole.deadlock is not None
     assert engine.outcomes([point]) == [whole.outcome], f"seed {seed}"
     if reference:
@@ -114,8 +148,24 @@ def test_outcomes_are_those_of_the_general_kernel(chunk: int) -> None:
     assert seen.suited > BURST_CASES // N_CHUNKS // 2
     assert min(seen.kinds["plain"], seen.kinds["still"]) > BURST_CASES // N_CHUNKS // 5
     assert seen.policies == set(POLICIES)
+    assert seen.wide >= set(WIDE_POLICIES)
     assert 0 < seen.deadlocks < BURST_CASES // N_CHUNKS // 2
     assert seen.kept > 100 < seen.cut
+
+
+@pytest.mark.parametrize("seed", AS_MANY_AS_ENTRIES)
+def test_buffers_of_as_many_tokens_as_a_queue_has_entries(seed: int) -> None:
+    """Transfers of single tokens beside others: all entries may be in use, and the last one that is used up behind."""
+    case = random_case(random.Random(seed), LONG)
+    weights = replace(case.problem.weights, arrival=None, simd={})
+    links = tuple(replace(link, shared=False) for link in case.problem.platform.links)
+    problem = replace(case.problem, weights=weights, platform=replace(case.problem.platform, links=links))
+    engine = CompiledEngine(problem)
+    for tokens in (2, 4, 8, 16, 32, 64, 128):
+        partitions = tuple(replace(p, cores=1) for p in case.point.partitions)
+        capacities = tuple(max(c, tokens) for c in case.point.capacities)
+        point = replace(case.point, partitions=partitions, capacities=capacities)
+        assert engine.outcomes([point]) == [engine.estimate(point).outcome], tokens
 
 
 def test_points_that_suit_and_others_go_together() -> None:

@@ -231,4 +231,4 @@ def _bench_words(board: Ints, n_orders: int) -> int:
     n_actors, n_buffers = int(board[at.N_ACTORS]), int(board[at.N_BUFFERS])
     of_actors = n_actors * (at.ACTOR_WORDS + at.LANE_WORDS + 4)  # and key, place, hint and queue of places of each
     of_actions = int(board[at.N_ACTIONS]) * at.ACTION_WORDS + int(board[at.N_TRANSFERS]) * at.NEED_WORDS
-    return at.BENCH_FIELDS + of_actors + of_actions + 2 * n_buffers * at.QUEUE_WORDS + n_orders
+    return at.BENCH_FIELDS + of_actors + of_actions + n_buffers * (2 * at.QUEUE_WORDS + 1) + n_orders

@@ -71,15 +71,33 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
 
 
 @_inner
+def may_be_full(capacity, unit):
+    """Return whether a buffer can have more entries than a queue.
+
+    Of a uniform buffer the entries that are not used up are no more than its room; of others one that is may be among
+    them, which is known to be when the next firing is asked for.
+    """
+    return (capacity // unit if unit > 0 else capacity + 1) > at.N_ENTRIES
+
+
+@_inner
+def next_queue(q, uniform):
+    """Return the address of the queue behind another one; entries of a uniform buffer are a word each."""
+    return q + at.ENTRIES + (at.N_ENTRIES if uniform else 2 * at.N_ENTRIES)
+
+
+@_inner
 def lay_queues(m, t, choices, first_choice):
-    """Lay out the two queues of each buffer: first the tokens, then the room."""
-    q = m[at.QUEUES]
+    """Lay out the two queues of each buffer, first the tokens, then the room; return the address behind them."""
+    q = m[at.QUEUE_OF] + t[at.N_BUFFERS]
     for b in range(t[at.N_BUFFERS]):
+        m[m[at.QUEUE_OF] + b] = q
         source = m[at.ACTORS] + t[t[at.SOURCES] + b] * at.ACTOR_WORDS
         target = m[at.ACTORS] + t[t[at.TARGETS] + b] * at.ACTOR_WORDS
         initial, unit = t[t[at.INITIAL] + b], t[t[at.UNIFORM_RATES] + b]
+        capacity = choices[(first_choice + b) * 5]
         for side in range(2):
-            known = initial if side == 0 else choices[(first_choice + b) * 5] - initial
+            known = initial if side == 0 else capacity - initial
             m[q + at.USED] = m[q + at.HEAD] = m[q + at.TAIL] = m[q + at.WANTED] = 0
             m[q + at.UNIFORM_TOKENS], m[q + at.SOONEST] = unit, at.UNKNOWN
             m[q + at.KNOWN] = m[q + at.GIVEN] = known
@@ -87,7 +105,9 @@ def lay_queues(m, t, choices, first_choice):
                 m[q + at.KNOWN] = m[q + at.HEAD] = known // unit
             m[q + at.TAKER] = target if side == 0 else source
             m[q + at.GIVER] = source if side == 0 else target
-            q += at.QUEUE_WORDS
+            m[q + at.MAY_BE_FULL] = may_be_full(capacity, unit)
+            q = next_queue(q, unit > 0)
+    return q
 
 
 @_inner
@@ -103,8 +123,8 @@ def lay_needs(m, t, e, x, side, choices, first_choice, price, parallel):
         row = t[side + at.TICKS] + choices[(first_choice + b) * 5 + price] * t[side + at.WIDTH]
         ticks = t[row + t[t[side + at.COLUMN] + i]]
         total = max(total, ticks) if parallel else total + ticks
-        tokens = m[at.QUEUES] + 2 * b * at.QUEUE_WORDS
-        room = tokens + at.QUEUE_WORDS
+        tokens = m[m[at.QUEUE_OF] + b]
+        room = next_queue(tokens, m[tokens + at.UNIFORM_TOKENS] > 0)
         m[e + at.TAKE], m[e + at.GIVE] = room if writes else tokens, tokens if writes else room
         m[e + at.AMOUNT] = t[t[side + at.TOKENS] + i]
         m[e + at.OFFSET] = ticks if parallel else total
@@ -136,8 +156,7 @@ def lay_action(m, t, x, e, number, row, choices, first_choice, early, parallel):
         q = m[i + at.GIVE]
         if t[t[at.COUNTS] + number] > 0:
             m[q + at.SOONEST] = min(m[q + at.SOONEST], least + m[i + at.OFFSET])
-        b = (q - m[at.QUEUES]) // (2 * at.QUEUE_WORDS)
-        if choices[(first_choice + b) * 5] > at.N_ENTRIES:
+        if m[q + at.MAY_BE_FULL] == 1:
             m[x + at.MAY_FILL] = 1
     return end
 

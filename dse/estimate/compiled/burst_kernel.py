@@ -219,11 +219,48 @@ def look(m, p, a, hint, now):
 
 
 @_inlined
-def search(m, p, now):
+def least_of_eight(m, first):
+    """Return the least of eight words."""
+    left = min(min(m[first], m[first + 1]), min(m[first + 2], m[first + 3]))
+    return min(left, min(min(m[first + 4], m[first + 5]), min(m[first + 6], m[first + 7])))
+
+
+@_inner
+def search_near(m, p, now):
+    """``search`` at a stamp that is near: who lacks what is not known yet is not ready; most hints are passed by eight.
+
+    Up to when nobody is ready is not looked at: the lane comes back when it is the first one.
+    """
+    places, hints, n, turn = m[p + at.PLACES], m[p + at.HINTS], m[p + at.N_PLACES], m[p + at.TURN]
+    next_one = at.UNKNOWN
+    for half in range(2):
+        place, end = (turn, n) if half == 0 else (0, turn)
+        while place < end:
+            if place + 8 <= end:
+                least = least_of_eight(m, hints + place)
+                if least > now:
+                    next_one = min(next_one, least)
+                    place += 8
+                    continue
+            for one in range(place, min(place + 8, end)):
+                if m[hints + one] <= now:
+                    a = m[places + one]
+                    code = ask(m, p, a, m[a + at.NEXT], now)
+                    if code != NOT_READY:
+                        return one if code == READY else DOUBT, next_one, m[at.SURE_UNTIL]
+                next_one = min(next_one, m[hints + one])
+            place += 8
+    return NOBODY, next_one, m[at.SURE_UNTIL]
+
+
+@_inlined
+def search(m, p, now):  # ways: part of the hot loop
     """Return the first ready place at or behind TURN, cyclically, or NOBODY or DOUBT.
 
     With NOBODY: also when one may be ready, and up to when for sure no other one is.
     """
+    if m[p + at.N_PLACES] >= at.MANY_PLACES and now <= m[at.SURE_UNTIL]:
+        return search_near(m, p, now)
     places, hints, n = m[p + at.PLACES], m[p + at.HINTS], m[p + at.N_PLACES]
     place = m[p + at.TURN]
     next_one, sure = at.UNKNOWN, at.UNKNOWN
@@ -440,8 +477,17 @@ def follow(m, t, f, p):
 @_inlined
 def next_lane(m):
     """Return the lane whose next decision is the first one, NONE: no lane has one."""
-    keys, found, best = m[at.KEYS], layout.NONE, at.UNKNOWN
-    for i in range(m[at.N_LANES]):
+    keys, n, found, best = m[at.KEYS], m[at.N_LANES], layout.NONE, at.UNKNOWN
+    first, end = 0, n & ~7
+    while first < end:
+        least = least_of_eight(m, keys + first)
+        if least < best:
+            best, found = least, first
+        first += 8
+    if found >= 0:
+        while m[keys + found] != best:
+            found += 1
+    for i in range(end, n):
         key = m[keys + i]
         if key < best:
             best, found = key, i
@@ -526,11 +572,10 @@ def follow_points(bench, board, firings, points, stop, limit, ended, latest, spe
         m[at.ACTORS] = at.BENCH_FIELDS
         m[at.ACTIONS] = m[at.ACTORS] + n_actors * at.ACTOR_WORDS
         needs = m[at.ACTIONS] + t[at.N_ACTIONS] * at.ACTION_WORDS
-        m[at.QUEUES] = needs + t[at.N_TRANSFERS] * at.NEED_WORDS
-        m[at.LANES] = m[at.QUEUES] + 2 * t[at.N_BUFFERS] * at.QUEUE_WORDS
+        m[at.QUEUE_OF] = needs + t[at.N_TRANSFERS] * at.NEED_WORDS
+        m[at.LANES] = lay_queues(m, t, all_choices, of[3])
         own = int64_pointer(members.ctypes.data + 8 * n_actors * i)
         lay_actors(m, t, f, all_parts, own, all_orders, of[0], of[1], of[2])
-        lay_queues(m, t, all_choices, of[3])
         lay_actions(m, t, all_parts, of[0], all_choices, of[3], of[4] == 1, of[5] == 1)
         if m[at.LIMIT] != at.UNKNOWN:
             take_limit(m, t)

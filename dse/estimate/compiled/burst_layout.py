@@ -66,7 +66,8 @@ KEYS: Final = 5
 """For each lane the stamp at which it decides next, as far as is known; NEVER: nobody knows."""
 ACTORS: Final = 6
 ACTIONS: Final = 7
-QUEUES: Final = 8
+QUEUE_OF: Final = 8
+"""Addresses of the first of the two queues of each buffer; the queues stand behind them."""
 MASK: Final = 9
 """The bits of a stamp that count rounds."""
 SURE_UNTIL: Final = 10
@@ -153,10 +154,13 @@ SOONEST: Final = 8
 """The least time from the begin of a firing of the giver until an entry is there."""
 UNIFORM_TOKENS: Final = 9
 """The number of tokens of all transfers, 0 where they differ."""
-ENTRIES: Final = 10
+MAY_BE_FULL: Final = 10
+"""1: the buffer can have more entries than the queue."""
+ENTRIES: Final = 11
 """The stamps from which on things are there; where the buffer is not uniform, pairs with what was given until then."""
 N_ENTRIES: Final = 64
-QUEUE_WORDS: Final = 10 + 2 * N_ENTRIES
+QUEUE_WORDS: Final = ENTRIES + 2 * N_ENTRIES
+"""The most that a queue takes."""
 
 # Lane: actors that share a core.
 POLICY: Final = 0
@@ -182,6 +186,8 @@ KEY: Final = 15
 SLACK: Final = 16
 """With a limit: how long the core may still do other things than all its firings take at least."""
 FREE_SINCE: Final = 17
+MANY_PLACES: Final = 12
+"""From so many on it takes longer to look how far ahead nobody will be ready than to come back when that is known."""
 LANE_WORDS: Final = 18
 
 UNKNOWN: Final = 2**62

@@ -19,7 +19,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from dse.explore.distribution.workers import runs_of
 from dse.explore.method import SearchContext
 from dse.explore.methods.improving.leg import Leg, LegOutcome
 from dse.model.design_point import DesignPoint
-from dse.model.estimate import Outcome
+from dse.model.estimate import Outcome, PartitionAccount, TickUnit
 from dse.model.problem import Problem
 
 CONNECT_SECONDS = 5
@@ -72,14 +72,36 @@ def estimate_on_worker(
 ) -> bytes:
     """Return the outcomes of a run of points, on a worker. ``search`` tells problems apart without comparing them.
 
-    Points and outcomes are as ``_in_pieces`` makes them.
+    Points and outcomes are as ``_in_pieces`` makes them, each outcome as ``_told``.
 
     Raises ``OtherVersion`` where the worker has not the ``version`` of dse that is given.
     """
     made, outcomes = _engine_of(problem, search, engine, version), io.BytesIO()
     for piece in _pieces_of(points):
-        pickle.dump(made.outcomes(piece, limit), outcomes, protocol=pickle.HIGHEST_PROTOCOL)
+        told = [None if one is None else _told(one) for one in made.outcomes(piece, limit)]
+        pickle.dump(told, outcomes, protocol=pickle.HIGHEST_PROTOCOL)
     return outcomes.getvalue()
+
+
+_Told: TypeAlias = tuple[int, TickUnit, bool, tuple[tuple[int, ...], ...], tuple[int, ...]]
+
+
+def _told(outcome: Outcome) -> _Told:
+    """Return an outcome as plain tuples: named ones took a worker four times as long to pickle, 3 % of its time."""
+    partitions = tuple(map(tuple, outcome.partitions))
+    return outcome.makespan, outcome.tick_unit, outcome.deadlock, partitions, outcome.waiting
+
+
+def _outcome_of(told: _Told) -> Outcome:
+    """Return the outcome that ``_told`` was given."""
+    makespan, tick_unit, deadlock, partitions, waiting = told
+    return Outcome(
+        makespan=makespan,
+        tick_unit=tick_unit,
+        partitions=tuple(map(PartitionAccount._make, partitions)),
+        waiting=waiting,
+        deadlock=deadlock,
+    )
 
 
 def _in_pieces(points: Sequence[DesignPoint]) -> bytes:
@@ -97,6 +119,13 @@ def _pieces_of(pickled: bytes) -> Iterator[Any]:
     stream = io.BytesIO(pickled)
     while stream.tell() < len(pickled):
         yield pickle.load(stream)
+
+
+def _outcomes_in(pickled: bytes) -> Iterator[Outcome | None]:
+    """Yield the outcomes that a worker sent."""
+    for piece in _pieces_of(pickled):
+        for told in piece:
+            yield None if told is None else _outcome_of(told)
 
 
 def walk_on_worker(
@@ -304,7 +333,7 @@ class ClusterEstimator:
         lost = self._losses()
         for _ in range(ATTEMPTS):
             try:
-                return [outcome for piece in _pieces_of(self._awaited(futures[index])) for outcome in piece]
+                return list(_outcomes_in(self._awaited(futures[index])))
             except lost:
                 self._scattered = None
                 missing = [i for i in range(index, len(runs)) if futures[i].status != "finished"]
