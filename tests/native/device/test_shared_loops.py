@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dse.frontend.network.elaborate import load_network
+from dse.native.build import BuildOptions
 from dse.run.execution import RunResult
 from tests.native.device.mixed import ADDRESS, PLAIN, THREAD
 from tests.native.device.test_same import ACTORS, differences_of, finished
@@ -27,11 +28,18 @@ SHAPES = ((1, 1), (1, 2), (1, 7), (2, 3))
 
 
 @pytest.fixture(scope="module", params=[THREAD, ADDRESS, PLAIN], ids=["thread", "address", "plain"])
-def loops(request: pytest.FixtureRequest) -> Built:
-    if request.param is not PLAIN and not sanitizes(request.param):
+def build(request: pytest.FixtureRequest) -> BuildOptions:
+    found: BuildOptions = request.param
+    if found is not PLAIN and not sanitizes(found):
         pytest.skip("the compiler has no such sanitizer")
+    return found
+
+
+@pytest.fixture(scope="module", params=["Loops", "Lists"])
+def loops(request: pytest.FixtureRequest, build: BuildOptions) -> Built:
+    """Loops that are statements of actions; and lists that are expressions, and loops in routines."""
     roots = (str(ACTORS), str(HERE / "trial"))
-    return built(load_network(str(HERE / "loops" / "Loops.xdf"), source_paths=roots).network, request.param)
+    return built(load_network(str(HERE / "loops" / f"{request.param}.xdf"), source_paths=roots).network, build)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

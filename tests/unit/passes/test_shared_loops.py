@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from dse.passes.analyses.shared_loops import LoopSharing, shared_loops
+from dse.passes.analyses.loop_rounds import LoopSharing
+from dse.passes.analyses.shared_loops import SharedWork, shared_loops
 from dse.passes.analyses.uses import gather_facts
 from dse.passes.rewrites.explicit import make_explicit
 from dse.program.explicit import Wiring
@@ -31,7 +32,11 @@ end
 
 
 def sharings(body: str) -> tuple[LoopSharing, ...]:
-    actor = actor_of(ACTOR.format(body=body))
+    return tuple(found for found in work_of(ACTOR.format(body=body)).loops if not found.routine)
+
+
+def work_of(text: str) -> SharedWork:
+    actor = actor_of(text)
     wiring = Wiring(inputs=tuple(p.type for p in actor.inputs), loops=(), fan_outs=(1,))
     facts = gather_facts(actor)
     explicit, values = make_explicit(actor, wiring, facts)
