@@ -15,7 +15,7 @@ from dse.flows.check import check_file, check_tree
 from dse.flows.check_report import CheckOptions, CheckReport, FileCheck
 from dse.flows.gpu_actors import GpuAction, GpuActor, gpu_actors
 from dse.flows.print_ir import actor_text
-from dse.passes.analyses.loop_rounds import LoopSharing
+from dse.passes.analyses.loop_sharing import LoopSharing
 
 
 def run(args: argparse.Namespace) -> int:
@@ -140,21 +140,19 @@ def _gpu_row(actor: GpuActor) -> dict[str, object]:
         "reason": actor.reason or None,
         "file": None if place is None else place.path,
         "line": None if place is None else place.line,
-        "actions": [
-            {
-                "action": action.name,
-                "simd": action.simd,
-                "reason": action.reason or None,
-                "file": None if action.simd else action.span.path,
-                "line": None if action.simd else action.span.line,
-                "loops": [_loop_row(loop) for loop in action.loops],
-            }
-            for action in actor.actions
-        ],
-        "routines": [
-            {"routine": routine.name, "loops": [_loop_row(loop) for loop in routine.loops]}
-            for routine in actor.routines
-        ],
+        "actions": [_action_row(action) for action in actor.actions],
+        "routines": [{"routine": one.name, "loops": [_loop_row(loop) for loop in one.loops]} for one in actor.routines],
+    }
+
+
+def _action_row(action: GpuAction) -> dict[str, object]:
+    return {
+        "action": action.name,
+        "simd": action.simd,
+        "reason": action.reason or None,
+        "file": None if action.simd else action.span.path,
+        "line": None if action.simd else action.span.line,
+        "loops": [_loop_row(loop) for loop in action.loops],
     }
 
 

@@ -11,7 +11,7 @@ from dse.flows.check_report import DEFAULT_OPTIONS, CheckOptions
 from dse.frontend.network.elaborate import load_network
 from dse.native.device import device_class
 from dse.native.natives import native_forms
-from dse.passes.analyses.loop_rounds import LoopSharing
+from dse.passes.analyses.loop_sharing import LoopSharing
 from dse.passes.analyses.shared_loops import shared_loops
 from dse.passes.analyses.simd_firing import simd_firings
 from dse.passes.analyses.uses import gather_facts

@@ -18,7 +18,7 @@ from dse.codegen.cpp.statements import CppStatements, PortNames, SourceLines
 from dse.codegen.cpp.storage import list_text, zero_text
 from dse.codegen.cpp.types import I64, CType, storage_type
 from dse.codegen.emitter import Lines
-from dse.passes.analyses.loop_rounds import LoopSharing, fixed_bounds
+from dse.passes.analyses.loop_sharing import LoopSharing, fixed_bounds
 from dse.program.ir import Declare, Expr, ForEach, Generator, GeneratorLoop, Stmt
 from dse.program.types import ListType, Type, scalar_of
 
@@ -46,6 +46,11 @@ def name_loops(sharings: Sequence[LoopSharing], actions: Sequence[str], names: N
         )
         for number, sharing in enumerate(sharings)
     )
+
+
+def shared_names(routines: Iterable[str], names: Names) -> dict[str, str]:
+    """Return the names of the second functions of routines."""
+    return {name: names.fresh(f"{names.of(name)}_shared") for name in routines}
 
 
 @dataclass(slots=True)

@@ -8,8 +8,10 @@ is followed from call to call, so that ``transpose(a, b)`` beside ``transpose(b,
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
-from dse.passes.analyses.loop_rounds import Asked, Body, LoopSharing, of_list, of_loop
+from dse.passes.analyses.loop_rounds import of_list, of_loop
+from dse.passes.analyses.loop_sharing import Asked, Body, LoopSharing
 from dse.passes.analyses.uses import ActorFacts, reached_by
 from dse.passes.analyses.values import Values
 from dse.program.explicit import ExplicitActor
@@ -36,27 +38,30 @@ class SharedWork:
     members: frozenset[str]
     reached: tuple[frozenset[str], ...]
 
+    @property
+    def able(self) -> tuple[LoopSharing, ...]:
+        """The loops that are shared out."""
+        return tuple(found for found in self.loops if found.able)
+
     def of_action(self, action: int) -> tuple[LoopSharing, ...]:
-        """Return what is found of the loops of an action, those of routines that it calls behind its own."""
-        reached = self.reached[action]
-        return tuple(s for s in self.loops if s.action == action or s.routine in reached)
+        """Return the loops that are shared out of an action, those of routines that it calls behind its own."""
+        return tuple(s for s in self.able if s.action == action or s.routine in self.reached[action])
+
+
+NOTHING_SHARED = SharedWork(loops=(), routines=(), members=frozenset(), reached=())
 
 
 def shared_loops(explicit: ExplicitActor, facts: ActorFacts, values: Values) -> SharedWork:
     """Return the loops of an actor that are shared out, and those that are not."""
     asked = Asked(explicit, facts, values)
-    bodies = [
-        _Walk(asked, Body(action=k, routine="", statements=statements or ()))
-        for k, statements in enumerate(explicit.firings)
-    ]
+    bodies = [_Walk(asked, Body(action=k, routine="", statements=s or ())) for k, s in enumerate(explicit.firings)]
     walks = {walk.body.routine: walk for walk in _routine_walks(asked, facts, bodies)}  # callers first
     sharing = _sharing(walks)
-    ordered = [r.name for r in explicit.routines if r.name in walks]
-    everyone = (*bodies, *(walks[name] for name in ordered))
+    ordered = [walks[r.name] for r in explicit.routines if r.name in walks]
     return SharedWork(
-        loops=tuple(s for walk in everyone for s in walk.found),
-        routines=tuple(name for name in ordered if name in sharing),
-        members=_members(asked, bodies, walks, sharing),
+        loops=tuple(chain.from_iterable(walk.found for walk in (*bodies, *ordered))),
+        routines=tuple(walk.body.routine for walk in ordered if walk.body.routine in sharing),
+        members=_members(asked, (*reversed(list(walks.values())), *bodies), sharing),
         reached=tuple(_reached(walk, walks) for walk in bodies),
     )
 
@@ -184,15 +189,14 @@ def _reached(walk: _Walk, walks: Mapping[str, _Walk]) -> frozenset[str]:
     return frozenset(reached)
 
 
-def _members(
-    asked: Asked, bodies: Iterable[_Walk], walks: Mapping[str, _Walk], sharing: frozenset[str]
-) -> frozenset[str]:
+def _members(asked: Asked, callees_first: Iterable[_Walk], sharing: frozenset[str]) -> frozenset[str]:
     """Return the lists of firings and routines that threads access which share a loop, under whatever name."""
     seen: set[str] = set()
-    for walk in (*reversed(list(walks.values())), *bodies):  # callers behind those whom they call
-        seen.update(name for s in walk.found if s.able for name in s.lists)
+    for walk in callees_first:
+        seen.update(chain.from_iterable(found.lists for found in walk.found))  # of one that is not shared: none
         for routine, arguments in walk.calls:
             if routine in sharing:
                 pairs = zip(asked.routines[routine].parameters, arguments, strict=True)
                 seen.update(a.name for p, a in pairs if p.name in seen and isinstance(a, Load | Index))
-    return frozenset(seen - asked.lasting - {p.name for r in asked.routines.values() for p in r.parameters})
+    parameters = chain.from_iterable(routine.parameters for routine in asked.routines.values())
+    return frozenset(seen - asked.lasting - {p.name for p in parameters})

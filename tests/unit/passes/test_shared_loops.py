@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from dse.passes.analyses.loop_rounds import LoopSharing
+from dse.passes.analyses.loop_sharing import LoopSharing
 from dse.passes.analyses.shared_loops import SharedWork, shared_loops
 from dse.passes.analyses.uses import gather_facts
 from dse.passes.rewrites.explicit import make_explicit
