@@ -22,6 +22,7 @@ import numpy as np
 from benchmarks.native.agreement import IMAGES, PAIRS
 from dse.base.errors import BuildError, DseError, ExecutionError
 from dse.base.files import write_whole
+from dse.cli.option_types import option_integer
 from dse.flows.cuda_request import CudaRequest
 from dse.flows.gpu_actors import abilities_of
 from dse.flows.link import LinkOptions, measure_link_here
@@ -364,13 +365,20 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="The experiments of paper 004 on the GPU of this machine.")
     parser.add_argument("--cuda", choices=("nvcc", "emulated"), default="nvcc")
     parser.add_argument("--only", default="", help="names of experiments, with commas")
-    parser.add_argument("--mappings", type=int, help="of a figure, at most (default 128; emulated: 4)")
-    parser.add_argument("--runs", type=int, help="of each mapping (default 7; emulated: 2)")
+    parser.add_argument("--mappings", type=_at_least_one, help="of a figure, at most (default 128; emulated: 4)")
+    parser.add_argument("--runs", type=_at_least_one, help="of each mapping (default 7; emulated: 2)")
     parser.add_argument("--out", type=Path, default=Path("dse-out") / "gpu-paper")
     parser.add_argument("--weights", type=Path, help="folder of the weight sets (default: OUT/weights)")
     parser.add_argument("--configs", type=Path, help="folder of the platform file (default: OUT/configs)")
     parser.add_argument("--device", default="h100", help="device that the prediction of weights takes")
     return parser
+
+
+def _at_least_one(text: str) -> int:
+    value = option_integer(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value} is too few, expected at least 1")
+    return value
 
 
 def _settings(args: argparse.Namespace) -> Settings:

@@ -15,7 +15,7 @@ from dse.flows.check import check_file, check_tree
 from dse.flows.check_report import CheckOptions, CheckReport, FileCheck
 from dse.flows.gpu_actors import GpuAction, GpuActor, gpu_actors
 from dse.flows.print_ir import actor_text
-from dse.passes.analyses.shared_loops import LoopSharing
+from dse.passes.analyses.loop_sharing import LoopSharing
 
 
 def run(args: argparse.Namespace) -> int:
@@ -105,9 +105,21 @@ def _print_actions(actor: GpuActor) -> None:
     for action in actor.actions:
         said = "SIMD" if action.simd else f"one by one: {_because(action)}"
         say(f"    {_padded(action.name, width)}  {said}")
-        for loop in action.loops:
-            shared = "shared out" if loop.able else f"by one thread: {_because(loop)}"
-            say(f"        loop {shown(loop.names)} ({loop.loops[0].span.line})  {shared}")
+        _print_loops(action.loops)
+    for routine in actor.routines:
+        say(f"    {shown(routine.name)}()")
+        _print_loops(routine.loops)
+
+
+def _print_loops(loops: Iterable[LoopSharing]) -> None:
+    """Print what is done with loops, and with lists that are written as expressions."""
+    for loop in loops:
+        shared = "shared out" if loop.able else f"by one thread: {_because(loop)}"
+        say(f"        {_kind(loop)} {shown(loop.names)} ({loop.place.line})  {shared}")
+
+
+def _kind(loop: LoopSharing) -> str:
+    return "loop" if loop.generator is None else "list"
 
 
 def _padded(name: str, width: int) -> str:
@@ -128,24 +140,27 @@ def _gpu_row(actor: GpuActor) -> dict[str, object]:
         "reason": actor.reason or None,
         "file": None if place is None else place.path,
         "line": None if place is None else place.line,
-        "actions": [
-            {
-                "action": action.name,
-                "simd": action.simd,
-                "reason": action.reason or None,
-                "file": None if action.simd else action.span.path,
-                "line": None if action.simd else action.span.line,
-                "loops": [_loop_row(loop) for loop in action.loops],
-            }
-            for action in actor.actions
-        ],
+        "actions": [_action_row(action) for action in actor.actions],
+        "routines": [{"routine": one.name, "loops": [_loop_row(loop) for loop in one.loops]} for one in actor.routines],
+    }
+
+
+def _action_row(action: GpuAction) -> dict[str, object]:
+    return {
+        "action": action.name,
+        "simd": action.simd,
+        "reason": action.reason or None,
+        "file": None if action.simd else action.span.path,
+        "line": None if action.simd else action.span.line,
+        "loops": [_loop_row(loop) for loop in action.loops],
     }
 
 
 def _loop_row(loop: LoopSharing) -> dict[str, object]:
     return {
         "loop": loop.names,
-        "at": loop.loops[0].span.line,
+        "kind": _kind(loop),
+        "at": loop.place.line,
         "shared": loop.able,
         "reason": loop.reason or None,
         "file": None if loop.able else loop.span.path,

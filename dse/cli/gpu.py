@@ -40,7 +40,7 @@ from dse.flows.gpu import (
 )
 from dse.formats.device_yaml import builtin_devices, load_device
 from dse.formats.device_yaml_write import write_device
-from dse.formats.fpga_yaml import builtin_fpgas, load_fpga
+from dse.formats.fpga_yaml import builtin_fpgas, is_fpga_file, load_fpga
 from dse.gpu.models.memory_pipeline import PipelineInputs
 from dse.model.fpga import Fpga
 from dse.report.kernel_tables import (
@@ -146,7 +146,7 @@ def _devices(args: argparse.Namespace) -> int:
             print(render(devices_table(devices)))
             print(f"FPGAs for dse gpu choose --fpga: {', '.join(builtin_fpgas())}")
         return 0
-    if args.device.lower() in builtin_fpgas():
+    if args.device.lower() in builtin_fpgas() or is_fpga_file(args.device):
         return _fpga(load_fpga(args.device), as_json=args.json)
     device = load_device(args.device)
     if args.json:

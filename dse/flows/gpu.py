@@ -1,7 +1,7 @@
 """GPU costs of C kernels: predict, advise, compare accelerators. The API behind ``dse gpu``."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dse.base.errors import ModelNotApplicable, OptionError
@@ -222,10 +222,9 @@ class ChooseOptions:
 def choose_accelerator(options: ChooseOptions) -> Choice:
     """Return the devices and the given times, the quickest first. Raises as ``predict``."""
     accelerators = []
-    for name in options.devices:  # a name that is wrong is told before the first prediction
-        options.model.device(name)
-    fpgas = [load_fpga(name) for name in options.fpgas]
-    for name in options.devices:
+    names = _each_once({name: options.model.device(name) for name in options.devices})  # wrong ones are told first
+    fpgas = {name: load_fpga(name) for name in options.fpgas}
+    for name in names:
         predicted = predict(PredictOptions(kernels=options.kernels, device=name, model=options.model, advice=False))
         accelerators.append(
             Accelerator(
@@ -239,12 +238,18 @@ def choose_accelerator(options: ChooseOptions) -> Choice:
                 ),
             )
         )
-    accelerators += [_on_fpga(options.kernels, fpga) for fpga in fpgas]
+    accelerators += [_on_fpga(options.kernels, fpgas[name]) for name in _each_once(fpgas)]
     if options.fpga_ms is not None:
         accelerators.append(Accelerator(name="FPGA", kind="fpga", time_s=options.fpga_ms * 1e-3, origin="given"))
     if options.cpu_ms is not None:
         accelerators.append(Accelerator(name="CPU", kind="cpu", time_s=options.cpu_ms * 1e-3, origin="given"))
     return choose(tuple(accelerators), with_host=options.with_host)
+
+
+def _each_once(named: Mapping[str, object]) -> list[str]:
+    """Return the names of different things: ``zc702`` and ``ZC702`` are one."""
+    things = list(named.values())
+    return [name for k, name in enumerate(named) if things[k] not in things[:k]]
 
 
 def _on_fpga(kernels: KernelOptions, fpga: Fpga) -> Accelerator:

@@ -1,7 +1,7 @@
 """Which actors of a network can run on a GPU, and why the others cannot: the question of ``dse check --gpu``."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dse.base.errors import OptionError
 from dse.base.source import NO_SPAN, Span
@@ -11,7 +11,8 @@ from dse.flows.check_report import DEFAULT_OPTIONS, CheckOptions
 from dse.frontend.network.elaborate import load_network
 from dse.native.device import device_class
 from dse.native.natives import native_forms
-from dse.passes.analyses.shared_loops import LoopSharing, shared_loops
+from dse.passes.analyses.loop_sharing import LoopSharing
+from dse.passes.analyses.shared_loops import shared_loops
 from dse.passes.analyses.simd_firing import simd_firings
 from dse.passes.analyses.uses import gather_facts
 from dse.passes.rewrites.explicit import make_explicit
@@ -40,10 +41,18 @@ class GpuAction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GpuRoutine:
+    """A function or procedure with loops, that a thread calls which fires."""
+
+    name: str
+    loops: tuple[LoopSharing, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GpuActor:
     """An instance of a network. ``reason``: why it cannot run on a GPU, "" where it can; ``span``: where it says so.
 
-    ``actions``: in the order of the source, initializers last; none where it cannot.
+    ``actions``: in the order of the source, initializers last; none where it cannot. ``routines``: those with loops.
     """
 
     name: str
@@ -51,6 +60,7 @@ class GpuActor:
     reason: str
     span: Span
     actions: tuple[GpuAction, ...] = ()
+    routines: tuple[GpuRoutine, ...] = ()
 
     @property
     def able(self) -> bool:
@@ -72,19 +82,30 @@ def gpu_actors(path: str, options: CheckOptions = DEFAULT_OPTIONS) -> tuple[GpuA
 
 def abilities_of(network: Network) -> tuple[GpuActor, ...]:
     """Return for each instance of a network whether it can run on a GPU."""
-    known: dict[tuple[int, Wiring], tuple[str, Span, tuple[GpuAction, ...]]] = {}
+    known: dict[tuple[int, Wiring], GpuActor] = {}
     found = []
     for index, instance in enumerate(network.instances):
         wiring = wiring_of(network, index, accesses=False)
         key = (id(instance.actor), wiring)
         if key not in known:
-            reason, span = _reason(network, index, wiring)
-            known[key] = reason, span, () if reason else _actions(instance.actor, wiring)
-        reason, span, actions = known[key]
-        found.append(
-            GpuActor(name=instance.name, class_name=instance.actor.name, reason=reason, span=span, actions=actions)
-        )
+            known[key] = _ability(network, index, wiring)
+        found.append(replace(known[key], name=instance.name))
     return tuple(found)
+
+
+def _ability(network: Network, index: int, wiring: Wiring) -> GpuActor:
+    """Return what is found of an instance."""
+    instance = network.instances[index]
+    reason, span = _reason(network, index, wiring)
+    actions, routines = ((), ()) if reason else _shares(instance.actor, wiring)
+    return GpuActor(
+        name=instance.name,
+        class_name=instance.actor.name,
+        reason=reason,
+        span=span,
+        actions=actions,
+        routines=routines,
+    )
 
 
 def _reason(network: Network, index: int, wiring: Wiring) -> tuple[str, Span]:
@@ -99,12 +120,12 @@ def _reason(network: Network, index: int, wiring: Wiring) -> tuple[str, Span]:
     return found.reason, found.span or NO_SPAN
 
 
-def _actions(actor: Actor, wiring: Wiring) -> tuple[GpuAction, ...]:
-    """Return what the device code does with each action."""
+def _shares(actor: Actor, wiring: Wiring) -> tuple[tuple[GpuAction, ...], tuple[GpuRoutine, ...]]:
+    """Return what the device code does with each action, and with each routine that has loops."""
     facts = gather_facts(actor)
     explicit, values = make_explicit(actor, wiring, facts)
-    loops = shared_loops(explicit, facts, values)
-    return tuple(
+    loops = shared_loops(explicit, facts, values).loops
+    actions = tuple(
         GpuAction(
             name=actor.actions[found.action].name,
             reason=found.reason,
@@ -113,6 +134,12 @@ def _actions(actor: Actor, wiring: Wiring) -> tuple[GpuAction, ...]:
         )
         for found in simd_firings(explicit, facts, values)
     )
+    routines = tuple(
+        GpuRoutine(name=routine.source_name, loops=of)
+        for routine in explicit.routines
+        if (of := tuple(loop for loop in loops if loop.routine == routine.name))
+    )
+    return actions, routines
 
 
 def _no_lines(_path: str) -> Sequence[str]:

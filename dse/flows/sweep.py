@@ -196,8 +196,21 @@ def _by_hand(options: SweepOptions, device: str, values: tuple[str, ...]) -> Swe
 def _with_measured(
     points: tuple[SweepPoint, ...], measured: tuple[MeasuredPoint, ...], path: str
 ) -> tuple[SweepPoint, ...]:
-    """Return the points with what was measured there. Raises ``OptionError`` where nothing fits."""
-    joined = tuple(replace(p, measured_s=next((m.seconds for m in measured if m.fits(p)), None)) for p in points)
+    """Return the points with what was measured there. Raises ``OptionError`` where nothing fits, or two rows do."""
+    joined = tuple(replace(p, measured_s=_measured_at(p, measured, path)) for p in points)
     if all(point.measured_s is None for point in joined):
         raise OptionError(f"no row of '{path}' is one of these points", expected="values as in --over; kernel, device")
     return joined
+
+
+def _measured_at(point: SweepPoint, measured: tuple[MeasuredPoint, ...], path: str) -> float | None:
+    """Return what was measured at a point, None for nothing. Raises ``OptionError`` where two rows say so."""
+    found = [row for row in measured if row.fits(point)]
+    if len(found) > 1:
+        lines = " and ".join(str(row.line) for row in found[:2])
+        raise OptionError(
+            f"lines {lines} of '{path}' are both of {point.kernel or 'no kernel'} on {point.device} at "
+            f"{', '.join(point.values)}",
+            expected="one row for each point, such as the median of its runs; kernel and device tell rows apart",
+        )
+    return found[0].seconds if found else None

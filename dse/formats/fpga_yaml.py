@@ -27,6 +27,7 @@ _SECTIONS = {
     "resources": ("dsp", "lut", "ff", "bram"),
     "bram": ("bytes", "read_ports", "write_ports", "load_cycles", "store_cycles"),
 }
+_OF_FPGAS = ("resources", "bram", "operators")
 _OF_OPERATOR = ("latency_cycles", "dsp", "lut", "ff")
 
 
@@ -50,6 +51,16 @@ def load_fpga(name: str) -> Fpga:
         raise OptionError(f"unknown FPGA '{name}'", expected=expected)
     with builtin_file(_FOLDER, name.lower()) as file:
         return read_fpga(file)
+
+
+def is_fpga_file(name: str) -> bool:
+    """Return whether a name is that of a YAML file with what only FPGAs have; a wrong file is none."""
+    if not (name.endswith((".yaml", ".yml")) or "/" in name):
+        return False
+    source = parse_yaml(name, Gatherer())
+    if source is None or not isinstance(source.root, yaml.MappingNode):
+        return False
+    return any(key.value in _OF_FPGAS for key, _ in source.root.value)
 
 
 def read_fpga(path: str) -> Fpga:

@@ -19,12 +19,13 @@ _MS = 1e-9, 1e12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredPoint:
-    """A measured time. ``kernel``: the name of the C file, ``device``: of a card; empty: any."""
+    """A measured time. ``kernel``: the name of the C file, ``device``: of a card; empty: any. ``line``: of its row."""
 
     kernel: str
     device: str
     values: tuple[str, ...]
     seconds: float
+    line: int
 
     def fits(self, point: SweepPoint) -> bool:
         """Return whether this was measured at a point."""
@@ -64,6 +65,7 @@ def _row(cells: Cells, names: Sequence[str], span: Span, gather: Gatherer) -> Me
         device=cells.get("device", "").strip().lower(),
         values=tuple(cells[name].strip() for name in names),
         seconds=milliseconds(cells["ms"], _MS, span, gather) * 1e-3,
+        line=span.line,
     )
 
 

@@ -7,6 +7,7 @@ import struct
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import monotonic
 from typing import Literal, TypeAlias
 
 from dse.base.errors import ExecutionError
@@ -20,6 +21,7 @@ Why: TypeAlias = Literal["quiescent", "livelock", "budget", "exit", "frames"]
 
 _FLUSH_FIRINGS = 1 << 16
 _PROGRESS_FIRINGS = 1 << 12
+_PROGRESS_SECONDS = 0.25
 _FAULTS = (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, RecursionError, struct.error)
 
 
@@ -53,6 +55,7 @@ class Scheduler:
         self.finished: set[int] = set()
         self.exit_code = 0
         self._next_report = _PROGRESS_FIRINGS
+        self._reported_s = monotonic()
         self._made = [0] * len(actors)
         """Firings of each actor, as its bursts told them."""
         self._last_move: tuple[list[int], list[int]] = ([], [])
@@ -125,6 +128,8 @@ class Scheduler:
             start = end
             if idle >= self.rules.idle_firings:
                 return "livelock"
+            if self.progress is not None and monotonic() - self._reported_s > _PROGRESS_SECONDS:
+                self._report(total)  # where firings are long, they are few
 
     def _has_moves(self, start: list[int], end: list[int]) -> bool:
         """Return whether a token was read or written between two counts of firings."""
@@ -149,6 +154,7 @@ class Scheduler:
     def _report(self, fired: int) -> None:
         """Tell how many firings there were, now and then."""
         self._next_report = fired + _PROGRESS_FIRINGS
+        self._reported_s = monotonic()
         if self.progress is not None:
             self.progress(fired)
 

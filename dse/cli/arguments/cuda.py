@@ -7,8 +7,18 @@ KINDS = NVCC, EMULATED = ("nvcc", "emulated")
 
 def add_cuda(parser: argparse._ActionsContainer, help_text: str) -> None:
     """Add both options; without a word behind it ``--cuda`` means nvcc."""
-    parser.add_argument("--cuda", nargs="?", const=NVCC, choices=KINDS, help=help_text)
+    parser.add_argument("--cuda", nargs="?", const=NVCC, type=_kind, metavar=f"{{{','.join(KINDS)}}}", help=help_text)
     add_cuda_arch(parser)
+
+
+def _kind(word: str) -> str:
+    """Return what ``--cuda`` means. A word behind it is its own, so that a file name there needs advice."""
+    if word in KINDS:
+        return word
+    known = f"choose from {', '.join(map(repr, KINDS))}"
+    if word.endswith((".xdf", ".cal", ".xcf")):
+        known = f"'{word}' must stand before it, or behind --cuda={NVCC} or --cuda={EMULATED}"
+    raise argparse.ArgumentTypeError(f"invalid choice: {word!r} ({known})")
 
 
 def add_cuda_arch(parser: argparse._ActionsContainer) -> None:

@@ -4,6 +4,8 @@ Whatever changes a value is a node already. Where a value is stored modulo 2^n, 
 or 2^128 if it would need more than 64 bits otherwise: the bits that are kept depend on no higher ones.
 """
 
+from collections.abc import Mapping
+
 from dse.base.source import Span
 from dse.codegen.cpp.effects import Effects
 from dse.codegen.cpp.natives import NativeForms
@@ -111,6 +113,8 @@ class CppExpressions(ExpressionEmitter):
         """Whether something prints or calls a native."""
         self.natives = {n.name: n for n in actor.natives}
         self.native_forms = natives
+        self.handed_visit: Mapping[str, str] = {}
+        """By routine: the function that is called in its place, and takes the visit first."""
         self.parameters: dict[str, tuple[Variable, ...]] = {r.name: r.parameters for r in actor.routines}
 
     # Scalars ----------------------------------------------------------------------------------------------------------
@@ -426,12 +430,14 @@ class CppExpressions(ExpressionEmitter):
             names = [self.names.fresh("argument") for _ in texts]
             held = " ".join(f"auto&& {n} = {t};" for n, t in zip(names, texts, strict=True))
             texts = names
+        if routine in self.handed_visit:
+            texts.insert(0, "visit")
         text = f"{self._callee(routine)}({', '.join(texts)})"
         return f"[&] {{ {held} return {text}; }}()" if held else text
 
     def _callee(self, routine: str) -> str:
         if routine not in self.natives:
-            return self.names.of(routine)
+            return self.handed_visit.get(routine) or self.names.of(routine)
         self.needs_context = True
         native = self.natives[routine]
         form = self.native_forms.get((native.declared_in, native.source_name))

@@ -4,7 +4,9 @@ A list expression has two forms: where it stands (``place``: a variable, a part 
 elements of a wanted type (``made``).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeAlias
 
 from dse.base.source import Span
 from dse.codegen.cpp.effects import Effects
@@ -18,6 +20,7 @@ from dse.codegen.cpp.storage import (
     flat,
     list_text,
     table_lines,
+    view_text,
     zero_text,
 )
 from dse.codegen.cpp.target import Target
@@ -44,6 +47,9 @@ from dse.program.ir import (
 )
 from dse.program.types import FloatType, IntType, ListType, Type, dimensions_of, scalar_of
 
+MadeByThreads: TypeAlias = Callable[[Generator, CType, tuple[int, ...]], str]
+"""Returns a list of this element type and these sizes that threads make together, "" where one thread does."""
+
 
 class CppLists(CppExpressions):
     """Writes the expressions of one actor."""
@@ -66,6 +72,15 @@ class CppLists(CppExpressions):
         self.tables: list[str] = []
         """Lines of the constant lists of the actor's file."""
         self._table_names: dict[tuple[str, str], str] = {}
+        self._by_threads: MadeByThreads | None = None
+
+    @contextmanager
+    def handed(self, maker: MadeByThreads | None, routines: Mapping[str, str]) -> Iterator[None]:
+        """Write what stands in between with this maker of lists, and these functions in place of those of routines."""
+        before = self._by_threads, self.handed_visit
+        self._by_threads, self.handed_visit = maker, routines
+        yield
+        self._by_threads, self.handed_visit = before
 
     def write(self, expr: Expr) -> Fragment:
         """Return the text of an expression; a list is a place or a new one."""
@@ -170,6 +185,11 @@ class CppLists(CppExpressions):
         """Return a list as a ``View``."""
         return f"{self.place(expr)}.view()"
 
+    def parameter_view(self, parameter: Variable) -> str:
+        """Return the type of a list parameter of a routine."""
+        constant = parameter.name not in self.mutated
+        return view_text(self.elements[parameter.name], len(dimensions_of(parameter.type)), constant=constant)
+
     def list_argument(self, parameter: Variable, argument: Expr, *, named: bool) -> str:
         """Return an argument for a list parameter of a routine."""
         if not isinstance(argument, Load | Index):
@@ -212,6 +232,8 @@ class CppLists(CppExpressions):
                 return self.call(expr).text
             case ListExpr() if len(sizes) == 1 and len(expr.elements) <= sizes[0]:
                 return f"Listed<{of}>{{{', '.join(self.scalar(e).text for e in expr.elements)}}}.list"
+            case Generator() if self._by_threads is not None and (text := self._by_threads(expr, element, sizes)):
+                return text
             case ListExpr() | Generator() | Binary():
                 steps = " ".join(self._appended(expr, element, sizes))
                 return f"generated<{of}>([&](auto&& next) {{ {steps} }})"
@@ -239,6 +261,8 @@ class CppLists(CppExpressions):
             case ListExpr():
                 for value in expr.elements:
                     yield f"next({self._member(value, element, sizes[1:])});"
+            case Generator() if text := self._by_threads_inside(expr, element, sizes):
+                yield f"each({text}, next);"
             case Generator():
                 yield from (f"{self.loop_head(loop)} {{" for loop in expr.loops)
                 yield from (f"next({self._member(e, element, sizes[1:])});" for e in expr.elements)
@@ -256,6 +280,18 @@ class CppLists(CppExpressions):
                 yield from self._appended(ListExpr(rows_of(expr), expr.type), element, sizes)
             case _:
                 yield f"each({self.place(expr)}, next);"
+
+    def _by_threads_inside(self, expr: Generator, element: CType, sizes: tuple[int, ...]) -> str:
+        """Return a part of a longer list that threads make."""
+        assert isinstance(expr.type, ListType)
+        return "" if self._by_threads is None else self._by_threads(expr, element, (expr.type.size, *sizes[1:]))
+
+    def puts(self, expr: Generator, element: CType, sizes: tuple[int, ...], target: str) -> Iterator[str]:
+        """Yield the statements that put the elements of a ``round`` of a list where they stand in it."""
+        count = len(expr.elements)
+        for k, value in enumerate(expr.elements):
+            place = "round" if count == 1 else f"{count} * round + {k}"
+            yield f"put_element({target}, {place}, {self._member(value, element, sizes[1:])})"
 
     def _member(self, expr: Expr, element: CType, sizes: tuple[int, ...]) -> str:
         """Return an element of a new list, or a row with the sizes that it has there."""

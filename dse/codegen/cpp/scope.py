@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from dse.base.source import NO_SPAN, Span
 from dse.codegen.cpp.choice import ChoiceNames, trials_of, uses_of_choice
 from dse.codegen.cpp.lists import CppLists
-from dse.codegen.cpp.shared import SharedLoop, SharedStatements, Written, name_loops
+from dse.codegen.cpp.shared import SharedLoop, SharedStatements, Written, name_loops, shared_names
 from dse.codegen.cpp.spelling import Names
 from dse.codegen.cpp.statements import CppStatements, PortNames, SourceLines
 from dse.codegen.cpp.target import Target
 from dse.codegen.emitter import Lines
 from dse.passes.analyses.endless import endless_actions
-from dse.passes.analyses.shared_loops import shared_loops
+from dse.passes.analyses.shared_loops import NOTHING_SHARED, SharedWork, shared_loops
 from dse.passes.analyses.simd_firing import SimdFiring, simd_firings
 from dse.passes.analyses.uses import ActorFacts
 from dse.program.explicit import ExplicitActor, Guard, Peek, Wiring
@@ -41,8 +41,12 @@ class ActorScope:
     """Actions whose firing may not end, which the program can name then."""
     batches: Mapping[int, SimdFiring]
     """By action: those that the target may fire several times at once."""
+    work: SharedWork
+    """What the target shares out to threads."""
     loops: tuple[SharedLoop, ...]
-    """Loops that the target shares out to threads."""
+    """Loops of it."""
+    shared_routines: Mapping[str, str]
+    """The second function of each routine with such loops."""
     lone_names: Mapping[int, str]
     """Of actions that have both: the function for a thread that has a firing of its own and shares nothing."""
     written: Written
@@ -71,18 +75,20 @@ class ActorScope:
         return CppStatements(self.expressions, self.ports, self.source)
 
     def shares(self, action: int) -> bool:
-        """Whether loops of an action are shared out."""
-        return any(loop.sharing.action == action for loop in self.loops)
+        """Whether loops of an action, or of a routine that it calls, are shared out."""
+        return bool(self.work.reached) and bool(self.work.of_action(action))
 
     def main_rounds(self, action: int) -> int:
         """Return the rounds of that loop of an action, of those that are shared out, which does most; 0: none is."""
-        found = [loop.sharing for loop in self.loops if loop.sharing.action == action]
+        found = self.work.of_action(action)
         return max(found, key=lambda s: s.operations).rounds if found else 0
 
-    def sharing_statements(self, action: int) -> SharedStatements:
-        """Return a writer of the statements of an action that shares its loops out."""
-        loops = {x.sharing.loops[0].variable.name: x for x in self.loops if x.sharing.action == action}
-        return SharedStatements(self.expressions, self.ports, self.source, loops, self.written)
+    def sharing_statements(self, action: int, routine: str = "") -> SharedStatements:
+        """Return a writer of the statements of an action, or of a routine, that shares its loops out."""
+        of = (action, routine)
+        loops = {x.sharing.loops[0].variable.name: x for x in self.loops if (x.sharing.action, x.sharing.routine) == of}
+        members, routines = self.work.members, self.shared_routines
+        return SharedStatements(self.expressions, self.ports, self.source, loops, members, routines, self.written)
 
     def touches_ports(self, action: Action) -> bool:
         """Return whether a firing reads or writes a connected port."""
@@ -146,20 +152,18 @@ def _used_ports(actor: Actor, wiring: Wiring) -> tuple[tuple[int, ...], tuple[in
     return tuple(sorted(read)), tuple(sorted(written))
 
 
-def _shared_loops(
-    explicit: ExplicitActor, facts: ActorFacts, expressions: CppLists, target: Target, actions: tuple[str, ...]
-) -> tuple[SharedLoop, ...]:
-    """Return the loops that the target shares out, with their names."""
-    found = shared_loops(explicit, facts, expressions.values) if target.lanes else ()
-    return name_loops(tuple(s for s in found if s.able), actions, expressions.names)
-
-
-def _lone_names(
-    loops: Iterable[SharedLoop], batches: Mapping[int, SimdFiring], actions: tuple[str, ...], names: Names
-) -> dict[int, str]:
+def _lone_names(work: SharedWork, batches: Iterable[int], actions: tuple[str, ...], names: Names) -> dict[int, str]:
     """Return the second function of each action that is fired several times at once and shares loops out."""
-    both = sorted({loop.sharing.action for loop in loops} & set(batches))
-    return {k: names.fresh(f"{actions[k]}_alone") for k in both}
+    return {k: names.fresh(f"{actions[k]}_alone") for k in sorted(batches) if work.of_action(k)}
+
+
+def _of_lanes(
+    explicit: ExplicitActor, facts: ActorFacts, expressions: CppLists
+) -> tuple[dict[int, SimdFiring], SharedWork]:
+    """Return the actions that several threads fire at once, and what they share of one firing."""
+    judged = simd_firings(explicit, facts, expressions.values)
+    work = shared_loops(explicit, facts, expressions.values)
+    return {found.action: found for found in judged if found.able}, work
 
 
 def scope_of(
@@ -174,10 +178,8 @@ def scope_of(
     actor, wiring, names = explicit.actor, explicit.wiring, expressions.names
     states, port_names = Names(), _port_names(actor, wiring)
     guards = trials_of((*explicit.start, *explicit.choice))
-    judged = simd_firings(explicit, facts, expressions.values) if target.lanes else ()
-    batches = {found.action: found for found in judged if found.able}
+    batches, work = _of_lanes(explicit, facts, expressions) if target.lanes else ({}, NOTHING_SHARED)
     action_names = tuple(names.of(f"{k} action", a.name) for k, a in enumerate(actor.actions))
-    loops = _shared_loops(explicit, facts, expressions, target, action_names)
     choice_names = ChoiceNames(
         inputs=port_names.inputs,
         outputs=port_names.outputs,
@@ -201,8 +203,10 @@ def scope_of(
         names=choice_names,
         endless=endless_actions(actor, facts),
         batches=batches,
-        loops=loops,
-        lone_names=_lone_names(loops, batches, action_names, names),
+        work=work,
+        loops=name_loops(work.able, action_names, names),
+        shared_routines=shared_names(work.routines, names),
+        lone_names=_lone_names(work, batches, action_names, names),
         written=Written(functions=[], members={}),
         repeated=frozenset(key for key, n in uses_of_choice(explicit.choice).items() if n > 1),
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from dse.codegen.cpp.scope import MemberWriter
 from dse.codegen.cpp.statements import CppStatements
-from dse.codegen.cpp.storage import list_text, view_text, zero_text
+from dse.codegen.cpp.storage import list_text, zero_text
 from dse.codegen.cpp.types import storage_type
 from dse.program.ir import Expr, Routine, Variable
 from dse.program.types import ListType, Type, dimensions_of, scalar_of
@@ -80,15 +80,21 @@ class StateWriter(MemberWriter):
     # Routines ---------------------------------------------------------------------------------------------------------
 
     def routine(self, routine: Routine) -> None:
-        """Write a function or procedure; one that may call itself watches how deep it is."""
+        """Write a function or procedure, and what stands for it where the thread calls it that fires and shares."""
+        write, scope = self.scope.expressions, self.scope
+        parameters = [self._parameter(p) for p in routine.parameters]
+        self._function(routine, write.names.of(routine.name), parameters, scope.statements())
+        shared = scope.shared_routines.get(routine.name)
+        if shared is not None:
+            self._function(routine, shared, ["auto& visit", *parameters], scope.sharing_statements(-1, routine.name))
+
+    def _function(self, routine: Routine, name: str, parameters: Sequence[str], writer: CppStatements) -> None:
+        """Write a function; one that may call itself watches how deep it is."""
         write, span = self.scope.expressions, routine.span
-        parameters = ", ".join(self._parameter(p) for p in routine.parameters)
         self.comment(span)
         target = self.scope.target
         qualifier = target.procedure if routine.body else target.function
-        result = _result_text(routine.result_type)
-        self.open(f"{qualifier}{result} {write.names.of(routine.name)}({parameters})", span)
-        writer = self.scope.statements()
+        self.open(f"{qualifier}{_result_text(routine.result_type)} {name}({', '.join(parameters)})", span)
         if routine.name in write.effects.recursive:
             write.statement = span
             writer.line(f"const Depth depth(recursion_, {write.site()})", span)
@@ -99,17 +105,15 @@ class StateWriter(MemberWriter):
         self.close_member()
 
     def _result(self, result: Expr, of: Type, writer: CppStatements) -> None:
-        write, held = self.scope.expressions, storage_type(scalar_of(of))
-        write.statement = result.span
+        self.scope.expressions.statement = result.span
         writer.comment(result.span)
-        value = write.made(result, held) if isinstance(of, ListType) else writer.stored(result, held)
-        writer.line(f"return {value}", result.span)
+        writer.line(f"return {writer.result(result, of)}", result.span)
 
     def _parameter(self, parameter: Variable) -> str:
         write, of = self.scope.expressions, parameter.type
         name, constant = write.names.of(parameter.name), parameter.name not in write.mutated
         if isinstance(of, ListType):
-            return f"{view_text(write.elements[parameter.name], len(dimensions_of(of)), constant=constant)} {name}"
+            return f"{write.parameter_view(parameter)} {name}"
         held = storage_type(of)
         return f"const std::string& {name}" if held.family == "string" and constant else f"{held.name} {name}"
 

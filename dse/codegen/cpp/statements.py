@@ -125,6 +125,11 @@ class CppStatements(StatementEmitter):
             return self.expressions.as_type(code, of).text
         return code.text
 
+    def result(self, value: Expr, of: Type) -> str:
+        """Return what a routine gives, as it is stored in its type."""
+        held = storage_type(scalar_of(of))
+        return self.expressions.made(value, held) if isinstance(of, ListType) else self.stored(value, held)
+
     def assign(self, stmt: Assign) -> None:
         """Write the assignment of a scalar."""
         of = self.expressions.values.held[stmt.name].variable.type

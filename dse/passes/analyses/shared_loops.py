@@ -1,594 +1,202 @@
-"""Which loops of one firing may be shared out to the threads of a block, and why the others may not.
+"""Which loops of one firing are shared out to the threads of a block, and why the others are not.
 
-Candidates are those of the cost model (``parallel_loops``): the leading loops of a nest, at most two. A program has to
-be right for all data, so that here a proof is asked for where the cost model may execute one case. Rounds may be done
-in any order, and at once, if
-
-* every list of the firing or of the actor that a round writes is accessed, in all rounds, at places that one dimension
-  keeps apart: its index is the same multiple of the loop's variable, plus what all rounds share, plus a rest that is
-  smaller than a step of the variable makes (the strong test of single index variables: Goff, Kennedy and Tseng,
-  "Practical Dependence Testing", 1991, section 4.2, with a rest for the loops inside). Sums may wrap at 32 bits and
-  more, which keeps apart what spans less than that;
-* every variable that a round sets is the round's own: set before it is read. What the last round leaves is kept;
-* a round does nothing else: no state of the actor, no printing, no native.
-
-Rounds may fail and stray: the first one that fails counts. Routines are looked through, by what they are called with.
+Asked are the loops that the thread which fires would do itself: of an action, of the routines that it calls, and lists
+that are written as an expression there. What stands in rounds that are shared out, or in guards, stays with one thread.
+A loop in a routine is shared out, or not, for all calls. Where an action calls a list what a routine calls a parameter
+is followed from call to call, so that ``transpose(a, b)`` beside ``transpose(b, a)`` has two lists in each.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import gcd, prod
+from itertools import chain
 
-from dse.base.source import Span
-from dse.passes.analyses.affine import Affine
-from dse.passes.analyses.operations import ASSUMED_TRIPS
-from dse.passes.analyses.parallel_loops import MAX_PARALLEL, first_use
+from dse.passes.analyses.loop_rounds import of_list, of_loop
+from dse.passes.analyses.loop_sharing import Asked, Body, LoopSharing
 from dse.passes.analyses.uses import ActorFacts, reached_by
 from dse.passes.analyses.values import Values
 from dse.program.explicit import ExplicitActor
-from dse.program.ir import (
-    Assign,
-    Binary,
-    Call,
-    CallStmt,
-    Cast,
-    Check,
-    Const,
-    ConsumeTokens,
-    CopyInto,
-    Count,
-    Declare,
-    Expr,
-    ForEach,
-    Generator,
-    If,
-    Index,
-    Load,
-    Print,
-    ReadTokens,
-    Routine,
-    Stmt,
-    Unary,
-    Variable,
-    While,
-    WriteTokens,
-)
-from dse.program.types import IntType, ListType
-from dse.program.walk import expressions_of, operands_of, sub_expressions
+from dse.program.ir import Call, CallStmt, Check, Expr, ForEach, Generator, If, Index, Load, Routine, Stmt, While
+from dse.program.types import ListType
+from dse.program.walk import expressions_of, operands_of
 
-LEAST_OPERATIONS = 64
-"""Of a loop that is shared out: waking threads and waiting for them takes some hundred cycles."""
-_MOST_BOUND = 1 << 60
-_WRAP_BITS = 32
-_WRAP = 1 << _WRAP_BITS
-"""Sums that wrap do so at this, or at a multiple of it."""
-_MOST_STATEMENTS = 20_000
-"""That are looked through for one loop, those of a routine anew for each call."""
+_MOST_WAYS = 100
+"""In which a routine is called with different lists, and its loops are looked at."""
+_Call = tuple[str, tuple[Expr, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoopSharing:
-    """Whether a loop goes to the threads of a block. ``reason``: why not, a part of a sentence; ``span``: where.
+class SharedWork:
+    """What is found of an actor. ``loops``: those that are shared out, and the outermost of those that are not: of
+    actions in their order, then of routines that the thread which fires calls.
 
-    ``loops``: one, or two directly inside each other, the outer first. ``lists``: of the firing, that rounds access.
-    ``taken``: scalars of the firing, loops around it included, that rounds read; ``left``: those that every round sets
-    before it reads them. ``rounds`` and ``operations``: how many rounds there are, and what all do, about.
+    ``routines``: those with a loop that is shared out, or that call one, in the order of the actor. ``members``: lists
+    of firings and routines that all threads have to see. ``reached``: by action, the routines that its thread calls.
     """
 
-    action: int
-    loops: tuple[ForEach, ...]
-    reason: str
-    span: Span
-    lists: tuple[str, ...] = ()
-    taken: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
-    rounds: int = 0
-    operations: int = 0
+    loops: tuple[LoopSharing, ...]
+    routines: tuple[str, ...]
+    members: frozenset[str]
+    reached: tuple[frozenset[str], ...]
 
     @property
-    def able(self) -> bool:
-        """Whether it does."""
-        return not self.reason
+    def able(self) -> tuple[LoopSharing, ...]:
+        """The loops that are shared out."""
+        return tuple(found for found in self.loops if found.able)
 
-    @property
-    def names(self) -> str:
-        """The variables of the loops as the source has them."""
-        return ", ".join(map(_source, self.loops))
-
-
-def shared_loops(explicit: ExplicitActor, facts: ActorFacts, values: Values) -> tuple[LoopSharing, ...]:
-    """Return the loops of all actions that are shared out, and the outermost of those that are not, in source order."""
-    found: list[LoopSharing] = []
-    for index, statements in enumerate(explicit.firings):
-        if statements is not None:
-            found += _Judge(explicit, facts, values, index).loops_in(statements)
-    return tuple(found)
+    def of_action(self, action: int) -> tuple[LoopSharing, ...]:
+        """Return the loops that are shared out of an action, those of routines that it calls behind its own."""
+        return tuple(s for s in self.able if s.action == action or s.routine in self.reached[action])
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """An integer as an affine form. ``wraps``: some sum in it may have wrapped."""
-
-    form: Affine
-    wraps: bool = False
+NOTHING_SHARED = SharedWork(loops=(), routines=(), members=frozenset(), reached=())
 
 
-@dataclass(frozen=True, slots=True)
-class _Access:
-    """An access to elements of a list: indices from the outermost on, None for what is no affine form."""
+def shared_loops(explicit: ExplicitActor, facts: ActorFacts, values: Values) -> SharedWork:
+    """Return the loops of an actor that are shared out, and those that are not."""
+    asked = Asked(explicit, facts, values)
+    bodies = [_Walk(asked, Body(action=k, routine="", statements=s or ())) for k, s in enumerate(explicit.firings)]
+    walks = {walk.body.routine: walk for walk in _routine_walks(asked, facts, bodies)}  # callers first
+    sharing = _sharing(walks)
+    ordered = [walks[r.name] for r in explicit.routines if r.name in walks]
+    return SharedWork(
+        loops=tuple(chain.from_iterable(walk.found for walk in (*bodies, *ordered))),
+        routines=tuple(walk.body.routine for walk in ordered if walk.body.routine in sharing),
+        members=_members(asked, (*reversed(list(walks.values())), *bodies), sharing),
+        reached=tuple(_reached(walk, walks) for walk in bodies),
+    )
 
-    indices: tuple[_Form | None, ...]
-    writes: bool
-    span: Span
+
+# One body -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
-class _Scope:
-    """What names mean in a routine or in the loop: ``forms`` of integers, ``lists`` that parameters stand for."""
+class _Walk:
+    """What the thread that fires does in one body: loops that it may share out, and calls that it makes itself."""
 
-    forms: dict[str, _Form | None] = field(default_factory=dict)
-    lists: dict[str, tuple[str, tuple[_Form | None, ...]] | None] = field(default_factory=dict)
-    own: set[str] = field(default_factory=set)
+    asked: Asked
+    body: Body
+    found: list[LoopSharing] = field(default_factory=list)
+    calls: list[_Call] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self._statements(self.body.statements, inside=False)
+        self._expressions(self.body.result, inside=False)
 
-class _Refused(Exception):
-    """A loop does what keeps it from being shared out: an answer, no error."""
-
-    def __init__(self, reason: str, span: Span) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.span = span
-
-
-class _Judge:
-    """Looks for the loops of one action."""
-
-    def __init__(self, explicit: ExplicitActor, facts: ActorFacts, values: Values, action: int) -> None:
-        self.statements = explicit.firings[action] or ()
-        self.facts = facts
-        self.values = values
-        self.action = action
-        self.routines = {r.name: r for r in explicit.routines}
-        self.lasting = frozenset(v.name for v in (*explicit.actor.variables, *explicit.variables))
-        self.sizes: dict[str, int] = {}
-
-    def loops_in(self, statements: Iterable[Stmt]) -> Iterator[LoopSharing]:
-        """Yield what is found of loops: of one inside another that is not shared out only if it is."""
+    def _statements(self, statements: Iterable[Stmt], *, inside: bool) -> None:
+        """Look at statements; ``inside`` a loop of one thread only what is shared out is told."""
         for stmt in statements:
+            if isinstance(stmt, ForEach) and self._note(of_loop(self.asked, self.body, stmt), inside=inside):
+                self._expressions(expressions_of(stmt), inside=inside)
+                continue
+            self._expressions(expressions_of(stmt), inside=inside)
             match stmt:
-                case ForEach():
-                    found = self.verdict(stmt)
-                    inner = () if found.able else tuple(f for f in self.loops_in(stmt.body) if f.able)
-                    yield found
-                    yield from inner
-                case If():
-                    yield from self.loops_in((*stmt.then, *stmt.otherwise))
-                case While():
-                    yield from (f for f in self.loops_in(stmt.body) if f.able)
-                case _:
-                    pass
-
-    def verdict(self, loop: ForEach) -> LoopSharing:
-        """Return what is found of one loop, with the one directly inside it where both may be shared out."""
-        nest = self._nest(loop)
-        refused: _Refused | None = None
-        for loops in (nest[:n] for n in range(len(nest), 0, -1)):
-            try:
-                return _Sharing(self, loops).found()
-            except _Refused as answer:
-                refused = answer
-        assert refused is not None, "a nest has a loop"
-        return LoopSharing(action=self.action, loops=(loop,), reason=refused.reason, span=refused.span)
-
-    def _nest(self, loop: ForEach) -> tuple[ForEach, ...]:
-        """Return a loop and those directly inside it, with bounds that are numbers, as the cost model takes them."""
-        nest = [loop]
-        while len(nest) < MAX_PARALLEL:
-            rest = [s for s in nest[-1].body if not (isinstance(s, Declare) and s.value is None)]
-            if len(rest) != 1 or not isinstance(rest[0], ForEach) or self.fixed(rest[0]) is None:
-                break
-            nest.append(rest[0])
-        return tuple(nest)
-
-    def fixed(self, loop: ForEach) -> tuple[int, int] | None:
-        """Return the bounds of a loop that are numbers."""
-        return fixed_bounds(loop, self.values)
-
-
-def fixed_bounds(loop: ForEach, values: Values) -> tuple[int, int] | None:
-    """Return the first and the last value of a loop whose bounds are made of constants, else None."""
-    low, high = values.interval(loop.low), values.interval(loop.high)
-    plain = not any(isinstance(p, Call | Index) for e in (loop.low, loop.high) for p in sub_expressions(e))
-    if not plain or low is None or high is None or low[0] != low[1] or high[0] != high[1]:
-        return None
-    return low[0], high[0]
-
-
-class _Sharing:
-    """The question for one nest of loops: gathers what rounds access, and asks whether they may meet."""
-
-    def __init__(self, judge: _Judge, loops: Sequence[ForEach]) -> None:
-        self.judge = judge
-        self.values = judge.values
-        self.loops = tuple(loops)
-        self.body = loops[-1].body
-        self.accesses: dict[str, list[_Access]] = {}
-        self.read: set[str] = set()
-        self.set_names: dict[str, Span] = {}
-        self.scope = _Scope()
-        self.inner: set[str] = set()
-        self.looked_through = 0
-
-    def found(self) -> LoopSharing:
-        """Return that the loops are shared out, with what that takes. Raises ``_Refused``."""
-        self._bounds()
-        self._statements(self.body, self.scope)
-        inside = self.scope.own | {loop.variable.name for loop in self.loops}
-        self._scalars(inside)
-        self._lists()
-        rounds, operations = self._work()
-        lasting = self.judge.lasting
-        return LoopSharing(
-            action=self.judge.action,
-            loops=self.loops,
-            reason="",
-            span=self.loops[0].span,
-            lists=tuple(sorted(n for n in self.accesses if n not in lasting)),
-            taken=tuple(sorted(n for n in self.read - inside - lasting if n not in self.set_names)),
-            left=tuple(sorted(n for n in self.set_names if n not in inside)),
-            rounds=rounds,
-            operations=operations,
-        )
-
-    def _bounds(self) -> None:
-        outer = self.loops[0]
-        for bound in (outer.low, outer.high):
-            found = self.values.interval(bound)
-            if found is None or not -_MOST_BOUND <= found[0] <= found[1] <= _MOST_BOUND:
-                raise _Refused("its bounds may be of any size", outer.span)
-
-    def _work(self) -> tuple[int, int]:
-        """Return the rounds, and about how many operations they are. Refuse a loop with too few."""
-        fixed = [self.judge.fixed(loop) for loop in self.loops]
-        rounds = prod(ASSUMED_TRIPS if f is None else max(0, f[1] - f[0] + 1) for f in fixed)
-        operations = rounds * self._operations(self.body)
-        if operations < LEAST_OPERATIONS:
-            raise _Refused("it has too little to do for several threads", self.loops[0].span)
-        return rounds, operations
-
-    def _operations(self, statements: Iterable[Stmt]) -> int:
-        """Return about how many operations statements are: expressions, as often as loops with known ends go round."""
-        total = 0
-        for stmt in statements:
-            total += sum(self._size(part) for e in expressions_of(stmt) for part in sub_expressions(e))
-            match stmt:
-                case ForEach():
-                    fixed = self.judge.fixed(stmt)
-                    rounds = ASSUMED_TRIPS if fixed is None else max(0, fixed[1] - fixed[0] + 1)
-                    total += rounds * self._operations(stmt.body)
-                case If():
-                    total += max(self._operations(stmt.then), self._operations(stmt.otherwise))
-                case While():
-                    total += ASSUMED_TRIPS * self._operations(stmt.body)
                 case CallStmt():
-                    total += self._size_of(stmt.routine)
-                case _:
-                    pass
-        return total
-
-    def _size(self, part: Expr) -> int:
-        return 1 + (self._size_of(part.routine) if isinstance(part, Call) else 0)
-
-    def _size_of(self, name: str) -> int:
-        """Return about how many operations a call of a routine is."""
-        sizes = self.judge.sizes
-        if name not in sizes:
-            routine = self.judge.routines[name]
-            result = () if routine.result is None else tuple(sub_expressions(routine.result))
-            sizes[name] = self._operations(routine.body) + sum(map(self._size, result))
-        return sizes[name]
-
-    # What rounds access -----------------------------------------------------------------------------------------------
-
-    def _statements(self, statements: Iterable[Stmt], scope: _Scope) -> None:  # ways: one case for each statement
-        for stmt in statements:
-            self.looked_through += 1
-            if self.looked_through > _MOST_STATEMENTS:
-                raise _Refused("it calls too much to be looked through", self.loops[0].span)
-            match stmt:
-                case Declare():
-                    self._begin(stmt.variable, scope)
-                    if stmt.value is not None:
-                        self._expression(stmt.value, scope)
-                        scope.forms[stmt.variable.name] = self._kept(stmt.variable, stmt.value, scope)
-                case Assign():
-                    self._store(stmt, scope)
-                case CopyInto():
-                    self._values((*stmt.indices, stmt.value), scope)
-                    self._access(stmt.name, stmt.indices, scope, span=stmt.span, writes=True)
+                    self.calls.append((stmt.routine, stmt.arguments))
                 case If():
-                    self._expression(stmt.condition, scope)
-                    self._statements((*stmt.then, *stmt.otherwise), scope)
-                case While():
-                    self._expression(stmt.condition, scope)
-                    self._statements(stmt.body, scope)
-                case ForEach():
-                    self._begin(stmt.variable, scope)
-                    self._values((stmt.low, stmt.high), scope)
-                    self._statements(stmt.body, scope)
-                case CallStmt():
-                    self._call(stmt.routine, stmt.arguments, scope, stmt.span)
-                case Count():
-                    pass
-                case Print():
-                    raise _Refused("it prints", stmt.span)
-                case ReadTokens() | ConsumeTokens() | WriteTokens():
-                    raise _Refused("it moves tokens", stmt.span)
+                    self._statements((*stmt.then, *stmt.otherwise), inside=inside)
+                case ForEach() | While():
+                    self._statements(stmt.body, inside=True)
                 case _:
-                    self._values(expressions_of(stmt), scope)
+                    pass
 
-    def _begin(self, variable: Variable, scope: _Scope) -> None:
-        """Note a variable of the round itself."""
-        scope.own.add(variable.name)
-        self.inner.add(variable.name)
-
-    def _kept(self, variable: Variable, value: Expr, scope: _Scope) -> _Form | None:
-        """Return the form of a variable that keeps its first value."""
-        changes = variable.name in self.judge.facts.mutated
-        return None if changes or not isinstance(variable.type, IntType) else self._form(value, scope)
-
-    def _store(self, stmt: Assign, scope: _Scope) -> None:
-        self._values((*stmt.indices, stmt.value), scope)
-        if stmt.indices:
-            self._access(stmt.name, stmt.indices, scope, span=stmt.span, writes=True)
-        elif stmt.name in self.judge.lasting:
-            raise _Refused(f"it changes '{self._source_name(stmt.name)}'", stmt.span)
-        elif stmt.name not in scope.own:
-            self.set_names.setdefault(stmt.name, stmt.span)
-
-    def _values(self, expressions: Iterable[Expr], scope: _Scope) -> None:
+    def _expressions(self, expressions: Iterable[Expr], *, inside: bool) -> None:
         for expr in expressions:
-            self._expression(expr, scope)
-
-    def _expression(self, expr: Expr, scope: _Scope) -> None:
-        match expr:
-            case Load() if isinstance(expr.type, ListType):
-                self._access(expr.name, (), scope, span=expr.span, writes=False)
-            case Load():
-                if scope is self.scope:
-                    self.read.add(expr.name)
-            case Index():
-                self._values(expr.indices, scope)
-                self._access(expr.name, expr.indices, scope, span=expr.span, writes=False)
-            case Call():
-                self._call(expr.routine, expr.arguments, scope, expr.span)
-            case _:
-                for loop in expr.loops if isinstance(expr, Generator) else ():
-                    self._begin(loop.variable, scope)
-                self._values(operands_of(expr), scope)
-
-    def _access(self, name: str, indices: Sequence[Expr], scope: _Scope, *, span: Span, writes: bool) -> None:
-        found = tuple(self._form(index, scope) for index in indices)
-        if name in scope.lists:
-            meant = scope.lists[name]
-            if meant is None:
-                return  # a list that was made for the call
-            name, found = meant[0], (*meant[1], *found)
-        elif name in scope.own:
-            return
-        self.accesses.setdefault(name, []).append(_Access(found, writes, span))
-
-    def _call(self, name: str, arguments: Sequence[Expr], scope: _Scope, span: Span) -> None:
-        routine = self.judge.routines.get(name)
-        if routine is None:
-            raise _Refused("it calls a native", span)
-        if name in reached_by(self.judge.facts.of_routines[name].calls, self.judge.facts.of_routines):
-            raise _Refused(f"'{routine.source_name}' calls itself", span)
-        self._routine(routine, self._inside(routine, arguments, scope))
-
-    def _inside(self, routine: Routine, arguments: Sequence[Expr], scope: _Scope) -> _Scope:
-        """Return what the parameters of a routine stand for in one call; the arguments are looked at."""
-        inner = _Scope()
-        for parameter, argument in zip(routine.parameters, arguments, strict=True):
-            self._begin(parameter, inner)
-            if isinstance(parameter.type, ListType) and isinstance(argument, Load | Index):
-                indices = argument.indices if isinstance(argument, Index) else ()
-                self._values(indices, scope)
-                inner.lists[parameter.name] = self._meant(argument.name, indices, scope)
+            if isinstance(expr, Generator):
+                if not self._note(of_list(self.asked, self.body, expr), inside=inside):
+                    self._expressions(operands_of(expr), inside=True)
                 continue
-            self._expression(argument, scope)
-            if isinstance(parameter.type, ListType):
-                inner.lists[parameter.name] = None
-            else:
-                inner.forms[parameter.name] = self._kept(parameter, argument, scope)
-        return inner
+            if isinstance(expr, Call):
+                self.calls.append((expr.routine, expr.arguments))
+            self._expressions(operands_of(expr), inside=inside)
 
-    def _meant(self, name: str, indices: Sequence[Expr], scope: _Scope) -> tuple[str, tuple[_Form | None, ...]] | None:
-        """Return the list outside of the loop that an argument is, or is a part of; None for one of the round."""
-        forms = tuple(self._form(index, scope) for index in indices)
-        if name in scope.lists:
-            meant = scope.lists[name]
-            return None if meant is None else (meant[0], (*meant[1], *forms))
-        return None if name in scope.own else (name, forms)
+    def _note(self, found: LoopSharing, *, inside: bool) -> bool:
+        """Keep what was found of a loop, and return whether it is shared out."""
+        if found.able or not inside:
+            self.found.append(found)
+        return found.able
 
-    def _routine(self, routine: Routine, scope: _Scope) -> None:
-        self._statements(routine.body, scope)
-        if routine.result is not None:
-            self._expression(routine.result, scope)
 
-    # ways: one case for each kind of expression
-    def _form(self, expr: Expr, scope: _Scope) -> _Form | None:
-        """Return an integer as an affine form of variables outside of routines, None if it is not known to be one."""
-        match expr:
-            case Const(value=int(value)):
-                return _Form(Affine(int(value), ()))
-            case Load(name=name):
-                if name in scope.forms:
-                    return scope.forms[name]
-                return _Form(Affine(0, ((name, 1),))) if isinstance(expr.type, IntType) else None
-            case Check(operand=operand):
-                return self._form(operand, scope)
-            case Cast(operand=operand) if isinstance(expr.type, IntType) and expr.type.container_bits >= _WRAP_BITS:
-                inner = self._form(operand, scope) if isinstance(operand.type, IntType) else None
-                return None if inner is None else _Form(inner.form, wraps=True)
-            case Unary(op="-", operand=operand):
-                inner = self._form(operand, scope)
-                return None if inner is None else _Form(inner.form.scaled(-1), inner.wraps)
-            case Binary(op="+" | "-" | "*"):
-                return self._combined(expr, scope)
-            case _:
-                return None
+# Routines -------------------------------------------------------------------------------------------------------------
 
-    def _combined(self, expr: Binary, scope: _Scope) -> _Form | None:
-        left, right = self._form(expr.left, scope), self._form(expr.right, scope)
-        if left is None or right is None:
+
+def _routine_walks(asked: Asked, facts: ActorFacts, bodies: Iterable[_Walk]) -> Iterator[_Walk]:
+    """Yield what is found of the routines that threads call which fire, callers before those whom they call."""
+    ways: dict[str, dict[tuple[str | None, ...], None]] = {}
+    for walk in bodies:
+        _note_ways(asked, walk, ways)
+    for routine in _callers_first(asked, facts):
+        if routine.name in ways and len(ways[routine.name]) <= _MOST_WAYS:
+            lists = [p.name for p in routine.parameters if isinstance(p.type, ListType)]
+            walk = _Walk(
+                asked,
+                Body(
+                    action=-1,
+                    routine=routine.name,
+                    statements=routine.body,
+                    result=() if routine.result is None else (routine.result,),
+                    roots=tuple(dict(zip(lists, way, strict=True)) for way in ways[routine.name]),
+                ),
+            )
+            _note_ways(asked, walk, ways)
+            yield walk
+
+
+def _callers_first(asked: Asked, facts: ActorFacts) -> list[Routine]:
+    """Return the routines that do not call themselves, each before those that it calls."""
+    calls = {name: reached_by(facts.of_routines[name].calls, facts.of_routines) for name in asked.routines}
+    plain = [routine for name, routine in asked.routines.items() if name not in calls[name]]
+    return sorted(plain, key=lambda routine: -len(calls[routine.name]))  # whom it calls reaches fewer
+
+
+def _note_ways(asked: Asked, walk: _Walk, ways: dict[str, dict[tuple[str | None, ...], None]]) -> None:
+    """Note with which lists the calls of a body call routines."""
+    for name, arguments in walk.calls:
+        if name in asked.routines:
+            lists = [a for a in arguments if isinstance(a.type, ListType)]
+            for roots in walk.body.roots:
+                ways.setdefault(name, {})[tuple(_root(a, roots) for a in lists)] = None
+
+
+def _root(argument: Expr, roots: Mapping[str, str | None]) -> str | None:
+    """Return the list that an argument is, or is a part of; None for one that is made, or may be."""
+    match argument:
+        case Load(name=name):
+            return roots.get(name, name)
+        case Index(name=name, indices=indices) if not any(isinstance(i, Check) for i in indices):
+            return roots.get(name, name)
+        case _:
             return None
-        a, b, wraps = left.form, right.form, left.wraps or right.wraps
-        match expr.op:
-            case "+":
-                return _Form(a.plus(b), wraps)
-            case "-":
-                return _Form(a.plus(b.scaled(-1)), wraps)
-            case _ if not b.terms:
-                return _Form(a.scaled(b.constant), wraps)
-            case _ if not a.terms:
-                return _Form(b.scaled(a.constant), wraps)
-            case _:
-                return None
-
-    # Whether rounds may meet ------------------------------------------------------------------------------------------
-
-    def _scalars(self, inside: set[str]) -> None:
-        """Refuse scalars that a round may read before it sets them; or may not set, and something else reads."""
-        for name, span in self.set_names.items():
-            if name in inside:
-                continue
-            first = first_use(self.body, name, self._runs)
-            if first == "read" or (not first and name in self._read_elsewhere()):
-                raise _Refused(f"'{self._source_name(name)}' goes from one round to the next", span)
-
-    def _runs(self, loop: ForEach) -> bool:
-        fixed = self.judge.fixed(loop)
-        return fixed is not None and fixed[0] <= fixed[1]
-
-    def _read_elsewhere(self) -> set[str]:
-        """Return the scalars that the firing reads in another place than the rounds."""
-        return set(_reads(self.judge.statements, self.loops[-1]))
-
-    def _lists(self) -> None:
-        """Refuse lists that rounds may meet in; the rounds of the inner loop are looked at for one of the outer."""
-        written = {name: a for name, a in self.accesses.items() if any(one.writes for one in a)}
-        if not written:
-            raise _Refused("it leaves nothing in a list", self.loops[0].span)
-        for name, accesses in written.items():
-            for depth, loop in enumerate(self.loops):
-                self._apart(name, accesses, loop, {one.variable.name for one in self.loops[:depth]})
-
-    def _apart(self, name: str, accesses: Sequence[_Access], loop: ForEach, around: set[str]) -> None:
-        """Refuse a list where no dimension keeps the rounds of a loop apart."""
-        ranks = min(len(one.indices) for one in accesses)
-        answers = [self._dimension(d, accesses, loop, around) for d in range(ranks)]
-        if any(answer is None for answer in answers):
-            return
-        known = [answer for answer in answers if answer is not None]
-        first = next(one for one in accesses if one.writes)
-        why, span = known[0] if known else ("as a whole", first.span)
-        raise _Refused(f"a round may access what another one writes: '{self._source_name(name)}' {why}", span)
-
-    def _dimension(
-        self, dimension: int, accesses: Sequence[_Access], loop: ForEach, around: set[str]
-    ) -> tuple[str, Span] | None:
-        """Return None where the indices of a dimension are never the same in two rounds, else why they may be."""
-        splits: list[_Split] = []
-        for one in accesses:
-            found = self._place(one, dimension, loop, around)
-            if isinstance(found, str):
-                return found, one.span
-            splits.append(found)
-        wraps = any(index.wraps for one in accesses if (index := one.indices[dimension]) is not None)
-        alike = len({(s.factor, s.shared) for s in splits}) == 1
-        if alike and (self._farther(splits, loop, wraps=wraps) or (not wraps and self._between(splits, loop))):
-            return None
-        return "at places that may be those of another round", accesses[-1].span
-
-    def _place(self, one: _Access, dimension: int, loop: ForEach, around: set[str]) -> "_Split | str":
-        """Return where an access is in a dimension, or why rounds are not kept apart there."""
-        index = one.indices[dimension]
-        split = None if index is None else self._split(index.form, loop.variable.name, around)
-        if split is None:
-            return "at a place that is not known beforehand"
-        return split if split.factor else f"at a place that '{_source(loop)}' does not change"
-
-    def _farther(self, splits: "Sequence[_Split]", loop: ForEach, *, wraps: bool) -> bool:
-        """Return whether a step of the loop leads beyond all places of a round: ``8 * i + j`` with j below 8."""
-        rest = max(s.high for s in splits) - min(s.low for s in splits)
-        step = abs(splits[0].factor)
-        held = self.values.held[loop.variable.name].bounds
-        within = held is not None and step * (held[1] - held[0]) + rest < _WRAP
-        return rest < step and (within or not wraps)
-
-    def _between(self, splits: "Sequence[_Split]", loop: ForEach) -> bool:
-        """Return whether all steps of the loop lead between the places of a round: ``i + 8 * j`` with i below 8."""
-        held = self.values.held[loop.variable.name].bounds
-        grid = gcd(*(s.grid for s in splits), *(s.constant - splits[0].constant for s in splits))
-        return held is not None and abs(splits[0].factor) * (held[1] - held[0]) < grid
-
-    def _split(self, form: Affine, variable: str, around: set[str]) -> "_Split | None":
-        """Return an index cut into what a loop's variable adds, what all its rounds share, and the rest."""
-        factor, grid, low, high = 0, 0, form.constant, form.constant
-        shared: list[tuple[str, int]] = []
-        for name, times in form.terms:
-            if name == variable:
-                factor = times
-            elif name in around or self._is_fixed(name):
-                shared.append((name, times))
-            else:
-                bounds = self.values.held[name].bounds  # of a loop inside, or of what a round sets itself
-                if bounds is None:
-                    return None
-                grid = gcd(grid, times)
-                ends = (times * bounds[0], times * bounds[1])
-                low, high = low + min(ends), high + max(ends)
-        return _Split(factor, tuple(sorted(shared)), form.constant, grid, low, high)
-
-    def _is_fixed(self, name: str) -> bool:
-        """Return whether a variable is the same in all rounds."""
-        loops = {loop.variable.name for loop in self.loops}
-        return name not in self.inner | loops | set(self.set_names)  # or it is a variable of the actor: none is set
-
-    def _source_name(self, name: str) -> str:
-        return self.values.held[name].variable.source_name
 
 
-def _reads(statements: Iterable[Stmt], but: ForEach) -> Iterator[str]:
-    """Yield the scalars that statements read, the body of one loop apart."""
-    for stmt in statements:
-        yield from (p.name for e in expressions_of(stmt) for p in sub_expressions(e) if isinstance(p, Load))
-        match stmt:
-            case If():
-                yield from _reads((*stmt.then, *stmt.otherwise), but)
-            case ForEach() | While() if stmt is not but:
-                yield from _reads(stmt.body, but)
-            case _:
-                pass
+def _sharing(walks: Mapping[str, _Walk]) -> frozenset[str]:
+    """Return the routines with a loop that is shared out, and those that call such."""
+    found: set[str] = set()
+    for name, walk in reversed(list(walks.items())):
+        if any(s.able for s in walk.found) or any(callee in found for callee, _ in walk.calls):
+            found.add(name)
+    return frozenset(found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Split:
-    """``factor`` times the variable of a loop, ``shared`` by its rounds, and a rest from ``low`` to ``high``: a
-    ``constant`` and multiples of ``grid``.
-    """
-
-    factor: int
-    shared: tuple[tuple[str, int], ...]
-    constant: int
-    grid: int
-    low: int
-    high: int
+def _reached(walk: _Walk, walks: Mapping[str, _Walk]) -> frozenset[str]:
+    """Return the routines that the thread calls which does a body."""
+    reached: set[str] = set()
+    pending = [name for name, _ in walk.calls]
+    while pending:
+        name = pending.pop()
+        if name in walks and name not in reached:
+            reached.add(name)
+            pending += (callee for callee, _ in walks[name].calls)
+    return frozenset(reached)
 
 
-def _source(loop: ForEach) -> str:
-    """Return the variable of a loop as the source has it; a wide counter's is what its body declares by it."""
-    name = loop.variable.name.rstrip("~")
-    declared = (stmt.variable for stmt in loop.body if isinstance(stmt, Declare))
-    return next((v for v in declared if v.name == name), loop.variable).source_name or name
+def _members(asked: Asked, callees_first: Iterable[_Walk], sharing: frozenset[str]) -> frozenset[str]:
+    """Return the lists of firings and routines that threads access which share a loop, under whatever name."""
+    seen: set[str] = set()
+    for walk in callees_first:
+        seen.update(chain.from_iterable(found.lists for found in walk.found))  # of one that is not shared: none
+        for routine, arguments in walk.calls:
+            if routine in sharing:
+                pairs = zip(asked.routines[routine].parameters, arguments, strict=True)
+                seen.update(a.name for p, a in pairs if p.name in seen and isinstance(a, Load | Index))
+    parameters = chain.from_iterable(routine.parameters for routine in asked.routines.values())
+    return frozenset(seen - asked.lasting - {p.name for p in parameters})

@@ -52,18 +52,36 @@ def wanted() -> tuple[int, ...]:
     return tuple(sorted({*ARCHITECTURES, *map(int, listed)}))
 
 
-def ptx_of(folder: Path, architecture: int, *more: str) -> str:
-    """Return the PTX of the device code of the trial network, which compiles without a word; ``more``: flags."""
+def compiler_of_cuda() -> Nvcc:
     found = nvcc()
     if found is None:
         pytest.skip("there is no nvcc: neither on the path nor in the wheels of NVIDIA (pip install 'dse[cuda]')")
+    return found
+
+
+def compiled(folder: Path, file: str, *how: str) -> Path:
+    """Compile the device code of the trial network, without a word of the compiler; return the file."""
     project = emit(load_network(str(TRIAL), source_paths=ROOTS).network, EmissionOptions(device=True)).project
     write_sources(project, folder, {})
     flags = ("-std=c++20", "--expt-relaxed-constexpr", "--fmad=false", "--Werror=all-warnings", "-I", "runtime")
-    target = ("-ptx", f"-arch=compute_{architecture}", "src/device.cu", "-o", "device.ptx")
-    said = call_tool((found.path, *flags, *more, *target), folder=folder)
+    said = call_tool((compiler_of_cuda().path, *flags, *how, "src/device.cu", "-o", file), folder=folder)
     assert (said.code, said.text.strip()) == (0, "")
-    return (folder / "device.ptx").read_text()
+    return folder / file
+
+
+def ptx_of(folder: Path, architecture: int, *more: str) -> str:
+    """Return the PTX of the device code; ``more``: flags."""
+    compiler_of_cuda()
+    return compiled(folder, "device.ptx", *more, "-ptx", f"-arch=compute_{architecture}").read_text()
+
+
+def sass_of(folder: Path, architecture: int, *more: str) -> str:
+    """Return what the machine executes, by the disassembler beside nvcc; ``more``: flags."""
+    disassembler = Path(compiler_of_cuda().path).with_name("nvdisasm")
+    if not disassembler.is_file():
+        pytest.skip("there is no nvdisasm beside nvcc (pip install nvidia-cuda-nvdisasm)")
+    cubin = compiled(folder, "device.cubin", *more, "-cubin", f"-arch=sm_{architecture}")
+    return call_tool((str(disassembler), "-c", str(cubin))).text
 
 
 @pytest.mark.parametrize("architecture", wanted())
@@ -85,6 +103,17 @@ def test_a_profile_reads_the_clock_around_each_phase_of_each_firing(tmp_path: Pa
     assert 0 < reads[0] < 20
     firings = 4  # of a firing: chosen, read, computed, written
     assert reads[1] - reads[0] > firings * 7  # actions of the network
+
+
+def test_the_machine_code_keeps_the_clock_reads_and_the_order_across_the_link(tmp_path: Path) -> None:
+    plain, timed = sass_of(tmp_path, 75), sass_of(tmp_path, 75, "-DDSE_TIMED")
+    for text in (plain, timed):
+        assert re.search(r"\bLD\S*\.STRONG\.SYS\b", text), "positions of the processor are read past the caches"
+        assert re.search(r"\bST\S*\.STRONG\.SYS\b", text), "positions are written to where the processor sees them"
+        assert re.search(r"\bMEMBAR\.\w+\.SYS\b", text), "tokens are there before their position"
+        assert "SR_GLOBALTIMERLO" in text
+        assert not re.search(r"\b[FD]FMA\b", text), "a network rounds operation by operation"
+    assert timed.count("SR_CLOCKLO") > plain.count("SR_CLOCKLO") + 28, "four of each of seven actions"
 
 
 SAID = """\

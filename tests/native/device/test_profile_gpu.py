@@ -154,7 +154,7 @@ def test_weights_of_two_cards_are_not_put_together(
 def test_a_clock_that_moves_is_told(
     letters: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("DSE_EMULATED_CLOCK", "1200")
+    monkeypatch.setenv("DSE_EMULATED_CLOCK", "20")
     arguments = [
         "profile",
         *NETWORK,

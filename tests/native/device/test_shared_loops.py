@@ -5,13 +5,20 @@ have met first is what goes wrong.
 """
 
 import random
+import tempfile
+from collections import defaultdict
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from dse.flows.gpu_actors import GpuRoutine, abilities_of
 from dse.frontend.network.elaborate import load_network
-from dse.run.execution import RunResult
-from tests.native.device.mixed import ADDRESS, PLAIN, THREAD
+from dse.native.build import BuildOptions
+from dse.run.execution import RunResult, run_network
+from dse.run.options import RunOptions
+from tests.native.device.loops.drawn import write_network
+from tests.native.device.mixed import ADDRESS, PLAIN, THREAD, able, on_gpu, write_mapping
 from tests.native.device.test_same import ACTORS, differences_of, finished
 from tests.native.device.test_simd import WORK, both, shaped
 from tests.native.same.batches import CASES
@@ -27,11 +34,18 @@ SHAPES = ((1, 1), (1, 2), (1, 7), (2, 3))
 
 
 @pytest.fixture(scope="module", params=[THREAD, ADDRESS, PLAIN], ids=["thread", "address", "plain"])
-def loops(request: pytest.FixtureRequest) -> Built:
-    if request.param is not PLAIN and not sanitizes(request.param):
+def build(request: pytest.FixtureRequest) -> BuildOptions:
+    found: BuildOptions = request.param
+    if found is not PLAIN and not sanitizes(found):
         pytest.skip("the compiler has no such sanitizer")
+    return found
+
+
+@pytest.fixture(scope="module", params=["Loops", "Lists"])
+def loops(request: pytest.FixtureRequest, build: BuildOptions) -> Built:
+    """Loops that are statements of actions; and lists that are expressions, and loops in routines."""
     roots = (str(ACTORS), str(HERE / "trial"))
-    return built(load_network(str(HERE / "loops" / "Loops.xdf"), source_paths=roots).network, request.param)
+    return built(load_network(str(HERE / "loops" / f"{request.param}.xdf"), source_paths=roots).network, build)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -52,3 +66,34 @@ def test_the_first_round_that_fails_is_told(letters: str, shape: tuple[int, int]
     python, native = both(loops, letters, tmp_path, *shaped(*shape))
     assert isinstance(python, str)
     assert native == python
+
+
+@pytest.fixture(scope="module")
+def drawn(build: BuildOptions, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    folder = tmp_path_factory.mktemp("drawn")
+    path = write_network(CASES, 3 + CASES // 30, folder)
+    return built(load_network(str(path), source_paths=(str(ACTORS), str(HERE / "trial"))).network, build)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_loops_and_lists(seed: int, drawn: Built, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    (tmp_path / "letters").write_bytes(bytes(rng.randrange(256) for _ in range(40)))
+    network, options = drawn.network, RunOptions(input=str(tmp_path / "letters"), hash_channels=True)
+    path = write_mapping(network, on_gpu(network, able(network)), tmp_path / "gpu.xcf")
+    made = finished(drawn.run(options, path, *shaped(rng.randint(1, 2), rng.randint(2, 7))))
+    assert differences_of(network, made, run_network(network, options)) == []
+    assert all(made.shared_rounds[k] > 4000 for k in able(network))
+
+
+def test_random_loops_are_shared_out_and_not() -> None:
+    of = defaultdict[tuple[bool, bool], set[str]](set)
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_network(7, 12, Path(folder))
+        network = load_network(str(path), source_paths=(str(ACTORS), str(HERE / "trial"))).network
+        for actor in abilities_of(network):
+            for part in (*actor.actions, *actor.routines):
+                for loop in part.loops:
+                    of[isinstance(part, GpuRoutine), loop.generator is not None].add(loop.reason)
+    assert {key for key, reasons in of.items() if "" in reasons} == set(product((False, True), repeat=2))
+    assert sum(map(len, of.values())) > 6, of

@@ -124,6 +124,17 @@ def test_blocks_that_a_card_has_no_room_for_are_fewer_and_it_is_said(several: Bu
     assert "has room for 0 of this kernel" in said_by(several.app, *arguments, blocks=0)
 
 
+def test_options_of_a_gpu_that_have_nothing_to_do_are_told(several: Built, tmp_path: Path) -> None:
+    (tmp_path / "letters").write_text("abc")
+    arguments = ("-i", str(tmp_path / "letters"), *shaped(2, 4, "special"))
+    said = said_by(several.app, *arguments, blocks=9)
+    for name in ("--gpu-blocks", "--gpu-threads", "--fifos special"):
+        assert f"warning: no actor is on a GPU, where {name} would do something" in said
+    assert "warning" not in said_by(several.app, *arguments, "--quiet", blocks=9)
+    mapping = write_mapping(several.network, on_gpu(several.network, [WORK]), tmp_path / "gpu.xcf")
+    assert "would do something" not in said_by(several.app, "--mapping", str(mapping), *arguments, blocks=9)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

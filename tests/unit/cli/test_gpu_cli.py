@@ -7,6 +7,7 @@ from dse.base.errors import OptionError
 from dse.cli.gpu_words import parse_block
 from dse.cli.kernel_words import parse_define
 from dse.cli.main import main
+from dse.formats.builtin import builtin_file
 
 KERNELS = Path(__file__).resolve().parents[2] / "papers" / "kernels"
 PAPER = ("--model", "cgpredict")
@@ -123,6 +124,21 @@ def test_an_fpga_among_the_candidates(capsys: pytest.CaptureFixture[str]) -> Non
     constants = {c["constant"]: c for c in document(capsys, "gpu", "devices", "zc702", "--json")["constants"]}  # type: ignore[attr-defined]
     assert constants["resources.dsp"]["value"] == 220
     assert all(constant["source"] for constant in constants.values())
+
+
+def test_one_device_under_two_names_is_one_candidate(capsys: pytest.CaptureFixture[str]) -> None:
+    twice = ("--devices", "gtx1660s", "GTX1660-Super", "--fpga", "zc702", "ZC702")
+    found = document(capsys, "gpu", "choose", GEMM, "--define", "N=64", *twice, "--json")
+    assert sorted(c["kind"] for c in found["candidates"]) == ["fpga", "gpu"]  # type: ignore[attr-defined]
+
+
+def test_devices_shows_files_of_both_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder, name in (("platforms/fpgas", "zc702"), ("platforms/devices", "gtx1660s")):
+        copy = tmp_path / f"{name}.yaml"
+        with builtin_file(folder, name) as file:
+            copy.write_text(Path(file).read_text())
+        shown = document(capsys, "gpu", "devices", str(copy), "--json")
+        assert shown["constants"] == document(capsys, "gpu", "devices", name, "--json")["constants"]
 
 
 def test_devices_are_listed_and_each_constant_has_its_source(capsys: pytest.CaptureFixture[str]) -> None:

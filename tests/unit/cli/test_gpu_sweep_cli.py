@@ -31,7 +31,12 @@ def test_two_models_against_measured_times(tmp_path: Path, capsys: pytest.Captur
     rows = list(csv.DictReader((tmp_path / "t.csv").read_text().splitlines()))
     assert len(rows) == 4
     assert float(rows[0]["ms"]) == pytest.approx(242.53, rel=1e-3)
-    assert main(["gpu", "sweep", GEMM, *words[:2], "--measured", str(tmp_path / "t.csv")]) == 0
+    again = ["gpu", "sweep", GEMM, *words[:2], "--measured", str(tmp_path / "t.csv")]
+    assert main(again) == 2
+    assert "lines 2 and 3 of" in capsys.readouterr().err  # of two models
+    one_model = [",".join(row.values()) for row in rows if row["model"] == "cgpredict"]
+    (tmp_path / "t.csv").write_text("\n".join([",".join(rows[0]), *one_model]))
+    assert main(again) == 0
     assert "error" in capsys.readouterr().out
 
 
@@ -98,6 +103,8 @@ def test_what_it_refuses(words: list[str], message: str, capsys: pytest.CaptureF
         ("N,ms\n64,fast\n", "ms is 'fast'"),
         ("N,ms\n65,1\n", "no row of"),
         ("N,ms\n64,1,5\n", "more cells than the header"),
+        ("N,ms\n64,1\n65,2\n64.0,3\n", "lines 2 and 4 of"),
+        ("kernel,N,ms\ngemm,64,1\n,64,2\n", "lines 2 and 3 of"),
     ],
 )
 def test_measured_times_that_are_wrong(

@@ -13,6 +13,7 @@ from dse.flows.execution import BUILDING, RunListeners, execute
 from dse.native.program import NativeProgram
 from dse.native.toolchain import Compiler, RunningTools
 from dse.program.network import Network
+from dse.run import schedule
 from dse.run.execution import RunResult, run_network
 from dse.run.options import ExecutionMode, RunOptions
 from tests.unit.native.programs import document_of, program_that_tells, trace_bytes
@@ -23,6 +24,11 @@ COUNTER = f"""actor Counter () ==> :
     int(size=32) n := 0;
     count: action ==> guard n < {FIRINGS} do n := n + 1; if n mod 5000 = 0 then println(n); end end
 end"""
+PRODUCER = """actor Producer () ==> int O :
+    int n := 0;
+    send: action ==> O:[n] guard n < 20 do n := n + 1; end
+end"""
+CONSUMER = "actor Consumer () int I ==> : take: action I:[x] ==> end end"
 OPTIONS = RunOptions()
 SLOW = RunListeners(progress=lambda _firings: time.sleep(0.02))
 """With it, the run in Python takes at least a fifth of a second."""
@@ -107,6 +113,17 @@ def test_a_program_that_is_ready_overtakes(network: Network, in_python: RunResul
     assert (found.execution, scene.builds) == ("native", ["begun"])
     assert found.trace.digest == in_python.trace.digest
     assert "".join(heard) == in_python.stdout == found.stdout
+
+
+def test_few_long_firings_are_overtaken_too(tmp_path: Path, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "_PROGRESS_SECONDS", 0.0)  # as if each round took that long
+    few = network_of(tmp_path, (PRODUCER, CONSUMER), "p=Producer c=Consumer p.O->c.I")
+    options = RunOptions(fifo_tokens=1)
+    told = run_network(few, options)
+    assert told.n_firings == 40
+    trace = trace_bytes([ids.tolist() for ids in told.trace.firings])
+    scene.app = program_that_tells(tmp_path, document_of(few, told), trace, stdout=told.stdout)
+    assert (execute(few, options, SLOW).execution, scene.builds) == ("native", ["begun"])
 
 
 def test_a_build_that_is_too_late_is_ended(network: Network, scene: Scene) -> None:

@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from dse.passes.analyses.shared_loops import LoopSharing, shared_loops
+from dse.passes.analyses.loop_sharing import LoopSharing
+from dse.passes.analyses.shared_loops import SharedWork, shared_loops
 from dse.passes.analyses.uses import gather_facts
 from dse.passes.rewrites.explicit import make_explicit
 from dse.program.explicit import Wiring
@@ -31,7 +32,11 @@ end
 
 
 def sharings(body: str) -> tuple[LoopSharing, ...]:
-    actor = actor_of(ACTOR.format(body=body))
+    return tuple(found for found in work_of(ACTOR.format(body=body)).loops if not found.routine)
+
+
+def work_of(text: str) -> SharedWork:
+    actor = actor_of(text)
     wiring = Wiring(inputs=tuple(p.type for p in actor.inputs), loops=(), fan_outs=(1,))
     facts = gather_facts(actor)
     explicit, values = make_explicit(actor, wiring, facts)
@@ -125,6 +130,74 @@ def test_a_loop_that_may_leave_its_type_has_the_name_of_the_source() -> None:
 def test_a_loop_whose_end_depends_on_data_is_not_taken_together_with_the_one_around() -> None:
     (found,) = sharings("foreach int i in 0 .. 7 do foreach int k in 0 .. y do square[i][k] := i; end end")
     assert found.names == "i"
+
+
+LISTS = """
+actor A () int I ==> int O, int P :
+    int n := 0;
+    int kept[64];
+    int square[8][64];
+    function cube (int k) --> int : k * k * k + kept[k] end
+    function row (int by) --> List(type: int, size=64) : [by * cube(i) : for int i in 0 .. 63] end
+    function third (int by) --> int var int all[64] := row(by) : all[3] end
+    procedure add (int to[64], int from[64]) begin foreach int k in 0 .. 63 do to[k] := to[k] + from[63 - k]; end end
+    procedure fill (int to[64]) begin foreach int k in 0 .. 63 do to[k] := k * k; end end
+    procedure twice (int to[64]) begin fill(to); add(to, kept); end
+    procedure count (int to[64]) begin foreach int k in 0 .. 63 do n := n + to[k]; end end
+    a: action I:[x] ==> O:[x]
+    guard third(x) > 0
+    var int list[64], int other[64], int t := 3, int rows[8][64]
+    do
+        {body}
+    end
+end
+"""
+
+
+def told(body: str) -> list[tuple[str, str, str]]:
+    """Return what is found of each loop: where it stands, its variables, and the reason, "" where it is shared out."""
+    return [(found.routine, found.names, found.reason) for found in work_of(LISTS.format(body=body)).loops]
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("list := [t * i : for int i in 0 .. 63];", [("", "i", "")]),
+        ("list := [t * i + list[63 - i] : for int i in 0 .. 63];", [("", "i", "")]),  # the list is made first
+        ("list := [i : for int i in 0 .. 7];", [("", "i", "it has too little to do for several threads")]),
+        ("rows := [[i * k : for int k in 0 .. 63] : for int i in 0 .. 7];", [("", "i", "")]),
+        ("foreach int i in 0 .. 7 do kept := [t * k + i : for int k in 0 .. 63]; end", "inner"),
+        ("if x > 3 then list := [t * i : for int i in 0 .. 63]; end", [("", "i", "")]),
+        ("list := row(3);", [("row", "i", "")]),
+        ("fill(list);", [("fill", "k", "")]),
+        ("fill([t * i : for int i in 0 .. 63]);", "made"),
+        ("add(list, other); add(other, list);", [("add", "k", "")]),
+        ("add(list, list);", [("add", "k", "'from' and 'to' may be one list")]),
+        ("add(rows[0], rows[1]);", [("add", "k", "'from' and 'to' may be one list")]),
+        ("add(kept, list);", [("add", "k", "")]),
+        ("twice(list);", [("add", "k", ""), ("fill", "k", "")]),
+        ("twice(kept);", [("add", "k", "'from' and 'to' may be one list"), ("fill", "k", "")]),
+        ("fill(square[3]);", [("fill", "k", "")]),
+        ("fill(square[x]);", [("fill", "k", "'to' may be a list that is made for a call")]),
+        ("count(list);", [("count", "k", "it changes 'n'")]),
+        ("t := 4;", []),  # a guard calls: its thread shares nothing
+        ("foreach int i in 0 .. 7 do fill(rows[i]); end", [("", "i", "")]),  # the outer one is shared, not the inner
+    ],
+)
+def test_lists_as_expressions_and_loops_in_routines(body: str, found: list[tuple[str, str, str]] | str) -> None:
+    if found == "inner":
+        found = [("", "i", MEETS + "'kept' as a whole"), ("", "k", "")]
+    elif found == "made":
+        found = [("", "i", ""), ("fill", "k", "'to' may be a list that is made for a call")]
+    assert told(body) == found
+
+
+def test_threads_see_the_lists_that_calls_hand_on() -> None:
+    work = work_of(LISTS.format(body="twice(list); other := row(x); t := other[3];"))
+    assert {name for name in work.members if "list" in name or "other" in name} == {"list"}
+    assert work.routines == ("row", "add", "fill", "twice")
+    assert work.reached == (frozenset(("row", "add", "fill", "twice")),)
+    assert [s.routine for s in work.of_action(0)] == ["row", "add", "fill"]
 
 
 def drawn(rng: random.Random) -> tuple[str, list[tuple[int, int, int]], int, int]:

@@ -233,6 +233,7 @@ class Program {
       result_.emplace(*options_.result);
     }
     warn_of_time();
+    warn_of_gpu();
     memory_wall().raise_to(options_.run.max_memory_bytes);
     const int code = guarded_run();
     memory_wall().lift();
@@ -246,6 +247,19 @@ class Program {
     const char* why = report_.network.time_matters;
     if (why != nullptr && !options_.quiet && needs_threads(options_.run.mapping)) {
       tell(render({why, {}, "", true}));
+    }
+  }
+
+  /// Say before a run on processors alone which options have nothing to do there.
+  void warn_of_gpu() const {
+    if (options_.quiet || uses_gpu(options_.run.mapping)) {
+      return;
+    }
+    for (const char* const name : options_.of_gpu) {
+      tell(render({"no actor is on a GPU, where " + std::string(name) + " would do something",
+                   {},
+                   "name a partition PG in the mapping (--mapping), or leave it out",
+                   true}));
     }
   }
 

@@ -29,6 +29,7 @@ struct ProgramOptions {
   std::optional<std::string> singly;     // file of the actions that a program built for a profile times one by one
   std::optional<int> progress;           // file descriptor that hears of the firings
   bool only_ping_pong = false;  // nothing else is asked for: measure, and run nothing
+  std::vector<const char*> of_gpu;  // what was given that says something of a GPU only
   bool host_fifos = false;  // asked for by name
   bool show_mapping = false;
   bool why = false;
@@ -211,13 +212,22 @@ inline const std::vector<OptionInfo>& option_table() {
          }
          o.host_fifos = g.value == "host";
          o.run.special_fifos = g.value == "special";
+         if (o.run.special_fifos) {
+           o.of_gpu.push_back("--fifos special");
+         }
          o.run.pinned_fifos = g.value == "pinned";
        }},
       {"the mapping", 0, "--gpu-blocks", "N",
        "blocks of threads for an actor on a GPU that can fire several times at once (default 1)",
-       [](Options& o, const Given& g) { o.run.gpu_blocks = g.up_to(most_gpu_blocks, "number of blocks on a GPU"); }},
+       [](Options& o, const Given& g) {
+         o.run.gpu_blocks = g.up_to(most_gpu_blocks, "number of blocks on a GPU");
+         o.of_gpu.push_back("--gpu-blocks");
+       }},
       {"the mapping", 0, "--gpu-threads", "N", "threads of each such block that fire (default 32); 1 and one block: none",
-       [](Options& o, const Given& g) { o.run.gpu_threads = g.up_to(most_gpu_threads, "number of threads of a block"); }},
+       [](Options& o, const Given& g) {
+         o.run.gpu_threads = g.up_to(most_gpu_threads, "number of threads of a block");
+         o.of_gpu.push_back("--gpu-threads");
+       }},
       {"the mapping", 0, "--show-mapping", "", "print the mapping as it was understood, as JSON, and run nothing",
        [](Options& o, const Given&) { o.show_mapping = true; }},
 

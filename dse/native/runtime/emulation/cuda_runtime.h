@@ -4,13 +4,15 @@
 // make progress whatever others do, as the blocks of a cooperative launch do. Environment variables stand for cards:
 // DSE_EMULATED_GPUS (how many there are), DSE_EMULATED_MEMORY (bytes), DSE_EMULATED_BLOCKS (at once),
 // DSE_EMULATED_TIME_LIMIT (1: kernels that run long are ended), DSE_EMULATED_FAILURE (the name of a call that fails: a
-// code of CUDA), DSE_EMULATED_CLOCK (microseconds after which the clock of multiprocessors runs at half its rate).
+// code of CUDA), DSE_EMULATED_CLOCK (milliseconds in which the rate of the clock of multiprocessors doubles).
 #pragma once
 
 #define DSE_EMULATED 1
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -109,12 +111,17 @@ inline std::int64_t timer_now() {
       .count();
 }
 
-/// The clock of a multiprocessor: one of 2 GHz, by the same clock.
+/// The clock of a multiprocessor: one of 2 GHz, by the same clock; or one that moves at all times, by 4 % a millisecond
+/// where it doubles in 20, for as long as its cycles can be counted.
 inline std::int64_t clock_now() {
   static const std::int64_t start = timer_now();
-  static const std::int64_t slow_after = 1000 * number("DSE_EMULATED_CLOCK", 1LL << 40);
+  static const double doubling_ns = 1e6 * static_cast<double>(number("DSE_EMULATED_CLOCK", 0));
   const std::int64_t passed = timer_now() - start;
-  return passed + (passed < slow_after ? passed : slow_after);
+  if (doubling_ns == 0) {
+    return 2 * passed;
+  }
+  const double doublings = std::min(static_cast<double>(passed) / doubling_ns, 32.0);
+  return static_cast<std::int64_t>(2 * doubling_ns / std::log(2.0) * (std::exp2(doublings) - 1));
 }
 
 /// A kernel that runs: its threads, and how many of them have not ended.

@@ -72,10 +72,11 @@ class ClockSamples {
     take();
   }
 
-  /// Take the last sample, for which there is always room. A short run is lengthened to two pieces of a millisecond: the
-  /// timer may go in steps of a thousandth of that, and a clock that moves shows between pieces.
+  /// Take the last sample, for which there is always room. A short run is lengthened until there are two pieces of a
+  /// millisecond, however late samples are: the timer may go in steps of a thousandth of that, and a clock that moves
+  /// shows between pieces.
   DSE_FN void end() {
-    while (timer_now() - words_->ns[0] < least_ns) {
+    while (words_->n < 3) {
       __nanosleep(10000);
       look();
     }
@@ -104,7 +105,6 @@ class ClockSamples {
     last_ns_ = ns;
   }
 
-  static constexpr std::int64_t least_ns = 2'200'000;
   static constexpr std::int64_t longest_look_ns = 3000;
   static constexpr std::int64_t first_interval_ns = 1 << 20;
   ClockWords* words_;
