@@ -24,7 +24,7 @@ _MANY = 2000
 """Tokens that lie in a FIFO at the start can hide for long that who reads them is the faster one."""
 
 
-def problem_of(made: Sized, firings: tuple[int, ...], iterations: int) -> Problem:
+def problem_of(made: Sized, firings: tuple[int, ...], iterations: int = _ITERATIONS) -> Problem:
     """Return the problem of some iterations of a graph; times are in halves of a cycle, so that they are whole."""
     timed = [
         replace(actor, times=(ProcessorTime(processor="p", times=times, default=True),))
@@ -65,7 +65,7 @@ def test_a_core_for_each_actor_reaches_the_least_period(made: Sized) -> None:
         ),
         release=made.release,
     )
-    found = steady_of(problem_of(made, firings, _ITERATIONS), point, firings)
+    found = steady_of(problem_of(made, firings), point, firings)
     found = found or steady_of(problem_of(made, firings, _MANY), point, firings)
     assert found is not None
     assert found.period == 2 * least.ticks / flow.ticks_per_unit
