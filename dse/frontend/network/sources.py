@@ -242,5 +242,5 @@ class Library:
             if folder.is_dir():
                 beside.update(dict.fromkeys(sorted(p.stem for p in folder.iterdir() if p.suffix in (".cal", ".xdf"))))
         near = near_names(name, tuple(beside))
-        advice = f"; {did_you_mean(f'{package}.{found}' if package else found for found in near)}" if near else ""
-        return self.roots.describe() + advice
+        meant = did_you_mean(f"{package}.{found}" if package else found for found in near)
+        return f"{self.roots.describe()}; {meant if near else '--source-path DIR searches another folder first'}"
