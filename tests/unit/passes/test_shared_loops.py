@@ -132,6 +132,15 @@ def test_a_loop_whose_end_depends_on_data_is_not_taken_together_with_the_one_aro
     assert found.names == "i"
 
 
+@pytest.mark.parametrize(
+    ("low", "names"),
+    [("0 * f", "i, k"), ("0 mod 3", "i, k"), ("0 mod n", "i"), ("0 / n", "i"), ("0 * (f mod n)", "i")],
+)
+def test_a_bound_that_is_a_number_but_may_fail_is_left_to_the_rounds(low: str, names: str) -> None:
+    nested = f"foreach int i in 0 .. 7 do foreach int k in {low} .. 7 do square[i][k] := x[i] * y + i * k; end end"
+    assert sharings(nested)[0].names == names
+
+
 LISTS = """
 actor A () int I ==> int O, int P :
     int n := 0;
