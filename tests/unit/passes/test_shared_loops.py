@@ -20,6 +20,7 @@ actor A () int I, uint(size=8) J ==> int O :
     procedure count () begin n := n + 1; end
     procedure row (int to[64], int first) begin foreach int k in 0 .. 7 do to[first + k] := k; end end
     procedure one (int to[8], int k) begin to[k] := k; end
+    procedure first (int to[64], int none[64], int nothing[64], int k) begin to[k] := k * k; end
     function read (int k) --> int : kept[k] end
     a: action I:[x] repeat 64, J:[y] ==> O:[n]
     var
@@ -120,6 +121,22 @@ def test_two_loops_directly_inside_each_other_are_one() -> None:
     assert (outer.names, outer.left) == ("i", ("t",))
     refused, inner = sharings(nested.format("t := x[8 * i + k]; square[0][k] := t + f + y + x[k] + x[i];"))
     assert (refused.able, inner.able, inner.names, inner.taken) == (False, True, "k", ("f", "i", "y"))
+
+
+def test_threads_see_lists_that_rounds_only_hand_on() -> None:
+    (found,) = sharings(loop("first(list, x, kept, i);"))
+    assert (found.reason, found.lists, found.views) == ("", ("list", "x"), ())
+    text = "procedure two (int a[64], int b[64]) begin foreach int k in 0 .. 63 do first(a, b, b, k); end end"
+    work = work_of(ACTOR.format(body="two(list, list); two(x, kept);").replace("procedure row", text + " procedure row"))
+    assert [(f.routine, f.reason, f.lists == f.views, len(f.views)) for f in work.loops] == [("two", "", True, 2)]
+    assert work.members == {"list", "x"}
+
+
+def test_functions_that_call_each_other_often_are_given_up() -> None:
+    calls = "".join(f"function g{k + 1} (int k) --> int : g{k}(k) + g{k}(k + 1) end " for k in range(26))
+    text = ACTOR.replace("procedure count", "function g0 (int k) --> int : kept[k] end " + calls + "procedure count")
+    (found,) = work_of(text.format(body=loop("list[i] := g26(i);"))).loops
+    assert found.reason == "it calls too much to be looked through"
 
 
 def test_a_loop_that_may_leave_its_type_has_the_name_of_the_source() -> None:
