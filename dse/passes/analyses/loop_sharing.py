@@ -106,10 +106,13 @@ def fixed_bounds(loop: ForEach | GeneratorLoop, values: Values) -> tuple[int, in
 
 def _is_plain(part: Expr) -> bool:
     """Return whether a part of a bound neither calls nor fails, so that nobody misses it: 0 mod n does where n is 0."""
-    if isinstance(part, Call | Index) or not isinstance(part.type, IntType | BoolType):
-        return False
-    divides = isinstance(part, Binary) and part.op in ("/", "mod")
-    return not divides or (isinstance(part.right, Const) and part.right.value not in (0, -1))
+    match part:
+        case Call() | Index():
+            return False
+        case Binary(op="/" | "mod", right=divisor):
+            return isinstance(divisor, Const) and divisor.value not in (0, -1)
+        case _:
+            return isinstance(part.type, IntType | BoolType)
 
 
 def source_name(loop: ForEach | GeneratorLoop) -> str:

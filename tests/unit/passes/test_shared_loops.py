@@ -127,7 +127,8 @@ def test_threads_see_lists_that_rounds_only_hand_on() -> None:
     (found,) = sharings(loop("first(list, x, kept, i);"))
     assert (found.reason, found.lists, found.views) == ("", ("list", "x"), ())
     text = "procedure two (int a[64], int b[64]) begin foreach int k in 0 .. 63 do first(a, b, b, k); end end"
-    work = work_of(ACTOR.format(body="two(list, list); two(x, kept);").replace("procedure row", text + " procedure row"))
+    actor = ACTOR.replace("procedure row", text + " procedure row", 1)
+    work = work_of(actor.format(body="two(list, list); two(x, kept);"))
     assert [(f.routine, f.reason, f.lists == f.views, len(f.views)) for f in work.loops] == [("two", "", True, 2)]
     assert work.members == {"list", "x"}
 
