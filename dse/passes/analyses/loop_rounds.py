@@ -64,7 +64,7 @@ _WRAP_BITS = 32
 _WRAP = 1 << _WRAP_BITS
 """Sums that wrap do so at this, or at a multiple of it."""
 _MOST_STATEMENTS = 20_000
-"""That are looked through for one loop, those of a routine anew for each call."""
+"""And calls, that are looked through for one loop, those of a routine anew for each call."""
 
 
 def of_loop(asked: Asked, body: Body, loop: ForEach) -> LoopSharing:
@@ -152,6 +152,8 @@ class _Sharing:
         innermost = loops[-1]
         self.body = innermost.body if isinstance(innermost, ForEach) else ()
         self.accesses: dict[str, list[_Access]] = {}
+        self.passed: set[str] = set()
+        """Lists that rounds hand to routines, which may access nothing of them."""
         self.read: set[str] = set()
         self.set_names: dict[str, Span] = {}
         self.scope = _Scope()
@@ -169,6 +171,7 @@ class _Sharing:
         self._parameters()
         rounds, operations = self._work()
         lasting, parameters = self.asked.lasting, set().union(*self.of.roots)
+        named = self.passed | set(self.accesses)
         return LoopSharing(
             action=self.of.action,
             routine=self.of.routine,
@@ -177,8 +180,8 @@ class _Sharing:
             span=self.place,
             place=self.place,
             generator=self.generator,
-            lists=tuple(sorted(n for n in self.accesses if n not in lasting)),
-            views=tuple(sorted(n for n in self.accesses if n in parameters)),
+            lists=tuple(sorted(named - lasting)),
+            views=tuple(sorted(named & parameters)),
             taken=tuple(sorted(n for n in self.read - inside - lasting if n not in self.set_names)),
             left=tuple(sorted(n for n in self.set_names if n not in inside)),
             rounds=rounds,
@@ -244,9 +247,7 @@ class _Sharing:
 
     def _statements(self, statements: Iterable[Stmt], scope: _Scope) -> None:  # ways: one case for each statement
         for stmt in statements:
-            self.looked_through += 1
-            if self.looked_through > _MOST_STATEMENTS:
-                raise _Refused("it calls too much to be looked through", self.place)
+            self._count()
             match stmt:
                 case Declare():
                     self._begin(stmt.variable, scope)
@@ -278,6 +279,12 @@ class _Sharing:
                     raise _Refused("it moves tokens", stmt.span)
                 case _:
                     self._values(expressions_of(stmt), scope)
+
+    def _count(self) -> None:
+        """Count a statement or a call; refuse what calls so often that looking would not end."""
+        self.looked_through += 1
+        if self.looked_through > _MOST_STATEMENTS:
+            raise _Refused("it calls too much to be looked through", self.place)
 
     def _begin(self, variable: Variable, scope: _Scope) -> None:
         """Note a variable of the round itself."""
@@ -331,6 +338,7 @@ class _Sharing:
         self.accesses.setdefault(name, []).append(_Access(found, writes, span))
 
     def _call(self, name: str, arguments: Sequence[Expr], scope: _Scope, span: Span) -> None:
+        self._count()
         routine = self.asked.routines.get(name)
         if routine is None:
             raise _Refused("it calls a native", span)
@@ -346,6 +354,8 @@ class _Sharing:
             if isinstance(parameter.type, ListType) and isinstance(argument, Load | Index):
                 indices = argument.indices if isinstance(argument, Index) else ()
                 self._values(indices, scope)
+                if scope is self.scope and argument.name not in scope.own:
+                    self.passed.add(argument.name)
                 inner.lists[parameter.name] = self._meant(argument.name, indices, scope)
                 continue
             self._expression(argument, scope)

@@ -9,7 +9,8 @@ from dse.passes.analyses.parallel_loops import MAX_PARALLEL
 from dse.passes.analyses.uses import ActorFacts
 from dse.passes.analyses.values import Values
 from dse.program.explicit import ExplicitActor
-from dse.program.ir import Call, Declare, Expr, ForEach, Generator, GeneratorLoop, Index, Stmt
+from dse.program.ir import Binary, Call, Const, Declare, Expr, ForEach, Generator, GeneratorLoop, Index, Stmt
+from dse.program.types import BoolType, IntType
 from dse.program.walk import sub_expressions
 
 
@@ -95,12 +96,23 @@ class Asked:
 
 
 def fixed_bounds(loop: ForEach | GeneratorLoop, values: Values) -> tuple[int, int] | None:
-    """Return the first and the last value of a loop whose bounds are made of constants, else None."""
+    """Return the first and the last value of a loop whose bounds are made of constants and cannot fail, else None."""
     low, high = values.interval(loop.low), values.interval(loop.high)
-    plain = not any(isinstance(p, Call | Index) for e in (loop.low, loop.high) for p in sub_expressions(e))
+    plain = all(map(_is_plain, (p for e in (loop.low, loop.high) for p in sub_expressions(e))))
     if not plain or low is None or high is None or low[0] != low[1] or high[0] != high[1]:
         return None
     return low[0], high[0]
+
+
+def _is_plain(part: Expr) -> bool:
+    """Return whether a part of a bound neither calls nor fails, so that nobody misses it: 0 mod n does where n is 0."""
+    match part:
+        case Call() | Index():
+            return False
+        case Binary(op="/" | "mod", right=divisor):
+            return isinstance(divisor, Const) and divisor.value not in (0, -1)
+        case _:
+            return isinstance(part.type, IntType | BoolType)
 
 
 def source_name(loop: ForEach | GeneratorLoop) -> str:

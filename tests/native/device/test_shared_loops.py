@@ -61,7 +61,7 @@ def test_rounds_by_several_threads_are_those_of_one(shape: tuple[int, int], loop
 
 
 @pytest.mark.parametrize("shape", [(1, 7), (2, 3)])
-@pytest.mark.parametrize("letters", ["azDa", "bM", "OD", "0D1", "DM"])
+@pytest.mark.parametrize("letters", ["azDa", "bM", "OD", "0D1", "DM", "zB"])
 def test_the_first_round_that_fails_is_told(letters: str, shape: tuple[int, int], loops: Built, tmp_path: Path) -> None:
     python, native = both(loops, letters, tmp_path, *shaped(*shape))
     assert isinstance(python, str)

@@ -131,6 +131,8 @@ def test_options_of_a_gpu_that_have_nothing_to_do_are_told(several: Built, tmp_p
     for name in ("--gpu-blocks", "--gpu-threads", "--fifos special"):
         assert f"warning: no actor is on a GPU, where {name} would do something" in said
     assert "warning" not in said_by(several.app, *arguments, "--quiet", blocks=9)
+    said = said_by(several.app, *arguments, "--fifos", "host", "--gpu-threads", "8", blocks=9)
+    assert (said.count("--gpu-threads would"), said.count("--fifos special")) == (1, 0)
     mapping = write_mapping(several.network, on_gpu(several.network, [WORK]), tmp_path / "gpu.xcf")
     assert "would do something" not in said_by(several.app, "--mapping", str(mapping), *arguments, blocks=9)
 

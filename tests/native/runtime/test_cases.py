@@ -62,9 +62,14 @@ def test_tokens_written_together_are_seen_together(threads: str, fifo_tokens: in
     assert output_of(built("run_cases.cpp"), "stream", threads, str(fifo_tokens)) == "quiescent 0 300000 300000 0\n"
 
 
-@pytest.mark.parametrize(("fifo_tokens", "apart"), [(512, 1024), (500, 1024), (480, 512), (16, 64)])
+@pytest.mark.parametrize(
+    ("fifo_tokens", "apart"), [(512, 1024), (500, 1024), (480, 512), (16, 64), (1 << 17, 1 << 18), (1 << 18, 1 << 18)]
+)
 def test_the_writer_of_a_full_fifo_stays_two_lines_off_the_reader(fifo_tokens: int, apart: int) -> None:
-    """Tokens of four bytes: 32 of them are two lines. On one thread nobody takes a line from anybody."""
+    """Tokens of four bytes: 32 of them are two lines. On one thread nobody takes a line from anybody.
+
+    From one MiB on it does not, which would take twice the memory.
+    """
     program = built("run_cases.cpp")
     power = 2 ** (fifo_tokens - 1).bit_length()
     assert output_of(program, "storage", "1", str(fifo_tokens)) == f"{power}\n"

@@ -20,6 +20,7 @@ actor A () int I, uint(size=8) J ==> int O :
     procedure count () begin n := n + 1; end
     procedure row (int to[64], int first) begin foreach int k in 0 .. 7 do to[first + k] := k; end end
     procedure one (int to[8], int k) begin to[k] := k; end
+    procedure first (int to[64], int none[64], int nothing[64], int k) begin to[k] := k * k; end
     function read (int k) --> int : kept[k] end
     a: action I:[x] repeat 64, J:[y] ==> O:[n]
     var
@@ -122,6 +123,23 @@ def test_two_loops_directly_inside_each_other_are_one() -> None:
     assert (refused.able, inner.able, inner.names, inner.taken) == (False, True, "k", ("f", "i", "y"))
 
 
+def test_threads_see_lists_that_rounds_only_hand_on() -> None:
+    (found,) = sharings(loop("first(list, x, kept, i);"))
+    assert (found.reason, found.lists, found.views) == ("", ("list", "x"), ())
+    text = "procedure two (int a[64], int b[64]) begin foreach int k in 0 .. 63 do first(a, b, b, k); end end"
+    actor = ACTOR.replace("procedure row", text + " procedure row", 1)
+    work = work_of(actor.format(body="two(list, list); two(x, kept);"))
+    assert [(f.routine, f.reason, f.lists == f.views, len(f.views)) for f in work.loops] == [("two", "", True, 2)]
+    assert work.members == {"list", "x"}
+
+
+def test_functions_that_call_each_other_often_are_given_up() -> None:
+    calls = "".join(f"function g{k + 1} (int k) --> int : g{k}(k) + g{k}(k + 1) end " for k in range(26))
+    text = ACTOR.replace("procedure count", "function g0 (int k) --> int : kept[k] end " + calls + "procedure count")
+    (found,) = work_of(text.format(body=loop("list[i] := g26(i);"))).loops
+    assert found.reason == "it calls too much to be looked through"
+
+
 def test_a_loop_that_may_leave_its_type_has_the_name_of_the_source() -> None:
     one, two = sharings(2 * "foreach int i in f .. f + 63 do list[i - f] := x[i - f] + x[y]; end ")
     assert (one.names, two.names) == ("i", "i")
@@ -130,6 +148,15 @@ def test_a_loop_that_may_leave_its_type_has_the_name_of_the_source() -> None:
 def test_a_loop_whose_end_depends_on_data_is_not_taken_together_with_the_one_around() -> None:
     (found,) = sharings("foreach int i in 0 .. 7 do foreach int k in 0 .. y do square[i][k] := i; end end")
     assert found.names == "i"
+
+
+@pytest.mark.parametrize(
+    ("low", "names"),
+    [("0 * f", "i, k"), ("0 mod 3", "i, k"), ("0 mod n", "i"), ("0 / n", "i"), ("0 * (f mod n)", "i")],
+)
+def test_a_bound_that_is_a_number_but_may_fail_is_left_to_the_rounds(low: str, names: str) -> None:
+    nested = f"foreach int i in 0 .. 7 do foreach int k in {low} .. 7 do square[i][k] := x[i] * y + i * k; end end"
+    assert sharings(nested)[0].names == names
 
 
 LISTS = """

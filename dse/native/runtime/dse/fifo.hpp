@@ -126,7 +126,8 @@ class Channel {
 /// A FIFO of tokens of one type. The storage is a power of two of tokens that holds the capacity.
 ///
 /// Where the ends may be run by different threads it holds some lines more: else the writer of a full FIFO would write
-/// into the line from which the reader reads, and take it away from that core with each token.
+/// into the line from which the reader reads, and take it away from that core with each token. Of a large one two lines
+/// are not worth that its storage may double.
 template <class T>
 class Fifo final : public Channel {
  public:
@@ -140,7 +141,9 @@ class Fifo final : public Channel {
   static std::uint64_t size_for(std::int64_t capacity, bool apart) {
     constexpr std::uint64_t lines_between = 2;  // the one that is read, and the next one, which processors fetch with it
     constexpr std::uint64_t line = std::max<std::uint64_t>(cache_line_bytes / sizeof(T), 1);
-    return std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(capacity, 1)) + (apart ? lines_between * line : 0));
+    constexpr std::uint64_t large = std::max<std::uint64_t>((std::uint64_t{1} << 20) / sizeof(T), 1);
+    const auto held = static_cast<std::uint64_t>(std::max<std::int64_t>(capacity, 1));
+    return std::bit_ceil(apart && held < large ? held + lines_between * line : held);
   }
 
   void hash_to(std::int64_t last) override {

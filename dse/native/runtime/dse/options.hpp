@@ -144,6 +144,14 @@ struct OptionInfo {
   std::string names() const { return (letter != 0 ? std::string("-") + letter + "/" : "") + name; }
 };
 
+/// Note an option that says something of a GPU only, once; or that a later one took it back.
+inline void note_of_gpu(ProgramOptions& options, const char* name, bool given = true) {
+  std::erase_if(options.of_gpu, [name](const char* one) { return std::string_view(one) == name; });
+  if (given) {
+    options.of_gpu.push_back(name);
+  }
+}
+
 /// Return the table of all options.
 inline const std::vector<OptionInfo>& option_table() {
   using Options = ProgramOptions;
@@ -212,21 +220,19 @@ inline const std::vector<OptionInfo>& option_table() {
          }
          o.host_fifos = g.value == "host";
          o.run.special_fifos = g.value == "special";
-         if (o.run.special_fifos) {
-           o.of_gpu.push_back("--fifos special");
-         }
+         note_of_gpu(o, "--fifos special", o.run.special_fifos);
          o.run.pinned_fifos = g.value == "pinned";
        }},
       {"the mapping", 0, "--gpu-blocks", "N",
        "blocks of threads for an actor on a GPU that can fire several times at once (default 1)",
        [](Options& o, const Given& g) {
          o.run.gpu_blocks = g.up_to(most_gpu_blocks, "number of blocks on a GPU");
-         o.of_gpu.push_back("--gpu-blocks");
+         note_of_gpu(o, "--gpu-blocks");
        }},
       {"the mapping", 0, "--gpu-threads", "N", "threads of each such block that fire (default 32); 1 and one block: none",
        [](Options& o, const Given& g) {
          o.run.gpu_threads = g.up_to(most_gpu_threads, "number of threads of a block");
-         o.of_gpu.push_back("--gpu-threads");
+         note_of_gpu(o, "--gpu-threads");
        }},
       {"the mapping", 0, "--show-mapping", "", "print the mapping as it was understood, as JSON, and run nothing",
        [](Options& o, const Given&) { o.show_mapping = true; }},
