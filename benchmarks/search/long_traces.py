@@ -123,7 +123,7 @@ def search(case: Case, seed: int, *, evaluations: int, screening: bool) -> Found
 def _screened(case: Case, evaluator: Evaluator, context: SearchContext) -> tuple[Screened, tuple[int, int, float]]:
     """Return what came of screening, as ``dse explore`` does it, and what that took."""
     setting, begun = case.setting, time.process_time()
-    short = short_trace(setting.tables, case.space, case.engine, "compiled")
+    short = short_trace(setting.tables, case.space, case.engine, "compiled", None)
     if short is None:
         raise SystemExit(f"{case.name}: what one core fires in a row is no shorter trace")
     found, _ = screen(short, context, evaluator, workers=1, batch=BATCH)

@@ -29,6 +29,8 @@ TIGHT = (0, 2, 7, 8, 12, 13, 17, 23, 33, 35, 39, 48, 54, 144, 161, 186, 196, 205
 """Seeds for a method that takes its time. A load, transfer, saving or placement that the integer program is made to get
 wrong shows in some of them (13, 33, 144, 161, 186, 196, 205): most networks wait so long that it does not."""
 
+DEAR_TRANSFERS = (24, 75, 156, 207, 262, 434)
+
 
 def space_of(case: Case, policy: str, *, more: int = 50) -> Space | None:
     """The space of a case with so many tokens more in the buffers; None where it has no mapping."""
@@ -89,6 +91,18 @@ def test_no_bound_of_all_points_exceeds_a_makespan(monkeypatch: pytest.MonkeyPat
     assert solved > 20 * MORE
     assert relaxed > 10 * MORE
     assert checked_spans > 300 * MORE
+
+
+@pytest.mark.parametrize("seed", DEAR_TRANSFERS)
+def test_transfers_far_dearer_than_what_is_computed_are_not_too_much_for_the_solver(seed: int) -> None:
+    """The solver was given numbers of 10^12 and more, and said that no placement is a solution."""
+    shape = Shape(max_actors=4, max_firings=60, flowing=True, hosts=True, mixed=True)
+    case = random_case(random.Random(seed), shape)
+    space = space_of(case, "NON_PREEMPTIVE", more=2)
+    assert space is not None
+    optimum, tables = sampled_optimum(case, space), build_tables(case.problem)
+    assert optimum is not None
+    assert unit_bound(tables, space, MappingBound(tables, space, paths=False), 0) <= optimum
 
 
 def check_spans(case: Case, space: Space) -> int:

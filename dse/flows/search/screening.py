@@ -135,6 +135,10 @@ class ShortTrace:
         firings = BUILDING + BUILDING_FIRING * self.whole + BUILDING_RUN * self.firings
         return math.ceil(firings / (self.whole + self._proposal))
 
+    def leaves_some(self, evaluations: int | None) -> bool:
+        """Return whether the share of so many evaluations (None: any number) is not spent by having made it."""
+        return evaluations is None or self.building + PROMOTED_OF_ROUND < SHARE * evaluations
+
     @property
     def _proposal(self) -> int:
         return PROPOSAL * self.n_actors
@@ -159,8 +163,13 @@ def enough(budget: Budget, seconds_left: float | None) -> bool:
     )
 
 
-def short_trace(tables: ProblemTables, space: Space, engine: Engine, named: str) -> ShortTrace | None:
-    """Return the short trace of a problem and the engine called ``named`` for it; None where it gains too little."""
+def short_trace(
+    tables: ProblemTables, space: Space, engine: Engine, named: str, evaluations: int | None
+) -> ShortTrace | None:
+    """Return the short trace of a problem and the engine called ``named`` for it.
+
+    None where it gains too little, or making it counts for all that screening may have of so many ``evaluations``.
+    """
     one_core = space.one_core()
     assert one_core is not None, "screening asks for a mapping on one core first"
     whole = tables.problem.trace.n_firings
@@ -176,7 +185,7 @@ def short_trace(tables: ProblemTables, space: Space, engine: Engine, named: str)
         firings=problem.trace.n_firings,
         whole=whole,
     )
-    return short if _completes(short, one_core) else None
+    return short if short.leaves_some(evaluations) and _completes(short, one_core) else None
 
 
 def _completes(short: ShortTrace, point: DesignPoint) -> bool:
@@ -215,7 +224,7 @@ class _Rounds:
         self._short, self._space, self._whole = short, context.space, evaluator
         self._left = evaluator.left
         of_short = Budget(
-            evaluations=MOST_ESTIMATES,
+            evaluations=self._most_estimates,
             seconds=None if self._left.seconds is None else self._left.seconds * float(SHARE),
         )
         self._evaluator = Evaluator(
@@ -266,6 +275,14 @@ class _Rounds:
         part, most, seconds = number / ROUNDS, self._left.evaluations, self._left.seconds
         late = seconds is not None and self._evaluator.seconds >= part * seconds
         return late or self._is_spent or (most is not None and self._estimated >= part * most)
+
+    @property
+    def _most_estimates(self) -> int:
+        """So many estimates of the short trace at most: a large batch leaves something for its best mappings."""
+        if self._left.evaluations is None:
+            return MOST_ESTIMATES
+        left = self._left.evaluations - self._short.building - PROMOTED_OF_ROUND
+        return max(1, min(MOST_ESTIMATES, math.floor(left / self._short.price)))
 
     @property
     def _estimated(self) -> float:
@@ -368,9 +385,10 @@ def _key(budget: Budget) -> str:
 def begun_at(found: Screened, context: SearchContext, evaluator: Evaluator) -> SearchContext:
     """Return the context of a search that begins where screening ended, or, if that ranked too badly, as ever.
 
-    The points that were found are evaluated with the whole trace, unless they were.
+    The points that were found are evaluated with the whole trace, unless they were. If none of them completes there,
+    it begins as ever too.
     """
     results = evaluator.evaluate([context.space.to_point(candidate) for candidate in found.best])
     alive = [pair for pair in zip(results, found.best, strict=False) if not pair[0].deadlock]
     best = [candidate for _, candidate in sorted(alive, key=lambda pair: pair[0].makespan)]
-    return replace(context, start=tuple(best[:PROMOTED]), begun=found.screening.agreed)
+    return replace(context, start=tuple(best[:PROMOTED]), begun=found.screening.agreed and bool(best))

@@ -181,7 +181,7 @@ def _screened(search: Search, context: SearchContext, parts: _Parts, state: _Sta
     found, interrupted = noted_screening(parts.store, budget, evaluator, space), False
     if found is None:
         parts.watch.stage("screening on a shorter trace")
-        short = short_trace(setting.tables, space, parts.engine, options.problem.engine)
+        short = short_trace(setting.tables, space, parts.engine, options.problem.engine, budget.evaluations)
         if short is None:
             return context
         of_short = replace(context, rng=np.random.default_rng(options.seed), keep=PROMOTED)  # its loads are the same

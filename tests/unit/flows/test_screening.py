@@ -10,8 +10,11 @@ import pytest
 
 from dse.cli.main import main
 from dse.explore.evaluator import Budget
+from dse.explore.space.space import Candidate
 from dse.flows.search import screening, study
-from dse.model.study import Evaluation
+from dse.model.study import Evaluation, Screening
+from tests.unit.explore.searches import context_of, space_of
+from tests.unit.explore.test_buffers import pipeline
 
 JPEG = str(Path(__file__).parents[3] / "actors" / "jpeg" / "jpeg.xdf")
 EXPLORE = ["explore", JPEG, "--weights", "nominal", "--method", "iterated-search", "--budget", "100"]
@@ -139,6 +142,35 @@ def test_an_interrupt_while_screening_ends_the_search_with_the_best_so_far(
     assert "interrupted" in capsys.readouterr().err
     assert found["evaluations"] == 2
     assert len(list(tmp_path.glob("best-*.xcf"))) == 2  # one core, and the best of the short trace
+
+
+@pytest.mark.parametrize(("building", "screens"), [(45, True), (47, False)])
+def test_a_short_trace_that_takes_the_whole_share_is_not_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, building: int, screens: bool
+) -> None:
+    monkeypatch.setattr(screening.ShortTrace, "building", building)
+    found = explored(tmp_path, "--budget", "61")
+    assert ("screening" in found) is screens
+    assert found["evaluations"] + (found["screening"]["counted_evaluations"] if screens else 0) == 61
+
+
+def test_a_large_batch_leaves_something_for_the_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screening.ShortTrace, "price", 9.0)
+    found = explored(tmp_path, "--batch", "1000", "--budget", "41")
+    assert found["screening"]["counted_evaluations"] <= 40 - screening.PROMOTED_OF_ROUND
+    assert found["evaluations"] > screening.PROMOTED_OF_ROUND
+
+
+def test_a_search_begins_as_ever_where_what_was_found_deadlocks() -> None:
+    problem, evaluator = pipeline((3, 5), firings=9), Mock()
+    context, candidate = context_of(problem, space_of(problem)), Candidate(assignment=(0, 1))
+    found = screening.Screened(
+        best=[candidate], screening=Screening(firings=1, whole=9, estimates=1, counted=1, agreed=True)
+    )
+    for deadlock in (True, False):
+        evaluator.evaluate.return_value = [Mock(spec=Evaluation, deadlock=deadlock, makespan=1)]
+        begun = screening.begun_at(found, context, evaluator)
+        assert (begun.start, begun.begun) == (() if deadlock else (candidate,), not deadlock)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import numpy as np
 from dse.estimate.bounds.lower_bounds import ActorCost
 from dse.estimate.bounds.token_paths import UNTOLD, PathCounts, PathTimes
 from dse.estimate.problem.tables import IntArray, ProblemTables
-from dse.explore.mapping_bound import MappingBound, fastest_rows, most_room
+from dse.explore.mapping_bound import EndCosts, MappingBound, fastest_rows, most_room
 from dse.explore.methods.exact.solver import MARGIN, SCALE, Program
 from dse.explore.space.space import Space
 
@@ -81,9 +81,8 @@ class UnitProgram:
 
     def bound(self) -> int:
         """Return the bound, in ticks."""
-        loads = self._costs.unit_loads
-        total = sum(max(loads[a][self._groups[g].entry] for g in groups) for a, groups in enumerate(self._allowed))
-        self._unit = max(1.0, float(total), float(self._at_least)) / SCALE
+        self._transfers = [self._ends_of(b) for b in range(len(self._buffers))]
+        self._unit = max(1.0, float(self._most_work()), float(self._at_least)) / SCALE
         self._program = Program(nodes=MOST_NODES, looks=MOST_LOOKS)
         self._makespan = self._program.column(self._at_least / self._unit, math.inf, cost=1.0)
         self._y = [{g: self._program.binary(True) for g in groups} for groups in self._allowed]
@@ -98,6 +97,26 @@ class UnitProgram:
             return found
         self._program.relax(False)
         return max(found, self._with_paths(MOST_WHOLE))
+
+    def _most_work(self) -> int:
+        """Return the ticks of all work where it takes longest, transfers included: no load in the program is larger.
+
+        A solver that is given larger numbers finds optima that are none, and programs without any solution.
+        """
+        loads = self._costs.unit_loads
+        computing = (max(loads[a][self._groups[g].entry] for g in groups) for a, groups in enumerate(self._allowed))
+        carrying = (max(ends.carried for ends in of_buffer.values()) for of_buffer in self._transfers)
+        return sum(computing) + sum(carrying)
+
+    def _ends_of(self, b: int) -> dict[tuple[int, int], EndCosts]:
+        """Return what the transfers of a buffer cost by the units of its two ends."""
+        source, target = self._buffers[b].source, self._buffers[b].target
+        pairs = itertools.product(self._allowed[source], self._allowed[target])
+        return {
+            (g, h): self._costs.transfers_between(b, self._groups[g].entry, self._groups[h].entry)
+            for g, h in pairs
+            if g == h or source != target
+        }
 
     # Loads ------------------------------------------------------------------------------------------------------------
 
@@ -126,7 +145,7 @@ class UnitProgram:
         """Add what the transfers of a buffer cost by the units of its two ends."""
         columns = self._columns_of(self._buffers[b].source, self._buffers[b].target)
         for (g, h), at in columns.items():
-            cost = self._costs.transfers_between(b, self._groups[g].entry, self._groups[h].entry)
+            cost = self._transfers[b][g, h]
             work[g][at] = work[g].get(at, 0.0) + cost.write
             work[h][at] = work[h].get(at, 0.0) + cost.read
             if cost.server >= 0 and cost.carried:
@@ -151,6 +170,8 @@ class UnitProgram:
         found = 0
         for _ in range(most):
             solved = self._program.solve()
+            if solved.infeasible:  # every placement is a solution: the numbers were too much for the solver
+                break
             found = max(found, math.floor((solved.bound - MARGIN) * self._unit))
             if solved.values is None or not self._add_path(solved.values):
                 break
@@ -163,7 +184,8 @@ class UnitProgram:
             for a, chosen in enumerate(self._y)
         ]
         path = self._paths.path(times)
-        terms = {column: -ticks / self._unit for column, ticks in self._length(path).items() if ticks}
+        ticks_of = self._length(path)  # a path may claim less than it could, which the solver wants if it is far more
+        terms = {column: -min(ticks / self._unit, SCALE) for column, ticks in ticks_of.items() if ticks}
         length = sum(-values[column] * ticks for column, ticks in terms.items())
         self._program.row(0.0, math.inf, {self._makespan: 1.0, **terms})
         return length > values[self._makespan] * GAIN
