@@ -39,6 +39,7 @@ class Desk:
         self._stale: dict[str, bool] = {}
         """Files that changed since the others were checked; True: slow networks too."""
         self._checking: asyncio.Task[None] | None = None
+        self._stopped = False
 
     # Documents
 
@@ -113,7 +114,7 @@ class Desk:
     def check(self, path: str, *, slow: bool = False) -> None:
         """Check a text, then in the background what may depend on it."""
         self._cancel(path)
-        if path not in self._texts:
+        if self._stopped or path not in self._texts:
             return
         self.session.sync(self._texts)
         if language_of(path) == "cal":
@@ -146,7 +147,11 @@ class Desk:
             self._server.text_document_publish_diagnostics(document)
 
     def stop(self) -> None:
-        """End the thread, after what it is at."""
+        """End the thread, after what it is at; nothing is checked from now on."""
+        self._stopped = True
+        self._stale.clear()
+        for path in list(self._timers):
+            self._cancel(path)
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 

@@ -1,12 +1,20 @@
 """The server as an editor meets it: one process, the real protocol over its pipes."""
 
+import asyncio
 import os
 from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from dse.lsp.server import Desk
 from tests.unit.lsp.client import Client
 from tests.unit.lsp.scene import ACTOR, NETWORK, Scene
+
+if TYPE_CHECKING:
+    from pygls.lsp.server import LanguageServer
 
 
 @pytest.fixture(scope="module")
@@ -107,3 +115,23 @@ def test_other_xml_is_none_of_ours(served: tuple[Client, Scene]) -> None:
     client.diagnostics(scene.unit, "expected an expression")
     assert not client.kept("textDocument/publishDiagnostics", other)
     client.notify("textDocument/didClose", {"textDocument": {"uri": scene.unit.as_uri()}})
+
+
+def test_what_is_left_to_check_when_the_editor_ends_is_left(tmp_path: Path) -> None:
+    """The background check was asked for, and has not begun: it must not ask a thread that has ended."""
+    file = tmp_path / "A.cal"
+    published: list[object] = []
+    workspace = SimpleNamespace(position_encoding=None, folders={})
+    server = SimpleNamespace(workspace=workspace, text_document_publish_diagnostics=published.append)
+
+    async def open_and_stop() -> None:
+        desk = Desk(cast("LanguageServer", server), ())
+        desk.open(file.as_uri(), "actor A () ==> : end", "cal")
+        desk.stop()
+        assert desk._checking is not None
+        await desk._checking
+        before = len(published)
+        desk.open(file.as_uri(), "actor B () ==> : end", "cal")
+        assert len(published) == before
+
+    asyncio.run(open_and_stop())
