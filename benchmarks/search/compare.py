@@ -12,6 +12,7 @@ import itertools
 import json
 import os
 import time
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -172,12 +173,8 @@ def search(case: Case, run: Run) -> Result:
         progress=unheard,
     )
     stop = _searched(method, evaluator)
-    curve: list[tuple[int, int]] = []
-    for count, e in enumerate(evaluator.evaluations, 1):
-        if not e.deadlock and (not curve or e.makespan < curve[-1][1]):
-            curve.append((count, e.makespan))
     return {
-        "curve": curve,
+        "curve": curve_of(evaluator.evaluations),
         "stop": stop,
         "seconds": round(time.perf_counter() - begin, 3),
         "used": name,
@@ -186,6 +183,15 @@ def search(case: Case, run: Run) -> Result:
         "proven": bool(method.exact and stop == "complete"),
         "bound": max(method.proven, least_of(case)),
     }
+
+
+def curve_of(evaluations: Sequence[Evaluation]) -> list[tuple[int, int]]:
+    """Return (evaluations, makespan) of each improvement."""
+    curve: list[tuple[int, int]] = []
+    for count, e in enumerate(evaluations, 1):
+        if not e.deadlock and (not curve or e.makespan < curve[-1][1]):
+            curve.append((count, e.makespan))
+    return curve
 
 
 def _searched(method: SearchMethod, evaluator: Evaluator) -> StopReason | str:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.search.compare import NoStore, Result, context_of, load
+from benchmarks.search.compare import NoStore, Result, context_of, curve_of, load
 from benchmarks.search.judge_page import with_section
 from benchmarks.search.networks import JUDGED
 from benchmarks.search.plot import mean, table, wrapped
@@ -27,7 +27,6 @@ from dse.explore.evaluator import Budget, Evaluator
 from dse.explore.methods.registry import METHODS
 from dse.explore.search import run_search
 from dse.flows.program import unheard
-from dse.model.study import Evaluation
 
 ROOT = Path(__file__).resolve().parents[2]
 SECTION = "## Longer searches"
@@ -80,17 +79,9 @@ def performed(run: LongRun) -> Result:
         "seed": run.seed,
         "stop": outcome.stop,
         "made": len(evaluator.evaluations),
-        "curve": _curve(evaluator.evaluations),
+        "curve": curve_of(evaluator.evaluations),
         "seconds": round(time.perf_counter() - begin, 3),
     }
-
-
-def _curve(evaluations: Sequence[Evaluation]) -> list[tuple[int, int]]:
-    curve: list[tuple[int, int]] = []
-    for count, e in enumerate(evaluations, 1):
-        if not e.deadlock and (not curve or e.makespan < curve[-1][1]):
-            curve.append((count, e.makespan))
-    return curve
 
 
 def runs(seeds: int) -> Iterator[LongRun]:

@@ -1,7 +1,8 @@
 """The options ``--cuda`` and ``--cuda-arch`` of all verbs that build device code."""
 
+from dse.base.cuda_kinds import CUDA_EMULATED, CUDA_NVCC
 from dse.base.errors import OptionError
-from dse.flows.cuda_request import CUDA_EMULATED, CUDA_NVCC, CudaRequest
+from dse.flows.cuda_request import CudaRequest
 from dse.native.cuda import ARCHITECTURES, architectures_of
 
 

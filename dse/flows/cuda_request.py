@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from dse.native.cuda import ARCHITECTURES
 
-CUDA_NVCC, CUDA_EMULATED = CUDA_KINDS = ("nvcc", "emulated")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CudaRequest:

@@ -15,13 +15,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar, cast, get_args
 
+from dse.base.cuda_kinds import CUDA_EMULATED, CUDA_KINDS, CUDA_NVCC
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import OptionError
 from dse.base.escaping import encodable
 from dse.base.limits import MOST, Limits, limit_names, limits
 from dse.base.numbers import MOST_COUNTED, Bounds
 from dse.explore.evaluator import Budget
-from dse.flows.cuda_request import CUDA_EMULATED, CUDA_KINDS, CUDA_NVCC, CudaRequest
+from dse.flows.cuda_request import CudaRequest
 from dse.flows.options import (
     MOST_SECONDS,
     NOMINAL,

@@ -2,22 +2,24 @@
 
 import argparse
 
-KINDS = NVCC, EMULATED = ("nvcc", "emulated")
+from dse.base.cuda_kinds import CUDA_EMULATED, CUDA_KINDS, CUDA_NVCC
 
 
 def add_cuda(parser: argparse._ActionsContainer, help_text: str) -> None:
     """Add both options; without a word behind it ``--cuda`` means nvcc."""
-    parser.add_argument("--cuda", nargs="?", const=NVCC, type=_kind, metavar=f"{{{','.join(KINDS)}}}", help=help_text)
+    parser.add_argument(
+        "--cuda", nargs="?", const=CUDA_NVCC, type=_kind, metavar=f"{{{','.join(CUDA_KINDS)}}}", help=help_text
+    )
     add_cuda_arch(parser)
 
 
 def _kind(word: str) -> str:
     """Return what ``--cuda`` means. A word behind it is its own, so that a file name there needs advice."""
-    if word in KINDS:
+    if word in CUDA_KINDS:
         return word
-    known = f"choose from {', '.join(map(repr, KINDS))}"
+    known = f"choose from {', '.join(map(repr, CUDA_KINDS))}"
     if word.endswith((".xdf", ".cal", ".xcf")):
-        known = f"'{word}' must stand before it, or behind --cuda={NVCC} or --cuda={EMULATED}"
+        known = f"'{word}' must stand before it, or behind --cuda={CUDA_NVCC} or --cuda={CUDA_EMULATED}"
     raise argparse.ArgumentTypeError(f"invalid choice: {word!r} ({known})")
 
 

@@ -2,7 +2,8 @@
 
 import argparse
 
-from dse.cli.arguments.cuda import KINDS, NVCC, add_cuda_arch
+from dse.base.cuda_kinds import CUDA_KINDS, CUDA_NVCC
+from dse.cli.arguments.cuda import add_cuda_arch
 from dse.cli.option_types import option_integer
 
 
@@ -16,8 +17,8 @@ def configure_link(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--cuda",
-        choices=KINDS,
-        default=NVCC,
+        choices=CUDA_KINDS,
+        default=CUDA_NVCC,
         help="by what the program is built: nvcc (default); emulated: a rehearsal without a card",
     )
     add_cuda_arch(parser)

@@ -76,7 +76,7 @@ class ActorScope:
 
     def shares(self, action: int) -> bool:
         """Whether loops of an action, or of a routine that it calls, are shared out."""
-        return bool(self.work.reached) and bool(self.work.of_action(action))
+        return bool(self.work.of_action(action))
 
     def main_rounds(self, action: int) -> int:
         """Return the rounds of that loop of an action, of those that are shared out, which does most; 0: none is."""

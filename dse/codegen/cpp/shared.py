@@ -140,8 +140,7 @@ class SharedStatements(CppStatements):
             return ""
         write = self.expressions
         self.written.members[loop.low] = f"{list_text(element, sizes)} {loop.low};"
-        for one in expr.loops:
-            write.scalar(one.low), write.scalar(one.high)  # the places in them have their numbers as on a processor
+        self._number_places(expr.loops)
         steps = [*self._handed_out(loop)]
         if len(sizes) > 1 or loop.sharing.rounds * len(expr.elements) < sizes[0]:
             steps.append(f"clear({loop.low})")
@@ -153,20 +152,24 @@ class SharedStatements(CppStatements):
         """Return how many rounds there are, in all loops; write what keeps where the outer one begins."""
         stmt, write = loop.sharing.loops[0], self.expressions
         assert isinstance(stmt, ForEach), "a list has its own way"
+        if fixed_bounds(stmt, write.values) is not None:
+            self._number_places(loop.sharing.loops)
+            return str(loop.sharing.rounds)
+        self._number_places(loop.sharing.loops[1:])
         inner = 1
         for one in loop.sharing.loops[1:]:
             low, high = self._fixed(one)
             inner *= max(0, high - low + 1)
-        fixed = fixed_bounds(stmt, write.values)
-        for one in loop.sharing.loops if fixed is not None else loop.sharing.loops[1:]:
-            write.scalar(one.low), write.scalar(one.high)  # the places in them have their numbers as on a processor
-        if fixed is not None:
-            return str(inner * max(0, fixed[1] - fixed[0] + 1))
         self.written.members[loop.low] = f"i64 {loop.low}{{0}};"
         last = write.names.fresh("last_round")
         for target, bound in ((loop.low, stmt.low), (f"const i64 {last}", stmt.high)):
             self.line(f"{target} = {write.as_type(write.scalar(bound), I64).text}", stmt.span)
         return f"rounds_of({loop.low}, {last})" if inner == 1 else f"rounds_of({loop.low}, {last}) * {inner}"
+
+    def _number_places(self, loops: Iterable[ForEach | GeneratorLoop]) -> None:
+        """Give the places in bounds that are written as numbers those that they have on a processor."""
+        for one in loops:
+            self.expressions.scalar(one.low), self.expressions.scalar(one.high)
 
     def _fixed(self, loop: ForEach | GeneratorLoop) -> tuple[int, int]:
         found = fixed_bounds(loop, self.expressions.values)

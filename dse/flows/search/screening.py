@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Protocol
 
 from dse.base.errors import DseError
@@ -299,8 +299,9 @@ class _Rounds:
     def _promote(self, ranks: Sequence[int]) -> None:
         """Estimate some of the best that are not yet with the whole trace; ``ranks``: which of them."""
         made = ranked(self._evaluator.evaluations)
-        fresh = [(e, c) for e in made if (c := candidate_at(self._space, e.point)) not in self._promoted]
-        chosen = [(e.makespan, c) for e, c in (fresh[i] for i in ranks if i < len(fresh)) if c is not None]
+        fresh = ((e, c) for e in made if (c := candidate_at(self._space, e.point)) not in self._promoted)
+        first = list(islice(fresh, max(ranks) + 1))  # there may be thousands, and a candidate takes a while
+        chosen = [(e.makespan, c) for e, c in (first[i] for i in ranks if i < len(first)) if c is not None]
         results = self._whole.evaluate([self._space.to_point(candidate) for _, candidate in chosen])
         for (makespan, candidate), result in zip(chosen, results, strict=False):
             self._promoted[candidate] = makespan, result

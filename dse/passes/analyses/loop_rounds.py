@@ -440,16 +440,20 @@ class _Sharing:
 
     def _lists(self) -> None:
         """Refuse lists that rounds may meet in; the rounds of the inner loop are looked at for one of the outer."""
-        written = {name: a for name, a in self.accesses.items() if any(one.writes for one in a)}
+        written = self._written()
         if not written and self.generator is None:
             raise _Refused("it leaves nothing in a list", self.place)
         for name, accesses in written.items():
             for depth, loop in enumerate(self.loops):
                 self._apart(name, accesses, loop, {one.variable.name for one in self.loops[:depth]})
 
+    def _written(self) -> dict[str, list[_Access]]:
+        """Return the accesses to each list that rounds write."""
+        return {name: accesses for name, accesses in self.accesses.items() if any(one.writes for one in accesses)}
+
     def _parameters(self) -> None:
         """Refuse lists of which one is known under two names in some call, and those that are made for a call."""
-        written = {name for name, accesses in self.accesses.items() if any(one.writes for one in accesses)}
+        written = self._written().keys()
         for roots in self.of.roots:
             named: dict[str, str] = {}
             for name in sorted(self.accesses):
