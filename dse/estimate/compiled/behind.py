@@ -12,7 +12,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from dse.estimate.compiled.ready import is_burst_compiled, is_plain_compiled
+from dse.estimate.compiled.ready import is_burst_compiled, is_plain_compiled, is_travel_compiled
 
 _STARTED: list["subprocess.Popen[bytes]"] = []
 """Kept, so that nobody waits for the process, not even its destructor."""
@@ -20,7 +20,7 @@ _STARTED: list["subprocess.Popen[bytes]"] = []
 
 def compile_behind() -> None:
     """Have them compiled, unless they are, or are being so by this process."""
-    if _STARTED or (is_burst_compiled() and is_plain_compiled()) or not sys.executable:
+    if _STARTED or (is_burst_compiled() and is_travel_compiled() and is_plain_compiled()) or not sys.executable:
         return
     root = str(Path(__file__).parents[3])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
@@ -42,6 +42,7 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(19)
     import dse.estimate.compiled.burst_kernel  # (late: it compiles what it defines)
+    import dse.estimate.compiled.travel_kernel
     import dse.estimate.compiled.plain_kernel  # noqa: F401
 
 

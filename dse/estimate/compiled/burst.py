@@ -1,11 +1,13 @@
 """Outcomes in bursts: the board of a problem, and points handed to the burst kernel.
 
-A point *suits* where the kernel holds for it (``dse.estimate.compiled.burst_kernel``). What it returns for one that
-suits is what the general kernel finds, to the integer, so that it does not matter which of the two was asked.
+There are two of these kernels (``dse.estimate.compiled.burst_kernel``, and ``travel_kernel`` for points where tokens
+take time to another core); ``Bursts.kernel_of`` says which of them holds for a point. What it returns for one is what
+the general kernel finds, to the integer, so that it does not matter which was asked.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,9 @@ MOST_SHIFT = 20
 """Bits of a stamp that count rounds, where times leave so many. A million firings of no length may follow each other
 at one instant."""
 LEAST_SHIFT = 6
+BurstKind: TypeAlias = Literal["still", "travelling"]
+"""Of which kernel a point is: ``burst_kernel``, where nothing travels, or ``travel_kernel``."""
+BURST_KINDS: tuple[BurstKind, ...] = get_args(BurstKind)
 _NEVER: int = np.iinfo(np.int64).max
 
 
@@ -38,20 +43,24 @@ class Bursts:
     """shape (n_rows,): whether some action of a row of the cost tables is made in blocks."""
     shared: NDArray[np.bool_]
     travels: bool
+    """Whether tokens take time to another core under some points."""
     tick_unit: TickUnit
 
-    def suits(self, encoded: EncodedPoint) -> bool:
-        """Return whether the kernel holds for a point."""
+    def kernel_of(self, encoded: EncodedPoint) -> BurstKind | None:
+        """Return which kernel holds for a point, None where none does."""
+        if not self._holds(encoded):
+            return None
+        return "travelling" if self.travels and encoded.choices[:, 4].any() else "still"
+
+    def _holds(self, encoded: EncodedPoint) -> bool:
         cores, policies, rows = (encoded.parts[:, field] for field in (PART_CORES, PART_POLICY, PART_ROW))
         if ((cores > 1) & (policies != layout.FULL_PARALLEL)).any() or self.blocks[rows].any():
             return False
         servers = encoded.choices[:, 3]
-        if len(self.shared) and self.shared[servers[servers >= 0]].any():
-            return False
-        return not (self.travels and encoded.choices[:, 4].any())
+        return not (len(self.shared) and self.shared[servers[servers >= 0]].any())
 
     def run(self, encoded: Sequence[EncodedPoint], limit: int | None) -> "BurstRun":
-        """Return the runs of points that suit, which are yet to be made."""
+        """Return the runs of points that a kernel holds for, all of one kind, which are yet to be made."""
         n_buffers = int(self.board[at.N_BUFFERS])
         head = np.empty((len(encoded), 6), dtype=np.int64)
         part = order = 0
@@ -61,6 +70,7 @@ class Bursts:
             part, order = part + len(one.parts), order + len(one.orders)
         return BurstRun(
             bursts=self,
+            kind=self.kernel_of(encoded[0]) or "still",
             encoded=encoded,
             points=(
                 head.reshape(-1),
@@ -79,6 +89,7 @@ class BurstRun:
     """Runs of points in one call of the kernel."""
 
     bursts: Bursts
+    kind: BurstKind
     encoded: Sequence[EncodedPoint]
     points: tuple[Ints, Ints, Ints, Ints, Ints]
     limit: int
@@ -96,15 +107,13 @@ class BurstRun:
 
     def make(self) -> list[Outcome | int]:
         """Return what came of each point, or the word of ``burst_layout`` for why nothing did (OVER, REFUSED)."""
-        from dse.estimate.compiled.burst_kernel import follow_points  # late: it is compiled if it was not yet
-
         n, board = len(self.encoded), self.bursts.board
         longest = max((len(one.orders) for one in self.encoded), default=0)
-        bench = np.empty(_bench_words(board, longest), dtype=np.int64)
+        bench = np.empty(_bench_words(board, longest, self.kind), dtype=np.int64)
         ended, latest = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
         spent = np.zeros((len(self.points[1]), 4), dtype=np.int64)
         idle = np.empty((n, self.bursts.n_actors), dtype=np.int64)
-        follow_points(
+        _kernel(self.kind)(
             bench, board, self.bursts.firings, self.points, self.stop_word, self.limit, ended, latest,
             spent.reshape(-1), idle.reshape(-1),
         )  # fmt: skip
@@ -133,10 +142,21 @@ class BurstRun:
         return found
 
 
+def _kernel(kind: BurstKind) -> Callable[..., None]:
+    """Return a kernel. (Imported late: it is compiled if it was not yet.)"""
+    if kind == "still":
+        from dse.estimate.compiled.burst_kernel import follow_points
+
+        return follow_points
+    from dse.estimate.compiled.travel_kernel import follow_travelling
+
+    return follow_travelling
+
+
 def bursts_of(packed: Packed) -> Bursts | None:
     """Return what the burst kernel needs of a problem; None where it holds for no point of it."""
     tables = packed.tables
-    longest = float(most_ticks_of_actions(tables).sum())
+    longest = float(most_ticks_of_actions(tables).sum()) + _most_ticks_of_ways(tables)
     shift = min(MOST_SHIFT, 60 - int(np.ceil(np.log2(max(2.0, longest)))))
     if shift < LEAST_SHIFT or len(tables.deviations):
         return None
@@ -201,7 +221,34 @@ def _board(packed: Packed, shift: int) -> Ints:
         board.put(first, np.cumsum([0, *count.tolist()], dtype=np.int64))
         board.put(buffers_of, np.argsort(ends[:, column], kind="stable"))
     board.put(at.UNIFORM_RATES, _uniform_rates(tables, len(buffers)))
+    _put_ways(board, tables, shift)
     return board.words()
+
+
+def _put_ways(board: _Board, tables: ProblemTables, shift: int) -> None:
+    """Put what arrivals and visits take on a board."""
+    head, visits = board.head, tables.visits
+    head[at.ARRIVAL], head[at.LONGEST_TURN] = tables.arrival << shift, tables.turn_firings
+    board.put(at.TURN_TOKENS, tables.turn_tokens)
+    entries = np.zeros((2, len(tables.topology.buffers)), dtype=np.int64) if visits is None else visits.entries
+    for field, row in ((at.READ_ENTRIES, entries[0]), (at.WRITE_ENTRIES, entries[1])):
+        board.put(field, row << shift)
+    if visits is not None:
+        head[at.VISITS], head[at.LOOK], head[at.WAKE] = 1, visits.look << shift, visits.wake << shift
+
+
+def _most_ticks_of_ways(tables: ProblemTables) -> float:
+    """Return how much longer than its firings a run can be for arrivals and visits.
+
+    While no core is busy something is on its way; what an actor publishes at one time has arrived after two arrivals.
+    """
+    if tables.arrival == 0:
+        return 0.0
+    of_firing = 2.0 * tables.arrival
+    if tables.visits is not None:
+        looks = float(tables.visits.look) * len(tables.topology.actors)
+        of_firing += float(tables.visits.wake) + looks + float(tables.visits.entries.max(initial=0))
+    return of_firing * (float(tables.count.sum()) + 1)
 
 
 def _least_scheduling(tables: ProblemTables) -> IntArray:
@@ -226,9 +273,10 @@ def _uniform_rates(tables: ProblemTables, n_buffers: int) -> IntArray:
     return np.where(least == most, most, 0)
 
 
-def _bench_words(board: Ints, n_orders: int) -> int:
+def _bench_words(board: Ints, n_orders: int, kind: BurstKind) -> int:
     """Return how much memory a run takes at most, in words."""
     n_actors, n_buffers = int(board[at.N_ACTORS]), int(board[at.N_BUFFERS])
+    of_ways = n_actors * at.TRAVELLER_WORDS + 2 * n_buffers if kind == "travelling" else 0
     of_actors = n_actors * (at.ACTOR_WORDS + at.LANE_WORDS + 4)  # and key, place, hint and queue of places of each
     of_actions = int(board[at.N_ACTIONS]) * at.ACTION_WORDS + int(board[at.N_TRANSFERS]) * at.NEED_WORDS
-    return at.BENCH_FIELDS + of_actors + of_actions + n_buffers * (2 * at.QUEUE_WORDS + 1) + n_orders
+    return at.BENCH_FIELDS + of_actors + of_ways + of_actions + n_buffers * (2 * at.QUEUE_WORDS + 1) + n_orders

@@ -9,6 +9,7 @@ from numba import njit
 
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
+from dse.estimate.compiled.pointers import is_travelling
 from dse.estimate.compiled.place_kernel import PART_ACTORS, PART_ORDER, PART_POLICY, PART_ROW, PARTS_WIDTH
 
 _inner = njit(error_model="numpy")
@@ -22,7 +23,7 @@ def lay_lane(m, lane, policy, partition, places, hints, order, heard, n, n_order
     m[lane + at.POLICY], m[lane + at.PARTITION], m[lane + at.KEY] = policy, partition, key
     m[lane + at.PLACES], m[lane + at.HINTS], m[lane + at.N_PLACES] = places, hints, n
     m[lane + at.ORDER], m[lane + at.N_ORDER], m[lane + at.HEARD] = order, n_order, heard
-    m[lane + at.LAST_ACTOR] = m[lane + at.ENDED_ACTOR] = layout.NONE
+    m[lane + at.LAST_ACTOR] = m[lane + at.ENDED_ACTOR] = m[lane + at.UNPUBLISHED] = layout.NONE
     m[key] = 0
 
 
@@ -47,6 +48,7 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
                     m, lane, policy, p - first_part, places + i, hints + i, order, heard + i, 1 if own else size,
                     n_order, key,
                 )  # fmt: skip
+                m[lane + at.ALONE] = not own or size == 1
                 lane += at.LANE_WORDS
                 key += 1
             number = members[i]
@@ -58,6 +60,8 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
             m[a + at.POSITION] = m[a + at.FIRING_BEGIN] = t[t[at.FIRING_BASE] + number]
             m[a + at.FIRING_END] = t[t[at.FIRING_BASE] + number + 1]
             m[a + at.ACTOR_ACTIONS] = m[at.ACTIONS] + t[t[at.ACTION_BASE] + number] * at.ACTION_WORDS
+            if is_travelling(m):
+                m[a + at.TRAVELLER] = m[at.TRAVELLERS] + number * at.TRAVELLER_WORDS
             m[a + at.LAST] = layout.NONE
             m[a + at.NEXT] = m[a + at.ACTOR_ACTIONS]
             m[hints + i] = at.FINISHED
@@ -77,13 +81,20 @@ def may_be_full(capacity, unit):
     Of a uniform buffer the entries that are not used up are no more than its room; of others one that is may be among
     them, which is known to be when the next firing is asked for.
     """
+    if unit == at.TRAVELS:
+        return capacity + 2 > at.N_ENTRIES - 1
     return (capacity // unit if unit > 0 else capacity + 1) > at.N_ENTRIES
 
 
 @_inner
-def next_queue(q, uniform):
-    """Return the address of the queue behind another one; entries of a uniform buffer are a word each."""
-    return q + at.ENTRIES + (at.N_ENTRIES if uniform else 2 * at.N_ENTRIES)
+def next_queue(q, unit):
+    """Return the address of the queue behind another one, by its ``UNIFORM_TOKENS``; of uniform ones entries are a word.
+
+    Both queues of a buffer are as long as the first.
+    """
+    if unit == at.TRAVELS:
+        return q + at.QUEUE_WORDS
+    return q + at.ENTRIES + (at.N_ENTRIES if unit > 0 else 2 * at.N_ENTRIES)
 
 
 @_inner
@@ -96,7 +107,12 @@ def lay_queues(m, t, choices, first_choice):
         target = m[at.ACTORS] + t[t[at.TARGETS] + b] * at.ACTOR_WORDS
         initial, unit = t[t[at.INITIAL] + b], t[t[at.UNIFORM_RATES] + b]
         capacity = choices[(first_choice + b) * 5]
+        size = unit
+        if is_travelling(m) and choices[(first_choice + b) * 5 + 4] == 1:
+            size = unit = t[at.SHIFT] * 0 + at.TRAVELS
         for side in range(2):
+            if side == 1 and unit == at.TRAVELS:
+                unit = at.TRAVELS if t[at.VISITS] == 1 else 0
             known = initial if side == 0 else capacity - initial
             m[q + at.USED] = m[q + at.HEAD] = m[q + at.TAIL] = m[q + at.WANTED] = 0
             m[q + at.UNIFORM_TOKENS], m[q + at.SOONEST] = unit, at.UNKNOWN
@@ -106,8 +122,52 @@ def lay_queues(m, t, choices, first_choice):
             m[q + at.TAKER] = target if side == 0 else source
             m[q + at.GIVER] = source if side == 0 else target
             m[q + at.MAY_BE_FULL] = may_be_full(capacity, unit)
-            q = next_queue(q, unit > 0)
+            if size == at.TRAVELS:
+                m[q + at.HELD], m[q + at.DEPARTS], m[q + at.VISIT_OF] = 0, -at.UNKNOWN, layout.NONE
+            q = next_queue(q, size)
     return q
+
+
+@_inner
+def lay_travellers(m, t, choices, first_choice):
+    """Lay out what actors have where tokens travel, from TRAVELLERS on; return the address behind it."""
+    m[at.WAY_TICKS], m[at.VISITED], m[at.VISIT_FIRINGS] = t[at.ARRIVAL], t[at.VISITS], t[at.LONGEST_TURN]
+    way = m[at.TRAVELLERS] + t[at.N_ACTORS] * at.TRAVELLER_WORDS
+    for a in range(t[at.N_ACTORS]):
+        v = m[at.TRAVELLERS] + a * at.TRAVELLER_WORDS
+        m[v + at.WAYS], m[v + at.TURN_FIRINGS] = way, t[at.LONGEST_TURN]
+        m[v + at.TURN_MADE] = m[v + at.POLLED] = m[v + at.ENTERED] = 0
+        m[v + at.VISIT_MADE], m[v + at.VISIT_AT] = 1, layout.NONE
+        for side in range(2):
+            lists = t[at.OUTPUTS_FIRST if side == 0 else at.INPUTS_FIRST] + a
+            buffers = t[at.OUTPUTS if side == 0 else at.INPUTS]
+            for i in range(t[lists], t[lists + 1]):
+                b = t[buffers + i]
+                if choices[(first_choice + b) * 5 + 4] != 1:
+                    continue
+                q, tokens = m[m[at.QUEUE_OF] + b], t[t[at.TURN_TOKENS] + b]
+                if tokens > 0:
+                    most = max(1, choices[(first_choice + b) * 5] // tokens)
+                    m[v + at.TURN_FIRINGS] = min(m[v + at.TURN_FIRINGS], most)
+                if side == 0 or t[at.VISITS] == 1:
+                    m[way] = q if side == 0 else next_queue(q, at.TRAVELS)
+                    way += 1
+                m[v + at.POLLED] = t[at.VISITS]
+        m[v + at.WAYS_END] = way
+    return way
+
+
+@_inner
+def count_polled(m):
+    """Count the polled actors of each lane, and before each place of it."""
+    for number in range(m[at.N_LANES]):
+        lane = m[at.LANES] + number * at.LANE_WORDS
+        polled = m[at.ENDED] * 0
+        for place in range(m[lane + at.N_PLACES]):
+            v = m[m[m[lane + at.PLACES] + place] + at.TRAVELLER]
+            m[v + at.POLLED_BEFORE] = polled
+            polled += m[v + at.POLLED]
+        m[lane + at.N_POLLED] = polled
 
 
 @_inner
@@ -124,11 +184,13 @@ def lay_needs(m, t, e, x, side, choices, first_choice, price, parallel):
         ticks = t[row + t[t[side + at.COLUMN] + i]]
         total = max(total, ticks) if parallel else total + ticks
         tokens = m[m[at.QUEUE_OF] + b]
-        room = next_queue(tokens, m[tokens + at.UNIFORM_TOKENS] > 0)
+        room = next_queue(tokens, m[tokens + at.UNIFORM_TOKENS])
         m[e + at.TAKE], m[e + at.GIVE] = room if writes else tokens, tokens if writes else room
         m[e + at.AMOUNT] = t[t[side + at.TOKENS] + i]
         m[e + at.OFFSET] = ticks if parallel else total
         m[e + at.UNIFORM] = m[tokens + at.UNIFORM_TOKENS] > 0
+        if is_travelling(m) and m[m[e + at.GIVE] + at.UNIFORM_TOKENS] == at.TRAVELS:
+            m[e + at.UNIFORM] = at.HELD_BACK
         e += at.NEED_WORDS
     return total, e
 
@@ -155,10 +217,25 @@ def lay_action(m, t, x, e, number, row, choices, first_choice, early, parallel):
             m[i + at.OFFSET] += reading + compute
         q = m[i + at.GIVE]
         if t[t[at.COUNTS] + number] > 0:
-            m[q + at.SOONEST] = min(m[q + at.SOONEST], least + m[i + at.OFFSET])
+            soonest = least + m[i + at.OFFSET]
+            if is_travelling(m) and m[i + at.UNIFORM] == at.HELD_BACK:
+                soonest = least + m[x + at.TOTAL] + m[at.WAY_TICKS]
+            m[q + at.SOONEST] = min(m[q + at.SOONEST], soonest)
         if m[q + at.MAY_BE_FULL] == 1:
             m[x + at.MAY_FILL] = 1
     return end
+
+
+@_inner
+def lay_entry(m, t, x, number, choices, first_choice):
+    """Lay out the largest entry of the ends of buffers that travel, of action number ``number``."""
+    m[x + at.ENTRY] = 0
+    for writes in range(2):
+        side, entries = (at.WRITES, at.WRITE_ENTRIES) if writes == 1 else (at.READS, at.READ_ENTRIES)
+        for i in range(t[t[side + at.FIRST] + number], t[t[side + at.FIRST] + number + 1]):
+            b = t[t[side + at.BUFFER] + i]
+            if choices[(first_choice + b) * 5 + 4] == 1:
+                m[x + at.ENTRY] = max(m[x + at.ENTRY], t[t[entries] + b])
 
 
 @_inner
@@ -174,6 +251,8 @@ def lay_actions(m, t, parts, first_part, choices, first_choice, early, parallel)
             pairs = t[at.PAIR_SCHEDULING] + row * t[at.N_PAIRS] + t[t[at.PAIR_BASE] + a] + number - first
             m[x + at.SCHED_PAIRS], m[x + at.SCHED_STRIDE], m[x + at.INDEX] = pairs, end - first, number - first
             e = lay_action(m, t, x, e, number, row, choices, first_choice, early, parallel)
+            if is_travelling(m):
+                lay_entry(m, t, x, number, choices, first_choice)
             x += at.ACTION_WORDS
 
 

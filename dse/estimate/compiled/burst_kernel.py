@@ -21,183 +21,29 @@ from numba import njit
 from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
-from dse.estimate.compiled.burst_bench import lay_actions, lay_actors, lay_queues, take_limit
-from dse.estimate.compiled.pointers import int64_pointer, uint16_pointer
+from dse.estimate.compiled.burst_bench import (
+    count_polled,
+    lay_actions,
+    lay_actors,
+    lay_queues,
+    lay_travellers,
+    take_limit,
+)
+from dse.estimate.compiled.burst_queues import FULL, NOT_READY, READY, ask, fire, look, ready_at, sure_until, visited
+from dse.estimate.compiled.burst_visits import (
+    count_firing,
+    end_turn,
+    enter,
+    is_left,
+    last_arrival,
+    settle,
+    stays,
+    visit_ticks,
+)
+from dse.estimate.compiled.pointers import int64_pointer, is_travelling, uint16_pointer
 
 _inner = njit(error_model="numpy")
 _inlined = njit(error_model="numpy", forceinline=True)
-
-READY = 0
-NOT_READY = 1
-FULL = 2
-"""What ``ask`` returns; FULL: ready or not, but a queue has no room for what a firing would give."""
-
-# Queues ---------------------------------------------------------------------------------------------------------------
-
-
-@_inlined
-def there_at(m, e):
-    """Return the stamp from which on a need is met, UNKNOWN where that has not been simulated; 0: it is for long."""
-    q = m[e + at.TAKE]
-    used = m[q + at.USED]
-    if m[e + at.UNIFORM] == 1:
-        if used < m[q + at.KNOWN]:
-            return 0
-        return m[q + at.ENTRIES + (used & (at.N_ENTRIES - 1))] if used < m[q + at.HEAD] else at.UNKNOWN
-    needed = used + m[e + at.AMOUNT]
-    if needed <= m[q + at.KNOWN]:
-        return 0
-    tail, head = m[q + at.TAIL], m[q + at.HEAD]
-    while tail < head:
-        entry = q + at.ENTRIES + 2 * (tail & (at.N_ENTRIES - 1))
-        if m[entry + 1] >= needed:
-            m[q + at.TAIL] = tail
-            return m[entry]
-        tail += 1
-    m[q + at.TAIL] = tail
-    return at.UNKNOWN
-
-
-@_inner
-def keep_ready_at(m, q, until):
-    """Note when the next firing of a taker had what it needs of a queue, if that was up to ``until``."""
-    a = m[q + at.TAKER]
-    if m[a + at.POSITION] == m[a + at.FIRING_END]:
-        return
-    x = m[a + at.NEXT]
-    for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
-        if m[e + at.TAKE] == q:
-            stamp = there_at(m, e)
-            if stamp <= until:
-                m[a + at.READY_AT] = max(m[a + at.READY_AT], stamp)
-
-
-@_inner
-def forget(m, q, until):
-    """Forget the entries of a queue up to a stamp before which the taker decides nothing."""
-    keep_ready_at(m, q, until)
-    if m[q + at.UNIFORM_TOKENS] > 0:
-        first = max(m[q + at.KNOWN], m[q + at.USED])
-        while first < m[q + at.HEAD] and m[q + at.ENTRIES + (first & (at.N_ENTRIES - 1))] <= until:
-            first += 1
-        m[q + at.KNOWN] = first
-        return
-    tail = m[q + at.TAIL]
-    while tail < m[q + at.HEAD]:
-        entry = q + at.ENTRIES + 2 * (tail & (at.N_ENTRIES - 1))
-        if m[entry] > until and m[entry + 1] > m[q + at.USED]:
-            break
-        m[q + at.KNOWN] = m[entry + 1]
-        tail += 1
-    m[q + at.TAIL] = tail
-
-
-@_inlined
-def is_full(m, q):
-    """Return whether a queue has no room for another entry."""
-    if m[q + at.UNIFORM_TOKENS] > 0:
-        return m[q + at.HEAD] - max(m[q + at.KNOWN], m[q + at.USED]) >= at.N_ENTRIES
-    return m[q + at.HEAD] - m[q + at.TAIL] >= at.N_ENTRIES
-
-
-@_inner
-def lacks_entries(m, p, x, now):
-    """Return whether a queue has no room for what a firing would give."""
-    for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
-        q = m[e + at.GIVE]
-        if is_full(m, q):
-            lane = m[m[q + at.TAKER] + at.LANE]
-            forget(m, q, now if lane == p else max(m[lane + at.STANDS_AT], m[at.SURE_UNTIL]))
-            if is_full(m, q):
-                return True
-    return False
-
-
-@_inner
-def wake(m, q, stamp):
-    """Tell the taker of a queue what it lacked when it was asked."""
-    a = m[q + at.TAKER]
-    m[q + at.WANTED] = 0
-    m[m[a + at.HINT]] = stamp
-    lane = m[a + at.LANE]
-    if m[lane + at.IDLING] == 1:
-        key = m[lane + at.KEY]
-        m[key] = min(m[key], max(stamp, m[lane + at.STANDS_AT]))
-
-
-# Actors ---------------------------------------------------------------------------------------------------------------
-
-
-@_inlined
-def ask(m, p, a, x, now):
-    """Return whether an actor is ready at ``now``; if not, its hint says until when for sure."""
-    e, end = m[x + at.NEED], m[x + at.NEEDS_END]
-    while e < end:
-        stamp = there_at(m, e)
-        if stamp > now:
-            q = m[e + at.TAKE]
-            if stamp == at.UNKNOWN:
-                m[q + at.WANTED] = 1
-            m[a + at.WAITS_FOR] = q
-            m[m[a + at.HINT]] = stamp
-            return NOT_READY
-        e += at.NEED_WORDS
-    if m[x + at.MAY_FILL] == 1 and lacks_entries(m, p, x, now):
-        return FULL
-    return READY
-
-
-@_inlined
-def ready_at(m, a, x):
-    """Return since when an actor that is ready has been so."""
-    stamp = max(m[a + at.ENDED_AT], m[a + at.READY_AT])
-    e, end = m[x + at.NEED], m[x + at.NEEDS_END]
-    while e < end:
-        stamp = max(stamp, there_at(m, e))
-        e += at.NEED_WORDS
-    return stamp
-
-
-@_inlined
-def fire(m, x, now, ticks, mask):
-    """Make a firing that begins at ``now``; return its end."""
-    begin, soonest = (now & ~mask) + ticks, now + 1
-    e, end = m[x + at.NEED], m[x + at.NEEDS_END]
-    while e < end:
-        take, give = m[e + at.TAKE], m[e + at.GIVE]
-        stamp = max(begin + m[e + at.OFFSET], soonest)
-        head = m[give + at.HEAD]
-        m[give + at.HEAD] = head + 1
-        if m[e + at.UNIFORM] == 1:
-            m[take + at.USED] += 1
-            m[give + at.ENTRIES + (head & (at.N_ENTRIES - 1))] = stamp
-        else:
-            amount = m[e + at.AMOUNT]
-            m[take + at.USED] += amount
-            entry = give + at.ENTRIES + 2 * (head & (at.N_ENTRIES - 1))
-            given = m[give + at.GIVEN] + amount
-            m[give + at.GIVEN] = given
-            m[entry], m[entry + 1] = stamp, given
-        if m[give + at.WANTED] == 1:
-            wake(m, give, stamp)
-        e += at.NEED_WORDS
-    return max(begin + m[x + at.TOTAL], soonest)
-
-
-@_inner
-def sure_until(m, p, a):
-    """Return up to which stamp an actor is not ready for sure that lacks an entry of which nothing is known."""
-    q = m[a + at.WAITS_FOR]
-    giver = m[q + at.GIVER]
-    lane = m[giver + at.LANE]
-    if lane == p:
-        return at.UNKNOWN
-    stands = max(m[lane + at.STANDS_AT], m[at.SURE_UNTIL])
-    hint = m[m[giver + at.HINT]]
-    if hint != at.UNKNOWN:
-        stands = max(stands, hint)
-    return max(stands, (stands & ~m[at.MASK]) + m[q + at.SOONEST] - 1)
-
 
 # Lanes ----------------------------------------------------------------------------------------------------------------
 
@@ -207,15 +53,9 @@ DOUBT = -2
 
 
 @_inlined
-def look(m, p, a, hint, now):
-    """Return READY, NOT_READY, or FULL, which stands for every doubt."""
-    if m[hint] <= now:
-        code = ask(m, p, a, m[a + at.NEXT], now)
-        if code != NOT_READY:
-            return code
-    if m[hint] == at.UNKNOWN and now > sure_until(m, p, a):
-        return FULL
-    return NOT_READY
+def is_held(m, p):
+    """Return whether it matters when it is known that an actor is not ready: tokens of a turn are not published yet."""
+    return is_travelling(m) and m[p + at.UNPUBLISHED] != layout.NONE
 
 
 @_inlined
@@ -274,7 +114,7 @@ def search(m, p, now):  # ways: part of the hot loop
             if code == FULL:
                 return DOUBT, next_one, sure
             hint = m[hints + place]
-        if hint == at.UNKNOWN and n > 1:  # of one alone it does not matter when it is known that it is not ready
+        if hint == at.UNKNOWN and (n > 1 or is_held(m, p)):  # else it does not matter when that is known for sure
             until = sure_until(m, p, m[places + place])
             if until < now:
                 return DOUBT, next_one, sure
@@ -294,6 +134,8 @@ def search_static(m, p, now):
         hint = m[a + at.HINT]
         if m[a + at.POSITION] < m[a + at.FIRING_END]:
             code = ask(m, p, a, m[a + at.NEXT], now) if m[hint] <= now else NOT_READY
+            if m[hint] == at.UNKNOWN and is_held(m, p) and now > sure_until(m, p, a):
+                code = FULL
             place = hint - m[p + at.HINTS] if code == READY else DOUBT if code == FULL else NOBODY
             return place, m[hint], at.UNKNOWN
         m[p + at.TURN] = (m[p + at.TURN] + 1) % m[p + at.N_ORDER]
@@ -387,6 +229,8 @@ def choose(m, t, p, now):
         return search_static(m, p, now)
     if policy == layout.DATA_DEMAND_DRIVEN:
         return search_demanded(m, t, p, now)
+    if visited(m) and policy == layout.NON_PREEMPTIVE and is_left(m, p, now):
+        return DOUBT, at.UNKNOWN, at.UNKNOWN
     return search(m, p, now)
 
 
@@ -411,6 +255,8 @@ def burst(m, t, f, p, a, now):  # ways: the hot loop; a call costs more than a b
         m[a + at.IDLE] += (now >> shift) - (ready_at(m, a, x) >> shift)
     last = m[a + at.LAST] if m[p + at.LAST_ACTOR] == a else layout.NONE
     ticks = m[x + at.SCHED_FIRST] if last == layout.NONE else t[m[x + at.SCHED_PAIRS] + last * m[x + at.SCHED_STRIDE]]
+    if visited(m):
+        ticks = visit_ticks(m, t, p, a, x, now, ticks)
     scheduling, limit = ticks, m[at.LIMIT]
     if limit != at.UNKNOWN:
         m[p + at.SLACK] -= (now & ~mask) - (m[p + at.FREE_SINCE] & ~mask) + ticks - m[x + at.LEAST]
@@ -421,6 +267,8 @@ def burst(m, t, f, p, a, now):  # ways: the hot loop; a call costs more than a b
         now = fire(m, x, now, ticks, mask)
         last = m[x + at.INDEX]
         position += 1
+        if is_travelling(m):
+            count_firing(m, a, now)
         if now & mask == mask or now >= limit:
             m[at.ENDED] = at.OVER if now >= limit else at.REFUSED
             break
@@ -434,7 +282,12 @@ def burst(m, t, f, p, a, now):  # ways: the hot loop; a call costs more than a b
         if code != READY:
             hint = now if code == FULL else m[m[a + at.HINT]]
             break
+        if not stays(m, p, a, x):
+            hint = now
+            break
         ticks = t[m[x + at.SCHED_PAIRS] + last * m[x + at.SCHED_STRIDE]]
+        if visited(m):
+            ticks += enter(m, a, x)
         scheduling += ticks
     m[m[a + at.HINT]] = hint
     m[a + at.POSITION] = position
@@ -444,6 +297,8 @@ def burst(m, t, f, p, a, now):  # ways: the hot loop; a call costs more than a b
     m[p + at.LAST_ACTOR] = a
     m[p + at.FREE_SINCE] = now
     m[at.LATEST] = max(m[at.LATEST], now)
+    if is_travelling(m):
+        end_turn(m, p, a, now)
     return now
 
 
@@ -458,6 +313,8 @@ def follow(m, t, f, p):
             if m[p + at.IDLING] == 0:
                 m[p + at.STANDS_AT] = now
             return
+        if is_travelling(m):
+            settle(m, p, place)
         if place == NOBODY:
             m[p + at.STANDS_AT] = now
             m[p + at.IDLING] = 1
@@ -512,9 +369,21 @@ def run(m, t, f, stop):
 
 
 @_inner
+def all_made(m, t):
+    """Return whether no actor has a firing left."""
+    for a in range(t[at.N_ACTORS]):
+        row = m[at.ACTORS] + a * at.ACTOR_WORDS
+        if m[row + at.POSITION] < m[row + at.FIRING_END]:
+            return False
+    return True
+
+
+@_inner
 def close(m, t, f, spent, idle, first_part):
     """Add up the accounts of a run that is over; mark it where firings are left."""
     shift = t[at.SHIFT]
+    if is_travelling(m) and not all_made(m, t):
+        m[at.LATEST] = max(m[at.LATEST], last_arrival(m, t))
     for a in range(t[at.N_ACTORS]):
         row = m[at.ACTORS] + a * at.ACTOR_WORDS
         p = m[row + at.LANE]
@@ -538,31 +407,12 @@ def close(m, t, f, spent, idle, first_part):
             spent[of + 3] += done * (m[action + at.WRITING] >> shift)
 
 
-_I = "int64[::1]"
-
-
-@njit(
-    [f"void({_I}, {_I}, uint16[::1], UniTuple({_I}, 5), {_I}, int64, {_I}, {_I}, {_I}, {_I})"],
-    cache=True,
-    nogil=True,
-    error_model="numpy",
-)
-@kept_by_sources
-def follow_points(bench, board, firings, points, stop, limit, ended, latest, spent, idle):
-    """Run points one after the other.
-
-    ``bench``: room for one run. ``points``: for each point the numbers of its first row in the next ones, the modes
-    early release and parallel transfers; parts, members, orders and choices of all, as in
-    ``dse.estimate.compiled.encode``. ``stop[0]``: another thread sets it to 1 to end the runs. ``limit``: the last
-    tick by which they have to complete, NEVER: none. ``ended``, ``latest``: receive why each run ended and its last
-    event. ``spent``: zeros, shape (n_parts * 4,), receives for each partition what its actors spent on scheduling,
-    reading, processing and writing. ``idle``: receives what each actor of each point waited for its core.
-    """
+@_inner
+def run_points(m, t, f, points, stopping, limit, ended, latest, all_spent, idle):
+    """Run points one after the other, as ``follow_points`` says."""
     head, parts, members, orders, choices = points
-    m, t, f = int64_pointer(bench.ctypes.data), int64_pointer(board.ctypes.data), uint16_pointer(firings.ctypes.data)
     all_parts, all_choices = int64_pointer(parts.ctypes.data), int64_pointer(choices.ctypes.data)
-    all_orders, all_spent = int64_pointer(orders.ctypes.data), int64_pointer(spent.ctypes.data)
-    stopping = int64_pointer(stop.ctypes.data)
+    all_orders = int64_pointer(orders.ctypes.data)
     shift, n_actors = t[at.SHIFT], t[at.N_ACTORS]
     for i in range(len(ended)):
         of = head[6 * i : 6 * i + 6]
@@ -573,9 +423,13 @@ def follow_points(bench, board, firings, points, stop, limit, ended, latest, spe
         m[at.ACTIONS] = m[at.ACTORS] + n_actors * at.ACTOR_WORDS
         needs = m[at.ACTIONS] + t[at.N_ACTIONS] * at.ACTION_WORDS
         m[at.QUEUE_OF] = needs + t[at.N_TRANSFERS] * at.NEED_WORDS
-        m[at.LANES] = lay_queues(m, t, all_choices, of[3])
+        m[at.LANES] = m[at.TRAVELLERS] = lay_queues(m, t, all_choices, of[3])
+        if is_travelling(m):
+            m[at.LANES] = lay_travellers(m, t, all_choices, of[3])
         own = int64_pointer(members.ctypes.data + 8 * n_actors * i)
         lay_actors(m, t, f, all_parts, own, all_orders, of[0], of[1], of[2])
+        if is_travelling(m):
+            count_polled(m)
         lay_actions(m, t, all_parts, of[0], all_choices, of[3], of[4] == 1, of[5] == 1)
         if m[at.LIMIT] != at.UNKNOWN:
             take_limit(m, t)
@@ -583,3 +437,24 @@ def follow_points(bench, board, firings, points, stop, limit, ended, latest, spe
         if m[at.ENDED] == 0:
             close(m, t, f, all_spent, int64_pointer(idle.ctypes.data + 8 * n_actors * i), of[0])
         ended[i], latest[i] = m[at.ENDED], m[at.LATEST] >> shift
+
+
+_I = "int64[::1]"
+SIGNATURE = f"void({_I}, {_I}, uint16[::1], UniTuple({_I}, 5), {_I}, int64, {_I}, {_I}, {_I}, {_I})"
+
+
+@njit([SIGNATURE], cache=True, nogil=True, error_model="numpy")
+@kept_by_sources
+def follow_points(bench, board, firings, points, stop, limit, ended, latest, spent, idle):
+    """Run points one after the other in which nothing travels.
+
+    ``bench``: room for one run. ``points``: for each point the numbers of its first row in the next ones, the modes
+    early release and parallel transfers; parts, members, orders and choices of all, as in
+    ``dse.estimate.compiled.encode``. ``stop[0]``: another thread sets it to 1 to end the runs. ``limit``: the last
+    tick by which they have to complete, NEVER: none. ``ended``, ``latest``: receive why each run ended and its last
+    event. ``spent``: zeros, shape (n_parts * 4,), receives for each partition what its actors spent on scheduling,
+    reading, processing and writing. ``idle``: receives what each actor of each point waited for its core.
+    """
+    m, t, f = int64_pointer(bench.ctypes.data), int64_pointer(board.ctypes.data), uint16_pointer(firings.ctypes.data)
+    stopping, all_spent = int64_pointer(stop.ctypes.data), int64_pointer(spent.ctypes.data)
+    run_points(m, t, f, points, stopping, limit, ended, latest, all_spent, idle)

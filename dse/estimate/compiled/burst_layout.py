@@ -41,7 +41,20 @@ INPUTS_FIRST: Final = 31
 INPUTS: Final = 32
 UNIFORM_RATES: Final = 33
 """For each buffer the tokens of every transfer, 0 where they differ."""
-BOARD_FIELDS: Final = 34
+ARRIVAL: Final = 34
+"""From the publication of tokens that travel to their arrival; 0: none travel under any point."""
+LONGEST_TURN: Final = 35
+"""Firings after which every actor publishes though its turn goes on."""
+TURN_TOKENS: Final = 36
+"""For each buffer: if it travels, both ends publish after capacity / TURN_TOKENS firings as well; 0: they do not."""
+VISITS: Final = 37
+"""1: visits are known."""
+LOOK: Final = 38
+WAKE: Final = 39
+READ_ENTRIES: Final = 40
+"""For each buffer, if it travels, what a visit of its reader takes that moves some; WRITE_ENTRIES likewise."""
+WRITE_ENTRIES: Final = 41
+BOARD_FIELDS: Final = 42
 
 # Reads, or writes: words from READS, or WRITES, on.
 FIRST: Final = 0
@@ -72,7 +85,13 @@ MASK: Final = 9
 """The bits of a stamp that count rounds."""
 SURE_UNTIL: Final = 10
 """The least of KEYS: nothing at or before this stamp can change any more."""
-BENCH_FIELDS: Final = 11
+TRAVELLERS: Final = 11
+"""Where tokens travel: what actors have for that, in rows of their own."""
+WAY_TICKS: Final = 12
+"""ARRIVAL of the board; the next ones are VISITS and LONGEST_TURN."""
+VISITED: Final = 13
+VISIT_FIRINGS: Final = 14
+BENCH_FIELDS: Final = 15
 
 COMPLETE: Final = 0
 DEADLOCK: Final = 1
@@ -102,7 +121,27 @@ IDLE: Final = 11
 SCHEDULING: Final = 12
 QUEUED: Final = 13
 NUMBER: Final = 14
+TRAVELLER: Final = 15
+"""Address of its row of TRAVELLERS."""
 ACTOR_WORDS: Final = 16
+
+# Traveller: what an actor has where tokens travel.
+WAYS: Final = 0
+"""Address of the addresses of the queues that it gives to by publishing."""
+WAYS_END: Final = 1
+TURN_MADE: Final = 2
+"""Firings since the actor published last; above 0 between its firings only while its lane's UNPUBLISHED is the actor."""
+TURN_FIRINGS: Final = 3
+"""Firings after which it publishes though its turn goes on."""
+POLLED: Final = 4
+POLLED_BEFORE: Final = 5
+"""How many actors at places before its own are polled."""
+ENTERED: Final = 6
+"""The largest entry that its visit has paid."""
+VISIT_MADE: Final = 7
+VISIT_AT: Final = 8
+"""NON_PREEMPTIVE: the stamp at which its visit began, and looked at all FIFOs to other cores."""
+TRAVELLER_WORDS: Final = 9
 
 # Action.
 NEED: Final = 0
@@ -123,7 +162,9 @@ WRITING: Final = 10
 INDEX: Final = 11
 LEAST: Final = 12
 """The least scheduling."""
-ACTION_WORDS: Final = 13
+ENTRY: Final = 13
+"""The largest entry of its ends of buffers that travel."""
+ACTION_WORDS: Final = 14
 
 # Need: what an action takes from one queue and gives to the other one of the same buffer.
 TAKE: Final = 0
@@ -132,8 +173,9 @@ AMOUNT: Final = 2
 OFFSET: Final = 3
 """From the end of the scheduling until what is given is there."""
 UNIFORM: Final = 4
-"""1: of a uniform buffer."""
+"""1: of a uniform buffer; HELD_BACK: what it gives is held until the actor publishes."""
 NEED_WORDS: Final = 5
+HELD_BACK: Final = 2
 
 # Queue: what one end of a buffer gives to the other: tokens to the reader, room to the writer. Counted in tokens, or,
 # where both ends always move the same number of tokens (a *uniform* buffer), in such numbers.
@@ -153,13 +195,22 @@ GIVER: Final = 7
 SOONEST: Final = 8
 """The least time from the begin of a firing of the giver until an entry is there."""
 UNIFORM_TOKENS: Final = 9
-"""The number of tokens of all transfers, 0 where they differ."""
+"""The number of tokens of all transfers, 0 where they differ; TRAVELS: what it gives is published and arrives."""
 MAY_BE_FULL: Final = 10
 """1: the buffer can have more entries than the queue."""
 ENTRIES: Final = 11
 """The stamps from which on things are there; where the buffer is not uniform, pairs with what was given until then."""
 N_ENTRIES: Final = 64
-QUEUE_WORDS: Final = ENTRIES + 2 * N_ENTRIES
+TRAVELS: Final = -1
+HELD: Final = ENTRIES + 2 * N_ENTRIES
+"""Of a buffer that travels: what is given, but not published yet."""
+DEPARTS: Final = HELD + 1
+"""When what was published last sets out, or has."""
+VISIT_OF: Final = HELD + 2
+"""VISIT_AT of the visit of the taker in which entries were forgotten last."""
+VISIT_KNOWN: Final = HELD + 3
+"""What of KNOWN that visit knows of."""
+QUEUE_WORDS: Final = HELD + 4
 """The most that a queue takes."""
 
 # Lane: actors that share a core.
@@ -186,9 +237,14 @@ KEY: Final = 15
 SLACK: Final = 16
 """With a limit: how long the core may still do other things than all its firings take at least."""
 FREE_SINCE: Final = 17
+UNPUBLISHED: Final = 18
+"""The actor that fired last, while it is not known whether its turn is over; else NONE."""
+N_POLLED: Final = 19
+ALONE: Final = 20
+"""1: it is all of its partition."""
 MANY_PLACES: Final = 12
 """From so many on it takes longer to look how far ahead nobody will be ready than to come back when that is known."""
-LANE_WORDS: Final = 18
+LANE_WORDS: Final = 21
 
 UNKNOWN: Final = 2**62
 """A hint: what the actor waits for has not been simulated yet. Later than every stamp."""

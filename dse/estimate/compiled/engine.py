@@ -10,13 +10,13 @@ import numpy as np
 from dse.base.apart import apart
 from dse.estimate.accounts import core_time
 from dse.estimate.compiled import layout as at
-from dse.estimate.compiled.burst import Bursts, bursts_of
+from dse.estimate.compiled.burst import BURST_KINDS, BurstKind, Bursts, bursts_of
 from dse.estimate.compiled.burst_layout import REFUSED
 from dse.estimate.compiled.encode import EncodedPoint, PointEncoder
 from dse.estimate.compiled.kernel import simulate
 from dse.estimate.compiled.pack import Ints, Kind, Packed, draw_costs, pack_point, pack_problem, repack
 from dse.estimate.compiled.place_kernel import PART_CORES, account
-from dse.estimate.compiled.ready import is_burst_compiled, is_plain_compiled
+from dse.estimate.compiled.ready import is_burst_compiled, is_plain_compiled, is_travel_compiled
 from dse.estimate.compiled.record import Recorder, RunRecord
 from dse.estimate.deadlock import FinalState, diagnose
 from dse.estimate.draws import DrawnCosts
@@ -110,6 +110,9 @@ class CompiledEngine:
         self._plain_ready = False
         """Whether the kernels for plain and still memories were found compiled."""
         self._plain_looks = 0
+        self._travel_ready = False
+        """Whether the burst kernel for points where tokens travel was found compiled."""
+        self._travel_looks = 0
 
     def with_tables(self, tables: ProblemTables) -> "CompiledEngine":
         """Return an engine for changed tables that shares the trace and what is known of points (see ``Engine``)."""
@@ -180,12 +183,24 @@ class CompiledEngine:
     def _in_bursts(self, encoded: Sequence[EncodedPoint], limit: int | None) -> dict[int, Outcome | None]:
         """Return the outcomes from the burst kernel, by the numbers of the points."""
         bursts = self._bursts()
-        numbers = [number for number, one in enumerate(encoded) if bursts is not None and bursts.suits(one)]
-        if bursts is None or not numbers:
+        if bursts is None:
             return {}
-        run = bursts.run([encoded[number] for number in numbers], limit)
-        made = zip(numbers, self._stoppable(run, run.make, len(numbers)), strict=True)
-        return {number: _within(outcome, limit) for number, outcome in made if outcome != REFUSED}
+        kinds = [bursts.kernel_of(one) for one in encoded]
+        found: dict[int, Outcome | None] = {}
+        for kind in BURST_KINDS:
+            numbers = [number for number, one in enumerate(kinds) if one == kind]
+            if numbers and self._is_ready(kind):
+                run = bursts.run([encoded[number] for number in numbers], limit)
+                made = zip(numbers, self._stoppable(run, run.make, len(numbers)), strict=True)
+                found |= {number: _within(outcome, limit) for number, outcome in made if outcome != REFUSED}
+        return found
+
+    def _is_ready(self, kind: BurstKind) -> bool:
+        """Return whether a burst kernel is compiled; of the first one ``_bursts`` knows."""
+        if kind == "travelling" and not self._travel_ready:
+            self._travel_looks += 1
+            self._travel_ready = self._travel_looks % _LOOK_AGAIN == 1 and is_travel_compiled()
+        return kind == "still" or self._travel_ready
 
     def _bursts(self) -> Bursts | None:
         """Return what the burst kernel needs, None while it is not compiled, or where it can do nothing."""

@@ -20,8 +20,16 @@ class PlainMemory(StillMemory):
         super().__init__("PlainMemory")
 
 
-register_model(StillMemory)(models.PointerModel)
-register_model(PlainMemory)(models.PointerModel)
+class TravellingBench(types.CPointer):
+    """The bench of a burst run (``burst_layout``) in which tokens, or room too, take time to another core."""
+
+    def __init__(self) -> None:
+        super().__init__(types.int64)
+        self.name = "TravellingBench"
+
+
+for _kind in (StillMemory, PlainMemory, TravellingBench):
+    register_model(_kind)(models.PointerModel)
 
 
 def _is_of(kind):
@@ -42,6 +50,7 @@ def _is_of(kind):
 
 is_still = _is_of(StillMemory)
 is_plain = _is_of(PlainMemory)
+is_travelling = _is_of(TravellingBench)
 
 
 def _pointer_to(kind):
@@ -64,3 +73,4 @@ int64_pointer = _pointer_to(types.CPointer(types.int64))
 uint16_pointer = _pointer_to(types.CPointer(types.uint16))
 still_pointer = _pointer_to(StillMemory())
 plain_pointer = _pointer_to(PlainMemory())
+travelling_pointer = _pointer_to(TravellingBench())

@@ -21,7 +21,8 @@ _COMPILED = (
 )
 """A function of each module that is compiled, the module as a path from here."""
 _BURST = "burst_kernel", "follow_points"
-"""Nobody waits for this one (``behind``), nor for the next."""
+"""Nobody waits for this one (``behind``), nor for the next ones."""
+_TRAVEL = "travel_kernel", "follow_travelling"
 _PLAIN = ("plain_kernel", "simulate_plain"), ("plain_kernel", "simulate_still")
 
 
@@ -38,6 +39,11 @@ def is_compiled() -> bool:
 def is_burst_compiled() -> bool:
     """Return whether a cache of the burst kernel as it is now exists."""
     return _is_cached(*_BURST)
+
+
+def is_travel_compiled() -> bool:
+    """Return whether a cache of the burst kernel for points where tokens travel, as it is now, exists."""
+    return _is_cached(*_TRAVEL)
 
 
 def is_plain_compiled() -> bool:

@@ -22,7 +22,7 @@ def warm() -> None:
 def warm_all() -> None:
     """Compile also what can be done without (``behind``)."""
     warm()
-    for module in ("burst_kernel", "plain_kernel"):
+    for module in ("burst_kernel", "travel_kernel", "plain_kernel"):
         importlib.import_module(f"dse.estimate.compiled.{module}")
 
 

@@ -1,0 +1,226 @@
+"""The queues of the burst kernel: when what an actor needs is there, and whether an actor is ready.
+
+``m`` is the bench of ``dse.estimate.compiled.burst_layout``. A queue is one end of a buffer seen from the other: tokens
+for the reader, room for the writer.
+"""
+
+from numba import njit
+
+from dse.estimate.compiled import burst_layout as at
+from dse.estimate.compiled import layout
+from dse.estimate.compiled.pointers import is_travelling
+
+_inner = njit(error_model="numpy")
+_inlined = njit(error_model="numpy", forceinline=True)
+
+READY = 0
+NOT_READY = 1
+FULL = 2
+"""What ``ask`` returns; FULL: ready or not, but a queue has no room for what a firing would give."""
+
+
+@_inlined
+def visited(m):
+    """Return whether visits are known (``dse.estimate.semantics``)."""
+    return is_travelling(m) and m[at.VISITED] == 1
+
+
+# Queues ---------------------------------------------------------------------------------------------------------------
+
+
+@_inlined
+def there_at(m, e):
+    """Return the stamp from which on a need is met, UNKNOWN where that has not been simulated; 0: it is for long."""
+    q = m[e + at.TAKE]
+    used = m[q + at.USED]
+    if m[e + at.UNIFORM] == 1:
+        if used < m[q + at.KNOWN]:
+            return 0
+        return m[q + at.ENTRIES + (used & (at.N_ENTRIES - 1))] if used < m[q + at.HEAD] else at.UNKNOWN
+    needed = used + m[e + at.AMOUNT]
+    if needed <= m[q + at.KNOWN]:
+        return 0
+    tail, head = m[q + at.TAIL], m[q + at.HEAD]
+    while tail < head:
+        entry = q + at.ENTRIES + 2 * (tail & (at.N_ENTRIES - 1))
+        if m[entry + 1] >= needed:
+            m[q + at.TAIL] = tail
+            return m[entry]
+        tail += 1
+    m[q + at.TAIL] = tail
+    return at.UNKNOWN
+
+
+@_inner
+def keep_ready_at(m, q, until):
+    """Note when the next firing of a taker had what it needs of a queue, if that was up to ``until``."""
+    a = m[q + at.TAKER]
+    if m[a + at.POSITION] == m[a + at.FIRING_END]:
+        return
+    x = m[a + at.NEXT]
+    for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
+        if m[e + at.TAKE] == q:
+            stamp = there_at(m, e)
+            if stamp <= until:
+                m[a + at.READY_AT] = max(m[a + at.READY_AT], stamp)
+
+
+@_inlined
+def _note_visit(m, q):
+    """Return when the visit of a taker began, before entries of the queue are forgotten; nothing begins at ``NONE``."""
+    if not visited(m) or m[q + at.UNIFORM_TOKENS] != at.TRAVELS:
+        return layout.NONE
+    begun = m[m[m[q + at.TAKER] + at.TRAVELLER] + at.VISIT_AT]
+    if m[q + at.VISIT_OF] != begun:
+        m[q + at.VISIT_OF], m[q + at.VISIT_KNOWN] = begun, m[q + at.KNOWN]
+    return begun
+
+
+@_inner
+def forget(m, q, until):
+    """Forget the entries of a queue up to a stamp before which the taker decides nothing."""
+    keep_ready_at(m, q, until)
+    if m[q + at.UNIFORM_TOKENS] > 0:
+        first = max(m[q + at.KNOWN], m[q + at.USED])
+        while first < m[q + at.HEAD] and m[q + at.ENTRIES + (first & (at.N_ENTRIES - 1))] <= until:
+            first += 1
+        m[q + at.KNOWN] = first
+        return
+    tail, begun = m[q + at.TAIL], _note_visit(m, q)
+    while tail < m[q + at.HEAD]:
+        entry = q + at.ENTRIES + 2 * (tail & (at.N_ENTRIES - 1))
+        if m[entry] > until and m[entry + 1] > m[q + at.USED]:
+            break
+        m[q + at.KNOWN] = m[entry + 1]
+        if visited(m) and m[entry] <= begun:
+            m[q + at.VISIT_KNOWN] = m[entry + 1]
+        tail += 1
+    m[q + at.TAIL] = tail
+
+
+@_inlined
+def is_full(m, q):
+    """Return whether a queue has no room for another entry."""
+    if m[q + at.UNIFORM_TOKENS] > 0:
+        return m[q + at.HEAD] - max(m[q + at.KNOWN], m[q + at.USED]) >= at.N_ENTRIES
+    if is_travelling(m) and m[q + at.UNIFORM_TOKENS] == at.TRAVELS:  # what is held may want an entry of its own
+        return m[q + at.HEAD] - m[q + at.TAIL] >= at.N_ENTRIES - 1
+    return m[q + at.HEAD] - m[q + at.TAIL] >= at.N_ENTRIES
+
+
+@_inner
+def lacks_entries(m, p, x, now):
+    """Return whether a queue has no room for what a firing would give."""
+    for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
+        q = m[e + at.GIVE]
+        if is_full(m, q):
+            lane = m[m[q + at.TAKER] + at.LANE]
+            forget(m, q, now if lane == p else max(m[lane + at.STANDS_AT], m[at.SURE_UNTIL]))
+            if is_full(m, q):
+                return True
+    return False
+
+
+@_inner
+def wake(m, q, stamp):
+    """Tell the taker of a queue what it lacked when it was asked."""
+    a = m[q + at.TAKER]
+    m[q + at.WANTED] = 0
+    m[m[a + at.HINT]] = stamp
+    lane = m[a + at.LANE]
+    if m[lane + at.IDLING] == 1:
+        key = m[lane + at.KEY]
+        m[key] = min(m[key], max(stamp, m[lane + at.STANDS_AT]))
+
+
+# Actors ---------------------------------------------------------------------------------------------------------------
+
+
+@_inlined
+def ask(m, p, a, x, now):
+    """Return whether an actor is ready at ``now``; if not, its hint says until when for sure."""
+    e, end = m[x + at.NEED], m[x + at.NEEDS_END]
+    while e < end:
+        stamp = there_at(m, e)
+        if stamp > now:
+            q = m[e + at.TAKE]
+            if stamp == at.UNKNOWN:
+                m[q + at.WANTED] = 1
+            m[a + at.WAITS_FOR] = q
+            m[m[a + at.HINT]] = stamp
+            return NOT_READY
+        e += at.NEED_WORDS
+    if m[x + at.MAY_FILL] == 1 and lacks_entries(m, p, x, now):
+        return FULL
+    return READY
+
+
+@_inlined
+def ready_at(m, a, x):
+    """Return since when an actor that is ready has been so."""
+    stamp = max(m[a + at.ENDED_AT], m[a + at.READY_AT])
+    e, end = m[x + at.NEED], m[x + at.NEEDS_END]
+    while e < end:
+        stamp = max(stamp, there_at(m, e))
+        e += at.NEED_WORDS
+    return stamp
+
+
+@_inlined
+def fire(m, x, now, ticks, mask):
+    """Make a firing that begins at ``now``; return its end."""
+    begin, soonest = (now & ~mask) + ticks, now + 1
+    e, end = m[x + at.NEED], m[x + at.NEEDS_END]
+    while e < end:
+        take, give = m[e + at.TAKE], m[e + at.GIVE]
+        stamp = max(begin + m[e + at.OFFSET], soonest)
+        head = m[give + at.HEAD]
+        if m[e + at.UNIFORM] == 1:
+            m[give + at.HEAD] = head + 1
+            m[take + at.USED] += 1
+            m[give + at.ENTRIES + (head & (at.N_ENTRIES - 1))] = stamp
+        else:
+            amount = m[e + at.AMOUNT]
+            m[take + at.USED] += amount
+            if is_travelling(m) and m[e + at.UNIFORM] == at.HELD_BACK:
+                m[give + at.HELD] += amount
+                e += at.NEED_WORDS
+                continue
+            m[give + at.HEAD] = head + 1
+            entry = give + at.ENTRIES + 2 * (head & (at.N_ENTRIES - 1))
+            given = m[give + at.GIVEN] + amount
+            m[give + at.GIVEN] = given
+            m[entry], m[entry + 1] = stamp, given
+        if m[give + at.WANTED] == 1:
+            wake(m, give, stamp)
+        e += at.NEED_WORDS
+    return max(begin + m[x + at.TOTAL], soonest)
+
+
+@_inner
+def sure_until(m, p, a):
+    """Return up to which stamp an actor is not ready for sure that lacks an entry of which nothing is known."""
+    q = m[a + at.WAITS_FOR]
+    giver = m[q + at.GIVER]
+    lane = m[giver + at.LANE]
+    if lane == p:
+        return at.UNKNOWN
+    stands = max(m[lane + at.STANDS_AT], m[at.SURE_UNTIL])
+    if is_travelling(m) and m[lane + at.UNPUBLISHED] == giver and m[q + at.UNIFORM_TOKENS] == at.TRAVELS:
+        return max(stands, (stands & ~m[at.MASK]) + m[at.WAY_TICKS] - 1)  # it may publish where it stands
+    hint = m[m[giver + at.HINT]]
+    if hint != at.UNKNOWN:
+        stands = max(stands, hint)
+    return max(stands, (stands & ~m[at.MASK]) + m[q + at.SOONEST] - 1)
+
+
+@_inlined
+def look(m, p, a, hint, now):
+    """Return READY, NOT_READY, or FULL, which stands for every doubt."""
+    if m[hint] <= now:
+        code = ask(m, p, a, m[a + at.NEXT], now)
+        if code != NOT_READY:
+            return code
+    if m[hint] == at.UNKNOWN and now > sure_until(m, p, a):
+        return FULL
+    return NOT_READY
