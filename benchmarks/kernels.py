@@ -38,7 +38,7 @@ def line(case: Case, what: str, assignment: tuple[int, ...]) -> str:
     encoded = [engine.encoder.encode(case.space.to_point(Candidate(assignment=assignment)))]
     bursts = engine._bursts()
     assert bursts is not None, "`make setup` compiles it"
-    assert bursts.suits(encoded[0]), "one core for a partition, no shared link"
+    assert bursts.kernel_of(encoded[0]) == "still", "one core for a partition, no shared link"
     assert engine._in_bursts(encoded, None)[0] == engine._general(encoded, None)[0]
     burst = best_seconds(lambda: bursts.run(encoded, None).make())
     general = best_seconds(lambda: engine._general(encoded, None))

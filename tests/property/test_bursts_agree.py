@@ -3,12 +3,14 @@
 So do the accounts of the general kernel compiled for still and for plain memories.
 
 Cases are as in ``test_engines_agree``, with what the burst kernel leaves out taken away from most of them: a third as
-many again as there. ``DSE_CASES`` (``make test-full``) asks for more.
+many again as there. In a quarter as many others tokens take time to another core, in some of them room too.
+``DSE_CASES`` (``make test-full``) asks for more.
 """
 
 import random
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import pytest
 
@@ -19,11 +21,13 @@ from dse.estimate.compiled.engine import CompiledEngine
 from dse.estimate.engine import make_engine
 from dse.model.design_point import POLICIES, DesignPoint, Partition, Policy
 from dse.model.estimate import Estimate
-from tests.property.estimation_cases import N_CASES, Case, Shape, random_case
+from dse.model.weights import Arrival
+from tests.property.estimation_cases import N_CASES, Case, Shape, random_case, random_visits
 from tests.property.test_engines_agree import SHAPES, flowing_case
 
 N_CHUNKS = 4
 BURST_CASES = N_CASES * 3 // 2
+TRAVEL_CASES = N_CASES // 4
 LONG = Shape(max_actors=5, max_firings=1_500, flowing=True, mixed=True)
 """Buffers that hold more than a queue of the kernel has entries for."""
 WIDE = Shape(max_actors=60, max_firings=300, flowing=True, mixed=True)
@@ -78,6 +82,31 @@ def wide_case(seed: int) -> Case:
     return Case(problem=replace(case.problem, weights=weights), point=point)
 
 
+def travelling_case(seed: int) -> Case:
+    """A case on CPUs in which tokens take time to another core, in most of them with visits."""
+    case, rng = wide_case(seed) if seed % 9 == 4 else plain_case(seed), random.Random(seed)
+    units = [unit for unit in case.problem.platform.units if unit.kind == "cpu"]
+    platform = replace(case.problem.platform, units=tuple(units), links=())
+    partitions = tuple(
+        replace(p, unit=rng.choice(units).name, policy=rng.choice((p.policy, "NON_PREEMPTIVE")), static_order=())
+        if p.policy != "STATIC_ORDER"
+        else replace(p, unit=rng.choice(units).name)
+        for p in case.point.partitions
+    )
+    weights = case.problem.weights
+    costs = [cost for table in (weights.compute, weights.scheduling, weights.transfers) for cost in table.values()]
+    clocks = sorted({cost.frequency_mhz for cost in costs if cost.frequency_mhz is not None})
+    arrival = Arrival(
+        cycles=rng.choice((Fraction(1, 10), Fraction(rng.randint(1, 9)), Fraction(rng.randint(1, 300)))),
+        frequency_mhz=rng.choice(clocks) if clocks else None,
+        turn_firings=rng.choice((1, 2, 3, 8, 64)),
+        turn_parts=rng.choice((0, 0, 1, 2, 4)),
+        visits=random_visits(rng, case.problem.trace.topology) if rng.random() < 0.6 else None,
+    )
+    problem = replace(case.problem, weights=replace(weights, arrival=arrival), platform=platform)
+    return Case(problem=problem, point=replace(case.point, partitions=partitions))
+
+
 def limits(estimate: Estimate, rng: random.Random) -> tuple[int, ...]:
     span = estimate.makespan
     return span, span - 1, rng.randint(0, span + 1), rng.choice((span + 1, 0, -2, 2**62, 2**70))
@@ -95,6 +124,8 @@ class Seen:
     policies: set[str] = field(default_factory=set)
     wide: set[str] = field(default_factory=set)
     """The policies of cores with ``MANY_PLACES`` actors or more."""
+    travelled: Counter[str] = field(default_factory=Counter)
+    """The points where tokens travel that bursts made: ``arrivals`` alone, or ``visits`` too."""
 
 
 class GeneralOnly(CompiledEngine):
@@ -114,9 +145,8 @@ def look_at_accounts(engine: CompiledEngine, point: DesignPoint, whole: Estimate
     return engine.packed.kind_of(engine.encoder.encode(point))
 
 
-def look(seed: int, seen: Seen, *, reference: bool) -> None:
+def look(seed: int, case: Case, seen: Seen, *, reference: bool) -> None:
     """Compare the outcomes of a case, whole and with limits."""
-    case = plain_case(seed)
     engine, point = CompiledEngine(case.problem), case.point
     try:
         whole = engine.estimate(point)
@@ -125,8 +155,13 @@ def look(seed: int, seen: Seen, *, reference: bool) -> None:
     seen.kinds[look_at_accounts(engine, point, whole, seed)] += 1
     bursts = engine._bursts()
     assert bursts is not None or bursts_of(engine.packed) is None, "the kernel is compiled by `make setup`"
-    if bursts is not None and bursts.suits(engine.encoder.encode(point)):
+    kind = None if bursts is None else bursts.kernel_of(engine.encoder.encode(point))
+    if kind is not None:
         seen.suited += 1
+        arrival = case.problem.weights.arrival
+        if kind == "travelling" and arrival is not None:
+            assert engine._is_ready(kind), "`make setup` compiles it"
+            seen.travelled["arrivals" if arrival.visits is None else "visits"] += 1
         seen.policies |= {partition.policy for partition in point.partitions if len(partition.actors) > 1}
         seen.wide |= {partition.policy for partition in point.partitions if len(partition.actors) >= MANY_PLACES}
     seen.deadlocks += whole.deadlock is not None
@@ -144,13 +179,25 @@ def look(seed: int, seen: Seen, *, reference: bool) -> None:
 def test_outcomes_are_those_of_the_general_kernel(chunk: int) -> None:
     seen = Seen()
     for seed in range(chunk, BURST_CASES, N_CHUNKS):
-        look(seed, seen, reference=seed % 12 == chunk)
+        look(seed, plain_case(seed), seen, reference=seed % 12 == chunk)
     assert seen.suited > BURST_CASES // N_CHUNKS // 2
     assert min(seen.kinds["plain"], seen.kinds["still"]) > BURST_CASES // N_CHUNKS // 5
     assert seen.policies == set(POLICIES)
     assert seen.wide >= set(WIDE_POLICIES)
     assert 0 < seen.deadlocks < BURST_CASES // N_CHUNKS // 2
     assert seen.kept > 100 < seen.cut
+
+
+@pytest.mark.parametrize("chunk", range(N_CHUNKS))
+def test_outcomes_are_those_of_the_general_kernel_where_tokens_travel(chunk: int) -> None:
+    seen = Seen()
+    for seed in range(chunk, TRAVEL_CASES, N_CHUNKS):
+        look(seed, travelling_case(seed), seen, reference=seed % 12 == chunk)
+    assert min(seen.travelled["arrivals"], seen.travelled["visits"]) > TRAVEL_CASES // N_CHUNKS // 8
+    assert seen.policies == set(POLICIES)
+    assert seen.wide
+    assert 0 < seen.deadlocks < TRAVEL_CASES // N_CHUNKS // 2
+    assert seen.kept > TRAVEL_CASES // N_CHUNKS // 4 < seen.cut
 
 
 @pytest.mark.parametrize("seed", AS_MANY_AS_ENTRIES)
@@ -187,7 +234,7 @@ def test_points_that_suit_and_others_go_together() -> None:
     ]
     bursts = engine._bursts()
     assert bursts is not None
-    assert {bursts.suits(engine.encoder.encode(point)) for point in points} == {False, True}
+    assert {bursts.kernel_of(engine.encoder.encode(point)) for point in points} == {None, "still"}
     assert engine.outcomes(points) == [engine.estimate(point).outcome for point in points]
     assert engine.outcomes([]) == []
 
@@ -206,7 +253,7 @@ def test_what_the_kernel_refuses_the_general_one_makes(monkeypatch: pytest.Monke
             continue
         bursts = bursts_of(engine.packed)
         encoded = engine.encoder.encode(case.point)
-        if bursts is not None and bursts.suits(encoded):
+        if bursts is not None and bursts.kernel_of(encoded) is not None:
             refused += isinstance(bursts.run([encoded], None).make()[0], int)
         assert engine.outcomes([case.point]) == [whole.outcome], f"seed {seed}"
     assert refused > 5

@@ -42,8 +42,8 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(19)
     import dse.estimate.compiled.burst_kernel  # (late: it compiles what it defines)
-    import dse.estimate.compiled.travel_kernel
-    import dse.estimate.compiled.plain_kernel  # noqa: F401
+    import dse.estimate.compiled.plain_kernel
+    import dse.estimate.compiled.travel_kernel  # noqa: F401
 
 
 if __name__ == "__main__":

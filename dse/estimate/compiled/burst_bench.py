@@ -9,8 +9,8 @@ from numba import njit
 
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
-from dse.estimate.compiled.pointers import is_travelling
 from dse.estimate.compiled.place_kernel import PART_ACTORS, PART_ORDER, PART_POLICY, PART_ROW, PARTS_WIDTH
+from dse.estimate.compiled.pointers import is_travelling
 
 _inner = njit(error_model="numpy")
 
@@ -88,9 +88,9 @@ def may_be_full(capacity, unit):
 
 @_inner
 def next_queue(q, unit):
-    """Return the address of the queue behind another one, by its ``UNIFORM_TOKENS``; of uniform ones entries are a word.
+    """Return the address of the queue behind another one; entries of a uniform buffer are a word each.
 
-    Both queues of a buffer are as long as the first.
+    ``unit``: as ``UNIFORM_TOKENS`` of the tokens, also for the room, whose queue is as long.
     """
     if unit == at.TRAVELS:
         return q + at.QUEUE_WORDS

@@ -130,7 +130,7 @@ WAYS: Final = 0
 """Address of the addresses of the queues that it gives to by publishing."""
 WAYS_END: Final = 1
 TURN_MADE: Final = 2
-"""Firings since the actor published last; above 0 between its firings only while its lane's UNPUBLISHED is the actor."""
+"""Firings since the actor published last; above 0 between firings only while it is UNPUBLISHED of its lane."""
 TURN_FIRINGS: Final = 3
 """Firings after which it publishes though its turn goes on."""
 POLLED: Final = 4

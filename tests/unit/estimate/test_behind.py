@@ -91,7 +91,7 @@ def test_outcomes_are_the_same_before_and_behind(monkeypatch: pytest.MonkeyPatch
         assert engine.outcomes([case.point]) == expected
     assert engine._burst_board is not None
     assert engine._burst_board[0] is not None
-    assert engine._burst_board[0].suits(engine.encoder.encode(case.point))
+    assert engine._burst_board[0].kernel_of(engine.encoder.encode(case.point))
     assert engine.outcomes([case.point]) == expected
 
 
