@@ -1,11 +1,12 @@
 """Compiles the quicker kernels in a process of its own, while the general kernel serves.
 
-Somebody who has just installed dse waits for the general kernel once. The burst kernel, and variants of
-the general one (``plain_kernel``), give the same integers sooner; nobody waits for them: where one is missing, a search
-has Python compile it beside, at the lowest priority, and goes over to it when it is there. The process outlives a
-search that is over before.
+Somebody who has just installed dse waits for the general kernel once. The burst kernel, its variant for points where
+tokens travel (``travel_kernel``), and variants of the general one (``plain_kernel``), give the same integers sooner;
+nobody waits for them: where one is missing, a search has Python compile it beside, at the lowest priority, and goes
+over to it when it is there. The process outlives a search that is over before.
 """
 
+import importlib
 import os
 import subprocess
 import sys
@@ -41,9 +42,8 @@ def main() -> None:
     """Compile them, in the process that was started."""
     if hasattr(os, "nice"):
         os.nice(19)
-    import dse.estimate.compiled.burst_kernel  # (late: it compiles what it defines)
-    import dse.estimate.compiled.plain_kernel
-    import dse.estimate.compiled.travel_kernel  # noqa: F401
+    for module in ("burst_kernel", "travel_kernel", "plain_kernel"):  # what searches wait for first
+        importlib.import_module(f"dse.estimate.compiled.{module}")
 
 
 if __name__ == "__main__":

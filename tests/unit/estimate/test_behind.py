@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from dse.estimate.compiled import behind
+from dse.estimate.compiled.burst import bursts_of
 from dse.estimate.compiled.encode import EncodedPoint
 from dse.estimate.compiled.engine import CompiledEngine
-from dse.estimate.compiled.ready import is_burst_compiled, is_plain_compiled
+from dse.estimate.compiled.ready import is_burst_compiled, is_plain_compiled, is_travel_compiled
 from dse.estimate.engine import compile_behind
 from tests.property.estimation_cases import Case
-from tests.property.test_bursts_agree import plain_case
+from tests.property.test_bursts_agree import plain_case, travelling_case
 
 SEED = 12
 
@@ -39,6 +40,7 @@ def missing(monkeypatch: pytest.MonkeyPatch) -> Started:
     monkeypatch.setattr(behind, "_STARTED", [])
     monkeypatch.setattr(behind, "is_burst_compiled", lambda: False)
     monkeypatch.setattr(behind, "is_plain_compiled", lambda: False)
+    monkeypatch.setattr(behind, "is_travel_compiled", lambda: False)
     monkeypatch.setattr("dse.estimate.compiled.behind.subprocess.Popen", started)
     return started
 
@@ -46,9 +48,11 @@ def missing(monkeypatch: pytest.MonkeyPatch) -> Started:
 def test_an_empty_cache_means_that_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_burst_compiled(), "`make setup` compiles it"
     assert is_plain_compiled(), "`make setup` compiles it"
+    assert is_travel_compiled(), "`make setup` compiles it"
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     assert not is_burst_compiled()
     assert not is_plain_compiled()
+    assert not is_travel_compiled()
 
 
 def test_it_is_compiled_once_where_it_is_missing(missing: Started, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,11 +64,15 @@ def test_it_is_compiled_once_where_it_is_missing(missing: Started, monkeypatch: 
     monkeypatch.setattr(behind, "_STARTED", [])
     monkeypatch.setattr(behind, "is_burst_compiled", lambda: True)
     compile_behind("compiled")
-    assert len(missing.commands) == 2, "the other one is missing"
+    assert len(missing.commands) == 2, "others are missing"
     monkeypatch.setattr(behind, "_STARTED", [])
     monkeypatch.setattr(behind, "is_plain_compiled", lambda: True)
     compile_behind("compiled")
-    assert len(missing.commands) == 2
+    assert len(missing.commands) == 3, "one is missing"
+    monkeypatch.setattr(behind, "_STARTED", [])
+    monkeypatch.setattr(behind, "is_travel_compiled", lambda: True)
+    compile_behind("compiled")
+    assert len(missing.commands) == 3
 
 
 def test_without_a_process_the_general_kernel_goes_on(missing: Started) -> None:
@@ -93,6 +101,27 @@ def test_outcomes_are_the_same_before_and_behind(monkeypatch: pytest.MonkeyPatch
     assert engine._burst_board[0] is not None
     assert engine._burst_board[0].kernel_of(engine.encoder.encode(case.point))
     assert engine.outcomes([case.point]) == expected
+
+
+def test_outcomes_where_tokens_travel_are_the_same_before_and_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = next(c for c in map(travelling_case, range(99)) if _burst_kind(c) == "travelling")
+    compiled = False
+    monkeypatch.setattr("dse.estimate.compiled.engine.is_travel_compiled", lambda: compiled)
+    engine = CompiledEngine(case.problem)
+    expected = [engine.estimate(case.point).outcome]
+    for _ in range(20):
+        assert engine.outcomes([case.point]) == expected
+        assert not engine._travel_ready
+    compiled = True
+    for _ in range(16):
+        assert engine.outcomes([case.point]) == expected
+    assert engine._travel_ready
+
+
+def _burst_kind(case: Case) -> str | None:
+    engine = CompiledEngine(case.problem)
+    bursts = bursts_of(engine.packed)
+    return None if bursts is None else bursts.kernel_of(_encoded(case))
 
 
 def test_estimates_are_the_same_before_and_behind(monkeypatch: pytest.MonkeyPatch) -> None:
