@@ -48,7 +48,6 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
                     m, lane, policy, p - first_part, places + i, hints + i, order, heard + i, 1 if own else size,
                     n_order, key,
                 )  # fmt: skip
-                m[lane + at.ALONE] = not own or size == 1
                 lane += at.LANE_WORDS
                 key += 1
             number = members[i]
@@ -60,8 +59,6 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
             m[a + at.POSITION] = m[a + at.FIRING_BEGIN] = t[t[at.FIRING_BASE] + number]
             m[a + at.FIRING_END] = t[t[at.FIRING_BASE] + number + 1]
             m[a + at.ACTOR_ACTIONS] = m[at.ACTIONS] + t[t[at.ACTION_BASE] + number] * at.ACTION_WORDS
-            if is_travelling(m):
-                m[a + at.TRAVELLER] = m[at.TRAVELLERS] + number * at.TRAVELLER_WORDS
             m[a + at.LAST] = layout.NONE
             m[a + at.NEXT] = m[a + at.ACTOR_ACTIONS]
             m[hints + i] = at.FINISHED
@@ -98,6 +95,19 @@ def next_queue(q, unit):
 
 
 @_inner
+def lay_queue(m, q, unit, known, capacity):
+    """Lay out a queue in which so many tokens, or so much room, is known from the begin on."""
+    m[q + at.USED] = m[q + at.HEAD] = m[q + at.TAIL] = m[q + at.WANTED] = 0
+    m[q + at.UNIFORM_TOKENS], m[q + at.SOONEST] = unit, at.UNKNOWN
+    m[q + at.KNOWN] = m[q + at.GIVEN] = known
+    if unit > 0:
+        m[q + at.KNOWN] = m[q + at.HEAD] = known // unit
+    if unit == at.TRAVELS:
+        m[q + at.HELD], m[q + at.DEPARTS], m[q + at.VISIT_OF] = 0, -at.UNKNOWN, layout.NONE
+    m[q + at.MAY_BE_FULL] = may_be_full(capacity, unit)
+
+
+@_inner
 def lay_queues(m, t, choices, first_choice):
     """Lay out the two queues of each buffer, first the tokens, then the room; return the address behind them."""
     q = m[at.QUEUE_OF] + t[at.N_BUFFERS]
@@ -106,26 +116,37 @@ def lay_queues(m, t, choices, first_choice):
         source = m[at.ACTORS] + t[t[at.SOURCES] + b] * at.ACTOR_WORDS
         target = m[at.ACTORS] + t[t[at.TARGETS] + b] * at.ACTOR_WORDS
         initial, unit = t[t[at.INITIAL] + b], t[t[at.UNIFORM_RATES] + b]
-        capacity = choices[(first_choice + b) * 5]
-        size = unit
+        of_room = unit
         if is_travelling(m) and choices[(first_choice + b) * 5 + 4] == 1:
-            size = unit = t[at.SHIFT] * 0 + at.TRAVELS
-        for side in range(2):
-            if side == 1 and unit == at.TRAVELS:
-                unit = at.TRAVELS if t[at.VISITS] == 1 else 0
-            known = initial if side == 0 else capacity - initial
-            m[q + at.USED] = m[q + at.HEAD] = m[q + at.TAIL] = m[q + at.WANTED] = 0
-            m[q + at.UNIFORM_TOKENS], m[q + at.SOONEST] = unit, at.UNKNOWN
-            m[q + at.KNOWN] = m[q + at.GIVEN] = known
-            if unit > 0:
-                m[q + at.KNOWN] = m[q + at.HEAD] = known // unit
-            m[q + at.TAKER] = target if side == 0 else source
-            m[q + at.GIVER] = source if side == 0 else target
-            m[q + at.MAY_BE_FULL] = may_be_full(capacity, unit)
-            if size == at.TRAVELS:
-                m[q + at.HELD], m[q + at.DEPARTS], m[q + at.VISIT_OF] = 0, -at.UNKNOWN, layout.NONE
-            q = next_queue(q, size)
+            unit = t[at.SHIFT] * 0 + at.TRAVELS
+            of_room = unit * t[at.VISITS]
+        capacity = choices[(first_choice + b) * 5]
+        lay_queue(m, q, unit, initial, capacity)
+        m[q + at.TAKER], m[q + at.GIVER] = target, source
+        q = next_queue(q, unit)
+        lay_queue(m, q, of_room, capacity - initial, capacity)
+        m[q + at.TAKER], m[q + at.GIVER] = source, target
+        q = next_queue(q, unit)
     return q
+
+
+@_inner
+def lay_ways(m, t, v, way, a, choices, first_choice, of_outputs):
+    """List the queues at one side of an actor that it gives to by publishing; return the address behind the list."""
+    lists = t[at.OUTPUTS_FIRST if of_outputs else at.INPUTS_FIRST] + a
+    buffers = t[at.OUTPUTS if of_outputs else at.INPUTS]
+    for i in range(t[lists], t[lists + 1]):
+        b = t[buffers + i]
+        if choices[(first_choice + b) * 5 + 4] != 1:
+            continue
+        m[v + at.POLLED] = t[at.VISITS]
+        if t[t[at.TURN_TOKENS] + b] > 0:
+            most = max(1, choices[(first_choice + b) * 5] // t[t[at.TURN_TOKENS] + b])
+            m[v + at.TURN_FIRINGS] = min(m[v + at.TURN_FIRINGS], most)
+        if of_outputs or t[at.VISITS] == 1:
+            m[way] = m[m[at.QUEUE_OF] + b] if of_outputs else next_queue(m[m[at.QUEUE_OF] + b], at.TRAVELS)
+            way += 1
+    return way
 
 
 @_inner
@@ -138,34 +159,24 @@ def lay_travellers(m, t, choices, first_choice):
         m[v + at.WAYS], m[v + at.TURN_FIRINGS] = way, t[at.LONGEST_TURN]
         m[v + at.TURN_MADE] = m[v + at.POLLED] = m[v + at.ENTERED] = 0
         m[v + at.VISIT_MADE], m[v + at.VISIT_AT] = 1, layout.NONE
-        for side in range(2):
-            lists = t[at.OUTPUTS_FIRST if side == 0 else at.INPUTS_FIRST] + a
-            buffers = t[at.OUTPUTS if side == 0 else at.INPUTS]
-            for i in range(t[lists], t[lists + 1]):
-                b = t[buffers + i]
-                if choices[(first_choice + b) * 5 + 4] != 1:
-                    continue
-                q, tokens = m[m[at.QUEUE_OF] + b], t[t[at.TURN_TOKENS] + b]
-                if tokens > 0:
-                    most = max(1, choices[(first_choice + b) * 5] // tokens)
-                    m[v + at.TURN_FIRINGS] = min(m[v + at.TURN_FIRINGS], most)
-                if side == 0 or t[at.VISITS] == 1:
-                    m[way] = q if side == 0 else next_queue(q, at.TRAVELS)
-                    way += 1
-                m[v + at.POLLED] = t[at.VISITS]
+        way = lay_ways(m, t, v, way, a, choices, first_choice, True)
+        way = lay_ways(m, t, v, way, a, choices, first_choice, False)
         m[v + at.WAYS_END] = way
     return way
 
 
 @_inner
-def count_polled(m):
-    """Count the polled actors of each lane, and before each place of it."""
+def lay_visits(m, parts, first_part):
+    """Give the actors of each lane their rows of TRAVELLERS; count those that are polled, and before each place."""
     for number in range(m[at.N_LANES]):
         lane = m[at.LANES] + number * at.LANE_WORDS
+        size = parts[(first_part + m[lane + at.PARTITION]) * PARTS_WIDTH + PART_ACTORS]
+        m[lane + at.ALONE] = m[lane + at.N_PLACES] == size
         polled = m[at.ENDED] * 0
         for place in range(m[lane + at.N_PLACES]):
-            v = m[m[m[lane + at.PLACES] + place] + at.TRAVELLER]
-            m[v + at.POLLED_BEFORE] = polled
+            a = m[m[lane + at.PLACES] + place]
+            v = m[at.TRAVELLERS] + m[a + at.NUMBER] * at.TRAVELLER_WORDS
+            m[a + at.TRAVELLER], m[v + at.POLLED_BEFORE] = v, polled
             polled += m[v + at.POLLED]
         m[lane + at.N_POLLED] = polled
 

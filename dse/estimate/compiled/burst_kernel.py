@@ -22,11 +22,11 @@ from dse.base.kept_code import kept_by_sources
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
 from dse.estimate.compiled.burst_bench import (
-    count_polled,
     lay_actions,
     lay_actors,
     lay_queues,
     lay_travellers,
+    lay_visits,
     take_limit,
 )
 from dse.estimate.compiled.burst_queues import FULL, NOT_READY, READY, ask, fire, look, ready_at, sure_until, visited
@@ -429,7 +429,7 @@ def run_points(m, t, f, points, stopping, limit, ended, latest, all_spent, idle)
         own = int64_pointer(members.ctypes.data + 8 * n_actors * i)
         lay_actors(m, t, f, all_parts, own, all_orders, of[0], of[1], of[2])
         if is_travelling(m):
-            count_polled(m)
+            lay_visits(m, all_parts, of[0])
         lay_actions(m, t, all_parts, of[0], all_choices, of[3], of[4] == 1, of[5] == 1)
         if m[at.LIMIT] != at.UNKNOWN:
             take_limit(m, t)

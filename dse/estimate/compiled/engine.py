@@ -186,14 +186,19 @@ class CompiledEngine:
         if bursts is None:
             return {}
         kinds = [bursts.kernel_of(one) for one in encoded]
-        found: dict[int, Outcome | None] = {}
-        for kind in BURST_KINDS:
-            numbers = [number for number, one in enumerate(kinds) if one == kind]
-            if numbers and self._is_ready(kind):
-                run = bursts.run([encoded[number] for number in numbers], limit)
-                made = zip(numbers, self._stoppable(run, run.make, len(numbers)), strict=True)
-                found |= {number: _within(outcome, limit) for number, outcome in made if outcome != REFUSED}
-        return found
+        found: dict[int, Outcome | int] = {}
+        for kind in filter(self._is_ready, BURST_KINDS):
+            found |= self._of_kernel(bursts, encoded, [n for n, one in enumerate(kinds) if one == kind], limit)
+        return {number: _within(outcome, limit) for number, outcome in found.items() if outcome != REFUSED}
+
+    def _of_kernel(
+        self, bursts: Bursts, encoded: Sequence[EncodedPoint], numbers: Sequence[int], limit: int | None
+    ) -> dict[int, Outcome | int]:
+        """Return what came of the points of these numbers, which are of one kernel."""
+        if not numbers:
+            return {}
+        run = bursts.run([encoded[number] for number in numbers], limit)
+        return dict(zip(numbers, self._stoppable(run, run.make, len(numbers)), strict=True))
 
     def _is_ready(self, kind: BurstKind) -> bool:
         """Return whether a burst kernel is compiled; of the first one ``_bursts`` knows."""
