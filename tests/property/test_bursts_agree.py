@@ -11,6 +11,7 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Literal
 
 import pytest
 
@@ -21,9 +22,10 @@ from dse.estimate.compiled.engine import CompiledEngine
 from dse.estimate.engine import make_engine
 from dse.model.design_point import POLICIES, DesignPoint, Partition, Policy
 from dse.model.estimate import Estimate
-from dse.model.weights import Arrival
+from dse.model.weights import Arrival, Visits
 from tests.property.estimation_cases import N_CASES, Case, Shape, random_case, random_visits
 from tests.property.test_engines_agree import SHAPES, flowing_case
+from tests.unit.estimate.networks import CPU, alone, network, point, problem, weights
 
 N_CHUNKS = 4
 BURST_CASES = N_CASES * 3 // 2
@@ -213,6 +215,23 @@ def test_buffers_of_as_many_tokens_as_a_queue_has_entries(seed: int) -> None:
         capacities = tuple(max(c, tokens) for c in case.point.capacities)
         point = replace(case.point, partitions=partitions, capacities=capacities)
         assert engine.outcomes([point]) == [engine.estimate(point).outcome], tokens
+
+
+@pytest.mark.parametrize("ticks", range(6, 11))
+@pytest.mark.parametrize(("quick", "slow"), [("s", "k"), ("k", "s")])
+def test_a_visit_that_began_before_a_queue_was_full(quick: str, slow: str, ticks: int) -> None:
+    """All that arrives in a visit of the slow end is more than entries; what came before it began is not forgotten."""
+    trace = network([("s.o", "k")], {"s": "x" * 400, "k": "x" * 400})
+    sides: tuple[Literal["read", "write"], ...] = ("read", "write")
+    visits = Visits(entries={("s", "o", "k", "i0", side): Fraction(7) for side in sides})
+    arrival = Arrival(cycles=Fraction(1), turn_firings=1000, turn_parts=300, visits=visits)
+    table = replace(weights(trace, {quick: ticks, slow: 600}), arrival=arrival)
+    engine, at = CompiledEngine(problem(trace, table, CPU)), point(trace, *alone(trace), capacity=300)
+    (reference,) = make_engine("reference", engine.packed.tables.problem).outcomes([at])
+    bursts = engine._bursts()
+    assert bursts is not None
+    assert bursts.kernel_of(engine.encoder.encode(at)) == "travelling"
+    assert engine.outcomes([at]) == [engine.estimate(at).outcome] == [reference]
 
 
 def test_points_that_suit_and_others_go_together() -> None:
