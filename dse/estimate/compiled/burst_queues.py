@@ -151,7 +151,7 @@ def ask(m, p, a, x, now):
             return NOT_READY
         e += at.NEED_WORDS
     if m[x + at.MAY_FILL] == 1:
-        m[a + at.NEXT] = x  # in a row of firings it is noted at the end; of a buffer to itself the actor is the taker too
+        m[a + at.NEXT] = x  # in a row of firings noted at the end only; to itself the actor is the taker too
         if lacks_entries(m, p, x, now):
             return FULL
     return READY
