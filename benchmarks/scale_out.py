@@ -174,7 +174,7 @@ def searched(workers: int, evaluations: int) -> tuple[float, str]:
     """Return how long a search with ``auto`` takes, and a digest of all that it has evaluated."""
     case = case_of(SEARCHED, SEARCHED_FIRINGS)
     tables = build_tables(case.problem)
-    known = replace(context_of(case, 1), keep=KEEP, legs=True)
+    known = replace(context_of(case, 1), keep=KEEP, legs=True, threads=workers)
     context = replace(known, bounds=AtLeast(MappingBound(tables, case.space), known.placement.least))
     engine = make_engine(ENGINE, case.problem)
     estimator = ThreadEstimator(engine, workers, case.problem.trace.n_firings)

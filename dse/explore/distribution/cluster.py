@@ -385,7 +385,7 @@ class ClusterHand:
 
     def __init__(self, estimator: ClusterEstimator, context: SearchContext) -> None:
         self._estimator = estimator
-        self._context = replace(context, rng=np.random.default_rng(0))  # each leg has its own
+        self._context = replace(context, rng=np.random.default_rng(0), threads=1)  # each leg has its own
 
     def begin(self) -> None:
         """The cluster is there."""

@@ -44,7 +44,6 @@ MANY = Budget(evaluations=500)
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(iterated_search, "SOLO", 150)
-    monkeypatch.setattr(iterated_search, "SOON", 10)
     monkeypatch.setattr("dse.explore.methods.improving.leg.LEG_EVALUATIONS", 40)
 
 
@@ -165,7 +164,6 @@ def test_processes_find_the_same_and_one_that_is_killed_is_not_missed(
 ) -> None:
     monkeypatch.undo()  # a process has the constants of the module
     monkeypatch.setattr(iterated_search, "SOLO", 150)
-    monkeypatch.setattr(iterated_search, "SOON", 10)
     begun: list[ProcessHand] = []
 
     class Killed(ProcessHand):

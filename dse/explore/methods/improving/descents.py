@@ -65,6 +65,8 @@ POLISHED_AT_ONCE = 8
 """So many of them are tried before it is looked at whether one is better."""
 MEMORY = 60
 """After so many steps of a kind its successes count half."""
+DRAWN_WEIGHT = 0.0
+"""A draw that gives no step to try counts as so much of a step that did not help."""
 EMPTY_BATCHES = 4
 
 
@@ -93,9 +95,9 @@ class Kind:
     tried: float = 4.0
     helped: float = 1.0
 
-    def note(self, *, helped: bool) -> None:
-        """Count a step of this kind."""
-        self.tried += 1
+    def note(self, *, helped: bool, tried: float = 1.0) -> None:
+        """Count a step of this kind, or a part of one."""
+        self.tried += tried
         self.helped += helped
         if self.tried > MEMORY:
             self.tried, self.helped = self.tried / 2, self.helped / 2
@@ -180,18 +182,19 @@ class Descending(Scripted):
 
     # Starts -----------------------------------------------------------------------------------------------------------
 
-    def _annealed_from(self, origin: Candidate, model: Model) -> Candidate | None:
-        slots = self._annealer.annealed(
+    def _annealing_from(self, origin: Candidate, model: Model) -> collections.abc.Callable[[], Candidate | None]:
+        """Return what anneals the loads of a point; any thread may call it, once."""
+        slots = self._annealer.prepared(
             origin.assignment,
             Annealing(cut_weight=model.cut_weight, stage_weight=STAGE_WEIGHT, hot=HOT, cold=COLD),
             steps=STEPS_OF_START * self._space.n_actors,
             stages=model.stages,
         )
-        return candidate_of(self._space, replace(position_of(origin), slots=slots))
+        return lambda: candidate_of(self._space, replace(position_of(origin), slots=slots()))
 
     def _new_start(self) -> Candidate:
         origin = random_candidate(self._context)
-        return self._annealed_from(origin, self._drawn_model()) or origin
+        return self._annealing_from(origin, self._drawn_model())() or origin
 
     def _drawn_model(self) -> Model:
         return self._models[int(self._context.rng.integers(len(self._models)))]
@@ -316,9 +319,15 @@ class Descending(Scripted):
                 draws += 1
                 kind = self._drawn_kind()
                 step = self._step(kind.name, view, offered)
-                if step is not None and not self._is_known(step.candidate) and step.candidate not in seen:
+                if step is None or self._is_known(step.candidate) or step.candidate in seen:
+                    kind.note(helped=False, tried=DRAWN_WEIGHT)
+                else:
                     drawn[step.candidate] = _Trial(step, kind)
-            found += self._promising(list(drawn.values()), state.evaluation)
+            promising = self._promising(list(drawn.values()), state.evaluation)
+            for trial in drawn.values():
+                if trial.kind is not None and trial not in promising:
+                    trial.kind.note(helped=False, tried=DRAWN_WEIGHT)
+            found += promising
         return found
 
     def _promising(self, trials: list[_Trial], evaluation: Evaluation) -> list[_Trial]:
