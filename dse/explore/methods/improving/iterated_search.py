@@ -60,7 +60,7 @@ ACCEPTED = 0.01
 """What is found from a shaken point is shaken next unless its makespan is worse by more than this share."""
 FAILURES_TO_POLISH = 2
 """After so many of them all moves and exchanges from the best point are tried, unless they were."""
-SOLO = 2_500
+SOLO = 1_000
 """After so many evaluations a search goes on in legs: before, each descent has more to learn from the one before it,
 and a second is over before other processes have begun. After twice as many nothing better was found, and two workers
 had less to share."""
