@@ -1,8 +1,15 @@
-"""Pausing of Python's cycle collector while large trees are built."""
+"""What Python's cycle collector need not look at."""
 
 import contextlib
 import gc
 from collections.abc import Iterator
+
+
+def set_apart() -> None:
+    """Have the collector leave out from now on what there is: to scan all of a cluster's worker takes tens of ms."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 @contextlib.contextmanager
