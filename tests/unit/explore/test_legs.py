@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -152,6 +153,41 @@ def test_who_walks_changes_nothing(engine: Engine, context: SearchContext, alone
     assert all(hand.walked for hand in hands)
     assert len(alone.found) == MANY.evaluations
     assert alone.stop == several.stop == "evaluations"
+
+
+class Slow:
+    """A hand that is never done."""
+
+    def __init__(self) -> None:
+        self.taken: list[int] = []
+        self.changed, self.released = threading.Event(), threading.Event()
+
+    def begin(self) -> None:
+        pass
+
+    def walk(self, leg: Leg) -> LegOutcome:
+        self.taken.append(leg.number)
+        self.changed.set()
+        self.released.wait()
+        raise HandLost
+
+    def close(self) -> None:
+        self.released.set()
+
+
+def test_a_hand_gets_the_next_leg_ahead_but_not_the_last_one(context: SearchContext) -> None:
+    hand = Slow()
+    with closing(Crew(context, lambda *_: iter(()), [hand, hand], clock=time.perf_counter)) as crew:
+        for number in (0, 1):
+            crew.give(Mock(spec=Leg, number=number))
+        crew.get_ready()
+        assert hand.changed.wait(10)
+        time.sleep(0.05)
+        assert hand.taken == [0]
+        hand.changed.clear()
+        crew.give(Mock(spec=Leg, number=2))
+        assert hand.changed.wait(10)
+        assert hand.taken == [0, 1]
 
 
 def test_a_hand_that_is_lost_is_not_missed(engine: Engine, context: SearchContext, alone: Searched) -> None:
