@@ -277,12 +277,16 @@ def main() -> None:
     args = parser.parse_args()
     if args.search:
         print("\n".join(search_lines(args.search, args.rounds)))
-        return
-    if args.blocks:
+    elif args.blocks:
         sides = (("threads", 1), ("processes", 1), ("processes", 2))
         wanted = [(what, n, size) for size in SIZES[:2] for what, n in sides]
         print(blocks_table([[spent(*each, args.seconds) for each in wanted] for _ in range(args.rounds)]))
-        return
+    else:
+        _print_batches(args)
+
+
+def _print_batches(args: argparse.Namespace) -> None:
+    """Measure batches and print the table, or one document."""
     load, rows = os.getloadavg()[0], list[Row]()
     for what, numbers in (("threads", args.threads), ("processes", args.dask)):
         for workers in map(int, filter(None, numbers.split(","))):

@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.search.longer --out FILE`` performs what FILE lacks, one JSON line a run, seed after seed;
 ``python -m benchmarks.search.longer --page FILE`` writes the section *Longer searches* of the page of the searches and
-its template. ``without legs`` is ``auto`` in one descent to the end.
+its template. ``without legs`` is ``auto`` in one descent to the end. The peers need ``requirements-peers.lock``;
+``--methods`` names those that are to be performed.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import numpy as np
 from benchmarks.search.compare import NoStore, Result, context_of, curve_of, load
 from benchmarks.search.judge_page import with_section
 from benchmarks.search.networks import JUDGED
+from benchmarks.search.peers import LONG_PEERS, register_peers
 from benchmarks.search.plot import mean, table, wrapped
 from benchmarks.search.scoring import RESAMPLES, FloatArray, Interval, interval
 from dse.estimate.engine import make_engine
@@ -57,6 +59,7 @@ class LongRun:
 
 def performed(run: LongRun) -> Result:
     """Perform a search in this thread; its result line has the (evaluations, makespan) of each improvement."""
+    register_peers()
     case = load(run.network)
     context = replace(context_of(case, run.seed), legs=run.method == IN_LEGS)
     engine = make_engine("compiled", case.problem)
@@ -84,21 +87,23 @@ def performed(run: LongRun) -> Result:
     }
 
 
-def runs(seeds: int) -> Iterator[LongRun]:
-    """Yield all searches: ``auto`` in both ways, seed after seed, then the others."""
-    for methods in ((IN_LEGS, WITHOUT), OTHERS):
+def runs(seeds: int, methods: Sequence[str]) -> Iterator[LongRun]:
+    """Yield the searches of some methods: ``auto`` in both ways, seed after seed, then peers, then the others."""
+    for together in ((IN_LEGS, WITHOUT), tuple(LONG_PEERS), OTHERS):
         for seed in range(1, seeds + 1):
-            for method in methods:
-                for network in NETWORKS:
-                    yield LongRun(network=network, method=method, seed=seed)
+            for method in together:
+                if method in methods:
+                    yield from (LongRun(network=network, method=method, seed=seed) for network in NETWORKS)
 
 
-def perform_missing(out: Path, seeds: int, jobs: int) -> None:
+def perform_missing(out: Path, seeds: int, jobs: int, methods: Sequence[str]) -> None:
     """Perform the searches that the results lack."""
     lines = out.read_text().splitlines() if out.exists() else []
     done = {json.loads(line)["key"] for line in lines}
     with ProcessPoolExecutor(jobs) as pool, out.open("a") as file:
-        for future in as_completed([pool.submit(performed, run) for run in runs(seeds) if run.key not in done]):
+        for future in as_completed(
+            [pool.submit(performed, run) for run in runs(seeds, methods) if run.key not in done]
+        ):
             file.write(json.dumps(future.result()) + "\n")
             file.flush()
 
@@ -196,11 +201,12 @@ def main() -> None:
     parser.add_argument("--page", type=Path, metavar="FILE")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--methods", default=",".join((IN_LEGS, WITHOUT, *LONG_PEERS, *OTHERS)), help="only these")
     args = parser.parse_args()
     if args.page is not None:
         write_section(args.page)
         return
-    perform_missing(args.out, args.seeds, args.jobs)
+    perform_missing(args.out, args.seeds, args.jobs, args.methods.split(","))
 
 
 if __name__ == "__main__":

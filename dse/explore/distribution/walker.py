@@ -8,7 +8,6 @@ import pickle
 import sys
 import time
 
-from dse.base.collector import set_apart
 from dse.estimate.bounds.slot_loads import Annealing
 from dse.estimate.engine import Engine, make_engine
 from dse.explore.distribution.leg_run import LegRun
@@ -35,7 +34,6 @@ def main() -> None:
         problem, name, context = pickle.load(questions)
         engine = make_engine(name, problem)
         _load(engine, context)
-        set_apart()
         answer: object = "ready"
         while True:
             pickle.dump(answer, answers, protocol=pickle.HIGHEST_PROTOCOL)

@@ -65,8 +65,6 @@ POLISHED_AT_ONCE = 8
 """So many of them are tried before it is looked at whether one is better."""
 MEMORY = 60
 """After so many steps of a kind its successes count half."""
-DRAWN_WEIGHT = 0.0
-"""A draw that gives no step to try counts as so much of a step that did not help."""
 EMPTY_BATCHES = 4
 
 
@@ -89,15 +87,19 @@ class Model:
 
 @dataclass(slots=True)
 class Kind:
-    """A kind of step: how often it was tried and how often it helped."""
+    """A kind of step: how often it was tried and how often it helped.
+
+    Draws that give nothing to try do not count: where each counted as 0.3 of a step in vain, the mean gap of 26 searches
+    was 0.2 points less after 1,000 evaluations and 0.2 more after 5,000, and an evaluation took as long.
+    """
 
     name: str
     tried: float = 4.0
     helped: float = 1.0
 
-    def note(self, *, helped: bool, tried: float = 1.0) -> None:
-        """Count a step of this kind, or a part of one."""
-        self.tried += tried
+    def note(self, *, helped: bool) -> None:
+        """Count a step of this kind."""
+        self.tried += 1
         self.helped += helped
         if self.tried > MEMORY:
             self.tried, self.helped = self.tried / 2, self.helped / 2
@@ -319,15 +321,9 @@ class Descending(Scripted):
                 draws += 1
                 kind = self._drawn_kind()
                 step = self._step(kind.name, view, offered)
-                if step is None or self._is_known(step.candidate) or step.candidate in seen:
-                    kind.note(helped=False, tried=DRAWN_WEIGHT)
-                else:
+                if step is not None and not self._is_known(step.candidate) and step.candidate not in seen:
                     drawn[step.candidate] = _Trial(step, kind)
-            promising = self._promising(list(drawn.values()), state.evaluation)
-            for trial in drawn.values():
-                if trial.kind is not None and trial not in promising:
-                    trial.kind.note(helped=False, tried=DRAWN_WEIGHT)
-            found += promising
+            found += self._promising(list(drawn.values()), state.evaluation)
         return found
 
     def _promising(self, trials: list[_Trial], evaluation: Evaluation) -> list[_Trial]:
