@@ -89,8 +89,8 @@ class Model:
 class Kind:
     """A kind of step: how often it was tried and how often it helped.
 
-    Draws that give nothing to try do not count: where each counted as 0.3 of a step in vain, the mean gap of 26 searches
-    was 0.2 points less after 1,000 evaluations and 0.2 more after 5,000, and an evaluation took as long.
+    Draws that give nothing to try do not count: where each counted as 0.3 of a step in vain, the mean gap of 26
+    searches was 0.2 points less after 1,000 evaluations and 0.2 more after 5,000, and an evaluation took as long.
     """
 
     name: str
