@@ -39,6 +39,7 @@ MOMENTS = (300, 1_000, 5_000, 10_000, 20_000)
 IN_LEGS = "auto"
 WITHOUT = "without legs"
 OTHERS = ("local-search", "tabu", "annealing", "nsga2", "random")
+EVERY = (IN_LEGS, WITHOUT, *LONG_PEERS, *OTHERS)
 METHODS_OF = {IN_LEGS: "portfolio", WITHOUT: "portfolio"}
 SEED = 20_241
 
@@ -59,7 +60,8 @@ class LongRun:
 
 def performed(run: LongRun) -> Result:
     """Perform a search in this thread; its result line has the (evaluations, makespan) of each improvement."""
-    register_peers()
+    if run.method in LONG_PEERS:
+        register_peers()
     case = load(run.network)
     context = replace(context_of(case, run.seed), legs=run.method == IN_LEGS)
     engine = make_engine("compiled", case.problem)
@@ -87,7 +89,7 @@ def performed(run: LongRun) -> Result:
     }
 
 
-def runs(seeds: int, methods: Sequence[str]) -> Iterator[LongRun]:
+def runs(seeds: int, methods: Sequence[str] = EVERY) -> Iterator[LongRun]:
     """Yield the searches of some methods: ``auto`` in both ways, seed after seed, then peers, then the others."""
     for together in ((IN_LEGS, WITHOUT), tuple(LONG_PEERS), OTHERS):
         for seed in range(1, seeds + 1):
@@ -203,7 +205,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, metavar="FILE")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--methods", default=",".join((IN_LEGS, WITHOUT, *LONG_PEERS, *OTHERS)), help="only these")
+    parser.add_argument("--methods", default=",".join(EVERY), help="only these")
     args = parser.parse_args()
     if args.page is not None:
         write_section(args.page)
