@@ -15,9 +15,12 @@ import logging
 import os
 import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from statistics import median
 
 import dask
 import distributed
@@ -155,26 +158,39 @@ def spent(what: str, workers: int, firings: int, seconds: float) -> Spent:
     )
 
 
-def blocks_table(rows: list[Spent]) -> str:
-    """Return the rows as a table in Markdown."""
+def blocks_table(rounds: Sequence[Sequence[Spent]]) -> str:
+    """Return the medians of rounds of the same rows as a table in Markdown, with the least and largest of the ratios.
+
+    A process is up to a tenth slower than another one with the same work, for as long as it lives, so that one round
+    says little.
+    """
     lines = [
         "| firings | workers | evaluations for each second of a worker | against threads | scheduler and client |",
         "| ---: | --- | ---: | ---: | ---: |",
     ]
-    of_threads = {row.firings: row.per_worker_s for row in rows if row.what == "threads"}
-    for row in rows:
+    for own in zip(*rounds, strict=True):
+        row = own[0]
+        of_threads = [_of_threads(rows, row.firings) for rows in rounds]
+        ratios = sorted(each.per_worker_s / base for each, base in zip(own, of_threads, strict=True))
         name = {"threads": "threads here", "processes": "dask processes"}[row.what]
-        against = f"{row.per_worker_s / of_threads[row.firings]:.2f}"
-        beside = "–" if row.what == "threads" else f"{row.beside_percent:.1f} %"
-        lines.append(f"| {row.firings:,} | {name}: {row.workers} | {row.per_worker_s:,.0f} | {against} | {beside} |")
+        against, beside = "1.00", "–"
+        if row.what != "threads":
+            against = f"{median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+            beside = f"{median(each.beside_percent for each in own):.1f} %"
+        per_s = median(each.per_worker_s for each in own)
+        lines.append(f"| {row.firings:,} | {name}: {row.workers} | {per_s:,.0f} | {against} | {beside} |")
     return "\n".join(lines)
+
+
+def _of_threads(rows: Sequence[Spent], firings: int) -> float:
+    return next(row.per_worker_s for row in rows if (row.what, row.firings) == ("threads", firings))
 
 
 def searched(workers: int, evaluations: int) -> tuple[float, str]:
     """Return how long a search with ``auto`` takes, and a digest of all that it has evaluated."""
     case = case_of(SEARCHED, SEARCHED_FIRINGS)
     tables = build_tables(case.problem)
-    known = replace(context_of(case, 1), keep=KEEP, legs=True)
+    known = replace(context_of(case, 1), keep=KEEP, legs=True, threads=workers)
     context = replace(known, bounds=AtLeast(MappingBound(tables, case.space), known.placement.least))
     engine = make_engine(ENGINE, case.problem)
     estimator = ThreadEstimator(engine, workers, case.problem.trace.n_firings)
@@ -196,13 +212,39 @@ def searched(workers: int, evaluations: int) -> tuple[float, str]:
     return seconds, text_digest(found)
 
 
-def search_lines(evaluations: int) -> list[str]:
-    """Return in words how long searches with one worker and with two take."""
-    searched(1, 50)  # loads what is compiled
-    one, two = searched(1, evaluations), searched(2, evaluations)
-    assert one[1] == two[1], "the same evaluations whatever the number of workers"
-    what = f"{SEARCHED.actors} actors, {SEARCHED_FIRINGS:,} firings, {evaluations:,} evaluations"
-    return [f"{what}: one worker {one[0]:.1f} s, two workers {two[0]:.1f} s, {one[0] / two[0]:.2f} times as quick"]
+def _loaded() -> None:
+    """Load in a process what is compiled."""
+    searched(1, 50)
+
+
+def search_lines(evaluations: int, rounds: int) -> list[str]:
+    """Return in words how long searches take with one worker and with two, and what the machine would allow.
+
+    That is measured by two searches at a time that have nothing to do with each other.
+    """
+    ones, twos, aparts = list[float](), list[float](), list[float]()
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn"), initializer=_loaded) as pool:
+
+        def times(*workers: int) -> list[float]:
+            found = [future.result() for future in [pool.submit(searched, n, evaluations) for n in workers]]
+            digests.update(digest for _, digest in found)
+            return [seconds for seconds, _ in found]
+
+        digests = set[str]()
+        for future in [pool.submit(time.sleep, 0.5) for _ in range(2)]:  # both begin
+            future.result()
+        for _ in range(rounds):
+            ones += times(1)
+            twos += times(2)
+            aparts.append(sum(times(1, 1)) / 2)
+    assert len(digests) == 1, "the same evaluations whatever the number of workers"
+    gain = median(one / two for one, two in zip(ones, twos, strict=True))
+    most = median(2 * one / apart for one, apart in zip(ones, aparts, strict=True))
+    return [
+        f"{SEARCHED.actors} actors, {SEARCHED_FIRINGS:,} firings, {evaluations:,} evaluations, {rounds} rounds:",
+        f"one worker {median(ones):.1f} s, two workers {median(twos):.1f} s, {gain:.2f} times as quick",
+        f"two searches of one worker side by side: {most:.2f} times as much as one, of which that is {gain / most:.0%}",
+    ]
 
 
 def table(rows: list[Row]) -> str:
@@ -228,17 +270,23 @@ def main() -> None:
     parser.add_argument("--dask", default="1,2,4", help="numbers of worker processes of a cluster; none: --dask ''")
     parser.add_argument("--batch", type=int, default=8, help="points under way at once")
     parser.add_argument("--seconds", type=float, default=5.0, help="for each figure")
+    parser.add_argument("--rounds", type=int, default=3, help="of --blocks and --search, one after the other")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--blocks", action="store_true", help="large batches, by processor time")
     parser.add_argument("--search", type=int, nargs="?", const=60_000, metavar="EVALUATIONS", help="whole searches")
     args = parser.parse_args()
     if args.search:
-        print("\n".join(search_lines(args.search)))
-        return
-    if args.blocks:
+        print("\n".join(search_lines(args.search, args.rounds)))
+    elif args.blocks:
         sides = (("threads", 1), ("processes", 1), ("processes", 2))
-        print(blocks_table([spent(what, n, size, args.seconds) for size in SIZES[:2] for what, n in sides]))
-        return
+        wanted = [(what, n, size) for size in SIZES[:2] for what, n in sides]
+        print(blocks_table([[spent(*each, args.seconds) for each in wanted] for _ in range(args.rounds)]))
+    else:
+        _print_batches(args)
+
+
+def _print_batches(args: argparse.Namespace) -> None:
+    """Measure batches and print the table, or one document."""
     load, rows = os.getloadavg()[0], list[Row]()
     for what, numbers in (("threads", args.threads), ("processes", args.dask)):
         for workers in map(int, filter(None, numbers.split(","))):

@@ -8,7 +8,8 @@ thread waits, and a wait can be interrupted. The function has to release the int
 import atexit
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 _Result = TypeVar("_Result")
@@ -98,6 +99,17 @@ def apart(function: Callable[[], _Result], stop: Callable[[], None] | None = Non
         raise
     _helpers.append(helper)
     return found[0]
+
+
+def side_by_side(calls: Sequence[Callable[[], _Result]]) -> list[_Result]:
+    """Return what functions return that let other threads work; each is called in a thread of its own.
+
+    One alone is called here. Raises what the first of them raises.
+    """
+    if len(calls) == 1:
+        return [calls[0]()]
+    with ThreadPoolExecutor(max_workers=len(calls)) as pool:
+        return list(pool.map(lambda call: call(), calls))
 
 
 @atexit.register

@@ -1,8 +1,21 @@
-"""Pausing of Python's cycle collector while large trees are built."""
+"""What Python's cycle collector need not look at."""
 
 import contextlib
 import gc
+import multiprocessing
 from collections.abc import Iterator
+
+
+def set_apart() -> None:
+    """Have the collector leave out from now on what there is, in a process that is somebody's worker.
+
+    To scan all that a worker of a cluster holds takes tens of ms, 5 % of its time with short traces. What of it has no
+    use any more, and a cycle, is kept from then on; in the process of a user nothing changes, therefore.
+    """
+    if multiprocessing.parent_process() is not None:
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
 
 
 @contextlib.contextmanager

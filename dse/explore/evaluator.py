@@ -45,10 +45,10 @@ class HoldBack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cutting:
-    """When simulations may be cut. ``keep``: so many best points are exact; ``counts``: whether a point is ranked."""
+    """When simulations may be cut. ``keep``: so many best points are exact; ``counts``: whether one is ranked."""
 
     keep: int
-    counts: Callable[[DesignPoint], bool] = lambda _: True
+    counts: Callable[[Evaluation], bool] = lambda _: True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +196,7 @@ class Evaluator:
                     known = self._replay(digest, limit)
                 if known is None or not _suffices(known, limit):
                     known = self._make(digest, point, estimates, limit, known)
-                self._note(known, point)
+                self._note(known)
                 results.append(_as_told(known, limit))
         finally:
             self._commit(force=self.stop is not None)
@@ -218,7 +218,7 @@ class Evaluator:
                     known = self._replay(evaluation.digest, None)
                 if known is None or known.cut:
                     known = self._placed(evaluation, known)
-                self._note(known, known.point)
+                self._note(known)
                 results.append(known)
             self.stop = self._spent()
         finally:
@@ -357,8 +357,8 @@ class Evaluator:
                 expected="this is a fault of dse, or of a worker of a cluster: please report it, with the study",
             )
 
-    def _note(self, evaluation: Evaluation, point: DesignPoint) -> None:
-        """Keep the evaluation of a point, in the place of an earlier one that was cut."""
+    def _note(self, evaluation: Evaluation) -> None:
+        """Keep an evaluation, in the place of an earlier one of its point that was cut."""
         known = self._known.get(evaluation.digest)
         if known is evaluation:
             return
@@ -371,7 +371,7 @@ class Evaluator:
             return
         if self._best is None or evaluation.makespan < self._best:
             self._best = evaluation.makespan
-        if self._cutting is not None and self._cutting.counts(point):
+        if self._cutting is not None and self._cutting.counts(evaluation):
             bisect.insort(self._kept, evaluation.makespan)
             del self._kept[self._cutting.keep :]
 

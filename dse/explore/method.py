@@ -41,6 +41,7 @@ class SearchContext:
     ``start``: points that somebody has already; methods that begin at constructed mappings begin at these first.
     ``begun``: they are the best of a search of this space, so that iterated search goes on from them alone.
     ``legs``: whether parts of the search are taken that can be walked anywhere (``dse.explore.methods.in_legs``).
+    ``threads``: so many may work side by side here; nothing that a method asks for depends on it.
     """
 
     space: Space
@@ -54,6 +55,7 @@ class SearchContext:
     start: tuple[Candidate, ...] = ()
     begun: bool = False
     legs: bool = False
+    threads: int = 1
     partners: tuple[tuple[tuple[int, int], ...], ...] = field(init=False, repr=False, compare=False)
     """For each actor the (actor, tokens) at the other ends of its buffers, in their order; from ``traffic``."""
 

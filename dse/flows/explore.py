@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dse.base.errors import ExecutionError, OptionError
 from dse.base.files import write_whole
+from dse.base.interrupts import held_interrupt
 from dse.base.limits import limits, raised_limits
 from dse.base.time_limit import TimeLimit, TimeSpent
 from dse.estimate.engine import Engine, compile_behind, make_engine
@@ -29,7 +30,7 @@ from dse.flows.measured import measuring, output_folder, take_weights
 from dse.flows.options import ExploreOptions
 from dse.flows.page_views import page_views
 from dse.flows.robust import asked_robust, check_uncertain, robust_study
-from dse.flows.run_best import MEASURE_ON_TOP, run_best
+from dse.flows.run_best import MEASURE_ON_TOP, RunBest, run_best
 from dse.flows.search.look import with_look
 from dse.flows.search.method import check_options, choose, kept
 from dse.flows.search.plan import SearchPlan, Watcher
@@ -99,31 +100,27 @@ def _explore(options: ExploreOptions, watcher: Watcher | None, given: Setting | 
     with closing(ready.store):  # nobody else begins a search in the folder before the results are in it
         with closing(ready.estimator):
             study = run_study(ready.search, ready.estimator, ready.store, watch, limit, engine)
-        watch.stage("looking at other policies and sizes")
-        study = with_look(ready.search, study, engine, limit)
-        if not study.ranking:
-            watch.stage("looking for what would help")
-            raise nothing_found(ready.search, study, engine, limit)
-        study, robust = _ranked_again(options, setting, study, watch)
-        best = run_best(options, setting, study, watch.stage)
+        found = _rounded_off(ready, study, watch, limit)
+        study = found.study
         watch.stage("writing the report")
-        inputs = _report_inputs(options, setting, study, engine, ready.search.plan.budget, best.found)
-        inputs = replace(inputs, robust=robust)
-        ready.store.commit()  # it and its folder are still where they were
-        described = _described(options, setting, ready.out, study)
-        delivery = deliver(inputs, out=ready.out, best=options.best, described=described, dialect=options.dialect)
-        ready.store.finish()
+        with held_interrupt() as held:  # what was found is worth its files
+            inputs = _report_inputs(options, setting, study, engine, ready.search.plan.budget, found.best.found)
+            inputs = replace(inputs, robust=found.robust)
+            ready.store.commit()  # it and its folder are still where they were
+            described = _described(options, setting, ready.out, study)
+            delivery = deliver(inputs, out=ready.out, best=options.best, described=described, dialect=options.dialect)
+            ready.store.finish()
     return Explored(
-        study=study,
+        study=replace(study, stop="interrupted") if held.came else study,
         setting=setting,
         space=ready.search.space,
         estimate=inputs.estimate,
         reasons=inputs.reasons,
         accounts=inputs.accounts,
         delivery=delivery,
-        measured=best.found,
-        notes=best.notes,
-        robust=robust,
+        measured=found.best.found,
+        notes=found.best.notes,
+        robust=found.robust,
     )
 
 
@@ -157,6 +154,37 @@ class _Ready:
     estimator: ClusterEstimator | ThreadEstimator
     store: StudyStore
     out: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RoundedOff:
+    """A study with all that is looked at behind the search."""
+
+    study: Study
+    robust: Robust | None
+    best: RunBest
+
+
+def _rounded_off(ready: _Ready, study: Study, watch: Watcher, limit: TimeLimit) -> _RoundedOff:
+    """Return the study with all that is looked at behind the search; an interrupt leaves out what is left of that.
+
+    Raises what ``explore`` raises where nothing is ranked.
+    """
+    search, engine = ready.search, ready.engine
+    robust, best = None, RunBest(found=None)
+    try:
+        watch.stage("looking at other policies and sizes")
+        study = with_look(search, study, engine, limit)
+        if not study.ranking:
+            watch.stage("looking for what would help")
+            raise nothing_found(search, study, engine, limit)
+        study, robust = _ranked_again(search.options, search.setting, study, watch)
+        best = run_best(search.options, search.setting, study, watch.stage)
+    except KeyboardInterrupt:
+        if study.stop == "interrupted" or not study.ranking:
+            raise
+        study = replace(study, stop="interrupted")
+    return _RoundedOff(study=study, robust=robust, best=best)
 
 
 def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit, given: Setting | None) -> _Ready:

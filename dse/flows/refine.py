@@ -60,6 +60,8 @@ def refine(options: ExploreOptions, watcher: Watcher | None = None, given: Setti
     watch = watcher or Watcher()
     explored, rounds, tried = explore(options, watch, given), list[Refinement](), list[DesignPoint]()
     while len(rounds) < options.refine:
+        if explored.study.stop == "interrupted":
+            return Refined(explored=explored, rounds=tuple(rounds), ended=_INTERRUPTED)
         point = _to_measure(explored, tried, gpu=options.cuda is not None)
         if point is None:
             return Refined(explored=explored, rounds=tuple(rounds), ended=_NOTHING_NEW)
@@ -76,6 +78,7 @@ def refine(options: ExploreOptions, watcher: Watcher | None = None, given: Setti
     return Refined(explored=explored, rounds=tuple(rounds), ended="")
 
 
+_INTERRUPTED = "the search was interrupted"
 _STABLE = "the ranking stayed as it was"
 _NOTHING_NEW = "the best mapping that this machine can run was measured in place already"
 

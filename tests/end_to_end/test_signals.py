@@ -1,17 +1,21 @@
 """Signals and budgets in seconds, at every stage of the command line: acknowledged, ended, kept whole."""
 
 import json
+import os
 import re
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from dse.base.interrupts import held_interrupt
 from dse.cli.main import main
+from dse.flows import explore as explore_flow
 
 ROOT = Path(__file__).resolve().parents[2]
 SMITH = str(ROOT / "actors" / "smith_waterman" / "smith_waterman.xdf")
@@ -236,3 +240,76 @@ def test_a_budget_of_evaluations_does_not_look_at_the_clock(
     monkeypatch.setattr("signal.setitimer", armed)
     assert main(["explore", SMITH, *NOMINAL, "--budget", "20", "--out", str(tmp_path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["evaluations"] == 20
+
+
+# -- behind the search ------------------------------------------------------------------------------------------------
+
+
+PINGPONG = str(ROOT / "actors" / "pingpong" / "pingpong.xdf")
+
+
+def quick(out: Path, *more: str) -> list[str]:
+    return ["explore", PINGPONG, *NOMINAL, "--budget", "20", "--out", str(out), "--quiet", *more]
+
+
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """A shell has its background jobs ignore interrupts."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
+@pytest.mark.usefixtures("heard")
+@pytest.mark.parametrize(
+    ("where", "stop"),
+    [
+        ("with_look", "interrupted"),
+        ("run_best", "interrupted"),
+        ("_report_inputs", "evaluations"),
+        ("deliver", "evaluations"),
+    ],
+)
+def test_an_interrupt_behind_the_search_leaves_the_ranking(
+    where: str, stop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What is looked at is left out, what is written is written to the end."""
+    assert main(quick(tmp_path / "whole")) == 0
+    whole = json.loads((tmp_path / "whole" / "ranking.json").read_text())
+    function = getattr(explore_flow, where)
+
+    def interrupted(*args: object, **named: object) -> object:
+        os.kill(os.getpid(), signal.SIGINT)
+        return function(*args, **named)
+
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(explore_flow, where, interrupted)
+        assert main(quick(out)) == 130
+    assert "interrupted; finishing" in capfd.readouterr().err
+    found = json.loads((out / "ranking.json").read_text())
+    assert found["stop"] == stop
+    assert found["ranking"] == whole["ranking"]
+    assert {path.name for path in out.iterdir()} == {path.name for path in (tmp_path / "whole").iterdir()}
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert main(quick(out, "--resume")) == 0
+    assert json.loads((out / "ranking.json").read_text()) == whole
+
+
+@pytest.mark.usefixtures("heard")
+def test_a_second_interrupt_ends_what_is_being_written() -> None:
+    with held_interrupt() as held:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert held.came
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_interrupts_that_are_ignored_stay_ignored() -> None:
+    former = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with held_interrupt() as held:
+            os.kill(os.getpid(), signal.SIGINT)
+        assert not held.came
+    finally:
+        signal.signal(signal.SIGINT, former)

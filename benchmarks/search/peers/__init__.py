@@ -16,9 +16,16 @@ PEERS = {
     "peer-scipy": "benchmarks.search.peers.annealing:ScipyDual",
 }
 """Name -> class, as in ``dse.explore.methods.registry``."""
+LONG_PEERS = {
+    "peer-pymoo": PEERS["peer-pymoo"],
+    "peer-annealing-long": "benchmarks.search.peers.annealing:LongMetropolis",
+    "peer-cma-es": PEERS["peer-cma-es"],
+}
+"""Those that can spend 20,000 evaluations: Optuna and CP-SAT take minutes for 300."""
 
 
 def register_peers() -> None:
     """Make the peers known to this process, once."""
-    for name in PEERS.keys() - set(METHODS.names()):
-        METHODS.register(name, PEERS[name])
+    for name, place in {**PEERS, **LONG_PEERS}.items():
+        if name not in METHODS.names():
+            METHODS.register(name, place)

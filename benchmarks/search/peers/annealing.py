@@ -19,6 +19,8 @@ HOT, COLD = 0.1, 0.001
 class Metropolis(Peer):
     """One variable after another gets another value (Kirkpatrick, Gelatt and Vecchi 1983)."""
 
+    steps = STEPS
+
     def _script(self) -> Script:
         rng, values = self._context.rng, self._variables.values
         changing = [a for a, own in enumerate(values) if len(own) > 1]
@@ -27,8 +29,8 @@ class Metropolis(Peer):
         best, least = now, cost
         while changing:
             scale = least
-            for step in range(STEPS):
-                temperature = scale * HOT * (COLD / HOT) ** (step / STEPS)
+            for step in range(self.steps):
+                temperature = scale * HOT * (COLD / HOT) ** (step / self.steps)
                 actor = changing[int(rng.integers(len(changing)))]
                 next_one = list(now)
                 next_one[actor] = (now[actor] + int(rng.integers(1, len(values[actor])))) % len(values[actor])
@@ -38,6 +40,12 @@ class Metropolis(Peer):
                 if cost < least:
                     best, least = now, cost
             now, cost = best, least
+
+
+class LongMetropolis(Metropolis):
+    """The same with half of the budget of long searches (``benchmarks.search.longer``) for a schedule."""
+
+    steps = 10_000
 
 
 class _Over(Exception):

@@ -24,6 +24,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 import dse
+from dse.base.collector import set_apart
 from dse.base.errors import ExecutionError, OptionError
 from dse.base.extras import import_extra
 from dse.estimate.engine import Engine, make_engine
@@ -146,6 +147,7 @@ def _engine_of(problem: Problem, search: str, engine: str, version: str) -> Engi
     if key not in _ENGINES:
         _ENGINES.clear()  # one search at a time: the engine of the last one only takes memory
         _ENGINES[key] = make_engine(engine, problem)
+        set_apart()
     return _ENGINES[key]
 
 
@@ -385,7 +387,7 @@ class ClusterHand:
 
     def __init__(self, estimator: ClusterEstimator, context: SearchContext) -> None:
         self._estimator = estimator
-        self._context = replace(context, rng=np.random.default_rng(0))  # each leg has its own
+        self._context = replace(context, rng=np.random.default_rng(0), threads=1)  # each leg has its own
 
     def begin(self) -> None:
         """The cluster is there."""

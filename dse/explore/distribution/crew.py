@@ -6,6 +6,7 @@ whose hand is lost is walked by somebody else.
 """
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -58,6 +59,8 @@ class Crew:
         self._waiting: dict[int, Leg] = {}
         self._found: dict[int, LegOutcome] = {}
         self._error: BaseException | None = None
+        self._busy = Counter[int]()
+        """The legs that each hand has, by its ``id``."""
         self._at_work = 0
         """Hands that are not lost."""
         self._closed = False
@@ -167,22 +170,31 @@ class Crew:
         leg: Leg | None = None
         try:
             hand.begin()
-            while (leg := self._next()) is not None:
+            while (leg := self._next(hand)) is not None:
                 outcome = hand.walk(leg)
                 with self._change:
                     self._found[leg.number] = outcome
+                    self._busy[id(hand)] -= 1
                     self._change.notify_all()
         except HandLost:
             self._lose(leg, None)
         except BaseException as error:  # raised again by the thread that waits for legs
             self._lose(leg, error)
 
-    def _next(self) -> Leg | None:
-        """Return the first leg that waits; None when there will be none."""
+    def _next(self, hand: Hand) -> Leg | None:
+        """Return the first leg that waits; None when there will be none.
+
+        A hand that walks one gets the next one ahead, but not the last one that waits: this thread would have none.
+        """
         with self._change:
-            while not self._closed and (not self._may_begin or self._replays):
+            while not self._closed and (
+                not self._may_begin or self._replays or (self._busy[id(hand)] and len(self._waiting) == 1)
+            ):
                 self._change.wait()
-            return None if self._closed else self._waiting.pop(min(self._waiting))
+            if self._closed:
+                return None
+            self._busy[id(hand)] += 1
+            return self._waiting.pop(min(self._waiting))
 
     def _lose(self, leg: Leg | None, error: BaseException | None) -> None:
         with self._change:

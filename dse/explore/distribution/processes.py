@@ -38,7 +38,7 @@ class ProcessHand:
     """
 
     def __init__(self, problem: Problem, engine: str, context: SearchContext) -> None:
-        self._given = problem, engine, replace(context, rng=np.random.default_rng(0))  # each leg has its own
+        self._given = problem, engine, replace(context, rng=np.random.default_rng(0), threads=1)  # each leg has its own
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
         self._starting, self._asking = threading.Lock(), threading.Lock()

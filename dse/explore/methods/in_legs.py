@@ -15,7 +15,7 @@ class InLegs(Protocol):
 
     @property
     def legs_soon(self) -> bool:
-        """Whether it has legs, or soon will: whoever walks them may get ready."""
+        """Whether it has legs, or will: whoever walks them may get ready."""
 
     @property
     def awaited(self) -> int | None:

@@ -5,7 +5,7 @@ waiting. ``even_out`` brings a mapping to a local optimum of it within milliseco
 tens of milliseconds, in stages if asked: where searches start from.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -112,21 +112,37 @@ class LoadAnnealer:
         ``stages``: the actors are divided into so many stages, as many in each, by when they can start. Loads that are
         even in each stage keep all cores busy while a pipeline fills and drains.
         """
+        return self.prepared(slots, annealing, steps=steps, stages=stages, actors=actors)()
+
+    def prepared(
+        self,
+        slots: Sequence[int],
+        annealing: Annealing,
+        *,
+        steps: int,
+        stages: int = 1,
+        actors: Sequence[int] | None = None,
+    ) -> Callable[[], tuple[int, ...]]:
+        """Return what gives ``annealed``, with all that is random drawn: any thread may call it, once."""
         everyone = range(self._context.space.n_actors)
         movable = np.array(everyone if actors is None else actors, dtype=np.int64)
         found = np.array(slots, dtype=np.int64)
-        draws = self._context.rng.random((steps, 4))
-        anneal(
-            found,
-            movable,
-            draws,
-            stages=self._stages_of(stages),
-            where=self._where,
-            costs=self._costs,
-            most=max(1, self._context.space.most),
-            annealing=annealing,
-        )
-        return tuple(found.tolist())
+        draws, of_actors = self._context.rng.random((steps, 4)), self._stages_of(stages)
+
+        def made() -> tuple[int, ...]:
+            anneal(
+                found,
+                movable,
+                draws,
+                stages=of_actors,
+                where=self._where,
+                costs=self._costs,
+                most=max(1, self._context.space.most),
+                annealing=annealing,
+            )
+            return tuple(found.tolist())
+
+        return made
 
     def _stages_of(self, count: int) -> IntArray:
         """Return the stage of each actor."""

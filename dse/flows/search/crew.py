@@ -17,6 +17,10 @@ LEGGED_FIRINGS = 100_000
 busy by the estimates alone: there proposals are a hundredth of the time."""
 
 
+PROCESS_SECONDS = 2.0
+"""After so long a process can walk."""
+
+
 def goes_in_legs(setting: Setting) -> bool:
     """Return whether a search of the makespan goes on in legs. No result depends on who walks them, but on this."""
     return setting.trace.n_firings <= LEGGED_FIRINGS
@@ -27,8 +31,8 @@ def crew_of(
 ) -> Crew:
     """Return those who walk the legs of a search; they begin when it has any. Close it."""
     cluster = estimator if isinstance(estimator, ClusterEstimator) else None
-    most = evaluator.evaluations_left
-    brief = most is not None and most <= SOLO
+    most, seconds = evaluator.evaluations_left, evaluator.seconds_left
+    brief = (most is not None and most <= SOLO) or (seconds is not None and seconds <= PROCESS_SECONDS)
     crew = Crew(
         context,
         estimator,

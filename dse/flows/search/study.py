@@ -83,7 +83,7 @@ def _evaluator(search: Search, estimator: Estimator, store: StudyStore, watch: W
     """Return the evaluator of a search, whose budget in seconds is what is left of it. Raises ``TimeSpent``."""
     limit.check()
     space, goals = search.space, search.goals
-    cutting = Cutting(keep=kept(search.options), counts=lambda point: holds(space, len(point.partitions)))
+    cutting = Cutting(keep=kept(search.options), counts=lambda e: holds(space, e.n_partitions))
     return Evaluator(
         estimator,
         budget=replace(search.plan.budget, seconds=_seconds(search, limit)),
@@ -148,7 +148,7 @@ def _run(search: Search, parts: _Parts, state: _State) -> None:
     store.expect_at_least(state.bounds[0].makespan)
     evaluator.expect_at_least(state.bounds[0].makespan)
     context = search_context(search.setting, space, options.seed, kept(options), state.bounds[0].makespan, bound)
-    context = _screened(search, context, parts, state)
+    context = replace(_screened(search, context, parts, state), threads=options.workers)
     context, crew = _in_legs(search, context, parts)
     watch.stage("setting up the method")
     state.method = make_method(plan.method, context, goals)

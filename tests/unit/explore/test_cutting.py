@@ -111,7 +111,7 @@ def test_a_resumed_search_takes_the_same_decisions(name: str, half: int, tmp_pat
 def evaluator(engine: FormulaEngine, store: object = None) -> Evaluator:
     return Evaluator(
         engine, budget=Budget(), store=store or NoStore(), clock=itertools.count().__next__,  # type: ignore[arg-type]
-        progress=lambda _: None, cutting=Cutting(keep=2, counts=lambda point: len(point.partitions) > 1),
+        progress=lambda _: None, cutting=Cutting(keep=2, counts=lambda e: e.n_partitions > 1),
     )  # fmt: skip
 
 

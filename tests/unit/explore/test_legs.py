@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -44,7 +45,6 @@ MANY = Budget(evaluations=500)
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(iterated_search, "SOLO", 150)
-    monkeypatch.setattr(iterated_search, "SOON", 10)
     monkeypatch.setattr("dse.explore.methods.improving.leg.LEG_EVALUATIONS", 40)
 
 
@@ -155,6 +155,41 @@ def test_who_walks_changes_nothing(engine: Engine, context: SearchContext, alone
     assert alone.stop == several.stop == "evaluations"
 
 
+class Slow:
+    """A hand that is never done."""
+
+    def __init__(self) -> None:
+        self.taken: list[int] = []
+        self.changed, self.released = threading.Event(), threading.Event()
+
+    def begin(self) -> None:
+        pass
+
+    def walk(self, leg: Leg) -> LegOutcome:
+        self.taken.append(leg.number)
+        self.changed.set()
+        self.released.wait()
+        raise HandLost
+
+    def close(self) -> None:
+        self.released.set()
+
+
+def test_a_hand_gets_the_next_leg_ahead_but_not_the_last_one(context: SearchContext) -> None:
+    hand = Slow()
+    with closing(Crew(context, lambda *_: iter(()), [hand, hand], clock=time.perf_counter)) as crew:
+        for number in (0, 1):
+            crew.give(Mock(spec=Leg, number=number))
+        crew.get_ready()
+        assert hand.changed.wait(10)
+        time.sleep(0.05)
+        assert hand.taken == [0]
+        hand.changed.clear()
+        crew.give(Mock(spec=Leg, number=2))
+        assert hand.changed.wait(10)
+        assert hand.taken == [0, 1]
+
+
 def test_a_hand_that_is_lost_is_not_missed(engine: Engine, context: SearchContext, alone: Searched) -> None:
     hands = [Here(engine, context, lost_at=1), Here(engine, context, lost_at=2)]
     assert searched(engine, context, lambda _: hands).found == alone.found
@@ -165,7 +200,6 @@ def test_processes_find_the_same_and_one_that_is_killed_is_not_missed(
 ) -> None:
     monkeypatch.undo()  # a process has the constants of the module
     monkeypatch.setattr(iterated_search, "SOLO", 150)
-    monkeypatch.setattr(iterated_search, "SOON", 10)
     begun: list[ProcessHand] = []
 
     class Killed(ProcessHand):

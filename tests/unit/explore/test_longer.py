@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.search import longer
+from benchmarks.search.peers import LONG_PEERS
 
 
 def line(network: str, method: str, seed: int, curve: list[tuple[int, int]]) -> str:
@@ -37,4 +38,6 @@ def test_both_ways_begin_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     first, other = map(longer.performed, runs)
     assert first["made"] == other["made"] == 40
     assert first["curve"] == other["curve"]
-    assert [run.method for run in longer.runs(1)][:: len(longer.NETWORKS)] == ["auto", "without legs", *longer.OTHERS]
+    every = [run.method for run in longer.runs(1)][:: len(longer.NETWORKS)]
+    assert every == ["auto", "without legs", *LONG_PEERS, *longer.OTHERS]
+    assert {run.method for run in longer.runs(2, ["tabu"])} == {"tabu"}

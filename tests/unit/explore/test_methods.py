@@ -223,7 +223,7 @@ def test_branch_and_bound_keeps_what_it_hears_before_it_begins() -> None:
     problem = throughput_problem(4, n=9, cores=3, firings=60)
     space = space_of(problem)
     method = BranchAndBound(context_of(problem, space))
-    method.observe(replace(run("random", problem, space, evaluations=1).evaluations[0], makespan=1))
+    method.observe([replace(run("random", problem, space, evaluations=1).evaluations[0], makespan=1)])
     method.tell(_evaluated(problem, method.ask(1000)))
     assert not method.ask(8)
     assert method.done
@@ -235,7 +235,7 @@ def test_branch_and_bound_takes_the_makespans_of_others() -> None:
     alone = run("branch-and-bound", problem, space)
     method = BranchAndBound(context_of(problem, space))
     method.ask(8)
-    method.observe(replace(alone.evaluations[0], makespan=1, deadlock=False))  # nothing can beat it
+    method.observe([replace(alone.evaluations[0], makespan=1, deadlock=False)])  # nothing can beat it
     method.tell([])
     method._known.update(dict.fromkeys(method._batch, alone.evaluations[0]))
     method._waiting = []

@@ -197,7 +197,7 @@ def test_a_point_that_does_not_count_leaves_the_limit_where_it_is() -> None:
     """The best point is no point of the space, as the mapping on one core may be: the others are told apart still."""
     run = Evaluator(
         FormulaEngine(), budget=Budget(), store=Notebook(), clock=Clock(), progress=lambda _: None,
-        cutting=Cutting(keep=1, counts=lambda point: point != POINTS[0]),
+        cutting=Cutting(keep=1, counts=lambda e: e.point != POINTS[0]),
     )  # fmt: skip
     assert not run.evaluate([POINTS[0], POINTS[4]], 0)[1].cut
     assert [e.cut for e in run.evaluate(POINTS[2:7], 0)] == [False, False, False, True, True]

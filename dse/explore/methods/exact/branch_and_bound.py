@@ -9,6 +9,7 @@ branches is proven for the space at every moment, so even a search that is cut s
 """
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dse.explore.method import least_makespan
@@ -94,11 +95,11 @@ class BranchAndBound(Scripted):
                 pause_at = visited + NODES_PER_PAUSE
         self._proven = self._best or 0
 
-    def observe(self, evaluation: Evaluation) -> None:
-        """Take a makespan that another search has found."""
-        self._learn([evaluation])
+    def observe(self, evaluations: Sequence[Evaluation]) -> None:
+        """Take makespans that another search has found."""
+        self._learn(evaluations)
 
-    def _learn(self, results: list[Evaluation]) -> None:
+    def _learn(self, results: Sequence[Evaluation]) -> None:
         self._best = least_makespan(results, self._best)
 
     def _excluded(self, bound: int) -> bool:

@@ -87,7 +87,11 @@ class Model:
 
 @dataclass(slots=True)
 class Kind:
-    """A kind of step: how often it was tried and how often it helped."""
+    """A kind of step: how often it was tried and how often it helped.
+
+    Draws that give nothing to try do not count: where each counted as 0.3 of a step in vain, the mean gap of 26
+    searches was 0.2 points less after 1,000 evaluations and 0.2 more after 5,000, and an evaluation took as long.
+    """
 
     name: str
     tried: float = 4.0
@@ -180,18 +184,19 @@ class Descending(Scripted):
 
     # Starts -----------------------------------------------------------------------------------------------------------
 
-    def _annealed_from(self, origin: Candidate, model: Model) -> Candidate | None:
-        slots = self._annealer.annealed(
+    def _annealing_from(self, origin: Candidate, model: Model) -> collections.abc.Callable[[], Candidate | None]:
+        """Return what anneals the loads of a point; any thread may call it, once."""
+        slots = self._annealer.prepared(
             origin.assignment,
             Annealing(cut_weight=model.cut_weight, stage_weight=STAGE_WEIGHT, hot=HOT, cold=COLD),
             steps=STEPS_OF_START * self._space.n_actors,
             stages=model.stages,
         )
-        return candidate_of(self._space, replace(position_of(origin), slots=slots))
+        return lambda: candidate_of(self._space, replace(position_of(origin), slots=slots()))
 
     def _new_start(self) -> Candidate:
         origin = random_candidate(self._context)
-        return self._annealed_from(origin, self._drawn_model()) or origin
+        return self._annealing_from(origin, self._drawn_model())() or origin
 
     def _drawn_model(self) -> Model:
         return self._models[int(self._context.rng.integers(len(self._models)))]

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dse.base.apart import side_by_side
 from dse.explore.method import SearchContext
 from dse.explore.methods.constructive.greedy import constructed
 from dse.explore.methods.improving.descents import (
@@ -59,12 +60,10 @@ ACCEPTED = 0.01
 """What is found from a shaken point is shaken next unless its makespan is worse by more than this share."""
 FAILURES_TO_POLISH = 2
 """After so many of them all moves and exchanges from the best point are tried, unless they were."""
-SOLO = 2_500
+SOLO = 1_000
 """After so many evaluations a search goes on in legs: before, each descent has more to learn from the one before it,
-and a second is over before other processes have begun. After twice as many nothing better was found, and two workers
-had less to share."""
-SOON = SOLO // 2
-"""From here on they may be got ready."""
+and a second is over before other processes have begun. Where they set out after 2,500, 26 searches had a mean gap of
+1.50 % after 5,000 evaluations instead of 1.34, and two workers had less to share."""
 LANES = 4
 """So many descents go on side by side."""
 STALE_LEGS = 20
@@ -144,7 +143,8 @@ class IteratedSearch(Descending):
         self._lanes: list[_Lane] = []
         self._taken = self._issued = 0
         self._stale_legs = 0
-        self._marks = np.zeros(0, dtype=np.uint64)
+        self._marks, self._marked = np.zeros(0, dtype=np.uint64), set[int]()
+        """What is known, in its order and as a set."""
 
     def _script(self) -> Script:
         states = yield from self._begun()
@@ -184,8 +184,8 @@ class IteratedSearch(Descending):
 
     @property
     def legs_soon(self) -> bool:
-        """Whether the search is about to go on in legs."""
-        return self._context.legs and len(self._known) >= SOON
+        """Whether the search will go on in legs."""
+        return self._context.legs
 
     @property
     def awaited(self) -> int | None:
@@ -199,6 +199,7 @@ class IteratedSearch(Descending):
         if _accepted(descent.best, course.home):
             course.home = descent.best
         self._marks = marks_of(self._known)
+        self._marked = set(self._marks.tolist())
         self._seed = int(self._context.rng.integers(1 << 62))
         began = Start(origin=course.home)
         self._lanes = [_Lane(work=descent, began=began, era=0)]
@@ -244,9 +245,10 @@ class IteratedSearch(Descending):
             lane.work = lane.began = self._next_work(course, [other for other in self._lanes if other is not lane])
             lane.era = course.era
         self._kinds = [replace(kind) for kind in outcome.kinds]
-        fresh = np.setdiff1d(outcome.marks, self._marks)
-        self._marks = np.concatenate([self._marks, fresh])
-        self._stale_legs = 0 if len(fresh) else self._stale_legs + 1
+        fresh = [mark for mark in outcome.marks.tolist() if mark not in self._marked]
+        self._marked.update(fresh)
+        self._marks = np.concatenate([self._marks, np.array(fresh, dtype=np.uint64)])
+        self._stale_legs = 0 if fresh else self._stale_legs + 1
         self._done = self._stale_legs >= STALE_LEGS or len(self._marks) >= self._space.size
 
     # Starts -----------------------------------------------------------------------------------------------------------
@@ -276,13 +278,15 @@ class IteratedSearch(Descending):
         many = n_actors > MANY_ACTORS
         most = ACTORS_OF_STARTS // n_actors if many else MOST_STARTS
         count = max(1, min(most, max(LEAST_STARTS, n_actors)))
+        models = itertools.islice(itertools.cycle(self._models), count)
         found: dict[Candidate, Model] = {}
-        for model in itertools.islice(itertools.cycle(self._models), count):
-            candidate = self._annealed_from(random_candidate(self._context), model)
-            if candidate is not None:
-                found.setdefault(candidate, model)
-            if many:  # what has been found is worth knowing before the next one
-                yield [] if candidate is None else [candidate]
+        while some := list(itertools.islice(models, self._context.threads)):
+            starts = [self._annealing_from(random_candidate(self._context), model) for model in some]
+            for candidate, model in zip(side_by_side(starts), some, strict=True):
+                if candidate is not None:
+                    found.setdefault(candidate, model)
+                if many:  # what has been found is worth knowing before the next ones
+                    yield [] if candidate is None else [candidate]
         return found
 
 

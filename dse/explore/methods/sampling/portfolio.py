@@ -133,8 +133,7 @@ class Portfolio:
         self._best = least_makespan(results, self._best)
         self._seen.update(result.digest for result in results)
         if member is not self._exact:
-            for result in results:
-                self._exact.observe(result)
+            self._exact.observe(results)
 
     def ask(self, n: int) -> Sequence[DesignPoint]:
         """Return what the member whose turn it is asks for; nothing when it only thought."""
