@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.explore.space.clocks import ClockDomain, Clocks, Levels
 from dse.explore.space.symmetry import ActorSymmetry
@@ -62,6 +63,19 @@ class Candidate:
     policy: int = 0
     capacity: int = 0
     clocks: Levels = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Uses:
+    """How many slots of each unit can be used while actors are placed one by one: ``used``, each once, none first.
+
+    ``opens[i, unit]``: the number of the use with one more slot of a unit, -1: there is none. ``feasible[actor, i]``:
+    whether the actors from this one on can be placed behind use i. Shapes (n, n_units) and (n_actors + 1, n).
+    """
+
+    used: tuple[tuple[int, ...], ...]
+    opens: NDArray[np.int64]
+    feasible: NDArray[np.bool_]
 
 
 class Space:
@@ -179,6 +193,27 @@ class Space:
         """Return in how many ways actors ``actor``.. can be placed when ``used`` slots of each unit are."""
         return self._completions(actor, used)
 
+    def uses(self) -> "Uses":
+        """Return the tables of the used slots that ``choices`` and ``completions`` go by."""
+        number: dict[tuple[int, ...], int] = {}
+        for of_actor in self._ways:
+            for used in of_actor:
+                number.setdefault(used, len(number))
+        units = range(len(self.units))
+        opens = [
+            [number.get(_with_one_more(used, u), -1) if self._may_open(u, used) else -1 for u in units]
+            for used in number
+        ]
+        feasible = np.zeros((len(self._ways), len(number)), dtype=np.bool_)
+        for actor, of_actor in enumerate(self._ways):
+            for used, ways in of_actor.items():
+                feasible[actor, number[used]] = ways > 0
+        return Uses(
+            used=tuple(number),
+            opens=np.array(opens, dtype=np.int64).reshape(len(number), len(self.units)),
+            feasible=feasible,
+        )
+
     def choices(self, actor: int, used: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Yield the slots that ``actor`` may take, ascending, each with the used slots that follow."""
         return self._choices(actor, used)
@@ -251,11 +286,15 @@ class Space:
         for unit in self.allowed[actor]:
             if used[unit]:
                 yield self._first[unit], used[unit], used
-            twin = self._twin_before[unit]
-            if twin is not None and not used[twin]:
-                continue
-            if sum(used[u] for u in self._alike[unit]) < self.units[unit].slots:
+            if self._may_open(unit, used):
                 yield self._first[unit] + used[unit], 1, _with_one_more(used, unit)
+
+    def _may_open(self, unit: int, used: tuple[int, ...]) -> bool:
+        """Return whether an actor may be the first one on the next slot of a unit."""
+        twin = self._twin_before[unit]
+        if twin is not None and not used[twin]:
+            return False
+        return sum(used[u] for u in self._alike[unit]) < self.units[unit].slots
 
     def random_assignment(self, rng: np.random.Generator) -> Assignment:
         """Return an assignment drawn from all canonical ones, each as likely as it has choices of clocks."""
