@@ -8,6 +8,7 @@ order of first use (a restricted growth string for each unit). Everything here y
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TypeAlias
 
 import numpy as np
@@ -165,14 +166,6 @@ class Space:
             ways *= math.perm(len(twins), sum(used[u] > 0 for u in twins))
         return ways
 
-    def _reachable(self) -> list[dict[tuple[int, ...], int]]:
-        """Return the used slots that can be reached before each actor, and behind the last one, all with 0."""
-        reachable: list[dict[tuple[int, ...], int]] = [{(0,) * len(self.units): 0}]
-        for actor in range(self.n_actors):
-            after = (u for used in reachable[actor] for _, _, u in self._runs(actor, used))
-            reachable.append({used: 0 for used in after if sum(used) <= self.most})
-        return reachable
-
     def _count_ways(self, weigh: Callable[[tuple[int, ...]], int]) -> list[dict[tuple[int, ...], int]]:
         """Return ``_completions`` as one table for each actor (and one behind the last), from the used slots.
 
@@ -181,13 +174,34 @@ class Space:
         The next actor joins one of the used slots of a unit or opens the unit's next one: the recurrence of the
         Stirling numbers of the second kind, one index for each unit. Tables and not recursion: networks are long.
         """
-        ways = self._reachable()
-        ways[-1] = {used: weigh(used) if self.least <= sum(used) else 0 for used in ways[-1]}
-        for actor in reversed(range(self.n_actors)):
-            later = ways[actor + 1]
-            for used in ways[actor]:
-                ways[actor][used] = sum(n * later.get(after, 0) for _, n, after in self._runs(actor, used))
-        return ways
+        steps = self._steps()
+        reachable = [[(0,) * len(self.units)]]
+        for of_actor in steps:
+            after = (step[1] for used in reachable[-1] for step in of_actor(used))
+            reachable.append(list(dict.fromkeys(used for used in after if sum(used) <= self.most)))
+        ways = [{used: weigh(used) if self.least <= sum(used) else 0 for used in reachable[-1]}]
+        for of_actor, here in zip(reversed(steps), reversed(reachable[:-1]), strict=True):
+            later = ways[-1]
+            ways.append({used: sum(n * later.get(after, 0) for n, after in of_actor(used)) for used in here})
+        return ways[::-1]
+
+    def _steps(self) -> list[Callable[[tuple[int, ...]], list[tuple[int, tuple[int, ...]]]]]:
+        """Return for each actor a function of the used slots: in how many ways it can lead to which used slots.
+
+        Actors that may be on the same units share one, which remembers what it found.
+        """
+        of_units: dict[tuple[int, ...], Callable[[tuple[int, ...]], list[tuple[int, tuple[int, ...]]]]] = {}
+        for actor, units in enumerate(self.allowed):
+            if units not in of_units:
+                of_units[units] = cache(partial(self._merged_runs, actor))
+        return [of_units[units] for units in self.allowed]
+
+    def _merged_runs(self, actor: int, used: tuple[int, ...]) -> list[tuple[int, tuple[int, ...]]]:
+        """Return in how many ways an actor leads to which used slots, each of these once."""
+        ways: dict[tuple[int, ...], int] = {}
+        for _, n, after in self._runs(actor, used):
+            ways[after] = ways.get(after, 0) + n
+        return [(n, after) for after, n in ways.items()]
 
     def completions(self, actor: int, used: tuple[int, ...]) -> int:
         """Return in how many ways actors ``actor``.. can be placed when ``used`` slots of each unit are."""
