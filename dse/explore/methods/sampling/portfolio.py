@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dse.explore.method import SearchContext, SearchMethod, least_makespan
+from dse.explore.methods.constructive.greedy import constructed
 from dse.explore.methods.exact.branch_and_bound import BranchAndBound
 from dse.explore.methods.exact.integer_program import placement_bound
 from dse.explore.methods.improving.iterated_search import MANY_ACTORS, IteratedSearch
@@ -42,6 +43,7 @@ class Portfolio:
     """Turns of iterated search, branch and bound and tabu search."""
 
     def __init__(self, context: SearchContext) -> None:
+        context = replace(context, constructed=tuple(constructed(context)))
         iterated, tabu, exact = (replace(context, rng=rng) for rng in context.rng.spawn(3))
         self._exact = BranchAndBound(exact)
         provable, many = context.space.size <= PROVABLE, context.space.n_actors > MANY_ACTORS
