@@ -7,8 +7,8 @@ the members have seen all points. A member that has ended leaves the rest its tu
 
 Iterated search has most turns: it finds good mappings of large networks with the fewest evaluations
 (``docs/search-quality.md``). Above 500 actors it moves groups of them first
-(``multilevel``). Where a proof is within reach branch and bound has every third turn, else one of 128: its
-branches took nine tenths of the time there and proved nothing. The integer program is solved once, for its bound.
+(``multilevel``). Where a proof is within reach branch and bound has every third turn, in somewhat larger spaces after
+5,000 evaluations, else one of 128, since it proves nothing there. The integer program is solved once, for its bound.
 
 Where iterated search goes on in legs, the others have their turns when so many evaluations were made in legs as it
 would have made in its turns of a round.
@@ -35,9 +35,8 @@ PROGRAM_TURN = 40
 """Before this turn the integer program is solved, once, for its bound: searches that end sooner need none."""
 PROVABLE = 10**9
 """In spaces up to this size branch and bound often ends within some hundred evaluations."""
-PROVABLE_LATER, LATER = 10**10, 2_000
-"""In spaces up to this size it does so within some hundred thousand: after so many evaluations, which find good mappings
-by then, it has as many turns."""
+PROVABLE_LATER, LATER = 10**10, 5_000
+"""In spaces up to this size it ends within some ten thousand evaluations: it has as many turns after so many."""
 LEGS_OF_ROUND = 500
 """So many evaluations does iterated search make in a round of turns, each of four or five."""
 
