@@ -20,6 +20,8 @@ from dse.model.design_point import DesignPoint, Partition, Policy, ReleaseMode, 
 
 Assignment: TypeAlias = tuple[int, ...]
 """The slot of each actor. Slots of unit u are ``first_slot(u) .. first_slot(u) + slots(u) - 1``."""
+_Steps: TypeAlias = Callable[[tuple[int, ...]], list[tuple[int, tuple[int, ...]]]]
+"""From used slots to in how many ways an actor leads to which used slots."""
 SEARCHED_POLICIES: tuple[Policy, ...] = ("NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL")
 """STATIC_ORDER needs an order of firings, which a mapping does not give."""
 
@@ -175,22 +177,27 @@ class Space:
         Stirling numbers of the second kind, one index for each unit. Tables and not recursion: networks are long.
         """
         steps = self._steps()
-        reachable = [[(0,) * len(self.units)]]
-        for of_actor in steps:
-            after = (step[1] for used in reachable[-1] for step in of_actor(used))
-            reachable.append(list(dict.fromkeys(used for used in after if sum(used) <= self.most)))
+        reachable = self._reachable(steps)
         ways = [{used: weigh(used) if self.least <= sum(used) else 0 for used in reachable[-1]}]
         for of_actor, here in zip(reversed(steps), reversed(reachable[:-1]), strict=True):
             later = ways[-1]
             ways.append({used: sum(n * later.get(after, 0) for n, after in of_actor(used)) for used in here})
         return ways[::-1]
 
-    def _steps(self) -> list[Callable[[tuple[int, ...]], list[tuple[int, tuple[int, ...]]]]]:
+    def _reachable(self, steps: list[_Steps]) -> list[list[tuple[int, ...]]]:
+        """Return the used slots that can be reached before each actor, and behind the last one."""
+        reachable = [[(0,) * len(self.units)]]
+        for of_actor in steps:
+            after = (step[1] for used in reachable[-1] for step in of_actor(used))
+            reachable.append(list(dict.fromkeys(used for used in after if sum(used) <= self.most)))
+        return reachable
+
+    def _steps(self) -> list[_Steps]:
         """Return for each actor a function of the used slots: in how many ways it can lead to which used slots.
 
         Actors that may be on the same units share one, which remembers what it found.
         """
-        of_units: dict[tuple[int, ...], Callable[[tuple[int, ...]], list[tuple[int, tuple[int, ...]]]]] = {}
+        of_units: dict[tuple[int, ...], _Steps] = {}
         for actor, units in enumerate(self.allowed):
             if units not in of_units:
                 of_units[units] = cache(partial(self._merged_runs, actor))
