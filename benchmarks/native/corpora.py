@@ -64,6 +64,8 @@ _OWN_INPUTS = (
 """The same for inputs that the corpus itself has."""
 _NO_FORM = re.compile(r"has no (Python counterpart|C\+\+ form)(\n(?!  = ).*)*\n  = bind it with .*")
 """How each execution says that it lacks a native function; the hint below tells how to bind one in its language."""
+_LACKING = re.compile(r".*: in '.*', .*: (?=native '.*', declared in .*, has no form)")
+"""Where it is lacking: on two threads, either of two actors may be the first to call it."""
 
 
 HEAD = """# The public corpora in both executions
@@ -162,7 +164,8 @@ def _compared_on_threads(row: Row, of: Built, options: RunOptions, python: RunRe
     if isinstance(ours, RunResult) and isinstance(theirs, RunResult):
         ended = "budget" not in (ours.why, theirs.why) and row.timed == "no"
         return replace(row, equal="yes" if not ended or ours.channels == theirs.channels else "**no**: other tokens")
-    found = differences(_comparable(ours, places[0]), _comparable(theirs, places[1]))
+    sides = _comparable(ours, places[0]), _comparable(theirs, places[1])
+    found = differences(*(_LACKING.sub("", side) if isinstance(side, str) else side for side in sides))
     return replace(row, equal=f"**no**: {found[0]}" if found else "yes")
 
 

@@ -155,6 +155,22 @@ class Parallel {
         workers_.push_back(std::make_unique<Worker>(together_, *team, thread, crowded, records));
       }
     }
+    introduce();
+  }
+
+  /// Tell each thread of its peers. It hears of none where it could not know of all in time: a kernel's slots are told
+  /// late, and threads of one team wait for each other too.
+  void introduce() {
+    for (const auto& worker : workers_) {
+      const Team& team = worker->team();
+      const bool known = !team.shared() && std::none_of(team.peers.begin(), team.peers.end(),
+                                                        [](const Team* peer) { return peer->on_gpu; });
+      for (std::size_t k = 0; known && k != workers_.size(); ++k) {
+        if (team.peers.count(&workers_[k]->team()) != 0) {
+          worker->add_peer(together_.termination.slot(k));
+        }
+      }
+    }
   }
 
   void run_threads() {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,7 @@ struct Team {
   std::vector<std::size_t> order;    // of a static order: places
   std::vector<Channel*> outgoing;    // crossing, written by this team
   std::vector<Channel*> incoming;    // crossing, read by this team
+  std::set<const Team*> peers;       // at the other ends of crossing FIFOs
   Parking parking;
   alignas(cache_line_bytes) std::atomic<std::size_t> next_place{0};  // where several threads search
 };
@@ -153,6 +155,8 @@ class TeamBuilder {
     channel.writer_refill = plenty;
     channel.write_block = publishes_each_visit(source) ? 1 : block;
     channel.read_block = publishes_each_visit(target) ? 1 : block;
+    source.peers.insert(&target);
+    target.peers.insert(&source);
     channel.reader_parking = &target.parking;
     channel.writer_parking = &source.parking;
     if (!source.shared()) {

@@ -50,6 +50,8 @@ struct alignas(cache_line_bytes) Slot {
   std::atomic<std::int64_t> firings{0};       // all, as of the last pass
   std::atomic<bool> may_skip{false};          // it waits for the turn of an actor of a static order
   std::atomic<Skip> skip{Skip::none};         // and is asked to pass over that actor; the thread takes this back
+  /// How often the thread has run out of work. It has a line of its own, which others look at while they wait.
+  alignas(cache_line_bytes) std::atomic<std::uint64_t> waits{0};
 };
 
 class Termination {

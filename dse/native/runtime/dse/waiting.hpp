@@ -8,6 +8,7 @@
 #include "dse/counter.hpp"
 #include "dse/halt.hpp"
 #include "dse/parking.hpp"
+#include "dse/peers.hpp"
 
 namespace dse {
 
@@ -20,14 +21,19 @@ inline void pause_briefly() {
 #endif
 }
 
-/// How often a thread waited in each way.
+/// How often a thread waited in each way. `pauses`: how often the processor was told so, in all spins.
 struct WaitCounts {
   std::int64_t spins = 0;
+  std::int64_t pauses = 0;
   std::int64_t yields = 0;
   std::int64_t sleeps = 0;
 };
 
 /// The waiting of one thread. Call `wait` after each pass in vain, `reset` after one that was not.
+///
+/// A pass looks at the positions of FIFOs, and so takes their cache lines from the threads that work. Where none of
+/// these has run out of work since the thread last waited, nobody is held up by it: it takes twice the time before it
+/// looks again. When one runs out of work, it may wait for this thread, which then looks at once.
 class Patience {
  public:
   /// `crowded`: there are more threads than cores, so that spinning takes a core from who has work. Yielding gives it to
@@ -37,6 +43,9 @@ class Patience {
         halt_(halt),
         spinning_ns_(crowded ? 0 : 50'000),
         yielding_ns_(crowded ? 50'000 : 200'000) {}
+
+  /// The threads that this one may hold up, all of them; without any it looks often.
+  Peers peers;
 
   void reset() {
     if (waits_ != 0) {
@@ -49,7 +58,7 @@ class Patience {
   void wait() {
     if (waits_++ == 0) {
       since_ns_ = nanoseconds_now();
-      pauses_ = 1;
+      pauses_ = first_pauses();
       longest_ns_ = shortest_sleep_ns;
     }
     const std::int64_t passed_ns = nanoseconds_now() - since_ns_;
@@ -79,12 +88,32 @@ class Patience {
  private:
   static constexpr std::int64_t shortest_sleep_ns = 1'000'000;
   static constexpr std::int64_t longest_sleep_ns = 16'000'000;
-  static constexpr int most_pauses = 64;
+  static constexpr int most_pauses = 128;
+  static constexpr int pauses_between_looks = 4;
+  static constexpr std::int64_t waits_between_looks = 32;  // a thread in haste does not look at its peers each time
+
+  /// Return for how long to pause in a wait that begins.
+  int first_pauses() {
+    if (!peers.none() && (patient() || ++hasty_waits_ % waits_between_looks == 0)) {
+      const std::uint64_t now = peers.waits();
+      first_pauses_ = now == seen_ ? std::min(2 * first_pauses_, most_pauses) : 1;
+      seen_ = now;
+    }
+    return first_pauses_;
+  }
+
+  bool patient() const { return first_pauses_ > 1; }
 
   void spin() {
     ++counts.spins;
-    for (int k = 0; k != pauses_; ++k) {
+    for (int k = 1; k <= pauses_; ++k) {
       pause_briefly();
+      ++counts.pauses;
+      if (patient() && k % pauses_between_looks == 0 && peers.waits() != seen_) {
+        seen_ = peers.waits();
+        pauses_ = first_pauses_ = 1;
+        return;
+      }
     }
     pauses_ = std::min(2 * pauses_, most_pauses);
   }
@@ -107,6 +136,9 @@ class Patience {
   std::int64_t waits_ = 0;
   std::int64_t since_ns_ = 0;
   int pauses_ = 1;
+  int first_pauses_ = 1;
+  std::int64_t hasty_waits_ = 0;
+  std::uint64_t seen_ = 0;  // what `peers` said last
   bool announced_ = false;
   std::uint32_t ticket_ = 0;
   std::int64_t longest_ns_ = shortest_sleep_ns;

@@ -47,6 +47,9 @@ class Worker final : public Visitor {
     pulse_.records = records;
   }
 
+  /// Tell it of a thread at the other end of a FIFO, before the run.
+  void add_peer(const Slot& slot) { patience_.peers.add(slot.waits); }
+
   /// Work until the run is over.
   void run() {
     note_wait();  // before the first visit there was none, or one of an initializer
@@ -184,6 +187,7 @@ class Worker final : public Visitor {
   void idles(std::uint64_t request, std::int64_t made) {
     if (busy_) {
       busy_ = false;
+      slot_.waits.store(slot_.waits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       last_work_ = Moment::now();
     }
     show_all();

@@ -1,0 +1,18 @@
+"""How long a thread that has nothing to do pauses before it looks again."""
+
+import pytest
+
+from tests.native.runtime.programs import built, output_of
+
+
+def test_a_thread_without_peers_looks_often() -> None:
+    assert output_of(built("run_patience.cpp"), "alone") == "1\n"
+
+
+def test_beside_threads_that_have_work_it_looks_seldom_until_one_has_none() -> None:
+    assert output_of(built("run_patience.cpp"), "beside_workers") == "1 128 1\n"
+
+
+@pytest.mark.parametrize("variant", ["plain", "thread"])
+def test_a_peer_that_runs_out_of_work_calls_it(variant: str) -> None:
+    assert output_of(built("run_patience.cpp", variant), "called") == "1\n"
