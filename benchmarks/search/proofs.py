@@ -16,10 +16,11 @@ from benchmarks.search.networks import JUDGED, RECIPES, Case, case_of
 from benchmarks.search.tightness import FRESH
 from dse.estimate.engine import make_engine
 from dse.explore.batch import BATCH
-from dse.explore.evaluator import Budget, Evaluator
+from dse.explore.evaluator import Budget, Cutting, Evaluator
 from dse.explore.methods.choose import choose_method
 from dse.explore.methods.registry import METHODS
 from dse.flows.program import unheard
+from dse.flows.search.method import KEPT
 
 LARGEST = 10**10
 MOST_ACTORS = 20
@@ -35,15 +36,16 @@ def prove(name: str, method: str, seconds: float) -> tuple[str, int, int, float,
     chosen = choose_method(case.space)[0] if method == "auto" else method
     search = METHODS.load(chosen)(context_of(case, seed=1))
     evaluator = Evaluator(
-        lambda points, _: iter(engine.outcomes(points)),
+        lambda points, limit: iter(engine.outcomes(points, limit)),
         store=NoStore(),
         clock=time.process_time,
         budget=Budget(seconds=max(0.1, seconds - (time.process_time() - begin))),
         progress=unheard,
+        cutting=Cutting(keep=KEPT),
     )
     while not search.done and evaluator.stop is None:
-        search.tell(evaluator.evaluate(search.ask(BATCH)))
-    best = min(e.makespan for e in evaluator.evaluations if not e.deadlock)
+        search.tell(evaluator.evaluate(search.ask(BATCH), search.ceiling))
+    best = min(e.makespan for e in evaluator.evaluations if not (e.deadlock or e.cut))
     proven = best if search.done and search.exact else max(search.proven, least_of(case))
     return name, case.space.size, len(evaluator.evaluations), time.process_time() - begin, best, proven
 

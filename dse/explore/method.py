@@ -40,6 +40,8 @@ class SearchContext:
     ``objectives``: so many costs every evaluation brings; 0 where the makespan is all that counts.
     ``start``: points that somebody has already; methods that begin at constructed mappings begin at these first.
     ``begun``: they are the best of a search of this space, so that iterated search goes on from them alone.
+    ``constructed``: what ``methods.constructive.greedy`` makes of all that, where somebody has done it already: methods
+    that share a search then need not do it again.
     ``legs``: whether parts of the search are taken that can be walked anywhere (``dse.explore.methods.in_legs``).
     ``threads``: so many may work side by side here; nothing that a method asks for depends on it.
     """
@@ -56,6 +58,7 @@ class SearchContext:
     begun: bool = False
     legs: bool = False
     threads: int = 1
+    constructed: tuple[Candidate, ...] = ()
     partners: tuple[tuple[tuple[int, int], ...], ...] = field(init=False, repr=False, compare=False)
     """For each actor the (actor, tokens) at the other ends of its buffers, in their order; from ``traffic``."""
 

@@ -220,8 +220,8 @@ class CompiledEngine:
         """Return the outcomes of points from the general kernel."""
         memories = [pack_point(self.packed, point, limit) for point in encoded]
         makespans = self._simulate(encoded, memories) if memories else []
-        outcomes = (self._outcome(*run) for run in zip(encoded, memories, makespans, strict=True))
-        return [_within(outcome, limit) for outcome in outcomes]
+        runs = zip(encoded, memories, makespans, strict=True)
+        return [None if _is_left(run[1], run[2], limit) else _within(self._outcome(*run), limit) for run in runs]
 
     def _outcome(self, encoded: EncodedPoint, memory: Ints, makespan: int) -> Outcome:
         of_actors, partitions, complete = self._read(encoded, memory, makespan)
@@ -338,6 +338,11 @@ class CompiledEngine:
 _SPENT = 5
 """What actors spend core time on: the first fields of ``ActorAccount`` and of ``PartitionAccount``."""
 _IDLE = ActorAccount._fields.index("idle")
+
+
+def _is_left(memory: Ints, makespan: int, limit: int | None) -> bool:
+    """Return whether a run was left because of a limit, or is over after it: nobody asks for its accounts."""
+    return limit is not None and (bool(memory[at.STOPPED]) or makespan > limit)
 
 
 def _within(outcome: Outcome | int, limit: int | None) -> Outcome | None:

@@ -789,10 +789,28 @@ def hear_end(m, p, a):
             enqueue(m, p, m[m[i] + at.SOURCE])
 
 
+@_inner
+def least_ticks(m, a, x):
+    """Return what transfers and computation of a firing take at least, whatever links it waits for."""
+    if m[a + at.DEVIATES] == 1 or m[x + at.BLOCK_WIDTH] > 0:
+        return m[at.BEGIN]
+    return m[x + at.LAUNCH_TICKS] + m[x + at.WRITE_TICKS]
+
+
+@_inner
+def take_waits(m, p, a, now):
+    """Take from what a partition may lose before the limit what a firing that ends took more than ``least_ticks``."""
+    m[p + at.SLACK] -= now - m[p + at.BEGUN] - least_ticks(m, a, m[a + at.COLUMN])
+    if m[p + at.SLACK] < 0:
+        m[at.STOPPED] = 1
+
+
 @_inlined
 def end_firing(m, f, times, a, now):
     """The firing is over: the core is free, the actor waits for its next one."""
     p = m[a + at.PARTITION]
+    if m[at.LIMIT] != at.NEVER and m[p + at.CORES] == 1 and not is_planned(m, m[a + at.COLUMN]):
+        take_waits(m, p, a, now)
     position, size = m[a + at.POSITION], of_size(m, a, 1)
     action = np.int64(f[position])
     for i in range(position, position + size if timed(m) else position):
@@ -1097,6 +1115,7 @@ def start_firing(m, f, times, deviations, p, a, now):  # ways: the hot loop; a c
         ticks += touch(m, a, x)
     m[a + at.SCHEDULING] += ticks
     if m[at.LIMIT] != at.NEVER and m[p + at.CORES] == 1:
+        m[p + at.BEGUN] = now + ticks
         m[p + at.SLACK] -= ticks + now - m[p + at.FREE_SINCE]
         if m[p + at.SLACK] < 0:
             m[at.STOPPED] = 1
@@ -1256,8 +1275,8 @@ def take_limit(m):
     for a in range(m[at.ACTORS], m[at.ACTORS_END], at.ACTOR_FIELDS):
         p = m[a + at.PARTITION]
         for x in range(m[a + at.ACTIONS], m[a + at.ACTIONS_END], at.ACTION_FIELDS):
-            if m[x + at.TOTAL] > 0 and m[x + at.PLANNED] == 1:
-                m[p + at.SLACK] -= m[x + at.TOTAL] * (m[x + at.LAUNCH_TICKS] + m[x + at.WRITE_TICKS])
+            if m[x + at.TOTAL] > 0:
+                m[p + at.SLACK] -= m[x + at.TOTAL] * least_ticks(m, a, x)
         if m[p + at.CORES] == 1 and m[p + at.SLACK] < 0:
             m[at.STOPPED] = 1
 

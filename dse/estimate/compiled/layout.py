@@ -318,7 +318,9 @@ CORES: Final = 14
 SLACK: Final = 15
 """With a limit, on one core: the time that may still go by without transfers or computation for it to be kept."""
 FREE_SINCE: Final = 16
-PART_FIELDS: Final = 17
+BEGUN: Final = 17
+"""With a limit, on one core: when the scheduling of the firing under way ends."""
+PART_FIELDS: Final = 18
 
 # Link server.
 SHARED: Final = 0

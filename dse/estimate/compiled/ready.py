@@ -17,6 +17,7 @@ _COMPILED = (
     ("walk_kernel", "walk"),
     ("dependency_kernel", "earliest"),
     ("waits_kernel", "earliest"),
+    ("tree_kernel", "walk"),
     ("../token_kernel", "play"),
 )
 """A function of each module that is compiled, the module as a path from here."""

@@ -13,6 +13,7 @@ def warm() -> None:
         "walk_kernel",
         "dependency_kernel",
         "waits_kernel",
+        "tree_kernel",
     )
     for module in kernels:
         importlib.import_module(f"dse.estimate.compiled.{module}")

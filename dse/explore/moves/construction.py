@@ -3,6 +3,7 @@
 All work in ticks of the whole trace (``SearchContext.loads``) and in tokens (``SearchContext.traffic``).
 """
 
+import heapq
 from collections.abc import Callable, Iterator
 
 from dse.explore.method import SearchContext
@@ -50,7 +51,8 @@ def packed(context: SearchContext, groups: list[list[int]], slots: list[int]) ->
     """
     space, unit_of = context.space, context.space.unit_of_slot
     units = list(dict.fromkeys(unit_of[s] for s in slots))
-    filled = dict.fromkeys(slots, 0)
+    # of each unit a heap of its slots by what they are loaded with
+    filled = {u: sorted((0, s) for s in slots if unit_of[s] == u) for u in units}
     placed = dict.fromkeys(range(space.n_actors), -1)
 
     def load(group: list[int], unit: int) -> int:
@@ -58,16 +60,15 @@ def packed(context: SearchContext, groups: list[list[int]], slots: list[int]) ->
 
     def place(group: list[int]) -> None:
         fitting = {u: load(group, u) for u in units if all(u in space.allowed[a] for a in group)}
-        usable = [s for s in slots if unit_of[s] in fitting]
-        if not usable and len(group) > 1:
+        if fitting:
+            _, best, unit = min((filled[u][0][0] + ticks, filled[u][0][1], u) for u, ticks in fitting.items())
+            heapq.heapreplace(filled[unit], (filled[unit][0][0] + fitting[unit], best))
+            placed.update(dict.fromkeys(group, best))
+        elif len(group) > 1:
             for actor in group:
                 place([actor])
-            return
-        best = next(iter(space.slots_of_unit(space.allowed[group[0]][0])))
-        if usable:
-            best = min(usable, key=lambda s: (filled[s] + fitting[unit_of[s]], s))
-        filled[best] = filled.get(best, 0) + load(group, unit_of[best])
-        placed.update(dict.fromkeys(group, best))
+        else:
+            placed[group[0]] = space.slots_of_unit(space.allowed[group[0]][0]).start
 
     for group in sorted(groups, key=lambda g: -min([load(g, u) for u in units])):
         place(group)

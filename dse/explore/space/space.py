@@ -8,9 +8,11 @@ order of first use (a restricted growth string for each unit). Everything here y
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.explore.space.clocks import ClockDomain, Clocks, Levels
 from dse.explore.space.symmetry import ActorSymmetry
@@ -18,6 +20,8 @@ from dse.model.design_point import DesignPoint, Partition, Policy, ReleaseMode, 
 
 Assignment: TypeAlias = tuple[int, ...]
 """The slot of each actor. Slots of unit u are ``first_slot(u) .. first_slot(u) + slots(u) - 1``."""
+_Steps: TypeAlias = Callable[[tuple[int, ...]], list[tuple[int, tuple[int, ...]]]]
+"""From used slots to in how many ways an actor leads to which used slots."""
 SEARCHED_POLICIES: tuple[Policy, ...] = ("NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL")
 """STATIC_ORDER needs an order of firings, which a mapping does not give."""
 
@@ -62,6 +66,19 @@ class Candidate:
     policy: int = 0
     capacity: int = 0
     clocks: Levels = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Uses:
+    """How many slots of each unit can be used while actors are placed one by one: ``used``, each once, none first.
+
+    ``opens[i, unit]``: the number of the use with one more slot of a unit, -1: there is none. ``feasible[actor, i]``:
+    whether the actors from this one on can be placed behind use i. Shapes (n, n_units) and (n_actors + 1, n).
+    """
+
+    used: tuple[tuple[int, ...], ...]
+    opens: NDArray[np.int64]
+    feasible: NDArray[np.bool_]
 
 
 class Space:
@@ -151,14 +168,6 @@ class Space:
             ways *= math.perm(len(twins), sum(used[u] > 0 for u in twins))
         return ways
 
-    def _reachable(self) -> list[dict[tuple[int, ...], int]]:
-        """Return the used slots that can be reached before each actor, and behind the last one, all with 0."""
-        reachable: list[dict[tuple[int, ...], int]] = [{(0,) * len(self.units): 0}]
-        for actor in range(self.n_actors):
-            after = (u for used in reachable[actor] for _, _, u in self._runs(actor, used))
-            reachable.append({used: 0 for used in after if sum(used) <= self.most})
-        return reachable
-
     def _count_ways(self, weigh: Callable[[tuple[int, ...]], int]) -> list[dict[tuple[int, ...], int]]:
         """Return ``_completions`` as one table for each actor (and one behind the last), from the used slots.
 
@@ -167,17 +176,64 @@ class Space:
         The next actor joins one of the used slots of a unit or opens the unit's next one: the recurrence of the
         Stirling numbers of the second kind, one index for each unit. Tables and not recursion: networks are long.
         """
-        ways = self._reachable()
-        ways[-1] = {used: weigh(used) if self.least <= sum(used) else 0 for used in ways[-1]}
-        for actor in reversed(range(self.n_actors)):
-            later = ways[actor + 1]
-            for used in ways[actor]:
-                ways[actor][used] = sum(n * later.get(after, 0) for _, n, after in self._runs(actor, used))
-        return ways
+        steps = self._steps()
+        reachable = self._reachable(steps)
+        ways = [{used: weigh(used) if self.least <= sum(used) else 0 for used in reachable[-1]}]
+        for of_actor, here in zip(reversed(steps), reversed(reachable[:-1]), strict=True):
+            later = ways[-1]
+            ways.append({used: sum(n * later.get(after, 0) for n, after in of_actor(used)) for used in here})
+        return ways[::-1]
+
+    def _reachable(self, steps: list[_Steps]) -> list[list[tuple[int, ...]]]:
+        """Return the used slots that can be reached before each actor, and behind the last one."""
+        reachable = [[(0,) * len(self.units)]]
+        for of_actor in steps:
+            after = (step[1] for used in reachable[-1] for step in of_actor(used))
+            reachable.append(list(dict.fromkeys(used for used in after if sum(used) <= self.most)))
+        return reachable
+
+    def _steps(self) -> list[_Steps]:
+        """Return for each actor a function of the used slots: in how many ways it can lead to which used slots.
+
+        Actors that may be on the same units share one, which remembers what it found.
+        """
+        of_units: dict[tuple[int, ...], _Steps] = {}
+        for actor, units in enumerate(self.allowed):
+            if units not in of_units:
+                of_units[units] = cache(partial(self._merged_runs, actor))
+        return [of_units[units] for units in self.allowed]
+
+    def _merged_runs(self, actor: int, used: tuple[int, ...]) -> list[tuple[int, tuple[int, ...]]]:
+        """Return in how many ways an actor leads to which used slots, each of these once."""
+        ways: dict[tuple[int, ...], int] = {}
+        for _, n, after in self._runs(actor, used):
+            ways[after] = ways.get(after, 0) + n
+        return [(n, after) for after, n in ways.items()]
 
     def completions(self, actor: int, used: tuple[int, ...]) -> int:
         """Return in how many ways actors ``actor``.. can be placed when ``used`` slots of each unit are."""
         return self._completions(actor, used)
+
+    def uses(self) -> "Uses":
+        """Return the tables of the used slots that ``choices`` and ``completions`` go by."""
+        number: dict[tuple[int, ...], int] = {}
+        for of_actor in self._ways:
+            for used in of_actor:
+                number.setdefault(used, len(number))
+        units = range(len(self.units))
+        opens = [
+            [number.get(_with_one_more(used, u), -1) if self._may_open(u, used) else -1 for u in units]
+            for used in number
+        ]
+        feasible = np.zeros((len(self._ways), len(number)), dtype=np.bool_)
+        for actor, of_actor in enumerate(self._ways):
+            for used, ways in of_actor.items():
+                feasible[actor, number[used]] = ways > 0
+        return Uses(
+            used=tuple(number),
+            opens=np.array(opens, dtype=np.int64).reshape(len(number), len(self.units)),
+            feasible=feasible,
+        )
 
     def choices(self, actor: int, used: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Yield the slots that ``actor`` may take, ascending, each with the used slots that follow."""
@@ -251,11 +307,15 @@ class Space:
         for unit in self.allowed[actor]:
             if used[unit]:
                 yield self._first[unit], used[unit], used
-            twin = self._twin_before[unit]
-            if twin is not None and not used[twin]:
-                continue
-            if sum(used[u] for u in self._alike[unit]) < self.units[unit].slots:
+            if self._may_open(unit, used):
                 yield self._first[unit] + used[unit], 1, _with_one_more(used, unit)
+
+    def _may_open(self, unit: int, used: tuple[int, ...]) -> bool:
+        """Return whether an actor may be the first one on the next slot of a unit."""
+        twin = self._twin_before[unit]
+        if twin is not None and not used[twin]:
+            return False
+        return sum(used[u] for u in self._alike[unit]) < self.units[unit].slots
 
     def random_assignment(self, rng: np.random.Generator) -> Assignment:
         """Return an assignment drawn from all canonical ones, each as likely as it has choices of clocks."""

@@ -22,6 +22,7 @@ KERNELS = {
     "walk_kernel": "walk",
     "dependency_kernel": "earliest",
     "waits_kernel": "earliest",
+    "tree_kernel": "walk",
     "../token_kernel": "play",
 }
 PINGPONG = str(Path(__file__).resolve().parents[3] / "actors" / "pingpong" / "pingpong.xdf")

@@ -269,7 +269,7 @@ def test_the_time_ends_a_search_within_a_leg(engine: Engine, context: SearchCont
 def test_the_others_of_a_portfolio_have_their_turns(
     engine: Engine, context: SearchContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in (("PROVABLE", 1), ("PROGRAM_TURN", -1), ("LEGS_OF_ROUND", 30)):
+    for name, value in (("PROVABLE", 1), ("PROVABLE_LATER", 1), ("PROGRAM_TURN", -1), ("LEGS_OF_ROUND", 30)):
         monkeypatch.setattr(f"dse.explore.methods.sampling.portfolio.{name}", value)
     turns: list[int] = []
     told = TabuJoint.tell

@@ -194,6 +194,17 @@ def test_the_portfolio_proves_what_branch_and_bound_proves(seed: int) -> None:
     assert together.best == together.method.proven == alone.best
 
 
+@pytest.mark.parametrize(("later", "proven"), [(100, True), (10**6, False)])
+def test_the_portfolio_turns_to_a_proof_later_where_that_takes_more(
+    later: int, proven: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("PROVABLE", 1), ("LATER", later), ("PROGRAM_TURN", -1)):
+        monkeypatch.setattr(f"dse.explore.methods.sampling.portfolio.{name}", value)
+    problem = throughput_problem(6, n=13, cores=4, firings=100)
+    together = run("portfolio", problem, space_of(problem), evaluations=400)
+    assert together.method.exact is proven
+
+
 def test_the_portfolio_ends_when_a_bound_of_the_space_is_met() -> None:
     problem = throughput_problem(4, n=9, cores=3, firings=60)
     space = space_of(problem)

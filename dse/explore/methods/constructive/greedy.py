@@ -46,6 +46,8 @@ class Greedy:
 
 def constructed(context: SearchContext) -> list[Candidate]:
     """Return the points to start from and the constructed mappings, distinct, in a fixed order; never empty."""
+    if context.constructed:
+        return list(context.constructed)
     found: dict[Candidate, None] = dict.fromkeys(context.start)
     for slots in slot_choices(context.space):
         for groups in (

@@ -12,6 +12,10 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from dse.estimate.bounds.placement_tree import BEYOND, PlacementTree, TreeCosts, TreePlaces, TreeTies
+from dse.estimate.problem.tables import IntArray
 from dse.explore.method import least_makespan
 from dse.explore.methods.constructive.greedy import constructed
 from dse.explore.methods.scripted import Script, Scripted
@@ -22,23 +26,11 @@ from dse.model.study import Evaluation
 
 LEAVES = 8
 """Mappings that are estimated together."""
-NEVER = 2**62
-"""When the first actor of an empty slot begins."""
-NODES_PER_PAUSE = 500
-"""Branches between two looks at the clock."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Node:
-    """A placement of the first actors; ``bound``: of every completion. Of each slot: ``loads``, the least ticks of its
-    actors; ``begins``, when the first of them can begin; ``after``, what follows the last of them at least."""
-
-    bound: int
-    slots: tuple[int, ...]
-    used: tuple[int, ...]
-    loads: tuple[int, ...]
-    begins: tuple[int, ...]
-    after: tuple[int, ...]
+LEAVES_AT_ONCE = 64
+"""Mappings that are looked for, and bounded, before the first of them is estimated."""
+LOADS_PER_PAUSE = 400_000
+"""Between two looks at the clock so many loads of slots are computed: some hundredths of a second."""
+LEAST_NODES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,32 +59,21 @@ class BranchAndBound(Scripted):
     def _script(self) -> Script:
         results = yield settings_of(self._space, constructed(self._context))
         self._learn(results)
-        self._prepare()
-        root = _Node(
-            bound=self._context.placement.least,
-            slots=(),
-            used=(0,) * len(self._space.units),
-            loads=(0,) * len(self._space.unit_of_slot),
-            begins=(NEVER,) * len(self._space.unit_of_slot),
-            after=(NEVER,) * len(self._space.unit_of_slot),
-        )
-        stack = [root]
-        leaves: list[Candidate] = []
-        visited, pause_at = 0, NODES_PER_PAUSE
-        while stack:
-            node = stack.pop()
-            if self._excluded(node.bound):
-                self._pruned += self._permuted.points(len(node.slots), node.used)
-            elif len(node.slots) == self._space.n_actors:
-                leaves += self._leaf(node)
-            else:
-                stack += self._children(node)
-                visited += 1
-            if len(leaves) >= LEAVES or (leaves and not stack) or visited >= pause_at:
-                self._learn((yield leaves))
-                self._prove(stack)
-                leaves = []
-                pause_at = visited + NODES_PER_PAUSE
+        tree = self._tree()
+        nodes_per_pause = max(LEAST_NODES, LOADS_PER_PAUSE // len(self._space.unit_of_slot) ** 2)
+        visited = 0
+        while not tree.done:
+            made, found = tree.walk(self._best, nodes=nodes_per_pause - visited, leaves=LEAVES_AT_ONCE)
+            visited += made
+            self._count_excluded(tree)
+            points = self._open_points(found)
+            if not points and visited >= nodes_per_pause:
+                yield []
+                visited = 0
+            while points:
+                self._learn((yield [point for _, point in points[:LEAVES]]))
+                visited, points = 0, self._still_open(points[LEAVES:])
+            self._prove(tree)
         self._proven = self._best or 0
 
     def observe(self, evaluations: Sequence[Evaluation]) -> None:
@@ -105,45 +86,84 @@ class BranchAndBound(Scripted):
     def _excluded(self, bound: int) -> bool:
         return self._best is not None and bound >= self._best
 
-    def _prove(self, stack: list[_Node]) -> None:
-        open_bounds = [node.bound for node in stack] + ([] if self._best is None else [self._best])
-        self._proven = max(self._proven, min(open_bounds, default=0))
+    def _prove(self, tree: PlacementTree) -> None:
+        least = min(tree.least_open, BEYOND if self._best is None else self._best)
+        self._proven = max(self._proven, 0 if least == BEYOND else least)
 
-    def _leaf(self, node: _Node) -> list[Candidate]:
-        """Return the points of a complete mapping that its bound does not exclude."""
-        slots = [0] * self._space.n_actors
-        for actor, slot in zip(self._order, node.slots, strict=True):
-            slots[actor] = slot
-        assignment = self._space.canonical(tuple(slots))
-        assert assignment is not None
-        if assignment in self._seen:  # reached before by an exchange of identical actors
-            return []
-        self._seen.add(assignment)
-        points = list(self._space.settings(assignment))
-        bounds = self._context.bounds(points)
-        kept = [point for point, bound in zip(points, bounds, strict=True) if not self._excluded(bound)]
+    def _count_excluded(self, tree: PlacementTree) -> None:
+        for placed, use, count in tree.take_excluded():
+            self._pruned += count * self._permuted.points(placed, self._uses.used[use])
+
+    def _open_points(self, found: IntArray) -> list[tuple[int, Candidate]]:
+        """Return the points of complete mappings that their bounds do not exclude, with these."""
+        slots = found[:, self._place_of].tolist()
+        if not self._settled:
+            return self._still_open(self._bounded([point for of in slots for point in self._points_of(tuple(of))]))
+        # Which core of a unit it is does not matter to a bound, and few mappings are left to be put in canonical form.
+        left = self._still_open(self._bounded([Candidate(assignment=tuple(of)) for of in slots]))
+        return [(bound, point) for bound, raw in left for point in self._points_of(raw.assignment)]
+
+    def _bounded(self, points: list[Candidate]) -> list[tuple[int, Candidate]]:
+        return list(zip(self._context.bounds(points), points, strict=True))
+
+    def _still_open(self, points: list[tuple[int, Candidate]]) -> list[tuple[int, Candidate]]:
+        """Return those of some points that their bounds do not exclude, and count the others."""
+        kept = [(bound, point) for bound, point in points if not self._excluded(bound)]
         self._pruned += len(points) - len(kept)
         return kept
 
+    def _points_of(self, slots: Assignment) -> list[Candidate]:
+        """Return the points of a mapping, none if it was reached before by an exchange of identical actors."""
+        assignment = self._space.canonical(slots)
+        assert assignment is not None
+        if self._space.symmetry is not None:
+            if assignment in self._seen:
+                return []
+            self._seen.add(assignment)
+        return list(self._space.settings(assignment))
+
     # The bound --------------------------------------------------------------------------------------------------------
 
-    def _prepare(self) -> None:
+    def _tree(self) -> PlacementTree:
         """Choose the order of the actors and tabulate what each costs at least on each unit."""
-        space = self._space
+        space, placement = self._space, self._context.placement
         own = self._least_costs()
         cheapest = [min(own[a][u] for u in space.allowed[a]) for a in range(space.n_actors)]
         self._order = sorted(range(space.n_actors), key=lambda a: (-cheapest[a], a))
+        self._place_of = np.argsort(np.array(self._order, dtype=np.int64))
         self._permuted = space.reordered(tuple(self._order))
-        self._own = [own[a] for a in self._order]
-        spans = self._context.placement.spans
-        found = Spans(begins=(0,) * len(own), after=(0,) * len(own)) if spans is None else spans()
-        self._begins, self._after = ([of[a] for a in self._order] for of in (found.begins, found.after))
+        self._uses = self._permuted.uses()
+        options = space.options
+        self._settled = len(options.policies) == len(options.capacities) == 1 and not options.clocks
         self._seen: set[Assignment] = set()
-        self._alike_before = self._alike_in_order()
-        self._ties = self._ties_in_order()
-        self._rest = [0] * (space.n_actors + 1)
-        for depth in reversed(range(space.n_actors)):
-            self._rest[depth] = self._rest[depth + 1] + cheapest[self._order[depth]]
+        spans = Spans(begins=(0,) * len(own), after=(0,) * len(own)) if placement.spans is None else placement.spans()
+        order = self._place_of.argsort()
+        costs = TreeCosts(
+            own=_ints(own)[order],
+            rest=np.cumsum(_ints([*cheapest, 0])[[*order, space.n_actors]][::-1])[::-1].copy(),
+            begins=_ints(spans.begins)[order],
+            after=_ints(spans.after)[order],
+            ties=_tied(self._ties_in_order(), len(space.units)),
+            additive=placement.additive,
+            most=space.most,
+            least=placement.least,
+        )
+        return PlacementTree(self._places(), costs)
+
+    def _places(self) -> TreePlaces:
+        space, uses = self._space, self._uses
+        allowed = np.zeros((space.n_actors, len(space.units)), dtype=np.bool_)
+        for depth, units in enumerate(self._permuted.allowed):
+            allowed[depth, list(units)] = True
+        return TreePlaces(
+            unit_of_slot=_ints(space.unit_of_slot),
+            first_slot=_ints([space.slots_of_unit(u).start for u in range(len(space.units))]),
+            allowed=allowed,
+            counts=_ints(uses.used).reshape(-1, len(space.units)),
+            opens=uses.opens,
+            feasible=uses.feasible,
+            alike=_ints([-1 if depth is None else depth for depth in self._alike_in_order()]),
+        )
 
     def _least_costs(self) -> list[list[int]]:
         """Return what each actor costs at least on each unit, its ends of buffers included."""
@@ -200,56 +220,20 @@ class BranchAndBound(Scripted):
             other=source, own_same=read_same, own_apart=read_apart, other_same=write_same, other_apart=write_apart
         )
 
-    def _children(self, node: _Node) -> list[_Node]:
-        """Return the placements of the next actor that are not excluded, the most promising last."""
-        depth = len(node.slots)
-        children: list[_Node] = []
-        before = self._alike_before[depth]
-        for slot, used in self._permuted.choices(depth, node.used):
-            if before is not None and slot < node.slots[before]:
-                continue  # another branch has an equivalent mapping: alike actors can be sorted
-            ways = self._permuted.completions(depth + 1, used)
-            if not ways:
-                continue
-            child = self._child(node, depth, slot, used)
-            if self._excluded(child.bound):
-                self._pruned += self._permuted.points(depth + 1, used)
-            else:
-                children.append(child)
-        return sorted(children, key=lambda c: (-c.bound, -max(c.loads), -c.slots[-1]))
 
-    def _child(self, node: _Node, depth: int, slot: int, used: tuple[int, ...]) -> _Node:
-        """Return a node with the next actor on a slot.
+def _ints(values: object) -> IntArray:
+    return np.array(values, dtype=np.int64)
 
-        A core is busy with any of its actors between when the first of them can begin and what follows the last.
-        """
-        loads = self._loads_with(node, depth, slot)
-        begins, after = list(node.begins), list(node.after)
-        begins[slot], after[slot] = min(begins[slot], self._begins[depth]), min(after[slot], self._after[depth])
-        bound = node.bound
-        if self._context.placement.additive:
-            work = -(-(sum(loads) + self._rest[depth + 1]) // self._space.most)
-            bound = max(bound, work, max(loads), loads[slot] + begins[slot] + after[slot])
-        return _Node(
-            bound=bound,
-            slots=(*node.slots, slot),
-            used=used,
-            loads=tuple(loads),
-            begins=tuple(begins),
-            after=tuple(after),
-        )
 
-    def _loads_with(self, node: _Node, depth: int, slot: int) -> list[int]:
-        unit_of = self._space.unit_of_slot
-        unit = unit_of[slot]
-        loads = list(node.loads)
-        loads[slot] += self._own[depth][unit]
-        for tie in self._ties[depth]:
-            other = node.slots[tie.other]
-            there = unit_of[other]
-            if other == slot:
-                loads[slot] += tie.own_same[unit] + tie.other_same[unit]
-            else:
-                loads[slot] += tie.own_apart[unit][there]
-                loads[other] += tie.other_apart[there][unit]
-        return loads
+def _tied(ties: list[list[_Tie]], n_units: int) -> TreeTies:
+    """Return ties by depth as arrays."""
+    flat = list(itertools.chain.from_iterable(ties))
+    square = (-1, n_units, n_units)
+    return TreeTies(
+        first=np.cumsum([0, *map(len, ties)], dtype=np.int64),
+        other=_ints([tie.other for tie in flat]),
+        own_same=_ints([tie.own_same for tie in flat]).reshape(-1, n_units),
+        other_same=_ints([tie.other_same for tie in flat]).reshape(-1, n_units),
+        own_apart=_ints([tie.own_apart for tie in flat]).reshape(square),
+        other_apart=_ints([tie.other_apart for tie in flat]).reshape(square),
+    )

@@ -108,4 +108,6 @@ class Multilevel:
             return IteratedSearch(context)
         slots = self._best[1].assignment
         start = settled(self._levels[0].members, slots) if self._levels else slots
-        return IteratedSearch(replace(context, start=(replace(self._best[1], assignment=start),), begun=True))
+        return IteratedSearch(
+            replace(context, start=(replace(self._best[1], assignment=start),), constructed=(), begun=True)
+        )

@@ -7,8 +7,8 @@ the members have seen all points. A member that has ended leaves the rest its tu
 
 Iterated search has most turns: it finds good mappings of large networks with the fewest evaluations
 (``docs/search-quality.md``). Above 500 actors it moves groups of them first
-(``multilevel``). Where a proof is within reach branch and bound has every third turn, else one of 128: its
-branches took nine tenths of the time there and proved nothing. The integer program is solved once, for its bound.
+(``multilevel``). Where a proof is within reach branch and bound has every third turn, in somewhat larger spaces after
+5,000 evaluations, else one of 128, since it proves nothing there. The integer program is solved once, for its bound.
 
 Where iterated search goes on in legs, the others have their turns when so many evaluations were made in legs as it
 would have made in its turns of a round.
@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dse.explore.method import SearchContext, SearchMethod, least_makespan
+from dse.explore.methods.constructive.greedy import constructed
 from dse.explore.methods.exact.branch_and_bound import BranchAndBound
 from dse.explore.methods.exact.integer_program import placement_bound
 from dse.explore.methods.improving.iterated_search import MANY_ACTORS, IteratedSearch
@@ -34,6 +35,8 @@ PROGRAM_TURN = 40
 """Before this turn the integer program is solved, once, for its bound: searches that end sooner need none."""
 PROVABLE = 10**9
 """In spaces up to this size branch and bound often ends within some hundred evaluations."""
+PROVABLE_LATER, LATER = 10**10, 5_000
+"""In spaces up to this size it ends within some ten thousand evaluations: it has as many turns after so many."""
 LEGS_OF_ROUND = 500
 """So many evaluations does iterated search make in a round of turns, each of four or five."""
 
@@ -42,24 +45,28 @@ class Portfolio:
     """Turns of iterated search, branch and bound and tabu search."""
 
     def __init__(self, context: SearchContext) -> None:
+        context = replace(context, constructed=tuple(constructed(context)))
         iterated, tabu, exact = (replace(context, rng=rng) for rng in context.rng.spawn(3))
         self._exact = BranchAndBound(exact)
         provable, many = context.space.size <= PROVABLE, context.space.n_actors > MANY_ACTORS
-        self._walking = None if many else IteratedSearch(replace(iterated, legs=context.legs and not provable))
+        self._later = PROVABLE < context.space.size <= PROVABLE_LATER
+        self._walking = (
+            None if many else IteratedSearch(replace(iterated, legs=context.legs and not (provable or self._later)))
+        )
         """Iterated search, which may go on in legs; groups of actors do not."""
         often, joint = self._walking or Multilevel(iterated), TabuJoint(tabu)
         round_of: list[SearchMethod] = [*[often] * 31, joint]
         self._turns: list[SearchMethod] = [*[often] * 15, self._exact, *[often] * 15, joint, *round_of * 3]
-        self._pauses = 1
+        self._proving: list[SearchMethod] = [often, self._exact, often, often, self._exact, joint]
+        """The turns where a proof is within reach."""
+        self._pauses, self._turn = 1, 0
         if provable:
-            self._turns = [often, self._exact, often, often, self._exact, joint]
-            self._pauses = PAUSES
+            self._turn_to_proof()
         self._others: list[SearchMethod] = [joint, joint, self._exact, joint, joint]
         self._owed: list[SearchMethod] = []
         """Those that have a turn before the next leg is taken."""
         self._in_legs = 0
         """Evaluations in legs since the last round."""
-        self._turn = 0
         self._told: dict[SearchMethod, set[str]] = {member: set() for member in self._turns}
         self._size, self._least = context.space.size, context.placement.least
         self._seen: set[str] = set()
@@ -67,6 +74,10 @@ class Portfolio:
         self._context = context
         self._placed = 0
         """What the integer program has proven (``dse.explore.methods.exact.integer_program``), once it was solved."""
+
+    def _turn_to_proof(self) -> None:
+        self._turns = [member for member in self._proving if member is self._exact or not member.done]
+        self._pauses, self._turn, self._later = PAUSES, 0, False
 
     @property
     def exact(self) -> bool:
@@ -165,6 +176,8 @@ class Portfolio:
             self._turn += not again
         elif not again:
             del self._owed[0]
+        if self._later and len(self._seen) >= LATER:
+            self._turn_to_proof()
         if member.done:
             self._turns = [other for other in self._turns if other is not member]
             self._owed = [other for other in self._owed if other is not member]
