@@ -3,7 +3,7 @@
 Read ``explore`` from top to bottom: one variable a stage. The stages are in ``dse.flows.search``.
 """
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -98,9 +98,7 @@ def _explore(options: ExploreOptions, watcher: Watcher | None, given: Setting | 
         raise too_early(limit) from None
     setting, engine = ready.search.setting, ready.engine
     with closing(ready.store):  # nobody else begins a search in the folder before the results are in it
-        with closing(ready.estimator):
-            study = run_study(ready.search, ready.estimator, ready.store, watch, limit, engine)
-        found = _rounded_off(ready, study, watch, limit)
+        found = _rounded_off(ready, _searched(ready, watch, limit), watch, limit)
         study = found.study
         watch.stage("writing the report")
         with held_interrupt() as held:  # what was found is worth its files
@@ -163,6 +161,16 @@ class _RoundedOff:
     study: Study
     robust: Robust | None
     best: RunBest
+
+
+def _searched(ready: _Ready, watch: Watcher, limit: TimeLimit) -> Study:
+    """Return the study of the search, with what made its estimates closed; an interrupt meanwhile leaves the study."""
+    with ExitStack() as behind:
+        behind.callback(ready.estimator.close)
+        study = run_study(ready.search, ready.estimator, ready.store, watch, limit, ready.engine)
+        with held_interrupt() as held:
+            behind.close()
+    return replace(study, stop="interrupted") if held.came else study
 
 
 def _rounded_off(ready: _Ready, study: Study, watch: Watcher, limit: TimeLimit) -> _RoundedOff:

@@ -70,6 +70,9 @@ def refine(options: ExploreOptions, watcher: Watcher | None = None, given: Setti
             measured_again(options, explored.setting, tuple(tried), watch.stage)
         except IMPOSSIBLE as error:
             return Refined(explored=explored, rounds=tuple(rounds), ended=why_not(error))
+        except KeyboardInterrupt:  # the ranking is there
+            explored = replace(explored, study=replace(explored.study, stop="interrupted"))
+            return Refined(explored=explored, rounds=tuple(rounds), ended=_INTERRUPTED)
         again = explore(replace(options, resume=False, refine=0, measured_in=None), watch)
         rounds.append(_refinement(point, explored, again, options.best))
         explored = again

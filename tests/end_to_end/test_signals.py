@@ -15,7 +15,9 @@ import pytest
 
 from dse.base.interrupts import held_interrupt
 from dse.cli.main import main
+from dse.explore.distribution.workers import ThreadEstimator
 from dse.flows import explore as explore_flow
+from dse.flows.search import study as study_flow
 
 ROOT = Path(__file__).resolve().parents[2]
 SMITH = str(ROOT / "actors" / "smith_waterman" / "smith_waterman.xdf")
@@ -262,21 +264,28 @@ def heard() -> Iterator[None]:
 
 @pytest.mark.usefixtures("heard")
 @pytest.mark.parametrize(
-    ("where", "stop"),
+    ("module", "where", "stop"),
     [
-        ("with_look", "interrupted"),
-        ("run_best", "interrupted"),
-        ("_report_inputs", "evaluations"),
-        ("deliver", "evaluations"),
+        (study_flow, "ranked", "interrupted"),
+        (ThreadEstimator, "close", "interrupted"),
+        (explore_flow, "with_look", "interrupted"),
+        (explore_flow, "run_best", "interrupted"),
+        (explore_flow, "_report_inputs", "evaluations"),
+        (explore_flow, "deliver", "evaluations"),
     ],
 )
 def test_an_interrupt_behind_the_search_leaves_the_ranking(
-    where: str, stop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    module: object,
+    where: str,
+    stop: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     """What is looked at is left out, what is written is written to the end."""
     assert main(quick(tmp_path / "whole")) == 0
     whole = json.loads((tmp_path / "whole" / "ranking.json").read_text())
-    function = getattr(explore_flow, where)
+    function = getattr(module, where)
 
     def interrupted(*args: object, **named: object) -> object:
         os.kill(os.getpid(), signal.SIGINT)
@@ -284,7 +293,7 @@ def test_an_interrupt_behind_the_search_leaves_the_ranking(
 
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
-        patch.setattr(explore_flow, where, interrupted)
+        patch.setattr(module, where, interrupted)
         assert main(quick(out)) == 130
     assert "interrupted; finishing" in capfd.readouterr().err
     found = json.loads((out / "ranking.json").read_text())

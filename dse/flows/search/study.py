@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dse.base.errors import DeadlockError, OptionError
+from dse.base.interrupts import held_interrupt
 from dse.base.time_limit import TimeLimit, TimeSpent
 from dse.estimate.deadlock import always_deadlocks
 from dse.estimate.engine import Engine
@@ -75,8 +76,11 @@ def run_study(
         state.stop = "interrupted"
     if evaluator is None:
         raise too_early(limit) if state.stop == "seconds" else KeyboardInterrupt
-    evaluator.close()
-    return _study(search, state, evaluator.evaluations, time.perf_counter() - started + evaluator.replayed_seconds)
+    with held_interrupt() as held:  # what was found is worth a ranking
+        evaluator.close()
+        seconds = time.perf_counter() - started + evaluator.replayed_seconds
+        study = _study(search, state, evaluator.evaluations, seconds)
+    return replace(study, stop="interrupted") if held.came else study
 
 
 def _evaluator(search: Search, estimator: Estimator, store: StudyStore, watch: Watcher, limit: TimeLimit) -> Evaluator:
