@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -515,6 +516,18 @@ def test_rounds_are_told(machine: Machine, tmp_path: Path, capsys: pytest.Captur
     assert main([*words, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["refinements"][0]["unit"] == "ps"
+
+
+@pytest.mark.usefixtures("machine")
+def test_an_interrupt_while_a_mapping_is_measured_in_place_leaves_the_ranking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dse.flows.refine.measured_again", Mock(side_effect=KeyboardInterrupt))
+    refined = refine(options(tmp_path, refine=2))
+    assert (refined.rounds, refined.ended) == ((), "the search was interrupted")
+    assert refined.explored.study.stop == "interrupted", "so that the exit code tells"
+    assert refined.explored.study.ranking
+    assert refined.explored.delivery.ranking.exists()
 
 
 def test_python_refines_and_leaves_a_study_file_that_is_true(machine: Machine, tmp_path: Path) -> None:
