@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dse.base.errors import Diagnostic, SourceError
 from dse.base.rendering import read_source as read_source
 from dse.base.rendering import render as render
+from dse.base.rendering import render_all as render_all
 from dse.base.source import Span
 
 

@@ -1,5 +1,6 @@
 """Diagnostics as text: what is wrong and where, the source line with a caret, what to do."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -8,6 +9,10 @@ from dse.base.source import NO_SPAN, Span
 
 _EXCERPT_CHARACTERS = 240
 """Of a longer source line only so much is shown."""
+MOST_ALIKE = 5
+"""So many diagnostics of a file that say the same are each told."""
+MOST_LINES = 8
+"""Of the others the lines of so many."""
 
 
 class Finding(Protocol):
@@ -60,6 +65,38 @@ def render(diagnostic: Finding) -> str:
     if diagnostic.expected:
         lines.append(expected)
     return "\n".join(lines)
+
+
+def render_all(diagnostics: Iterable[Finding]) -> list[str]:
+    """Return the texts of diagnostics in their order.
+
+    What a file has in more than ``MOST_ALIKE`` places is told at the first of them, with the lines of the others.
+    """
+    told = list(diagnostics)
+    alike: dict[tuple[str, ...], list[Finding]] = {}
+    for one in told:
+        alike.setdefault(_kind(one), []).append(one)
+    texts, seen = [], set()
+    for one in told:
+        group = alike[_kind(one)]
+        if len(group) <= MOST_ALIKE or one.span.line == 0:
+            texts.append(render(one))
+        elif _kind(one) not in seen:
+            seen.add(_kind(one))
+            texts.append(f"{render(one)}\n  = {_others(group[1:])}")
+    return texts
+
+
+def _kind(one: Finding) -> tuple[str, ...]:
+    return one.span.path, one.severity, one.message, one.expected
+
+
+def _others(group: Sequence[Finding]) -> str:
+    """Return where else the same is."""
+    lines = sorted({one.span.line for one in group})
+    named = ", ".join(map(str, lines[:MOST_LINES]))
+    more = f" and {len(lines) - MOST_LINES} more" if len(lines) > MOST_LINES else ""
+    return f"the same {len(group)} times more, in {'line' if len(lines) == 1 else 'lines'} {named}{more}"
 
 
 def _line_of_file(span: Span) -> str:

@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Iterable
 
-from dse.base.diagnostics import render
+from dse.base.diagnostics import render_all
 from dse.base.errors import Diagnostic
 from dse.base.escaping import cells, shown
 from dse.base.source import NO_SPAN
@@ -244,8 +244,8 @@ def _print_tree(report: CheckReport, quiet: bool) -> None:
 
 
 def _print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
-    for diagnostic in diagnostics:
-        print(render(diagnostic), file=sys.stderr)
+    for text in render_all(diagnostics):
+        print(text, file=sys.stderr)
 
 
 def _count(number: int, noun: str) -> str:

@@ -114,7 +114,7 @@ def _no_such_verb(verb: str) -> str:
 
 def _run_verb(args: argparse.Namespace) -> int:
     """Run the chosen verb; user errors become messages."""
-    from dse.base.diagnostics import render  # imported late: --help must not pay for it
+    from dse.base.diagnostics import render_all  # imported late: --help must not pay for it
     from dse.base.errors import DseError
     from dse.base.limits import parse_limits, raised_limits
 
@@ -124,8 +124,7 @@ def _run_verb(args: argparse.Namespace) -> int:
             note_stage(f"dse {args.verb}")
             code: int = verb.run(args)
     except DseError as error:
-        for diagnostic in error.diagnostics:
-            print(render(diagnostic), file=sys.stderr)
+        print(*render_all(error.diagnostics), sep="\n", file=sys.stderr)
         return error.exit_code
     except OSError as error:
         _print_refusal(error)

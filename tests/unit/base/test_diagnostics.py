@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.base.diagnostics import render
+from dse.base.diagnostics import render, render_all
 from dse.base.errors import Diagnostic
 from dse.base.source import Span
 
@@ -34,3 +34,22 @@ def test_a_long_line_is_cut_around_the_place(tmp_path: Path, column: int) -> Non
 def test_a_mark_longer_than_the_window_is_cut(tmp_path: Path) -> None:
     line, carets = excerpt(tmp_path / "f", "x" * 1000, 10, 900)
     assert len(carets) <= len(line)
+
+
+def at(path: str, *lines: int, message: str = "class 'a.B' not found") -> list[Diagnostic]:
+    return [Diagnostic(message=message, span=Span(path, n, 1, n, 2), expected="look") for n in lines]
+
+
+def test_what_a_file_has_often_is_told_once_with_its_lines() -> None:
+    texts = render_all([*at("f", *range(2, 21)), *at("g", 3), *at("f", 9, message="other")])
+    assert texts == [
+        "f:2:1: error: class 'a.B' not found\n  = look\n"
+        "  = the same 18 times more, in lines 3, 4, 5, 6, 7, 8, 9, 10 and 10 more",
+        "g:3:1: error: class 'a.B' not found\n  = look",
+        "f:9:1: error: other\n  = look",
+    ]
+    assert render_all(at("f", 5, *[7] * 6))[0].endswith("the same 6 times more, in line 7")
+
+
+def test_what_a_file_has_a_few_times_is_told_each_time() -> None:
+    assert render_all(at("f", *range(5))) == [render(one) for one in at("f", *range(5))]
