@@ -185,13 +185,16 @@ class Worker final : public Visitor {
   }
 
   void idles(std::uint64_t request, std::int64_t made) {
+    const bool has_worked = busy_;
     if (busy_) {
       busy_ = false;
-      slot_.waits.store(slot_.waits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       last_work_ = Moment::now();
     }
     show_all();
     wake_peers();
+    if (has_worked) {  // those who look then see what has been published
+      slot_.waits.store(slot_.waits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
     tickets_.give_back();
     if (!starved_) {
       together_.termination.idles(slot_, request, made);
