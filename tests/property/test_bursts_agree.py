@@ -9,6 +9,7 @@ many again as there. In a quarter as many others tokens take time to another cor
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
@@ -258,13 +259,16 @@ def test_points_that_suit_and_others_go_together() -> None:
     assert engine.outcomes([]) == []
 
 
-def test_what_the_kernel_refuses_the_general_one_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("drawn", "shift"), [(plain_case, 2), (travelling_case, 1)])
+def test_what_the_kernel_refuses_the_general_one_makes(
+    monkeypatch: pytest.MonkeyPatch, drawn: Callable[[int], Case], shift: int
+) -> None:
     """With fewer bits for the rounds of an instant than firings of no length follow each other."""
-    monkeypatch.setattr("dse.estimate.compiled.burst.MOST_SHIFT", 2)
-    monkeypatch.setattr("dse.estimate.compiled.burst.LEAST_SHIFT", 2)
+    monkeypatch.setattr("dse.estimate.compiled.burst.MOST_SHIFT", shift)
+    monkeypatch.setattr("dse.estimate.compiled.burst.LEAST_SHIFT", shift)
     refused = 0
     for seed in range(60):
-        case = plain_case(seed)
+        case = drawn(seed)
         engine = CompiledEngine(case.problem)
         try:
             whole = engine.estimate(case.point)

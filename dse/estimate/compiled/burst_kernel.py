@@ -1,9 +1,10 @@
 """Makespans in bursts: the same integers as ``dse.estimate.compiled.kernel``, for points without what this leaves out.
 
 The general kernel goes from event to event of the whole network. This one follows a core (a *lane*) for as long as
-what is known suffices, then another. It holds for lanes of one core without shared links, SIMD blocks, arrivals and
-firings of their own costs, where a firing acts on others by two kinds of events only: tokens that it delivers and room
-that it frees. Both are known, with their times, as soon as it starts.
+what is known suffices, then another. It holds for lanes of one core without shared links, SIMD blocks and firings of
+their own costs, where a firing acts on others by two kinds of events only: tokens that it delivers and room that it
+frees. Both are known, with their times, as soon as it starts, or where they travel, as soon as its turn is over
+(``dse.estimate.compiled.burst_visits``).
 
 A *stamp* is a time and, in its low bits, the round of the instant (``dse.estimate.semantics``): what is due later than
 a start comes in round 0 of its instant, what is due at the time of the start in the next round. A decision of a lane
@@ -248,6 +249,9 @@ def move_turn(m, p, place):
 @_inlined
 def burst(m, t, f, p, a, now):  # ways: the hot loop; a call costs more than a branch
     """Fire an actor that is ready, and again as long as it is the one that goes on; return when the core is free."""
+    if now & m[at.MASK] == m[at.MASK]:  # what it gives would come in the round after the last one
+        m[at.ENDED] = at.REFUSED
+        return now
     mask, shift, again = m[at.MASK], t[at.SHIFT], m[p + at.POLICY] == layout.NON_PREEMPTIVE or m[p + at.N_PLACES] == 1
     position, end, actions = m[a + at.POSITION], m[a + at.FIRING_END], m[a + at.ACTOR_ACTIONS]
     x = m[a + at.NEXT]
