@@ -40,7 +40,7 @@ def line(case: Case, what: str, assignment: tuple[int, ...]) -> str:
     assert bursts is not None, "`make setup` compiles it"
     assert bursts.kernel_of(encoded[0]) == "still", "one core for a partition, no shared link"
     assert engine._in_bursts(encoded, None)[0] == engine._general(encoded, None)[0]
-    burst = best_seconds(lambda: bursts.run(encoded, None).make())
+    burst = best_seconds(lambda: bursts.run("still", encoded, None).make())
     general = best_seconds(lambda: engine._general(encoded, None))
     ns = 1e9 / case.problem.trace.n_firings
     return f"{case.name:20} {what:10} burst {burst * ns:6.1f} ns  general {general * ns:6.1f} ns  {burst / general:.2f}"

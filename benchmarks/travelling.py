@@ -12,16 +12,16 @@ the best makespan of the search in the general kernel is above the other's.
 import argparse
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from benchmarks.kernels import best_seconds
 from benchmarks.search.compare import NoStore
+from benchmarks.search.long_traces import on_platform
 from dse.estimate.compiled.encode import EncodedPoint
 from dse.estimate.compiled.engine import CompiledEngine
-from dse.estimate.problem.build import build_tables
 from dse.explore.batch import BATCH
 from dse.explore.evaluator import Budget, Cutting, Evaluator
 from dse.explore.methods.registry import METHODS
@@ -32,7 +32,6 @@ from dse.flows.options import ProblemOptions
 from dse.flows.program import unheard
 from dse.flows.search.method import KEPT, search_context
 from dse.flows.setting import Setting, load_setting
-from dse.model.design_point import DesignPoint
 from dse.model.estimate import Outcome
 
 N_RANDOM = 6
@@ -67,11 +66,9 @@ def load(argument: str) -> Case:
     given = more[1] if len(more) > 1 else None
     found = load_setting(ProblemOptions(program=network, input=given, weights=(weights,), missing_weights="zero"))
     units = tuple(replace(u, cores=int(more[0])) if more else u for u in found.platform.units if u.kind == "cpu")
-    platform = replace(found.platform, units=units, links=())
-    problem = replace(found.problem, platform=platform)
-    space = build_space(found.trace.topology, platform, SpaceOptions(capacities=(search_capacities(found).tokens,)))
-    setting = replace(found, platform=platform, problem=problem, tables=build_tables(problem))
-    return Case(name=name, setting=setting, space=space)
+    setting = on_platform(found, replace(found.platform, units=units, links=()))
+    options = SpaceOptions(capacities=(search_capacities(found).tokens,))
+    return Case(name=name, setting=setting, space=build_space(found.trace.topology, setting.platform, options))
 
 
 def assignments(case: Case) -> list[tuple[int, ...]]:
@@ -92,10 +89,10 @@ def compare_kernels(case: Case) -> None:
         if bursts.kernel_of(encoded[0]) != "travelling":
             continue
         made = engine._general(encoded, None)[0]
-        assert bursts.run(encoded, None).make()[0] == made
+        assert bursts.run("travelling", encoded, None).make()[0] == made
         if made is not None and made.deadlock:
             continue  # over too soon
-        burst.append(ns * best_seconds(lambda one=encoded: bursts.run(one, None).make()))
+        burst.append(ns * best_seconds(lambda one=encoded: bursts.run("travelling", one, None).make()))
         general.append(ns * best_seconds(lambda one=encoded: engine._general(one, None)))
     if not burst:
         print(f"{case.name:12} no mapping where tokens travel runs to its end")
@@ -111,17 +108,9 @@ def compare_kernels(case: Case) -> None:
 
 def search(case: Case, engine: CompiledEngine, seed: int, seconds: float) -> tuple[float, int]:
     """Search for so many seconds, or until all is known; return the evaluations a second, and the best makespan."""
-    best, begun = 0, time.process_time()
-
-    def timed(points: Sequence[DesignPoint], limit: int | None) -> Iterator[Outcome | None]:
-        nonlocal best
-        for outcome in engine.outcomes(points, limit):
-            if outcome is not None and not outcome.deadlock:
-                best = min(best or outcome.makespan, outcome.makespan)
-            yield outcome
-
+    begun = time.process_time()
     evaluator = Evaluator(
-        timed,
+        lambda points, limit: iter(engine.outcomes(points, limit)),
         budget=Budget(evaluations=MOST_EVALUATIONS, seconds=seconds),
         store=NoStore(),
         clock=time.process_time,
@@ -131,6 +120,7 @@ def search(case: Case, engine: CompiledEngine, seed: int, seconds: float) -> tup
     method = METHODS.load(METHOD)(search_context(case.setting, case.space, seed, KEPT, 0))
     while not method.done and evaluator.stop is None:
         method.tell(evaluator.evaluate(method.ask(BATCH), method.ceiling))
+    best = min(e.makespan for e in evaluator.evaluations if not (e.deadlock or e.cut))
     return len(evaluator.evaluations) / (time.process_time() - begun), best
 
 

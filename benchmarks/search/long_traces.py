@@ -37,6 +37,7 @@ from dse.flows.search.screening import PROMOTED, Screened, begun_at, screen, sho
 from dse.flows.setting import Setting, load_setting
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Outcome
+from dse.model.platform import Platform
 
 METHOD = "portfolio"
 
@@ -78,13 +79,16 @@ def load(argument: str) -> Case:
     network, given, *cores = rest.split(",")
     found = load_setting(ProblemOptions(program=network, input=given, weights=(NOMINAL,)))
     units = tuple(replace(u, cores=int(cores[0])) if cores else u for u in found.platform.units)
-    platform = replace(found.platform, units=units)
-    problem = replace(found.problem, platform=platform)
-    tables = build_tables(problem)
+    setting = on_platform(found, replace(found.platform, units=units))
     options = SpaceOptions(capacities=(search_capacities(found).tokens,))
-    space = merged_space(build_space(found.trace.topology, platform, options), tables)
-    setting = replace(found, platform=platform, problem=problem, tables=tables)
-    return Case(name=name, setting=setting, space=space, engine=make_engine("compiled", problem))
+    space = merged_space(build_space(found.trace.topology, setting.platform, options), setting.tables)
+    return Case(name=name, setting=setting, space=space, engine=make_engine("compiled", setting.problem))
+
+
+def on_platform(found: Setting, platform: Platform) -> Setting:
+    """Return a setting on another platform."""
+    problem = replace(found.problem, platform=platform)
+    return replace(found, platform=platform, problem=problem, tables=build_tables(problem))
 
 
 def search(case: Case, seed: int, *, evaluations: int, screening: bool) -> Found:

@@ -9,6 +9,7 @@ are where engines differ.
 import copy
 import os
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
@@ -96,14 +97,19 @@ def with_arrival(rng: random.Random, case: Case) -> Case:
     clocks += [cost.frequency_mhz for cost in weights.simd.values() if cost.frequency_mhz is not None]
     if not clocks and case.problem.platform.links:
         return case  # if nothing else costs anything, the links decide that time is in ps
-    arrival = Arrival(
+    arrival = random_arrival(rng, clocks, case.problem.trace.topology)
+    return replace(case, problem=replace(case.problem, weights=replace(weights, arrival=arrival)))
+
+
+def random_arrival(rng: random.Random, clocks: Sequence[Fraction], topology: Topology) -> Arrival:
+    """What arrivals take, at one of some clocks; in more than half of the cases with visits."""
+    return Arrival(
         cycles=rng.choice((Fraction(1, 10), Fraction(rng.randint(1, 9)), Fraction(rng.randint(1, 300)))),
         frequency_mhz=rng.choice(clocks) if clocks else None,
         turn_firings=rng.choice((1, 2, 3, 8, 64)),
         turn_parts=rng.choice((0, 0, 1, 2, 4)),
-        visits=random_visits(rng, case.problem.trace.topology) if rng.random() < 0.6 else None,
+        visits=random_visits(rng, topology) if rng.random() < 0.6 else None,
     )
-    return replace(case, problem=replace(case.problem, weights=replace(weights, arrival=arrival)))
 
 
 def random_visits(rng: random.Random, topology: Topology) -> Visits:

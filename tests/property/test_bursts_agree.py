@@ -24,7 +24,7 @@ from dse.estimate.engine import make_engine
 from dse.model.design_point import POLICIES, DesignPoint, Partition, Policy
 from dse.model.estimate import Estimate
 from dse.model.weights import Arrival, Visits
-from tests.property.estimation_cases import N_CASES, Case, Shape, random_case, random_visits
+from tests.property.estimation_cases import N_CASES, Case, Shape, random_arrival, random_case
 from tests.property.test_engines_agree import SHAPES, flowing_case
 from tests.unit.estimate.networks import CPU, alone, network, point, problem, weights
 
@@ -99,13 +99,7 @@ def travelling_case(seed: int) -> Case:
     weights = case.problem.weights
     costs = [cost for table in (weights.compute, weights.scheduling, weights.transfers) for cost in table.values()]
     clocks = sorted({cost.frequency_mhz for cost in costs if cost.frequency_mhz is not None})
-    arrival = Arrival(
-        cycles=rng.choice((Fraction(1, 10), Fraction(rng.randint(1, 9)), Fraction(rng.randint(1, 300)))),
-        frequency_mhz=rng.choice(clocks) if clocks else None,
-        turn_firings=rng.choice((1, 2, 3, 8, 64)),
-        turn_parts=rng.choice((0, 0, 1, 2, 4)),
-        visits=random_visits(rng, case.problem.trace.topology) if rng.random() < 0.6 else None,
-    )
+    arrival = random_arrival(rng, clocks, case.problem.trace.topology)
     problem = replace(case.problem, weights=replace(weights, arrival=arrival), platform=platform)
     return Case(problem=problem, point=replace(case.point, partitions=partitions))
 
@@ -276,7 +270,7 @@ def test_what_the_kernel_refuses_the_general_one_makes(
             continue
         bursts = bursts_of(engine.packed)
         encoded = engine.encoder.encode(case.point)
-        if bursts is not None and bursts.kernel_of(encoded) is not None:
-            refused += isinstance(bursts.run([encoded], None).make()[0], int)
+        if bursts is not None and (kind := bursts.kernel_of(encoded)) is not None:
+            refused += isinstance(bursts.run(kind, [encoded], None).make()[0], int)
         assert engine.outcomes([case.point]) == [whole.outcome], f"seed {seed}"
     assert refused > 5

@@ -38,12 +38,17 @@ def compile_behind() -> None:
         )
 
 
+def compile_quicker() -> None:
+    """Compile them here."""
+    for module in ("burst_kernel", "travel_kernel", "plain_kernel"):  # what searches wait for first
+        importlib.import_module(f"dse.estimate.compiled.{module}")
+
+
 def main() -> None:
     """Compile them, in the process that was started."""
     if hasattr(os, "nice"):
         os.nice(19)
-    for module in ("burst_kernel", "travel_kernel", "plain_kernel"):  # what searches wait for first
-        importlib.import_module(f"dse.estimate.compiled.{module}")
+    compile_quicker()
 
 
 if __name__ == "__main__":

@@ -59,8 +59,8 @@ class Bursts:
         servers = encoded.choices[:, 3]
         return not (len(self.shared) and self.shared[servers[servers >= 0]].any())
 
-    def run(self, encoded: Sequence[EncodedPoint], limit: int | None) -> "BurstRun":
-        """Return the runs of points that a kernel holds for, all of one kind, which are yet to be made."""
+    def run(self, kind: BurstKind, encoded: Sequence[EncodedPoint], limit: int | None) -> "BurstRun":
+        """Return the runs of points that are all of one kind, which are yet to be made."""
         n_buffers = int(self.board[at.N_BUFFERS])
         head = np.empty((len(encoded), 6), dtype=np.int64)
         part = order = 0
@@ -70,7 +70,7 @@ class Bursts:
             part, order = part + len(one.parts), order + len(one.orders)
         return BurstRun(
             bursts=self,
-            kind=self.kernel_of(encoded[0]) or "still",
+            kind=kind,
             encoded=encoded,
             points=(
                 head.reshape(-1),

@@ -93,6 +93,23 @@ def _kernel_of(kind: Kind) -> Callable[..., None]:
     return simulate_plain if kind == "plain" else simulate_still
 
 
+class _Readiness:
+    """Whether what is compiled beside was found compiled."""
+
+    def __init__(self) -> None:
+        self._found, self._asked = False, 0
+
+    def __bool__(self) -> bool:
+        return self._found
+
+    def now(self, is_compiled: Callable[[], bool]) -> bool:
+        """Return whether it is compiled, which is looked at once in ``_LOOK_AGAIN`` times until it is."""
+        if not self._found:
+            self._asked += 1
+            self._found = self._asked % _LOOK_AGAIN == 1 and is_compiled()
+        return self._found
+
+
 class CompiledEngine:
     """The fast engine. Estimates of one engine may run in several threads at once."""
 
@@ -106,19 +123,17 @@ class CompiledEngine:
         """The calls of the kernels under way, each under a number of its own."""
         self._burst_board: tuple[Bursts | None] | None = None
         """What the burst kernel needs, None in it where that cannot serve; None while it is not compiled."""
-        self._looks = 0
-        self._plain_ready = False
-        """Whether the kernels for plain and still memories were found compiled."""
-        self._plain_looks = 0
-        self._travel_ready = False
-        """Whether the burst kernel for points where tokens travel was found compiled."""
-        self._travel_looks = 0
+        self._burst_ready = _Readiness()
+        self._plain_ready = _Readiness()
+        """Of the kernels for plain and still memories."""
+        self._travel_ready = _Readiness()
+        """Of the burst kernel for points where tokens travel."""
 
     def with_tables(self, tables: ProblemTables) -> "CompiledEngine":
         """Return an engine for changed tables that shares the trace and what is known of points (see ``Engine``)."""
         engine = copy.copy(self)
         engine.packed, engine._running = repack(self.packed, tables), {}
-        engine._burst_board, engine._looks = None, 0
+        engine._burst_board, engine._burst_ready = None, _Readiness()
         return engine
 
     def estimate(self, point: DesignPoint, *, firing_times: bool = False) -> Estimate:
@@ -187,31 +202,27 @@ class CompiledEngine:
             return {}
         kinds = [bursts.kernel_of(one) for one in encoded]
         found: dict[int, Outcome | int] = {}
-        for kind in filter(self._is_ready, BURST_KINDS):
-            found |= self._of_kernel(bursts, encoded, [n for n, one in enumerate(kinds) if one == kind], limit)
+        for kind in BURST_KINDS:
+            found |= self._of_kind(kind, bursts, {n: encoded[n] for n, one in enumerate(kinds) if one == kind}, limit)
         return {number: _within(outcome, limit) for number, outcome in found.items() if outcome != REFUSED}
 
-    def _of_kernel(
-        self, bursts: Bursts, encoded: Sequence[EncodedPoint], numbers: Sequence[int], limit: int | None
+    def _of_kind(
+        self, kind: BurstKind, bursts: Bursts, encoded: dict[int, EncodedPoint], limit: int | None
     ) -> dict[int, Outcome | int]:
-        """Return what came of the points of these numbers, which are of one kernel."""
-        if not numbers:
+        """Return what came of points of one kind, by their numbers; nothing while its kernel is not compiled."""
+        if not encoded or not self._is_ready(kind):
             return {}
-        run = bursts.run([encoded[number] for number in numbers], limit)
-        return dict(zip(numbers, self._stoppable(run, run.make, len(numbers)), strict=True))
+        run = bursts.run(kind, list(encoded.values()), limit)
+        return dict(zip(encoded, self._stoppable(run, run.make, len(encoded)), strict=True))
 
     def _is_ready(self, kind: BurstKind) -> bool:
         """Return whether a burst kernel is compiled; of the first one ``_bursts`` knows."""
-        if kind == "travelling" and not self._travel_ready:
-            self._travel_looks += 1
-            self._travel_ready = self._travel_looks % _LOOK_AGAIN == 1 and is_travel_compiled()
-        return kind == "still" or self._travel_ready
+        return kind == "still" or self._travel_ready.now(is_travel_compiled)
 
     def _bursts(self) -> Bursts | None:
         """Return what the burst kernel needs, None while it is not compiled, or where it can do nothing."""
         if self._burst_board is None:
-            self._looks += 1
-            if self._looks % _LOOK_AGAIN != 1 or not is_burst_compiled():
+            if not self._burst_ready.now(is_burst_compiled):
                 return None
             self._burst_board = (bursts_of(self.packed),)
         return self._burst_board[0]
@@ -262,10 +273,7 @@ class CompiledEngine:
         return tuple(self.packed.kind_of(one) if quick else "general" for one in encoded)
 
     def _is_plain_ready(self) -> bool:
-        if not self._plain_ready:
-            self._plain_looks += 1
-            self._plain_ready = self._plain_looks % _LOOK_AGAIN == 1 and is_plain_compiled()
-        return self._plain_ready
+        return self._plain_ready.now(is_plain_compiled)
 
     def _stoppable(self, run: _Stoppable, make: Callable[[], _Made], n_points: int) -> _Made:
         """Return what a call of a kernel makes. Raises ``EstimateStopped``."""

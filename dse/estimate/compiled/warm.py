@@ -2,6 +2,8 @@
 
 import importlib
 
+from dse.estimate.compiled.behind import compile_quicker
+
 
 def warm() -> None:
     """Compile the kernels, or find that they are compiled."""
@@ -23,8 +25,7 @@ def warm() -> None:
 def warm_all() -> None:
     """Compile also what can be done without (``behind``)."""
     warm()
-    for module in ("burst_kernel", "travel_kernel", "plain_kernel"):
-        importlib.import_module(f"dse.estimate.compiled.{module}")
+    compile_quicker()
 
 
 if __name__ == "__main__":

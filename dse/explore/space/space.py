@@ -214,7 +214,7 @@ class Space:
         """Return in how many ways actors ``actor``.. can be placed when ``used`` slots of each unit are."""
         return self._completions(actor, used)
 
-    def uses(self) -> "Uses":
+    def uses(self) -> Uses:
         """Return the tables of the used slots that ``choices`` and ``completions`` go by."""
         number: dict[tuple[int, ...], int] = {}
         for of_actor in self._ways:

@@ -130,17 +130,17 @@ class BranchAndBound(Scripted):
         own = self._least_costs()
         cheapest = [min(own[a][u] for u in space.allowed[a]) for a in range(space.n_actors)]
         self._order = sorted(range(space.n_actors), key=lambda a: (-cheapest[a], a))
-        self._place_of = np.argsort(np.array(self._order, dtype=np.int64))
+        order = _ints(self._order)
+        self._place_of = order.argsort()
         self._permuted = space.reordered(tuple(self._order))
         self._uses = self._permuted.uses()
         options = space.options
         self._settled = len(options.policies) == len(options.capacities) == 1 and not options.clocks
         self._seen: set[Assignment] = set()
         spans = Spans(begins=(0,) * len(own), after=(0,) * len(own)) if placement.spans is None else placement.spans()
-        order = self._place_of.argsort()
         costs = TreeCosts(
             own=_ints(own)[order],
-            rest=np.cumsum(_ints([*cheapest, 0])[[*order, space.n_actors]][::-1])[::-1].copy(),
+            rest=np.append(_ints(cheapest)[order][::-1].cumsum()[::-1], 0),
             begins=_ints(spans.begins)[order],
             after=_ints(spans.after)[order],
             ties=_tied(self._ties_in_order(), len(space.units)),
