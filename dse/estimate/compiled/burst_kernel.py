@@ -101,7 +101,7 @@ def search(m, p, now):  # ways: part of the hot loop
 
     With NOBODY: also when one may be ready, and up to when for sure no other one is.
     """
-    if m[p + at.N_PLACES] >= at.MANY_PLACES and now <= m[at.SURE_UNTIL]:
+    if m[p + at.N_PLACES] >= (at.MANY_WITH_LINKS if is_linked(m) else at.MANY_PLACES) and now <= m[at.SURE_UNTIL]:
         return search_near(m, p, now)
     places, hints, n = m[p + at.PLACES], m[p + at.HINTS], m[p + at.N_PLACES]
     place = m[p + at.TURN]

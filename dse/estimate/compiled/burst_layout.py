@@ -268,6 +268,8 @@ ASKING: Final = 21
 """Where transfers ask shared links: address of its row of ASKINGS."""
 MANY_PLACES: Final = 12
 """From so many on it takes longer to look how far ahead nobody will be ready than to come back when that is known."""
+MANY_WITH_LINKS: Final = 2
+"""The same where links are asked, which nobody can be followed past."""
 LANE_WORDS: Final = 22
 
 # What a need asks for, as many words as a need has.
