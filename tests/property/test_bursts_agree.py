@@ -119,9 +119,7 @@ def linked_case(seed: int) -> Case:
     if seed % 5 == 2:
         point = replace(point, capacities=tuple(c + 900 for c in point.capacities))
     links = tuple(replace(link, shared=rng.random() < 0.9) for link in platform.links)
-    return Case(
-        problem=replace(case.problem, weights=weights, platform=replace(platform, links=links)), point=point
-    )
+    return Case(problem=replace(case.problem, weights=weights, platform=replace(platform, links=links)), point=point)
 
 
 def limits(estimate: Estimate, rng: random.Random) -> tuple[int, ...]:

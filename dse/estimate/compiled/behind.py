@@ -3,7 +3,8 @@
 Somebody who has just installed dse waits for the general kernel once. The burst kernel, its variant for points where
 tokens travel (``travel_kernel``) or ask shared links (``link_kernel``), and variants of the general one
 (``plain_kernel``), give the same integers sooner; nobody waits for them: where one is missing, a search has Python
-compile it beside, at the lowest priority, and goes over to it when it is there. The process outlives a search that is over before.
+compile it beside, at the lowest priority, and goes over to it when it is there. The process outlives a search that is
+over before.
 """
 
 import importlib

@@ -1,8 +1,9 @@
 """Outcomes in bursts: the board of a problem, and points handed to the burst kernel.
 
-There are two of these kernels (``dse.estimate.compiled.burst_kernel``, and ``travel_kernel`` for points where tokens
-take time to another core); ``Bursts.kernel_of`` says which of them holds for a point. What it returns for one is what
-the general kernel finds, to the integer, so that it does not matter which was asked.
+There are three of these kernels (``dse.estimate.compiled.burst_kernel``, ``travel_kernel`` for points where tokens take
+time to another core, and ``link_kernel`` for points with shared links); ``Bursts.kernel_of`` says which of them holds
+for a point. What it returns for one is what the general kernel finds, to the integer, so that it does not matter which
+was asked.
 """
 
 from collections.abc import Callable, Sequence
@@ -139,9 +140,7 @@ class BurstRun:
                 Outcome(
                     makespan=makespan,
                     tick_unit=self.bursts.tick_unit,
-                    partitions=tuple(
-                        core_time(five, k, makespan) for five, k in zip(of_parts, cores, strict=True)
-                    ),
+                    partitions=tuple(core_time(five, k, makespan) for five, k in zip(of_parts, cores, strict=True)),
                     waiting=tuple(waiting),
                     deadlock=why == at.DEADLOCK,
                 )
@@ -296,4 +295,5 @@ def _bench_words(board: Ints, n_orders: int, kind: BurstKind) -> int:
     of_ways = n_actors * at.TRAVELLER_WORDS + 2 * n_buffers if kind == "travelling" else 0
     of_actors = n_actors * (at.ACTOR_WORDS + at.LANE_WORDS + 4)  # and key, place, hint and queue of places of each
     of_actions = int(board[at.N_ACTIONS]) * at.ACTION_WORDS + n_transfers * at.NEED_WORDS
-    return at.BENCH_FIELDS + of_actors + of_ways + of_links + of_actions + n_buffers * (2 * at.QUEUE_WORDS + 1) + n_orders
+    of_buffers = n_buffers * (2 * at.QUEUE_WORDS + 1)
+    return at.BENCH_FIELDS + of_actors + of_ways + of_links + of_actions + of_buffers + n_orders

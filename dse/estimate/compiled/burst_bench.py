@@ -9,8 +9,8 @@ from numba import njit
 
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
-from dse.estimate.compiled.place_kernel import PART_ACTORS, PART_ORDER, PART_POLICY, PART_ROW, PARTS_WIDTH
 from dse.estimate.compiled.burst_links import lay_asked
+from dse.estimate.compiled.place_kernel import PART_ACTORS, PART_ORDER, PART_POLICY, PART_ROW, PARTS_WIDTH
 from dse.estimate.compiled.pointers import is_linked, is_travelling
 
 _inner = njit(error_model="numpy")

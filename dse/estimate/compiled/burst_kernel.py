@@ -482,7 +482,8 @@ def follow_points(bench, board, firings, points, stop, limit, ended, latest, spe
     ``dse.estimate.compiled.encode``. ``stop[0]``: another thread sets it to 1 to end the runs. ``limit``: the last
     tick by which they have to complete, NEVER: none. ``ended``, ``latest``: receive why each run ended and its last
     event. ``spent``: zeros, shape (n_parts * 5,), receives for each partition what its actors spent on scheduling,
-    reading, processing, writing and waiting for links. ``idle``: receives what each actor of each point waited for its core.
+    reading, processing, writing and waiting for links. ``idle``: receives what each actor of each point waited for its
+    core.
     """
     m, t, f = int64_pointer(bench.ctypes.data), int64_pointer(board.ctypes.data), uint16_pointer(firings.ctypes.data)
     stopping, all_spent = int64_pointer(stop.ctypes.data), int64_pointer(spent.ctypes.data)

@@ -276,7 +276,7 @@ def grant_first(m, s, now):
 
 @_inner
 def grant(m):
-    """Phase GRANTS of the instant of the least key: all links whose it is grant one request each; then firings go on."""
+    """Phase GRANTS of the instant of the least key: all links whose key it is grant one request; then firings go on."""
     key = m[at.SURE_UNTIL]
     now, is_empty = key & ~m[at.MASK], False
     first, end = m[at.LINKS], m[at.ASKINGS]
