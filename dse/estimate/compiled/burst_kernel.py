@@ -30,7 +30,7 @@ from dse.estimate.compiled.burst_bench import (
     lay_visits,
     take_limit,
 )
-from dse.estimate.compiled.burst_links import begin_asking, grant, is_under_way, lay_askings, lay_links
+from dse.estimate.compiled.burst_links import add_waits, begin_asking, grant, is_under_way, lay_askings, lay_links
 from dse.estimate.compiled.burst_queues import FULL, NOT_READY, READY, ask, fire, look, ready_at, sure_until, visited
 from dse.estimate.compiled.burst_visits import (
     count_firing,
@@ -315,7 +315,7 @@ def burst(m, t, f, p, a, now):  # ways: the hot loop; a call costs more than a b
 
 
 @_inner
-def follow(m, t, f, p):
+def follow(m, t, f, p):  # ways: part of the hot loop
     """Follow a lane from its next decision on for as long as what is known suffices."""
     now = m[m[p + at.KEY]]
     while m[at.ENDED] == 0:
@@ -423,12 +423,8 @@ def close(m, t, f, spent, idle, first_part):
             spent[of + 1] += done * (m[action + at.READING] >> shift)
             spent[of + 2] += done * (m[action + at.PROCESSING] >> shift)
             spent[of + 3] += done * (m[action + at.WRITING] >> shift)
-    for number in range(m[at.N_LANES] if is_linked(m) else 0):
-        p = m[at.LANES] + number * at.LANE_WORDS
-        k, of = m[p + at.ASKING], 5 * (first_part + m[p + at.PARTITION])
-        spent[of + 1] += m[k + at.MORE_READING] >> shift
-        spent[of + 3] += m[k + at.MORE_WRITING] >> shift
-        spent[of + 4] += m[k + at.WAITED] >> shift
+    if is_linked(m):
+        add_waits(m, t, spent, first_part)
 
 
 @_inner

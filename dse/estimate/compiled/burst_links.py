@@ -290,6 +290,18 @@ def grant(m):
             end_transfer(m, s)
 
 
+@_inner
+def add_waits(m, t, spent, first_part):
+    """Add what firings of partitions waited for links, and what their transfers took more than their actions say."""
+    shift = t[at.SHIFT]
+    for number in range(m[at.N_LANES]):
+        p = m[at.LANES] + number * at.LANE_WORDS
+        k, of = m[p + at.ASKING], 5 * (first_part + m[p + at.PARTITION])
+        spent[of + 1] += m[k + at.MORE_READING] >> shift
+        spent[of + 3] += m[k + at.MORE_WRITING] >> shift
+        spent[of + 4] += m[k + at.WAITED] >> shift
+
+
 # The bench ------------------------------------------------------------------------------------------------------------
 
 
