@@ -2,9 +2,10 @@
 
 ``python -m benchmarks.kernels [SHAPE-ACTORSxCORES[g] ...] [--firings N] [--search SECONDS]`` prints nanoseconds of
 processor time a firing of each, in random mappings and where neighbours share a core; with a GPU (g), in mappings
-that a search has found. ``--firings``: of an actor, about. With ``--search``, for each network with a GPU also two
-searches by ``portfolio`` of so many seconds of processor time, one with bursts and one without: evaluations a second,
-and how far the best makespan of the search in the general kernel is above the other's.
+that a search has found, and how many of all that it simulated ask its bus. ``--firings``: of an actor, about. With
+``--search``, for each network with a GPU also two searches by ``portfolio`` of so many seconds of processor time, one
+with bursts and one without: evaluations a second, and how far the best makespan of the search in the general kernel is
+above the other's.
 """
 
 import argparse
@@ -133,9 +134,14 @@ def main() -> None:
             neighbours = Candidate(assignment=tuple(actor * recipe.cores // n for actor in range(n)))
             print(line(case, "neighbours", [case.space.to_point(neighbours)]), flush=True)
             continue
-        _, found = search(context_of(case, SEEDS[0]), CompiledEngine(case.problem), most=LOOKED_AT)
+        engine = CompiledEngine(case.problem)
+        _, found = search(context_of(case, SEEDS[0]), engine, most=LOOKED_AT)
         best = sorted(found, key=lambda e: e.makespan)[:N_FOUND]
-        print(line(case, "found", [e.point for e in best]), flush=True)
+        print(line(case, "found", [e.point for e in best]), end="", flush=True)
+        bursts = engine._bursts()
+        assert bursts is not None, "`make setup` compiles it"
+        asking = sum(bursts.kernel_of(engine.encoder.encode(e.point)) == "linked" for e in found)
+        print(f"; {100 * asking / len(found):.0f} % of what the search simulated to its end asks the link", flush=True)
         for seed in SEEDS if args.search else ():
             print(compare_searches(case, seed, args.search), flush=True)
 
