@@ -21,7 +21,7 @@ from dse.estimate.compiled.burst import bursts_of
 from dse.estimate.compiled.burst_layout import MANY_PLACES, N_ENTRIES
 from dse.estimate.compiled.engine import CompiledEngine
 from dse.estimate.engine import make_engine
-from dse.model.design_point import POLICIES, DesignPoint, Partition, Policy
+from dse.model.design_point import POLICIES, DesignPoint, Partition, Policy, ReleaseMode, TransferMode
 from dse.model.estimate import Estimate
 from dse.model.weights import Arrival, Visits
 from tests.property.estimation_cases import N_CASES, Case, Shape, random_arrival, random_case
@@ -292,6 +292,25 @@ def test_points_that_suit_and_others_go_together() -> None:
     assert {bursts.kernel_of(engine.encoder.encode(point)) for point in points} == {None, "still"}
     assert engine.outcomes(points) == [engine.estimate(point).outcome for point in points]
     assert engine.outcomes([]) == []
+
+
+@pytest.mark.parametrize("seed", [0, 7, 8, 33])
+def test_points_that_ask_links_go_together(seed: int) -> None:
+    """Several in one call, in all modes and with more room, so that the next one finds the memory of another."""
+    case = linked_case(seed)
+    engine = CompiledEngine(case.problem)
+    modes: tuple[tuple[ReleaseMode, TransferMode], ...] = (
+        ("reading", "sequential"), ("processing", "parallel"), ("reading", "parallel"), ("processing", "sequential"),
+    )  # fmt: skip
+    points = [
+        replace(case.point, release=release, transfers=way, capacities=tuple(c + more for c in case.point.capacities))
+        for more in (0, 2, 100)
+        for release, way in modes
+    ]
+    bursts = engine._bursts()
+    assert bursts is not None
+    assert {bursts.kernel_of(engine.encoder.encode(point)) for point in points} == {"linked"}
+    assert engine.outcomes(points) == [engine.estimate(point).outcome for point in points]
 
 
 @pytest.mark.parametrize(("drawn", "shift"), [(plain_case, 2), (travelling_case, 1), (linked_case, 4)])
