@@ -11,43 +11,21 @@ the best makespan of the search in the general kernel is above the other's.
 
 import argparse
 import statistics
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.kernels import best_seconds
-from benchmarks.search.compare import NoStore
+from benchmarks.kernels import GeneralEngine, best_seconds, search
 from benchmarks.search.long_traces import on_platform
-from dse.estimate.compiled.encode import EncodedPoint
 from dse.estimate.compiled.engine import CompiledEngine
-from dse.explore.batch import BATCH
-from dse.explore.evaluator import Budget, Cutting, Evaluator
-from dse.explore.methods.registry import METHODS
 from dse.explore.space.build import build_space
 from dse.explore.space.space import Candidate, Space, SpaceOptions
 from dse.flows.capacities import search_capacities
 from dse.flows.options import ProblemOptions
-from dse.flows.program import unheard
 from dse.flows.search.method import KEPT, search_context
 from dse.flows.setting import Setting, load_setting
-from dse.model.estimate import Outcome
 
 N_RANDOM = 6
-METHOD = "portfolio"
-MOST_EVALUATIONS = 10_000_000
-
-
-class GeneralEngine(CompiledEngine):
-    """An engine that makes no outcome in bursts."""
-
-    def _in_bursts(
-        self,
-        encoded: Sequence[EncodedPoint],  # noqa: ARG002  (what it takes no notice of)
-        limit: int | None,  # noqa: ARG002
-    ) -> dict[int, Outcome | None]:
-        return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,29 +84,13 @@ def compare_kernels(case: Case) -> None:
     )
 
 
-def search(case: Case, engine: CompiledEngine, seed: int, seconds: float) -> tuple[float, int]:
-    """Search for so many seconds, or until all is known; return the evaluations a second, and the best makespan."""
-    begun = time.process_time()
-    evaluator = Evaluator(
-        lambda points, limit: iter(engine.outcomes(points, limit)),
-        budget=Budget(evaluations=MOST_EVALUATIONS, seconds=seconds),
-        store=NoStore(),
-        clock=time.process_time,
-        progress=unheard,
-        cutting=Cutting(keep=KEPT),
-    )
-    method = METHODS.load(METHOD)(search_context(case.setting, case.space, seed, KEPT, 0))
-    while not method.done and evaluator.stop is None:
-        method.tell(evaluator.evaluate(method.ask(BATCH), method.ceiling))
-    best = min(e.makespan for e in evaluator.evaluations if not (e.deadlock or e.cut))
-    return len(evaluator.evaluations) / (time.process_time() - begun), best
-
-
 def compare_searches(case: Case, seed: int, seconds: float) -> None:
     """Print a line for the searches of one seed."""
     problem = case.setting.problem
-    made, best = search(case, CompiledEngine(problem), seed, seconds)
-    made_generally, best_generally = search(case, GeneralEngine(problem), seed, seconds)
+    contexts = [search_context(case.setting, case.space, seed, KEPT, 0) for _ in range(2)]
+    made, in_bursts = search(contexts[0], CompiledEngine(problem), seconds=seconds)
+    made_generally, generally = search(contexts[1], GeneralEngine(problem), seconds=seconds)
+    best, best_generally = (min(e.makespan for e in some) for some in (in_bursts, generally))
     gap = 100 * (best_generally / best - 1)
     print(
         f"{case.name:12} seed {seed}: {made:7.0f} evaluations/s in bursts, {made_generally:7.0f} in"

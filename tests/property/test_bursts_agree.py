@@ -3,8 +3,8 @@
 So do the accounts of the general kernel compiled for still and for plain memories.
 
 Cases are as in ``test_engines_agree``, with what the burst kernel leaves out taken away from most of them: a third as
-many again as there. In a quarter as many others tokens take time to another core, in some of them room too.
-``DSE_CASES`` (``make test-full``) asks for more.
+many again as there. In a quarter as many others tokens take time to another core, in some of them room too, and in
+a fifth as many transfers ask shared links. ``DSE_CASES`` (``make test-full``) asks for more.
 """
 
 import random
@@ -21,7 +21,7 @@ from dse.estimate.compiled.burst import bursts_of
 from dse.estimate.compiled.burst_layout import MANY_PLACES, N_ENTRIES
 from dse.estimate.compiled.engine import CompiledEngine
 from dse.estimate.engine import make_engine
-from dse.model.design_point import POLICIES, DesignPoint, Partition, Policy
+from dse.model.design_point import POLICIES, DesignPoint, Partition, Policy, ReleaseMode, TransferMode
 from dse.model.estimate import Estimate
 from dse.model.weights import Arrival, Visits
 from tests.property.estimation_cases import N_CASES, Case, Shape, random_arrival, random_case
@@ -31,11 +31,15 @@ from tests.unit.estimate.networks import CPU, alone, network, point, problem, we
 N_CHUNKS = 4
 BURST_CASES = N_CASES * 3 // 2
 TRAVEL_CASES = N_CASES // 4
+LINK_CASES = N_CASES // 5
 LONG = Shape(max_actors=5, max_firings=1_500, flowing=True, mixed=True)
 """Buffers that hold more than a queue of the kernel has entries for."""
 WIDE = Shape(max_actors=60, max_firings=300, flowing=True, mixed=True)
 """Enough actors that some on one core are passed by eight."""
 WIDE_POLICIES: tuple[Policy, ...] = "NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN"
+HOSTS = Shape(max_actors=8, flowing=True, mixed=True, hosts=True)
+"""Several GPUs, with links most of which are shared."""
+WIDE_HOSTS = Shape(max_actors=40, max_firings=300, flowing=True, mixed=True, hosts=True)
 AS_MANY_AS_ENTRIES = (74, 148, 163, 169, 204, 285)
 """Seeds where an entry that was used up was written over before the last look at it."""
 
@@ -104,6 +108,20 @@ def travelling_case(seed: int) -> Case:
     return Case(problem=problem, point=replace(case.point, partitions=partitions))
 
 
+def linked_case(seed: int) -> Case:
+    """A case with several links, most of them shared, on one core for each partition."""
+    rng = random.Random(seed)
+    case = random_case(rng, WIDE_HOSTS if seed % 21 == 7 else replace(HOSTS, flowing=seed % 3 > 0))
+    weights, point, platform = replace(case.problem.weights, arrival=None), case.point, case.problem.platform
+    if rng.random() < 0.95:
+        weights = replace(weights, simd={})
+        point = replace(point, partitions=tuple(replace(p, cores=1) for p in point.partitions))
+    if seed % 5 == 2:
+        point = replace(point, capacities=tuple(c + 900 for c in point.capacities))
+    links = tuple(replace(link, shared=rng.random() < 0.9) for link in platform.links)
+    return Case(problem=replace(case.problem, weights=weights, platform=replace(platform, links=links)), point=point)
+
+
 def limits(estimate: Estimate, rng: random.Random) -> tuple[int, ...]:
     span = estimate.makespan
     return span, span - 1, rng.randint(0, span + 1), rng.choice((span + 1, 0, -2, 2**62, 2**70))
@@ -123,6 +141,9 @@ class Seen:
     """The policies of cores with ``MANY_PLACES`` actors or more."""
     travelled: Counter[str] = field(default_factory=Counter)
     """The points where tokens travel that bursts made: ``arrivals`` alone, or ``visits`` too."""
+    linked: Counter[str] = field(default_factory=Counter)
+    """Those that ask shared links: their transfer and release modes, and whether ``several`` links were asked, some
+    transfer ``waits``, or some that a shared link made took no time (``empty``)."""
 
 
 class GeneralOnly(CompiledEngine):
@@ -159,6 +180,12 @@ def look(seed: int, case: Case, seen: Seen, *, reference: bool) -> None:
         if kind == "travelling" and arrival is not None:
             assert engine._is_ready(kind), "`make setup` compiles it"
             seen.travelled["arrivals" if arrival.visits is None else "visits"] += 1
+        if kind == "linked":
+            assert engine._is_ready(kind), "`make setup` compiles it"
+            used = [link for link in whole.links if link.transfers]
+            found = {"several": len(used) > 1, "waits": any(link.waiting for link in used)}
+            found["empty"] = any(link.busy == 0 for link in used)
+            seen.linked.update([point.transfers, point.release, *(what for what, holds in found.items() if holds)])
         seen.policies |= {partition.policy for partition in point.partitions if len(partition.actors) > 1}
         seen.wide |= {partition.policy for partition in point.partitions if len(partition.actors) >= MANY_PLACES}
     seen.deadlocks += whole.deadlock is not None
@@ -195,6 +222,20 @@ def test_outcomes_are_those_of_the_general_kernel_where_tokens_travel(chunk: int
     assert seen.wide
     assert 0 < seen.deadlocks < TRAVEL_CASES // N_CHUNKS // 2
     assert seen.kept > TRAVEL_CASES // N_CHUNKS // 4 < seen.cut
+
+
+@pytest.mark.parametrize("chunk", range(N_CHUNKS))
+def test_outcomes_are_those_of_the_general_kernel_where_transfers_ask_shared_links(chunk: int) -> None:
+    seen = Seen()
+    for seed in range(chunk, LINK_CASES, N_CHUNKS):
+        look(seed, linked_case(seed), seen, reference=seed % 12 == chunk)
+    n = LINK_CASES // N_CHUNKS
+    assert min(seen.linked[mode] for mode in ("sequential", "parallel", "reading", "processing")) > n // 8
+    assert min(seen.linked["several"], seen.linked["waits"]) > n // 10
+    assert seen.linked["empty"] > n // 25
+    assert seen.policies == set(POLICIES)
+    assert 0 < seen.deadlocks < n // 2
+    assert seen.kept > n // 4 < seen.cut
 
 
 @pytest.mark.parametrize("seed", AS_MANY_AS_ENTRIES)
@@ -253,7 +294,26 @@ def test_points_that_suit_and_others_go_together() -> None:
     assert engine.outcomes([]) == []
 
 
-@pytest.mark.parametrize(("drawn", "shift"), [(plain_case, 2), (travelling_case, 1)])
+@pytest.mark.parametrize("seed", [0, 7, 8, 33])
+def test_points_that_ask_links_go_together(seed: int) -> None:
+    """Several in one call, in all modes and with more room, so that the next one finds the memory of another."""
+    case = linked_case(seed)
+    engine = CompiledEngine(case.problem)
+    modes: tuple[tuple[ReleaseMode, TransferMode], ...] = (
+        ("reading", "sequential"), ("processing", "parallel"), ("reading", "parallel"), ("processing", "sequential"),
+    )  # fmt: skip
+    points = [
+        replace(case.point, release=release, transfers=way, capacities=tuple(c + more for c in case.point.capacities))
+        for more in (0, 2, 100)
+        for release, way in modes
+    ]
+    bursts = engine._bursts()
+    assert bursts is not None
+    assert {bursts.kernel_of(engine.encoder.encode(point)) for point in points} == {"linked"}
+    assert engine.outcomes(points) == [engine.estimate(point).outcome for point in points]
+
+
+@pytest.mark.parametrize(("drawn", "shift"), [(plain_case, 2), (travelling_case, 1), (linked_case, 4)])
 def test_what_the_kernel_refuses_the_general_one_makes(
     monkeypatch: pytest.MonkeyPatch, drawn: Callable[[int], Case], shift: int
 ) -> None:

@@ -1,9 +1,10 @@
 """Compiles the quicker kernels in a process of its own, while the general kernel serves.
 
 Somebody who has just installed dse waits for the general kernel once. The burst kernel, its variant for points where
-tokens travel (``travel_kernel``), and variants of the general one (``plain_kernel``), give the same integers sooner;
-nobody waits for them: where one is missing, a search has Python compile it beside, at the lowest priority, and goes
-over to it when it is there. The process outlives a search that is over before.
+tokens travel (``travel_kernel``) or ask shared links (``link_kernel``), and variants of the general one
+(``plain_kernel``), give the same integers sooner; nobody waits for them: where one is missing, a search has Python
+compile it beside, at the lowest priority, and goes over to it when it is there. The process outlives a search that is
+over before.
 """
 
 import importlib
@@ -13,7 +14,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from dse.estimate.compiled.ready import is_burst_compiled, is_plain_compiled, is_travel_compiled
+from dse.estimate.compiled.ready import is_burst_compiled, is_link_compiled, is_plain_compiled, is_travel_compiled
 
 _STARTED: list["subprocess.Popen[bytes]"] = []
 """Kept, so that nobody waits for the process, not even its destructor."""
@@ -21,7 +22,8 @@ _STARTED: list["subprocess.Popen[bytes]"] = []
 
 def compile_behind() -> None:
     """Have them compiled, unless they are, or are being so by this process."""
-    if _STARTED or (is_burst_compiled() and is_travel_compiled() and is_plain_compiled()) or not sys.executable:
+    bursts = is_burst_compiled() and is_travel_compiled() and is_link_compiled()
+    if _STARTED or (bursts and is_plain_compiled()) or not sys.executable:
         return
     root = str(Path(__file__).parents[3])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
@@ -40,7 +42,7 @@ def compile_behind() -> None:
 
 def compile_quicker() -> None:
     """Compile them here."""
-    for module in ("burst_kernel", "travel_kernel", "plain_kernel"):  # what searches wait for first
+    for module in ("burst_kernel", "travel_kernel", "link_kernel", "plain_kernel"):  # what searches wait for first
         importlib.import_module(f"dse.estimate.compiled.{module}")
 
 

@@ -1,8 +1,9 @@
 """Outcomes in bursts: the board of a problem, and points handed to the burst kernel.
 
-There are two of these kernels (``dse.estimate.compiled.burst_kernel``, and ``travel_kernel`` for points where tokens
-take time to another core); ``Bursts.kernel_of`` says which of them holds for a point. What it returns for one is what
-the general kernel finds, to the integer, so that it does not matter which was asked.
+There are three of these kernels (``dse.estimate.compiled.burst_kernel``, ``travel_kernel`` for points where tokens take
+time to another core, and ``link_kernel`` for points with shared links); ``Bursts.kernel_of`` says which of them holds
+for a point. What it returns for one is what the general kernel finds, to the integer, so that it does not matter which
+was asked.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,10 +27,12 @@ MOST_SHIFT = 20
 """Bits of a stamp that count rounds, where times leave so many. A million firings of no length may follow each other
 at one instant."""
 LEAST_SHIFT = 6
-BurstKind: TypeAlias = Literal["still", "travelling"]
-"""Of which kernel a point is: ``burst_kernel``, where nothing travels, or ``travel_kernel``."""
+BurstKind: TypeAlias = Literal["still", "travelling", "linked"]
+"""Of which kernel a point is: ``burst_kernel`` where nothing travels, ``travel_kernel``, or ``link_kernel``."""
 BURST_KINDS: tuple[BurstKind, ...] = get_args(BurstKind)
 _NEVER: int = np.iinfo(np.int64).max
+_SPENT = 5
+"""On what a partition spends its time: as ``core_time`` takes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,14 +53,19 @@ class Bursts:
         """Return which kernel holds for a point, None where none does."""
         if not self._holds(encoded):
             return None
-        return "travelling" if self.travels and encoded.choices[:, 4].any() else "still"
+        linked, travels = self._asks_links(encoded), self.travels and bool(encoded.choices[:, 4].any())
+        if linked:
+            return None if travels else "linked"
+        return "travelling" if travels else "still"
+
+    def _asks_links(self, encoded: EncodedPoint) -> bool:
+        """Return whether some transfer of a point asks a shared link."""
+        servers = encoded.choices[:, 3]
+        return len(self.shared) > 0 and bool(self.shared[servers[servers >= 0]].any())
 
     def _holds(self, encoded: EncodedPoint) -> bool:
         cores, policies, rows = (encoded.parts[:, field] for field in (PART_CORES, PART_POLICY, PART_ROW))
-        if ((cores > 1) & (policies != layout.FULL_PARALLEL)).any() or self.blocks[rows].any():
-            return False
-        servers = encoded.choices[:, 3]
-        return not (len(self.shared) and self.shared[servers[servers >= 0]].any())
+        return not (((cores > 1) & (policies != layout.FULL_PARALLEL)).any() or self.blocks[rows].any())
 
     def run(self, kind: BurstKind, encoded: Sequence[EncodedPoint], limit: int | None) -> "BurstRun":
         """Return the runs of points that are all of one kind, which are yet to be made."""
@@ -111,7 +119,7 @@ class BurstRun:
         longest = max((len(one.orders) for one in self.encoded), default=0)
         bench = np.empty(_bench_words(board, longest, self.kind), dtype=np.int64)
         ended, latest = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-        spent = np.zeros((len(self.points[1]), 4), dtype=np.int64)
+        spent = np.zeros((len(self.points[1]), _SPENT), dtype=np.int64)
         idle = np.empty((n, self.bursts.n_actors), dtype=np.int64)
         _kernel(self.kind)(
             bench, board, self.bursts.firings, self.points, self.stop_word, self.limit, ended, latest,
@@ -132,9 +140,7 @@ class BurstRun:
                 Outcome(
                     makespan=makespan,
                     tick_unit=self.bursts.tick_unit,
-                    partitions=tuple(
-                        core_time((*four, 0), k, makespan) for four, k in zip(of_parts, cores, strict=True)
-                    ),
+                    partitions=tuple(core_time(five, k, makespan) for five, k in zip(of_parts, cores, strict=True)),
                     waiting=tuple(waiting),
                     deadlock=why == at.DEADLOCK,
                 )
@@ -148,6 +154,10 @@ def _kernel(kind: BurstKind) -> Callable[..., None]:
         from dse.estimate.compiled.burst_kernel import follow_points
 
         return follow_points
+    if kind == "linked":
+        from dse.estimate.compiled.link_kernel import follow_linked
+
+        return follow_linked
     from dse.estimate.compiled.travel_kernel import follow_travelling
 
     return follow_travelling
@@ -221,6 +231,8 @@ def _board(packed: Packed, shift: int) -> Ints:
         board.put(first, np.cumsum([0, *count.tolist()], dtype=np.int64))
         board.put(buffers_of, np.argsort(ends[:, column], kind="stable"))
     board.put(at.UNIFORM_RATES, _uniform_rates(tables, len(buffers)))
+    board.put(at.SHARED, packed.shared.astype(np.int64))
+    board.head[at.N_SERVERS] = len(packed.shared)
     _put_ways(board, tables, shift)
     return board.words()
 
@@ -275,8 +287,13 @@ def _uniform_rates(tables: ProblemTables, n_buffers: int) -> IntArray:
 
 def _bench_words(board: Ints, n_orders: int, kind: BurstKind) -> int:
     """Return how much memory a run takes at most, in words."""
-    n_actors, n_buffers = int(board[at.N_ACTORS]), int(board[at.N_BUFFERS])
+    n_actors, n_buffers, n_servers = int(board[at.N_ACTORS]), int(board[at.N_BUFFERS]), int(board[at.N_SERVERS])
+    n_transfers = int(board[at.N_TRANSFERS])
+    of_links = n_servers * (at.LINK_WORDS + 1)
+    if kind == "linked":
+        of_links += n_actors * at.ASKING_WORDS + 2 * n_buffers * at.REQUEST_WORDS + n_transfers * at.NEED_WORDS
     of_ways = n_actors * at.TRAVELLER_WORDS + 2 * n_buffers if kind == "travelling" else 0
     of_actors = n_actors * (at.ACTOR_WORDS + at.LANE_WORDS + 4)  # and key, place, hint and queue of places of each
-    of_actions = int(board[at.N_ACTIONS]) * at.ACTION_WORDS + int(board[at.N_TRANSFERS]) * at.NEED_WORDS
-    return at.BENCH_FIELDS + of_actors + of_ways + of_actions + n_buffers * (2 * at.QUEUE_WORDS + 1) + n_orders
+    of_actions = int(board[at.N_ACTIONS]) * at.ACTION_WORDS + n_transfers * at.NEED_WORDS
+    of_buffers = n_buffers * (2 * at.QUEUE_WORDS + 1)
+    return at.BENCH_FIELDS + of_actors + of_ways + of_links + of_actions + of_buffers + n_orders

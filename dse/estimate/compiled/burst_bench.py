@@ -9,8 +9,9 @@ from numba import njit
 
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
+from dse.estimate.compiled.burst_links import lay_asked
 from dse.estimate.compiled.place_kernel import PART_ACTORS, PART_ORDER, PART_POLICY, PART_ROW, PARTS_WIDTH
-from dse.estimate.compiled.pointers import is_travelling
+from dse.estimate.compiled.pointers import is_linked, is_travelling
 
 _inner = njit(error_model="numpy")
 
@@ -32,7 +33,7 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
     """Lay out lanes, and the actors on each; a partition with a core for each actor is as many lanes."""
     n = t[at.N_ACTORS]
     keys = m[at.LANES] + n * at.LANE_WORDS
-    places = keys + n
+    places = keys + n + t[at.N_SERVERS]
     hints, heard, order = places + n, places + 2 * n, places + 3 * n
     m[at.KEYS] = keys
     lane, key, i = m[at.LANES], keys, 0
@@ -68,7 +69,7 @@ def lay_actors(m, t, f, parts, members, orders, first_part, n_parts, first_order
             i += 1
         order += n_order
         first_order += n_order
-    m[at.N_LANES] = key - keys
+    m[at.N_LANES] = m[at.N_KEYS] = key - keys
 
 
 @_inner
@@ -264,6 +265,8 @@ def lay_actions(m, t, parts, first_part, choices, first_choice, early, parallel)
             e = lay_action(m, t, x, e, number, row, choices, first_choice, early, parallel)
             if is_travelling(m):
                 lay_entry(m, t, x, number, choices, first_choice)
+            if is_linked(m):
+                lay_asked(m, t, m[at.ACTORS] + a * at.ACTOR_WORDS, x, number, choices, first_choice)
             x += at.ACTION_WORDS
 
 

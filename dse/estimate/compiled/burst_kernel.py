@@ -30,6 +30,7 @@ from dse.estimate.compiled.burst_bench import (
     lay_visits,
     take_limit,
 )
+from dse.estimate.compiled.burst_links import add_waits, begin_asking, grant, is_under_way, lay_askings, lay_links
 from dse.estimate.compiled.burst_queues import FULL, NOT_READY, READY, ask, fire, look, ready_at, sure_until, visited
 from dse.estimate.compiled.burst_visits import (
     count_firing,
@@ -41,7 +42,7 @@ from dse.estimate.compiled.burst_visits import (
     stays,
     visit_ticks,
 )
-from dse.estimate.compiled.pointers import int64_pointer, is_travelling, uint16_pointer
+from dse.estimate.compiled.pointers import int64_pointer, is_linked, is_travelling, uint16_pointer
 
 _inner = njit(error_model="numpy")
 _inlined = njit(error_model="numpy", forceinline=True)
@@ -100,7 +101,7 @@ def search(m, p, now):  # ways: part of the hot loop
 
     With NOBODY: also when one may be ready, and up to when for sure no other one is.
     """
-    if m[p + at.N_PLACES] >= at.MANY_PLACES and now <= m[at.SURE_UNTIL]:
+    if m[p + at.N_PLACES] >= (at.MANY_WITH_LINKS if is_linked(m) else at.MANY_PLACES) and now <= m[at.SURE_UNTIL]:
         return search_near(m, p, now)
     places, hints, n = m[p + at.PLACES], m[p + at.HINTS], m[p + at.N_PLACES]
     place = m[p + at.TURN]
@@ -249,7 +250,8 @@ def move_turn(m, p, place):
 @_inlined
 def burst(m, t, f, p, a, now):  # ways: the hot loop; a call costs more than a branch
     """Fire an actor that is ready, and again as long as it is the one that goes on; return when the core is free."""
-    if now & m[at.MASK] == m[at.MASK]:  # what it gives would come in the round after the last one
+    rounds = m[at.ROUNDS] if is_linked(m) else m[at.MASK]
+    if now & rounds == rounds:  # what it gives would come in the round after the last one
         m[at.ENDED] = at.REFUSED
         return now
     mask, shift, again = m[at.MASK], t[at.SHIFT], m[p + at.POLICY] == layout.NON_PREEMPTIVE or m[p + at.N_PLACES] == 1
@@ -268,12 +270,18 @@ def burst(m, t, f, p, a, now):  # ways: the hot loop; a call costs more than a b
             m[at.ENDED] = at.OVER
     hint = at.FINISHED
     while True:
+        if is_linked(m) and m[x + at.ASKS] == 1:
+            begin_asking(m, p, x, now, ticks)
+            last, position = m[x + at.INDEX], position + 1
+            if position < end:
+                x, hint = actions + f[position] * at.ACTION_WORDS, now
+            break
         now = fire(m, x, now, ticks, mask)
         last = m[x + at.INDEX]
         position += 1
         if is_travelling(m):
             count_firing(m, a, now)
-        if now & mask == mask or now >= limit:
+        if now & rounds == rounds or now >= limit:
             m[at.ENDED] = at.OVER if now >= limit else at.REFUSED
             break
         if position == end:
@@ -307,7 +315,7 @@ def burst(m, t, f, p, a, now):  # ways: the hot loop; a call costs more than a b
 
 
 @_inner
-def follow(m, t, f, p):
+def follow(m, t, f, p):  # ways: part of the hot loop
     """Follow a lane from its next decision on for as long as what is known suffices."""
     now = m[m[p + at.KEY]]
     while m[at.ENDED] == 0:
@@ -333,12 +341,15 @@ def follow(m, t, f, p):
         now = burst(m, t, f, p, a, now)
         if m[p + at.POLICY] == layout.DATA_DEMAND_DRIVEN:
             m[p + at.ENDED_ACTOR] = a
+        if is_linked(m) and is_under_way(m, p):
+            m[m[p + at.KEY]] = at.UNKNOWN
+            return
 
 
 @_inlined
 def next_lane(m):
-    """Return the lane whose next decision is the first one, NONE: no lane has one."""
-    keys, n, found, best = m[at.KEYS], m[at.N_LANES], layout.NONE, at.UNKNOWN
+    """Return the lane, or behind these the link, whose next decision is the first one, NONE: there is none."""
+    keys, n, found, best = m[at.KEYS], m[at.N_KEYS], layout.NONE, at.UNKNOWN
     first, end = 0, n & ~7
     while first < end:
         least = least_of_eight(m, keys + first)
@@ -369,7 +380,10 @@ def run(m, t, f, stop):
         if stop[0] == 1:
             m[at.ENDED] = at.OVER
             break
-        follow(m, t, f, m[at.LANES] + number * at.LANE_WORDS)
+        if is_linked(m) and number >= m[at.N_LANES]:
+            grant(m)
+        else:
+            follow(m, t, f, m[at.LANES] + number * at.LANE_WORDS)
 
 
 @_inner
@@ -396,7 +410,7 @@ def close(m, t, f, spent, idle, first_part):
             if ask(m, p, row, m[row + at.NEXT], m[at.LATEST]) == READY:  # not its turn in a static order
                 m[row + at.IDLE] += (m[at.LATEST] >> shift) - (ready_at(m, row, m[row + at.NEXT]) >> shift)
         idle[a] = m[row + at.IDLE]
-        of = 4 * (first_part + m[p + at.PARTITION])
+        of = 5 * (first_part + m[p + at.PARTITION])
         spent[of] += m[row + at.SCHEDULING] >> shift
         first = t[t[at.ACTION_BASE] + a]
         for x in range(first, t[t[at.ACTION_BASE] + a + 1]):
@@ -409,6 +423,8 @@ def close(m, t, f, spent, idle, first_part):
             spent[of + 1] += done * (m[action + at.READING] >> shift)
             spent[of + 2] += done * (m[action + at.PROCESSING] >> shift)
             spent[of + 3] += done * (m[action + at.WRITING] >> shift)
+    if is_linked(m):
+        add_waits(m, t, spent, first_part)
 
 
 @_inner
@@ -430,10 +446,15 @@ def run_points(m, t, f, points, stopping, limit, ended, latest, all_spent, idle)
         m[at.LANES] = m[at.TRAVELLERS] = lay_queues(m, t, all_choices, of[3])
         if is_travelling(m):
             m[at.LANES] = lay_travellers(m, t, all_choices, of[3])
+        if is_linked(m):
+            m[at.EARLY], m[at.PARALLEL] = of[4], of[5]
+            m[at.LANES] = lay_links(m, t, m[at.LANES], all_choices, of[3])
         own = int64_pointer(members.ctypes.data + 8 * n_actors * i)
         lay_actors(m, t, f, all_parts, own, all_orders, of[0], of[1], of[2])
         if is_travelling(m):
             lay_visits(m, all_parts, of[0])
+        if is_linked(m):
+            lay_askings(m, t)
         lay_actions(m, t, all_parts, of[0], all_choices, of[3], of[4] == 1, of[5] == 1)
         if m[at.LIMIT] != at.UNKNOWN:
             take_limit(m, t)
@@ -456,8 +477,9 @@ def follow_points(bench, board, firings, points, stop, limit, ended, latest, spe
     early release and parallel transfers; parts, members, orders and choices of all, as in
     ``dse.estimate.compiled.encode``. ``stop[0]``: another thread sets it to 1 to end the runs. ``limit``: the last
     tick by which they have to complete, NEVER: none. ``ended``, ``latest``: receive why each run ended and its last
-    event. ``spent``: zeros, shape (n_parts * 4,), receives for each partition what its actors spent on scheduling,
-    reading, processing and writing. ``idle``: receives what each actor of each point waited for its core.
+    event. ``spent``: zeros, shape (n_parts * 5,), receives for each partition what its actors spent on scheduling,
+    reading, processing, writing and waiting for links. ``idle``: receives what each actor of each point waited for its
+    core.
     """
     m, t, f = int64_pointer(bench.ctypes.data), int64_pointer(board.ctypes.data), uint16_pointer(firings.ctypes.data)
     stopping, all_spent = int64_pointer(stop.ctypes.data), int64_pointer(spent.ctypes.data)

@@ -54,7 +54,10 @@ WAKE: Final = 39
 READ_ENTRIES: Final = 40
 """For each buffer, if it travels, what a visit of its reader takes that moves some; WRITE_ENTRIES likewise."""
 WRITE_ENTRIES: Final = 41
-BOARD_FIELDS: Final = 42
+SHARED: Final = 42
+"""For each link server 1 if it makes one transfer at a time."""
+N_SERVERS: Final = 43
+BOARD_FIELDS: Final = 44
 
 # Reads, or writes: words from READS, or WRITES, on.
 FIRST: Final = 0
@@ -76,7 +79,8 @@ LIMIT: Final = 2
 N_LANES: Final = 3
 LANES: Final = 4
 KEYS: Final = 5
-"""For each lane the stamp at which it decides next, as far as is known; NEVER: nobody knows."""
+"""For each lane the stamp at which it decides next, as far as is known; UNKNOWN: nobody knows. Behind these, for each
+link the last round of the instant at which it grants next."""
 ACTORS: Final = 6
 ACTIONS: Final = 7
 QUEUE_OF: Final = 8
@@ -91,7 +95,23 @@ WAY_TICKS: Final = 12
 """ARRIVAL of the board; the next ones are VISITS and LONGEST_TURN."""
 VISITED: Final = 13
 VISIT_FIRINGS: Final = 14
-BENCH_FIELDS: Final = 15
+N_KEYS: Final = 15
+LINKS: Final = 16
+"""Where transfers ask shared links: the rows of the links; the next words are for them too."""
+ASKED: Final = 17
+"""How far behind each need the words of it stand that tell what it asks for."""
+ASKINGS: Final = 18
+"""A row for each lane."""
+EARLY: Final = 19
+"""1: what is read leaves when all reads are over."""
+PARALLEL: Final = 20
+ROUNDS: Final = 21
+"""The bits of a stamp that count the rounds up to a grant of a transfer that takes no time; those above count these."""
+EMPTY_AT: Final = 22
+"""The time of the last grant of a transfer that takes no time."""
+N_EMPTY: Final = 23
+"""How often there were such grants at that time."""
+BENCH_FIELDS: Final = 24
 
 COMPLETE: Final = 0
 DEADLOCK: Final = 1
@@ -164,7 +184,9 @@ LEAST: Final = 12
 """The least scheduling."""
 ENTRY: Final = 13
 """The largest entry of its ends of buffers that travel."""
-ACTION_WORDS: Final = 14
+ASKS: Final = 14
+"""1: a firing asks shared links, where there are such."""
+ACTION_WORDS: Final = 15
 
 # Need: what an action takes from one queue and gives to the other one of the same buffer.
 TAKE: Final = 0
@@ -242,9 +264,68 @@ UNPUBLISHED: Final = 18
 N_POLLED: Final = 19
 ALONE: Final = 20
 """1: it is all of its partition."""
+ASKING: Final = 21
+"""Where transfers ask shared links: address of its row of ASKINGS."""
 MANY_PLACES: Final = 12
 """From so many on it takes longer to look how far ahead nobody will be ready than to come back when that is known."""
-LANE_WORDS: Final = 21
+MANY_WITH_LINKS: Final = 2
+"""The same where links are asked, which nobody can be followed past."""
+LANE_WORDS: Final = 22
+
+# What a need asks for, as many words as a need has.
+ASKED_LINK: Final = 0
+"""Address of the row of a shared link, or 0."""
+ASKED_TICKS: Final = 1
+ASKED_ORDER: Final = 2
+"""Among requests of one time the least comes first: by partition, actor and buffer."""
+
+# Link: a server that makes one transfer at a time.
+FREE_AT: Final = 0
+"""When it is free, a time."""
+LINK_KEY: Final = 1
+REQUESTS: Final = 2
+N_REQUESTS: Final = 3
+FIRST_REQUEST: Final = 4
+"""Address of the request that it grants next."""
+CLIENT: Final = 5
+"""The lane whose transfer it has granted just now, or NONE; the next words are of that transfer."""
+CLIENT_NEED: Final = 6
+CLIENT_WAITED: Final = 7
+CLIENT_ENDS: Final = 8
+"""The stamp of its end."""
+LINK_WORDS: Final = 9
+
+# Request.
+REQUEST_TIME: Final = 0
+REQUEST_ORDER: Final = 1
+REQUEST_LANE: Final = 2
+REQUEST_NEED: Final = 3
+REQUEST_WORDS: Final = 4
+
+# Asking: what a lane has where transfers ask shared links.
+UNDER_WAY: Final = 0
+"""The action of the firing that waits for a link, or 0."""
+LEFT: Final = 1
+"""Transfers made at once: how many of the reads, or writes, have not been granted yet."""
+IS_WRITING: Final = 2
+ASKED_AT: Final = 3
+"""The stamp of the last requests."""
+BASE: Final = 4
+"""When the scheduling of the firing had ended if nothing had waited for a link up to now."""
+SCHEDULED: Final = 5
+"""When it did end."""
+PHASE_END: Final = 6
+"""Transfers made at once: the stamp at which the last of the reads, or writes, ends, as far as is known; of that one
+(of several, the first) which it is, and what it waited and took."""
+LAST_NEED: Final = 7
+LAST_WAITED: Final = 8
+LAST_TICKS: Final = 9
+WAITED: Final = 10
+"""What the firings of the lane waited for links."""
+MORE_READING: Final = 11
+"""What their reads took more than READING of their actions; MORE_WRITING likewise."""
+MORE_WRITING: Final = 12
+ASKING_WORDS: Final = 13
 
 UNKNOWN: Final = 2**62
 """A hint: what the actor waits for has not been simulated yet. Later than every stamp."""

@@ -8,7 +8,7 @@ from numba import njit
 
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
-from dse.estimate.compiled.pointers import is_travelling
+from dse.estimate.compiled.pointers import is_linked, is_travelling
 
 _inner = njit(error_model="numpy")
 _inlined = njit(error_model="numpy", forceinline=True)
@@ -199,6 +199,18 @@ def fire(m, x, now, ticks, mask):
     return max(begin + m[x + at.TOTAL], soonest)
 
 
+@_inlined
+def _sure_of_firing(m, lane, q):
+    """Return up to which stamp a queue gets nothing for sure from a firing that waits for a link, nor from the next."""
+    k = m[lane + at.ASKING]
+    x, base = m[k + at.UNDER_WAY], m[k + at.BASE]
+    soonest = base + m[x + at.TOTAL] + m[q + at.SOONEST]
+    for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
+        if m[e + at.GIVE] == q:
+            soonest = base + m[e + at.OFFSET]
+    return max(max(m[at.SURE_UNTIL], m[k + at.ASKED_AT]), soonest - 1)
+
+
 @_inner
 def sure_until(m, p, a):
     """Return up to which stamp an actor is not ready for sure that lacks an entry of which nothing is known."""
@@ -207,6 +219,8 @@ def sure_until(m, p, a):
     lane = m[giver + at.LANE]
     if lane == p:
         return at.UNKNOWN
+    if is_linked(m) and m[lane + at.LAST_ACTOR] == giver and m[m[lane + at.ASKING] + at.UNDER_WAY] != 0:
+        return _sure_of_firing(m, lane, q)
     stands = max(m[lane + at.STANDS_AT], m[at.SURE_UNTIL])
     if is_travelling(m) and m[lane + at.UNPUBLISHED] == giver and m[q + at.UNIFORM_TOKENS] == at.TRAVELS:
         return max(stands, (stands & ~m[at.MASK]) + m[at.WAY_TICKS] - 1)  # it may publish where it stands

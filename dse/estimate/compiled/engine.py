@@ -16,7 +16,7 @@ from dse.estimate.compiled.encode import EncodedPoint, PointEncoder
 from dse.estimate.compiled.kernel import simulate
 from dse.estimate.compiled.pack import Ints, Kind, Packed, draw_costs, pack_point, pack_problem, repack
 from dse.estimate.compiled.place_kernel import PART_CORES, account
-from dse.estimate.compiled.ready import is_burst_compiled, is_plain_compiled, is_travel_compiled
+from dse.estimate.compiled.ready import is_burst_compiled, is_link_compiled, is_plain_compiled, is_travel_compiled
 from dse.estimate.compiled.record import Recorder, RunRecord
 from dse.estimate.deadlock import FinalState, diagnose
 from dse.estimate.draws import DrawnCosts
@@ -128,6 +128,8 @@ class CompiledEngine:
         """Of the kernels for plain and still memories."""
         self._travel_ready = _Readiness()
         """Of the burst kernel for points where tokens travel."""
+        self._link_ready = _Readiness()
+        """Of that for points with shared links."""
 
     def with_tables(self, tables: ProblemTables) -> "CompiledEngine":
         """Return an engine for changed tables that shares the trace and what is known of points (see ``Engine``)."""
@@ -217,6 +219,8 @@ class CompiledEngine:
 
     def _is_ready(self, kind: BurstKind) -> bool:
         """Return whether a burst kernel is compiled; of the first one ``_bursts`` knows."""
+        if kind == "linked":
+            return self._link_ready.now(is_link_compiled)
         return kind == "still" or self._travel_ready.now(is_travel_compiled)
 
     def _bursts(self) -> Bursts | None:

@@ -28,7 +28,15 @@ class TravellingBench(types.CPointer):
         self.name = "TravellingBench"
 
 
-for _kind in (StillMemory, PlainMemory, TravellingBench):
+class LinkedBench(types.CPointer):
+    """The bench of a burst run in which transfers ask shared links."""
+
+    def __init__(self) -> None:
+        super().__init__(types.int64)
+        self.name = "LinkedBench"
+
+
+for _kind in (StillMemory, PlainMemory, TravellingBench, LinkedBench):
     register_model(_kind)(models.PointerModel)
 
 
@@ -51,6 +59,7 @@ def _is_of(kind):
 is_still = _is_of(StillMemory)
 is_plain = _is_of(PlainMemory)
 is_travelling = _is_of(TravellingBench)
+is_linked = _is_of(LinkedBench)
 
 
 def _pointer_to(kind):
@@ -74,3 +83,4 @@ uint16_pointer = _pointer_to(types.CPointer(types.uint16))
 still_pointer = _pointer_to(StillMemory())
 plain_pointer = _pointer_to(PlainMemory())
 travelling_pointer = _pointer_to(TravellingBench())
+linked_pointer = _pointer_to(LinkedBench())

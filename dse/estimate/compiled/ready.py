@@ -24,6 +24,7 @@ _COMPILED = (
 _BURST = "burst_kernel", "follow_points"
 """Nobody waits for this one (``behind``), nor for the next ones."""
 _TRAVEL = "travel_kernel", "follow_travelling"
+_LINK = "link_kernel", "follow_linked"
 _PLAIN = ("plain_kernel", "simulate_plain"), ("plain_kernel", "simulate_still")
 
 
@@ -45,6 +46,11 @@ def is_burst_compiled() -> bool:
 def is_travel_compiled() -> bool:
     """Return whether a cache of the burst kernel for points where tokens travel, as it is now, exists."""
     return _is_cached(*_TRAVEL)
+
+
+def is_link_compiled() -> bool:
+    """Return whether a cache of the burst kernel for points with shared links, as it is now, exists."""
+    return _is_cached(*_LINK)
 
 
 def is_plain_compiled() -> bool:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,10 @@ from dse.estimate.compiled import behind
 from dse.estimate.compiled.burst import bursts_of
 from dse.estimate.compiled.encode import EncodedPoint
 from dse.estimate.compiled.engine import CompiledEngine
-from dse.estimate.compiled.ready import is_burst_compiled, is_plain_compiled, is_travel_compiled
+from dse.estimate.compiled.ready import is_burst_compiled, is_link_compiled, is_plain_compiled, is_travel_compiled
 from dse.estimate.engine import compile_behind
 from tests.property.estimation_cases import Case
-from tests.property.test_bursts_agree import plain_case, travelling_case
+from tests.property.test_bursts_agree import linked_case, plain_case, travelling_case
 
 SEED = 12
 
@@ -41,6 +42,7 @@ def missing(monkeypatch: pytest.MonkeyPatch) -> Started:
     monkeypatch.setattr(behind, "is_burst_compiled", lambda: False)
     monkeypatch.setattr(behind, "is_plain_compiled", lambda: False)
     monkeypatch.setattr(behind, "is_travel_compiled", lambda: False)
+    monkeypatch.setattr(behind, "is_link_compiled", lambda: False)
     monkeypatch.setattr("dse.estimate.compiled.behind.subprocess.Popen", started)
     return started
 
@@ -49,10 +51,12 @@ def test_an_empty_cache_means_that_it_is_missing(tmp_path: Path, monkeypatch: py
     assert is_burst_compiled(), "`make setup` compiles it"
     assert is_plain_compiled(), "`make setup` compiles it"
     assert is_travel_compiled(), "`make setup` compiles it"
+    assert is_link_compiled(), "`make setup` compiles it"
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     assert not is_burst_compiled()
     assert not is_plain_compiled()
     assert not is_travel_compiled()
+    assert not is_link_compiled()
 
 
 def test_it_is_compiled_once_where_it_is_missing(missing: Started, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,11 +72,15 @@ def test_it_is_compiled_once_where_it_is_missing(missing: Started, monkeypatch: 
     monkeypatch.setattr(behind, "_STARTED", [])
     monkeypatch.setattr(behind, "is_plain_compiled", lambda: True)
     compile_behind("compiled")
-    assert len(missing.commands) == 3, "one is missing"
+    assert len(missing.commands) == 3, "two are missing"
     monkeypatch.setattr(behind, "_STARTED", [])
     monkeypatch.setattr(behind, "is_travel_compiled", lambda: True)
     compile_behind("compiled")
-    assert len(missing.commands) == 3
+    assert len(missing.commands) == 4, "that for links is missing"
+    monkeypatch.setattr(behind, "_STARTED", [])
+    monkeypatch.setattr(behind, "is_link_compiled", lambda: True)
+    compile_behind("compiled")
+    assert len(missing.commands) == 4
 
 
 def test_without_a_process_the_general_kernel_goes_on(missing: Started) -> None:
@@ -103,19 +111,28 @@ def test_outcomes_are_the_same_before_and_behind(monkeypatch: pytest.MonkeyPatch
     assert engine.outcomes([case.point]) == expected
 
 
-def test_outcomes_where_tokens_travel_are_the_same_before_and_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    case = next(c for c in map(travelling_case, range(99)) if _burst_kind(c) == "travelling")
+@pytest.mark.parametrize(
+    ("drawn", "kind", "asked", "ready"),
+    [
+        (travelling_case, "travelling", "is_travel_compiled", "_travel_ready"),
+        (linked_case, "linked", "is_link_compiled", "_link_ready"),
+    ],
+)
+def test_outcomes_of_variants_are_the_same_before_and_behind(
+    drawn: Callable[[int], Case], kind: str, asked: str, ready: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = next(c for c in map(drawn, range(99)) if _burst_kind(c) == kind)
     compiled = False
-    monkeypatch.setattr("dse.estimate.compiled.engine.is_travel_compiled", lambda: compiled)
+    monkeypatch.setattr(f"dse.estimate.compiled.engine.{asked}", lambda: compiled)
     engine = CompiledEngine(case.problem)
     expected = [engine.estimate(case.point).outcome]
     for _ in range(20):
         assert engine.outcomes([case.point]) == expected
-        assert not engine._travel_ready
+        assert not getattr(engine, ready)
     compiled = True
     for _ in range(16):
         assert engine.outcomes([case.point]) == expected
-    assert engine._travel_ready
+    assert getattr(engine, ready)
 
 
 def _burst_kind(case: Case) -> str | None:

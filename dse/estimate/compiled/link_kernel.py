@@ -1,0 +1,20 @@
+"""The burst kernel for points in which transfers ask shared links.
+
+It is the code of ``dse.estimate.compiled.burst_kernel`` compiled for benches of another type, where it asks for what
+``burst_links`` does, as ``travel_kernel`` is for what travels.
+"""
+
+from numba import njit
+
+from dse.base.kept_code import kept_by_sources
+from dse.estimate.compiled.burst_kernel import SIGNATURE, run_points
+from dse.estimate.compiled.pointers import int64_pointer, linked_pointer, uint16_pointer
+
+
+@njit([SIGNATURE], cache=True, nogil=True, error_model="numpy")
+@kept_by_sources
+def follow_linked(bench, board, firings, points, stop, limit, ended, latest, spent, idle):
+    """Run points one after the other as ``burst_kernel.follow_points`` does."""
+    m, t = linked_pointer(bench.ctypes.data), int64_pointer(board.ctypes.data)
+    f, stopping = uint16_pointer(firings.ctypes.data), int64_pointer(stop.ctypes.data)
+    run_points(m, t, f, points, stopping, limit, ended, latest, int64_pointer(spent.ctypes.data), idle)
