@@ -94,7 +94,7 @@ class MappingBound:
     def _sample(self) -> IntArray:
         """Return mappings of the space, shape (n, n_actors), under some of which paths are looked for."""
         rng = np.random.default_rng(_SEED)
-        found = {next(self._space.assignments()): None}
+        found = {self._space.first_assignment(): None}
         for _ in range(min(_SAMPLE, _SAMPLED_ACTORS // max(1, self._space.n_actors))):
             found[self._space.random_assignment(rng)] = None
         return np.array(list(found), dtype=np.int64).reshape(-1, self._space.n_actors)
@@ -154,7 +154,8 @@ class MappingBound:
         near = [(int(CLASS_OF_ENDS[kind, TOGETHER]), int(CLASS_OF_ENDS[kind, APART])) for kind in kinds]
         across = [(int(CLASS_OF_ENDS[kind, ACROSS]),) * 2 for kind in kinds]
         return [
-            [(side != other, across[u] if side != other else near[u]) for other in sides] for u, side in enumerate(sides)
+            [(side != other, across[u] if side != other else near[u]) for other in sides]
+            for u, side in enumerate(sides)
         ]
 
     def _crosses(self, source: int, target: int) -> bool:
