@@ -117,9 +117,6 @@ def sweep(order, slots, loads, model, units, reach, ends, costs):
 
 FEW_SLOTS = 32
 """Of so many slots the powers are added up one after the other."""
-FEW_LOADS = 160
-"""So many loads are looked at one by one after each step; of more it is noted which have changed. With 65 slots and 8
-stages a step takes 0.3 instead of 0.5 us, with 17 slots and one stage it would take a tenth longer."""
 SHIFTS = 4
 """So many times are actors put elsewhere at most before the loads are looked at: two, and two back."""
 SWAPS, JOINS = 0.4, 0.65
@@ -162,13 +159,13 @@ def unevenness(loads, share, stage_weight, known):
 
     ``loads``: of each stage the loads of all slots. ``known``: these loads as they were at the last call, with their
     8th powers, the peaks of the stages, and the loads of all stages together with their 8th powers; then which loads
-    may have changed since, behind how many these are (nothing behind it: any), and room for which stages did. A step
-    changes few loads, and what is added up is added up in the same order, so that nothing depends on what was known.
+    may have changed since, behind how many these are, and room for which stages did. A step changes few loads, and
+    what is added up is added up in the same order, so that nothing depends on what was known.
     """
     before, powers, peaks, whole, of_whole, touched, changed = known
-    n_slots, noted = len(whole), len(touched) > 1
-    for i in range(touched[0] if noted else len(loads)):
-        here = touched[i + 1] if noted else i
+    n_slots = len(whole)
+    for i in range(1, touched[0] + 1):
+        here = touched[i]
         if loads[here] != before[here]:
             stage = here // n_slots
             s = here - stage * n_slots
@@ -202,21 +199,8 @@ def cut_at(a, slots, ends):
 def shift(a, slot, slots, units, ends, costs, base, loads, touched):
     """Put an actor on another slot; return by how much the number of cut buffers changes.
 
-    ``touched``: first a number, then as many places in ``loads`` that may have changed; more are noted behind them
-    where there is room.
+    ``touched``: first a number, then as many places in ``loads`` that may have changed; more are noted behind them.
     """
-    if len(touched) > 1:
-        note(a, slot, slots, ends, base, touched)
-    cut = cut_at(a, slots, ends)
-    put(a, slots[a], -1, slots, units, ends, costs, base, loads)
-    slots[a] = slot
-    put(a, slot, 1, slots, units, ends, costs, base, loads)
-    return cut_at(a, slots, ends) - cut
-
-
-@_inner
-def note(a, slot, slots, ends, base, touched):
-    """Note which loads change when an actor goes to another slot."""
     first, other = ends
     n = touched[0]
     touched[n + 1], touched[n + 2] = base[a] + slots[a], base[a] + slot
@@ -229,6 +213,11 @@ def note(a, slot, slots, ends, base, touched):
             n += 2
             touched[n - 1], touched[n] = base[b] + slots[a], base[b] + slot
     touched[0] = n
+    cut = cut_at(a, slots, ends)
+    put(a, slots[a], -1, slots, units, ends, costs, base, loads)
+    slots[a] = slot
+    put(a, slot, 1, slots, units, ends, costs, base, loads)
+    return cut_at(a, slots, ends) - cut
 
 
 @_inner
@@ -293,20 +282,19 @@ def anneal(movable, slots, draws, model, stages, units, allowed, ends, costs):
     n_slots = len(unit_of_slot)
     base, n_stages = stages * n_slots, stages.max() + 1
     loads = np.zeros(n_stages * n_slots, dtype=np.int64)
-    most_touched = max(len(loads), SHIFTS * (2 + 3 * most_ends(ends)))
     known = (
         np.zeros(n_stages * n_slots, dtype=np.int64),
         np.zeros(n_stages * n_slots),
         np.zeros(n_stages),
         np.zeros(n_slots, dtype=np.int64),
         np.zeros(n_slots),
-        np.zeros(1 + (most_touched if len(loads) > FEW_LOADS else 0), dtype=np.int64),
+        np.zeros(1 + max(len(loads), SHIFTS * (2 + 3 * most_ends(ends))), dtype=np.int64),
         np.zeros(n_stages, dtype=np.bool_),
     )
     cut = load_all(slots, units, ends, costs, base, loads)
     touched = known[5]
     touched[0] = len(loads)
-    touched[1:][: len(loads)] = np.arange(len(touched) - 1)[: len(loads)]
+    touched[1 : len(loads) + 1] = np.arange(len(loads))
     share, per_cut = max(1.0, loads.sum() / most), cut_weight / max(1.0, len(ends[1]) / 2)
     now = unevenness(loads, share, stage_weight, known) * (1 + per_cut * cut)
     least, best = now, slots.copy()

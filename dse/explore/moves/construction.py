@@ -6,6 +6,7 @@ All work in ticks of the whole trace (``SearchContext.loads``) and in tokens (``
 import bisect
 import heapq
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from dse.explore.method import SearchContext
@@ -114,29 +115,28 @@ def _ends_of_runs(sums: list[int], limit: int) -> list[int]:
 
 def pipeline_order(context: SearchContext) -> list[int]:
     """Return the actors in topological order; a cycle is cut at its lowest index."""
-    n_actors = context.space.n_actors
-    before: list[set[int]] = [set() for _ in range(n_actors)]
-    behind: list[list[int]] = [[] for _ in range(n_actors)]
-    for edge in context.traffic:
-        if edge.source != edge.target and edge.source not in before[edge.target]:
-            before[edge.target].add(edge.source)
-            behind[edge.source].append(edge.target)
-    missing = [len(sources) for sources in before]
-    ready = [actor for actor, n in enumerate(missing) if n == 0]
-    order: list[int] = []
-    placed = [False] * n_actors
-    lowest = 0
-    while len(order) < n_actors:
-        while lowest < n_actors and placed[lowest]:
-            lowest += 1
-        actor = heapq.heappop(ready) if ready else lowest
-        placed[actor] = True
-        order.append(actor)
+    behind = _readers(context)
+    missing = Counter(target for targets in behind for target in targets)
+    ready = [actor for actor in range(len(behind)) if not missing[actor]]
+    rest = iter(range(len(behind)))
+    order: dict[int, None] = {}
+    while len(order) < len(behind):
+        actor = heapq.heappop(ready) if ready else next(a for a in rest if a not in order)
+        order[actor] = None
         for target in behind[actor]:
             missing[target] -= 1
-            if missing[target] == 0 and not placed[target]:
+            if missing[target] == 0 and target not in order:
                 heapq.heappush(ready, target)
-    return order
+    return list(order)
+
+
+def _readers(context: SearchContext) -> list[list[int]]:
+    """Return for each actor the others that read what it writes, each once."""
+    found: list[list[int]] = [[] for _ in range(context.space.n_actors)]
+    for source, target in dict.fromkeys((edge.source, edge.target) for edge in context.traffic):
+        if source != target:
+            found[source].append(target)
+    return found
 
 
 def clusters(context: SearchContext, count: int) -> list[list[int]]:
