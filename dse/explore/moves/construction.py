@@ -116,7 +116,7 @@ def _ends_of_runs(sums: list[int], limit: int) -> list[int]:
 def pipeline_order(context: SearchContext) -> list[int]:
     """Return the actors in topological order; a cycle is cut at its lowest index."""
     behind = _readers(context)
-    missing = Counter(target for targets in behind for target in targets)
+    missing = Counter(itertools.chain.from_iterable(behind))
     ready = [actor for actor in range(len(behind)) if not missing[actor]]
     rest = iter(range(len(behind)))
     order: dict[int, None] = {}
