@@ -2,10 +2,11 @@
 
 usage: python -m benchmarks.search.large_networks [SHAPE-ACTORSxCORES[g] ...] [--methods A,B] [--budgets N,N,..]
 
-For each network (``benchmarks.search.networks``, seed 77,000 for all) and method a line: CPU seconds from the tables to
-the first mapping that the method asked for, all CPU seconds, the share of simulation, of annealing and of the bounds
-of the space, the resident memory, and the best makespan after each of the budgets, in per cent above the best of all
-lines of that network. Sums behind the last network are means over all of them, by method. No clock decides anything.
+For each network (``benchmarks.search.networks``, seed 77,000 for all) and method a line: CPU seconds from a network
+with its trace, without any table, to the first mapping that the method asked for, all CPU seconds, the share of
+simulation, of annealing and of the bounds of the space, the resident memory, and the best makespan after each of the
+budgets, in per cent above the best of all lines of that network. Sums behind the last network are means over all of
+them, by method. No clock decides anything.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks.search.compare import NoStore
-from benchmarks.search.networks import Recipe, case_of
+from benchmarks.search.networks import Case, Recipe, case_of
 from dse.estimate.bounds import slot_loads
 from dse.estimate.engine import make_engine
 from dse.estimate.problem.build import build_tables
@@ -74,8 +75,9 @@ def recipe_of(name: str) -> Recipe:
 def search(recipe: Recipe, method: str, budgets: Sequence[int], seed: int) -> Line:
     """Search a network for the largest of some budgets of evaluations."""
     case, clocks, makespans = case_of(recipe), Clocks(), list[int]()
-    engine, begun = make_engine("compiled", case.problem), time.process_time()
-    context = _context(recipe, seed, clocks)
+    begun = time.process_time()
+    engine = make_engine("compiled", case.problem)
+    context = _context(case, seed, clocks)
 
     def outcomes(points: Sequence[DesignPoint], limit: int | None) -> Iterator[Outcome | None]:
         for point in points:
@@ -99,11 +101,10 @@ def search(recipe: Recipe, method: str, budgets: Sequence[int], seed: int) -> Li
     return Line(network=recipe.name, method=method, best=best, seconds=time.process_time() - begun, clocks=clocks)
 
 
-def _context(recipe: Recipe, seed: int, clocks: Clocks) -> SearchContext:
+def _context(case: Case, seed: int, clocks: Clocks) -> SearchContext:
     """Return the context of a search as ``dse explore`` makes it, bounds of the space included."""
-    case = case_of(recipe)
-    before = time.process_time()
     tables = build_tables(case.problem)
+    before = time.process_time()
     space = merged_space(case.space, tables)
     bound = MappingBound(tables, space)
     rows, room = allowed_rows_of(tables, space), most_room(space)

@@ -6,6 +6,7 @@ path of the trace the sum of its firings (``dse.estimate.bounds.path_pool``). Wa
 order and prune by the largest of these.
 """
 
+import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Sequence
@@ -93,7 +94,7 @@ class MappingBound:
     def _sample(self) -> IntArray:
         """Return mappings of the space, shape (n, n_actors), under some of which paths are looked for."""
         rng = np.random.default_rng(_SEED)
-        found = {next(self._space.assignments()): None}
+        found = {self._space.first_assignment(): None}
         for _ in range(min(_SAMPLE, _SAMPLED_ACTORS // max(1, self._space.n_actors))):
             found[self._space.random_assignment(rng)] = None
         return np.array(list(found), dtype=np.int64).reshape(-1, self._space.n_actors)
@@ -124,8 +125,7 @@ class MappingBound:
     def transfers_between(self, index: int, source: int, target: int) -> "EndCosts":
         """Return what the transfers of a buffer cost at least whose ends are on these units, anywhere on them."""
         nears = (TOGETHER, APART) if source == target else (APART,)
-        may_be_host = self._dynamic or self._other_may_cross(index)
-        writes, reads = (or_as_host(ticks, may_be_host)[:, index].tolist() for ticks in (self._writes, self._reads))
+        writes, reads = self._prices[index]
         write = min(writes[self._class(source, target, near)] for near in nears)
         read = min(reads[self._class(target, source, near)] for near in nears)
         counted = int(self._space.options.transfers == "sequential")
@@ -136,15 +136,35 @@ class MappingBound:
             carried=write + read,
         )
 
+    @functools.cached_property
+    def _prices(self) -> list[tuple[list[int], list[int]]]:
+        """Return for each buffer what its writes and its reads cost by class, at least."""
+        may_be_host = np.array(
+            [self._dynamic or self._other_may_cross(index) for index in range(len(self._buffers))], dtype=bool
+        )
+        writes, reads = (or_as_host(ticks, may_be_host).T.tolist() for ticks in (self._writes, self._reads))
+        return list(zip(writes, reads, strict=True))
+
+    @functools.cached_property
+    def _ends_of_units(self) -> list[list[tuple[bool, tuple[int, int]]]]:
+        """Return for each two units whether a buffer crosses from one to the other, and the classes of the prices of
+        its end on the first if nothing crosses: both ends on one slot, and on two."""
+        starts = [self._space.slots_of_unit(unit).start for unit in range(len(self._space.units))]
+        sides, kinds = self._side_of_slot[starts].tolist(), self._kind_of_slot[starts].tolist()
+        near = [(int(CLASS_OF_ENDS[kind, TOGETHER]), int(CLASS_OF_ENDS[kind, APART])) for kind in kinds]
+        across = [(int(CLASS_OF_ENDS[kind, ACROSS]),) * 2 for kind in kinds]
+        return [
+            [(side != other, across[u] if side != other else near[u]) for other in sides]
+            for u, side in enumerate(sides)
+        ]
+
     def _crosses(self, source: int, target: int) -> bool:
         """Return whether a buffer between two units crosses from one to the other."""
-        here, there = (self._space.slots_of_unit(unit).start for unit in (source, target))
-        return bool(self._side_of_slot[here] != self._side_of_slot[there])
+        return self._ends_of_units[source][target][0]
 
     def _edge(self, index: int) -> EdgeCosts:
         buffer, units = self._buffers[index], range(len(self._space.units))
-        may_be_host = self._dynamic or self._other_may_cross(index)
-        writes, reads = (or_as_host(ticks, may_be_host)[:, index].tolist() for ticks in (self._writes, self._reads))
+        writes, reads = self._prices[index]
 
         def same(ticks: list[int]) -> tuple[int, ...]:
             return tuple(ticks[self._class(u, u, TOGETHER)] for u in units)
@@ -163,16 +183,16 @@ class MappingBound:
 
     def _class(self, own: int, other: int, near: int) -> int:
         """Return the class of the price of the end on unit ``own``; ``near``: where the ends are if nothing crosses."""
-        kind = self._kind_of_slot[self._space.slots_of_unit(own).start]
-        return int(CLASS_OF_ENDS[kind, ACROSS if self._crosses(own, other) else near])
+        return self._ends_of_units[own][other][1][near == APART]
 
     def _other_may_cross(self, index: int) -> bool:
         """Return whether another reader of a buffer's port may make it a host port."""
         port = (self._buffers[index].source, self._buffers[index].source_port)
         readers = self._of_port[port]
+        if len(readers) == 1:
+            return False
         reachable = {u for b in readers for actor in (b.source, b.target) for u in self._space.allowed[actor]}
-        sides = {int(self._side_of_slot[self._space.slots_of_unit(u).start]) for u in reachable}
-        return len(readers) > 1 and len(sides) > 1
+        return any(self._crosses(u, v) for u, v in itertools.combinations(sorted(reachable), 2))
 
     def _of_chunk(self, candidates: Sequence[Candidate]) -> list[int]:
         slots = np.array([c.assignment for c in candidates], dtype=np.int64).reshape(-1, self._space.n_actors)

@@ -77,6 +77,7 @@ class Bounds:
             )
         self._tables = tables
         self._paths: TokenPaths | None = None
+        self._least_costs: dict[tuple[TransferMode, ReleaseMode | None], list[_Costs]] = {}
         self._room_paths: tuple[tuple[int, ...], TokenPaths] | None = None
         """Those of the capacities that were asked for last."""
 
@@ -165,21 +166,25 @@ class Bounds:
 
         ``release``: when the tokens of an input leave; None where nobody asks.
         """
+        costs = self._costs_of_kinds(transfers, release)
+        kinds = [row.kind for row in self._tables.rows]
+        return [{row: costs[kinds[row]].anywhere(a, row) for row in rows} for a, rows in enumerate(allowed)]
+
+    def _costs_of_kinds(self, transfers: TransferMode, release: ReleaseMode | None) -> list["_Costs"]:
+        """Return the least costs on each kind of unit; what was worked out of them stays known, for the next bound."""
         tables = self._tables
-        costs = [
-            _Costs(
-                tables,
-                reads=_least_priced(tables, tables.reads, kind),
-                writes=_least_priced(tables, tables.writes, kind),
-                parallel=transfers == "parallel",
-                release=release,
-            )
-            for kind in range(len(UNIT_KINDS))
-        ]
-        return [
-            {row: costs[tables.rows[row].kind].actor(a, row, alone=False) for row in rows}
-            for a, rows in enumerate(allowed)
-        ]
+        if (transfers, release) not in self._least_costs:
+            self._least_costs[transfers, release] = [
+                _Costs(
+                    tables,
+                    reads=_least_priced(tables, tables.reads, kind),
+                    writes=_least_priced(tables, tables.writes, kind),
+                    parallel=transfers == "parallel",
+                    release=release,
+                )
+                for kind in range(len(UNIT_KINDS))
+            ]
+        return self._least_costs[transfers, release]
 
     def paths(self, room: Room | None) -> TokenPaths:
         """Return what the firings wait for, with so much room."""
@@ -299,9 +304,16 @@ class _Costs:
         self._reads = reads
         self._writes = writes
         self._parallel = parallel
+        self._known: dict[tuple[int, int], ActorCost] = {}
         self._outputs_of: dict[int, list[int]] = {}
         for b, buffer in enumerate(tables.topology.buffers):
             self._outputs_of.setdefault(buffer.source, []).append(b)
+
+    def anywhere(self, actor: int, row: int) -> ActorCost:
+        """Return the costs of an actor with ``row`` of the tables, whoever fires in between; they stay known."""
+        if (actor, row) not in self._known:
+            self._known[actor, row] = self.actor(actor, row, alone=False)
+        return self._known[actor, row]
 
     def actor(self, actor: int, row: int, *, alone: bool) -> ActorCost:
         """Return the costs of an actor with ``row`` of the tables; ``alone``: no other actor can fire in between."""

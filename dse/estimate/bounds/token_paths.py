@@ -72,14 +72,20 @@ class PathTimes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LaidOut:
+    """Times of all actors, one behind the other: ``firing`` by actor and pair index, ``delay`` by wait and pair index
+    of the actor that is waited for."""
+
+    firing: IntArray
+    delay: IntArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PathCounts:
-    """A path: ``whole[a][p]`` firings of actor a with pair index p to their end, and ``ways``, others up to a wait.
+    """A path: ``whole``, firings to their end, and ``ways``, others up to a wait; laid out as ``LaidOut`` is."""
 
-    ``ways``: (buffer, whether for its room, counts by the pair index of the actor that is waited for).
-    """
-
-    whole: list[IntArray]
-    ways: list[tuple[int, bool, IntArray]]
+    whole: IntArray
+    ways: IntArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -123,7 +129,7 @@ class _Wait:
     other: int
     whom: NDArray[np.int32]
 
-    def delay(self, times: list[PathTimes]) -> IntArray:
+    def delay(self, times: Sequence[PathTimes]) -> IntArray:
         """Return how long after the start of the other firing it lasts, by its pair index."""
         return times[self.other].released if self.room else times[self.other].visible[self.buffer]
 
@@ -245,27 +251,42 @@ class TokenPaths:
                     return int(windows.left[self._base[wait.actor] + i])
         return 0
 
-    def path(self, times: list[PathTimes]) -> PathCounts:
+    def path(self, times: LaidOut) -> PathCounts:
         """Return a longest path."""
         from dse.estimate.compiled.waits_kernel import count_back  # late: numba takes half a second
 
-        flat = self._with(times)
+        flat = self._flat(times)
         start, order = self._earliest(flat)
-        whole, ways = np.zeros_like(flat.times[1]), np.zeros_like(flat.times[3])
+        whole, ways = np.zeros_like(times.firing), np.zeros_like(times.delay)
         ends = []
-        for a, count in enumerate(np.bincount(order, minlength=len(times)).tolist()):
+        for a, count in enumerate(np.bincount(order, minlength=len(self._firings)).tolist()):
             if count:
                 f = int(self._base[a]) + count - 1
-                ends.append((int(start[f] + times[a].firing[self._pair[f]]), a, f))
+                ends.append((int(start[f] + times.firing[flat.times[0][a] + self._pair[f]]), a, f))
         if ends:
             _, a, f = max(ends, key=lambda end: (end[0], -end[1]))
             count_back(flat.base, flat.pair, flat.waits, flat.times, start, a, f, whole, ways)
-        cuts = flat.times[0][1:]
-        parts = np.split(ways, flat.times[2][1:]) if self._waits_of else []
-        return PathCounts(
-            whole=np.split(whole, cuts),
-            ways=[(w.buffer, w.room, counts) for w, counts in zip(self._waits_of, parts, strict=True)],
+        return PathCounts(whole=whole, ways=ways)
+
+    def laid_out(self, times: Sequence[PathTimes]) -> LaidOut:
+        """Return times of all actors, one behind the other."""
+        none = np.zeros(0, dtype=np.int64)
+        return LaidOut(
+            firing=np.concatenate([*(of_actor.firing for of_actor in times), none]),
+            delay=np.concatenate([*(wait.delay(times) for wait in self._waits_of), none]),
         )
+
+    @property
+    def actors(self) -> LaidOut:
+        """Return for each entry of what is laid out whose time it is."""
+        sizes = self._sizes()
+        others = np.array([wait.other for wait in self._waits_of], dtype=np.int64)
+        return LaidOut(firing=np.repeat(np.arange(len(sizes)), sizes), delay=np.repeat(others, sizes[others]))
+
+    def _sizes(self) -> IntArray:
+        """Return how many pair indices each actor has."""
+        counts = np.diff(self._tables.action_base)
+        return np.asarray(counts * counts + counts, dtype=np.int64)
 
     def _earliest(self, flat: _Flat) -> tuple[IntArray, NDArray[np.int32]]:
         from dse.estimate.compiled.waits_kernel import earliest  # late: numba takes half a second
@@ -276,14 +297,16 @@ class TokenPaths:
         made = apart(lambda: earliest(flat.base, flat.pair, flat.waits, flat.times, start, order))
         return start, order[:made]
 
-    def _with(self, times: list[PathTimes]) -> _Flat:
-        ticks = [of_actor.firing for of_actor in times]
-        delays = [wait.delay(times) for wait in self._waits_of]
-        none = np.zeros(0, dtype=np.int64)
-        flat = (_offsets(ticks), np.concatenate([*ticks, none]), _offsets(delays), np.concatenate([*delays, none]))
-        return _Flat(self._base, self._pair, self._flat_waits, flat)
+    def _with(self, times: Sequence[PathTimes]) -> _Flat:
+        return self._flat(self.laid_out(times))
+
+    def _flat(self, times: LaidOut) -> _Flat:
+        sizes = self._sizes()
+        of_waits = sizes[[wait.other for wait in self._waits_of]]
+        ends = [np.cumsum(np.append(0, parts), dtype=np.int64)[:-1] for parts in (sizes, of_waits)]
+        return _Flat(self._base, self._pair, self._flat_waits, (ends[0], times.firing, ends[1], times.delay))
 
 
-def _offsets(parts: Sequence[NDArray[np.int32] | IntArray]) -> IntArray:
+def _offsets(parts: Sequence[NDArray[np.int32]]) -> IntArray:
     """Return where each part begins when they stand one behind the other."""
     return np.cumsum([0, *(len(part) for part in parts)], dtype=np.int64)[:-1]

@@ -6,6 +6,7 @@ what ``prepare`` chose when it first met it. A point that looks wrong, or unusua
 knows the errors.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -47,7 +48,8 @@ class PointEncoder:
         self._place_of = _places(tables, told_apart=any(gpu))
         """Unit as the choices tell them apart and row of the cost tables, by unit and clock."""
         ports = [(b.source, b.source_port) for b in buffers]
-        shared = {port: index for index, port in enumerate(dict.fromkeys(p for p in ports if ports.count(p) > 1))}
+        readers = Counter(ports)
+        shared = {port: index for index, port in enumerate(port for port, n in readers.items() if n > 1)}
         ends = [(b.source, b.target, shared.get(port, -1)) for b, port in zip(buffers, ports, strict=True)]
         self._network = (
             np.array(ends, dtype=np.int64).reshape(-1, 3),

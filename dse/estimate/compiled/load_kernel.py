@@ -115,6 +115,10 @@ def sweep(order, slots, loads, model, units, reach, ends, costs):
 
 # Annealing ------------------------------------------------------------------------------------------------------------
 
+FEW_SLOTS = 32
+"""Of so many slots the powers are added up one after the other."""
+SHIFTS = 4
+"""So many times are actors put elsewhere at most before the loads are looked at: two, and two back."""
 SWAPS, JOINS = 0.4, 0.65
 """Steps drawn below the first number exchange two actors, below the second one put an actor to one of its partners."""
 
@@ -131,9 +135,21 @@ def eighth(load, share):
 @_inner
 def peak(powers):
     """Return the norm of loads that nearly is the largest one: the 8th root of the sum of their 8th powers."""
-    total = 0.0
-    for power in powers:
-        total += power
+    n = len(powers)
+    if n <= FEW_SLOTS:
+        total = 0.0
+        for power in powers:
+            total += power
+    else:  # four sums side by side: one addition need not wait for the other
+        x, y, z, w = 0.0, 0.0, 0.0, 0.0
+        for i in range(0, n - 3, 4):
+            x += powers[i]
+            y += powers[i + 1]
+            z += powers[i + 2]
+            w += powers[i + 3]
+        for i in range(n - n % 4, n):
+            x += powers[i]
+        total = (x + y) + (z + w)
     return math.sqrt(math.sqrt(math.sqrt(total)))
 
 
@@ -142,28 +158,31 @@ def unevenness(loads, share, stage_weight, known):
     """Return the peak of the loads, in part that of each stage for itself, one after the other.
 
     ``loads``: of each stage the loads of all slots. ``known``: these loads as they were at the last call, with their
-    8th powers, the peaks of the stages, and the loads of all stages together with their 8th powers: a step changes few
-    of them, and what is added up is added up in the same order, so that nothing depends on what was known.
+    8th powers, the peaks of the stages, and the loads of all stages together with their 8th powers; then which loads
+    may have changed since, behind how many these are, and room for which stages did. A step changes few loads, and
+    what is added up is added up in the same order, so that nothing depends on what was known.
     """
-    before, powers, peaks, whole, of_whole = known
+    before, powers, peaks, whole, of_whole, touched, changed = known
     n_slots = len(whole)
+    for i in range(1, touched[0] + 1):
+        here = touched[i]
+        if loads[here] != before[here]:
+            stage = here // n_slots
+            s = here - stage * n_slots
+            whole[s] += loads[here] - before[here]
+            before[here] = loads[here]
+            powers[here] = eighth(loads[here], share)
+            of_whole[s] = eighth(whole[s], share)
+            changed[stage] = True
+    touched[0] = 0
+    apart = 0.0
     for stage in range(len(peaks)):
-        changed = False
-        for s in range(n_slots):
-            here = stage * n_slots + s
-            if loads[here] != before[here]:
-                whole[s] += loads[here] - before[here]
-                before[here] = loads[here]
-                powers[here] = eighth(loads[here], share)
-                of_whole[s] = eighth(whole[s], share)
-                changed = True
-        if changed:
+        if changed[stage]:
             peaks[stage] = peak(powers[stage * n_slots : (stage + 1) * n_slots])
+            changed[stage] = False
+        apart += peaks[stage]
     if len(peaks) == 1:
         return peaks[0]
-    apart = 0.0
-    for one in peaks:
-        apart += one
     return stage_weight * apart + (1 - stage_weight) * peak(of_whole)
 
 
@@ -177,13 +196,37 @@ def cut_at(a, slots, ends):
 
 
 @_inner
-def shift(a, slot, slots, units, ends, costs, base, loads):
-    """Put an actor on another slot; return by how much the number of cut buffers changes."""
+def shift(a, slot, slots, units, ends, costs, base, loads, touched):
+    """Put an actor on another slot; return by how much the number of cut buffers changes.
+
+    ``touched``: first a number, then as many places in ``loads`` that may have changed; more are noted behind them.
+    """
+    first, other = ends
+    n = touched[0]
+    touched[n + 1], touched[n + 2] = base[a] + slots[a], base[a] + slot
+    n += 2
+    for e in range(first[a], first[a + 1]):
+        b = other[e]
+        n += 1
+        touched[n] = base[b] + slots[b]
+        if b < a:  # what both ends cost on one slot stands with the first of them
+            n += 2
+            touched[n - 1], touched[n] = base[b] + slots[a], base[b] + slot
+    touched[0] = n
     cut = cut_at(a, slots, ends)
     put(a, slots[a], -1, slots, units, ends, costs, base, loads)
     slots[a] = slot
     put(a, slot, 1, slots, units, ends, costs, base, loads)
     return cut_at(a, slots, ends) - cut
+
+
+@_inner
+def most_ends(ends):
+    """Return the most buffers that an actor has."""
+    most = 0
+    for a in range(len(ends[0]) - 1):
+        most = max(most, ends[0][a + 1] - ends[0][a])
+    return most
 
 
 @_inner
@@ -245,8 +288,13 @@ def anneal(movable, slots, draws, model, stages, units, allowed, ends, costs):
         np.zeros(n_stages),
         np.zeros(n_slots, dtype=np.int64),
         np.zeros(n_slots),
+        np.zeros(1 + max(len(loads), SHIFTS * (2 + 3 * most_ends(ends))), dtype=np.int64),
+        np.zeros(n_stages, dtype=np.bool_),
     )
     cut = load_all(slots, units, ends, costs, base, loads)
+    touched = known[5]
+    touched[0] = len(loads)
+    touched[1 : len(loads) + 1] = np.arange(len(loads))
     share, per_cut = max(1.0, loads.sum() / most), cut_weight / max(1.0, len(ends[1]) / 2)
     now = unevenness(loads, share, stage_weight, known) * (1 + per_cut * cut)
     least, best = now, slots.copy()
@@ -257,9 +305,9 @@ def anneal(movable, slots, draws, model, stages, units, allowed, ends, costs):
         home = slots[a]
         if slot == home or not allowed[a, unit_of_slot[slot]] or (b >= 0 and not allowed[b, unit_of_slot[home]]):
             continue
-        change = shift(a, slot, slots, units, ends, costs, base, loads)
+        change = shift(a, slot, slots, units, ends, costs, base, loads, touched)
         if b >= 0:
-            change += shift(b, home, slots, units, ends, costs, base, loads)
+            change += shift(b, home, slots, units, ends, costs, base, loads, touched)
         found = unevenness(loads, share, stage_weight, known) * (1 + per_cut * (cut + change))
         if found <= now - temperature * math.log(draws[i, 3] + 1e-12):
             now, cut = found, cut + change
@@ -268,6 +316,6 @@ def anneal(movable, slots, draws, model, stages, units, allowed, ends, costs):
                 best[:] = slots
         else:
             if b >= 0:
-                shift(b, slot, slots, units, ends, costs, base, loads)
-            shift(a, home, slots, units, ends, costs, base, loads)
+                shift(b, slot, slots, units, ends, costs, base, loads, touched)
+            shift(a, home, slots, units, ends, costs, base, loads, touched)
     slots[:] = best

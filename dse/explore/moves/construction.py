@@ -3,7 +3,10 @@
 All work in ticks of the whole trace (``SearchContext.loads``) and in tokens (``SearchContext.traffic``).
 """
 
+import bisect
 import heapq
+import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from dse.explore.method import SearchContext
@@ -89,43 +92,51 @@ def chunks(context: SearchContext, count: int) -> list[list[int]]:
     """Return the actors in pipeline order, cut into at most ``count`` runs whose heaviest is as light as it can be."""
     order = pipeline_order(context)
     loads = [cheapest_load(context, a) for a in order]
+    sums = list(itertools.accumulate(loads))
     low, high = max(loads, default=0), sum(loads)
     while low < high:
         limit = (low + high) // 2
-        if len(_runs(order, loads, limit)) <= count:
+        if len(_ends_of_runs(sums, limit)) <= count:
             high = limit
         else:
             low = limit + 1
-    return _runs(order, loads, low)
+    return [order[begin:end] for begin, end in itertools.pairwise([0, *_ends_of_runs(sums, low)])] or [[]]
 
 
-def _runs(order: list[int], loads: list[int], limit: int) -> list[list[int]]:
-    runs: list[list[int]] = [[]]
-    filled = 0
-    for actor, load in zip(order, loads, strict=True):
-        if runs[-1] and filled + load > limit:
-            runs.append([])
-            filled = 0
-        runs[-1].append(actor)
-        filled += load
-    return runs
+def _ends_of_runs(sums: list[int], limit: int) -> list[int]:
+    """Return where runs end that are as long as their loads allow; ``sums``: of the loads up to each actor, none of
+    which is above the limit."""
+    ends, before = list[int](), 0
+    while not ends or ends[-1] < len(sums):
+        ends.append(bisect.bisect_right(sums, before + limit))
+        before = sums[ends[-1] - 1] if ends[-1] else 0
+    return ends
 
 
 def pipeline_order(context: SearchContext) -> list[int]:
     """Return the actors in topological order; a cycle is cut at its lowest index."""
-    waiting = list(range(context.space.n_actors))
-    before: list[set[int]] = [set() for _ in waiting]
-    for edge in context.traffic:
-        if edge.source != edge.target:
-            before[edge.target].add(edge.source)
-    order: list[int] = []
-    placed: set[int] = set()
-    while waiting:
-        actor = next((a for a in waiting if before[a] <= placed), waiting[0])
-        waiting.remove(actor)
-        placed.add(actor)
-        order.append(actor)
-    return order
+    behind = _readers(context)
+    missing = Counter(itertools.chain.from_iterable(behind))
+    ready = [actor for actor in range(len(behind)) if not missing[actor]]
+    rest = iter(range(len(behind)))
+    order: dict[int, None] = {}
+    while len(order) < len(behind):
+        actor = heapq.heappop(ready) if ready else next(a for a in rest if a not in order)
+        order[actor] = None
+        for target in behind[actor]:
+            missing[target] -= 1
+            if missing[target] == 0 and target not in order:
+                heapq.heappush(ready, target)
+    return list(order)
+
+
+def _readers(context: SearchContext) -> list[list[int]]:
+    """Return for each actor the others that read what it writes, each once."""
+    found: list[list[int]] = [[] for _ in range(context.space.n_actors)]
+    for source, target in dict.fromkeys((edge.source, edge.target) for edge in context.traffic):
+        if source != target:
+            found[source].append(target)
+    return found
 
 
 def clusters(context: SearchContext, count: int) -> list[list[int]]:

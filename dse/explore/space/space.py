@@ -8,13 +8,14 @@ order of first use (a restricted growth string for each unit). Everything here y
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.explore.space.clocks import ClockDomain, Clocks, Levels
+from dse.explore.space.surjections import ManyMappings, many_mappings
 from dse.explore.space.symmetry import ActorSymmetry
 from dse.model.design_point import DesignPoint, Partition, Policy, ReleaseMode, TransferMode
 
@@ -22,6 +23,9 @@ Assignment: TypeAlias = tuple[int, ...]
 """The slot of each actor. Slots of unit u are ``first_slot(u) .. first_slot(u) + slots(u) - 1``."""
 _Steps: TypeAlias = Callable[[tuple[int, ...]], list[tuple[int, tuple[int, ...]]]]
 """From used slots to in how many ways an actor leads to which used slots."""
+MOST_TABLED = 500
+"""Spaces of more actors are counted, and mappings drawn, without a table for each: of 5,000 actors on 64 cores the
+tables take a second and half a gigabyte."""
 SEARCHED_POLICIES: tuple[Policy, ...] = ("NON_PREEMPTIVE", "ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL")
 """STATIC_ORDER needs an order of firings, which a mapping does not give."""
 
@@ -120,15 +124,29 @@ class Space:
         self._barred = _barred(allowed, self.unit_of_slot, len(units))
         """The actors that may not run everywhere, with the slots that they may not take."""
         self.clocks = Clocks(options.clocks, [unit.unit for unit in units])
-        self._ways = self._count_ways(_once)
-        self._clocked_ways = self._count_ways(self._clockings) if options.clocks else self._ways
 
     # Counting ---------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _ways(self) -> list[dict[tuple[int, ...], int]]:
+        return self._count_ways(_once)
+
+    @cached_property
+    def _clocked_ways(self) -> list[dict[tuple[int, ...], int]]:
+        return self._count_ways(self._clockings) if self.options.clocks else self._ways
+
+    @cached_property
+    def _many(self) -> ManyMappings | None:
+        """What counts and draws mappings of more actors than tables are made for, where it can."""
+        plain = not self.crowdable and len(set(self.alike)) == len(self.units) and not self.options.clocks
+        if self.n_actors <= MOST_TABLED or not plain:
+            return None
+        return many_mappings([unit.slots for unit in self.units], self.allowed, least=self.least, most=self.most)
 
     @property
     def mappings(self) -> int:
         """The number of distinct mappings (symmetric ones once)."""
-        return self._completions(0, (0,) * len(self.units))
+        return self._completions(0, (0,) * len(self.units)) if self._many is None else self._many.total
 
     @property
     def told_apart(self) -> int:
@@ -138,12 +156,17 @@ class Space:
     @property
     def size(self) -> int:
         """The number of points: mappings times policies times capacity vectors, with every clock of the used units."""
+        if self._many is not None:
+            return self._many.total * self._settings
         return self.points(0, (0,) * len(self.units))
+
+    @property
+    def _settings(self) -> int:
+        return len(self.options.policies) * len(self.options.capacities)
 
     def points(self, actor: int, used: tuple[int, ...]) -> int:
         """Return how many points place actors ``actor``.. when ``used`` slots of each unit are."""
-        settings = len(self.options.policies) * len(self.options.capacities)
-        return self._clocked_ways[actor].get(used, 0) * settings
+        return self._clocked_ways[actor].get(used, 0) * self._settings
 
     def _clockings(self, used: tuple[int, ...]) -> int:
         return self.clocks.count([u for u, slots in enumerate(used) if slots])
@@ -263,6 +286,13 @@ class Space:
 
     # Enumeration ------------------------------------------------------------------------------------------------------
 
+    def first_assignment(self) -> Assignment:
+        """Return the first of ``assignments``; of very many actors it costs less than to begin with them."""
+        packed = tuple(self._first[units[0]] for units in self.allowed)
+        if self._many is not None and self.holds(packed):
+            return packed
+        return next(self.assignments())
+
     def assignments(self) -> Iterator[Assignment]:
         """Yield every canonical assignment once, in lexicographic order."""
         open_choices = [self._choices(0, (0,) * len(self.units))]
@@ -319,6 +349,10 @@ class Space:
 
     def random_assignment(self, rng: np.random.Generator) -> Assignment:
         """Return an assignment drawn from all canonical ones, each as likely as it has choices of clocks."""
+        if self._many is not None:
+            found = Space._renamed(self, self._many.drawn(rng))
+            assert found is not None, "what is counted is in the space"
+            return found[0]
         prefix: list[int] = []
         used = (0,) * len(self.units)
         for actor in range(self.n_actors):

@@ -11,11 +11,12 @@ Where all units are alike the bounds of ``dse.estimate.bounds.lower_bounds`` say
 import itertools
 import math
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dse.estimate.bounds.lower_bounds import ActorCost
-from dse.estimate.bounds.token_paths import UNTOLD, PathCounts, PathTimes
+from dse.estimate.bounds.token_paths import UNTOLD, LaidOut, PathCounts
 from dse.estimate.problem.tables import IntArray, ProblemTables
 from dse.explore.mapping_bound import EndCosts, MappingBound, fastest_rows, most_room
 from dse.explore.methods.exact.solver import MARGIN, SCALE, Program
@@ -37,6 +38,8 @@ tenth of a second a path, and on two networks looked at it said 0.1 % less and, 
 PATH_FIRINGS = 4_000_000
 """The traces of all searches for a path have at most about so many firings together, but LEAST_PATHS are made."""
 LEAST_PATHS = 4
+NOTHING = 1e-9
+"""A unit that has less of an actor has nothing of it."""
 GAIN = 1.0005
 """A path that is longer by less than this than the makespan of the program says nothing new."""
 
@@ -50,6 +53,9 @@ def unit_bound(tables: ProblemTables, space: Space, bound: MappingBound, at_leas
         return at_least
     program = UnitProgram(tables, space, bound, at_least)
     return max(at_least, program.bound()) if program.columns <= MOST_COLUMNS else at_least
+
+
+FloatArray: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +77,7 @@ class UnitProgram:
         self._allowed = [sorted({names.index(space.units[u].unit) for u in units}) for units in space.allowed]
         room = most_room(space)
         rows = [sorted({self._groups[g].row for g in groups}) for groups in self._allowed]
-        self._times = bound.of_trace.times_by_row(rows, space.options.transfers, room.release)
-        self._paths = bound.of_trace.paths(room)
+        self._paths, self._rows, self._room = bound.of_trace.paths(room), rows, room
         self._buffers = tables.topology.buffers
         self._most_paths = max(LEAST_PATHS, PATH_FIRINGS // max(1, tables.problem.trace.n_firings))
         self.columns = sum(len(self._allowed[b.source]) * len(self._allowed[b.target]) for b in self._buffers) + sum(
@@ -82,6 +87,7 @@ class UnitProgram:
     def bound(self) -> int:
         """Return the bound, in ticks."""
         self._transfers = [self._ends_of(b) for b in range(len(self._buffers))]
+        self._lay_out()
         self._unit = max(1.0, float(self._most_work()), float(self._at_least)) / SCALE
         self._program = Program(nodes=MOST_NODES, looks=MOST_LOOKS)
         self._makespan = self._program.column(self._at_least / self._unit, math.inf, cost=1.0)
@@ -97,6 +103,15 @@ class UnitProgram:
             return found
         self._program.relax(False)
         return max(found, self._with_paths(MOST_WHOLE))
+
+    def _lay_out(self) -> None:
+        """Lay out the times of the actors on each unit; of an actor that may not be there those of another unit."""
+        times = self._costs.of_trace.times_by_row(self._rows, self._space.options.transfers, self._room.release)
+        self._laid_out = [
+            self._paths.laid_out([of_row.get(group.row, next(iter(of_row.values()))).path for of_row in times])
+            for group in self._groups
+        ]
+        self._actors = self._paths.actors
 
     def _most_work(self) -> int:
         """Return the ticks of all work where it takes longest, transfers included: no load in the program is larger.
@@ -179,40 +194,51 @@ class UnitProgram:
 
     def _add_path(self, values: tuple[float, ...]) -> bool:
         """Add the longest path under a placement, whole or in parts; return whether it is longer than the makespan."""
-        times = [
-            _mixed([(values[column], self._of(a, g)) for g, column in chosen.items()])
-            for a, chosen in enumerate(self._y)
-        ]
-        path = self._paths.path(times)
+        path = self._paths.path(self._mixed(values))
         ticks_of = self._length(path)  # a path may claim less than it could, which the solver wants if it is far more
         terms = {column: -min(ticks / self._unit, SCALE) for column, ticks in ticks_of.items() if ticks}
         length = sum(-values[column] * ticks for column, ticks in terms.items())
         self._program.row(0.0, math.inf, {self._makespan: 1.0, **terms})
         return length > values[self._makespan] * GAIN
 
+    def _mixed(self, values: tuple[float, ...]) -> LaidOut:
+        """Return times between those of several units, in the parts chosen; parts of nearly nothing are left out."""
+        shares = np.zeros((len(self._groups), len(self._y)))
+        for a, chosen in enumerate(self._y):
+            for g, column in chosen.items():
+                shares[g, a] = values[column] if values[column] > NOTHING else 0.0
+            if not shares[:, a].any():
+                shares[next(iter(chosen)), a] = 1.0
+
+        def mix(times: list[IntArray], actors: IntArray) -> IntArray:
+            of_entries = shares[:, actors]
+            untold = np.logical_or.reduce(
+                [(ticks == UNTOLD) & (share > 0) for share, ticks in zip(of_entries, times, strict=True)]
+            )
+            known = [np.where(ticks == UNTOLD, 0, ticks) for ticks in times]
+            whole = sum(share * ticks for share, ticks in zip(of_entries, known, strict=True))
+            return np.where(untold, UNTOLD, np.asarray(whole).astype(np.int64))
+
+        return LaidOut(
+            firing=mix([times.firing for times in self._laid_out], self._actors.firing),
+            delay=mix([times.delay for times in self._laid_out], self._actors.delay),
+        )
+
     def _length(self, path: PathCounts) -> dict[int, float]:
         """Return what each actor contributes to a path, by the column of its unit."""
-        found = {
-            column: float(path.whole[a] @ self._of(a, g).path.firing)
-            for a, chosen in enumerate(self._y)
-            for g, column in chosen.items()
-        }
-        for buffer, room, counts in path.ways:
-            actor = self._buffers[buffer].target if room else self._buffers[buffer].source
-            for g, column in self._y[actor].items():
-                times = self._of(actor, g).path
-                found[column] += self._waited(counts, times.released if room else times.visible[buffer])
+        found: dict[int, float] = {}
+        for g, times in enumerate(self._laid_out):
+            ticks = np.zeros(len(self._y))
+            np.add.at(ticks, self._actors.firing, path.whole * times.firing)
+            np.add.at(ticks, self._actors.delay, self._waited(path.ways, times.delay))
+            found |= {chosen[g]: float(ticks[a]) for a, chosen in enumerate(self._y) if g in chosen}
         return found
 
-    def _waited(self, counts: IntArray, until: IntArray) -> float:
+    def _waited(self, counts: IntArray, until: IntArray) -> FloatArray:
         """Return the ticks of so many waits. Nobody waits for the room of blocks: a path that does claims nothing."""
-        used = counts > 0
-        if (until[used] == UNTOLD).any():
-            return -SCALE * self._unit * len(self._y)
-        return float(counts[used] @ until[used])
-
-    def _of(self, actor: int, group: int) -> ActorCost:
-        return self._times[actor][self._groups[group].row]
+        untold = until == UNTOLD
+        nothing = -SCALE * self._unit * len(self._y)
+        return np.where(untold, np.where(counts > 0, nothing, 0.0), counts * np.where(untold, 0, until))
 
 
 def _groups(space: Space, rows: tuple[int, ...]) -> list[_Group]:
@@ -229,20 +255,3 @@ def _joined(sums: list[dict[int, float]]) -> dict[int, float]:
     for column, ticks in itertools.chain.from_iterable(terms.items() for terms in sums):
         found[column] = found.get(column, 0.0) + ticks
     return found
-
-
-def _mixed(parts: list[tuple[float, ActorCost]]) -> PathTimes:
-    """Return times between those of several units, in these parts; parts of nearly nothing are left out."""
-    parts = [(share, cost) for share, cost in parts if share > 1e-9] or [(1.0, parts[0][1])]
-
-    def mix(arrays: list[IntArray]) -> IntArray:
-        untold = np.logical_or.reduce([array == UNTOLD for array in arrays])
-        whole = sum(share * np.where(untold, 0, array) for (share, _), array in zip(parts, arrays, strict=True))
-        return np.where(untold, UNTOLD, np.asarray(whole).astype(np.int64))
-
-    first = parts[0][1].path
-    return PathTimes(
-        firing=mix([cost.path.firing for _, cost in parts]),
-        visible={b: mix([cost.path.visible[b] for _, cost in parts]) for b in first.visible},
-        released=mix([cost.path.released for _, cost in parts]),
-    )

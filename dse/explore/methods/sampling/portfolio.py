@@ -6,8 +6,8 @@ a proof: branch and bound has ended, or the best makespan of all is a bound that
 the members have seen all points. A member that has ended leaves the rest its turns.
 
 Iterated search has most turns: it finds good mappings of large networks with the fewest evaluations
-(``docs/search-quality.md``). Above 500 actors it moves groups of them first
-(``multilevel``). Where a proof is within reach branch and bound has every third turn, in somewhat larger spaces after
+(``docs/search-quality.md``). Above 500 actors it moves groups of them first (``multilevel``), and no turn is spent on
+branches. Else, where a proof is within reach, branch and bound has every third turn, in somewhat larger spaces after
 5,000 evaluations, else one of 128, since it proves nothing there. The integer program is solved once, for its bound.
 
 Where iterated search goes on in legs, the others have their turns when so many evaluations were made in legs as it
@@ -56,7 +56,8 @@ class Portfolio:
         """Iterated search, which may go on in legs; groups of actors do not."""
         often, joint = self._walking or Multilevel(iterated), TabuJoint(tabu)
         round_of: list[SearchMethod] = [*[often] * 31, joint]
-        self._turns: list[SearchMethod] = [*[often] * 15, self._exact, *[often] * 15, joint, *round_of * 3]
+        self._turns: list[SearchMethod] = [*[often] * 15, often if many else self._exact, *[often] * 15, joint]
+        self._turns += round_of * 3
         self._proving: list[SearchMethod] = [often, self._exact, often, often, self._exact, joint]
         """The turns where a proof is within reach."""
         self._pauses, self._turn = 1, 0
