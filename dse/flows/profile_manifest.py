@@ -168,7 +168,7 @@ def round_trip_pairs(table: WeightTable) -> Pairs:
     arrival = table.arrival
     if arrival is None or arrival.frequency_mhz is None:
         return ()
-    return (("arrival", f"{float(1000 * arrival.cycles / arrival.frequency_mhz):.0f} ns, half the least round trip"),)
+    return (("arrival", f"{float(1000 * arrival.cycles / arrival.frequency_mhz):.0f} ns, half the median round trip"),)
 
 
 MICRO_BENCHMARK = (("crossing", "by the micro-benchmark of the probe: no run on two cores has calibrated it"),)
