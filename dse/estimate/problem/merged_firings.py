@@ -25,7 +25,7 @@ from dse.model.trace import Topology, Trace, TraceAction, TraceActor, make_trace
 from dse.model.weights import ComputeKey, Cost, TransferKey, WeightTable
 
 IntArray = NDArray[np.int64]
-MOST_KINDS = 1024
+MOST_KINDS = 256
 """Runs of an actor are of no more kinds, where that can be: engines copy a cost for each pair of them a point."""
 LENGTHS = (16, 4, 1)
 """An actor with more kinds, such as a parser, gets runs of at most so many firings, the first that are few enough."""

@@ -43,15 +43,15 @@ LEAST_FIRINGS = 200_000
 """Shorter traces are estimated in ten milliseconds: a search of five thousand evaluations takes a minute as it is."""
 PIECES = 10_000
 """A run is at most one part of so many of the time on one core: FIFOs with much room do not make all of it one run."""
-PRICE = 7
+PRICE = 3
 """A run costs as much as so many firings: the next event is another actor's, as it seldom is among firings."""
-PROPOSAL = 1_000
+PROPOSAL = 2_000
 """To propose a mapping and to look at what came of it costs as much as so many firings for each actor: 113 of them take
-one or two milliseconds."""
+two or three milliseconds."""
 BUILDING, BUILDING_FIRING, BUILDING_RUN = 3_500_000, 4, 165
 """To make the short trace takes as long as so many firings, and so many more for each firing and for each run."""
-LEAST_GAIN = 3
-"""Without proposals screening has to be so many times as cheap as the whole trace: HEVC, where it is 2.5 times, lost."""
+LEAST_GAIN = 2
+"""Without proposals screening has to be so many times as cheap as the whole trace."""
 SHARE = Fraction(4, 5)
 """No more of a budget than this is for screening, its best mappings with the whole trace included,"""
 MOST_ESTIMATES = 5_000

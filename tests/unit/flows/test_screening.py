@@ -1,7 +1,7 @@
 """A search of a long trace begins on a shorter one: said, counted, left out when asked, the same for every worker."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -178,7 +178,7 @@ def test_a_search_begins_as_ever_where_what_was_found_deadlocks() -> None:
         assert (begun.start, begun.begun) == (() if deadlock else (candidate,), not deadlock)
 
 
-def _sieve(makespans: dict[Candidate, int | None], *, left: int | None) -> tuple[screening.ShortSieve, Mock, Mock]:
+def _sieve(makespans: Mapping[Candidate, int | None], *, left: int | None) -> tuple[screening.ShortSieve, Mock, Mock]:
     """Return a sieve of a short trace with these makespans (None: a deadlock), its engine and the evaluator."""
     space, evaluator = Mock(), Mock(evaluations_left=left)
     space.to_point.side_effect = lambda candidate: candidate
