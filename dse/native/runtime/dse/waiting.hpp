@@ -50,6 +50,7 @@ class Patience {
   void reset() {
     if (waits_ != 0) {
       waits_ = 0;
+      waited_ns_ = 0;
       leave();
     }
   }
@@ -61,10 +62,10 @@ class Patience {
       pauses_ = first_pauses();
       longest_ns_ = shortest_sleep_ns;
     }
-    const std::int64_t passed_ns = nanoseconds_now() - since_ns_;
-    if (passed_ns < spinning_ns_) {
+    waited_ns_ = nanoseconds_now() - since_ns_;
+    if (waited_ns_ < spinning_ns_) {
       spin();
-    } else if (passed_ns < spinning_ns_ + yielding_ns_) {
+    } else if (waited_ns_ < spinning_ns_ + yielding_ns_) {
       ++counts.yields;
       std::this_thread::yield();
     } else if (!announced_) {
@@ -74,6 +75,9 @@ class Patience {
       sleep();
     }
   }
+
+  /// Return for how long the thread has had nothing to do, up to the beginning of its last wait.
+  std::int64_t waited_ns() const { return waited_ns_; }
 
   /// Take back that the thread is about to sleep.
   void leave() {
@@ -135,6 +139,7 @@ class Patience {
   const std::int64_t yielding_ns_;
   std::int64_t waits_ = 0;
   std::int64_t since_ns_ = 0;
+  std::int64_t waited_ns_ = 0;
   int pauses_ = 1;
   int first_pauses_ = 1;
   std::int64_t hasty_waits_ = 0;

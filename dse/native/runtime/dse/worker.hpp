@@ -156,6 +156,10 @@ class Worker final : public Visitor {
   /// Firings between two publications of all that was moved, at least.
   static constexpr std::int64_t firings_unseen = 8;
 
+  /// A thread that has waited for a shorter time does not report that it found nothing to do. Reports take a lock, and
+  /// threads that wait for each other after every few firings would wait for it, tens of microseconds each time.
+  static constexpr std::int64_t unreported_ns = 20'000;
+
   void pass() {
     const std::uint64_t request = together_.termination.request();
     moved_ = false;
@@ -196,10 +200,12 @@ class Worker final : public Visitor {
       slot_.waits.store(slot_.waits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
     tickets_.give_back();
-    if (!starved_) {
+    if (starved_) {
+      if (together_.tickets.all_used()) {
+        together_.halt.stop(Why::budget);
+      }
+    } else if (made != 0 || patience_.waited_ns() >= unreported_ns) {
       together_.termination.idles(slot_, request, made);
-    } else if (together_.tickets.all_used()) {
-      together_.halt.stop(Why::budget);
     }
     if (made == 0) {
       note_wait();
