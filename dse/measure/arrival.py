@@ -86,8 +86,8 @@ def arrival_steps(calibrations: Sequence[Calibration], topology: Topology, readi
     An arrival is from the end of the visit that published the last token which the first firing of another visit
     needed, to the start of that one. It counts where the reader's thread waited and its actor was short of tokens; the
     moment must lie after the end of the visit before it on that thread. What was published during the visit already
-    takes 0. ``reading``: what a reading of the counter takes; a thread that waits makes two for each actor that it asks
-    in vain, and their share of the waiting is taken out.
+    takes 0. ``reading``: what a reading of the counter takes; a thread that waits makes some for each actor that it asks
+    in vain (``Visits.vain_readings``), and their share of the waiting is taken out.
 
     Raises ``ValueError`` where the records of one do not fit its firings.
     """
@@ -110,14 +110,14 @@ def _of_actor(
     """Return the arrivals at one actor, shape (n_waits,)."""
     mine = visits[actor]
     published = _published(calibration, topology, visits, actor)
-    before, waited, vain = _before(calibration.samples, mine)
+    before, waited, readings, told = _before(calibration.samples, mine)
     short = np.ones(len(mine.start), dtype=np.bool_)
     short[1:] = mine.ending[:-1] == _LACKED_TOKENS
     rows = waited & short & (published > before)
     steps = np.maximum(mine.start.astype(np.int64) - published, 0)
-    told = rows & (vain < MOST_VAIN)
+    told &= rows
     waiting = float((mine.start.astype(np.int64) - before)[told].sum())
-    share = min(2.0 * reading * float(vain[told].sum()) / waiting, 1.0) if waiting else 0.0
+    share = min(reading * float(readings[told].sum()) / waiting, 1.0) if waiting else 0.0
     return np.asarray(steps[rows] * (1.0 - share), dtype=np.float64)
 
 
@@ -147,19 +147,23 @@ def _published(
     return last
 
 
-def _before(samples: Samples, visits: ActorVisits) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
-    """Return the end of the visit before each one on its thread, whether the thread waited since, and the visits in
-    vain since; shape (n,) each.
+def _before(
+    samples: Samples, visits: ActorVisits
+) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64], NDArray[np.bool_]]:
+    """Return of each visit the end of the one before it on its thread, whether the thread waited since, the readings of
+    the counter since in visits in vain, and whether all of these were counted; shape (n,) each.
 
     A thread has not waited before its first visit: it had not begun.
     """
     ends = np.zeros(len(visits.row), dtype=np.int64)
     waited = np.zeros(len(visits.row), dtype=np.bool_)
-    vain = np.zeros(len(visits.row), dtype=np.int64)
+    readings = np.zeros(len(visits.row), dtype=np.int64)
+    counted = np.zeros(len(visits.row), dtype=np.bool_)
     for number, thread in enumerate(samples.threads):
         here = (visits.thread == number) & (visits.row > 0)
         rows = visits.row[here]
         ends[here] = thread.visits.end[rows - 1].astype(np.int64)
         waited[here] = thread.visits.apart[rows]
-        vain[here] = thread.visits.vain[rows]
-    return ends, waited, vain
+        readings[here] = thread.visits.vain_readings * thread.visits.vain[rows].astype(np.int64)
+        counted[here] = thread.visits.vain[rows] < MOST_VAIN
+    return ends, waited, readings, counted

@@ -52,4 +52,4 @@ def _of_thread(visits: Visits, reading: float) -> tuple[NDArray[np.float64], NDA
     rows = np.flatnonzero(visits.behind & (visits.vain < MOST_VAIN))
     vain = visits.vain[rows].astype(np.float64)
     gap = (visits.start[rows].astype(np.int64) - visits.end[rows - 1].astype(np.int64)).astype(np.float64)
-    return gap - reading * (1.0 + 2.0 * vain), vain
+    return gap - reading * (1.0 + visits.vain_readings * vain), vain

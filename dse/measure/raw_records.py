@@ -55,7 +55,7 @@ def read_samples(path: str | Path, actors: int) -> Samples:
         raise _wrong(path, f"these are no records of the timed program of a network with {actors} actors")
     if end < start or end_ns < start_ns:
         raise _wrong(path, "the run ends before it starts")
-    reader = _Reader(path, data, actors)
+    reader = _Reader(path, data, actors, threads)
     found = tuple(reader.thread() for _ in range(threads))
     reader.finish()
     return Samples(counter=CounterKind(counter), start=start, end=end, run_ns=end_ns - start_ns, threads=found)
@@ -84,10 +84,11 @@ def _wrong(path: str | Path, message: str) -> FormatError:
 class _Reader:
     """Cuts a file into threads."""
 
-    def __init__(self, path: str | Path, data: NDArray[np.uint8], actors: int) -> None:
+    def __init__(self, path: str | Path, data: NDArray[np.uint8], actors: int, threads: int) -> None:
         self._path = path
         self._data = data
         self._actors = actors
+        self._vain_readings = 2 if threads == 1 else 1
         self._at = _HEADER.size
 
     def thread(self) -> ThreadSamples:
@@ -97,7 +98,7 @@ class _Reader:
         return ThreadSamples(
             partition=partition,
             core=None if core < 0 else core,
-            visits=_visits(self._records(VISIT, visits)),
+            visits=_visits(self._records(VISIT, visits), self._vain_readings),
             singles=_singles(self._records(SINGLE, singles), self._actors),
             fruitless=_fruitless(self._records(FRUITLESS, fruitless)),
         )
@@ -121,7 +122,7 @@ class _Reader:
         return taken
 
 
-def _visits(records: _Records) -> Visits:
+def _visits(records: _Records, vain_readings: int) -> Visits:
     return Visits(
         actor=records["actor"],
         start=records["start"],
@@ -130,6 +131,7 @@ def _visits(records: _Records) -> Visits:
         ending=records["ending"],
         vain=(records["between"] & MOST_VAIN).astype(np.uint8),
         apart=(records["between"] & _APART) != 0,
+        vain_readings=vain_readings,
     )
 
 

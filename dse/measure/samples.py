@@ -41,8 +41,9 @@ class Visits:
 
     The firings of the visits of an actor, one after the other over all threads, are its trace. ``ending``: 0 the budget
     of firings was spent, 1 tokens were lacking, 2 room was, 3 anything else. ``vain``: visits of the same thread in
-    which nothing fired since the one before, 127 where there were more. ``apart``: the thread waited since then, or the
-    program made room for its records, so that the time between the two is not the scheduler's.
+    which nothing fired since the one before, or since the thread began to wait; 127 where there were more. ``apart``: the
+    thread waited since then, or the program made room for its records, so that the time between the two is not the
+    scheduler's. ``vain_readings``: readings of the counter in each visit in vain, one where several threads ran.
     """
 
     actor: NDArray[np.uint16]
@@ -52,6 +53,7 @@ class Visits:
     ending: NDArray[np.uint8]
     vain: NDArray[np.uint8]
     apart: NDArray[np.bool_]
+    vain_readings: int
 
     @property
     def behind(self) -> NDArray[np.bool_]:
@@ -72,8 +74,8 @@ class Visits:
 
     @property
     def readings(self) -> NDArray[np.int64]:
-        """How many readings of the counter are inside ``steps``, shape (n_visits,); each visit in vain made two."""
-        return np.where(self.behind, 2 + 2 * self.vain.astype(np.int64), 1)
+        """How many readings of the counter are inside ``steps``, shape (n_visits,)."""
+        return np.where(self.behind, 2 + self.vain_readings * self.vain.astype(np.int64), 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

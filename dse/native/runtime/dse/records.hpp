@@ -5,9 +5,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <memory>
+#include <new>
+#include <utility>
 #include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include "dse/counter.hpp"
 #include "dse/timing.hpp"
@@ -18,7 +26,8 @@ namespace dse {
 enum class VisitEnd : std::uint8_t { budget_spent, lacks_tokens, lacks_room, other };
 
 /// What lies between a visit and the one before it on the same thread, in the byte `between`: the number of visits in vain,
-/// and whether the time is not to be counted, since the thread waited or these notes grew.
+/// and whether the time is not to be counted, since the thread waited or these notes grew. Of a thread that waits these
+/// are the visits in vain since then.
 inline constexpr std::uint8_t most_vain = 0x7F;
 inline constexpr std::uint8_t apart = 0x80;
 
@@ -88,14 +97,29 @@ class Chunks {
   }
 
  private:
-  static constexpr std::size_t chunk_records = (std::size_t{1} << 21) / sizeof(Record);
+  static constexpr std::size_t chunk_bytes = std::size_t{1} << 21;
+  static constexpr std::size_t chunk_records = chunk_bytes / sizeof(Record);
 
+  struct Free {
+    void operator()(Record* records) const { std::free(records); }
+  };
+  using Chunk = std::unique_ptr<Record[], Free>;
+
+  /// A chunk is one large page where the system has such: all threads may wait for one that touches 512 small ones.
   void grow() {
-    chunks_.push_back(std::make_unique<Record[]>(chunk_records));  // zeros are written: its pages are touched
+    Chunk chunk(static_cast<Record*>(std::aligned_alloc(chunk_bytes, chunk_bytes)));
+    if (chunk == nullptr) {
+      throw std::bad_alloc();
+    }
+#if defined(__linux__)
+    static_cast<void>(::madvise(chunk.get(), chunk_bytes, MADV_HUGEPAGE));
+#endif
+    std::memset(static_cast<void*>(chunk.get()), 0, chunk_bytes);
+    chunks_.push_back(std::move(chunk));
     used_ = 0;
   }
 
-  std::vector<std::unique_ptr<Record[]>> chunks_;
+  std::vector<Chunk> chunks_;
   std::size_t used_ = 0;
 };
 
@@ -109,7 +133,9 @@ struct SingleTiming {
 
 /// What one thread notes.
 struct ThreadRecords {
-  explicit ThreadRecords(std::size_t actors) : fruitless(actors) {
+  /// `times_vain`: visits in vain are timed, and not only counted. Of threads that wait for each other they are not: who
+  /// takes longer to look around is later at work, and so are all that wait for it.
+  ThreadRecords(std::size_t actors, bool times_vain) : fruitless(actors), times_vain_(times_vain) {
     for (std::size_t k = 0; k != actors; ++k) {
       fruitless[k] = {.actor = static_cast<std::uint32_t>(k),
                       .reserved = 0,
@@ -129,10 +155,19 @@ struct ThreadRecords {
   }
 
   /// Note that the thread found nothing to do: the time before its next visit is not that of a scheduler at work.
-  void waits() { between |= apart; }
+  void waits() {
+    if (!waiting) {
+      waiting = true;
+      between = apart;
+    }
+  }
 
   /// Note the visit of an actor that began at `visit_start` and ends now.
   void end_visit(std::size_t actor, std::int64_t firings, VisitEnd why) {
+    if (firings == 0 && !times_vain_) {
+      count_vain();
+      return;
+    }
     const std::uint64_t end = counter_now();
     if (firings != 0) {
       visits.add({.start = visit_start,
@@ -142,11 +177,10 @@ struct ThreadRecords {
                   .why = why,
                   .between = between});
       between = 0;
+      waiting = false;
       return;
     }
-    if ((between & most_vain) != most_vain) {
-      ++between;
-    }
+    count_vain();
     FruitlessRecord& sum = fruitless[actor];
     const std::uint64_t steps = end - visit_start;
     ++sum.visits;
@@ -192,9 +226,19 @@ struct ThreadRecords {
   std::uint64_t visit_start = 0;  // of the visit that goes on
   SingleTiming single;
   std::uint8_t between = apart;   // since the last visit that is noted
+  bool waiting = false;           // since then the thread has found nothing to do
   Chunks<VisitRecord> visits;
   Chunks<SingleRecord> singles;
   std::vector<FruitlessRecord> fruitless;  // by actor
+
+ private:
+  void count_vain() {
+    if ((between & most_vain) != most_vain) {
+      ++between;
+    }
+  }
+
+  const bool times_vain_;
 };
 
 /// Times the firings of the marked actions within one visit. The plain program has none. Visits with other firings are to
