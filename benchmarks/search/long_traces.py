@@ -33,11 +33,12 @@ from dse.flows.defaults import default_budget
 from dse.flows.options import NOMINAL, ProblemOptions
 from dse.flows.program import unheard
 from dse.flows.search.method import KEPT, search_context
-from dse.flows.search.screening import PROMOTED, Screened, begun_at, screen, short_trace
+from dse.flows.search.screening import PROMOTED, Screened, ShortSieve, ShortTrace, begun_at, screen, short_trace
 from dse.flows.setting import Setting, load_setting
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Outcome
 from dse.model.platform import Platform
+from dse.model.study import Screening
 
 METHOD = "portfolio"
 
@@ -94,7 +95,7 @@ def on_platform(found: Setting, platform: Platform) -> Setting:
 def search(case: Case, seed: int, *, evaluations: int, screening: bool) -> Found:
     """Search for so many evaluations."""
     begun, curve = time.process_time(), list[tuple[int, int]]()
-    screened = 0, 0, 0.0
+    screened, sieve = (0, 0, 0.0), None
 
     def timed(points: Sequence[DesignPoint], limit: int | None) -> Iterator[Outcome | None]:
         left = evaluator.evaluations_left or 0
@@ -114,25 +115,31 @@ def search(case: Case, seed: int, *, evaluations: int, screening: bool) -> Found
         cutting=Cutting(keep=KEPT),
     )
     context = search_context(case.setting, case.space, seed, KEPT, 0)
+    made: Screening | None = None
     if screening:
-        found, screened = _screened(case, evaluator, replace(context, rng=np.random.default_rng(seed), keep=PROMOTED))
-        context = begun_at(found, context, evaluator)
+        short, found = _screened(case, evaluator, replace(context, rng=np.random.default_rng(seed), keep=PROMOTED))
+        context, made = begun_at(found, context, evaluator), found.screening
+        screened = made.estimates, made.counted, time.process_time() - begun
+        if context.begun:
+            sieve = ShortSieve(short, case.space, evaluator, 1)
+            context = replace(context, sieve=sieve)
     method = METHODS.load(METHOD)(context)
     while not method.done and evaluator.stop is None:
         method.tell(evaluator.evaluate(method.ask(BATCH), method.ceiling))
-    counted = len(evaluator.evaluations) + screened[1]
+    if made is not None and sieve is not None:
+        sieve.close()
+        made = sieve.added_to(made)
+    counted = len(evaluator.evaluations) + (0 if made is None else made.counted)
     return Found(curve=tuple(curve), evaluations=counted, seconds=time.process_time() - begun, screened=screened)
 
 
-def _screened(case: Case, evaluator: Evaluator, context: SearchContext) -> tuple[Screened, tuple[int, int, float]]:
-    """Return what came of screening, as ``dse explore`` does it, and what that took."""
-    setting, begun = case.setting, time.process_time()
+def _screened(case: Case, evaluator: Evaluator, context: SearchContext) -> tuple[ShortTrace, Screened]:
+    """Return what came of screening, as ``dse explore`` does it, and the short trace."""
+    setting = case.setting
     short = short_trace(setting.tables, case.space, case.engine, "compiled", None)
     if short is None:
         raise SystemExit(f"{case.name}: what one core fires in a row is no shorter trace")
-    found, _ = screen(short, context, evaluator, workers=1, batch=BATCH)
-    made = found.screening
-    return found, (made.estimates, made.counted, time.process_time() - begun)
+    return short, screen(short, context, evaluator, workers=1, batch=BATCH)[0]
 
 
 def compare(case: Case, seed: int, times: float, evaluations: int | None) -> tuple[float, float, float | None]:

@@ -15,6 +15,7 @@ WORD = 8
 """Bytes of the integers that fit ``array``; wider ones are packed one by one."""
 ZLIB_MARK = 0x78
 """The first byte of every zlib stream with the usual window."""
+ZLIB_HEADER = bytes((ZLIB_MARK, 0x01))
 MOST_OF_SIGN = 0x7F
 """The highest byte of an integer with a sign is larger where it is negative."""
 LEAST_SQUEEZED = 64
@@ -32,8 +33,18 @@ def pack_integers(values: Sequence[int], *, squeeze: bool = False) -> bytes:
     packed = b"".join((bytes((len(planes),)), *planes))
     if not squeeze or len(packed) < LEAST_SQUEEZED:
         return packed
-    squeezed = zlib.compress(packed, 1)
+    squeezed = _squeezed(packed)
     return squeezed if len(squeezed) < len(packed) else packed
+
+
+def _squeezed(packed: bytes) -> bytes:
+    """Return a zlib stream of some bytes.
+
+    It is made in a window of 4 kB: to get the usual one ready takes several times as long as to squeeze so little. What
+    stands around the deflated bytes are the header and the checksum of RFC 1950.
+    """
+    squeezer = zlib.compressobj(1, zlib.DEFLATED, -12, 4)
+    return b"".join((ZLIB_HEADER, squeezer.compress(packed), squeezer.flush(), zlib.adler32(packed).to_bytes(4, "big")))
 
 
 def _count_of(blob: bytes, width: int) -> int:

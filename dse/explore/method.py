@@ -29,6 +29,13 @@ class Traffic:
     """Index of the writing port: buffers of one port carry the same tokens."""
 
 
+class Sieve(Protocol):
+    """Knows cheaply, and not exactly, which neighbours of a point are hardly better."""
+
+    def passes(self, origin: Candidate, neighbours: Sequence[Candidate]) -> list[bool]:
+        """Return for each neighbour whether it is worth an estimate."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchContext:
     """What a method may know.
@@ -44,6 +51,8 @@ class SearchContext:
     that share a search then need not do it again.
     ``legs``: whether parts of the search are taken that can be walked anywhere (``dse.explore.methods.in_legs``).
     ``threads``: so many may work side by side here; nothing that a method asks for depends on it.
+    ``sieve``: what leaves out neighbours in descents, where there is something; it depends on nothing but the order of
+    the questions.
     """
 
     space: Space
@@ -59,6 +68,7 @@ class SearchContext:
     legs: bool = False
     threads: int = 1
     constructed: tuple[Candidate, ...] = ()
+    sieve: Sieve | None = None
     partners: tuple[tuple[tuple[int, int], ...], ...] = field(init=False, repr=False, compare=False)
     """For each actor the (actor, tokens) at the other ends of its buffers, in their order; from ``traffic``."""
 

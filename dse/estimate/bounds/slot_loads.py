@@ -98,7 +98,19 @@ def anneal(
 
     model = (float(most), annealing.cut_weight, annealing.stage_weight, annealing.hot, annealing.cold)
     arrays = (where.unit, costs.work), where.allowed, (costs.first, costs.other), (costs.same, costs.own, costs.their)
+    room = _room(int(stages.max()) + 1, len(where.unit), costs)
     if len(draws) < _APART_STEPS:
-        annealed(movable, slots, draws, model, stages, *arrays)
+        annealed(movable, slots, draws, model, stages, *arrays, room)
     else:
-        apart(lambda: annealed(movable, slots, draws, model, stages, *arrays))
+        apart(lambda: annealed(movable, slots, draws, model, stages, *arrays, room))
+
+
+def _room(n_stages: int, n_slots: int, costs: LoadCosts) -> tuple[IntArray, IntArray, NDArray[np.float64]]:
+    """Return room for annealing: for a number an actor, for other integers, and for numbers that are none.
+
+    A step changes the loads of two actors and of both ends of their buffers, and may name each twice.
+    """
+    n_loads = n_stages * n_slots
+    touched = max(n_loads, 4 * (len(costs.other) + 1))
+    ints = np.empty(6 * n_loads + n_slots + touched, dtype=np.int64)
+    return np.empty(len(costs.work), dtype=np.int64), ints, np.empty(3 * n_loads + n_slots + 2 * n_stages)

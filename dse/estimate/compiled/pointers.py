@@ -79,6 +79,7 @@ def _pointer_to(kind):
 
 
 int64_pointer = _pointer_to(types.CPointer(types.int64))
+float64_pointer = _pointer_to(types.CPointer(types.float64))
 uint16_pointer = _pointer_to(types.CPointer(types.uint16))
 still_pointer = _pointer_to(StillMemory())
 plain_pointer = _pointer_to(PlainMemory())

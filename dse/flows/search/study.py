@@ -27,6 +27,7 @@ from dse.flows.search.method import kept, looks, make_method, search_context, se
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.screening import (
     PROMOTED,
+    ShortSieve,
     begun_at,
     can_screen,
     enough,
@@ -113,6 +114,14 @@ class _State:
     baseline: Evaluation | None = None
     stop: StopReason = "complete"
     screening: Screening | None = None
+    sieve: ShortSieve | None = None
+    """What the short trace leaves out of descents."""
+
+    def close(self) -> None:
+        """End what is only for the search, and count what it took."""
+        if self.sieve is not None and self.screening is not None:
+            self.sieve.close()
+            self.screening, self.sieve = self.sieve.added_to(self.screening), None
 
     @property
     def pruned(self) -> int:
@@ -158,7 +167,7 @@ def _run(search: Search, parts: _Parts, state: _State) -> None:
     state.method = make_method(plan.method, context, goals)
     watch.stage("searching")
     closing = _closing(search, context, evaluator)
-    with contextlib.nullcontext() if crew is None else contextlib.closing(crew):
+    with contextlib.closing(state), contextlib.nullcontext() if crew is None else contextlib.closing(crew):
         outcome = run_search(state.method, evaluator, one_core, options.batch, closing, crew)
     state.baseline, state.stop = outcome.baseline, outcome.stop
 
@@ -182,12 +191,12 @@ def _screened(search: Search, context: SearchContext, parts: _Parts, state: _Sta
     ):
         return context
     budget = evaluator.left
+    parts.watch.stage("screening on a shorter trace")
+    short = short_trace(setting.tables, space, parts.engine, options.problem.engine, budget.evaluations)
+    if short is None:
+        return context
     found, interrupted = noted_screening(parts.store, budget, evaluator, space), False
     if found is None:
-        parts.watch.stage("screening on a shorter trace")
-        short = short_trace(setting.tables, space, parts.engine, options.problem.engine, budget.evaluations)
-        if short is None:
-            return context
         of_short = replace(context, rng=np.random.default_rng(options.seed), keep=PROMOTED)  # its loads are the same
         found, interrupted = screen(short, of_short, evaluator, workers=options.workers, batch=options.batch)
     else:
@@ -196,7 +205,10 @@ def _screened(search: Search, context: SearchContext, parts: _Parts, state: _Sta
     if interrupted:
         raise KeyboardInterrupt
     note_screened(parts.store, budget, found, space)
-    return begun_at(found, context, evaluator)
+    context = begun_at(found, context, evaluator)
+    if context.begun:
+        state.sieve = ShortSieve(short, space, evaluator, options.workers)
+    return replace(context, sieve=state.sieve)
 
 
 def _closing(search: Search, context: SearchContext, evaluator: Evaluator) -> ClosingLook | None:
@@ -207,7 +219,7 @@ def _closing(search: Search, context: SearchContext, evaluator: Evaluator) -> Cl
     def context_in(part: Space) -> SearchContext:
         # What bounds the points of a space bounds those of its parts.
         rng = np.random.default_rng(search.options.seed)
-        return replace(context, space=part, rng=rng, keep=1, start=(), begun=False, legs=False)
+        return replace(context, space=part, rng=rng, keep=1, start=(), begun=False, legs=False, sieve=None)
 
     return closing_look(context, search.plan.budget.evaluations, evaluator, context_in)
 

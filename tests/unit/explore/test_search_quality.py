@@ -4,6 +4,7 @@ Budgets are evaluations and all is seeded, so these results are the same on ever
 """
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -138,16 +139,76 @@ def test_the_annealer_keeps_count_of_loads_and_cuts(seed: int) -> None:
     base = annealer._stages_of(stages) * n_slots
     loads = np.zeros(stages * n_slots, dtype=np.int64)
     cut = load_kernel.load_all(slots, units, ends, prices, base, loads)
+    flat = [array.ravel() for array in (*units, *ends, *prices)]
+    touched = np.empty(4 * (len(costs.other) + 1), dtype=np.int64)
     for _ in range(60):
         actor, slot = int(rng.integers(len(slots))), int(rng.integers(n_slots))
         if where.allowed[actor, where.unit[slot]]:
-            cut += load_kernel.shift(actor, slot, slots, units, ends, prices, base, loads)
+            before = loads.copy()
+            world = (*flat, base, costs.work.shape[1])
+            more, n_touched = load_kernel.shift(actor, slot, slots, world, loads, touched, 0)
+            cut += more
+            assert set(np.flatnonzero(loads != before)) <= set(touched[:n_touched].tolist())
     again = np.zeros(stages * n_slots, dtype=np.int64)
     load_kernel.load_all(slots, units, ends, prices, base, again)
     assert loads.tolist() == again.tolist()
     assert tuple(loads.reshape(stages, n_slots).sum(axis=0).tolist()) == LoadModel(known, slots.tolist()).loads
     apart = [e for e in known.placement.edges if e.source != e.target]
     assert cut == sum(slots[e.source] != slots[e.target] for e in apart)
+
+
+def _peak(loads: list[float], share: float) -> float:
+    total = 0.0
+    for load in loads:
+        square = (load / share) * (load / share)
+        total += (square * square) * (square * square)
+    return math.sqrt(math.sqrt(math.sqrt(total)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_annealing_step_by_step_ends_at_the_same_mapping(seed: int) -> None:
+    """All is added up anew for each step, in the order of the slots; the compiled one only what a step touches."""
+    problem = problem_of(seed, clock=(None, 500)[seed % 2], given_host=True, n_actors=9)
+    known = context_of(problem, space_of(problem), seed=seed)
+    annealer, n_stages, n_steps = LoadAnnealer(known), 1 + seed % 3, 150
+    costs, where, start = annealer._costs, annealer._where, random_candidate(known).assignment
+    units, ends, prices = (where.unit, costs.work), (costs.first, costs.other), (costs.same, costs.own, costs.their)
+    n_slots, movable = len(where.unit), np.arange(known.space.n_actors)
+    base, draws = annealer._stages_of(n_stages) * n_slots, np.random.default_rng(seed).random((n_steps, 4))
+    flat = tuple(array.ravel() for array in (*units, *ends))
+    rule, most = replace(EVEN_STAGES, cut_weight=0.2), max(1, known.space.most)
+
+    def height(slots: list[int], share: float) -> tuple[float, float]:
+        loads = np.zeros(n_stages * n_slots, dtype=np.int64)
+        cut = load_kernel.load_all(np.array(slots), units, ends, prices, base, loads)
+        share = share or max(1.0, loads.sum() / most)
+        stages = [_peak(stage, share) for stage in loads.reshape(n_stages, n_slots).tolist()]
+        whole = _peak(loads.reshape(n_stages, n_slots).sum(axis=0).tolist(), share)
+        uneven = stages[0] if n_stages == 1 else rule.stage_weight * sum(stages) + (1 - rule.stage_weight) * whole
+        return uneven * (1 + rule.cut_weight / max(1.0, len(costs.other) / 2) * cut), share
+
+    now = best = list(start)
+    least, share = height(now, 0.0)
+    height_now, temperature = least, rule.hot
+    for draw in draws:
+        temperature *= (rule.cold / rule.hot) ** (1.0 / n_steps)
+        a, slot, b = load_kernel.drawn(draw, 0, movable, len(movable), np.array(now), flat, n_slots)
+        home, then = now[a], list(now)
+        then[a] = slot
+        if b >= 0:
+            then[b] = home
+        if slot == home or not all(where.allowed[x, where.unit[then[x]]] for x in (a, b) if x >= 0):
+            continue
+        found, _ = height(then, share)
+        if found <= height_now - temperature * math.log(draw[3] + 1e-12):
+            now, height_now = then, found
+            if found < least:
+                least, best = found, then
+    made = LoadAnnealer(replace(known, rng=np.random.default_rng(seed))).annealed(
+        start, rule, steps=n_steps, stages=n_stages
+    )
+    assert made == tuple(best)
+    assert made != start
 
 
 def test_annealed_loads_are_as_even_as_can_be() -> None:

@@ -1,15 +1,20 @@
 """A search of a long trace begins on a shorter one: said, counted, left out when asked, the same for every worker."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
 from dse.cli.main import main
+from dse.estimate.engine import make_engine
 from dse.explore.evaluator import Budget
+from dse.explore.methods.improving.descents import Descent
+from dse.explore.methods.improving.iterated_search import IteratedSearch
 from dse.explore.space.space import Candidate
 from dse.flows.search import screening, study
 from dse.model.study import Evaluation, Screening
@@ -171,6 +176,81 @@ def test_a_search_begins_as_ever_where_what_was_found_deadlocks() -> None:
         evaluator.evaluate.return_value = [Mock(spec=Evaluation, deadlock=deadlock, makespan=1)]
         begun = screening.begun_at(found, context, evaluator)
         assert (begun.start, begun.begun) == (() if deadlock else (candidate,), not deadlock)
+
+
+def _sieve(makespans: Mapping[Candidate, int | None], *, left: int | None) -> tuple[screening.ShortSieve, Mock, Mock]:
+    """Return a sieve of a short trace with these makespans (None: a deadlock), its engine and the evaluator."""
+    space, evaluator = Mock(), Mock(evaluations_left=left)
+    space.to_point.side_effect = lambda candidate: candidate
+    engine = Mock()
+    engine.outcomes.side_effect = lambda points, _: [
+        Mock(makespan=makespans[point] or 0, deadlock=makespans[point] is None) for point in points
+    ]
+    short = screening.ShortTrace(engine=engine, n_actors=2, firings=1, whole=4)  # a look: a quarter of an evaluation
+    return screening.ShortSieve(short, space, evaluator, 1), engine, evaluator
+
+
+def test_a_sieve_leaves_out_what_the_short_trace_finds_worse() -> None:
+    origin, *others = (Candidate(assignment=(0, n)) for n in range(5))
+    found = dict(zip((origin, *others), (1000, 1006, None, 1004, 900), strict=True))
+    sieve, engine, evaluator = _sieve(found, left=None)
+    assert sieve.passes(origin, others) == [False, False, True, True]
+    evaluator.charge.assert_called_once_with(2)  # five looks
+    assert sieve.passes(others[0], [origin, others[1]]) == [True, False]
+    assert engine.outcomes.call_count == 1, "what is known is not looked at again"
+    before = Screening(firings=1, whole=4, estimates=10, counted=6)
+    after = sieve.added_to(before)
+    assert (after.estimates, after.counted) == (15, 8)
+    sieve.close()
+
+
+@pytest.mark.parametrize(("left", "looks"), [(3, True), (2, False)])
+def test_a_sieve_does_not_look_where_that_would_end_the_budget(left: int, looks: bool) -> None:
+    origin, *others = (Candidate(assignment=(0, n)) for n in range(5))
+    sieve, engine, evaluator = _sieve(dict.fromkeys((origin, *others), 10) | {others[0]: 20}, left=left)
+    assert sieve.passes(origin, others) == [not looks, True, True, True]
+    assert (engine.outcomes.called, evaluator.charge.called) == (looks, looks)
+
+
+class _Nothing:
+    """Lets no neighbour pass."""
+
+    def passes(self, origin: Candidate, neighbours: Sequence[Candidate]) -> list[bool]:
+        assert origin not in neighbours
+        return [False] * len(neighbours)
+
+
+def test_a_descent_asks_for_nothing_that_a_sieve_leaves_out() -> None:
+    problem = pipeline((3, 5, 4, 6, 7, 2), firings=9)
+    known, engine = context_of(problem, space_of(problem)), make_engine("compiled", problem)
+    for sieve in (None, _Nothing()):
+        method = IteratedSearch(replace(known, rng=np.random.default_rng(1), sieve=sieve))
+        method.ask(1)
+        candidate = Candidate(assignment=(0,) * 6)
+        point = known.space.to_point(candidate)
+        made = Evaluation.of(
+            ordinal=0, point=point, digest="", makespan=243, tick_unit="cycles", deadlock=False, seconds=0.0,
+            partitions=engine.estimate(point).partitions,
+        )  # fmt: skip
+        (state,) = method._states([candidate], [made])
+        descent, tried = Descent.of(state), [kind.tried for kind in method._kinds]
+        trials = method._trials(descent)
+        if sieve is None:
+            assert trials
+            assert descent.sieved == 0
+        else:
+            assert not trials
+            assert descent.sieved > 0
+            assert sum(kind.tried for kind in method._kinds) == sum(tried) + descent.sieved
+            polishing = method._polished(state)
+            batch, end = next(polishing), None
+            while end is None:
+                assert not batch, "an empty batch, to look at the clock"
+                try:
+                    batch = polishing.send([])
+                except StopIteration as stop:
+                    end = stop.value
+            assert end == (state, True)
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,8 @@ class _Trial:
 
 @dataclass(slots=True)
 class Descent:
-    """Where a descent stands. ``tried``: what was evaluated since the last move; ``left``: what it has moved from."""
+    """Where a descent stands. ``tried``: what was evaluated since the last move, ``sieved``: so many others were not
+    worth it; ``left``: what it has moved from."""
 
     state: State
     best: State
@@ -125,6 +126,7 @@ class Descent:
     left: set[Candidate] = field(default_factory=set)
     empty: int = 0
     slides: int = 0
+    sieved: int = 0
 
     @classmethod
     def of(cls, start: State) -> "Descent":
@@ -139,7 +141,7 @@ class Descent:
         """Go on from another point."""
         self.left.add(self.state.candidate)
         self.state = state
-        self.tried, self.empty = [], 0
+        self.tried, self.empty, self.sieved = [], 0, 0
         if cost_of(state) < cost_of(self.best):
             self.best = state
         if state.height < self.lowest.height:
@@ -226,14 +228,15 @@ class Descending(Scripted):
         enough = max(LEAST_TRIED, self._space.n_actors // 2)
         together, begun = list[_Trial](), len(self._known)
         while True:
-            if (len(now.tried) >= enough or now.empty >= EMPTY_BATCHES) and not now.slide():
+            if (len(now.tried) + now.sieved >= enough or now.empty >= EMPTY_BATCHES) and not now.slide():
                 return True
             if most is not None and len(self._known) - begun >= most and not together:
                 return False
-            trials = [*together, *self._trials(now.state)]
+            sieved = now.sieved
+            trials = [*together, *self._trials(now)]
             together = []
             if not trials:
-                now.empty += 1
+                now.empty += now.sieved == sieved
                 continue
             candidates = [trial.step.candidate for trial in trials]
             states = self._states(candidates, (yield candidates))
@@ -269,7 +272,7 @@ class Descending(Scripted):
             for begin in range(0, len(tried), POLISHED_AT_ONCE):
                 if most is not None and len(self._known) - begun >= most:
                     return state, False
-                batch = tried[begin : begin + POLISHED_AT_ONCE]
+                batch = self._worth_it(state, tried[begin : begin + POLISHED_AT_ONCE])
                 least = min([state, *self._states(batch, (yield batch))], key=cost_of)
                 if least is not state:
                     state = least
@@ -277,6 +280,12 @@ class Descending(Scripted):
             else:
                 break
         return state, True
+
+    def _worth_it(self, state: State, candidates: list[Candidate]) -> list[Candidate]:
+        sieve = self._context.sieve
+        if sieve is None:
+            return candidates
+        return [c for c, passed in zip(candidates, sieve.passes(state.candidate, candidates), strict=True) if passed]
 
     def _untried(self, state: State) -> list[Candidate]:
         """Return what may be better around a point and is not known, the smallest bounds first."""
@@ -307,8 +316,9 @@ class Descending(Scripted):
 
     # Steps ------------------------------------------------------------------------------------------------------------
 
-    def _trials(self, state: State) -> list[_Trial]:
+    def _trials(self, now: Descent) -> list[_Trial]:
         """Return up to ``TRIED_AT_ONCE`` unknown steps whose bound does not exclude an improvement."""
+        state = now.state
         view = view_of(self._context, position_of(state.candidate), state.evaluation)
         offered: dict[str, list[Step]] = {}
         drawn: dict[Candidate, _Trial] = {}
@@ -323,8 +333,22 @@ class Descending(Scripted):
                 step = self._step(kind.name, view, offered)
                 if step is not None and not self._is_known(step.candidate) and step.candidate not in seen:
                     drawn[step.candidate] = _Trial(step, kind)
-            found += self._promising(list(drawn.values()), state.evaluation)
+            promising = self._promising(list(drawn.values()), state.evaluation)
+            passed = self._sieved(state, promising)
+            now.sieved += len(promising) - len(passed)
+            found += passed
         return found
+
+    def _sieved(self, state: State, trials: list[_Trial]) -> list[_Trial]:
+        """Return the steps that are worth an estimate; the others count as tried in vain."""
+        sieve = self._context.sieve
+        if sieve is None or state.evaluation.deadlock or not trials:
+            return trials
+        passes = sieve.passes(state.candidate, [trial.step.candidate for trial in trials])
+        for trial, passed in zip(trials, passes, strict=True):
+            if not passed and trial.kind is not None:
+                trial.kind.note(helped=False)
+        return [trial for trial, passed in zip(trials, passes, strict=True) if passed]
 
     def _promising(self, trials: list[_Trial], evaluation: Evaluation) -> list[_Trial]:
         if evaluation.deadlock or not trials:

@@ -36,7 +36,7 @@ class Multilevel:
     ceiling: int | None = None
 
     def __init__(self, context: SearchContext) -> None:
-        self._context = replace(context, legs=False)
+        self._context = replace(context, legs=False, sieve=None)
         self._levels: list[Level] = []
         self._coarsened = context.begun
         self._best: tuple[tuple[bool, int], Candidate] | None = None
