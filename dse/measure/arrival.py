@@ -90,8 +90,8 @@ def arrival_steps(calibrations: Sequence[Calibration], topology: Topology, readi
     An arrival is from the end of the visit that published the last token which the first firing of another visit
     needed, to the start of that one. It counts where the reader's thread waited and its actor was short of tokens; the
     moment must lie after the end of the visit before it on that thread. What was published during the visit already
-    takes 0. ``reading``: what a reading of the counter takes; a thread that waits makes some for each actor that it asks
-    in vain (``Visits.vain_readings``), and their share of the waiting is taken out.
+    takes 0. ``reading``: what a reading of the counter takes; a thread that waits makes some for each actor that it
+    asks in vain (``Visits.vain_readings``), and their share of the waiting is taken out.
 
     Raises ``ValueError`` where the records of one do not fit its firings.
     """

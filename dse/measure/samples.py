@@ -41,8 +41,8 @@ class Visits:
 
     The firings of the visits of an actor, one after the other over all threads, are its trace. ``ending``: 0 the budget
     of firings was spent, 1 tokens were lacking, 2 room was, 3 anything else. ``vain``: visits of the same thread in
-    which nothing fired since the one before, or since the thread began to wait; 127 where there were more. ``apart``: the
-    thread waited since then, or the program made room for its records, so that the time between the two is not the
+    which nothing fired since the one before, or since the thread began to wait; 127 where there were more. ``apart``:
+    the thread waited since then, or the program made room for its records, so that the time between the two is not the
     scheduler's. ``vain_readings``: readings of the counter in each visit in vain, one where several threads ran.
     """
 

@@ -69,9 +69,25 @@ void called() {
   std::printf("%ld\n", static_cast<long>(longest(patience, 1)));
 }
 
+/// For how long a thread has waited is 0 up to its second wait, and again when it has found work.
+void waited() {
+  dse::Patience patience(parking, halt, false);
+  bool none = patience.waited_ns() == 0;
+  for (int k = 0; k != 3; ++k) {
+    patience.wait();
+    const std::int64_t first = patience.waited_ns();
+    while (patience.waited_ns() < 20'000) {
+      patience.wait();
+    }
+    patience.reset();
+    none = none && first < 20'000 && patience.waited_ns() == 0;
+  }
+  std::printf("%d\n", none ? 1 : 0);
+}
+
 }  // namespace
 
 int main(int, char** argv) {
   const std::string name = argv[1];
-  name == "alone" ? alone() : name == "called" ? called() : beside_workers();
+  name == "alone" ? alone() : name == "called" ? called() : name == "waited" ? waited() : beside_workers();
 }

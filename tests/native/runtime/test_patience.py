@@ -17,3 +17,7 @@ def test_beside_threads_that_have_work_it_looks_seldom_until_one_has_none() -> N
 def test_a_peer_that_runs_out_of_work_calls_it(variant: str) -> None:
     program = built("run_patience.cpp", variant)
     assert output_of(program, "called") in ("1\n", "0\n")  # 0: the system took its core from it, so it yields
+
+
+def test_it_knows_for_how_long_it_has_waited() -> None:
+    assert output_of(built("run_patience.cpp"), "waited") == "1\n"

@@ -1,4 +1,4 @@
-"""Spaces of very many actors: counted and drawn without tables, constructed in one pass, annealed with notes."""
+"""Spaces of very many actors: counted and drawn without tables, constructed in one pass."""
 
 import math
 from collections import Counter
@@ -8,14 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from dse.estimate.bounds.slot_loads import Annealing, anneal
-from dse.estimate.compiled.load_kernel import FEW_SLOTS, JOINS, SWAPS
 from dse.explore.method import Traffic
 from dse.explore.methods.sampling.portfolio import Portfolio
 from dse.explore.moves.construction import chunks, pipeline_order
-from dse.explore.moves.load_model import LoadAnnealer
 from dse.explore.space import space as spaces
 from dse.explore.space.build import build_space
 from dse.explore.space.surjections import many_mappings
@@ -113,91 +109,3 @@ def test_no_turn_of_very_many_actors_goes_to_branches() -> None:
     ]
     assert [of["BranchAndBound"] for of in turns] == [1, 0]
     assert turns[0].total() == turns[1].total()
-
-
-class _Plain:
-    """Annealing in plain words, for costs without transfers: all loads are added up anew at each step."""
-
-    def __init__(self, annealer: LoadAnnealer, stages: int) -> None:
-        self.unit, self.allowed = annealer._where.unit.tolist(), annealer._where.allowed
-        self.work, self.first, self.other = annealer._costs.work, annealer._costs.first, annealer._costs.other.tolist()
-        self.stage, self.n_stages = annealer._stages_of(stages), stages
-
-    def height(self, slots: list[int], most: int) -> float:
-        loads = np.zeros((self.n_stages, len(self.unit)), dtype=np.int64)
-        for a, slot in enumerate(slots):
-            loads[self.stage[a], slot] += self.work[a, self.unit[slot]]
-        share = max(1.0, self.total / most)
-        apart = sum(_peak([_eighth(n / share) for n in of_stage]) for of_stage in loads.tolist())
-        if self.n_stages == 1:
-            return apart
-        return 0.75 * apart + 0.25 * _peak([_eighth(n / share) for n in loads.sum(axis=0).tolist()])
-
-    def cut(self, slots: list[int]) -> int:
-        ends = [(a, self.other[e]) for a in range(len(slots)) for e in range(self.first[a], self.first[a + 1])]
-        return sum(slots[a] != slots[b] for a, b in ends) // 2
-
-    def annealed(self, slots: list[int], draws: NDArray[np.float64], most: int) -> list[int]:
-        self.total = sum(int(self.work[a, self.unit[slot]]) for a, slot in enumerate(slots))
-        per_cut = 0.3 / max(1.0, len(self.other) / 2)
-        now = least = self.height(slots, most) * (1 + per_cut * self.cut(slots))
-        best, temperature = list(slots), 0.1
-        for draw in draws.tolist():
-            temperature *= (0.002 / 0.1) ** (1.0 / len(draws))
-            moved = self.moved(slots, draw)
-            if moved is None:
-                continue
-            found = self.height(moved, most) * (1 + per_cut * self.cut(moved))
-            if found <= now - temperature * math.log(draw[3] + 1e-12):
-                slots, now = moved, found
-                least, best = (now, list(slots)) if now < least else (least, best)
-        return best
-
-    def moved(self, slots: list[int], draw: list[float]) -> list[int] | None:
-        a, n_slots = int(draw[0] * len(slots)), len(self.unit)
-        ends = self.other[self.first[a] : self.first[a + 1]]
-        b = int(draw[2] * len(slots)) if draw[1] < SWAPS else None
-        slot = int(draw[2] * n_slots) if draw[1] >= JOINS or not ends else slots[ends[int(draw[2] * len(ends))]]
-        slot, home = slot if b is None else slots[b], slots[a]
-        if slot == home or not self.allowed[a, self.unit[slot]]:
-            return None
-        if b is not None and not self.allowed[b, self.unit[home]]:
-            return None
-        found = list(slots)
-        found[a] = slot
-        if b is not None:
-            found[b] = home
-        return found
-
-
-def _eighth(load: float) -> float:
-    square = load * load
-    fourth = square * square
-    return fourth * fourth
-
-
-def _peak(powers: list[float]) -> float:
-    parts = [sum(powers, 0.0)]
-    if len(powers) > FEW_SLOTS:
-        whole = len(powers) - len(powers) % 4
-        parts = [sum(powers[i:whole:4], 0.0) for i in range(4)]
-        parts[0] = sum(powers[whole:], parts[0])
-        parts = [(parts[0] + parts[1]) + (parts[2] + parts[3])]
-    return math.sqrt(math.sqrt(math.sqrt(parts[0])))
-
-
-@pytest.mark.parametrize(("cores", "stages"), [(4, 1), (4, 4), (40, 1), (40, 8), (64, 4)])
-def test_annealing_is_what_its_words_say(cores: int, stages: int) -> None:
-    """Compared with loads added up anew at each step, with few loads and with so many that changes are noted."""
-    space = chain_space(cores, 40, gpu=True)
-    annealer = LoadAnnealer(context(space))
-    annealing = Annealing(cut_weight=0.3, stage_weight=0.75, hot=0.1, cold=0.002)
-    rng = np.random.default_rng(3)
-    start = rng.integers(len(space.unit_of_slot), size=40)
-    found, draws = start.copy(), rng.random((400, 4))
-    anneal(
-        found, np.arange(40), draws, stages=annealer._stages_of(stages), where=annealer._where,
-        costs=annealer._costs, most=space.most, annealing=annealing,
-    )  # fmt: skip
-    assert found.tolist() == _Plain(annealer, stages).annealed(start.tolist(), draws, space.most)
-    assert found.tolist() != start.tolist()

@@ -73,7 +73,7 @@ class MadeUpProgram:
         for (actor, _, n), length in zip(self.visits, lengths, strict=True):
             owner = owners[actor]
             vain = int(self.rng.integers(0, 3)) if len(rows) > 1 else 0
-            start = now[owner] + int(BETWEEN + FACTS.cost + vain * (LOOK + 2 * FACTS.cost))
+            start = now[owner] + int(BETWEEN + FACTS.cost + vain * (LOOK + FACTS.cost))
             now[owner] = start + int(length - BETWEEN + FACTS.cost + float(self.rng.normal()) * np.sqrt(n))
             rows[owner].append((start, now[owner], n, actor, 1, vain))
         assert order.records is not None

@@ -51,7 +51,7 @@ def calibration(
         took += float(rng.normal()) * 3 - BETWEEN
         thread_rows = rows[actor >= split]
         apart, vain = (0x80, 0) if len(thread_rows) % 2 else (0, int(rng.integers(0, 4)))
-        gap = BETWEEN + FACTS.cost + vain * (costs.get("look", 0.0) + 2 * FACTS.cost)
+        gap = BETWEEN + FACTS.cost + vain * (costs.get("look", 0.0) + FACTS.cost)
         now = start = (thread_rows[-1][1] if thread_rows and not apart else now) + int(gap)
         thread_rows.append((start, start + int(took), n, actor, 1, apart | vain))
         now += int(took)

@@ -29,11 +29,17 @@ def test_reads_what_was_written(tmp_path: Path) -> None:
     assert samples.steps_per_ns == pytest.approx(2.0)
     one, two = samples.threads
     assert (one.core, two.core, two.partition) == (0, None, 1)
-    # from the end of the visit before, where the thread did not wait; with the readings of two visits in vain
+    # from the end of the visit before, where the thread did not wait; with a reading of each of two visits in vain
     assert one.visits.steps.tolist() == [100.0, 100.0, 100.0]
-    assert one.visits.readings.tolist() == [1, 1, 6]
+    assert one.visits.readings.tolist() == [1, 1, 4]
     assert one.singles.computing.tolist() == [7]
     assert one.fruitless.steps.tolist() == [200]
+
+
+def test_the_only_thread_read_the_counter_twice_for_a_visit_in_vain(tmp_path: Path) -> None:
+    alone = thread([(1000, 1100, 3, 0, 1), (1150, 1200, 2, 0, 0, 3)])
+    (one,) = read_samples(write(tmp_path / "raw", header(2, 1), alone), 2).threads
+    assert one.visits.readings.tolist() == [1, 8]
 
 
 def test_visits_of_an_actor_over_threads_are_its_trace(tmp_path: Path) -> None:
