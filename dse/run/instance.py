@@ -178,7 +178,8 @@ class Workshop:
             ) from fault
         except (ArithmeticError, ValueError, RecursionError, IndexError) as fault:
             raise ExecutionError(
-                f"the initial values of '{instance.name}' cannot be computed: {fault}", span=instance.actor.span
+                f"the initial values of '{instance.name}' cannot be computed: {fault_text(fault)}",
+                span=instance.actor.span,
             ) from fault
         return RunningActor(
             index=index,
@@ -241,6 +242,21 @@ def fault_place(running: RunningActor, fault: BaseException) -> tuple[str, Span]
     actor = running.compiled.actor
     owners = [(a.name, a.span) for a in actor.actions] + [(r.source_name, r.span) for r in actor.routines]
     return next((name for name, place in owners if _contains(place, span)), ""), span
+
+
+def fault_text(fault: BaseException) -> str:
+    """Return what is told of a fault: the words of a native program."""
+    match fault:
+        case ZeroDivisionError():
+            return "division by zero"
+        case RecursionError():
+            return "the recursion is too deep"
+        case OverflowError():
+            return "a value becomes too large"
+        case ValueError() if "shift" in str(fault):
+            return "a shift by a negative count"
+        case _:
+            return f"{type(fault).__name__}: {fault}"
 
 
 def _contains(outer: Span, inner: Span) -> bool:

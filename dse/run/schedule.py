@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from dse.base.errors import ExecutionError
 from dse.base.source import Span
-from dse.run.instance import RunningActor, fault_place
+from dse.run.instance import RunningActor, fault_place, fault_text
 from dse.run.memory import MemoryWall, out_of_memory
 from dse.run.natives.context import InputRefused, ProgramExit, SourceExhausted
 
@@ -190,7 +190,7 @@ class Scheduler:
             message, expected = out_of_memory(self.wall, self.n_firings)
             raise self._placed(actor, fault, message, expected) from fault
         except _FAULTS as fault:
-            raise self._placed(actor, fault, _fault_text(fault)) from fault
+            raise self._placed(actor, fault, fault_text(fault)) from fault
         except BaseException as interrupt:
             interrupt.add_note(f"the run was {self._place(actor, interrupt)[0]}, after {self.n_firings:,} firings")
             raise
@@ -227,17 +227,3 @@ def _end_of_moves(actor: RunningActor, first: int, last: int) -> int:
     kept = len(actor.archive)
     ids = ((k, actor.archive[k] if k < kept else actor.firings[k - kept]) for k in range(last - 1, first - 1, -1))
     return next((k + 1 for k, action in ids if moving[action]), first)
-
-
-def _fault_text(fault: BaseException) -> str:
-    match fault:
-        case ZeroDivisionError():
-            return "division by zero"
-        case RecursionError():
-            return "the recursion is too deep"
-        case OverflowError():
-            return "a value becomes too large"
-        case ValueError() if "shift" in str(fault):
-            return "a shift by a negative count"
-        case _:
-            return f"{type(fault).__name__}: {fault}"

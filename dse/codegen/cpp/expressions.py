@@ -166,7 +166,8 @@ class CppExpressions(ExpressionEmitter):
         if code.type == BIG:
             if target.family == "float":
                 return atom(f"real({code.text}, {self.site()})", DOUBLE)
-            return atom(f"{code.at(UNARY + 1)}.wrapped<{target.name}>()", target)
+            # not a member of it, which a template would need `template` for: its own type may depend on a parameter
+            return atom(f"stored<{target.name}>({code.text})", target)
         return cast_to(target, code.text)
 
     def together(self, of: CType, *codes: Typed) -> list[Typed]:

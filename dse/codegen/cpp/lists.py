@@ -251,8 +251,11 @@ class CppLists(CppExpressions):
         if element != own and expr.convert:  # wraps to its own type, which is narrower than that of the storage
             return f"copied<{of}>({self._copy(expr, own)})"
         if isinstance(source, ListExpr | Generator | Binary | Copy | Conditional):
-            return self.made(source, element, sizes)
-        return f"copied<{of}>({self.place(source)})"
+            text = self.made(source, element, sizes)
+        else:
+            text = f"copied<{of}>({self.place(source)})"
+        wraps = wide_container(expr.type) if expr.convert else ""
+        return f"wrapped_list({text}, {wraps})" if wraps else text
 
     # ways: one case for each kind of list
     def _appended(self, expr: Expr, element: CType, sizes: tuple[int, ...]) -> Iterator[str]:
@@ -422,6 +425,17 @@ def row_type(of: ListType, sizes: tuple[int, ...]) -> ListType:
         made = ListType(made, size)
     assert isinstance(made, ListType)
     return made
+
+
+def wide_container(of: Type) -> str:
+    """Return the bits of the container of a list's elements, and whether it is signed; "" where a C++ type is one.
+
+    A type of C++ wraps what is converted to it.
+    """
+    scalar = scalar_of(of)
+    if not isinstance(scalar, IntType) or storage_type(scalar) != BIG:
+        return ""
+    return f"{scalar.container_bits}, {'true' if scalar.signed else 'false'}"
 
 
 def _rectangle(values: tuple[object, ...], rank: int) -> tuple[int, ...] | None:

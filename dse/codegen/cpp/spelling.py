@@ -75,11 +75,11 @@ _RESERVED_TEXT = """
     i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 Big Actor Channel Condition Context Depth Fault Fifo LaneVisit Limb List
     Listed Log Missing Pages Ports Reader Recursion Share Site State Sure Table Timer View Visit Wait WaitKind
     WideId NarrowId Wires Writer dse std actors natives act all_inside as_integer at big_truncated budget checked
-    choose chosen clear condition context copied copy_elements copy_into depth each endless explain fail far_truncated
-    finished fire fitting generated grown has_lanes inside joined k lanes left log meet modulo narrow needs_steady
-    next order p part_or plain port ports_ pulse put_element quotient real real_modulo real_quotient recursion_
-    resume round rounds rounds_of run share shift_count shift_left shift_right single site_now start state_
-    stored stray strays sure text_of truncated view visit waits wide wires
+    choose chosen clear condition context copied copy_elements copy_into copy_wrapped depth each endless explain fail
+    far_truncated finished fire fitting generated grown has_lanes inside joined k lanes left log meet modulo narrow
+    needs_steady next order p part_or plain port ports_ pulse put_element quotient real real_modulo real_quotient
+    recursion_ resume round rounds rounds_of run share shift_count shift_left shift_right single site_now start
+    state_ stored stray strays sure text_of truncated view visit waits wide wires wrap_elements wrapped_list
 """
 _RESERVED = frozenset(_RESERVED_TEXT.split())
 """Keywords, lower-case macros of the headers, and the names that generated code uses itself."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from dse.base.source import NO_SPAN, Span
-from dse.codegen.cpp.lists import CppLists, rows_of
+from dse.codegen.cpp.lists import CppLists, rows_of, wide_container
 from dse.codegen.cpp.spelling import CONDITIONAL, Typed, atom, comment_text
 from dse.codegen.cpp.storage import list_text, zero_text
 from dse.codegen.cpp.types import BIG, I32, I64, CType, storage_type, working_type
@@ -148,24 +148,30 @@ class CppStatements(StatementEmitter):
             held = self.expressions.values.held[stmt.name].variable.type
             narrow = storage_type(scalar_of(held))
             wraps = stmt.convert and narrow != self.expressions.elements[stmt.name]
-            self._copy_into(f"narrow<{narrow.name}>({target})" if wraps else target, stmt.value, stmt.span)
+            container = wide_container(held) if stmt.convert else ""
+            self._copy_into(f"narrow<{narrow.name}>({target})" if wraps else target, stmt.value, container, stmt.span)
 
-    def _copy_into(self, target: str, value: Expr, span: Span) -> None:
-        """Write the copy of a list; of one that is chosen, or that has rows of different sizes, in steps."""
+    def _copy_into(self, target: str, value: Expr, container: str, span: Span) -> None:
+        """Write the copy of a list; of one that is chosen, or that has rows of different sizes, in steps.
+
+        ``container``: what its elements wrap to, where C++ does not do it.
+        """
         match value:
             case Conditional():
                 self.open(f"if ({self.expressions.scalar(value.condition).text})", span)
-                self._copy_into(target, value.then, span)
+                self._copy_into(target, value.then, container, span)
                 self.lines.depth -= 1
                 self.open("} else", span)
-                self._copy_into(target, value.otherwise, span)
+                self._copy_into(target, value.otherwise, container, span)
                 self.close()
             case ListExpr() | ConstList() if not self.expressions.is_rectangle(value):
-                self._copy_rows(target, rows_of(value), span)
+                self._copy_rows(target, rows_of(value), container, span)
             case _:
-                self.line(f"copy_into({target}, {self.expressions.place(value)})", span)
+                source = self.expressions.place(value)
+                copied = f"copy_wrapped({target}, {source}, {container})" if container else ""
+                self.line(copied or f"copy_into({target}, {source})", span)
 
-    def _copy_rows(self, target: str, values: tuple[Expr, ...], span: Span) -> None:
+    def _copy_rows(self, target: str, values: tuple[Expr, ...], container: str, span: Span) -> None:
         """Write the copy of rows of different sizes; all are made before the first is copied."""
         rows = [self.expressions.names.fresh("row") for _ in values]
         self.open("")
@@ -173,6 +179,8 @@ class CppStatements(StatementEmitter):
             self.line(f"auto&& {row} = {self.expressions.held(value, None)}", span)
         for k, row in enumerate(rows):
             self.line(f"copy_row({target}, {k}, {row})", span)
+        if container:
+            self.line(f"wrap_elements({target}.view(), {container})", span)
         self.close()
 
     @contextmanager

@@ -51,6 +51,40 @@ def test_a_store_wraps() -> None:
     assert "last = i8(x);" in statements("x")
 
 
+def test_no_template_of_a_value_is_named_where_its_type_may_depend_on_a_parameter() -> None:
+    # `visit` makes a template of an action, and `auto` in it may be anything: `t.wrapped<u8>()` is no C++ there
+    text = unit_of(
+        """actor A () ==> :
+            @native function read () --> int end
+            uint(size=8) x := 0;
+            action ==> do x := (read() + (1 << 200)) mod (read() | 1); end
+        end"""
+    ).text
+    assert "modulo<Big>" in text
+    assert "x = stored<u8>([&] {" in text
+
+
+LISTS = """
+actor A () ==> uint(size=256) O :
+    int small[2] := [-1, 2];
+    uint(size=256) large[2];
+    a: action ==> O:[[0 - k : for int k in 1 .. 2]] repeat 2
+    var uint(size=256) l[2] := small, int(size=200) m[2] := small
+    do small[0] := m[0]; large := small; large := l; end
+end
+"""
+
+
+def test_lists_wrap_to_containers_that_cpp_does_not_have() -> None:
+    lines = body_of(unit_of(LISTS, fan_outs=(1,)), "a")
+    text = " ".join(lines)
+    assert "const List<Big, 2> l = wrapped_list(copied<List<Big, 2>>(small), 256, false);" in lines
+    assert "const List<Big, 2> m = copied<List<Big, 2>>(small);" in lines
+    assert "copy_wrapped(large, small, 256, false);" in lines
+    assert "copy_into(large, l);" in lines
+    assert "p.O.put(wrapped_list(generated<List<Big, 2>>(" in text
+
+
 def test_tokens_are_read_computed_and_written() -> None:
     unit = unit_of(ADDER.replace("{}", "x"), inputs=(INT32,), fan_outs=(2,))
     assert body_of(unit, "add") == [

@@ -205,6 +205,23 @@ def test_faults_say_where_they_happened(tmp_path: Path, body: str, message: str)
     assert diagnostic.span.line == (2 if "deep" in body else 4)
 
 
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("7 mod f(0)", "division by zero"),
+        ("deep(1)", "the recursion is too deep"),
+    ],
+)
+def test_faults_of_initial_values_are_told_as_those_of_firings(tmp_path: Path, value: str, message: str) -> None:
+    text = f"""actor A () ==> : int y := {value};
+        function f(int n) --> int : n end
+        function deep(int n) --> int : 1 + deep(n + 1) end
+        action ==> guard y = 1 do end end"""
+    with pytest.raises(ExecutionError) as caught:
+        run_program(tmp_path, (text,), "a=A")
+    assert caught.value.diagnostics[0].message == f"the initial values of 'a' cannot be computed: {message}"
+
+
 def test_impossible_options_are_refused(tmp_path: Path) -> None:
     network = network_of(tmp_path, (SOURCE, SINK), "s=S k=Sink s.O->k.I")
     for options in (RunOptions(fifo_tokens=0), RunOptions(loops=0), RunOptions(frames=0), RunOptions(max_firings=0)):

@@ -219,6 +219,30 @@ DSE_FN L copied(From&& source) {
   return made;
 }
 
+/// Wrap integers of any size to containers that no type of C++ is; its own types wrap what is converted to them.
+template <class T, int D>
+DSE_FN void wrap_elements(const View<T, D>& list, int bits, bool is_signed) {
+  DSE_LOOP for (std::int64_t k = 0; k != list.size(); ++k) {
+    if constexpr (D == 1) {
+      list[k] = list[k].wrapped(bits, is_signed);
+    } else {
+      wrap_elements(list(k), bits, is_signed);
+    }
+  }
+}
+
+template <class To, class From>
+DSE_FN void copy_wrapped(To&& target, From&& source, int bits, bool is_signed) {
+  copy_into(target, source);
+  wrap_elements(target.view(), bits, is_signed);
+}
+
+template <class L>
+DSE_FN L wrapped_list(L list, int bits, bool is_signed) {
+  wrap_elements(list.view(), bits, is_signed);
+  return list;
+}
+
 // Lists that are made in an expression --------------------------------------------------------------------------------
 
 /// Copy a row over one of a list, if there is that one.
