@@ -13,12 +13,12 @@ from typing import Any
 from dse.base.errors import ExecutionError, OptionError
 from dse.codegen.cpp.natives import NativeForm
 from dse.native.natives import native_forms
+from dse.run.instance import fault_text
 from dse.run.natives.access import FileAccess
 from dse.run.natives.context import InputRefused, NativeContext, ProgramExit, SourceExhausted
 from dse.run.natives.registry import NativeBindings
 from dse.run.natives.screen import Screen
 from dse.run.options import RunOptions
-from dse.run.schedule import _fault_text
 from tests.native import shared
 from tests.native.natives.declared import CALLS, ELEMENTS, Call
 
@@ -140,7 +140,7 @@ def _guarded(call: Callable[[], str]) -> str:
     except ProgramExit as stop:
         return f"exit {stop.exit_code} {int(stop.frames)}"
     except (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as fault:
-        return _failure("fault", _fault_text(fault), "")
+        return _failure("fault", fault_text(fault), "")
 
 
 def _failure(kind: str, message: str, expected: str) -> str:
