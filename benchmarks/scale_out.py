@@ -36,13 +36,12 @@ from dse.explore.distribution.crew import Crew
 from dse.explore.distribution.processes import process_hands
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.explore.evaluator import Budget, Cutting, Estimator, Evaluator
-from dse.explore.mapping_bound import MappingBound
+from dse.explore.mapping_bound import AtLeast, MappingBound
 from dse.explore.method import SearchMethod
 from dse.explore.methods.improving.iterated_search import LANES
 from dse.explore.methods.registry import METHODS
 from dse.explore.search import run_search
 from dse.flows.program import unheard
-from dse.flows.search.method import AtLeast
 from dse.model.design_point import DesignPoint
 from dse.model.problem import Problem
 

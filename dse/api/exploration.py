@@ -14,7 +14,7 @@ from dse.base.errors import OptionError
 from dse.base.escaping import shown
 from dse.base.numbers import about_count
 from dse.flows.explore import Explored
-from dse.flows.refine import Refinement
+from dse.flows.rounds import Refinement
 from dse.formats.mapping_text import mapping_text
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import TickUnit

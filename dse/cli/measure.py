@@ -90,6 +90,7 @@ def mapping_files(given: list[str]) -> list[str]:
     """Return mappings as given, and the files in folders, sorted. Raises ``OptionError`` for a folder without any."""
     found = []
     for name in given:
+        refuse_empty("mapping", name)
         files = sorted(str(path) for path in Path(name).glob("*.xcf")) if is_folder(name) else [name]
         if not files:
             raise OptionError(f"the folder '{name}' holds no mapping", expected="files that end in .xcf")

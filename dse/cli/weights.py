@@ -212,6 +212,7 @@ def _visits(visits: Visits) -> dict[str, object]:
     ends = ("source_actor", "source_port", "target_actor", "target_port", "side")
     return {
         "look_cycles": _number(visits.look_cycles),
+        "glance_cycles": _number(visits.glance),
         "wake_cycles": _number(visits.wake_cycles),
         "entries": [
             dict(zip(ends, key, strict=True)) | {"cycles": _number(cycles)} for key, cycles in visits.entries.items()
@@ -261,9 +262,10 @@ def _arrival_text(arrival: Arrival) -> str:
 
 def _visits_text(visits: Visits) -> str:
     """Return what calls of a scheduler cost, in cycles of the clock of the arrival."""
-    look, wake = (f"{float(cycles):.6g}" for cycles in (visits.look_cycles, visits.wake_cycles))
+    look, glance, wake = (f"{float(n):.6g}" for n in (visits.look_cycles, visits.glance, visits.wake_cycles))
     ends = f"ends of FIFOs that take more once a visit: {len(visits.entries)}"
-    return f"a call in vain takes {look} cycles, waking {wake}; {ends}"
+    only = f", {glance} of an actor that only writes to other cores" if glance != look else ""
+    return f"a call in vain takes {look} cycles{only}, waking {wake}; {ends}"
 
 
 def _show(table: WeightTable, *, quiet: bool) -> None:

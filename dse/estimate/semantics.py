@@ -106,8 +106,8 @@ Tokens may arrive when no firing is left; that is no event for the makespan.
 Visits
 ------
 Weights with an arrival may say what visits cost (``dse.model.weights.Visits``): of an end of a buffer an *entry*, of
-all actors a *look* and a *wake*, in ticks. Without, nothing of this holds. An actor is *polled* if a buffer that
-travels begins or ends there.
+all actors a *look*, a *glance* and a *wake*, in ticks. Without, nothing of this holds. An actor is *polled* if a buffer
+that travels begins or ends there. A call of it in vain is a glance if none ends there, else a look.
 - Room travels back. What leaves a buffer that travels keeps its room until its reader has published and the room has
   arrived, as its tokens do: held, published at the same moments as the reader's own tokens (an actor publishes both,
   if only inputs of it travel too), one look after the other, each as long as an arrival. ``space`` is without it. It
@@ -126,9 +126,9 @@ travels begins or ends there.
 - A firing takes more for its scheduling by what the largest entry of its ends of buffers that travel, on which it
   moves tokens, is above the largest that its visit has paid already, if it is: cache lines come side by side.
 - The first firing of a visit on one core takes more for its scheduling, if a firing of the partition has ended before:
-  the wake, if that was before this instant and the actor is polled; a look for each polled actor (finished ones too)
-  strictly between the place of that firing and this one, cyclically, if it was at this instant and the policy is
-  NON_PREEMPTIVE or ROUND_ROBIN. From a place to itself these are all others; none if the visit before ended for its
+  the wake, if that was before this instant and the actor is polled; a call in vain of each polled actor (finished
+  ones too) strictly between the place of that firing and this one, cyclically, if it was at this instant and the policy
+  is NON_PREEMPTIVE or ROUND_ROBIN. From a place to itself these are all others; none if the visit before ended for its
   length only.
 
 Policies

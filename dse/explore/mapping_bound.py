@@ -20,13 +20,15 @@ from dse.estimate.bounds.candidate_bounds import CandidateBounds, SlotUnits
 from dse.estimate.bounds.least_costs import (
     block_ticks,
     claimed,
+    least_for_payer,
     least_of_classes,
     least_pairs,
     least_share,
     or_as_host,
+    simd_by_class,
 )
 from dse.estimate.bounds.lower_bounds import Bounds, Room
-from dse.estimate.problem.prices import ACROSS, APART, CLASS_OF_ENDS, TOGETHER
+from dse.estimate.problem.prices import ACROSS, APART, CLASS_OF_ENDS, PAYER_KINDS, TOGETHER
 from dse.estimate.problem.tables import CostRow, ProblemTables, TransferTable, kind_indices, least_row
 from dse.explore.space.placement import EdgeCosts, Placement, Spans
 from dse.explore.space.space import Candidate, Space
@@ -48,6 +50,14 @@ class EndCosts:
     read: int
     server: int
     carried: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DearerTransfers:
+    """Ticks by which each transfer of a firing is dearer at a class than anywhere, shape (n_classes, n_entries)."""
+
+    reads: IntArray
+    writes: IntArray
 
 
 class MappingBound:
@@ -122,9 +132,14 @@ class MappingBound:
         begins, after = self.of_trace.spans(rows, most_room(self._space), self._space.options.transfers)
         return Spans(begins=tuple(begins), after=tuple(after))
 
-    def transfers_between(self, index: int, source: int, target: int) -> "EndCosts":
-        """Return what the transfers of a buffer cost at least whose ends are on these units, anywhere on them."""
+    def transfers_between(self, index: int, source: int, target: int, *, together: bool | None = None) -> "EndCosts":
+        """Return what the transfers of a buffer cost at least whose ends are on these units.
+
+        ``together``: whether they are on one slot; None: anywhere on the units.
+        """
         nears = (TOGETHER, APART) if source == target else (APART,)
+        if together is not None:
+            nears = (TOGETHER,) if together else (APART,)
         writes, reads = self._prices[index]
         write = min(writes[self._class(source, target, near)] for near in nears)
         read = min(reads[self._class(target, source, near)] for near in nears)
@@ -136,13 +151,38 @@ class MappingBound:
             carried=write + read,
         )
 
+    def dearer_transfers(self) -> "DearerTransfers":
+        """Return what transfers of single firings cost beyond the least that whoever pays has to pay anywhere."""
+        tables = self._tables
+        read, written = (self._dearer(table) for table in (tables.reads, tables.writes))
+        return DearerTransfers(reads=read, writes=written)
+
+    def _dearer(self, table: TransferTable) -> IntArray:
+        """Return it for each class and entry; 0 where transfers do not add up, and for firings in blocks."""
+        tables = self._tables
+        ticks = table.ticks[:, table.cost]
+        by_class = claimed(least_of_classes(tables, table, ticks, table.buffer))
+        by_class = or_as_host(by_class, self._may_be_host[table.buffer])
+        least = np.array([claimed(least_for_payer(tables, table, ticks, table.buffer, kind)) for kind in PAYER_KINDS])
+        action = np.repeat(np.arange(len(table.first) - 1), np.diff(table.first))
+        in_blocks = simd_by_class(tables)[:, action]
+        counted = ~in_blocks & (self._space.options.transfers == "sequential")
+        return np.where(counted, np.maximum(by_class - least.reshape(by_class.shape), 0), 0)
+
+    def classes_between(self, source: int, target: int, *, together: bool) -> tuple[int, int]:
+        """Return the classes of the prices of the write and the read of a buffer between these units."""
+        near = TOGETHER if together else APART
+        return self._class(source, target, near), self._class(target, source, near)
+
+    @functools.cached_property
+    def _may_be_host(self) -> NDArray[np.bool_]:
+        """Return for each buffer whether it may be a host FIFO although its own ends do not ask for it."""
+        return np.array([self._dynamic or self._other_may_cross(i) for i in range(len(self._buffers))], dtype=bool)
+
     @functools.cached_property
     def _prices(self) -> list[tuple[list[int], list[int]]]:
         """Return for each buffer what its writes and its reads cost by class, at least."""
-        may_be_host = np.array(
-            [self._dynamic or self._other_may_cross(index) for index in range(len(self._buffers))], dtype=bool
-        )
-        writes, reads = (or_as_host(ticks, may_be_host).T.tolist() for ticks in (self._writes, self._reads))
+        writes, reads = (or_as_host(ticks, self._may_be_host).T.tolist() for ticks in (self._writes, self._reads))
         return list(zip(writes, reads, strict=True))
 
     @functools.cached_property
@@ -212,6 +252,18 @@ class MappingBound:
         )  # the last one: no domain
         domains = np.array([-1 if d is None else d for d in clocks.of_unit], dtype=np.int64)[units]
         return np.asarray(self._rows[units, np.take_along_axis(levels, domains % levels.shape[1], axis=1)])
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """The bounds of candidates, none below ``least``; other processes can be given it, and load little for it."""
+
+    bound: MappingBound
+    least: int
+
+    def __call__(self, candidates: Sequence[Candidate]) -> list[int]:
+        """Return the bound of each candidate, in ticks."""
+        return [max(self.least, own) for own in self.bound.of(candidates)]
 
 
 def fastest_rows(tables: ProblemTables, space: Space) -> tuple[int, ...]:

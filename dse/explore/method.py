@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.explore.space.placement import Placement
 from dse.explore.space.space import Candidate, Space
@@ -71,6 +72,8 @@ class SearchContext:
     sieve: Sieve | None = None
     partners: tuple[tuple[tuple[int, int], ...], ...] = field(init=False, repr=False, compare=False)
     """For each actor the (actor, tokens) at the other ends of its buffers, in their order; from ``traffic``."""
+    exchanges: NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    """``partners`` as rows of actors, of those at the other ends, and of tokens: shape (3, n)."""
 
     def __post_init__(self) -> None:
         found: list[list[tuple[int, int]]] = [[] for _ in range(self.space.n_actors)]
@@ -79,6 +82,8 @@ class SearchContext:
                 found[edge.source].append((edge.target, edge.tokens))
                 found[edge.target].append((edge.source, edge.tokens))
         object.__setattr__(self, "partners", tuple(map(tuple, found)))
+        rows = [(actor, *partner) for actor, partners in enumerate(found) for partner in partners]
+        object.__setattr__(self, "exchanges", np.array(rows, dtype=np.int64).reshape(-1, 3).T)
 
 
 class SearchMethod(Protocol):

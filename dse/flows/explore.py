@@ -69,6 +69,8 @@ class Explored:
     notes: tuple[str, ...]
     robust: Robust | None = None
     """The ranking under uncertain weights, where that was asked for; ``study.ranking`` has its order."""
+    refined: int = 0
+    """So many rounds of refining the weights rest on."""
 
 
 def explore(options: ExploreOptions, watcher: Watcher | None = None, given: Setting | None = None) -> Explored:
@@ -96,20 +98,20 @@ def _explore(options: ExploreOptions, watcher: Watcher | None, given: Setting | 
             ready = _set_up(options, watch, limit, given)
     except TimeSpent:
         raise too_early(limit) from None
-    setting, engine = ready.search.setting, ready.engine
+    setting = ready.search.setting
     with closing(ready.store):  # nobody else begins a search in the folder before the results are in it
         found = _rounded_off(ready, _searched(ready, watch, limit), watch, limit)
         study = found.study
         watch.stage("writing the report")
         with held_interrupt() as held:  # what was found is worth its files
-            inputs = _report_inputs(options, setting, study, engine, ready.search.plan.budget, found.best.found)
+            inputs = _report_inputs(ready, study, found.best.found)
             inputs = replace(inputs, robust=found.robust)
             ready.store.commit()  # it and its folder are still where they were
             described = _described(options, setting, ready.out, study)
             delivery = deliver(inputs, out=ready.out, best=options.best, described=described, dialect=options.dialect)
             ready.store.finish()
     return Explored(
-        study=replace(study, stop="interrupted") if held.came else study,
+        study=study.ended(interrupted=held.came),
         setting=setting,
         space=ready.search.space,
         estimate=inputs.estimate,
@@ -119,6 +121,7 @@ def _explore(options: ExploreOptions, watcher: Watcher | None, given: Setting | 
         measured=found.best.found,
         notes=found.best.notes,
         robust=found.robust,
+        refined=ready.search.options.refined,
     )
 
 
@@ -170,7 +173,7 @@ def _searched(ready: _Ready, watch: Watcher, limit: TimeLimit) -> Study:
         study = run_study(ready.search, ready.estimator, ready.store, watch, limit, ready.engine)
         with held_interrupt() as held:
             behind.close()
-    return replace(study, stop="interrupted") if held.came else study
+    return study.ended(interrupted=held.came)
 
 
 def _rounded_off(ready: _Ready, study: Study, watch: Watcher, limit: TimeLimit) -> _RoundedOff:
@@ -179,20 +182,30 @@ def _rounded_off(ready: _Ready, study: Study, watch: Watcher, limit: TimeLimit) 
     Raises what ``explore`` raises where nothing is ranked.
     """
     search, engine = ready.search, ready.engine
-    robust, best = None, RunBest(found=None)
+    robust = None
     try:
         watch.stage("looking at other policies and sizes")
         study = with_look(search, study, engine, limit)
         if not study.ranking:
             watch.stage("looking for what would help")
             raise nothing_found(search, study, engine, limit)
+        if study.stop == "interrupted":
+            return _RoundedOff(study=study, robust=None, best=_left_out(search.options, None))
         study, robust = _ranked_again(search.options, search.setting, study, watch)
         best = run_best(search.options, search.setting, study, watch.stage)
     except KeyboardInterrupt:
         if study.stop == "interrupted" or not study.ranking:
             raise
-        study = replace(study, stop="interrupted")
+        study, best = replace(study, stop="interrupted"), _left_out(search.options, robust)
     return _RoundedOff(study=study, robust=robust, best=best)
+
+
+def _left_out(options: ExploreOptions, robust: Robust | None) -> RunBest:
+    """Return what an interrupt leaves out of what comes behind the search, in words; ``robust`` is there already."""
+    left = ["weights were not drawn (--robust)"] if options.robust is not None and robust is None else []
+    left += ["no mapping was run (--measure)"] if options.measure is not None else []
+    note = f"interrupted: {' and '.join(left)}; the same command with --resume does that"
+    return RunBest(found=None, notes=(note,) if left else ())
 
 
 def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit, given: Setting | None) -> _Ready:
@@ -212,30 +225,35 @@ def _set_up(options: ExploreOptions, watch: Watcher, limit: TimeLimit, given: Se
     method = choose(options, searched.space, goals, budget)
     cluster = _cluster(options, setting)  # connected before an earlier study is moved aside
     out = output_folder(options, setting.trace.topology.name)
-    store, moved = open_store(out, options, setting, searched.space)
-    if given is not None and options.measured_in is not None and not options.resume:
-        take_weights(options.measured_in, out)
-    _describe(options, setting, out, store)
-    plan = SearchPlan(
-        network=setting.trace.topology.name,
-        firings=setting.trace.n_firings,
-        points=searched.space.size,
-        space=size_text(searched.space),
-        method=method.name,
-        reason=method.reason,
-        budget=budget,
-        assumed=(*setting.assumed, *searched.assumed),
-        notes=(*setting.notes, *_on_top(options, budget)),
-        moved_aside=moved,
-    )
-    watch.planned(plan)
-    return _Ready(
-        search=Search(options=options, setting=setting, space=searched.space, goals=goals, plan=plan),
-        engine=engine,
-        estimator=cluster or _threads(options, setting, engine),
-        store=store,
-        out=out,
-    )
+    opened = open_store(out, options, setting, searched.space)
+    with ExitStack() as failed:
+        failed.callback(opened.store.close)
+        options = replace(options, refined=opened.refined)
+        if given is not None and options.measured_in is not None and not options.resume:
+            take_weights(options.measured_in, out)
+        _describe(options, setting, out)
+        plan = SearchPlan(
+            network=setting.trace.topology.name,
+            firings=setting.trace.n_firings,
+            points=searched.space.size,
+            space=size_text(searched.space),
+            method=method.name,
+            reason=method.reason,
+            budget=budget,
+            assumed=(*setting.assumed, *searched.assumed),
+            notes=(*setting.notes, *_on_top(options, budget)),
+            moved_aside=opened.moved,
+        )
+        watch.planned(plan)
+        ready = _Ready(
+            search=Search(options=options, setting=setting, space=searched.space, goals=goals, plan=plan),
+            engine=engine,
+            estimator=cluster or _threads(options, setting, engine),
+            store=opened.store,
+            out=out,
+        )
+        failed.pop_all()
+    return ready
 
 
 def _on_top(options: ExploreOptions, budget: Budget) -> tuple[str, ...]:
@@ -264,7 +282,7 @@ def _threads(options: ExploreOptions, setting: Setting, engine: Engine) -> Threa
     return ThreadEstimator(engine, options.workers, setting.trace.n_firings)
 
 
-def _describe(options: ExploreOptions, setting: Setting, out: Path, store: StudyStore) -> None:
+def _describe(options: ExploreOptions, setting: Setting, out: Path) -> None:
     """Write the study file of a search that begins, so that one that is killed has left it.
 
     The one that lies there is of the results that lie there: a search that goes on leaves it until it has new ones.
@@ -274,7 +292,6 @@ def _describe(options: ExploreOptions, setting: Setting, out: Path, store: Study
         if described is not None and not (options.resume and (out / STUDY_FILE).exists()):
             write_whole(out / STUDY_FILE, described)
     except OSError as cause:
-        store.close()
         raise OptionError(
             f"cannot write '{out / STUDY_FILE}': {cause.strerror or cause}",
             expected="make room, or choose another folder with --out",
@@ -304,15 +321,9 @@ def _compare(best: Evaluation, estimate: Estimate) -> None:
         )
 
 
-def _report_inputs(
-    options: ExploreOptions,
-    setting: Setting,
-    study: Study,
-    engine: Engine,
-    budget: Budget,
-    measured: Measurements | None,
-) -> ReportInputs:
+def _report_inputs(ready: _Ready, study: Study, measured: Measurements | None) -> ReportInputs:
     """Return what the report shows; the best mapping is estimated once more, with the time of every firing."""
+    options, setting, engine = ready.search.options, ready.search.setting, ready.engine
     topology, best = setting.trace.topology, study.ranking[0].point
     estimate = engine.estimate(best, firing_times=True)
     _compare(study.ranking[0], estimate)
@@ -325,7 +336,7 @@ def _report_inputs(
         rows=rows,
         estimate=estimate,
         reasons=reasons_of(topology, best, estimate, study.lower_bounds),
-        manifest=search_manifest(options, setting, budget),
+        manifest=search_manifest(options, setting, ready.search.plan.budget),
         measured=measured,
         accounts=_first_accounts(setting, study, engine, estimate),
         views=page_views(setting, study, rows, engine, estimate),

@@ -9,9 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dse.base.errors import OptionError
+from dse.base.errors import FormatError, OptionError
 from dse.base.files import write_whole
+from dse.base.interrupts import held_interrupt
+from dse.base.source import file_span
+from dse.base.staging import staged
 from dse.flows.manifest import platform_digest
+from dse.flows.rounds import Rounds, read_rounds, rounds_text
 from dse.formats.platform_yaml import platform_text, read_platform
 from dse.formats.study_place import made_aside
 from dse.formats.weights_folder import MANIFEST, read_weights_folder, write_weights_folder
@@ -23,16 +27,21 @@ PLATFORM = "platform.yaml"
 _KEY = "measured for "
 """How the keys of the manifest begin that say for what a set was measured."""
 _PLATFORM_KEY = f"{_KEY}platform"
+_ROUNDS_KEY = f"{_KEY}rounds"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptWeights:
-    """A measured set with its platform, as they were read. ``identity``: what it was measured for, by name."""
+    """A measured set with its platform, as they were read. ``identity``: what it was measured for, by name.
+
+    ``rounds``: of the search that was refined with this set, None where it is no such set.
+    """
 
     folder: Path
     platform: Platform
     table: WeightTable
     identity: dict[str, str]
+    rounds: Rounds | None = None
 
     @property
     def plain_table(self) -> WeightTable:
@@ -59,29 +68,64 @@ def kept_weights(out: Path) -> KeptWeights | None:
     identity = {key.removeprefix(_KEY): value for key, value in table.manifest if key.startswith(_KEY)}
     if identity.pop("platform", None) != platform_digest(platform):
         return None
-    return KeptWeights(folder=folder, platform=platform, table=table, identity=identity)
+    rounds = _rounds(folder, identity.pop("rounds", None))
+    return KeptWeights(folder=folder, platform=platform, table=table, identity=identity, rounds=rounds)
 
 
-def keep_weights(out: Path, platform: Platform, table: WeightTable, identity: Mapping[str, str]) -> KeptWeights:
+def _rounds(folder: Path, text: str | None) -> Rounds | None:
+    """Return the rounds that a manifest names. Raises ``FormatError`` where they cannot be read."""
+    try:
+        return None if text is None else read_rounds(text)
+    except ValueError as cause:
+        raise FormatError(
+            f"'{_ROUNDS_KEY}' cannot be read: {cause}",
+            span=file_span(str(folder / MANIFEST), 0),
+            expected=f"remove '{WEIGHTS}' and '{PLATFORM}' beside it to measure again",
+        ) from cause
+
+
+def keep_weights(
+    out: Path, platform: Platform, table: WeightTable, identity: Mapping[str, str], rounds: Rounds | None = None
+) -> KeptWeights:
     """Write a measured set into a folder of results, and return it as it is read again; an earlier one is put aside.
 
+    The earlier one stays where it is until all of the new one is written; an interrupt waits until that is done.
+
     Raises:
-        OptionError: the folder holds others, or an earlier set cannot be moved. FormatError: it cannot be written.
+        OptionError: the folder holds others, an earlier set cannot be moved, or the set cannot be written.
     """
-    put_weights_aside(out)
+    _refuse_foreign(out / WEIGHTS, out / PLATFORM)
     pairs = {_PLATFORM_KEY: platform_digest(platform), **{f"{_KEY}{name}": value for name, value in identity.items()}}
+    pairs |= {} if rounds is None else {_ROUNDS_KEY: rounds_text(rounds)}
+    described = replace(table, manifest=(*table.manifest, *pairs.items()))
     try:
         out.mkdir(parents=True, exist_ok=True)
-        write_whole(out / PLATFORM, _MARK + platform_text(platform))
+        with held_interrupt() as held, staged(out) as stage:
+            write_whole(stage / PLATFORM, _MARK + platform_text(platform))
+            _write_set(described, stage / WEIGHTS)
+            put_weights_aside(out)
+            for name in (PLATFORM, WEIGHTS):
+                (stage / name).rename(out / name)
     except OSError as cause:
         raise OptionError(
             f"cannot keep the measured weights in '{out}': {cause.strerror or cause}",
             expected="make room, or choose another folder with --out",
         ) from cause
-    write_weights_folder(replace(table, manifest=(*table.manifest, *pairs.items())), str(out / WEIGHTS))
+    if held.came:
+        raise KeyboardInterrupt
     kept = kept_weights(out)
     assert kept is not None, "what was written is read again"
     return kept
+
+
+def _write_set(table: WeightTable, folder: Path) -> None:
+    """Write a weight set. Raises ``OSError`` where the system does not let it be written."""
+    try:
+        write_weights_folder(table, str(folder))
+    except FormatError as error:
+        if isinstance(error.__cause__, OSError):  # what is wrong with a file that has not got its name yet
+            raise error.__cause__ from None
+        raise
 
 
 def put_weights_aside(out: Path) -> Path | None:

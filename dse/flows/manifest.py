@@ -24,7 +24,7 @@ def _arrival_identity(arrival: Arrival | None) -> tuple[object, ...]:
     if arrival is None or arrival.visits is None:
         return () if arrival is None else (arrival,)
     visits = arrival.visits
-    return (arrival, visits.look_cycles, visits.wake_cycles, sorted(visits.entries.items()))
+    return (arrival, visits.look_cycles, visits.glance, visits.wake_cycles, sorted(visits.entries.items()))
 
 
 def platform_digest(platform: Platform) -> str:

@@ -44,6 +44,7 @@ from dse.formats.weights_folder import read_weights
 from dse.frontend.network.elaborate import load_network
 from dse.measure.comparison import Comparison, Prediction, compare
 from dse.measure.counter import CounterFacts
+from dse.measure.doubtful_runs import doubts as doubts_of
 from dse.measure.machine import State, machine_moment, unsteady
 from dse.measure.platform import this_machine
 from dse.measure.profiling import Profiler
@@ -266,7 +267,7 @@ class _Journey:
         comparisons = _comparisons(predictions, session)
         timelines = self._timelines(entries, session, comparisons)
         profiles = tuple((case.label, case.profile) for case in cases if case.profile is not None)
-        doubts = (*_other_states(entries, lasted), *self._doubts())
+        doubts = (*_other_states(entries, lasted), *self._doubts(), *doubts_of(session.figures))
         after, seconds = machine_moment(), time.monotonic() - started
         pairs = conditions(self._bench, self._options.run, self._inputs, (before, after))
         return Measured(

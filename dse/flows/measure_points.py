@@ -170,4 +170,9 @@ def _measured(session: Session, candidate: int) -> MeasuredPoint:
                 )
             )
     discarded = sum(run.state is None for run in runs)
-    return MeasuredPoint(times=tuple(sorted(times, key=lambda t: -t.runs)), discarded=discarded)
+    stalls = _stalls(session, session.candidates[candidate].name)
+    return MeasuredPoint(times=tuple(sorted(times, key=lambda t: -t.runs)), discarded=discarded, stalls=stalls)
+
+
+def _stalls(session: Session, name: str) -> float:
+    return next((of.stalls for of in session.figures if of.name == name), 0.0)

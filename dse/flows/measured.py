@@ -23,6 +23,7 @@ from dse.flows.options import ExploreOptions, ProblemOptions
 from dse.flows.profile import ProfiledNetwork, ProfileSettings, profile_program
 from dse.flows.profile_gpu import able_actors, profile_gpu_program
 from dse.flows.program import UNNAMED_OUTPUT, run_tokens
+from dse.flows.rounds import Rounds
 from dse.flows.setting import MEASURING, REFINING, Basis, Measuring, RecordedProgram, Setting, given_basis
 from dse.flows.static_mapping import GPU
 from dse.measure.machine import cpu_model, trips_text
@@ -115,11 +116,15 @@ def take_weights(folder: Path, out: Path) -> KeptWeights:
 
 
 def measured_again(
-    options: ExploreOptions, setting: Setting, in_place: tuple[DesignPoint, ...], stage: Callable[[str], None]
+    options: ExploreOptions,
+    setting: Setting,
+    in_place: tuple[DesignPoint, ...],
+    rounds: Rounds,
+    stage: Callable[[str], None],
 ) -> None:
     """Measure the weights of a search anew; what crosses in the mappings ``in_place`` costs what it costs there.
 
-    The weights take the place of those in the folder of the search.
+    The weights take the place of those in the folder of the search, and remember its ``rounds``.
     Raises: what ``IMPOSSIBLE`` holds, and as ``keep_weights``.
     """
     assert setting.network is not None, "a trace cannot be run"
@@ -128,7 +133,7 @@ def measured_again(
     profiled = _profiled(options, setting.network, run, stage, in_place)
     out = output_folder(options, setting.trace.topology.name)
     identity = _identity(options, setting.network, setting.trace, setting.input)
-    keep_weights(out, _described(profiled, setting.network), profiled.table, identity)
+    keep_weights(out, _described(profiled, setting.network), profiled.table, identity, rounds)
 
 
 def _profiled(

@@ -119,6 +119,8 @@ class ExploreOptions:
     """So many of the best mappings, and the one on one core, are run on this machine; None: nothing is."""
     refine: int = 0
     """So often, at most, the best mapping is measured in place and the search repeated with what that tells."""
+    refined: int = 0
+    """So many rounds of refining the weights rest on; the study remembers it."""
     cuda: CudaRequest | None = None
     """What is measured and run here has a GPU, which ``measure`` and ``refine`` use; None: processors alone."""
     measured_in: Path | None = None

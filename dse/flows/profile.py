@@ -34,12 +34,13 @@ from dse.measure.crossing_table import (
     line_for,
     table_text,
 )
-from dse.measure.looks import Looks, looks_of
+from dse.measure.looks import Looks, called, looks_of
 from dse.measure.machine import MachineMoment, RoundTrip, State, machine_moment, unsteady
 from dse.measure.platform import this_machine
 from dse.measure.profile import MOST_CLOSURE_ERROR, Closure, Profile
 from dse.measure.profile_weights import SIDES, local_weights, transfer_key
 from dse.measure.profiling import CalibrationMapping, Profiler, ProfileRuns
+from dse.measure.turns import timing_costs, visits_apart
 from dse.model.design_point import DesignPoint, Partition
 from dse.model.platform import Platform
 from dse.model.trace import Topology
@@ -150,7 +151,7 @@ def profile_on_bench(
     local = local_weights(found.profile, bench.topology, found.firings)
     splits = journey.splits(found.profile)
     owners = (*splits, *map(owners_of, journey.in_place))
-    states = journey.states(splits, found.profile, local)
+    states = journey.states(splits, found, local)
     rows = journey.crossing_rows(needed=not states)
     plain = _without_calibration(local, bench, found, rows)
     after, seconds = machine_moment(), time.monotonic() - started
@@ -198,6 +199,7 @@ class _Journey:
         self._settings = settings
         self._stage = stage
         self._rng = np.random.default_rng(settings.seed)
+        self._profiled: Path | None = None  # the mapping that is profiled, None: one thread without any
         self._profiler = Profiler(bench.program, bench.topology, bench.facts, run.input, bench.scratch)
 
     def profiled(self) -> ProfileRuns:
@@ -206,8 +208,8 @@ class _Journey:
         point = settings.mapping
         if point is None and settings.capacities is not None:
             point = split_point(topology, (0,) * len(topology.actors), settings.capacities)
-        mapping = None if point is None else self._written(point, "profiled")
-        return self._profiler.profile(settings.runs, self._rng, mapping=mapping, heard=self._stage)
+        self._profiled = None if point is None else self._written(point, "profiled")
+        return self._profiler.profile(settings.runs, self._rng, mapping=self._profiled, heard=self._stage)
 
     def configuration(self) -> Pairs:
         """Return the mapping that is profiled, or those that calibrate in place, as a pair of the manifest."""
@@ -231,20 +233,35 @@ class _Journey:
         known = set(map(owners_of, self.in_place))
         return tuple(split for split in chosen if split not in known)
 
-    def states(self, splits: Sequence[Owners], profile: Profile, local: WeightTable) -> tuple[StateWeights, ...]:
+    def states(self, splits: Sequence[Owners], runs: ProfileRuns, local: WeightTable) -> tuple[StateWeights, ...]:
         """Return the weights for each state that calibrations had, the one with the most first."""
+        profile, every = runs.profile, visits_apart(runs.profile, [run.samples for run in runs.timed])
         topology = self._bench.topology
         capacities = self._settings.capacities or run_capacities(topology, self._run.fifo_tokens)
         points = [*(split_point(topology, split, capacities) for split in splits), *self.in_place]
         mappings = [
             CalibrationMapping(
-                path=self._written(point, f"calibration-{k}"), owners=owners_of(point), in_place=k >= len(splits)
+                path=self._written(point, f"calibration-{k}"),
+                owners=owners_of(point),
+                in_place=k >= len(splits),
+                every=every if all(partition.cores == 1 for partition in point.partitions) else 1,
             )
             for k, point in enumerate(points)
         ]
-        found = self._profiler.calibrations(mappings, self._settings.runs, self._rng, self._stage) if mappings else {}
-        weighed = [_state_weights(state, local, profile, topology, some) for state, some in found.items()]
+        if not mappings:
+            return ()
+        timing = self._timing(every, runs)
+        found = self._profiler.calibrations(mappings, self._settings.runs, self._rng, self._stage, runs.timed[0])
+        weighed = [_state_weights(state, local, profile, topology, some, timing) for state, some in found.items()]
         return tuple(sorted(weighed, key=lambda of_state: -of_state.calibrations))
+
+    def _timing(self, every: int, runs: ProfileRuns) -> tuple[float, ...]:
+        """Return what timing adds to a visit of each actor where one in ``every`` is timed."""
+        if every == 1:
+            return ()
+        self._stage("calibrating: what timing takes")
+        alone = self._profiler.alone(self._settings.runs, every, runs.firings, self._profiled)
+        return timing_costs(runs.profile, alone, runs.firings)
 
     def crossing_rows(self, *, needed: bool) -> tuple[CrossingRow, ...]:
         """Return the table of the micro-benchmark, empty where nobody needs it or there is one core."""
@@ -259,10 +276,16 @@ class _Journey:
 
 
 def _state_weights(
-    state: State, local: WeightTable, profile: Profile, topology: Topology, calibrations: Sequence[Calibration]
+    state: State,
+    local: WeightTable,
+    profile: Profile,
+    topology: Topology,
+    calibrations: Sequence[Calibration],
+    timing: Sequence[float],
 ) -> StateWeights:
-    found = looks_of([calibration.samples for calibration in calibrations], profile.facts.cost)
-    crossings = crossing_costs(profile, topology, calibrations, found)
+    runs = [called(calibration.samples, calibration.partition_of, topology) for calibration in calibrations]
+    found = looks_of(runs, profile.facts.cost)
+    crossings = crossing_costs(profile, topology, calibrations, found, timing)
     waits = waits_of(arrival_steps(calibrations, topology, profile.facts.cost))
     looks = found.scaled(profile.closure.factor)
     arrival = calibrated_arrival(calibrations, waits, looks, entries_of(crossings, topology), profile.facts)

@@ -159,7 +159,9 @@ def visit_pairs(table: WeightTable, waits: Waits | None, looks: Looks, facts: Co
         waited = f"{ns(waits.median)} ns, quartiles {low} and {high}, of {waits.count}; {waking}"
     entries = [float(counts) for counts in visits.entries.values()]
     entered = f"{ns(min(entries))} to {ns(max(entries))} ns a visit at {len(entries)} ends" if entries else "all free"
-    looked = f"{ns(looks.look)} ns a call in vain, {ns(looks.between)} ns between visits, of {looks.gaps} pairs of them"
+    only = "" if looks.glance is None else f" ({ns(looks.glance)} of an actor that only writes to other cores)"
+    between = f"{ns(looks.between)} ns between visits, of {looks.gaps} pairs of them"
+    looked = f"{ns(looks.look)} ns a call in vain{only}, {between}"
     return (*round_trip_pairs(table), ("waits", waited), ("looks", looked), ("entries", entered))
 
 

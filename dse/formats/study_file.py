@@ -378,7 +378,7 @@ def resume_study(
     Raises ``OptionError`` when there is none, when another process holds it, or when its inputs or options differ from
     ``identity`` (every difference is named); ``FormatError`` when it is damaged or not a study.
     """
-    if not path.is_file():
+    if not path.is_file() and not path.is_dir():
         raise OptionError(f"there is no study to resume: '{path}' does not exist", expected="leave out --resume")
     store = _locked(path, Contents(topology, identity, manifest), must_be_new=False)
     store.load()
@@ -469,22 +469,23 @@ def _stored_topology(tables: Tables) -> Topology:
 
 def _locked(path: Path, contents: Contents, *, must_be_new: bool) -> StudyStore:
     """Open a file, take its lock until it is closed, and begin a study in it where it is empty. Raises as its users."""
+    if path.is_dir():
+        raise OptionError(f"the study '{path}' is a folder", expected="choose another folder with --out")
     place = Place(path)
-    connection = connected(path)
     try:
-        guard(connection)
-        tables = _tables(path, connection, contents, must_be_new=must_be_new)
-        if place.trouble():
-            raise just_started(path)
+        connection = connected(path)
+        try:
+            guard(connection)
+            tables = _tables(path, connection, contents, must_be_new=must_be_new)
+            if place.trouble():
+                raise just_started(path)
+        except BaseException:  # else the file stays locked, and an interrupt leaves its journal
+            connection.close()
+            raise
     except sqlite3.Error as cause:
-        connection.close()  # else the file stays locked as long as the error is at hand
         raise _refusal(path, cause) from cause
     except _MALFORMED as cause:
-        connection.close()
         raise damaged(path, str(cause)) from cause
-    except (FormatError, OptionError):
-        connection.close()
-        raise
     place.grown()
     return StudyStore(path, tables, contents, place)
 

@@ -281,6 +281,7 @@ class _Weights:
             found = Visits(
                 look_cycles=reader.number(element, "look") or Fraction(0),
                 wake_cycles=reader.number(element, "wake") or Fraction(0),
+                glance_cycles=reader.number(element, "glance"),
                 entries=dict(entry for entry in entries if entry is not None),
             )
         return found

@@ -122,6 +122,8 @@ def _add_arrival(root: etree._Element, arrival: Arrival) -> None:
 
 def _add_visits(arrival: etree._Element, visits: Visits) -> None:
     attributes = {"look": format_decimal(visits.look_cycles), "wake": format_decimal(visits.wake_cycles)}
+    if visits.glance_cycles is not None:
+        attributes["glance"] = format_decimal(visits.glance_cycles)
     element = etree.SubElement(arrival, "visits", attributes)
     for (*ends, side), cycles in visits.entries.items():
         named = dict(zip(_ENDS, ends, strict=True))

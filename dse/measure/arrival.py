@@ -21,7 +21,7 @@ from dse.measure.looks import Looks
 from dse.measure.machine import RoundTrip
 from dse.measure.profile_weights import exact
 from dse.measure.samples import MOST_VAIN, ActorVisits, Samples, visits_of_actor
-from dse.model.trace import Topology
+from dse.model.trace import FiringIds, Topology
 from dse.model.weights import Arrival, EntryKey, Visits
 
 TURN_FIRINGS = 64
@@ -30,7 +30,7 @@ TURN_PARTS = 4
 """And after the firings that may move a quarter of a FIFO to or from another core: ``shown_every`` of the runtime."""
 _LACKED_TOKENS = 1
 """The end of a visit (``Visits.ending``) after which an actor waits for tokens, not for room."""
-_FEWEST_WAITS = 20
+_FEWEST_WAITS = 100
 """Of fewer waits no median is told."""
 _LEAST = Fraction(1, 100)
 """Counts that an arrival takes at least: an estimate wants it above 0."""
@@ -63,13 +63,16 @@ def calibrated_arrival(
     """Return the arrival with what visits cost, for estimates; None where no round trip was measured around the runs.
 
     ``looks``, ``entries``: in counts, scaled as the other costs are. A core that waited takes the median of the
-    waits; where there are none, waking takes nothing.
+    waits, less what lies between two visits, which is in what its visit costs; where there are none, waking takes
+    nothing.
     """
     arrival = ping_pong_arrival([trip for calibration in calibrations for trip in calibration.trips], facts)
     if arrival is None:
         return None
-    wake = Fraction(0) if waits is None else max(exact(waits.median) - arrival.cycles, Fraction(0))
-    return replace(arrival, visits=Visits(look_cycles=exact(looks.look), wake_cycles=wake, entries=entries))
+    wake = Fraction(0) if waits is None else max(exact(waits.median - looks.between) - arrival.cycles, Fraction(0))
+    glance = None if looks.glance is None else exact(looks.glance)
+    visits = Visits(look_cycles=exact(looks.look), glance_cycles=glance, wake_cycles=wake, entries=entries)
+    return replace(arrival, visits=visits)
 
 
 def ping_pong_arrival(trips: Sequence[RoundTrip], facts: CounterFacts) -> Arrival | None:
@@ -88,10 +91,11 @@ def arrival_steps(calibrations: Sequence[Calibration], topology: Topology, readi
     """Return how long each arrival took in some calibrations, in counts, shape (n_waits,).
 
     An arrival is from the end of the visit that published the last token which the first firing of another visit
-    needed, to the start of that one. It counts where the reader's thread waited and its actor was short of tokens; the
-    moment must lie after the end of the visit before it on that thread. What was published during the visit already
-    takes 0. ``reading``: what a reading of the counter takes; a thread that waits makes some for each actor that it
-    asks in vain (``Visits.vain_readings``), and their share of the waiting is taken out.
+    needed, to the start of that one. It counts where the reader's thread waited and its actor was short of tokens, and
+    all these visits and the one before on that thread are recorded; the moment must lie after the end of the latter.
+    What was published during the visit already takes 0. ``reading``: what a reading of the counter takes; a thread
+    that waits makes some for each actor that it asks in vain (``Visits.vain_readings``), and their share of the waiting
+    is taken out.
 
     Raises ``ValueError`` where the records of one do not fit its firings.
     """
@@ -115,9 +119,7 @@ def _of_actor(
     mine = visits[actor]
     published = _published(calibration, topology, visits, actor)
     before, waited, readings, told = _before(calibration.samples, mine)
-    short = np.ones(len(mine.start), dtype=np.bool_)
-    short[1:] = mine.ending[:-1] == _LACKED_TOKENS
-    rows = waited & short & (published > before)
+    rows = waited & (mine.before == _LACKED_TOKENS) & (published > before)
     steps = np.maximum(mine.start.astype(np.int64) - published, 0)
     told &= rows
     waiting = float((mine.start.astype(np.int64) - before)[told].sum())
@@ -130,11 +132,11 @@ def _published(
 ) -> NDArray[np.int64]:
     """Return when the last token from another core was published that each visit needed, shape (n,).
 
-    0 where the first firing of a visit needed none.
+    0 where the first firing of a visit needed none, or where the visit that published one is not recorded.
     """
     mine, owner = visits[actor], calibration.partition_of
     action = calibration.firings[actor][mine.first]
-    last = np.zeros(len(mine.first), dtype=np.int64)
+    last, known = np.zeros(len(mine.first), dtype=np.int64), np.ones(len(mine.first), dtype=np.bool_)
     for buffer in topology.buffers:
         if buffer.target != actor or owner[buffer.source] == owner[actor]:
             continue
@@ -142,13 +144,22 @@ def _published(
         writes = np.array(
             [one.writes[buffer.source_port] for one in topology.actors[buffer.source].actions], dtype=np.int64
         )
-        taken = mine.counts @ reads
-        needed = np.cumsum(taken) - taken + reads[action]
-        written = buffer.initial_tokens + np.append(0, np.cumsum(visits[buffer.source].counts @ writes))
-        ends = np.append(0, visits[buffer.source].end.astype(np.int64))  # initial tokens are there from the start
-        moment = ends[np.minimum(np.searchsorted(written, needed), len(ends) - 1)]
-        last = np.maximum(last, np.where(reads[action] > 0, moment, 0))
-    return last
+        peer = visits[buffer.source]
+        needed = _moved(calibration.firings[actor], reads, mine.first) + reads[action]
+        before = buffer.initial_tokens + _moved(calibration.firings[buffer.source], writes, peer.first)
+        # Initial tokens are there from the start.
+        ends = np.append(0, peer.end.astype(np.int64))
+        written = np.append(buffer.initial_tokens, before + peer.counts @ writes)
+        visit = np.minimum(np.searchsorted(written, needed), len(ends) - 1)
+        known &= (reads[action] == 0) | (visit == 0) | (needed > np.append(0, before)[visit])
+        last = np.maximum(last, np.where(reads[action] > 0, ends[visit], 0))
+    return np.where(known, last, 0)
+
+
+def _moved(firings: FiringIds, rates: NDArray[np.int64], first: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the tokens that an actor moves before some of its firings, shape (n,); ``rates``: of its actions."""
+    moved: NDArray[np.int64] = np.append(0, np.cumsum(rates[firings]))[first]
+    return moved
 
 
 def _before(
@@ -157,7 +168,7 @@ def _before(
     """Return of each visit the end of the one before it on its thread, whether the thread waited since, the readings of
     the counter since in visits in vain, and whether all of these were counted; shape (n,) each.
 
-    A thread has not waited before its first visit: it had not begun.
+    A thread has not waited before its first visit: it had not begun. Nothing is known where that visit is not recorded.
     """
     ends = np.zeros(len(visits.row), dtype=np.int64)
     waited = np.zeros(len(visits.row), dtype=np.bool_)
@@ -167,7 +178,7 @@ def _before(
         here = (visits.thread == number) & (visits.row > 0)
         rows = visits.row[here]
         ends[here] = thread.visits.end[rows - 1].astype(np.int64)
-        waited[here] = thread.visits.apart[rows]
+        waited[here] = thread.visits.apart[rows] & thread.visits.follows[rows]
         readings[here] = thread.visits.vain_readings * thread.visits.vain[rows].astype(np.int64)
         counted[here] = thread.visits.vain[rows] < MOST_VAIN
     return ends, waited, readings, counted

@@ -24,12 +24,11 @@ from dse.measure.port_prices import PortPrice
 from dse.measure.profile import Profile
 from dse.measure.profile_weights import SIDES, Side, exact, transfer_key
 from dse.measure.samples import Samples, visits_of_actor
+from dse.measure.turns import local_and_more
 from dse.model.trace import FiringIds, Topology
 from dse.model.weights import Cost, EntryKey, WeightTable
 
 FloatArray = NDArray[np.float64]
-_INTERRUPTED_S = 20e-6
-"""What a visit takes more at most; a page fault takes a microsecond, another process that runs some hundred."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -103,11 +102,16 @@ class _Observed:
 
 
 def crossing_costs(
-    profile: Profile, topology: Topology, calibrations: Sequence[Calibration], looks: Looks
+    profile: Profile,
+    topology: Topology,
+    calibrations: Sequence[Calibration],
+    looks: Looks,
+    timing: Sequence[float] = (),
 ) -> Crossings:
     """Return the crossing costs by some calibrations, which were recorded in one state of the machine.
 
-    ``looks``: what lay between visits in them.
+    ``looks``: what lay between visits in them. ``timing``: what timing adds to a visit of each actor where visits were
+    timed in turns, none: nothing.
 
     Raises ``ValueError`` where the records of one do not fit its firings.
     """
@@ -115,7 +119,8 @@ def crossing_costs(
     busy, left = 0.0, 0.0
     for a in range(len(topology.actors)):
         ports = _ports(topology, a)
-        observed = [_observed(profile, a, ports, calibration, looks.between) for calibration in calibrations]
+        added = timing[a] if timing else 0.0
+        observed = [_observed(profile, a, ports, calibration, looks.between, added) for calibration in calibrations]
         prices = _fitted(ports, observed)
         if not prices:
             continue
@@ -146,24 +151,23 @@ def _ports(topology: Topology, actor: int) -> list[_Port]:
 
 
 def _observed(
-    profile: Profile, actor: int, ports: Sequence[_Port], calibration: Calibration, between: float
+    profile: Profile, actor: int, ports: Sequence[_Port], calibration: Calibration, between: float, timing: float
 ) -> _Observed:
     """Return what a calibration says of an actor, in the scale of the profile.
 
-    ``between``: what the scheduler takes from one visit to the next, in counts as they were read.
+    ``between``: as in ``local_and_more``; ``timing``: what timing adds to a visit, if not all were timed.
     """
-    costs, ids = profile.actors[actor], calibration.firings[actor]
-    visits = visits_of_actor(calibration.samples, actor, ids, len(costs.actions))
-    steps = (visits.inside(profile.facts.cost) + between) * profile.closure.factor
-    local = costs.visit + visits.counts @ costs.means()
-    rates = np.array([port.rates for port in ports], dtype=np.float64).reshape(len(ports), len(costs.actions)).T
+    ids, actions = calibration.firings[actor], len(profile.actors[actor].actions)
+    visits = visits_of_actor(calibration.samples, actor, ids, actions)
+    local, more = local_and_more(profile, actor, visits, between)
+    rates = np.array([port.rates for port in ports], dtype=np.float64).reshape(len(ports), actions).T
     owner = calibration.partition_of
     crosses = np.array([float(owner[port.peer] != owner[actor]) for port in ports])
     tokens = (visits.counts @ rates) * crosses
     transfers = (visits.counts @ (rates > 0)) * crosses
     return _Observed(
         local=local,
-        more=np.minimum(steps - local, _INTERRUPTED_S * profile.facts.hz),
+        more=more if calibration.samples.every == 1 else more - timing,
         tokens=tokens,
         transfers=transfers,
     )

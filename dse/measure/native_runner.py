@@ -68,6 +68,7 @@ class NativeRunner:
             result=_digest(document, printed),
             trips=_trips(machine),
             switches=_switches(machine),
+            stalls=_stalls(machine),
             cpu_ns=_cpu_ns(machine),
             gpu=gpu_times(document),
         )
@@ -101,6 +102,8 @@ def _own_arguments(order: RunOrder, folder: Path) -> list[str | Path]:
     """Return the arguments that only measurements need."""
     files = (("--mapping", order.mapping), ("--raw", order.records), ("--trace", order.trace), ("--fifos", order.fifos))
     arguments: list[str | Path] = [part for name, path in files if path is not None for part in (name, path)]
+    if order.records is not None and order.every != 1:
+        arguments += ["--raw-every", str(order.every)]
     if order.singular:
         arguments += ["--gpu-blocks", "1", "--gpu-threads", "1"]
     if order.singly:
@@ -151,6 +154,15 @@ def _switches(machine: dict[str, Any]) -> int | None:
     """Return the involuntary switches of all threads, None where they are not told."""
     threads = machine.get("threads")
     return sum(int(thread.get("involuntary_switches", 0)) for thread in threads) if threads else None
+
+
+def _stalls(machine: dict[str, Any]) -> int | None:
+    """Return how often threads gave up their core beside the sleeps of their own waiting, None where it is not told."""
+    threads = machine.get("threads") or ()
+    told = [(thread.get("voluntary_switches"), thread.get("sleeps")) for thread in threads]
+    if not told or any(None in pair for pair in told):
+        return None
+    return sum(max(0, int(switches) - int(sleeps)) for switches, sleeps in told)
 
 
 def _cpu_ns(machine: dict[str, Any]) -> int | None:

@@ -63,11 +63,15 @@ class ProfileRuns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationMapping:
-    """A mapping on several cores to run: its file, the partition of each actor, whether its own estimate is wanted."""
+    """A mapping on several cores to run: its file, the partition of each actor, whether its own estimate is wanted.
+
+    ``every``: of the visits of each thread one in so many is timed.
+    """
 
     path: Path
     owners: tuple[int, ...]
     in_place: bool = False
+    every: int = 1
 
 
 class Profiler:
@@ -144,13 +148,15 @@ class Profiler:
         mapping: Path | None = None,
         singly: tuple[tuple[int, int], ...] = (),
         known: tuple[FiringIds, ...] | None = None,
+        every: int = 1,
     ) -> TimedRun:
         """Make one timed run. Raises ``ExecutionError`` where it fails.
 
         ``known``: the firings of each actor, where they are the same as in an earlier run: writing them takes time.
+        ``every``: of the visits of a thread one in so many is timed.
         """
         records, trace = self._folder / "records", self._folder / "trace"
-        order = RunOrder(input=self._input, mapping=mapping, timed=True, records=records, singly=singly)
+        order = RunOrder(input=self._input, mapping=mapping, timed=True, records=records, singly=singly, every=every)
         try:
             record = self._program.run(order if known is not None else replace(order, trace=trace))
             samples = read_samples(records, len(self._topology.actors))
@@ -161,15 +167,21 @@ class Profiler:
             trace.unlink(missing_ok=True)
         return TimedRun(record=record, samples=samples, firings=firings)
 
+    def alone(self, runs: int, every: int, known: tuple[FiringIds, ...], mapping: Path | None = None) -> list[Samples]:
+        """Return runs on one core in which visits are timed in turns. Raises ``ExecutionError`` where one fails."""
+        return [self.timed_run(mapping, known=known, every=every).samples for _ in range(runs)]
+
     def calibrations(
         self,
         mappings: Sequence[CalibrationMapping],
         runs: int,
         rng: np.random.Generator,
         heard: Heard = lambda _: None,
+        like: TimedRun | None = None,
     ) -> dict[State, list[Calibration]]:
         """Return timed runs on several cores by state of the machine; those in a changing state are left out.
 
+        ``like``: a run on one core. Writing firings takes time; where a run computes the same, those are its firings.
         Raises ``ExecutionError`` where a run fails.
         """
         found: dict[State, list[Calibration]] = {}
@@ -177,7 +189,7 @@ class Profiler:
             heard(f"calibrating: round {k + 1} of {runs}, {len(mappings)} mappings")
             for index in rng.permutation(len(mappings)).tolist():
                 mapping = mappings[index]
-                run = self.timed_run(mapping.path)
+                run = self._like(mapping, like)
                 state = run.record.state
                 if state is not None:
                     calibration = Calibration(
@@ -189,6 +201,14 @@ class Profiler:
                     )
                     found.setdefault(state, []).append(calibration)
         return found
+
+    def _like(self, mapping: CalibrationMapping, like: TimedRun | None) -> TimedRun:
+        """Return a timed run of a mapping, with the firings of another one if it computes the same."""
+        if like is not None:
+            run = self.timed_run(mapping.path, known=like.firings, every=mapping.every)
+            if run.record.result == like.record.result:
+                return run
+        return self.timed_run(mapping.path, every=mapping.every)
 
     def _made(self, timed: Sequence[TimedRun], visits: Sequence[TimedRun], plain: Sequence[RunRecord]) -> Profile:
         alone = all(len(run.samples.threads) == 1 for run in timed) and not self._elsewhere

@@ -1,9 +1,9 @@
 """Reads what the timed program writes with ``--raw``: visits, single firings and visits in vain of every thread.
 
-Little-endian, nothing between the parts. A header: ``DSERAW01``, u32 counter (1 time stamp counter, 2 the virtual
-counter of aarch64, 3 nanoseconds), u32 actors, u32 threads, u32 zero, u64 counter at start and end, u64 nanoseconds at
-start and end. Then for each thread u32 partition, i32 core (-1: not bound), u64 numbers of the three kinds of records,
-and the records: ``VISIT``, ``SINGLE`` and ``FRUITLESS`` below.
+Little-endian, nothing between the parts. A header: ``DSERAW02``, u32 counter (1 time stamp counter, 2 the virtual
+counter of aarch64, 3 nanoseconds), u32 actors, u32 threads, u32 N: one visit of N is noted, u64 counter at start and
+end, u64 nanoseconds at start and end. Then for each thread u32 partition, i32 core (-1: not bound), u64 numbers of the
+three kinds of records, and the records: ``VISIT``, ``SINGLE`` and ``FRUITLESS`` below.
 """
 
 import struct
@@ -17,9 +17,17 @@ from dse.base.errors import FormatError
 from dse.base.source import file_span
 from dse.measure.samples import MOST_VAIN, CounterKind, Fruitless, Samples, Singles, ThreadSamples, Visits
 
-MAGIC = b"DSERAW01"
+MAGIC = b"DSERAW02"
 VISIT = np.dtype(
-    [("start", "<u8"), ("end", "<u8"), ("firings", "<u4"), ("actor", "<u2"), ("ending", "u1"), ("between", "u1")]
+    [
+        ("start", "<u8"),
+        ("end", "<u8"),
+        ("firings", "<u4"),
+        ("actor", "<u2"),
+        ("ending", "u1"),
+        ("between", "u1"),
+        ("first", "<u8"),
+    ]
 )
 SINGLE = np.dtype(
     [
@@ -38,6 +46,11 @@ FRUITLESS = np.dtype(
 )
 _APART = 0x80
 """The bit of ``between`` that says that the time since the visit before does not count; below it, visits in vain."""
+_ENDING = 0x03
+"""The bits of ``ending`` that say why the visit ended; the next two: why the visit of its actor before it did."""
+_BEFORE_SHIFT = 2
+_FOLLOWS = 0x10
+"""The bit of ``ending`` that says that the visit before this one on the thread is that of the record before."""
 _HEADER = struct.Struct("<8s4I4Q")
 _THREAD = struct.Struct("<Ii3Q")
 _Records = NDArray[np.void]
@@ -50,15 +63,24 @@ def read_samples(path: str | Path, actors: int) -> Samples:
         FormatError: the file cannot be read, is no such file, is cut off, or names actors that there are not.
     """
     data = _mapped(path)
-    magic, counter, stated, threads, _, start, end, start_ns, end_ns = _HEADER.unpack(data[: _HEADER.size].tobytes())
+    magic, counter, stated, threads, every, start, end, start_ns, end_ns = _HEADER.unpack(
+        data[: _HEADER.size].tobytes()
+    )
     if magic != MAGIC or counter not in set(CounterKind) or stated != actors:
         raise _wrong(path, f"these are no records of the timed program of a network with {actors} actors")
     if end < start or end_ns < start_ns:
         raise _wrong(path, "the run ends before it starts")
-    reader = _Reader(path, data, actors, threads)
+    reader = _Reader(path, data, actors, threads, every)
     found = tuple(reader.thread() for _ in range(threads))
     reader.finish()
-    return Samples(counter=CounterKind(counter), start=start, end=end, run_ns=end_ns - start_ns, threads=found)
+    return Samples(
+        counter=CounterKind(counter),
+        start=start,
+        end=end,
+        run_ns=end_ns - start_ns,
+        threads=found,
+        every=max(every, 1),
+    )
 
 
 def _mapped(path: str | Path) -> NDArray[np.uint8]:
@@ -84,11 +106,11 @@ def _wrong(path: str | Path, message: str) -> FormatError:
 class _Reader:
     """Cuts a file into threads."""
 
-    def __init__(self, path: str | Path, data: NDArray[np.uint8], actors: int, threads: int) -> None:
+    def __init__(self, path: str | Path, data: NDArray[np.uint8], actors: int, threads: int, every: int) -> None:
         self._path = path
         self._data = data
         self._actors = actors
-        self._vain_readings = 2 if threads == 1 else 1
+        self._vain_readings = 2 if threads == 1 and every <= 1 else 1
         self._at = _HEADER.size
 
     def thread(self) -> ThreadSamples:
@@ -128,7 +150,10 @@ def _visits(records: _Records, vain_readings: int) -> Visits:
         start=records["start"],
         end=records["end"],
         firings=records["firings"],
-        ending=records["ending"],
+        ending=(records["ending"] & _ENDING).astype(np.uint8),
+        before=((records["ending"] >> _BEFORE_SHIFT) & _ENDING).astype(np.uint8),
+        follows=(records["ending"] & _FOLLOWS) != 0,
+        first=records["first"],
         vain=(records["between"] & MOST_VAIN).astype(np.uint8),
         apart=(records["between"] & _APART) != 0,
         vain_readings=vain_readings,

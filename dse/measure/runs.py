@@ -16,7 +16,8 @@ class RunOrder:
     """How a program is to be run. ``mapping``: an XCF, None: all on one core in the usual schedule.
 
     ``records``: where the timed program writes its records, ``trace``: where the firings go, ``singly``: (actor,
-    action) that are timed one by one; all only of the timed program. ``hashed``: the result has what the tokens were
+    action) that are timed one by one; all only of the timed program. ``every``: of the visits of each thread the timed
+    program records one in so many. ``hashed``: the result has what the tokens were
     and not only how many, which takes time. ``fifos``: None: as a program has them that knows no GPU. ``singular``: on
     a GPU actions fire one by one, as weights tell what they cost; a program of weights does so by itself.
     """
@@ -27,6 +28,7 @@ class RunOrder:
     records: Path | None = None
     trace: Path | None = None
     singly: tuple[tuple[int, int], ...] = ()
+    every: int = 1
     hashed: bool = False
     fifos: FifoChoice | None = None
     singular: bool = False
@@ -46,8 +48,9 @@ class RunRecord:
 
     ``counts``: cycles and instructions, None where the system does not allow to count. ``cpu_ns``: how long its threads
     had a core, all together, None where the system does not tell: what else runs on the machine makes ``run_ns``
-    longer, this hardly. ``switches``: involuntary ones of all threads, None where the system does not tell; ``trips``:
-    of all pairs of cores that it was bound to; ``gpu``: None where it used none.
+    longer, this hardly. ``switches``: involuntary ones of all threads, ``stalls``: how often threads gave up their core
+    beside waiting for tokens, both None where they are not told; ``trips``: of all pairs of cores that it was bound to;
+    ``gpu``: None where it used none.
     """
 
     run_ns: int
@@ -55,6 +58,7 @@ class RunRecord:
     result: str
     trips: tuple[RoundTrip, ...]
     switches: int | None = None
+    stalls: int | None = None
     cpu_ns: int | None = None
     gpu: GpuTimes | None = None
 

@@ -39,11 +39,14 @@ MOST_VAIN = 0x7F
 class Visits:
     """Visits of a scheduler to actors in which something fired, in order of time; all arrays of shape (n_visits,).
 
-    The firings of the visits of an actor, one after the other over all threads, are its trace. ``ending``: 0 the budget
-    of firings was spent, 1 tokens were lacking, 2 room was, 3 anything else. ``vain``: visits of the same thread in
-    which nothing fired since the one before, or since the thread began to wait; 127 where there were more. ``apart``:
-    the thread waited since then, or the program made room for its records, so that the time between the two is not the
-    scheduler's. ``vain_readings``: readings of the counter in each visit in vain, one where several threads ran.
+    Where all are recorded, the firings of the visits of an actor, one after the other over all threads, are its trace.
+    ``ending``: 0 the budget of firings was spent, 1 tokens were lacking, 2 room was, 3 anything else; ``before``: the
+    same of the visit of that actor before, recorded or not. ``follows``: the visit before it on its thread is recorded.
+    ``first``: the number of its first firing in the trace of the actor, where not all are recorded. ``vain``: visits of
+    the same thread in which nothing fired since the one before, or since the thread began to wait; 127 where there were
+    more. ``apart``: the thread waited since then, the visit before is not recorded, or the program made room for its
+    records, so that the time between the two is not the scheduler's. ``vain_readings``: readings of the counter in each
+    visit in vain, one where several threads ran or not all visits are recorded.
     """
 
     actor: NDArray[np.uint16]
@@ -51,6 +54,9 @@ class Visits:
     end: NDArray[np.uint64]
     firings: NDArray[np.uint32]
     ending: NDArray[np.uint8]
+    before: NDArray[np.uint8]
+    follows: NDArray[np.bool_]
+    first: NDArray[np.uint64]
     vain: NDArray[np.uint8]
     apart: NDArray[np.bool_]
     vain_readings: int
@@ -119,13 +125,17 @@ class ThreadSamples:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Samples:
-    """What one run recorded: ``start`` and ``end`` are the counter at both ends of the run, ``run_ns`` its length."""
+    """What one run recorded: ``start`` and ``end`` are the counter at both ends of the run, ``run_ns`` its length.
+
+    ``every``: of the visits of a thread one in so many is recorded, in the mean.
+    """
 
     counter: CounterKind
     start: int
     end: int
     run_ns: int
     threads: tuple[ThreadSamples, ...]
+    every: int = 1
 
     @property
     def steps_per_ns(self) -> float:
@@ -135,17 +145,19 @@ class Samples:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ActorVisits:
-    """The visits of one actor with what they fired, in the order of its trace; n visits, k actions.
+    """The visits of one actor that are recorded, with what they fired, in the order of its trace; n visits, k actions.
 
-    ``steps``, ``readings``, ``ending``, ``thread``, ``start``, ``end``: shape (n,), as in ``Visits``, ``start`` is when
-    the actor was called; ``row``: shape (n,), the place among the visits of the thread; ``first``: shape (n,), the
-    position in the trace of the first firing; ``counts``: shape (n, k), int32, how often each action fired.
+    ``steps``, ``readings``, ``ending``, ``before``, ``thread``, ``start``, ``end``: shape (n,), as in ``Visits``,
+    ``start`` is when the actor was called; ``row``: shape (n,), the place among the visits of the thread; ``first``:
+    shape (n,), the position in the trace of the first firing; ``counts``: shape (n, k), int32, how often each action
+    fired.
     """
 
     actor: int
     steps: NDArray[np.float64]
     readings: NDArray[np.int64]
     ending: NDArray[np.uint8]
+    before: NDArray[np.uint8]
     thread: NDArray[np.int64]
     row: NDArray[np.int64]
     start: NDArray[np.uint64]
@@ -177,7 +189,7 @@ class ActorVisits:
 def visits_of_actor(samples: Samples, actor: int, ids: FiringIds, actions: int) -> ActorVisits:
     """Return the visits of one actor; ``ids``: its trace, of ``actions`` different ones.
 
-    Raises ``ValueError`` where the visits do not have as many firings as the trace.
+    Raises ``ValueError`` where the visits do not have as many firings as the trace, or firings that it has not.
     """
     found = [
         (t, thread.visits, np.flatnonzero(thread.visits.actor == actor)) for t, thread in enumerate(samples.threads)
@@ -189,14 +201,19 @@ def visits_of_actor(samples: Samples, actor: int, ids: FiringIds, actions: int) 
         return np.concatenate([of(visits)[rows] for _, visits, rows in found])[order]
 
     firings = column(lambda visits: visits.firings).astype(np.int64)
-    if int(firings.sum()) != len(ids):
-        raise ValueError(f"its visits have {int(firings.sum())} firings, its trace has {len(ids)}")
-    first = np.cumsum(firings) - firings
+    if samples.every == 1:
+        first, last = np.cumsum(firings) - firings, int(firings.sum())
+    else:
+        first = column(lambda visits: visits.first).astype(np.int64)
+        last = max(int((first + firings).max(initial=0)), len(ids))
+    if last != len(ids):
+        raise ValueError(f"its visits have {last} firings, its trace has {len(ids)}")
     return ActorVisits(
         actor=actor,
         steps=column(lambda visits: visits.steps),
         readings=column(lambda visits: visits.readings),
         ending=column(lambda visits: visits.ending),
+        before=column(lambda visits: visits.before),
         thread=np.concatenate([np.full(len(rows), t) for t, _, rows in found])[order],
         row=np.concatenate([rows for _, _, rows in found])[order],
         start=start[order],
@@ -209,5 +226,6 @@ def visits_of_actor(samples: Samples, actor: int, ids: FiringIds, actions: int) 
 def _counts(ids: FiringIds, first: NDArray[np.int64], firings: NDArray[np.int64], actions: int) -> NDArray[np.int32]:
     """Return how often each action fired in each visit, shape (n_visits, actions)."""
     visit = np.repeat(np.arange(len(first), dtype=np.int64), firings)
-    cells = np.bincount(visit * actions + ids, minlength=len(first) * actions)
+    firing = np.arange(len(visit)) + np.repeat(first - (np.cumsum(firings) - firings), firings)
+    cells = np.bincount(visit * actions + ids[firing], minlength=len(first) * actions)
     return cells.astype(np.int32).reshape(len(first), actions)

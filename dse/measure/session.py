@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dse.measure.doubtful_runs import RunFigures, run_figures
 from dse.measure.machine import RoundTrip, State
 from dse.measure.runs import Program, RunOrder
 
@@ -36,6 +37,7 @@ class MeasuredRun:
     trips: tuple[RoundTrip, ...]
     switches: int | None
     wrong: bool
+    stalls: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +60,16 @@ class Session:
     def mixed(self) -> int:
         """Runs that were left out because the state of the machine changed."""
         return sum(run.state is None for run in self.runs)
+
+    @property
+    def figures(self) -> tuple[RunFigures, ...]:
+        """Lengths and stalls of the candidates that have runs which count."""
+        found = []
+        for index, candidate in enumerate(self.candidates):
+            runs = [run for run in self.runs if run.candidate == index and not run.wrong and run.state is not None]
+            if runs:
+                found.append(run_figures(candidate.name, [run.run_ns for run in runs], [run.stalls for run in runs]))
+        return tuple(found)
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -111,4 +123,5 @@ def _measured(program: Program, candidate: Candidate, index: int, round_: int) -
         trips=record.trips,
         switches=record.switches,
         wrong=candidate.result is not None and record.result != candidate.result,
+        stalls=record.stalls,
     )

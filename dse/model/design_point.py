@@ -68,8 +68,9 @@ def identity_of(actors: Iterable[tuple[int, ...]], frames: Iterable[str], modes:
     return hashlib.sha256(f"[[{partitions}],{modes}]".encode()).hexdigest()
 
 
+@functools.lru_cache(maxsize=1024)
 def _text(numbers: tuple[int, ...]) -> str:
-    """Return integers as JSON without blanks."""
+    """Return integers as JSON without blanks. Neighbours of a point share most partitions with it."""
     return str(list(numbers)).replace(" ", "")
 
 

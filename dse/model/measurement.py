@@ -27,12 +27,14 @@ class MeasuredPoint:
     """What running a design point gave: its times in each state of the machine, the one with the most runs first.
 
     ``skipped``: why it was not run, or what was wrong with its runs; else empty. ``discarded``: runs that do not count,
-    since the state of the machine changed; where all are, there are no times.
+    since the state of the machine changed; where all are, there are no times. ``stalls``: how often its threads slept
+    beside waiting for tokens, in the median of its runs.
     """
 
     times: tuple[StateTimes, ...] = ()
     skipped: str = ""
     discarded: int = 0
+    stalls: float = 0.0
 
     @property
     def missing(self) -> str:

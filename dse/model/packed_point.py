@@ -70,6 +70,12 @@ class PackedPoint:
         """Return the point. Raises ``ValueError`` where ``members`` do not belong to the layout."""
         return _unpacked(self)
 
+    def first_actors(self) -> list[int]:
+        """Return the first actor of each partition, of which none may be empty."""
+        begin = len(self.layout.frames)
+        integers = unpack_integers(self.members)
+        return [integers[first] for first in accumulate(integers[: begin - 1], initial=begin)]
+
     def actors(self, most: int | None = None) -> list[tuple[int, ...]]:
         """Return the actors of each partition, ``most`` of them at most if it is given.
 

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal, TypeAlias
 
@@ -70,7 +70,7 @@ class Evaluation:
             makespan=makespan,
             tick_unit=tick_unit,
             deadlock=deadlock,
-            times=pack_times(partitions, waiting),
+            times=_packed_times(tuple(partitions), tuple(waiting)),
             seconds=seconds,
             costs=costs,
             cut=cut,
@@ -108,6 +108,15 @@ def pack_times(partitions: Sequence[PartitionAccount], waiting: Sequence[int]) -
     return pack_integers([len(partitions), *categories, *waiting], squeeze=True)
 
 
+def _packed_times(partitions: tuple[PartitionAccount, ...], waiting: tuple[int, ...]) -> bytes:
+    """Return packed times, and remember what they hold: a search looks at it next."""
+    times = pack_times(partitions, waiting)
+    if len(_VIEWED_TIMES) >= VIEWED:
+        _VIEWED_TIMES.clear()
+    _VIEWED_TIMES[times] = partitions, waiting
+    return times
+
+
 def check_times(times: bytes, n_partitions: int, n_actors: int) -> None:
     """Raise ``ValueError`` where packed times are not those of so many partitions and actors, as far as they go."""
     if not times:
@@ -118,9 +127,18 @@ def check_times(times: bytes, n_partitions: int, n_actors: int) -> None:
         raise ValueError("the times of an evaluation are not those of its partitions and actors")
 
 
-@functools.lru_cache(maxsize=VIEWED)
+_VIEWED_TIMES: dict[bytes, tuple[tuple[PartitionAccount, ...], tuple[int, ...]]] = {}
+"""What the times packed last hold."""
+
+
 def unpack_times(times: bytes) -> tuple[tuple[PartitionAccount, ...], tuple[int, ...]]:
     """Return what ``pack_times`` was given. Raises ``ValueError`` where the bytes are not from it."""
+    viewed = _VIEWED_TIMES.get(times)
+    return _unpacked_times(times) if viewed is None else viewed
+
+
+@functools.lru_cache(maxsize=VIEWED)
+def _unpacked_times(times: bytes) -> tuple[tuple[PartitionAccount, ...], tuple[int, ...]]:
     if not times:
         return (), ()
     count, *integers = unpack_integers(times)
@@ -248,6 +266,10 @@ class Study:
     """None where the search began on the trace itself."""
     values: tuple[tuple[float, ...], ...] = ()
     """Of each point of the ranking its values on the axes of the front; empty where there is no front."""
+
+    def ended(self, *, interrupted: bool) -> "Study":
+        """Return the study as one that an interrupt ended, where one came meanwhile."""
+        return replace(self, stop="interrupted") if interrupted else self
 
     def __repr__(self) -> str:
         best = f"{self.ranking[0].makespan:,} {self.ranking[0].tick_unit}" if self.ranking else "none"

@@ -59,14 +59,21 @@ EntryKey: TypeAlias = tuple[str, str, str, str, Literal["read", "write"]]
 class Visits:
     """What calls of a scheduler to actors cost where tokens arrive: ``dse.estimate.semantics``, "Visits".
 
-    Cycles are those of the clock of the arrival. ``look_cycles``: a call in vain of an actor with a FIFO to another CPU
-    core. ``wake_cycles``: what a core that waited takes more to find its work. ``entries``: what an end of such a FIFO
-    takes in a visit that moves tokens there, if no other end takes more; an end that is not named takes nothing.
+    Cycles are those of the clock of the arrival. ``look_cycles``: a call in vain of an actor with a FIFO from another
+    CPU core. ``glance_cycles``: of one that has only FIFOs to other cores, None: the same. ``wake_cycles``: what a core
+    that waited takes more to find its work. ``entries``: what an end of such a FIFO takes in a visit that moves tokens
+    there, if no other end takes more; an end that is not named takes nothing.
     """
 
     look_cycles: Fraction = Fraction(0)
     wake_cycles: Fraction = Fraction(0)
+    glance_cycles: Fraction | None = None
     entries: dict[EntryKey, Fraction] = field(default_factory=dict)
+
+    @property
+    def glance(self) -> Fraction:
+        """What a call in vain takes of an actor that has only FIFOs to other cores."""
+        return self.look_cycles if self.glance_cycles is None else self.glance_cycles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse.measure.agreement import agreement
+from dse.measure.doubtful_runs import RunFigures, doubts
 from dse.model.measurement import MeasuredPoint, StateTimes
 from dse.model.study import Evaluation
 from dse.report.quantities import time_text
@@ -71,7 +72,18 @@ def measured_lines(found: Measurements, ranking: Sequence[Evaluation], baseline:
         *_one_core_line(found, baseline),
         *_agreement_line(found, [(e, times) for _, e, times in listed], baseline),
         *_skipped_lines([(rank, times) for rank, _, times in listed]),
+        *doubts(list(_figures(found))),
     ]
+
+
+def _figures(found: Measurements) -> Iterator[RunFigures]:
+    """Yield the figures of the mappings that ran, in the state that most runs had."""
+    named = [(f"#{rank}", measured) for rank, measured in _others(found)]
+    named += [] if found.one_core is None else [("one core", found.one_core)]
+    for name, measured in named:
+        times = measured.in_state(found.state)
+        if times is not None:
+            yield RunFigures(name=name, run_ns=times.median_ns, stalls=measured.stalls)
 
 
 def _one_core_line(found: Measurements, baseline: Evaluation | None) -> list[str]:
@@ -156,5 +168,6 @@ def measured_json(measured: MeasuredPoint) -> dict[str, Any]:
             for t in measured.times
         ],
         "discarded_runs": measured.discarded,
+        "stalls": measured.stalls,
         "not_measured": measured.missing or None,
     }

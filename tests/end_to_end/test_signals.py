@@ -1,5 +1,6 @@
 """Signals and budgets in seconds, at every stage of the command line: acknowledged, ended, kept whole."""
 
+import importlib
 import json
 import os
 import re
@@ -8,13 +9,15 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from dse.base.interrupts import held_interrupt
 from dse.cli.main import main
+from dse.cli.signals import Terminated, watched_signals
 from dse.explore.distribution.workers import ThreadEstimator
 from dse.flows import explore as explore_flow
 from dse.flows.search import study as study_flow
@@ -121,10 +124,102 @@ def test_termination_ends_what_cannot_be_interrupted() -> None:
     assert ended(process) == (143, "terminated; everything reported so far is kept\n")
 
 
+class Destroyed:
+    """An object whose destructor is interrupted."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __del__(self) -> None:
+        os.kill(os.getpid(), self.number)
+        time.sleep(0.001)  # the handler has run
+
+
+class Forgotten:
+    """An object that something is called for when it is gone."""
+
+
+def in_a_destructor(number: int) -> None:
+    Destroyed(number)
+
+
+def in_a_callback(number: int) -> None:
+    weakref.finalize(Forgotten(), lambda: (os.kill(os.getpid(), number), time.sleep(0.001)))
+
+
+def in_a_text(number: int) -> None:
+    exec(f"import os; os.kill(os.getpid(), {number})", {"__name__": "made"})
+
+
+def in_an_import(number: int) -> None:
+    sys.modules.pop("interrupted_module", None)
+    importlib.import_module("interrupted_module")
+
+
+@pytest.mark.usefixtures("heard")
+@pytest.mark.parametrize("place", [in_a_destructor, in_a_callback, in_a_text, in_an_import])
+@pytest.mark.parametrize(("how", "raised"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGHUP, Terminated)])
+def test_a_signal_where_its_exception_would_be_lost_comes_a_moment_later(
+    place: Callable[[int], None],
+    how: signal.Signals,
+    raised: type[BaseException],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "interrupted_module.py").write_text(f"import os; os.kill(os.getpid(), {int(how)})\nwhole = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr("dse.cli.signals.LAST_SECONDS", PATIENCE)
+    came = False
+    with watched_signals():
+        try:
+            place(how)
+            came = True
+            time.sleep(PATIENCE)
+        except raised:
+            pass
+        else:
+            pytest.fail("it did not come again")
+    assert came
+    assert "Exception ignored" not in capfd.readouterr().err
+    if place is in_an_import:
+        assert sys.modules["interrupted_module"].whole == 1
+
+
+LEFT = """
+import atexit, os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import dse.cli.main as program
+from dse.__main__ import main
+
+program._run_verb = lambda arguments: exec("interrupt()", {"__name__": "made", "interrupt": interrupt}) or sleep()
+
+def sleep():
+    import time
+    time.sleep(60)
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+atexit.register(interrupt)
+sys.exit(main())
+"""
+
+
+def test_python_does_not_end_itself_by_the_signal() -> None:
+    """As it does where an exception went through a text that is executed, or comes when the program is over."""
+    process = subprocess.run(
+        [sys.executable, "-c", LEFT, "check", "x"], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert process.returncode == 130
+    assert process.stderr.count("interrupted") == 2
+    assert "Traceback" not in process.stderr
+
+
 # -- a search ---------------------------------------------------------------------------------------------------------
 
 BUDGET = 150
-MOMENTS = 6
+MOMENTS = int(os.environ.get("DSE_INTERRUPTS", "6"))
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +256,7 @@ def test_signals_at_many_moments_of_a_search(whole: tuple[list[str], Path, float
                 process.send_signal(how)
         code, errors = ended(process)
         codes.add(code)
-        if code in (0, -hows[0]):  # it had ended, or was leaving Python
+        if code in (0, -signal.SIGTERM):  # it had ended, or was leaving Python
             assert (out / "ranking.json").exists()
             continue
         assert code == (130 if signal.SIGINT in hows else 143), errors

@@ -120,7 +120,9 @@ def random_visits(rng: random.Random, topology: Topology) -> Visits:
 
     sides: tuple[Literal["read", "write"], ...] = ("read", "write")
     keys: list[EntryKey] = [(*topology.ends(b), side) for b in range(len(topology.buffers)) for side in sides]
-    return Visits(look_cycles=some(), wake_cycles=some(), entries={key: some() for key in keys if rng.random() < 0.8})
+    entries = {key: some() for key in keys if rng.random() < 0.8}
+    glance = some() if rng.random() < 0.7 else None
+    return Visits(look_cycles=some(), wake_cycles=some(), glance_cycles=glance, entries=entries)
 
 
 def with_deviations(rng: random.Random, case: Case) -> Case:

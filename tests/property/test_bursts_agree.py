@@ -26,7 +26,7 @@ from dse.model.estimate import Estimate
 from dse.model.weights import Arrival, Visits
 from tests.property.estimation_cases import N_CASES, Case, Shape, random_arrival, random_case
 from tests.property.test_engines_agree import SHAPES, flowing_case
-from tests.unit.estimate.networks import CPU, alone, network, point, problem, weights
+from tests.unit.estimate.networks import CPU, alone, network, partition, point, problem, weights
 
 N_CHUNKS = 4
 BURST_CASES = N_CASES * 3 // 2
@@ -267,6 +267,40 @@ def test_a_visit_that_began_before_a_queue_was_full(quick: str, slow: str, ticks
     bursts = engine._bursts()
     assert bursts is not None
     assert bursts.kernel_of(engine.encoder.encode(at)) == "travelling"
+    assert engine.outcomes([at]) == [engine.estimate(at).outcome] == [reference]
+
+
+@pytest.mark.parametrize("capacity", [1, 3, 64, 65, 300])
+@pytest.mark.parametrize("slow", ["a", "b", "c", "d", "e"])
+def test_firings_in_rows_of_a_pipeline(slow: str, capacity: int) -> None:
+    """Rows end where something is unknown, at a limit, or at once; buffers are shorter and longer than a queue."""
+    trace = network(
+        [("a.o", "b"), ("b.o", "c"), ("c.o", "d"), ("d.o", "e")],
+        {"a": "xy" * 100, "b": "x" * 200, "c": "xxy" * 66 + "yy", "d": "yx" * 100, "e": "x" * 200},
+    )
+    ticks = {"a": 3, "a.y": 0, "b": 2, "c.x": 5, "c.y": 1, "d.x": 4, "d.y": 0, "e": 2}
+    table = weights(trace, {name: 9 if name[0] == slow else n for name, n in ticks.items()}, read=1)
+    engine = CompiledEngine(problem(trace, table, CPU))
+    for cores in (("a c e", "b d"), ("a b c d e",), ("a", "b", "c", "d", "e"), ("a b", "c d e")):
+        at = point(trace, *(partition(trace, names) for names in cores), capacity=capacity)
+        (reference,) = make_engine("reference", engine.packed.tables.problem).outcomes([at])
+        assert reference is not None
+        assert engine.outcomes([at]) == [engine.estimate(at).outcome] == [reference]
+        for limit in (reference.makespan, reference.makespan - 1, reference.makespan // 2):
+            assert engine.outcomes([at], limit) == [reference if limit == reference.makespan else None]
+
+
+def test_an_actor_that_never_fires_lays_out_no_row() -> None:
+    """Its buffer has more initial tokens than a queue has entries, and all that others move has one rate."""
+    trace = network(
+        [("s.o", "k"), ("s.p", "z")], {"s": "x" * 90, "k": "x" * 90, "z": "x" * 90}, initial={("s.o", "k"): 400}
+    )
+    k = [actor.name for actor in trace.topology.actors].index("k")
+    trace = replace(trace, firings=tuple(f[:0] if a == k else f for a, f in enumerate(trace.firings)))
+    engine = CompiledEngine(problem(trace, weights(trace, {"s": 3, "k": 1, "z": 4}), CPU))
+    at = point(trace, *alone(trace), capacity=600)
+    (reference,) = make_engine("reference", engine.packed.tables.problem).outcomes([at])
+    assert reference is not None
     assert engine.outcomes([at]) == [engine.estimate(at).outcome] == [reference]
 
 

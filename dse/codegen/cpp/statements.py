@@ -149,7 +149,16 @@ class CppStatements(StatementEmitter):
             narrow = storage_type(scalar_of(held))
             wraps = stmt.convert and narrow != self.expressions.elements[stmt.name]
             container = wide_container(held) if stmt.convert else ""
-            self._copy_into(f"narrow<{narrow.name}>({target})" if wraps else target, stmt.value, container, stmt.span)
+            into = f"narrow<{narrow.name}>({target})" if wraps else target
+            effects = self.expressions.effects
+            if not any(effects.acts(index) for index in stmt.indices if not isinstance(index, Check)):
+                self._copy_into(into, stmt.value, container, stmt.span)
+                return
+            place = self.expressions.names.fresh("place")  # an index that acts does so once, before the value is made
+            self.open("")
+            self.line(f"auto&& {place} = {into}", stmt.span)
+            self._copy_into(place, stmt.value, container, stmt.span)
+            self.close()
 
     def _copy_into(self, target: str, value: Expr, container: str, span: Span) -> None:
         """Write the copy of a list; of one that is chosen, or that has rows of different sizes, in steps.
@@ -168,8 +177,8 @@ class CppStatements(StatementEmitter):
                 self._copy_rows(target, rows_of(value), container, span)
             case _:
                 source = self.expressions.place(value)
-                copied = f"copy_wrapped({target}, {source}, {container})" if container else ""
-                self.line(copied or f"copy_into({target}, {source})", span)
+                copy, wraps = ("copy_wrapped", f", {container}") if container else ("copy_into", "")
+                self.line(f"{copy}({target}, {source}{wraps})", span)
 
     def _copy_rows(self, target: str, values: tuple[Expr, ...], container: str, span: Span) -> None:
         """Write the copy of rows of different sizes; all are made before the first is copied."""

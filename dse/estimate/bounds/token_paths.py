@@ -167,7 +167,7 @@ class TokenPaths:
         self._flat_waits = (
             np.cumsum([0, *counts], dtype=np.int64),
             np.array([wait.other for wait in self._waits_of], dtype=np.int64),
-            _offsets(whom),
+            _offsets(list(map(len, whom))),
             np.concatenate([*whom, np.zeros(0, dtype=np.int32)]),
         )
 
@@ -211,7 +211,8 @@ class TokenPaths:
 
     def windows(self, times: list[PathTimes]) -> Windows:
         """Return when each firing can begin, and what comes after it."""
-        flat = self._with(times)
+        flat_times = self.laid_out(times)
+        flat = self._flat(flat_times)
         start, order = self._earliest(flat)
         left = np.zeros(len(start), dtype=np.int64)
         made = np.zeros(len(start), dtype=bool)
@@ -224,9 +225,7 @@ class TokenPaths:
             remaining(flat.base, flat.pair, flat.waits, flat.times, order, left)
 
         apart(compute)
-        sizes = np.diff(self._base)
-        ticks = flat.times[1][np.repeat(flat.times[0], sizes) + flat.pair]
-        return Windows(base=self._base, start=start, ticks=ticks, left=left, made=made)
+        return Windows(base=self._base, start=start, ticks=self.ticks(flat_times), left=left, made=made)
 
     def after_last(self, windows: Windows, *, sequential: bool) -> list[int]:
         """Return for each actor how long the run goes on at least when its last firing has ended.
@@ -250,6 +249,11 @@ class TokenPaths:
                 if i < len(wait.whom) and wait.whom[i] == position:
                     return int(windows.left[self._base[wait.actor] + i])
         return 0
+
+    def ticks(self, times: LaidOut) -> IntArray:
+        """Return the ticks of each firing, numbered through all actors."""
+        flat = self._flat(times)
+        return np.asarray(flat.times[1][np.repeat(flat.times[0], np.diff(self._base)) + flat.pair])
 
     def path(self, times: LaidOut) -> PathCounts:
         """Return a longest path."""
@@ -283,6 +287,22 @@ class TokenPaths:
         others = np.array([wait.other for wait in self._waits_of], dtype=np.int64)
         return LaidOut(firing=np.repeat(np.arange(len(sizes)), sizes), delay=np.repeat(others, sizes[others]))
 
+    @property
+    def actions(self) -> LaidOut:
+        """Return for each entry of what is laid out which action fires there."""
+        bases, counts = self._tables.action_base[:-1], np.diff(self._tables.action_base)
+        of_actor = [base + np.arange(n * n + n) % max(1, n) for base, n in zip(bases, counts, strict=True)]
+        none = np.zeros(0, dtype=np.int64)
+        others = [of_actor[wait.other] for wait in self._waits_of]
+        return LaidOut(firing=np.concatenate([*of_actor, none]), delay=np.concatenate([*others, none]))
+
+    @property
+    def written(self) -> IntArray:
+        """Return for each entry of a delay the buffer whose tokens are waited for, -1: room is."""
+        sizes = self._sizes()
+        buffers = np.array([-1 if wait.room else wait.buffer for wait in self._waits_of], dtype=np.int64)
+        return np.repeat(buffers, sizes[[wait.other for wait in self._waits_of]])
+
     def _sizes(self) -> IntArray:
         """Return how many pair indices each actor has."""
         counts = np.diff(self._tables.action_base)
@@ -297,16 +317,13 @@ class TokenPaths:
         made = apart(lambda: earliest(flat.base, flat.pair, flat.waits, flat.times, start, order))
         return start, order[:made]
 
-    def _with(self, times: Sequence[PathTimes]) -> _Flat:
-        return self._flat(self.laid_out(times))
-
     def _flat(self, times: LaidOut) -> _Flat:
         sizes = self._sizes()
         of_waits = sizes[[wait.other for wait in self._waits_of]]
-        ends = [np.cumsum(np.append(0, parts), dtype=np.int64)[:-1] for parts in (sizes, of_waits)]
-        return _Flat(self._base, self._pair, self._flat_waits, (ends[0], times.firing, ends[1], times.delay))
+        laid_out = (_offsets(sizes), times.firing, _offsets(of_waits), times.delay)
+        return _Flat(self._base, self._pair, self._flat_waits, laid_out)
 
 
-def _offsets(parts: Sequence[NDArray[np.int32]]) -> IntArray:
-    """Return where each part begins when they stand one behind the other."""
-    return np.cumsum([0, *(len(part) for part in parts)], dtype=np.int64)[:-1]
+def _offsets(sizes: Sequence[int] | IntArray) -> IntArray:
+    """Return where each part begins when parts of these sizes stand one behind the other."""
+    return np.cumsum([0, *sizes], dtype=np.int64)[:-1]

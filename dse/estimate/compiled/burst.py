@@ -31,8 +31,6 @@ BurstKind: TypeAlias = Literal["still", "travelling", "linked"]
 """Of which kernel a point is: ``burst_kernel`` where nothing travels, ``travel_kernel``, or ``link_kernel``."""
 BURST_KINDS: tuple[BurstKind, ...] = get_args(BurstKind)
 _NEVER: int = np.iinfo(np.int64).max
-_SPENT = 5
-"""On what a partition spends its time: as ``core_time`` takes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -119,7 +117,7 @@ class BurstRun:
         longest = max((len(one.orders) for one in self.encoded), default=0)
         bench = np.empty(_bench_words(board, longest, self.kind), dtype=np.int64)
         ended, latest = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-        spent = np.zeros((len(self.points[1]), _SPENT), dtype=np.int64)
+        spent = np.zeros((len(self.points[1]), at.SPENT_WORDS), dtype=np.int64)
         idle = np.empty((n, self.bursts.n_actors), dtype=np.int64)
         _kernel(self.kind)(
             bench, board, self.bursts.firings, self.points, self.stop_word, self.limit, ended, latest,
@@ -246,7 +244,8 @@ def _put_ways(board: _Board, tables: ProblemTables, shift: int) -> None:
     for field, row in ((at.READ_ENTRIES, entries[0]), (at.WRITE_ENTRIES, entries[1])):
         board.put(field, row << shift)
     if visits is not None:
-        head[at.VISITS], head[at.LOOK], head[at.WAKE] = 1, visits.look << shift, visits.wake << shift
+        head[at.VISITS], head[at.WAKE] = 1, visits.wake << shift
+        head[at.LOOK], head[at.GLANCE] = visits.look << shift, visits.glance << shift
 
 
 def _most_ticks_of_ways(tables: ProblemTables) -> float:
@@ -258,7 +257,7 @@ def _most_ticks_of_ways(tables: ProblemTables) -> float:
         return 0.0
     of_firing = 2.0 * tables.arrival
     if tables.visits is not None:
-        looks = float(tables.visits.look) * len(tables.topology.actors)
+        looks = float(tables.visits.dearest_call) * len(tables.topology.actors)
         of_firing += float(tables.visits.wake) + looks + float(tables.visits.entries.max(initial=0))
     return of_firing * (float(tables.count.sum()) + 1)
 
@@ -296,4 +295,4 @@ def _bench_words(board: Ints, n_orders: int, kind: BurstKind) -> int:
     of_actors = n_actors * (at.ACTOR_WORDS + at.LANE_WORDS + 4)  # and key, place, hint and queue of places of each
     of_actions = int(board[at.N_ACTIONS]) * at.ACTION_WORDS + n_transfers * at.NEED_WORDS
     of_buffers = n_buffers * (2 * at.QUEUE_WORDS + 1)
-    return at.BENCH_FIELDS + of_actors + of_ways + of_links + of_actions + of_buffers + n_orders
+    return at.BENCH_FIELDS + 2 * at.SPARE_WORDS + of_actors + of_ways + of_links + of_actions + of_buffers + n_orders

@@ -10,6 +10,7 @@ from numba import njit
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
 from dse.estimate.compiled.burst_links import lay_asked
+from dse.estimate.compiled.burst_rows import goes_in_rows, lay_row
 from dse.estimate.compiled.place_kernel import PART_ACTORS, PART_ORDER, PART_POLICY, PART_ROW, PARTS_WIDTH
 from dse.estimate.compiled.pointers import is_linked, is_travelling
 
@@ -140,7 +141,7 @@ def lay_ways(m, t, v, way, a, choices, first_choice, of_outputs):
         b = t[buffers + i]
         if choices[(first_choice + b) * 5 + 4] != 1:
             continue
-        m[v + at.POLLED] = t[at.VISITS]
+        m[v + at.POLLED], m[v + at.CALL] = t[at.VISITS], t[at.GLANCE] if of_outputs else t[at.LOOK]
         if t[t[at.TURN_TOKENS] + b] > 0:
             most = max(1, choices[(first_choice + b) * 5] // t[t[at.TURN_TOKENS] + b])
             m[v + at.TURN_FIRINGS] = min(m[v + at.TURN_FIRINGS], most)
@@ -158,7 +159,7 @@ def lay_travellers(m, t, choices, first_choice):
     for a in range(t[at.N_ACTORS]):
         v = m[at.TRAVELLERS] + a * at.TRAVELLER_WORDS
         m[v + at.WAYS], m[v + at.TURN_FIRINGS] = way, t[at.LONGEST_TURN]
-        m[v + at.TURN_MADE] = m[v + at.POLLED] = m[v + at.ENTERED] = 0
+        m[v + at.TURN_MADE] = m[v + at.POLLED] = m[v + at.CALL] = m[v + at.ENTERED] = 0
         m[v + at.VISIT_MADE], m[v + at.VISIT_AT] = 1, layout.NONE
         way = lay_ways(m, t, v, way, a, choices, first_choice, True)
         way = lay_ways(m, t, v, way, a, choices, first_choice, False)
@@ -168,18 +169,18 @@ def lay_travellers(m, t, choices, first_choice):
 
 @_inner
 def lay_visits(m, parts, first_part):
-    """Give the actors of each lane their rows of TRAVELLERS; count those that are polled, and before each place."""
+    """Give the actors of each lane their rows of TRAVELLERS; add up calls in vain, of all and before each place."""
     for number in range(m[at.N_LANES]):
         lane = m[at.LANES] + number * at.LANE_WORDS
         size = parts[(first_part + m[lane + at.PARTITION]) * PARTS_WIDTH + PART_ACTORS]
         m[lane + at.ALONE] = m[lane + at.N_PLACES] == size
-        polled = m[at.ENDED] * 0
+        calls = m[at.ENDED] * 0
         for place in range(m[lane + at.N_PLACES]):
             a = m[m[lane + at.PLACES] + place]
             v = m[at.TRAVELLERS] + m[a + at.NUMBER] * at.TRAVELLER_WORDS
-            m[a + at.TRAVELLER], m[v + at.POLLED_BEFORE] = v, polled
-            polled += m[v + at.POLLED]
-        m[lane + at.N_POLLED] = polled
+            m[a + at.TRAVELLER], m[v + at.CALLS_BEFORE] = v, calls
+            calls += m[v + at.CALL]
+        m[lane + at.ALL_CALLS] = calls
 
 
 @_inner
@@ -268,6 +269,9 @@ def lay_actions(m, t, parts, first_part, choices, first_choice, early, parallel)
             if is_linked(m):
                 lay_asked(m, t, m[at.ACTORS] + a * at.ACTOR_WORDS, x, number, choices, first_choice)
             x += at.ACTION_WORDS
+        if goes_in_rows(m):
+            n = end - first
+            lay_row(m, t, m[at.ACTORS] + a * at.ACTOR_WORDS, x - n * at.ACTION_WORDS, first, n)
 
 
 @_inner

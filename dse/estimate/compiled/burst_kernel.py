@@ -32,6 +32,7 @@ from dse.estimate.compiled.burst_bench import (
 )
 from dse.estimate.compiled.burst_links import add_waits, begin_asking, grant, is_under_way, lay_askings, lay_links
 from dse.estimate.compiled.burst_queues import FULL, NOT_READY, READY, ask, fire, look, ready_at, sure_until, visited
+from dse.estimate.compiled.burst_rows import fire_row, goes_in_rows, goes_on_alone, lay_spares
 from dse.estimate.compiled.burst_visits import (
     count_firing,
     end_turn,
@@ -268,7 +269,7 @@ def burst(m, t, f, p, a, now):  # ways: the hot loop; a call costs more than a b
         m[p + at.SLACK] -= (now & ~mask) - (m[p + at.FREE_SINCE] & ~mask) + ticks - m[x + at.LEAST]
         if m[p + at.SLACK] < 0:
             m[at.ENDED] = at.OVER
-    hint = at.FINISHED
+    hint, few = at.FINISHED, m[p + at.N_PLACES] <= at.FEW_PLACES
     while True:
         if is_linked(m) and m[x + at.ASKS] == 1:
             begin_asking(m, p, x, now, ticks)
@@ -276,9 +277,14 @@ def burst(m, t, f, p, a, now):  # ways: the hot loop; a call costs more than a b
             if position < end:
                 x, hint = actions + f[position] * at.ACTION_WORDS, now
             break
-        now = fire(m, x, now, ticks, mask)
-        last = m[x + at.INDEX]
-        position += 1
+        if goes_in_rows(m) and again and m[a + at.IN_ROWS] == 1:
+            made, now, last, more = fire_row(m, t, f, p, a, x, position, now, ticks, mask, rounds)
+            position += made
+            scheduling += more
+        else:
+            now = fire(m, x, now, ticks, mask)
+            last = m[x + at.INDEX]
+            position += 1
         if is_travelling(m):
             count_firing(m, a, now)
         if now & rounds == rounds or now >= limit:
@@ -291,6 +297,10 @@ def burst(m, t, f, p, a, now):  # ways: the hot loop; a call costs more than a b
             hint = now
             break
         code = ask(m, p, a, x, now)
+        if goes_in_rows(m) and code == NOT_READY and few and m[m[a + at.HINT]] < at.UNKNOWN:
+            stamp = goes_on_alone(m, p, a, x, now, rounds)
+            if stamp > now:
+                now, code = stamp, READY
         if code != READY:
             hint = now if code == FULL else m[m[a + at.HINT]]
             break
@@ -410,7 +420,7 @@ def close(m, t, f, spent, idle, first_part):
             if ask(m, p, row, m[row + at.NEXT], m[at.LATEST]) == READY:  # not its turn in a static order
                 m[row + at.IDLE] += (m[at.LATEST] >> shift) - (ready_at(m, row, m[row + at.NEXT]) >> shift)
         idle[a] = m[row + at.IDLE]
-        of = 5 * (first_part + m[p + at.PARTITION])
+        of = at.SPENT_WORDS * (first_part + m[p + at.PARTITION])
         spent[of] += m[row + at.SCHEDULING] >> shift
         first = t[t[at.ACTION_BASE] + a]
         for x in range(first, t[t[at.ACTION_BASE] + a + 1]):
@@ -444,6 +454,8 @@ def run_points(m, t, f, points, stopping, limit, ended, latest, all_spent, idle)
         needs = m[at.ACTIONS] + t[at.N_ACTIONS] * at.ACTION_WORDS
         m[at.QUEUE_OF] = needs + t[at.N_TRANSFERS] * at.NEED_WORDS
         m[at.LANES] = m[at.TRAVELLERS] = lay_queues(m, t, all_choices, of[3])
+        if goes_in_rows(m):
+            m[at.LANES] = lay_spares(m, m[at.LANES])
         if is_travelling(m):
             m[at.LANES] = lay_travellers(m, t, all_choices, of[3])
         if is_linked(m):
@@ -477,7 +489,7 @@ def follow_points(bench, board, firings, points, stop, limit, ended, latest, spe
     early release and parallel transfers; parts, members, orders and choices of all, as in
     ``dse.estimate.compiled.encode``. ``stop[0]``: another thread sets it to 1 to end the runs. ``limit``: the last
     tick by which they have to complete, NEVER: none. ``ended``, ``latest``: receive why each run ended and its last
-    event. ``spent``: zeros, shape (n_parts * 5,), receives for each partition what its actors spent on scheduling,
+    event. ``spent``: zeros, SPENT_WORDS for each partition, receives what its actors spent on scheduling,
     reading, processing, writing and waiting for links. ``idle``: receives what each actor of each point waited for its
     core.
     """

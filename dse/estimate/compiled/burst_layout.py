@@ -57,7 +57,8 @@ WRITE_ENTRIES: Final = 41
 SHARED: Final = 42
 """For each link server 1 if it makes one transfer at a time."""
 N_SERVERS: Final = 43
-BOARD_FIELDS: Final = 44
+GLANCE: Final = 44
+BOARD_FIELDS: Final = 45
 
 # Reads, or writes: words from READS, or WRITES, on.
 FIRST: Final = 0
@@ -111,7 +112,12 @@ EMPTY_AT: Final = 22
 """The time of the last grant of a transfer that takes no time."""
 N_EMPTY: Final = 23
 """How often there were such grants at that time."""
-BENCH_FIELDS: Final = 24
+SPARE: Final = 24
+"""Address of two queues that stand for a second need of actions that have but one."""
+BENCH_FIELDS: Final = 25
+
+SPENT_WORDS: Final = 5
+"""On what a partition spends its time: as ``dse.estimate.accounts.core_time`` takes it."""
 
 COMPLETE: Final = 0
 DEADLOCK: Final = 1
@@ -143,7 +149,9 @@ QUEUED: Final = 13
 NUMBER: Final = 14
 TRAVELLER: Final = 15
 """Address of its row of TRAVELLERS."""
-ACTOR_WORDS: Final = 16
+IN_ROWS: Final = 16
+"""1: all actions take from, and give to, the same one or two uniform buffers (``burst_rows``)."""
+ACTOR_WORDS: Final = 17
 
 # Traveller: what an actor has where tokens travel.
 WAYS: Final = 0
@@ -154,14 +162,16 @@ TURN_MADE: Final = 2
 TURN_FIRINGS: Final = 3
 """Firings after which it publishes though its turn goes on."""
 POLLED: Final = 4
-POLLED_BEFORE: Final = 5
-"""How many actors at places before its own are polled."""
+CALLS_BEFORE: Final = 5
+"""What calls in vain take of all actors at places before its own."""
 ENTERED: Final = 6
 """The largest entry that its visit has paid."""
 VISIT_MADE: Final = 7
 VISIT_AT: Final = 8
 """NON_PREEMPTIVE: the stamp at which its visit began, and looked at all FIFOs to other cores."""
-TRAVELLER_WORDS: Final = 9
+CALL: Final = 9
+"""What a call in vain takes."""
+TRAVELLER_WORDS: Final = 10
 
 # Action.
 NEED: Final = 0
@@ -223,6 +233,7 @@ MAY_BE_FULL: Final = 10
 ENTRIES: Final = 11
 """The stamps from which on things are there; where the buffer is not uniform, pairs with what was given until then."""
 N_ENTRIES: Final = 64
+SPARE_WORDS: Final = ENTRIES + N_ENTRIES
 TRAVELS: Final = -1
 HELD: Final = ENTRIES + 2 * N_ENTRIES
 """Of a buffer that travels: what is given, but not published yet."""
@@ -261,11 +272,14 @@ SLACK: Final = 16
 FREE_SINCE: Final = 17
 UNPUBLISHED: Final = 18
 """The actor that fired last, while it is not known whether its turn is over; else NONE."""
-N_POLLED: Final = 19
+ALL_CALLS: Final = 19
+"""What calls in vain take of all its actors."""
 ALONE: Final = 20
 """1: it is all of its partition."""
 ASKING: Final = 21
 """Where transfers ask shared links: address of its row of ASKINGS."""
+FEW_PLACES: Final = 4
+"""Up to so many it pays to look whether an actor that waits is the next one of its lane."""
 MANY_PLACES: Final = 12
 """From so many on it takes longer to look how far ahead nobody will be ready than to come back when that is known."""
 MANY_WITH_LINKS: Final = 2

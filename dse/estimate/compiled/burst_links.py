@@ -15,7 +15,7 @@ from numba import njit
 
 from dse.estimate.compiled import burst_layout as at
 from dse.estimate.compiled import layout
-from dse.estimate.compiled.burst_queues import wake
+from dse.estimate.compiled.burst_queues import give, use
 
 _inner = njit(error_model="numpy")
 _inlined = njit(error_model="numpy", forceinline=True)
@@ -81,22 +81,6 @@ def take_request(m, s):
 
 
 # Firings --------------------------------------------------------------------------------------------------------------
-
-
-@_inlined
-def give(m, e, stamp):
-    """Let what is given for a need be there from a stamp on."""
-    q = m[e + at.GIVE]
-    head = m[q + at.HEAD]
-    m[q + at.HEAD] = head + 1
-    if m[e + at.UNIFORM] == 1:
-        m[q + at.ENTRIES + (head & (at.N_ENTRIES - 1))] = stamp
-    else:
-        entry, given = q + at.ENTRIES + 2 * (head & (at.N_ENTRIES - 1)), m[q + at.GIVEN] + m[e + at.AMOUNT]
-        m[q + at.GIVEN] = given
-        m[entry], m[entry + 1] = stamp, given
-    if m[q + at.WANTED] == 1:
-        wake(m, q, stamp)
 
 
 @_inlined
@@ -215,7 +199,7 @@ def begin_asking(m, p, x, now, ticks):
     k = m[p + at.ASKING]
     m[k + at.UNDER_WAY] = x
     for e in range(m[x + at.NEED], m[x + at.NEEDS_END], at.NEED_WORDS):
-        m[m[e + at.TAKE] + at.USED] += 1 if m[e + at.UNIFORM] == 1 else m[e + at.AMOUNT]
+        use(m, e)
     m[k + at.BASE] = m[k + at.SCHEDULED] = (now & ~m[at.MASK]) + ticks
     stamp = max(m[k + at.BASE], now + 1)
     if m[at.PARALLEL] == 0:
@@ -296,7 +280,7 @@ def add_waits(m, t, spent, first_part):
     shift = t[at.SHIFT]
     for number in range(m[at.N_LANES]):
         p = m[at.LANES] + number * at.LANE_WORDS
-        k, of = m[p + at.ASKING], 5 * (first_part + m[p + at.PARTITION])
+        k, of = m[p + at.ASKING], at.SPENT_WORDS * (first_part + m[p + at.PARTITION])
         spent[of + 1] += m[k + at.MORE_READING] >> shift
         spent[of + 3] += m[k + at.MORE_WRITING] >> shift
         spent[of + 4] += m[k + at.WAITED] >> shift
@@ -342,7 +326,7 @@ def lay_askings(m, t):
 @_inner
 def lay_asked(m, t, a, x, number, choices, first_choice):
     """Lay out what the needs of an action of an actor ask for."""
-    asked, asks = m[at.ASKED], m[at.ENDED] * 0
+    asked, asks = m[at.ASKED], False
     rank = m[m[a + at.LANE] + at.PARTITION] * t[at.N_ACTORS] + m[a + at.NUMBER]
     e = m[x + at.NEED]
     for writes in range(2):
@@ -357,4 +341,4 @@ def lay_asked(m, t, a, x, number, choices, first_choice):
             m[e + asked + at.ASKED_ORDER] = rank * t[at.N_BUFFERS] + b
             asks |= shared
             e += at.NEED_WORDS
-    m[x + at.ASKS] = asks
+    m[x + at.ASKS] = 1 if asks else 0

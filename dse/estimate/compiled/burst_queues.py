@@ -169,32 +169,63 @@ def ready_at(m, a, x):
 
 
 @_inlined
+def use(m, e):
+    """Take what a need takes."""
+    m[m[e + at.TAKE] + at.USED] += 1 if m[e + at.UNIFORM] == 1 else m[e + at.AMOUNT]
+
+
+@_inlined
+def give_one(m, q, stamp):
+    """Let what one firing gives to a uniform buffer be there from a stamp on."""
+    head = m[q + at.HEAD]
+    m[q + at.HEAD] = head + 1
+    m[q + at.ENTRIES + (head & (at.N_ENTRIES - 1))] = stamp
+
+
+@_inlined
+def give_some(m, q, amount, stamp):
+    """Let an amount be there from a stamp on in a buffer that is not uniform."""
+    head, given = m[q + at.HEAD], m[q + at.GIVEN] + amount
+    m[q + at.HEAD], m[q + at.GIVEN] = head + 1, given
+    entry = q + at.ENTRIES + 2 * (head & (at.N_ENTRIES - 1))
+    m[entry], m[entry + 1] = stamp, given
+
+
+@_inlined
+def give(m, e, stamp):
+    """Let what is given for a need be there from a stamp on."""
+    q = m[e + at.GIVE]
+    if m[e + at.UNIFORM] == 1:
+        give_one(m, q, stamp)
+    else:
+        give_some(m, q, m[e + at.AMOUNT], stamp)
+    if m[q + at.WANTED] == 1:
+        wake(m, q, stamp)
+
+
+@_inlined
 def fire(m, x, now, ticks, mask):
-    """Make a firing that begins at ``now``; return its end."""
+    """Make a firing that begins at ``now``; return its end.
+
+    As ``use`` and ``give`` for each need, which is asked once whether it is of a uniform buffer: 3 % of a run.
+    """
     begin, soonest = (now & ~mask) + ticks, now + 1
     e, end = m[x + at.NEED], m[x + at.NEEDS_END]
     while e < end:
-        take, give = m[e + at.TAKE], m[e + at.GIVE]
-        stamp = max(begin + m[e + at.OFFSET], soonest)
-        head = m[give + at.HEAD]
+        q, stamp = m[e + at.GIVE], max(begin + m[e + at.OFFSET], soonest)
         if m[e + at.UNIFORM] == 1:
-            m[give + at.HEAD] = head + 1
-            m[take + at.USED] += 1
-            m[give + at.ENTRIES + (head & (at.N_ENTRIES - 1))] = stamp
+            m[m[e + at.TAKE] + at.USED] += 1
+            give_one(m, q, stamp)
         else:
             amount = m[e + at.AMOUNT]
-            m[take + at.USED] += amount
+            m[m[e + at.TAKE] + at.USED] += amount
             if is_travelling(m) and m[e + at.UNIFORM] == at.HELD_BACK:
-                m[give + at.HELD] += amount
+                m[q + at.HELD] += amount
                 e += at.NEED_WORDS
                 continue
-            m[give + at.HEAD] = head + 1
-            entry = give + at.ENTRIES + 2 * (head & (at.N_ENTRIES - 1))
-            given = m[give + at.GIVEN] + amount
-            m[give + at.GIVEN] = given
-            m[entry], m[entry + 1] = stamp, given
-        if m[give + at.WANTED] == 1:
-            wake(m, give, stamp)
+            give_some(m, q, amount, stamp)
+        if m[q + at.WANTED] == 1:
+            wake(m, q, stamp)
         e += at.NEED_WORDS
     return max(begin + m[x + at.TOTAL], soonest)
 

@@ -145,10 +145,10 @@ def is_left(m, p, now):
 
 @_inner
 def _looked_at(m, p, last, a):
-    """Return how many polled actors are looked at in vain between two."""
+    """Return what it takes to look at polled actors in vain between two."""
     v, w = m[last + at.TRAVELLER], m[a + at.TRAVELLER]
-    found = m[w + at.POLLED_BEFORE] - m[v + at.POLLED_BEFORE] - m[v + at.POLLED]
-    return found if m[a + at.HINT] > m[last + at.HINT] else found + m[p + at.N_POLLED]
+    found = m[w + at.CALLS_BEFORE] - m[v + at.CALLS_BEFORE] - m[v + at.CALL]
+    return found if m[a + at.HINT] > m[last + at.HINT] else found + m[p + at.ALL_CALLS]
 
 
 @_inner
@@ -161,7 +161,7 @@ def _found_ticks(m, t, p, a, full, now):
         return t[at.WAKE] * m[m[a + at.TRAVELLER] + at.POLLED]
     if full or m[p + at.POLICY] > layout.ROUND_ROBIN:
         return t[at.SHIFT] * 0
-    return t[at.LOOK] * _looked_at(m, p, last, a)
+    return _looked_at(m, p, last, a)
 
 
 @_inner

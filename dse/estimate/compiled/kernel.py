@@ -960,14 +960,14 @@ def touch(m, a, x):
 
 @_inner
 def looked_at(m, p, last, a):
-    """Return how many actors with a FIFO to another core are looked at in vain between two."""
+    """Return what it takes to look at actors in vain between two."""
     found, n = m[at.BEGIN], m[p + at.N_PLACES]
     place, goal = m[last + at.PLACE] + 1, m[a + at.PLACE]
     while True:
         place = place if place < n else 0
         if place == goal:
             return found
-        found += m[m[m[p + at.PLACES] + place] + at.POLLED]
+        found += m[m[m[p + at.PLACES] + place] + at.CALL_TICKS]
         place += 1
 
 
@@ -978,7 +978,7 @@ def found_ticks(m, p, a, last, full, now):
         return m[at.WAKE_TICKS] * m[a + at.POLLED]
     if full or m[p + at.POLICY] > at.ROUND_ROBIN:
         return m[at.BEGIN]
-    return m[at.LOOK_TICKS] * looked_at(m, p, last, a)
+    return looked_at(m, p, last, a)
 
 
 @_inner
@@ -1196,6 +1196,9 @@ def hand_out(m):
             m[m[b + at.SOURCE] + at.PUBLISHES] = 1
             if visits(m):
                 m[m[b + at.TARGET] + at.PUBLISHES] = 1
+                if m[m[b + at.SOURCE] + at.POLLED] == 0:
+                    m[m[b + at.SOURCE] + at.CALL_TICKS] = m[at.GLANCE_TICKS]
+                m[m[b + at.TARGET] + at.CALL_TICKS] = m[at.LOOK_TICKS]
                 m[m[b + at.SOURCE] + at.POLLED] = m[m[b + at.TARGET] + at.POLLED] = 1
             if m[b + at.TURN_TOKENS] > 0:
                 turn = max(1, m[b + at.CAPACITY] // m[b + at.TURN_TOKENS])

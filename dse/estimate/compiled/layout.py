@@ -78,7 +78,8 @@ LOOK_TICKS: Final = 43
 WAKE_TICKS: Final = 44
 GOES_ON: Final = 45
 """1: the firing that starts belongs to the visit that goes on in its partition."""
-HEAD_FIELDS: Final = 46
+GLANCE_TICKS: Final = 46
+HEAD_FIELDS: Final = 47
 
 # What a record holds of each firing, beside its start and end; those of a block have the same.
 RECORDED_SCHEDULED: Final = 0
@@ -240,7 +241,9 @@ POLLED: Final = 46
 """1: tokens of an input or output travel."""
 VISIT_MADE: Final = 47
 """NON_PREEMPTIVE on one core: firings that have ended in the visit that goes on; else never 0."""
-ACTOR_FIELDS: Final = 48
+CALL_TICKS: Final = 48
+"""What a call in vain takes."""
+ACTOR_FIELDS: Final = 49
 
 # Stages of an actor.
 WAITING: Final = 0

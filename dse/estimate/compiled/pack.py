@@ -173,7 +173,7 @@ def _copy_costs(packed: Packed) -> None:
     visits, fifos = tables.visits, packed.fifos.view(memory)
     memory[at.VISITS] = visits is not None
     if visits is not None:
-        memory[at.LOOK_TICKS], memory[at.WAKE_TICKS] = visits.look, visits.wake
+        memory[at.LOOK_TICKS], memory[at.GLANCE_TICKS], memory[at.WAKE_TICKS] = visits.look, visits.glance, visits.wake
         fifos[:, at.READ_ENTRY], fifos[:, at.WRITE_ENTRY] = visits.entries
 
 

@@ -17,6 +17,7 @@ _COMPILED = (
     ("walk_kernel", "walk"),
     ("dependency_kernel", "earliest"),
     ("waits_kernel", "earliest"),
+    ("one_core_kernel", "one_core"),
     ("tree_kernel", "walk"),
     ("../token_kernel", "play"),
 )

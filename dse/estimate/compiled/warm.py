@@ -15,6 +15,7 @@ def warm() -> None:
         "walk_kernel",
         "dependency_kernel",
         "waits_kernel",
+        "one_core_kernel",
         "tree_kernel",
     )
     for module in kernels:

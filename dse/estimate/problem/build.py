@@ -250,6 +250,7 @@ def _visits(problem: Problem, converter: TickConverter) -> VisitTicks | None:
                 entries[row, b] = converter.ticks("an entry of visits", cycles, clock)
     return VisitTicks(
         look=converter.ticks("a look at an actor in vain", of.look_cycles, clock),
+        glance=converter.ticks("a glance at an actor in vain", of.glance, clock),
         wake=converter.ticks("the waking of a core", of.wake_cycles, clock),
         entries=entries,
     )

@@ -49,7 +49,12 @@ def refined(tables: ProblemTables) -> tuple[ProblemTables, int]:
 def _finer(visits: VisitTicks | None) -> VisitTicks | None:
     if visits is None:
         return None
-    return VisitTicks(look=visits.look * FINE, wake=visits.wake * FINE, entries=visits.entries * FINE)
+    return VisitTicks(
+        look=visits.look * FINE,
+        glance=visits.glance * FINE,
+        wake=visits.wake * FINE,
+        entries=visits.entries * FINE,
+    )
 
 
 def _times(ticks: IntArray) -> IntArray:

@@ -142,10 +142,10 @@ class VisitCosts:
     """What visits cost under a design point, in ticks (``semantics``, Visits).
 
     ``entries``: of each buffer, what a visit takes that reads tokens, or writes some, if they travel. ``polled``: of
-    each actor, whether an end of such a buffer is there.
+    each actor, whether an end of such a buffer is there. ``calls``: of each actor, what a call in vain takes.
     """
 
-    look: int
+    calls: tuple[int, ...]
     wake: int
     entries: tuple[tuple[int, int], ...]
     polled: tuple[bool, ...]
@@ -156,16 +156,16 @@ def visit_costs(prepared: Prepared) -> VisitCosts | None:
     tables = prepared.tables
     if tables.visits is None:
         return None
-    polled = [False] * len(tables.topology.actors)
-    for kind, buffer in zip(prepared.fifo_kind, tables.topology.buffers, strict=True):
-        if kind == "cpu_cpu":
-            polled[buffer.source] = polled[buffer.target] = True
+    travel = [b for kind, b in zip(prepared.fifo_kind, tables.topology.buffers, strict=True) if kind == "cpu_cpu"]
+    calls = dict.fromkeys((buffer.source for buffer in travel), tables.visits.glance)
+    calls |= dict.fromkeys((buffer.target for buffer in travel), tables.visits.look)
+    actors = range(len(tables.topology.actors))
     read, write = tables.visits.entries.tolist()
     return VisitCosts(
-        look=tables.visits.look,
+        calls=tuple(calls.get(a, 0) for a in actors),
         wake=tables.visits.wake,
         entries=tuple(zip(read, write, strict=True)),
-        polled=tuple(polled),
+        polled=tuple(a in calls for a in actors),
     )
 
 

@@ -70,9 +70,15 @@ class VisitTicks:
     """What visits cost (``semantics``, Visits)."""
 
     look: int
+    glance: int
     wake: int
     entries: IntArray
     """shape (2, n_buffers): of the reader and the writer of each buffer, if it travels"""
+
+    @property
+    def dearest_call(self) -> int:
+        """The most that a call in vain takes."""
+        return max(self.look, self.glance)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -49,7 +49,7 @@ def most_ticks_of_actions(tables: ProblemTables) -> _Reals:
     # Room comes back as tokens arrive, behind publications of the reader.
     each += tables.arrival * (np.diff(tables.writes.first) + np.diff(tables.reads.first))
     if tables.visits is not None:
-        calls = tables.visits.wake + tables.visits.look * len(tables.topology.actors)
+        calls = tables.visits.wake + tables.visits.dearest_call * len(tables.topology.actors)
         each += float(calls + tables.visits.entries.sum())
     worst: _Reals = count * each + _longer(tables)
     pairs = tables.pair_count * _dearest(tables.pair_scheduling)

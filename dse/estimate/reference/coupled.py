@@ -112,9 +112,10 @@ def _scheduler(
         return None
     declared = prepared.point.partitions[index]
     here, alone = declared.actors, prepared.cores[index] == 1
+    looks = alone and declared.policy in ("NON_PREEMPTIVE", "ROUND_ROBIN")
     return Scheduler(
         costs=SchedulerCosts(
-            look=visits.look if alone and declared.policy in ("NON_PREEMPTIVE", "ROUND_ROBIN") else 0,
+            calls=tuple(visits.calls[a] if looks else 0 for a in here),
             wake=visits.wake if alone else 0,
             polled=tuple(visits.polled[a] for a in here),
         ),

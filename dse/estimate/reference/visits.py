@@ -20,9 +20,9 @@ class Visitor(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulerCosts:
-    """Ticks; ``polled``: by place, whether a FIFO to another core begins or ends there."""
+    """Ticks; ``polled``: by place, whether a FIFO to another core begins or ends there; ``calls``: a call in vain."""
 
-    look: int
+    calls: tuple[int, ...]
     wake: int
     polled: tuple[bool, ...]
 
@@ -87,10 +87,10 @@ class Scheduler:
         """Return what it takes to find a place behind the last one."""
         if waited:
             return self._costs.wake if self._costs.polled[place] else 0
-        return self._costs.look * self._passed(last, place)
+        return self._passed(last, place)
 
     def _passed(self, last: int, place: int) -> int:
-        """Return how many actors with a FIFO to another core are looked at in vain on the way to a place."""
+        """Return what it takes to call actors in vain on the way to a place."""
         n = len(self._visitors)
         between = (place - last - 1) % n
-        return sum(self._costs.polled[(last + 1 + k) % n] for k in range(between))
+        return sum(self._costs.calls[(last + 1 + k) % n] for k in range(between))

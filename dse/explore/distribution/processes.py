@@ -98,7 +98,8 @@ class ProcessHand:
 def _started() -> "subprocess.Popen[bytes]":
     """Return the process. Raises ``HandLost`` where there is none to be had."""
     root = str(Path(__file__).parents[3])
-    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    named = filter(os.path.isabs, os.environ.get("PYTHONPATH", "").split(os.pathsep))  # others: as -P
+    path = os.pathsep.join((root, *named))
     try:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "dse.explore.distribution.walker"],  # -P: nothing from the working directory

@@ -3,16 +3,30 @@
 Both ends are of one version and one machine, and nobody else writes to its input.
 """
 
+import gc
 import os
 import pickle
 import sys
 import time
+from types import ModuleType
+from typing import cast
 
+from dse.base.collector import collector_paused
 from dse.estimate.bounds.slot_loads import Annealing
 from dse.estimate.engine import Engine, make_engine
 from dse.explore.distribution.leg_run import LegRun
 from dse.explore.method import SearchContext
 from dse.explore.moves.load_model import LoadAnnealer, LoadModel
+
+UNNEEDED = ("cffi", "scipy")
+"""Where they are installed numba loads them in case somebody compiles what calls them, which takes longer than all else
+that a walker loads; nobody does here."""
+
+
+def _load_little() -> None:
+    """Have what is not needed here look as if it were not installed: an import of it fails."""
+    for name in UNNEEDED:
+        sys.modules.setdefault(name, cast(ModuleType, None))  # Python's import: None is what cannot be found
 
 
 def _load(engine: Engine, context: SearchContext) -> None:
@@ -27,13 +41,16 @@ def _load(engine: Engine, context: SearchContext) -> None:
 
 def main() -> None:
     """Walk legs until the input ends."""
+    _load_little()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     questions = sys.stdin.buffer
     try:
-        problem, name, context = pickle.load(questions)
-        engine = make_engine(name, problem)
-        _load(engine, context)
+        with collector_paused():  # what is loaded stays: to look for garbage among it takes a tenth of the time
+            problem, name, context = pickle.load(questions)
+            engine = make_engine(name, problem)
+            _load(engine, context)
+        gc.freeze()
         answer: object = "ready"
         while True:
             pickle.dump(answer, answers, protocol=pickle.HIGHEST_PROTOCOL)

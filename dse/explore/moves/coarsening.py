@@ -61,50 +61,57 @@ class Level:
         return replace(evaluation, packed=pack_point(point), times=pack_times(accounts, waits))
 
 
-def levels_of(context: SearchContext, slots: Sequence[int]) -> list[Level]:
-    """Return the levels above the actors, the coarsest first; each group lies on one of the ``slots`` of a mapping.
+class Coarsening:
+    """Makes levels above the actors of a search, again and again; what no mapping changes is looked at once."""
 
-    There is none where there are too few actors, or identical ones: mappings that differ by an exchange of identical
-    actors are one point, and their groups would not be theirs.
-    """
-    space, found = context.space, list[Level]()
-    least = max(LEAST_GROUPS, GROUPS_OF_SLOT * min(space.most, len(space.unit_of_slot)))
-    if space.symmetry is not None:
-        return []
-    labels = list(range(space.n_actors))
-    count = space.n_actors
-    while (target := count // FACTOR) >= least:
-        labels = _joined(context, labels, target, slots)
-        groups = groups_of(labels)
-        if len(groups) > LEAST_GAIN * count:
-            break
-        count = len(groups)
-        found.insert(0, Level(members=tuple(map(tuple, groups)), context=grouped_context(context, groups)))
-    return found
+    def __init__(self, context: SearchContext) -> None:
+        self._context = context
+        self._place = _places(context)
+        self._loads = [cheapest_load(context, actor) for actor in range(context.space.n_actors)]
 
+    def levels(self, slots: Sequence[int]) -> list[Level]:
+        """Return the levels above the actors, the coarsest first; each group lies on one of the ``slots`` of a mapping.
 
-def _joined(context: SearchContext, labels: Sequence[int], target: int, slots: Sequence[int]) -> list[int]:
-    """Return the groups joined until they are ``target``, or none fits another: a label for each actor."""
-    allowed, place = context.space.allowed, _places(context)
-    loads, count = [0] * len(labels), len(set(labels))
-    for actor, label in enumerate(labels):
-        loads[label] += cheapest_load(context, actor)
-    most = max(max(loads, default=0), int(ROOM * sum(loads) / target))
-    above = list(range(len(labels)))
+        There is none where there are too few actors, or identical ones: mappings that differ by an exchange of
+        identical actors are one point, and their groups would not be theirs.
+        """
+        space, found = self._context.space, list[Level]()
+        least = max(LEAST_GROUPS, GROUPS_OF_SLOT * min(space.most, len(space.unit_of_slot)))
+        if space.symmetry is not None:
+            return []
+        labels = list(range(space.n_actors))
+        count = space.n_actors
+        while (target := count // FACTOR) >= least:
+            labels = self._joined(labels, target, slots)
+            groups = groups_of(labels)
+            if len(groups) > LEAST_GAIN * count:
+                break
+            count = len(groups)
+            found.insert(0, Level(members=tuple(map(tuple, groups)), context=grouped_context(self._context, groups)))
+        return found
 
-    def group(label: int) -> int:
-        while above[label] != label:
-            above[label] = label = above[above[label]]
-        return label
+    def _joined(self, labels: Sequence[int], target: int, slots: Sequence[int]) -> list[int]:
+        """Return the groups joined until they are ``target``, or none fits another: a label for each actor."""
+        allowed = self._context.space.allowed
+        loads, count = [0] * len(labels), len(set(labels))
+        for load, label in zip(self._loads, labels, strict=True):
+            loads[label] += load
+        most = max(max(loads, default=0), int(ROOM * sum(loads) / target))
+        above = list(range(len(labels)))
 
-    for source, target_of in _heaviest_first(context, labels, loads, place):
-        a, b = sorted((group(source), group(target_of)))
-        fits = a != b and slots[a] == slots[b] and allowed[a] == allowed[b]
-        if fits and count > target and loads[a] + loads[b] <= most:
-            above[b] = a
-            loads[a] += loads[b]
-            count -= 1
-    return [group(label) for label in labels]
+        def group(label: int) -> int:
+            while above[label] != label:
+                above[label] = label = above[above[label]]
+            return label
+
+        for source, target_of in _heaviest_first(self._context, labels, loads, self._place):
+            a, b = sorted((group(source), group(target_of)))
+            fits = a != b and slots[a] == slots[b] and allowed[a] == allowed[b]
+            if fits and count > target and loads[a] + loads[b] <= most:
+                above[b] = a
+                loads[a] += loads[b]
+                count -= 1
+        return [group(label) for label in labels]
 
 
 def _heaviest_first(

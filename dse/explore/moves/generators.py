@@ -31,9 +31,33 @@ class View:
 Generator: TypeAlias = Callable[[View], list[Step]]
 
 
+@dataclass(slots=True)
+class Offered:
+    """Moves of one actor each, as (actor, slot), the most promising first: each is made a step when it is taken."""
+
+    moves: Moves
+    pairs: list[tuple[int, int]]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def pop(self, index: int, /) -> Step:
+        """Take the move with this index."""
+        return self._step(*self.pairs.pop(index))
+
+    def steps(self) -> list[Step]:
+        """Return all of them."""
+        return [self._step(actor, slot) for actor, slot in self.pairs]
+
+    def _step(self, actor: int, slot: int) -> Step:
+        step = self.moves.to(actor, slot)
+        assert step is not None, "only moves that there are are offered"
+        return step
+
+
 def view_of(context: SearchContext, position: Position, evaluation: Evaluation) -> View:
     """Return the view of an evaluated point."""
-    slot_of = [position.slots[partition.actors[0]] for partition in evaluation.point.partitions]
+    slot_of = [position.slots[actor] for actor in evaluation.packed.first_actors()]
     partitions, waiting = unpack_times(evaluation.times)
     accounts = list(zip(slot_of, partitions, strict=True))
     return View(
@@ -65,55 +89,63 @@ def random(view: View) -> list[Step]:
 
 def idle(view: View) -> list[Step]:
     """The actors that waited for a core the longest, each to the most idle partition and to a new one."""
-    actors = [a for a in range(view.context.space.n_actors) if view.waiting[a] > 0]
+    return idle_moves(view).steps()
+
+
+def idle_moves(view: View) -> Offered:
+    """Return the moves of ``idle``."""
+    actors = [a for a, ticks in enumerate(view.waiting) if ticks > 0]
     return _relieved(view, sorted(actors, key=lambda a: -view.waiting[a]), lambda s: (-view.idle[s],))
 
 
 def communication(view: View) -> list[Step]:
     """The actors with more tokens to another partition than to their own, each to that one; the largest gain first."""
-    space, slots = view.context.space, view.position.slots
-    gains: list[tuple[int, int, int]] = []
-    for actor in range(space.n_actors):
-        tokens = tokens_to_slots(view.context, slots, actor)
-        own = tokens.get(slots[actor], 0)
-        gains += [(own - n, actor, slot) for slot, n in tokens.items() if n > own]
+    return communication_moves(view).steps()
+
+
+def communication_moves(view: View) -> Offered:
+    """Return the moves of ``communication``."""
+    space, slots = view.context.space, np.array(view.position.slots, dtype=np.int64)
+    actors, others, exchanged = view.context.exchanges
+    tokens = np.zeros((space.n_actors, len(space.unit_of_slot)), dtype=np.int64)
+    np.add.at(tokens, (actors, slots[others]), exchanged)
+    own = tokens[np.arange(space.n_actors), slots]
+    actor, slot = np.nonzero(tokens > own[:, None])
+    order = np.lexsort((slot, actor, own[actor] - tokens[actor, slot]))
     moves = Moves(space, view.position)
-    found = [moves.to(actor, slot) for _, actor, slot in sorted(gains)]
-    return [step for step in found if step is not None]
+    pairs = zip(actor[order].tolist(), slot[order].tolist(), strict=True)
+    return Offered(moves, [pair for pair in pairs if moves.has(*pair)])
 
 
 def balancing(view: View) -> list[Step]:
     """The actors of the busiest partition, each to the least busy partition and to a new one."""
+    return balancing_moves(view).steps()
+
+
+def balancing_moves(view: View) -> Offered:
+    """Return the moves of ``balancing``."""
     busiest = max(view.busy, key=lambda s: (view.busy[s], -s))
     actors = [a for a, slot in enumerate(view.position.slots) if slot == busiest]
     return _relieved(view, actors, lambda s: (view.busy[s], s))
 
 
-def _relieved(view: View, actors: Sequence[int], rank: Callable[[int], tuple[int, ...]]) -> list[Step]:
+def _relieved(view: View, actors: Sequence[int], rank: Callable[[int], tuple[int, ...]]) -> Offered:
     """Return the moves of some actors, each to the used slot that ranks first and to every new one."""
     space, slots = view.context.space, view.position.slots
     ranked = {units: _by_rank(view, there, rank) for units, there in reachable_slots(space, slots).items()}
-    moves, found = Moves(space, view.position), []
+    moves, found = Moves(space, view.position), list[tuple[int, int]]()
     for actor in actors:
         used, fresh = ranked[space.allowed[actor]]
-        first = [s for s in used[:2] if s != slots[actor]][:1]
-        found += [moves.to(actor, slot) for slot in (*first, *fresh)]
-    return [step for step in found if step is not None]
+        own = slots[actor]
+        first = [s for s in used[:2] if s != own][:1]
+        found += [(actor, slot) for slot in (*first, *fresh) if moves.has(actor, slot)]
+    return Offered(moves, found)
 
 
 def _by_rank(view: View, slots: Iterable[int], rank: Callable[[int], tuple[int, ...]]) -> tuple[list[int], list[int]]:
     """Return the used ones of some slots by their rank, and the new ones."""
     there = list(slots)
     return sorted((s for s in there if s in view.busy), key=rank), [s for s in there if s not in view.busy]
-
-
-def tokens_to_slots(context: SearchContext, slots: tuple[int, ...], actor: int) -> dict[int, int]:
-    """Return the tokens that an actor exchanges with the other actors of each slot."""
-    found: dict[int, int] = {}
-    for other, tokens in context.partners[actor]:
-        slot = slots[other]
-        found[slot] = found.get(slot, 0) + tokens
-    return found
 
 
 def _shuffled(steps: list[Step], rng: np.random.Generator) -> list[Step]:

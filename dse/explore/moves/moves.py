@@ -4,15 +4,16 @@ A search walks over *raw* slots, so that a partition keeps its number while acto
 the canonical point that is evaluated. Unused slots of one unit are alike: of them only the first is a target.
 """
 
+import bisect
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from dse.explore.method import SearchContext
 from dse.explore.space.clocks import Levels
-from dse.explore.space.space import Candidate, Space
+from dse.explore.space.space import Assignment, Candidate, Space
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,7 @@ class Step:
     Its canonical point is worked out when somebody asks for it: of a list of steps most are never looked at.
     """
 
-    __slots__ = ("_candidate", "_position", "_slot", "_slots", "_space", "left")
+    __slots__ = ("_candidate", "_moves", "_position", "_slot", "_slots", "_space", "left")
 
     def __init__(self, *, position: Position, candidate: Candidate, left: tuple[tuple[int, int], ...] = ()) -> None:
         self.left = left
@@ -40,6 +41,7 @@ class Step:
         self._space: Space | None = None
         self._slots: tuple[int, ...] | None = None
         self._slot = -1
+        self._moves: Moves | None = None
 
     @classmethod
     def unseen(
@@ -48,15 +50,16 @@ class Step:
         """Return the step from ``origin`` to other slots, which the space holds."""
         step = cls.__new__(cls)
         step.left, step._space, step._position, step._candidate = left, space, origin, None
-        step._slots = slots
+        step._slots, step._moves = slots, None
         return step
 
     @classmethod
-    def unseen_move(cls, space: Space, origin: Position, actor: int, slot: int) -> "Step":
+    def unseen_move(cls, moves: "Moves", actor: int, slot: int) -> "Step":
         """Return the step that puts one actor elsewhere, to slots which the space holds."""
         step = cls.__new__(cls)
-        step.left, step._space, step._position, step._candidate = ((actor, origin.slots[actor]),), space, origin, None
-        step._slots, step._slot = None, slot
+        origin = moves.position
+        step.left, step._space, step._position = ((actor, origin.slots[actor]),), moves.space, origin
+        step._candidate, step._slots, step._slot, step._moves = None, None, slot, moves
         return step
 
     @property
@@ -78,7 +81,8 @@ class Step:
             actor = self.left[0][0]
             slots = (*origin.slots[:actor], self._slot, *origin.slots[actor + 1 :])
         position = Position(slots=slots, policy=origin.policy, capacity=origin.capacity, clocks=origin.clocks)
-        candidate = candidate_of(space, position)
+        known = None if self._moves is None else self._moves.renumbered(self.left[0][0], self._slot)
+        candidate = candidate_of(space, position) if known is None else known
         assert candidate is not None, "the space was asked whether it holds the slots"
         self._position, self._candidate = _kept(space, position, candidate), candidate
         return candidate
@@ -162,22 +166,108 @@ class Moves:
     """The moves of one actor from a position. To ask for many costs less than to ask ``moved`` for each."""
 
     def __init__(self, space: Space, position: Position) -> None:
-        self._space = space
-        self._position = position
+        self.space = space
+        self.position = position
+        self._canonical: _Canonical | None = None
+        """None: not yet looked at."""
         self._sizes = Counter(position.slots)
         self._sound = not space.crowdable and space.holds(position.slots)
         """Whether the space holds the position, so that a move asks for no more than is said of the one actor."""
 
     def to(self, actor: int, slot: int) -> Step | None:
         """Return what ``moved`` returns."""
-        space, position = self._space, self._position
         if not self._sound:
-            return moved(space, position, actor, slot)
+            return moved(self.space, self.position, actor, slot)
+        return Step.unseen_move(self, actor, slot) if self.has(actor, slot) else None
+
+    def has(self, actor: int, slot: int) -> bool:
+        """Return whether there is such a move; costs less than to make it."""
+        space, position = self.space, self.position
+        if not self._sound:
+            return moved(space, position, actor, slot) is not None
         own = position.slots[actor]
         if slot == own or space.unit_of_slot[slot] not in space.allowed[actor]:
-            return None
+            return False
         used = len(self._sizes) + (slot not in self._sizes) - (self._sizes[own] == 1)
-        return Step.unseen_move(space, position, actor, slot) if space.least <= used <= space.most else None
+        return space.least <= used <= space.most
+
+    def renumbered(self, actor: int, slot: int) -> Candidate | None:
+        """Return the canonical point that a move leads to, None where only ``candidate_of`` knows.
+
+        Slots are numbered in the order of their first actors: where no first actor is another one behind the move, all
+        keep their numbers, and behind a new slot of a unit that is in use all that follow in it have the next one. So
+        it is for most moves among many actors.
+        """
+        if self._canonical is None:
+            self._canonical = _Canonical.of(self.space, self.position)
+        here = self._canonical
+        own = self.position.slots[actor]
+        if here.candidate is None or here.first[own] == actor:
+            return None
+        found = here.reached(self.space, slot, actor)
+        if found is None:
+            return None
+        number, slots = found
+        return Candidate(
+            assignment=(*slots[:actor], number, *slots[actor + 1 :]),
+            policy=here.candidate.policy,
+            capacity=here.candidate.capacity,
+            clocks=here.candidate.clocks,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Canonical:
+    """The canonical point of a position; None where identical actors are exchanged, too."""
+
+    candidate: Candidate | None
+    first: dict[int, int]
+    """The first actor of each used slot of the position."""
+    of_unit: dict[int, list[int]]
+    """Of each used unit the first actors, ascending."""
+    opened: dict[tuple[int, int], Assignment] = field(default_factory=dict)
+    """The numbers of the slots where another one has come before some of a unit: by its number and their number."""
+
+    @classmethod
+    def of(cls, space: Space, position: Position) -> "_Canonical":
+        candidate = None if space.symmetry is not None else candidate_of(space, position)
+        first: dict[int, int] = {}
+        of_unit: dict[int, list[int]] = {}
+        if candidate is not None:
+            for actor, slot in enumerate(position.slots):
+                if slot not in first:
+                    first[slot] = actor
+                    of_unit.setdefault(space.unit_of_slot[slot], []).append(actor)
+        return cls(candidate, first, of_unit)
+
+    def reached(self, space: Space, slot: int, actor: int) -> tuple[int, Assignment] | None:
+        """Return the canonical number of the slot that an actor moves to, and those of all actors but this one.
+
+        None where others may change theirs in another way.
+        """
+        assert self.candidate is not None, "the position has a canonical point"
+        numbers, first = self.candidate.assignment, self.first.get(slot)
+        if first is not None:
+            return (numbers[first], numbers) if first < actor else None
+        unit = space.unit_of_slot[slot]
+        firsts = self.of_unit.get(unit, [])
+        before = bisect.bisect_left(firsts, actor)
+        alone = not space.clocks.domains and space.alike.count(space.alike[unit]) == 1
+        if not firsts:
+            return (space.slots_of_unit(unit).start, numbers) if alone else None
+        if before == 0 and not alone:  # of identical units the order may be another one, too
+            return None
+        number, behind = numbers[firsts[0]] + before, len(firsts) - before
+        return number, self._shifted(number, behind) if behind else numbers
+
+    def _shifted(self, number: int, behind: int) -> Assignment:
+        """Return the numbers of the slots, so many from one on with the next one each."""
+        assert self.candidate is not None, "the position has a canonical point"
+        if (number, behind) not in self.opened:
+            end = number + behind
+            slots = [slot + 1 if number <= slot < end else slot for slot in self.candidate.assignment]
+            self.opened[number, behind] = tuple(slots)
+        return self.opened[number, behind]
 
 
 def moved(space: Space, position: Position, actor: int, slot: int) -> Step | None:

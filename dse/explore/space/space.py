@@ -8,7 +8,8 @@ order of first use (a restricted growth string for each unit). Everything here y
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from fractions import Fraction
+from functools import cache, cached_property, lru_cache, partial
 from typing import TypeAlias
 
 import numpy as np
@@ -462,15 +463,9 @@ class Space:
             if not name or name in taken:
                 name = f"P{number}" if f"P{number}" not in taken else f"P{number} on {unit.unit}"
             taken.add(name)
-            partitions.append(
-                Partition(
-                    name=name,
-                    actors=tuple(actors),
-                    unit=unit.unit,
-                    policy=unit.policy or self.options.policies[candidate.policy],
-                    clock_mhz=self.clocks.clock_mhz(u, candidate.clocks),
-                )
-            )
+            policy = unit.policy or self.options.policies[candidate.policy]
+            clock_mhz = self.clocks.clock_mhz(u, candidate.clocks)
+            partitions.append(_partition(name, tuple(actors), unit.unit, policy, clock_mhz))
         return DesignPoint(
             partitions=tuple(partitions),
             capacities=self.options.capacities[candidate.capacity],
@@ -500,6 +495,12 @@ class Space:
                     transfers=self.options.transfers,
                 )
         return None
+
+
+@lru_cache(maxsize=1024)
+def _partition(name: str, actors: tuple[int, ...], unit: str, policy: Policy, clock_mhz: Fraction | None) -> Partition:
+    """Return a partition: neighbours of a point share most of them with it."""
+    return Partition(name=name, actors=actors, unit=unit, policy=policy, clock_mhz=clock_mhz)
 
 
 def _once(_used: tuple[int, ...]) -> int:

@@ -17,7 +17,7 @@ LEGGED_FIRINGS = 100_000
 busy by the estimates alone: there proposals are a hundredth of the time."""
 
 
-PROCESS_SECONDS = 2.0
+PROCESS_SECONDS = 1.0
 """After so long a process can walk."""
 
 

@@ -1,6 +1,5 @@
 """The method of a search: which one, what it is told of the problem, and how it sees the objectives."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,12 +7,12 @@ import numpy as np
 from dse.base.errors import OptionError
 from dse.estimate.engine import ENGINES
 from dse.explore.evaluator import Budget
-from dse.explore.mapping_bound import MappingBound
+from dse.explore.mapping_bound import AtLeast, MappingBound
 from dse.explore.method import SearchContext, SearchMethod, Traffic
 from dse.explore.methods.choose import choose_method
 from dse.explore.methods.registry import METHODS
 from dse.explore.objectives.front import ByGoals, Goals, by_goals, check_method_for, choose_method_for
-from dse.explore.space.space import Candidate, Space
+from dse.explore.space.space import Space
 from dse.flows.options import ExploreOptions
 from dse.flows.robust import AMONG, asked_robust
 from dse.flows.setting import Setting
@@ -99,18 +98,6 @@ def make_method(name: str, context: SearchContext, goals: Goals | None) -> Searc
         return method
     least = searched.least(context.space)[0] if len(searched.axes) == 1 else 0
     return ByGoals(METHODS.load(name)(by_goals(context, searched)), searched, least)
-
-
-@dataclass(frozen=True, slots=True)
-class AtLeast:
-    """The bounds of candidates, none below ``least``; other processes can be given it."""
-
-    bound: MappingBound
-    least: int
-
-    def __call__(self, candidates: Sequence[Candidate]) -> list[int]:
-        """Return the bound of each candidate, in ticks."""
-        return [max(self.least, own) for own in self.bound.of(candidates)]
 
 
 def search_context(

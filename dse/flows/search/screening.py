@@ -376,7 +376,11 @@ class _Rounds:
 
 
 def agreement(pairs: Sequence[tuple[int, Evaluation]]) -> float:
-    """Return the rank correlation of makespans with evaluations of the same points, -1 to 1; 1 where there are none."""
+    """Return the rank correlation of makespans with evaluations of the same points, -1 to 1; 1 where there are none.
+
+    Pairs with equal makespans count for nothing: no tau-b (``dse.measure.agreement.kendall``), which is not defined
+    where all makespans are equal.
+    """
     made = [(short, e.makespan) for short, e in pairs if not e.deadlock]
     signs = [(a[0] - b[0]) * (a[1] - b[1]) for a, b in combinations(made, 2)]
     told = [sign for sign in signs if sign]

@@ -1,5 +1,6 @@
 """The study file of a search: what identifies it, and what is written down with it."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dse.base.digests import text_digest
@@ -10,26 +11,77 @@ from dse.explore.objectives.front import MAKESPAN_ONLY
 from dse.explore.space.space import Space
 from dse.flows.clocks import clock_domains, domains_text
 from dse.flows.deliver import set_results_aside
+from dse.flows.kept_weights import KeptWeights, kept_weights
 from dse.flows.manifest import platform_digest, tool_manifest, trace_manifest, weights_digest
+from dse.flows.measured import measuring
 from dse.flows.options import ExploreOptions
 from dse.flows.setting import Setting
 from dse.flows.study_options import STUDY_FILE, is_study_file
-from dse.formats.study_file import StudyStore, create_study, move_aside, resume_study
+from dse.formats.study_file import StudyStore, create_study, move_aside, read_study, resume_study
 from dse.formats.study_place import put_beside
 
 STORE_NAME = "study.sqlite"
 
 
-def open_store(out: Path, options: ExploreOptions, setting: Setting, space: Space) -> tuple[StudyStore, str]:
-    """Return the store of the study, and in words what of an earlier one was moved aside for it."""
+_REFINED = "refined"
+"""Under this key a study says how many rounds of refining its weights rest on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """The store of a study, in words what of an earlier one was ``moved`` aside for it, and ``options.refined``."""
+
+    store: StudyStore
+    moved: str
+    refined: int
+
+
+def open_store(out: Path, options: ExploreOptions, setting: Setting, space: Space) -> Opened:
+    """Return the store of the study that a search begins or continues.
+
+    What is continued behind a round of refining is the search with the new weights, though it had not begun yet.
+    """
     path = out / STORE_NAME
-    topology = setting.trace.topology
     identity = _identity(options, setting, space)
+    refined = _not_begun(path, identity, out, options) if options.resume else None
+    if options.resume and refined is None:
+        manifest = dict(search_manifest(options, setting, options.budget))
+        store = resume_study(path, setting.trace.topology, identity, manifest)
+        return Opened(store=store, moved="", refined=int(store.noted(_REFINED) or 0))
+    of = options if refined is None else replace(options, refined=refined)
+    store, moved = _begun(out, of, setting, identity)
+    return Opened(store=store, moved=moved, refined=of.refined)
+
+
+def refined_weights(out: Path, options: ExploreOptions) -> KeptWeights | None:
+    """Return the set in a folder that a search was, or is to be, refined with; None where there is none."""
+    kept = kept_weights(out) if measuring(options) is not None else None
+    return kept if kept is not None and kept.rounds is not None else None
+
+
+def _not_begun(path: Path, identity: dict[str, str], out: Path, options: ExploreOptions) -> int | None:
+    """Return the number of rounds of a search that was to begin with refined weights; None where it has begun.
+
+    Then the study in the folder is still the one before, or has been moved aside.
+    Raises as ``read_study`` and ``kept_weights``.
+    """
+    kept = refined_weights(out, options)
+    if kept is None or kept.rounds is None:
+        return None
+    if path.is_file() and path.stat().st_size:  # an empty one was killed before its first commit
+        stored = dict(read_study(path).identity)
+        others = {*stored, *identity} - {"weights", "platform"}
+        if stored.get("weights") != kept.rounds.weights or any(stored.get(k) != identity.get(k) for k in others):
+            return None
+    return len(kept.rounds)
+
+
+def _begun(out: Path, options: ExploreOptions, setting: Setting, identity: dict[str, str]) -> tuple[StudyStore, str]:
+    """Return the store of a new study, and in words what of an earlier one was moved aside for it."""
+    path = out / STORE_NAME
     manifest = dict(search_manifest(options, setting, options.budget))
-    if options.resume:
-        return resume_study(path, topology, identity, manifest), ""
     study = move_aside(path)
-    store = create_study(path, topology, identity, manifest)
+    store = create_study(path, setting.trace.topology, identity, manifest)
     try:
         results = set_results_aside(out, study)  # the folder is ours now: the study is locked
         _set_description_aside(out, study or results, options.study_file)
@@ -103,6 +155,7 @@ def search_manifest(options: ExploreOptions, setting: Setting, budget: Budget | 
         ("policies", ",".join(options.policies)),
         ("release", options.release),
         ("transfers", options.transfers),
+        *(((_REFINED, str(options.refined)),) if options.refined else ()),
         *((("clocks", domains_text(clock_domains(options.clocks, setting.platform))),) if options.clocks else ()),
         *(() if setting.problem.scaling is None else (("scaling", setting.problem.scaling.name),)),
     )

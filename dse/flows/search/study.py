@@ -3,6 +3,7 @@
 import contextlib
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -27,7 +28,9 @@ from dse.flows.search.method import kept, looks, make_method, search_context, se
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.screening import (
     PROMOTED,
+    Screened,
     ShortSieve,
+    ShortTrace,
     begun_at,
     can_screen,
     enough,
@@ -81,7 +84,7 @@ def run_study(
         evaluator.close()
         seconds = time.perf_counter() - started + evaluator.replayed_seconds
         study = _study(search, state, evaluator.evaluations, seconds)
-    return replace(study, stop="interrupted") if held.came else study
+    return study.ended(interrupted=held.came)
 
 
 def _evaluator(search: Search, estimator: Estimator, store: StudyStore, watch: Watcher, limit: TimeLimit) -> Evaluator:
@@ -192,23 +195,35 @@ def _screened(search: Search, context: SearchContext, parts: _Parts, state: _Sta
         return context
     budget = evaluator.left
     parts.watch.stage("screening on a shorter trace")
-    short = short_trace(setting.tables, space, parts.engine, options.problem.engine, budget.evaluations)
-    if short is None:
-        return context
-    found, interrupted = noted_screening(parts.store, budget, evaluator, space), False
-    if found is None:
-        of_short = replace(context, rng=np.random.default_rng(options.seed), keep=PROMOTED)  # its loads are the same
-        found, interrupted = screen(short, of_short, evaluator, workers=options.workers, batch=options.batch)
-    else:
+    make = partial(short_trace, setting.tables, space, parts.engine, options.problem.engine, budget.evaluations)
+    found, short = noted_screening(parts.store, budget, evaluator, space), None
+    if found is not None:
         evaluator.charge(found.screening.counted)
+        state.screening = found.screening
+    else:
+        short = make()
+        if short is None:
+            return context
+        found = _screened_on(short, search, context, evaluator, state)
+    note_screened(parts.store, budget, found, space)
+    context = begun_at(found, context, evaluator)
+    if context.begun:  # of screening that was noted the short trace is made only now
+        short = short or make()
+        state.sieve = None if short is None else ShortSieve(short, space, evaluator, options.workers)
+    return replace(context, sieve=state.sieve)
+
+
+def _screened_on(
+    short: ShortTrace, search: Search, context: SearchContext, evaluator: Evaluator, state: _State
+) -> Screened:
+    """Return what came of screening on a short trace. Raises ``KeyboardInterrupt`` behind what an interrupt left."""
+    options = search.options
+    of_short = replace(context, rng=np.random.default_rng(options.seed), keep=PROMOTED)  # its loads are the same
+    found, interrupted = screen(short, of_short, evaluator, workers=options.workers, batch=options.batch)
     state.screening = found.screening
     if interrupted:
         raise KeyboardInterrupt
-    note_screened(parts.store, budget, found, space)
-    context = begun_at(found, context, evaluator)
-    if context.begun:
-        state.sieve = ShortSieve(short, space, evaluator, options.workers)
-    return replace(context, sieve=state.sieve)
+    return found
 
 
 def _closing(search: Search, context: SearchContext, evaluator: Evaluator) -> ClosingLook | None:
@@ -298,7 +313,7 @@ def space_bounds(setting: Setting, space: Space, bound: MappingBound) -> tuple[L
         bounds.append(LowerBound(makespan=found.filling, reason=words))
     placed = unit_bound(setting.tables, space, bound, found.makespan)
     if placed > found.makespan:
-        bounds.append(LowerBound(makespan=placed, reason="an integer program of the units of the actors"))
+        bounds.append(LowerBound(makespan=placed, reason="an integer program of where the actors are"))
     return tuple(sorted(bounds, key=lambda bound: -bound.makespan))
 
 

@@ -108,7 +108,7 @@ dse::Mapping mapping_of(const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 4 || argc > 6) {
+  if (argc < 4 || argc > 7) {
     return 2;
   }
   const bool idles = std::string_view(argv[1]) == "idle";
@@ -121,6 +121,9 @@ int main(int argc, char** argv) {
   if (argc > 5) {
     options.raw = argv[5];
     options.singly = {{3, 0}};
+  }
+  if (argc > 6) {
+    options.raw_every = static_cast<std::uint64_t>(std::atoll(argv[6]));
   }
   if (argc > 4 && std::string_view(argv[4]) != "-") {
     options.mapping = mapping_of(argv[4]);

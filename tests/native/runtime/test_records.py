@@ -51,3 +51,26 @@ def test_records_of_a_run(tmp_path: Path, variant: str, mapping: str) -> None:
 def test_the_plain_program_notes_nothing(tmp_path: Path) -> None:
     output_of(fan(), "fan", "64", "0", "-", str(tmp_path / "raw"))
     assert not (tmp_path / "raw").exists()
+
+
+@pytest.mark.parametrize("mapping", ["-", "1:1:0,1/0:1:2,3"])
+def test_visits_are_noted_in_turns(tmp_path: Path, mapping: str) -> None:
+    """One visit in eight, two in a row, each with its place in the trace of its actor."""
+    program, path = fan(timed=True), tmp_path / "raw"
+    samples, whole = (
+        read_samples(path, actors=4)
+        for every in ("8", "1")
+        if output_of(program, "fan", "64", "0", mapping, str(path), every)
+    )
+    assert (samples.every, whole.every) == (8, 1)
+    for thread, other in zip(samples.threads, whole.threads, strict=True):
+        visits = thread.visits
+        assert 0 < len(visits.actor) < len(other.visits.actor) / 4
+        assert not thread.fruitless.visits.any()
+        assert visits.follows[1::2].all(), "the second of two visits follows"
+        assert not visits.follows[::2].any()
+        assert visits.apart[::2].all(), "nothing is known of what lies before the first of two"
+        for actor in range(4):
+            mine = visits.actor == actor
+            first, firings = visits.first[mine].astype(np.int64), visits.firings[mine].astype(np.int64)
+            assert (first[1:] >= (first + firings)[:-1]).all(), "places in the trace only grow"

@@ -1,4 +1,8 @@
-"""Two sums over one list by turns, and a shift of that list: g++ 12 made wrong code of it where it vectorized loops."""
+"""Stores that were wrong natively, in one program.
+
+Two sums over one list by turns, and a shift of that list: g++ 12 made wrong code of it where it vectorized loops. An
+index that acts, of a store of rows of different sizes, acted once for each row; it acts once, before the rows are made.
+"""
 
 from pathlib import Path
 
@@ -53,13 +57,29 @@ FILTER = """actor Filter () ==> :
     end
 end
 """
+ROWS = """actor Rows () ==> :
+    @native function native_source_produce() --> int end
+    List(type: List(type: List(type: int, size=2), size=2), size=2) table;
+    int fired := 0;
+    action ==>
+    guard fired < 3
+    do
+        table[native_source_produce() & 1] := [[native_source_produce()], [native_source_produce(), 7]];
+        fired := fired + 1;
+        println("" + fired + " " + table[0][0][0] + " " + table[0][1][0] + " " + table[1][0][0] + " " + table[1][1][0]);
+    end
+end
+"""
 NETWORK = """<?xml version="1.0"?>
-<XDF name="sums"><Instance id="filter"><Class name="Filter"/></Instance></XDF>
+<XDF name="sums"><Instance id="filter"><Class name="Filter"/></Instance>
+<Instance id="rows"><Class name="Rows"/></Instance></XDF>
 """
 
 
-def test_sums_by_turns_are_the_same_natively(tmp_path: Path) -> None:
+def test_stores_are_the_same_natively(tmp_path: Path) -> None:
     (tmp_path / "Filter.cal").write_text(FILTER)
     (tmp_path / "sums.xdf").write_text(NETWORK)
+    (tmp_path / "Rows.cal").write_text(ROWS)
+    (tmp_path / "numbers").write_text(" ".join(map(str, range(1, 20))))
     of = built(load_network(str(tmp_path / "sums.xdf")).network)
-    assert compared(of, RunOptions(), tmp_path) == []
+    assert compared(of, RunOptions(input=str(tmp_path / "numbers")), tmp_path) == []

@@ -17,6 +17,7 @@ KERNELS = (
     "dse.estimate.compiled.walk_kernel",
     "dse.estimate.compiled.dependency_kernel",
     "dse.estimate.compiled.waits_kernel",
+    "dse.estimate.compiled.one_core_kernel",
     "dse.estimate.compiled.tree_kernel",
     "dse.estimate.token_kernel",
     "dse.gpu.trace.cache",

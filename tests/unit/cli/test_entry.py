@@ -1,12 +1,21 @@
 """The command itself: an interrupt at any time is no traceback."""
 
 import builtins
+import signal
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from dse.__main__ import main
+
+
+@pytest.fixture(autouse=True)
+def _handler() -> Iterator[None]:
+    former = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, former)
 
 
 def test_the_command_runs_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:

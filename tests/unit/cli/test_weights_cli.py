@@ -59,18 +59,21 @@ def test_show_says_how_tokens_arrive(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_visits_are_shown_and_converted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "w.cxdf"
     path.write_text(
-        '<communication network="n"><arrival latency="390.5"><visits look="250" wake="40.5">'
+        '<communication network="n"><arrival latency="390.5"><visits look="250" wake="40.5" glance="31.5">'
         '<entry source-actor="s" source-port="O" target-actor="k" target-port="I" side="read" latency="77.25"/>'
         "</visits></arrival></communication>"
     )
     assert main(["weights", "show", str(path)]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "a call in vain takes 250 cycles, waking 40.5; ends of FIFOs that take more once a visit: 1" in shown
+    assert (
+        "a call in vain takes 250 cycles, 31.5 of an actor that only writes to other cores, waking 40.5; ends" in shown
+    )
     assert "77.25 cpu s.O->k.I (a visit, cpu_cpu read)" in shown
     assert main(["weights", "show", str(path), "--json"]) == 0
     ends = {"source_actor": "s", "source_port": "O", "target_actor": "k", "target_port": "I"}
     assert json.loads(capsys.readouterr().out)["arrival"]["visits"] == {
         "look_cycles": 250,
+        "glance_cycles": 31.5,
         "wake_cycles": 40.5,
         "entries": [{**ends, "side": "read", "cycles": 77.25}],
     }

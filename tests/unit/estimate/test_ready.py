@@ -22,6 +22,7 @@ KERNELS = {
     "walk_kernel": "walk",
     "dependency_kernel": "earliest",
     "waits_kernel": "earliest",
+    "one_core_kernel": "one_core",
     "tree_kernel": "walk",
     "../token_kernel": "play",
 }

@@ -16,6 +16,7 @@ from tests.unit.estimate.networks import CPU, alone, network, point, problem, we
 PAIR = network([("s.o", "k")], {"s": "xxx", "k": "xxx"})
 FORK = network([("s.o", "k"), ("s.o", "q"), ("k.o", "m")], {"s": "xxx", "k": "xxx", "q": "", "m": "xxx"})
 """``q`` gets what ``k`` gets and never fires."""
+SIDE = network([("s.o", "k"), ("s.o", "m"), ("g.o", "r")], {"s": "xxx", "k": "xxx", "g": "x", "m": "xxx", "r": "x"})
 TOGETHER = (Partition(name="a", actors=(0,), unit="cpu"), Partition(name="b", actors=(1, 2, 3), unit="cpu"))
 READ: EntryKey = ("s", "o", "k", "i0", "read")
 WRITE: EntryKey = ("s", "o", "k", "i0", "write")
@@ -97,6 +98,15 @@ def test_an_actor_looks_at_all_others_on_the_way_to_itself(engine: str) -> None:
     assert times(engine, FORK, table, TOGETHER[0], with_q, rest, capacity=4)[1] == [(60, 160), (160, 263), (263, 363)]
 
 
+@pytest.mark.parametrize(("glance", "begin"), [(None, 30), (2, 2), (0, 0)])
+def test_a_call_of_who_only_writes_to_other_cores_is_a_glance(engine: str, glance: int | None, begin: int) -> None:
+    """From ``k`` to ``m`` the core passes ``g``, which is not called in vain for tokens of others."""
+    visits = Visits(look_cycles=Fraction(30), glance_cycles=None if glance is None else Fraction(glance))
+    table = visited(SIDE, {"s": 10, "k": 100, "g": 5, "m": 20, "r": 1}, visits, turn=1)
+    here, there = (Partition(name=name, actors=of, unit="cpu") for name, of in (("a", (0, 4)), ("b", (1, 2, 3))))
+    assert times(engine, SIDE, table, here, there)[3] == [(60, 80), (380, 400 + begin), (400 + begin, 420 + begin)]
+
+
 @pytest.mark.parametrize("policy", ["ROUND_ROBIN", "DATA_DEMAND_DRIVEN", "FULL_PARALLEL"])
 def test_under_other_policies_each_firing_is_a_visit(engine: str, policy: str) -> None:
     table = visited(PAIR, {"s": 100, "k": 10}, Visits(entries={READ: Fraction(7), WRITE: Fraction(5)}))
@@ -105,11 +115,13 @@ def test_under_other_policies_each_firing_is_a_visit(engine: str, policy: str) -
 
 
 def test_finer_ticks_are_finer_for_visits() -> None:
-    visits = Visits(look_cycles=Fraction(3), wake_cycles=Fraction(11), entries={READ: Fraction(7)})
+    visits = Visits(
+        look_cycles=Fraction(3), glance_cycles=Fraction(2), wake_cycles=Fraction(11), entries={READ: Fraction(7)}
+    )
     tables = build_tables(problem(PAIR, visited(PAIR, {"s": 100, "k": 10}, visits), CPU))
     fine, scale = refined(tables)
     assert tables.visits is not None
     assert fine.visits is not None
     assert scale > 1
-    assert (fine.visits.look, fine.visits.wake) == (3 * scale, 11 * scale)
+    assert (fine.visits.look, fine.visits.glance, fine.visits.wake) == (3 * scale, 2 * scale, 11 * scale)
     assert fine.visits.entries.tolist() == [[7 * scale], [0]]

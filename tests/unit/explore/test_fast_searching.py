@@ -11,7 +11,7 @@ from dse.explore.method import SearchContext
 from dse.explore.moves import generators
 from dse.explore.moves.generators import View
 from dse.explore.moves.load_model import SHARPNESS, SWEEPS, LoadModel
-from dse.explore.moves.moves import Position, moved, position_of, random_candidate, swapped, targets
+from dse.explore.moves.moves import Moves, Position, moved, position_of, random_candidate, swapped, targets
 from dse.explore.space.space import Space
 from tests.unit.explore.random_problems import problem_of
 from tests.unit.explore.searches import context_of, space_of
@@ -103,6 +103,24 @@ def test_steps_know_their_points_when_asked(seed: int) -> None:
         if step is not None:
             assert step.candidate == space.candidate(step.position.slots)
             assert (step.position.slots[a], step.position.slots[b]) == (position.slots[b], position.slots[a])
+
+
+def test_moves_lead_to_what_one_alone_leads_to() -> None:
+    """From canonical mappings and from others; most keep the numbers of all slots, which is seen without a look."""
+    seen = made = 0
+    for known in map(case_of, SEEDS):
+        space, slots = known.space, drawn_slots(known)
+        drawn = [Position(slots=slots)] if space.holds(slots) else []
+        for position in (position_of(random_candidate(known)), *drawn):
+            moves = Moves(space, position)
+            for actor, slot in itertools.product(range(space.n_actors), range(len(space.unit_of_slot))):
+                alone, step = moved(space, position, actor, slot), moves.to(actor, slot)
+                assert moves.has(actor, slot) == (step is not None) == (alone is not None)
+                if step is not None and alone is not None:
+                    made += 1
+                    seen += moves.renumbered(actor, slot) is not None
+                    assert (step.candidate, step.position) == (alone.candidate, alone.position)
+    assert 0 < seen < made
 
 
 def view_of_random(known: SearchContext, position: Position) -> View:

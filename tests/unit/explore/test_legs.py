@@ -3,6 +3,8 @@
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +25,7 @@ from dse.explore.distribution.crew import Crew, Hand, HandLost
 from dse.explore.distribution.leg_run import LegRun
 from dse.explore.distribution.processes import ProcessHand
 from dse.explore.evaluator import Budget, Cutting, Evaluator
-from dse.explore.mapping_bound import MappingBound
+from dse.explore.mapping_bound import AtLeast, MappingBound
 from dse.explore.method import SearchContext
 from dse.explore.methods.improving import iterated_search
 from dse.explore.methods.improving.descents import State
@@ -33,7 +35,6 @@ from dse.explore.methods.registry import METHODS
 from dse.explore.search import run_search
 from dse.explore.space.space import Candidate
 from dse.flows.program import unheard
-from dse.flows.search.method import AtLeast
 from dse.model.design_point import DesignPoint
 from dse.model.estimate import Outcome
 from dse.model.study import Evaluation, StopReason
@@ -235,9 +236,23 @@ def test_a_process_takes_nothing_from_the_working_directory(
     """Nor does it need wide pipes, which a system has only some of for each user."""
     (tmp_path / "numpy.py").write_text("raise SystemExit\n")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((".", "", *sys.path)))  # as a user may have it
     monkeypatch.setattr("fcntl.fcntl", denied)
     with closing(ProcessHand(CASE.problem, "compiled", context)) as hand:
         hand.begin()
+
+
+def test_a_process_loads_no_more_than_it_needs(context: SearchContext) -> None:
+    """It is waited for: the flows alone take longer to load than it takes until it can walk."""
+    given = pickle.dumps((CASE.problem, "compiled", context))
+    code = (
+        "import pickle, sys; from dse.explore.distribution import walker; walker._load_little()\n"
+        "problem, name, context = pickle.load(sys.stdin.buffer)\n"
+        "walker._load(walker.make_engine(name, problem), context)\n"
+        "print([name for name in sys.modules if name.partition('.')[0] in ('scipy', 'cffi') or 'flows' in name])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], input=given, capture_output=True, check=True)
+    assert done.stdout.decode().split() == ["['cffi',", "'scipy']"], "names of what cannot be found"
 
 
 def test_what_a_hand_raises_ends_the_search(engine: Engine, context: SearchContext) -> None:

@@ -14,7 +14,7 @@ from dse.explore.methods.improving.iterated_search import IteratedSearch
 from dse.explore.methods.improving.multilevel import Multilevel
 from dse.explore.methods.sampling import portfolio
 from dse.explore.moves import coarsening
-from dse.explore.moves.coarsening import Level, grouped_context, levels_of, settled
+from dse.explore.moves.coarsening import Coarsening, Level, grouped_context, settled
 from dse.explore.space.space import Candidate
 from tests.unit.explore.random_problems import problem_of
 from tests.unit.explore.searches import NoStore, context_of, run, space_of
@@ -39,7 +39,7 @@ def a_mapping(context: SearchContext, seed: int) -> tuple[int, ...]:
 
 def test_each_level_holds_all_actors_once_on_one_slot_and_is_a_third_of_the_next(wide: SearchContext) -> None:
     slots = a_mapping(wide, 1)
-    levels = levels_of(wide, slots)
+    levels = Coarsening(wide).levels(slots)
     assert levels
     below = N_ACTORS
     for level in reversed(levels):
@@ -51,7 +51,7 @@ def test_each_level_holds_all_actors_once_on_one_slot_and_is_a_third_of_the_next
 
 
 def test_what_groups_map_to_is_a_canonical_point_that_costs_the_same_bound(wide: SearchContext) -> None:
-    level = levels_of(wide, a_mapping(wide, 2))[0]
+    level = Coarsening(wide).levels(a_mapping(wide, 2))[0]
     space = level.context.space
     for seed in range(20):
         candidate = Candidate(assignment=space.random_assignment(np.random.default_rng(seed)))
@@ -63,7 +63,7 @@ def test_what_groups_map_to_is_a_canonical_point_that_costs_the_same_bound(wide:
 
 
 def test_groups_cost_what_their_actors_cost_wherever_they_lie(wide: SearchContext) -> None:
-    level = levels_of(wide, a_mapping(wide, 3))[0]
+    level = Coarsening(wide).levels(a_mapping(wide, 3))[0]
     candidate = Candidate(assignment=level.context.space.random_assignment(np.random.default_rng(4)))
     assert costs_of(level.context, candidate.assignment) == costs_of(wide, level.assignment(candidate))
 
@@ -139,6 +139,6 @@ def test_few_actors_have_no_levels() -> None:
     problem = problem_of(3, clock=None, given_host=True, n_actors=7, n_firings=9)
     space = space_of(problem)
     context = context_of(problem, space)
-    assert levels_of(context, next(space.assignments())) == []
+    assert Coarsening(context).levels(next(space.assignments())) == []
     asked = [point.digest() for point in Multilevel(context).ask(8)]
     assert asked == [point.digest() for point in IteratedSearch(context_of(problem, space)).ask(8)]

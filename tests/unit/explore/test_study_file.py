@@ -115,6 +115,7 @@ def test_an_evaluation_is_its_parts(seed: int, n_actors: int) -> None:
         assert point == points[evaluation.digest]
         assert pack_point(point) == evaluation.packed
         assert pack_point(point).layout is evaluation.packed.layout
+        assert evaluation.packed.first_actors() == [partition.actors[0] for partition in point.partitions]
         again = Evaluation.of(
             ordinal=evaluation.ordinal, point=point, digest=point.digest(), makespan=evaluation.makespan,
             tick_unit=evaluation.tick_unit, deadlock=evaluation.deadlock, partitions=accounts, waiting=waiting,
@@ -389,3 +390,10 @@ def test_a_study_of_another_format_is_refused(tmp_path: Path, version: int) -> N
     store.close()
     with pytest.raises(FormatError, match="it is not a study of format 5, the one that this version of dse writes"):
         resume_study(path, chain(), {}, {})
+
+
+def test_a_folder_in_the_place_of_a_study_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "study.sqlite").mkdir()
+    for begin in (create_study, resume_study):
+        with pytest.raises(OptionError, match=r"the study '.*study.sqlite' is a folder"):
+            begin(tmp_path / "study.sqlite", chain(), {}, {})

@@ -1,6 +1,10 @@
 """What a search measures on this machine: when, what is kept, what is said where it cannot. The profile is a fake."""
 
+import contextlib
+import functools
 import json
+import os
+import pkgutil
 import shutil
 import time
 from collections.abc import Callable
@@ -14,7 +18,7 @@ from unittest.mock import Mock
 import pytest
 
 import dse
-from dse.base.errors import BuildError, DseError, ExecutionError, OptionError
+from dse.base.errors import BuildError, DseError, ExecutionError, FormatError, OptionError
 from dse.base.time_limit import TimeSpent
 from dse.cli.main import main
 from dse.codegen.cpp.no_native_form import NoNativeForm
@@ -22,7 +26,7 @@ from dse.explore.evaluator import Budget
 from dse.flows import measured as module
 from dse.flows.explore import explore
 from dse.flows.options import ExploreOptions, ProblemOptions
-from dse.flows.refine import refine
+from dse.flows.refine import Refined, refine
 from dse.flows.search.plan import SearchPlan, Watcher
 from dse.flows.search.store import STORE_NAME
 from dse.flows.study_options import read_study_options
@@ -52,6 +56,7 @@ class Machine:
     profiles: list[Any] = field(default_factory=list)
     runs: list[tuple[DesignPoint, ...]] = field(default_factory=list)
     crossing: Callable[[int], int] = lambda _: 400
+    heavy: Callable[[int], tuple[str, ...]] = lambda _: ()
 
     def profile(self, network: Network, run: Any, settings: Any, stage: Callable[[str], None]) -> Any:
         """Stand for ``profile_program``: what crossing costs depends on how many mappings calibrate."""
@@ -81,10 +86,10 @@ class Machine:
         def cost(of: Any, extra: int = 0) -> Any:
             return replace(of, mean_cycles=of.mean_cycles * self.slower + extra, origin="measured")
 
-        crossing = self.crossing(mappings)
+        crossing, heavy = self.crossing(mappings), self.heavy(mappings)
         return replace(
             counted,
-            compute={k: cost(c) for k, c in counted.compute.items()},
+            compute={k: cost(c, 50_000 * any(name in k for name in heavy)) for k, c in counted.compute.items()},
             scheduling={k: cost(c) for k, c in counted.scheduling.items()},
             transfers={k: cost(c, crossing if k[4] == "cpu_cpu" else 0) for k, c in counted.transfers.items()},
             manifest=(("how", "measured by a fake"), ("core distance", "far")),
@@ -419,6 +424,7 @@ def test_measured_times_stand_in_the_table(
     assert "1.000 us ±0.0 %" in told
     assert "on one core: " in told
     assert "(it needs 3 cores, this machine has 2)" in told
+    assert "runs of 0.001 ms are too short to say much" in told
     assert "mappings (far cores) differ by " in told
 
 
@@ -436,6 +442,31 @@ def test_what_cannot_run_here_is_passed_over(
     told = capsys.readouterr().out
     assert first["rank"] > 1
     assert "(it needs " in told
+
+
+def test_an_interrupted_search_runs_and_draws_nothing(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was found is written, and one line says what is left out, and how to have it."""
+    words = ["explore", PINGPONG, "--engine", "reference", "--budget", "6", "--out", str(tmp_path)]
+    words += ["--robust", "--error", "measured=30%", "--draws", "3", "--measure", "1"]
+    with monkeypatch.context() as patch:
+        patch.setattr("dse.flows.search.study.make_method", Mock(side_effect=KeyboardInterrupt))
+        assert main(words) == 130
+    assert machine.runs == []
+    told = " ".join(capsys.readouterr().out.split())
+    assert (
+        "interrupted: weights were not drawn (--robust) and no mapping was run (--measure);"
+        " the same command with --resume does that" in told
+    )
+    assert ranking(tmp_path)["stop"] == "interrupted"
+    assert main([*words, "--resume"]) == 0
+    assert len(machine.runs) == 1
+    assert "robust" in ranking(tmp_path)
+    machine.refusal = KeyboardInterrupt()  # while mappings run: the draws are there
+    assert main([*words, "--resume"]) == 130
+    told = " ".join(capsys.readouterr().out.split())
+    assert "interrupted: no mapping was run (--measure); the same command" in told
 
 
 def test_clocks_that_were_chosen_are_not_run(machine: Machine, tmp_path: Path) -> None:
@@ -528,6 +559,101 @@ def test_an_interrupt_while_a_mapping_is_measured_in_place_leaves_the_ranking(
     assert refined.explored.study.stop == "interrupted", "so that the exit code tells"
     assert refined.explored.study.ranking
     assert refined.explored.delivery.ranking.exists()
+
+
+ENOUGH = Budget(evaluations=16)
+"""All mappings on two cores."""
+HEAVY = (("CopyTokensA", "CopyTokensB"), ("PingPong", "CopyTokensA"), ())
+"""Actors that are better apart in the first search, and in the second one: each has another best mapping."""
+INTERRUPTED_AT = {
+    "while round 1 is measured": ("dse.flows.measured.keep_weights", 2),
+    "behind the new weights": ("dse.flows.refine.explore", 2),
+    "when the study is moved aside": ("dse.flows.search.store.create_study", 2),
+    "before the second search": ("dse.flows.search.study.search_context", 2),
+    "in the second search": ("dse.explore.evaluator.Evaluator.evaluate", 6),
+    "while round 2 is measured": ("dse.flows.measured.keep_weights", 3),
+    "behind the weights of round 2": ("dse.flows.refine.explore", 3),
+    "in the third search": ("dse.explore.evaluator.Evaluator.evaluate", 10),
+}
+"""What is interrupted when it is called so often."""
+QUICK = ("behind the new weights", "in the third search")
+
+
+@dataclass
+class Interrupted:
+    """A function that is interrupted once."""
+
+    function: Callable[..., Any]
+    call: int
+    calls: int = 0
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """Call the function, unless this is the call that is interrupted."""
+        self.calls += 1
+        if self.calls == self.call:
+            raise KeyboardInterrupt
+        return self.function(*args, **named)
+
+
+def told_rounds(refined: Refined) -> tuple[Any, ...]:
+    """What has to be the same with and without an interrupt."""
+    return refined.rounds, refined.ended, [e.digest for e in refined.explored.study.ranking]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Machine], tuple[tuple[Any, ...], int]]:
+    """What a refined search gives when nothing disturbs it, and the number of its profiles."""
+
+    @functools.cache
+    def found() -> tuple[tuple[Any, ...], int]:
+        refined = refine(options(tmp_path_factory.mktemp("undisturbed"), refine=2, budget=ENOUGH))
+        assert len(refined.rounds) == 2
+        return told_rounds(refined), 3
+
+    return lambda _: found()
+
+
+@pytest.mark.parametrize("where", INTERRUPTED_AT if "DSE_INTERRUPTS" in os.environ else QUICK)
+def test_a_refined_search_goes_on_where_it_was_interrupted(
+    where: str,
+    machine: Machine,
+    undisturbed: Callable[[Machine], tuple[tuple[Any, ...], int]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine.heavy = lambda mappings: HEAVY[mappings]
+    wanted, profiles = undisturbed(machine)
+    machine.profiles.clear()
+    name, call = INTERRUPTED_AT[where]
+    place, attribute = name.rsplit(".", 1)
+    with monkeypatch.context() as patch:
+        function = Interrupted(pkgutil.resolve_name(place).__dict__[attribute], call)
+        patch.setattr(name, lambda *args, **named: function(*args, **named))
+        with contextlib.suppress(KeyboardInterrupt):  # before the search had anything to show
+            assert refine(options(tmp_path, refine=2, budget=ENOUGH)).explored.study.stop == "interrupted"
+        assert function.calls >= call
+    found = refine(options(tmp_path, refine=2, budget=ENOUGH, resume=True))
+    assert told_rounds(found) == wanted
+    assert len(machine.profiles) == profiles + (attribute == "keep_weights"), "nothing that was kept is measured again"
+    assert told_rounds(refine(options(tmp_path, refine=2, budget=ENOUGH, resume=True))) == wanted, (
+        "there is nothing left to do"
+    )
+
+
+@pytest.mark.usefixtures("machine")
+def test_another_search_is_not_taken_for_the_one_that_was_refined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = Interrupted(explore, 2)
+    monkeypatch.setattr("dse.flows.refine.explore", lambda *args: function(*args))
+    with pytest.raises(KeyboardInterrupt):
+        refine(options(tmp_path, refine=1))
+    with pytest.raises(OptionError, match="made from other inputs"):
+        refine(options(tmp_path, refine=1, resume=True, seed=2))
+    manifest = tmp_path / "weights" / "manifest.yaml"
+    manifest.write_text(manifest.read_text().replace('\\"past\\": []', '\\"past\\": 1'))
+    with pytest.raises(FormatError, match="'measured for rounds' cannot be read: 'past' is of another kind"):
+        refine(options(tmp_path, refine=1, resume=True))
 
 
 def test_python_refines_and_leaves_a_study_file_that_is_true(machine: Machine, tmp_path: Path) -> None:

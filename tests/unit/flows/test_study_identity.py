@@ -118,6 +118,7 @@ NOT_AN_INPUT = {
     "screening": "that it is left out is one: screening, no",
     "cuda": "the weights and the platform that it changes are inputs",
     "measure": "what is run after the search", "refine": "the weights that it changes are an input",
+    "refined": "the weights that it counts are an input",
 }  # fmt: skip
 FREE = (
     ("engine", "reference"), ("budget", Budget(evaluations=3)), ("workers", 2), ("best", 1),
@@ -240,7 +241,8 @@ ARRIVALS = {
     "cycles": Fraction(8), "frequency_mhz": CLOCK, "turn_firings": 2, "turn_parts": 4, "visits": Visits(),
 }  # fmt: skip
 VISITS = {
-    "look_cycles": Fraction(5), "wake_cycles": Fraction(5), "entries": {("a", "o", "b", "i", "read"): Fraction(5)},
+    "look_cycles": Fraction(5), "glance_cycles": Fraction(5), "wake_cycles": Fraction(5),
+    "entries": {("a", "o", "b", "i", "read"): Fraction(5)},
 }  # fmt: skip
 ACTION = TraceAction(name="x", reads=(1,), writes=(1,))
 ACTIONS = {"name": "y", "reads": (2,), "writes": (2,), "initializer": True}

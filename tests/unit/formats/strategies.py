@@ -155,7 +155,11 @@ def weight_tables(draw: st.DrawFn) -> WeightTable:
     manifest = draw(st.dictionaries(NAMES, NAMES, max_size=2))
     ends = st.tuples(NAMES, NAMES, NAMES, NAMES, sides)
     visits = st.builds(
-        Visits, look_cycles=CYCLES, wake_cycles=CYCLES, entries=st.dictionaries(ends, CYCLES, max_size=3)
+        Visits,
+        look_cycles=CYCLES,
+        wake_cycles=CYCLES,
+        glance_cycles=st.none() | CYCLES,
+        entries=st.dictionaries(ends, CYCLES, max_size=3),
     )
     arrivals = st.builds(
         Arrival,

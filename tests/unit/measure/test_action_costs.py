@@ -20,6 +20,7 @@ def visits_of(counts: np.ndarray, steps: np.ndarray) -> ActorVisits:
         steps=steps,
         readings=np.ones(n, dtype=np.int64),
         ending=np.ones(n, dtype=np.uint8),
+        before=np.ones(n, dtype=np.uint8),
         thread=np.zeros(n, dtype=np.int64),
         row=np.arange(n),
         start=np.arange(n, dtype=np.uint64),

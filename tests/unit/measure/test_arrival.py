@@ -18,6 +18,7 @@ from dse.model.weights import Arrival, EntryKey, Visits
 from dse.native.project import runtime_headers
 from tests.unit.measure.networks import FACTS, chain
 from tests.unit.measure.records import header, thread, write
+from tests.unit.measure.thinned import thinned
 
 WAITED = 0x80
 SHORT, FULL = 1, 2
@@ -72,6 +73,26 @@ def test_what_came_before_its_publication_took_no_time(tmp_path: Path) -> None:
     assert arrivals(tmp_path / "raw", writer, reader) == [0.0]
 
 
+def test_of_visits_in_turns_those_count_that_are_known(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    writer, reader, now = list[Visit](), list[Visit](), 1000
+    for k in range(4000):
+        n = int(rng.integers(1, 9))
+        writer.append((now, now + 100, n, 0, FULL))
+        reader.append((now + 101 + k, now + 105 + k, n, 1, SHORT, WAITED if rng.random() < 0.8 else 0))
+        now += 10_000
+    counts = sum(v[2] for v in writer)
+    firings = (np.zeros(counts, dtype=np.uint8), np.ones(counts, dtype=np.uint8), np.zeros(0, dtype=np.uint8))
+    parts = (header(3, 2), thread(writer, partition=0), thread(reader, partition=1))
+    whole = Calibration(
+        partition_of=(0, 1, 1), samples=read_samples(write(tmp_path / "raw", *parts), 3), firings=firings
+    )
+    some = replace(whole, samples=thinned(whole.samples, 4, rng))
+    found, all_of_them = (arrival_steps([run], chain()).tolist() for run in (some, whole))
+    assert 50 < len(found) < len(all_of_them) / 4
+    assert set(found) <= set(all_of_them), "each arrival is one of those that are seen where all visits are recorded"
+
+
 def test_nothing_arrives_inside_a_core(tmp_path: Path) -> None:
     both: list[Visit] = [(1000, 1100, 2, 0, FULL), (1150, 1300, 2, 1, SHORT), (2000, 2100, 1, 0, FULL)]
     both.append((2150, 2200, 1, 1, SHORT, WAITED))
@@ -92,7 +113,7 @@ TRIP = RoundTrip(cores=(0, 1), before_ns=120.0, after_ns=100.0)
 READ: EntryKey = ("source", "Out", "filter", "In", "read")
 
 
-@pytest.mark.parametrize(("median", "wake"), [(360.0, 250), (40.0, 0), (None, 0)])
+@pytest.mark.parametrize(("median", "wake"), [(360.0, 238), (40.0, 0), (None, 0)])
 def test_a_core_that_waited_takes_longer_than_half_a_round_trip(
     tmp_path: Path, median: float | None, wake: int
 ) -> None:
@@ -103,13 +124,15 @@ def test_a_core_that_waited_takes_longer_than_half_a_round_trip(
         for trips in ((replace(TRIP, before_ns=900.0), TRIP), ())
     )
     entries = {READ: Fraction(7)}
-    found = calibrated_arrival([slow, alone], waits, Looks(between=12.0, look=31.25), entries, FACTS)
+    found = calibrated_arrival([slow, alone], waits, Looks(between=12.0, look=31.25, glance=8.0), entries, FACTS)
     assert found == Arrival(
         cycles=Fraction(110),  # half of the median one, two counts a nanosecond
         frequency_mhz=Fraction(2000),
         turn_firings=TURN_FIRINGS,
         turn_parts=TURN_PARTS,
-        visits=Visits(look_cycles=Fraction("31.25"), wake_cycles=Fraction(wake), entries=entries),
+        visits=Visits(
+            look_cycles=Fraction("31.25"), glance_cycles=Fraction(8), wake_cycles=Fraction(wake), entries=entries
+        ),
     )
     assert calibrated_arrival([alone], waits, Looks(), {}, FACTS) is None
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dse.measure.crossing import Calibration, Crossings, crossing_costs, entries_of, with_crossings
-from dse.measure.looks import looks_of
+from dse.measure.looks import Called, looks_of
 from dse.measure.profile import Profile, make_profile
 from dse.measure.profile_weights import exact, local_weights
 from dse.measure.raw_records import read_samples
@@ -15,6 +15,7 @@ from dse.model.trace import Trace
 from tests.unit.measure.networks import FACTS, TrueCosts, chain, chain_trace, timed_run
 from tests.unit.measure.records import header, thread, write
 from tests.unit.measure.test_profile import run_steps
+from tests.unit.measure.thinned import thinned
 
 TRUE = TrueCosts()
 BETWEEN = 15.0
@@ -61,7 +62,9 @@ def calibration(
 
 
 def crossed(profile: Profile, calibrations: list[Calibration]) -> Crossings:
-    return crossing_costs(profile, chain(), calibrations, looks_of([one.samples for one in calibrations], FACTS.cost))
+    return crossing_costs(
+        profile, chain(), calibrations, looks_of([Called(samples=one.samples) for one in calibrations], FACTS.cost)
+    )
 
 
 def test_crossing_costs_are_found(tmp_path: Path) -> None:
@@ -69,7 +72,7 @@ def test_crossing_costs_are_found(tmp_path: Path) -> None:
     trace, visits, profile = profiled(tmp_path, rng)
     costs = {"write": 900.0, "written": 15.0, "read": 500.0, "taken": 8.0, "look": 700.0}
     one = calibration(tmp_path / "c", trace, visits, 1, costs)
-    looks = looks_of([one.samples], FACTS.cost)
+    looks = looks_of([Called(samples=one.samples)], FACTS.cost)
     assert looks.look == pytest.approx(700, rel=0.01)
     assert looks.between == pytest.approx(BETWEEN, abs=2)
     found = crossed(profile, [one])
@@ -97,6 +100,19 @@ def test_visits_that_move_nothing_pay_no_entry(tmp_path: Path) -> None:
     assert found.unexplained == pytest.approx(0, abs=0.005)
 
 
+def test_visits_in_turns_tell_the_same_less_what_timing_adds(tmp_path: Path) -> None:
+    rng = np.random.default_rng(29)
+    trace, visits, profile = profiled(tmp_path, rng)
+    costs = {"write": 900.0, "written": 15.0, "read": 500.0, "taken": 8.0}
+    whole = calibration(tmp_path / "c", trace, visits, 1, costs)
+    some = replace(whole, samples=thinned(whole.samples, 2, rng))
+    looks = looks_of([Called(samples=some.samples)], FACTS.cost)
+    found = crossing_costs(profile, chain(), [some], looks, (100.0, 50.0, 0.0))
+    assert 0 < found.of("write", 0).visits < 0.6 * crossed(profile, [whole]).of("write", 0).visits
+    assert found.of("write", 0).entry == pytest.approx(800, rel=0.03)
+    assert found.of("read", 0).entry == pytest.approx(450, rel=0.03)
+
+
 def test_a_visit_that_was_interrupted_counts_to_a_limit(tmp_path: Path) -> None:
     rng = np.random.default_rng(27)
     trace, visits, profile = profiled(tmp_path, rng)
@@ -106,7 +122,7 @@ def test_a_visit_that_was_interrupted_counts_to_a_limit(tmp_path: Path) -> None:
     late = first.visits.end + np.where(np.arange(len(first.visits.end)) == 7, np.uint64(10**8), np.uint64(0))
     disturbed = replace(first, visits=replace(first.visits, end=late))
     noisy = replace(quiet, samples=replace(quiet.samples, threads=(disturbed, *others)))
-    looks = looks_of([quiet.samples], FACTS.cost)
+    looks = looks_of([Called(samples=quiet.samples)], FACTS.cost)
     found, undisturbed = (crossing_costs(profile, chain(), [one], looks) for one in (noisy, quiet))
     limit = 20e-6 * FACTS.hz / len(first.visits.end)
     assert abs(found.of("write", 0).entry - undisturbed.of("write", 0).entry) < 10 * limit

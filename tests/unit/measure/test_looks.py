@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.measure.looks import Looks, looks_of
+from dse.measure.looks import Called, Looks, looks_of
 from dse.measure.raw_records import read_samples
 from dse.measure.samples import MOST_VAIN, Samples
 from tests.unit.measure.records import header, thread, write
 
-READING, BETWEEN, LOOK = 20.0, 35.0, 90.0
+READING, BETWEEN, LOOK, GLANCE = 20.0, 35.0, 90.0, 25.0
 WAITED = 0x80
 Noise = Callable[[np.random.Generator], float]
 
@@ -32,7 +32,10 @@ def test_calls_in_vain_are_told_from_what_lies_between_visits_anyway(tmp_path: P
     def interrupted(rng: np.random.Generator) -> float:
         return 50_000.0 if rng.random() < 0.005 else 8 * float(rng.normal())
 
-    found = looks_of([visited(tmp_path / "a", vain, interrupted), visited(tmp_path / "b", vain)], READING)
+    found = looks_of(
+        [Called(samples=visited(tmp_path / "a", vain, interrupted)), Called(samples=visited(tmp_path / "b", vain))],
+        READING,
+    )
     assert found.between == pytest.approx(BETWEEN, rel=0.02)
     assert found.look == pytest.approx(LOOK, rel=0.02)
     assert found.gaps == 2 * (len(vain) - 1), "nothing lies before the first visit of a thread"
@@ -40,13 +43,41 @@ def test_calls_in_vain_are_told_from_what_lies_between_visits_anyway(tmp_path: P
 
 @pytest.mark.parametrize(("vain", "apart"), [([0, 1, 2] * 30, WAITED), ([MOST_VAIN] * 90, 0), ([], 0)])
 def test_who_waited_or_lost_count_says_nothing(tmp_path: Path, vain: list[int], apart: int) -> None:
-    assert looks_of([visited(tmp_path / "raw", vain, apart=apart)], READING) == Looks()
+    assert looks_of([Called(samples=visited(tmp_path / "raw", vain, apart=apart))], READING) == Looks()
 
 
 def test_without_calls_in_vain_they_take_nothing(tmp_path: Path) -> None:
-    found = looks_of([visited(tmp_path / "raw", [0] * 90)], READING)
+    found = looks_of([Called(samples=visited(tmp_path / "raw", [0] * 90))], READING)
     assert (found.between, found.look) == (pytest.approx(BETWEEN), 0.0)
 
 
 def test_scaled() -> None:
     assert Looks(between=10.0, look=4.0, gaps=3).scaled(0.5) == Looks(between=5.0, look=2.0, gaps=3)
+
+
+def test_a_glance_is_told_from_a_look(tmp_path: Path) -> None:
+    """In a pass actor 1 is looked at and actor 2 glanced at; 0 and 3 find work."""
+    rng = np.random.default_rng(4)
+    now, rows, last = 1000, list[tuple[int, ...]](), 3
+    for _ in range(3000):
+        actor = int(rng.integers(0, 4))
+        passed = [(last + k) % 4 for k in range(1, 1 + (actor - last - 1) % 4)]
+        vain = sum(a in (1, 2) for a in passed)
+        start = now + round(READING * (1 + vain) + BETWEEN + LOOK * (1 in passed) + GLANCE * (2 in passed))
+        now = start + 300
+        rows.append((start, now, 1, actor, 1, vain))
+        last = actor
+    samples = read_samples(write(tmp_path / "raw", header(4, 2, span=(1000, now)), thread(rows), thread()), 4)
+    run = Called(
+        samples=samples,
+        partition_of=(0, 0, 0, 0),
+        from_others=(False, True, False, False),
+        to_others=(False, False, True, False),
+    )
+    found = looks_of([run], READING)
+    assert (found.between, found.look, found.glance) == (
+        pytest.approx(BETWEEN, rel=0.02),
+        pytest.approx(LOOK, rel=0.02),
+        pytest.approx(GLANCE, rel=0.02),
+    )
+    assert looks_of([Called(samples=samples)], READING).glance is None

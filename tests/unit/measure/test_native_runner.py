@@ -62,6 +62,13 @@ def test_a_run_is_told(tmp_path: Path) -> None:
         assert words in asked
 
 
+def test_sleeps_beside_waiting_are_told(tmp_path: Path) -> None:
+    assert runner(tmp_path, DOCUMENT).run(RunOrder()).stalls is None
+    threads = [{"voluntary_switches": 90, "sleeps": 2}, {"voluntary_switches": 1, "sleeps": 3}]
+    told = {**DOCUMENT, "machine": {"threads": threads, "ping_pong": []}}
+    assert runner(tmp_path, told).run(RunOrder()).stalls == 88
+
+
 def test_what_the_processor_counted(tmp_path: Path) -> None:
     assert runner(tmp_path, DOCUMENT).run(RunOrder()).counts is None
     threads = [{"cycles": 5, "instructions": 7}, {"cycles": 10, "instructions": 20}]

@@ -9,12 +9,13 @@ import collections.abc
 import itertools
 import math
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from dse.estimate.bounds.slot_loads import Annealing
 from dse.explore.method import cost
 from dse.explore.methods.scripted import Scripted
 from dse.explore.moves import generators
-from dse.explore.moves.generators import Generator, View, view_of
+from dse.explore.moves.generators import View, view_of
 from dse.explore.moves.load_model import LoadAnnealer, LoadModel
 from dse.explore.moves.moves import (
     Position,
@@ -103,6 +104,15 @@ class Kind:
         self.helped += helped
         if self.tried > MEMORY:
             self.tried, self.helped = self.tried / 2, self.helped / 2
+
+
+class Steps(Protocol):
+    """Steps of which some are taken."""
+
+    def __len__(self) -> int: ...
+
+    def pop(self, index: int, /) -> Step:
+        """Take a step."""
 
 
 @dataclass(slots=True)
@@ -320,7 +330,7 @@ class Descending(Scripted):
         """Return up to ``TRIED_AT_ONCE`` unknown steps whose bound does not exclude an improvement."""
         state = now.state
         view = view_of(self._context, position_of(state.candidate), state.evaluation)
-        offered: dict[str, list[Step]] = {}
+        offered: dict[str, Steps] = {}
         drawn: dict[Candidate, _Trial] = {}
         found: list[_Trial] = []
         draws = 0
@@ -367,7 +377,7 @@ class Descending(Scripted):
         return self._kinds[-1]
 
     def _step(  # ways: one case for each kind of step
-        self, kind: str, view: View, offered: dict[str, list[Step]]
+        self, kind: str, view: View, offered: dict[str, Steps]
     ) -> Step | None:
         """Return a step of a kind. ``offered``: what is left of the lists of the generators at this point."""
         rng, space, position = self._context.rng, self._space, view.position
@@ -448,10 +458,10 @@ def _settings(view: View) -> list[Step]:
 
 STEPS = ("move", "swap", "relieve", "join", "pair", "group", "rebuild", "restage")
 """The kinds of steps that are drawn, before those that come from lists."""
-LISTS: dict[str, Generator] = {
-    "idle": generators.idle,
-    "balancing": generators.balancing,
-    "communication": generators.communication,
+LISTS: dict[str, collections.abc.Callable[[View], Steps]] = {
+    "idle": generators.idle_moves,
+    "balancing": generators.balancing_moves,
+    "communication": generators.communication_moves,
     "setting": _settings,
 }
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from dse.explore.method import SearchContext, cost
 from dse.explore.methods.improving.iterated_search import IteratedSearch
-from dse.explore.moves.coarsening import Level, levels_of, settled
+from dse.explore.moves.coarsening import Coarsening, Level, settled
 from dse.explore.space.space import Candidate
 from dse.model.design_point import DesignPoint
 from dse.model.study import Evaluation
@@ -38,6 +38,7 @@ class Multilevel:
     def __init__(self, context: SearchContext) -> None:
         self._context = replace(context, legs=False, sieve=None)
         self._levels: list[Level] = []
+        self._coarsening: Coarsening | None = None
         self._coarsened = context.begun
         self._best: tuple[tuple[bool, int], Candidate] | None = None
         self._to_beat: tuple[bool, float] = (True, 0.0)
@@ -84,7 +85,8 @@ class Multilevel:
         """Begin at the coarsest level with the best mapping so far, where there are levels."""
         self._coarsened = True
         if self._best is not None:
-            self._levels = levels_of(self._context, self._best[1].assignment)
+            self._coarsening = self._coarsening or Coarsening(self._context)
+            self._levels = self._coarsening.levels(self._best[1].assignment)
         if self._levels:
             self._next_level()
 

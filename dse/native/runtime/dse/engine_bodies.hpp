@@ -12,6 +12,7 @@
 #include "dse/engine.hpp"
 #include "dse/instances.hpp"
 #include "dse/interrupts.hpp"
+#include "dse/lines_apart.hpp"
 #include "dse/machine.hpp"
 #include "dse/observing.hpp"
 #include "dse/parallel.hpp"
@@ -61,7 +62,7 @@ inline void write_records([[maybe_unused]] const RunOptions& options, [[maybe_un
                           [[maybe_unused]] std::size_t actors, [[maybe_unused]] const Records& records) {
 #if DSE_TIMED
   if (!records.empty()) {
-    RawFile(*options.raw).write(result, actors, records);
+    RawFile(*options.raw).write(result, actors, records, options.raw_every);
   }
 #endif
 }

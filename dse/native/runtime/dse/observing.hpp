@@ -17,7 +17,7 @@ using Records = std::vector<std::unique_ptr<ThreadRecords>>;
 inline Records make_records(const RunOptions& options, std::size_t threads, std::size_t actors) {
   Records records;
   for (std::size_t k = 0; timed && options.raw && k != threads; ++k) {
-    records.push_back(std::make_unique<ThreadRecords>(actors, threads == 1));
+    records.push_back(std::make_unique<ThreadRecords>(actors, threads == 1, Turns(options.raw_every, k)));
   }
   return records;
 }

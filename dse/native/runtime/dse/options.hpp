@@ -84,6 +84,7 @@ struct GivenOption {
 
 inline constexpr std::int64_t most_gpu_blocks = 1024;   // of a kernel
 inline constexpr std::int64_t most_gpu_threads = 1023;  // of a block on any card, without its leader
+inline constexpr std::int64_t most_visits_apart = 1 << 20;  // that are noted
 
 namespace detail {
 
@@ -245,6 +246,11 @@ inline const std::vector<OptionInfo>& option_table() {
        [](Options& o, const Given&) { o.run.hash_channels = true; }},
       {"what is told", 0, "--raw", "FILE", "write the times of visits (programs that dse profile builds)",
        [](Options& o, const Given& g) { o.run.raw = g.value; }},
+      {"what is told", 0, "--raw-every", "N",
+       "note one visit of so many, at random, and time none in vain (programs that dse profile builds; default 1: all)",
+       [](Options& o, const Given& g) {
+         o.run.raw_every = static_cast<std::uint64_t>(g.up_to(most_visits_apart, "number of visits"));
+       }},
       {"what is told", 0, "--singly", "FILE",
        "actions whose firings are timed one by one, a line each: ACTOR ACTION, numbers (programs of dse profile)",
        [](Options& o, const Given& g) { o.singly = g.value; }},

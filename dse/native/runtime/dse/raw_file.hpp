@@ -1,9 +1,9 @@
 // The file of --raw: what the profiler's program noted. dse/measure/raw_records.py reads it.
 //
-//   8 bytes "DSERAW01", u32 kind of the counter, u32 actors, u32 threads, u32 0, u64 counter at the start and at the end
-//   of the run, u64 nanoseconds of the monotonic clock at the same moments; for each thread u32 partition, i32 core (-1:
-//   not pinned), u64 visits, u64 single firings, u64 actors visited in vain, and then these records, as records.hpp has
-//   them. Little-endian.
+//   8 bytes "DSERAW02", u32 kind of the counter, u32 actors, u32 threads, u32 N: one visit of N is noted, u64 counter at
+//   the start and at the end of the run, u64 nanoseconds of the monotonic clock at the same moments; for each thread u32
+//   partition, i32 core (-1: not pinned), u64 visits, u64 single firings, u64 actors visited in vain, and then these
+//   records, as records.hpp has them. Little-endian.
 #pragma once
 
 #include <bit>
@@ -27,13 +27,15 @@ class RawFile {
   /// `path` is not touched before `write`.
   explicit RawFile(const std::string& path) : file_(path) {}
 
-  /// Write the file. `records[k]` is what thread k of the result noted. Throws WriteError.
-  void write(const RunResult& result, std::size_t actors, const std::vector<std::unique_ptr<ThreadRecords>>& records) {
-    file_.write("DSERAW01");
+  /// Write the file. `records[k]` is what thread k of the result noted: one visit in `every`.
+  /// Throws WriteError.
+  void write(const RunResult& result, std::size_t actors, const std::vector<std::unique_ptr<ThreadRecords>>& records,
+             std::uint64_t every) {
+    file_.write("DSERAW02");
     put(static_cast<std::uint32_t>(counter_kind));
     put(static_cast<std::uint32_t>(actors));
     put(static_cast<std::uint32_t>(records.size()));
-    put(std::uint32_t{0});
+    put(static_cast<std::uint32_t>(every));
     put(result.counter_start);
     put(result.counter_end);
     put(result.start_ns);

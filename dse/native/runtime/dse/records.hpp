@@ -31,16 +31,22 @@ enum class VisitEnd : std::uint8_t { budget_spent, lacks_tokens, lacks_room, oth
 inline constexpr std::uint8_t most_vain = 0x7F;
 inline constexpr std::uint8_t apart = 0x80;
 
+/// What the byte `ending` says: why the visit ended; from bit `ending_before` on why the visit of the same actor before it
+/// did; and whether the record before it is of the visit before it on that thread, as always where all visits are timed.
+inline constexpr int ending_before = 2;
+inline constexpr std::uint8_t follows = 0x10;
+
 /// One call of an actor that made firings; times are those of the counter. As in the file of --raw.
 struct VisitRecord {
   std::uint64_t start;
   std::uint64_t end;
   std::uint32_t firings;
   std::uint16_t actor;
-  VisitEnd why;
+  std::uint8_t ending;
   std::uint8_t between;
+  std::uint64_t first;  // the number of its first firing in the trace of the actor
 };
-static_assert(sizeof(VisitRecord) == 24);
+static_assert(sizeof(VisitRecord) == 32);
 
 /// One firing of an action that is timed singly, in steps of the counter.
 struct SingleRecord {
@@ -123,6 +129,43 @@ class Chunks {
   std::size_t used_ = 0;
 };
 
+/// Which visits of a thread are timed: all, or two in a row now and then at random, one of `every` in the mean.
+class Turns {
+ public:
+  Turns(std::uint64_t every, std::uint64_t seed) : every_(every), state_(0x9E3779B97F4A7C15U * (seed + 1)) { rest(); }
+
+  bool all() const { return every_ == 1; }
+
+  /// Whether the visit that goes on, or else the next one, is timed.
+  bool timed() const { return untimed_ == 0; }
+
+  /// A visit that is not timed has ended; return whether the next one is.
+  bool pass() { return --untimed_ == 0; }
+
+  /// A visit that is timed has ended.
+  void taken() {
+    if (!all() && --row_ == 0) {
+      rest();
+    }
+  }
+
+ private:
+  void rest() {
+    row_ = 2;
+    if (!all()) {
+      state_ ^= state_ << 13;
+      state_ ^= state_ >> 7;
+      state_ ^= state_ << 17;
+      untimed_ = 1 + state_ % (4 * every_ - 5);  // 2 (every - 1) in the mean
+    }
+  }
+
+  const std::uint64_t every_;
+  std::uint64_t state_;
+  std::uint64_t untimed_ = 0;
+  int row_ = 0;
+};
+
 /// The firing that is timed singly and goes on, of one thread.
 struct SingleTiming {
   const Singled* singled = nullptr;  // of the actor that is visited
@@ -134,8 +177,12 @@ struct SingleTiming {
 /// What one thread notes.
 struct ThreadRecords {
   /// `times_vain`: visits in vain are timed, and not only counted. Of threads that wait for each other they are not: who
-  /// takes longer to look around is later at work, and so are all that wait for it.
-  ThreadRecords(std::size_t actors, bool times_vain) : fruitless(actors), times_vain_(times_vain) {
+  /// takes longer to look around is later at work, and so are all that wait for it. `turns`: which visits are noted.
+  ThreadRecords(std::size_t actors, bool times_vain, Turns turns)
+      : fruitless(actors),
+        turns_(turns),
+        before_(actors, VisitEnd::lacks_tokens),
+        times_vain_(times_vain && turns.all()) {
     for (std::size_t k = 0; k != actors; ++k) {
       fruitless[k] = {.actor = static_cast<std::uint32_t>(k),
                       .reserved = 0,
@@ -148,6 +195,9 @@ struct ThreadRecords {
 
   /// Note that a visit begins. Throws std::bad_alloc; the end of a visit does not.
   void begin_visit() {
+    if (!turns_.timed()) {
+      return;
+    }
     if (visits.make_room()) {
       between |= apart;
     }
@@ -162,22 +212,19 @@ struct ThreadRecords {
     }
   }
 
-  /// Note the visit of an actor that began at `visit_start` and ends now.
-  void end_visit(std::size_t actor, std::int64_t firings, VisitEnd why) {
+  /// Note the visit of an actor that began at `visit_start` and ends now; `made`: its firings before.
+  void end_visit(std::size_t actor, std::int64_t made, std::int64_t firings, VisitEnd why) {
     if (firings == 0 && !times_vain_) {
       count_vain();
       return;
     }
+    if (!turns_.timed()) {
+      pass_over(actor, why);
+      return;
+    }
     const std::uint64_t end = counter_now();
     if (firings != 0) {
-      visits.add({.start = visit_start,
-                  .end = end,
-                  .firings = static_cast<std::uint32_t>(firings),
-                  .actor = static_cast<std::uint16_t>(actor),
-                  .why = why,
-                  .between = between});
-      between = 0;
-      waiting = false;
+      add_visit(actor, made, firings, why, end);
       return;
     }
     count_vain();
@@ -232,12 +279,40 @@ struct ThreadRecords {
   std::vector<FruitlessRecord> fruitless;  // by actor
 
  private:
+  void add_visit(std::size_t actor, std::int64_t made, std::int64_t firings, VisitEnd why, std::uint64_t end) {
+    const int before = static_cast<int>(before_[actor]) << ending_before;
+    visits.add({.start = visit_start,
+                .end = end,
+                .firings = static_cast<std::uint32_t>(firings),
+                .actor = static_cast<std::uint16_t>(actor),
+                .ending = static_cast<std::uint8_t>(static_cast<int>(why) | before | follows_),
+                .between = between,
+                .first = static_cast<std::uint64_t>(made)});
+    between = 0;
+    waiting = false;
+    follows_ = follows;
+    before_[actor] = why;
+    turns_.taken();
+  }
+
+  void pass_over(std::size_t actor, VisitEnd why) {
+    before_[actor] = why;
+    if (turns_.pass()) {
+      between = apart;
+      waiting = false;
+      follows_ = 0;
+    }
+  }
+
   void count_vain() {
     if ((between & most_vain) != most_vain) {
       ++between;
     }
   }
 
+  Turns turns_;
+  std::uint8_t follows_ = 0;
+  std::vector<VisitEnd> before_;  // by actor
   const bool times_vain_;
 };
 

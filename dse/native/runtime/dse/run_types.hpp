@@ -78,6 +78,7 @@ struct RunOptions {
   bool pin = false;                    // each thread to a core of its own, as far as there are cores
   std::vector<int> ping_pong_cores;    // pairs of cores: their round trips are measured before and after the run
   std::optional<std::string> raw;      // of the profiler's program: the file for its records
+  std::uint64_t raw_every = 1;         // of the profiler's program: one visit of so many is noted, in the mean
   std::vector<std::pair<int, int>> singly;  // of the profiler's program: (actor, action) whose firings are timed singly
 };
 

@@ -50,7 +50,7 @@ class VisitNote {
   VisitNote& operator=(const VisitNote&) = delete;
   ~VisitNote() {
     if (records_ != nullptr) {
-      records_->end_visit(actor_.log.actor(), actor_.log.made() - made_, end_of(actor_));
+      records_->end_visit(actor_.log.actor(), made_, actor_.log.made() - made_, end_of(actor_));
     }
   }
 

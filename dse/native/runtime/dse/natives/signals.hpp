@@ -46,12 +46,13 @@ class TextSink {
  public:
   TextSink(Context& context, std::string part) : context_(context), part_(std::move(part)) {}
 
-  /// Appends a line; without an output option there is nothing to write to.
+  /// Appends a line; without an output option there is nothing to write to. Threads may share a sink.
   void write(const std::string& text);
 
  private:
   Context& context_;
   std::string part_;
+  std::mutex mutex_;  // its own: a sink and a source on two cores that met at one lock slept there
   std::shared_ptr<OpenFile> file_;
 };
 
@@ -80,19 +81,18 @@ class SampleFiles {
   void sink_init() {}
   template <class T>
   void consume(const T& value) {
-    put(number_text(value));
+    sink_.write(number_text(value));
   }
   template <class T>
   void consume_double(const T& value) {
-    put(fixed_text(static_cast<double>(value), 0));
+    sink_.write(fixed_text(static_cast<double>(value), 0));
   }
 
  private:
   TextSource& source(std::int64_t index);
-  void put(const std::string& text);
 
   Context& context_;
-  std::mutex mutex_;
+  std::mutex mutex_;  // of the sources
   std::map<std::int64_t, TextSource> sources_;
   TextSink sink_;
 };
@@ -108,16 +108,15 @@ class Packets {
   std::int64_t read_byte();
   template <class T>
   void consume(const T& value) {
-    put(number_text(value));
+    sink_.write(number_text(value));
   }
   void nothing() {}
 
  private:
   TextSource& source();
-  void put(const std::string& text);
 
   Context& context_;
-  std::mutex mutex_;
+  std::mutex mutex_;  // of the source
   std::unique_ptr<TextSource> source_;
   TextSink sink_;
 };
@@ -125,7 +124,7 @@ class Packets {
 /// Natives of the predistortion filters: in_i and in_q, one number at a time or in blocks of 32-bit floats.
 class Quadrature {
  public:
-  explicit Quadrature(Context& context) : context_(context), sinks_{{{context, "_i"}, {context, "_q"}}} {}
+  explicit Quadrature(Context& context) : context_(context), sinks_{TextSink{context, "_i"}, TextSink{context, "_q"}} {}
 
   double read_i() { return next(0); }
   double read_q() { return next(1); }
@@ -178,7 +177,7 @@ class Quadrature {
   }
 
   Context& context_;
-  std::mutex mutex_;
+  std::array<std::mutex, 2> mutexes_;  // of the sources
   std::array<std::unique_ptr<TextSource>, 2> sources_;
   std::array<TextSink, 2> sinks_;
 };

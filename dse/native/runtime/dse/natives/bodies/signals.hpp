@@ -78,6 +78,7 @@ double TextSource::next_double() {
 void TextSink::write(const std::string& text) {
   const std::optional<std::string> path = context_.writer_path();
   if (!path) return;
+  const std::lock_guard own(mutex_);
   const auto lock = context_.files.use();
   if (!file_) file_ = context_.files.create(part_.empty() ? *path : paths::with_part(*path, part_));
   const std::string line = text + "\n";
@@ -114,11 +115,6 @@ double SampleFiles::produce_double(std::int64_t index) {
   return source(index).next_double();
 }
 
-void SampleFiles::put(const std::string& text) {
-  const std::lock_guard lock(mutex_);
-  sink_.write(text);
-}
-
 // Packets -------------------------------------------------------------------------------------------------------------
 
 TextSource& Packets::source() {
@@ -149,15 +145,10 @@ std::int64_t Packets::read_byte() {
   return source().next_int() & 0xFF;
 }
 
-void Packets::put(const std::string& text) {
-  const std::lock_guard lock(mutex_);
-  sink_.write(text);
-}
-
 // Quadrature ----------------------------------------------------------------------------------------------------------
 
 double Quadrature::next(std::size_t part) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutexes_[part]);
   if (!sources_[part]) {
     auto [path, data] = context_.input_in(part == 0 ? "in_i.txt" : "in_q.txt");
     sources_[part] = std::make_unique<TextSource>(std::move(path), std::move(data));
@@ -176,7 +167,6 @@ double Quadrature::next_float(std::size_t part) {
 }
 
 void Quadrature::put(std::size_t part, double value) {
-  const std::lock_guard lock(mutex_);
   sinks_[part].write(fixed_text(value, 6));
 }
 
