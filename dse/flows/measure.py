@@ -31,7 +31,7 @@ from dse.flows.measure_points import (
     written_point,
 )
 from dse.flows.measured_timelines import measured_timeline, run_and_time_all
-from dse.flows.profile import ProfiledNetwork, ProfileSettings, check_settings, profile_on_bench, run_capacities
+from dse.flows.profile import ProfiledNetwork, ProfileSettings, Profiling, check_settings, run_capacities
 from dse.flows.profile_gpu import able_actors, profile_gpu_on_bench
 from dse.flows.profile_manifest import Pairs, conditions
 from dse.flows.program import UNNAMED_OUTPUT, unheard
@@ -214,7 +214,10 @@ def _link_here(name: str, *, emulated: bool) -> tuple[Link, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
-    """An input with FIFO sizes: its trace and weights by state. ``label``: empty where there is only one case."""
+    """An input with FIFO sizes: its trace and weights by state. ``label``: empty where there is only one case.
+
+    ``profiling``: what can calibrate in another state too, None where a GPU is used or weights were given.
+    """
 
     input: str | None
     tokens: int | None
@@ -224,10 +227,25 @@ class _Case:
     label: str
     tables: dict[State, WeightTable] = field(default_factory=dict)
     profile: ProfiledNetwork | None = None
+    profiling: Profiling | None = None
+
+    def complete(self, state: State) -> None:
+        """Calibrate in a state that the machine is in, if that was not done. Raises ``ExecutionError`` as a run may."""
+        if self.profiling is not None and self.profiling.complete(state):
+            self.tables.update(_by_state(self.profiling.profiled()))
+
+    @property
+    def whole_profile(self) -> ProfiledNetwork | None:
+        """The profile with the calibrations of all states; None where weights were given."""
+        return self.profile if self.profiling is None else self.profiling.profiled()
 
     def table(self, state: State) -> WeightTable:
         """Return the weights for a state; those for the usual one where it was not calibrated."""
         return self.tables.get(state, self.usual)
+
+
+def _by_state(profile: ProfiledNetwork) -> dict[State, WeightTable]:
+    return {state.state: state.table for state in profile.states}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,12 +279,13 @@ class _Journey:
         entries, skipped = self._runnable(list(chain.from_iterable(map(self._entries, cases))), usual)
         if self._options.weights:  # what is wrong with them is said before everything is run
             self._predictions(cases, entries[:1], STATES[0])
-        session = self._session(entries, usual)
+        session = self._session(cases, entries, usual)
         lasted = [state for state in STATES if any(session.of(state))]
         predictions = {state: self._predictions(cases, entries, state) for state in lasted}
         comparisons = _comparisons(predictions, session)
         timelines = self._timelines(entries, session, comparisons)
-        profiles = tuple((case.label, case.profile) for case in cases if case.profile is not None)
+        made = ((case.label, case.whole_profile) for case in cases)
+        profiles = tuple((label, profile) for label, profile in made if profile is not None)
         doubts = (*_other_states(entries, lasted), *self._doubts(), *doubts_of(session.figures))
         after, seconds = machine_moment(), time.monotonic() - started
         pairs = conditions(self._bench, self._options.run, self._inputs, (before, after))
@@ -328,8 +347,11 @@ class _Journey:
             trace = make_trace(topology, profiler.firings())
             return _Case(input=path, tokens=tokens, capacities=capacities, trace=trace, usual=given, label=label)
         settings = replace(options.profile, capacities=capacities)
-        profiling = profile_on_bench if options.cuda is None else profile_gpu_on_bench
-        profile = profiling(self._bench, run, settings, self._stage)
+        if options.cuda is None:
+            profiling = Profiling(self._bench, run, settings, self._stage)
+            profile = profiling.profiled()
+        else:
+            profiling, profile = None, profile_gpu_on_bench(self._bench, run, settings, self._stage)
         return _Case(
             input=path,
             tokens=tokens,
@@ -337,8 +359,9 @@ class _Journey:
             trace=make_trace(topology, profile.runs.firings),
             usual=profile.table,
             label=label,
-            tables={state.state: state.table for state in profile.states},
+            tables=_by_state(profile),
             profile=profile,
+            profiling=profiling,
         )
 
     def _label(self, path: str | None, tokens: int | None) -> str:
@@ -424,8 +447,13 @@ class _Journey:
             raise OptionError("the weights have no clock: what they add up to is no time", expected="measure them")
         return [None if estimate.deadlock is not None else estimate.makespan / 1000 for estimate in estimates]
 
-    def _session(self, entries: Sequence[_Entry], usual: Mapping[str | None, UsualResults]) -> Session:
-        """Run everything; each result must be that of one core on the same input."""
+    def _session(
+        self, cases: Sequence[_Case], entries: Sequence[_Entry], usual: Mapping[str | None, UsualResults]
+    ) -> Session:
+        """Run everything; each result must be that of one core on the same input.
+
+        Where the machine came into a state for which a case has no weights, or few calibrations, these are made.
+        """
         program, settings = self._bench.program, self._options.settings
         candidates = []
         for k, entry in enumerate(entries):
@@ -436,7 +464,11 @@ class _Journey:
         def heard(done: int, count: int) -> None:
             self._stage(f"measuring: run {done} of {count}")
 
-        return measure_candidates(program, candidates, patience, self._rng, heard)
+        def between(state: State) -> None:
+            for case in cases:
+                case.complete(state)
+
+        return measure_candidates(program, candidates, patience, self._rng, heard, between=between)
 
     def _timelines(
         self, entries: Sequence[_Entry], session: Session, comparisons: Sequence[Comparison]

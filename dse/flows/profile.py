@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from dse.base.digests import text_digest
 from dse.base.errors import OptionError
 from dse.flows.bench import Bench, BenchSettings, open_bench
+from dse.flows.calibrating import Calibrated, Calibrator, StateWeights
 from dse.flows.measure_points import cannot_run, written_point
 from dse.flows.profile_manifest import (
     IN_PLACE,
@@ -22,10 +24,10 @@ from dse.flows.profile_manifest import (
 )
 from dse.flows.program import unheard
 from dse.formats.mapping_text import mapping_text
-from dse.measure.arrival import Waits, arrival_steps, calibrated_arrival, ping_pong_arrival, waits_of
+from dse.measure.arrival import ping_pong_arrival
 from dse.measure.calibration_mappings import Owners, calibration_mappings
 from dse.measure.counter import CounterFacts
-from dse.measure.crossing import Calibration, crossing_costs, dearer, entries_of, with_crossings
+from dse.measure.crossing import dearer
 from dse.measure.crossing_table import (
     CrossingLine,
     CrossingRow,
@@ -34,7 +36,6 @@ from dse.measure.crossing_table import (
     line_for,
     table_text,
 )
-from dse.measure.looks import Looks, called, looks_of
 from dse.measure.machine import MachineMoment, RoundTrip, State, machine_moment, unsteady
 from dse.measure.platform import this_machine
 from dse.measure.profile import MOST_CLOSURE_ERROR, Closure, Profile
@@ -67,23 +68,6 @@ class ProfileSettings:
     crossing_table: bool = False
     seed: int = 1
     bench: BenchSettings = field(default_factory=BenchSettings)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateWeights:
-    """The weights for one state of the machine.
-
-    ``calibrations``: the runs on several cores that they rest on; ``unexplained``: the share of their busy time that
-    no crossing explains. ``waits``: what arrivals took in them where a core waited, None where too few were seen.
-    ``looks``: what lay between visits, scaled as the weights are.
-    """
-
-    state: State
-    table: WeightTable
-    calibrations: int
-    unexplained: float
-    waits: Waits | None
-    looks: Looks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,40 +128,7 @@ def profile_on_bench(
     bench: Bench, run: RunOptions, settings: ProfileSettings, stage: Callable[[str], None] = unheard
 ) -> ProfiledNetwork:
     """Measure the weights of a network on a bench; as ``profile_program``."""
-    check_settings(settings)
-    before, started = machine_moment(), time.monotonic()
-    journey = _Journey(bench, run, settings, stage)
-    found = journey.profiled()
-    local = local_weights(found.profile, bench.topology, found.firings)
-    splits = journey.splits(found.profile)
-    owners = (*splits, *map(owners_of, journey.in_place))
-    states = journey.states(splits, found, local)
-    rows = journey.crossing_rows(needed=not states)
-    plain = _without_calibration(local, bench, found, rows)
-    after, seconds = machine_moment(), time.monotonic() - started
-    used = sum(state.calibrations for state in states)
-    where = "on one core" if settings.mapping is None else "in one mapping on several cores"
-    known = profile_manifest(bench, run, found, where, (before, after))
-    without = MICRO_BENCHMARK if rows else NO_CROSSING if settings.mapping is None else IN_PLACE
-    known = (*known, *journey.configuration())
-    states = tuple(_described(state, known, len(owners), bench.facts) for state in states)
-    return ProfiledNetwork(
-        topology=bench.topology,
-        table=states[0].table if states else replace(plain, manifest=(*known, *without, *round_trip_pairs(plain))),
-        states=states,
-        platform=journey.platform,
-        facts=bench.facts,
-        runs=found,
-        owners=owners,
-        crossings=table_text(rows) if rows else "",
-        moments=(before, after),
-        warnings=(
-            *unsteady(before, after, seconds),
-            *_doubts(found, len(owners) * settings.runs - used),
-            *journey.crowded(),
-        ),
-        seconds=seconds,
-    )
+    return Profiling(bench, run, settings, stage).profiled()
 
 
 def _described(state: StateWeights, known: Pairs, mappings: int, facts: CounterFacts) -> StateWeights:
@@ -188,15 +139,80 @@ def _described(state: StateWeights, known: Pairs, mappings: int, facts: CounterF
     return replace(state, table=replace(state.table, manifest=(*known, *pairs)))
 
 
+class Profiling:
+    """A profile on a bench, made at once, to which calibration runs in another state of the machine can be added.
+
+    Raises: as ``profile_program``.
+    """
+
+    def __init__(
+        self, bench: Bench, run: RunOptions, settings: ProfileSettings, stage: Callable[[str], None] = unheard
+    ) -> None:
+        check_settings(settings)
+        before, started = machine_moment(), time.monotonic()
+        self._journey = journey = _Journey(bench, run, settings, stage)
+        self._found = journey.profiled()
+        self._local = local_weights(self._found.profile, bench.topology, self._found.firings)
+        splits = journey.splits(self._found.profile)
+        self._owners = (*splits, *map(owners_of, journey.in_place))
+        self._calibrator = journey.calibrator(splits, self._found, self._local)
+        self._calibrator.run(settings.runs)
+        self._rows = journey.crossing_rows(needed=not self._calibrator.states())
+        self._moments, self._seconds = (before, machine_moment()), time.monotonic() - started
+
+    def complete(self, state: State) -> bool:
+        """Calibrate in a state of the machine as well, if it is in it now; return whether there are new runs.
+
+        Raises ``ExecutionError`` where a run fails.
+        """
+        return self._calibrator.complete(state)
+
+    def profiled(self) -> ProfiledNetwork:
+        """Return the weights by all runs so far."""
+        journey, found = self._journey, self._found
+        where = "on one core" if journey.settings.mapping is None else "in one mapping on several cores"
+        known = profile_manifest(journey.bench, journey.run, found, where, self._moments)
+        known = (*known, *journey.configuration())
+        facts, mappings = journey.bench.facts, len(self._owners)
+        states = tuple(_described(state, known, mappings, facts) for state in self._calibrator.states())
+        return ProfiledNetwork(
+            topology=journey.bench.topology,
+            table=states[0].table if states else self._without_calibration(known),
+            states=states,
+            platform=journey.platform,
+            facts=facts,
+            runs=found,
+            owners=self._owners,
+            crossings=table_text(self._rows) if self._rows else "",
+            moments=self._moments,
+            warnings=(
+                *unsteady(*self._moments, self._seconds),
+                *_doubts(found, self._calibrator.lost),
+                *journey.crowded(),
+            ),
+            seconds=self._seconds,
+        )
+
+    def _without_calibration(self, known: Pairs) -> WeightTable:
+        """Return weights without calibration runs: by micro-benchmark and round trips, where they were made."""
+        bench, rows, table = self._journey.bench, self._rows, self._local
+        if rows:
+            lines = _with_lines(self._local, bench.topology, crossing_lines(rows))
+            table = replace(lines, arrival=ping_pong_arrival(self._found.trips, bench.facts))
+        alone = NO_CROSSING if self._journey.settings.mapping is None else IN_PLACE
+        without = MICRO_BENCHMARK if rows else alone
+        return replace(table, manifest=(*known, *without, *round_trip_pairs(table)))
+
+
 class _Journey:
     """The stages of one profile."""
 
     def __init__(self, bench: Bench, run: RunOptions, settings: ProfileSettings, stage: Callable[[str], None]) -> None:
         self.platform = this_machine(bench.facts, len(bench.cores))
         self.in_place = settings.in_place if settings.mapping is None and len(bench.cores) > 1 else ()
-        self._bench = bench
-        self._run = run
-        self._settings = settings
+        self.bench = bench
+        self.run = run
+        self.settings = settings
         self._stage = stage
         self._rng = np.random.default_rng(settings.seed)
         self._profiled: Path | None = None  # the mapping that is profiled, None: one thread without any
@@ -204,7 +220,7 @@ class _Journey:
 
     def profiled(self) -> ProfileRuns:
         """Return the profile on one core, or in the configuration that is asked for."""
-        settings, topology = self._settings, self._bench.topology
+        settings, topology = self.settings, self.bench.topology
         point = settings.mapping
         if point is None and settings.capacities is not None:
             point = split_point(topology, (0,) * len(topology.actors), settings.capacities)
@@ -213,100 +229,62 @@ class _Journey:
 
     def configuration(self) -> Pairs:
         """Return the mapping that is profiled, or those that calibrate in place, as a pair of the manifest."""
-        point, topology = self._settings.mapping, self._bench.topology
+        point, topology = self.settings.mapping, self.bench.topology
         texts = [mapping_text(of, topology, self.platform) for of in self.in_place]
         pairs = (("measured in place", "; ".join(texts)),) if texts else ()
         return pairs if point is None else (("mapping", mapping_text(point, topology, self.platform)),)
 
     def crowded(self) -> list[str]:
         """Return in words that the mapping which is profiled wants more of the machine than there is."""
-        point = self._settings.mapping
-        why = "" if point is None else cannot_run(point, self.platform, len(self._bench.cores))
+        point = self.settings.mapping
+        why = "" if point is None else cannot_run(point, self.platform, len(self.bench.cores))
         return [f"the mapping is not run as it is estimated: {why}"] if why else []
 
     def splits(self, profile: Profile) -> tuple[Owners, ...]:
         """Return the splits to calibrate with, beside the mappings that are measured in place."""
-        if self._settings.mapping is not None or len(self._bench.cores) < 2:
+        if self.settings.mapping is not None or len(self.bench.cores) < 2:
             return ()
         loads = [costs.total for costs in profile.actors]
-        chosen = calibration_mappings(self._bench.topology, loads, self._settings.calibrate)
+        chosen = calibration_mappings(self.bench.topology, loads, self.settings.calibrate)
         known = set(map(owners_of, self.in_place))
         return tuple(split for split in chosen if split not in known)
 
-    def states(self, splits: Sequence[Owners], runs: ProfileRuns, local: WeightTable) -> tuple[StateWeights, ...]:
-        """Return the weights for each state that calibrations had, the one with the most first."""
-        profile, every = runs.profile, visits_apart(runs.profile, [run.samples for run in runs.timed])
-        topology = self._bench.topology
-        capacities = self._settings.capacities or run_capacities(topology, self._run.fifo_tokens)
+    def calibrator(self, splits: Sequence[Owners], runs: ProfileRuns, local: WeightTable) -> Calibrator:
+        """Return what makes the calibration runs; it has no mappings where there is nothing to calibrate with."""
+        every, topology = visits_apart(runs.profile, [run.samples for run in runs.timed]), self.bench.topology
+        capacities = self.settings.capacities or run_capacities(topology, self.run.fifo_tokens)
         points = [*(split_point(topology, split, capacities) for split in splits), *self.in_place]
         mappings = [
             CalibrationMapping(
-                path=self._written(point, f"calibration-{k}"),
+                path=self._written(point, f"calibration-{text_digest(repr(point))}"),  # other profiles have others
                 owners=owners_of(point),
                 in_place=k >= len(splits),
                 every=every if all(partition.cores == 1 for partition in point.partitions) else 1,
             )
             for k, point in enumerate(points)
         ]
-        if not mappings:
-            return ()
-        timing = self._timing(every, runs)
-        found = self._profiler.calibrations(mappings, self._settings.runs, self._rng, self._stage, runs.timed[0])
-        weighed = [_state_weights(state, local, profile, topology, some, timing) for state, some in found.items()]
-        return tuple(sorted(weighed, key=lambda of_state: -of_state.calibrations))
+        timing = self._timing(every, runs) if mappings else ()
+        beside = Calibrated(topology=topology, runs=runs, local=local, timing=timing)
+        return Calibrator(self._profiler, mappings, beside, self.settings.runs, self._rng, self._stage)
 
     def _timing(self, every: int, runs: ProfileRuns) -> tuple[float, ...]:
         """Return what timing adds to a visit of each actor where one in ``every`` is timed."""
         if every == 1:
             return ()
         self._stage("calibrating: what timing takes")
-        alone = self._profiler.alone(self._settings.runs, every, runs.firings, self._profiled)
+        alone = self._profiler.alone(self.settings.runs, every, runs.firings, self._profiled)
         return timing_costs(runs.profile, alone, runs.firings)
 
     def crossing_rows(self, *, needed: bool) -> tuple[CrossingRow, ...]:
         """Return the table of the micro-benchmark, empty where nobody needs it or there is one core."""
-        settings, cores = self._settings, self._bench.cores
+        settings, cores = self.settings, self.bench.cores
         if len(cores) < 2 or settings.mapping is not None or not (needed or settings.crossing_table):
             return ()
         self._stage("measuring what crossing costs")
-        return tuple(crossing_rows(self._bench.probe, (cores[0], cores[1])))
+        return tuple(crossing_rows(self.bench.probe, (cores[0], cores[1])))
 
     def _written(self, point: DesignPoint, name: str) -> Path:
-        return written_point(self._bench, self.platform, point, name)
-
-
-def _state_weights(
-    state: State,
-    local: WeightTable,
-    profile: Profile,
-    topology: Topology,
-    calibrations: Sequence[Calibration],
-    timing: Sequence[float],
-) -> StateWeights:
-    runs = [called(calibration.samples, calibration.partition_of, topology) for calibration in calibrations]
-    found = looks_of(runs, profile.facts.cost)
-    crossings = crossing_costs(profile, topology, calibrations, found, timing)
-    waits = waits_of(arrival_steps(calibrations, topology, profile.facts.cost))
-    looks = found.scaled(profile.closure.factor)
-    arrival = calibrated_arrival(calibrations, waits, looks, entries_of(crossings, topology), profile.facts)
-    return StateWeights(
-        state=state,
-        table=replace(with_crossings(local, crossings, topology), arrival=arrival),
-        calibrations=len(calibrations),
-        unexplained=crossings.unexplained,
-        waits=waits,
-        looks=looks,
-    )
-
-
-def _without_calibration(
-    local: WeightTable, bench: Bench, found: ProfileRuns, rows: Sequence[CrossingRow]
-) -> WeightTable:
-    """Return weights without calibration runs: by micro-benchmark and round trips, where they were made."""
-    if not rows:
-        return local
-    table = _with_lines(local, bench.topology, crossing_lines(rows))
-    return replace(table, arrival=ping_pong_arrival(found.trips, bench.facts))
+        return written_point(self.bench, self.platform, point, name)
 
 
 def _with_lines(local: WeightTable, topology: Topology, lines: Sequence[CrossingLine]) -> WeightTable:

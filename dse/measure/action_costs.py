@@ -200,7 +200,7 @@ def merged_visits(runs: Sequence[ActorVisits], singles: SingleFirings, facts: Co
             runs=len(runs),
             outliers=Outliers(),
         )
-    quicker = _quicker_runs([float(of_run.sum()) for of_run in steps])
+    quicker = quicker_runs([float(of_run.sum()) for of_run in steps])
     taken, left = np.stack(steps)[quicker], np.stack(rests)[quicker]
     kept = _uninterrupted(taken, np.sqrt(1.0 + runs[0].counts.sum(axis=1)))
     return MergedVisits(
@@ -213,10 +213,15 @@ def merged_visits(runs: Sequence[ActorVisits], singles: SingleFirings, facts: Co
     )
 
 
-def _quicker_runs(lengths: Sequence[float]) -> list[int]:
+def quicker_runs(lengths: Sequence[float]) -> list[int]:
     """Return the quicker half of the runs, three at least: what others do to the machine may last for whole runs."""
     order = sorted(range(len(lengths)), key=lambda run: lengths[run])
     return order[: max(_FEWEST_REPEATS, (len(lengths) + 1) // 2)]
+
+
+def quicker_mean(lengths: Sequence[float]) -> float:
+    """Return the mean length of the quicker half of at least one run, three if there are so many."""
+    return float(np.mean([lengths[run] for run in quicker_runs(lengths)]))
 
 
 def _means(values: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dse.measure.action_costs import ActorCosts, Outliers, actor_costs, singles_of_actor
+from dse.measure.action_costs import ActorCosts, Outliers, actor_costs, quicker_mean, singles_of_actor
 from dse.measure.counter import CounterFacts
 from dse.measure.samples import Samples, visits_of_actor
 from dse.model.trace import FiringIds, Topology
@@ -11,17 +11,17 @@ from dse.model.trace import FiringIds, Topology
 MOST_CLOSURE_ERROR = 0.02
 """A profile whose sum differs more from the run that was not timed is not to be trusted."""
 MOST_READING = 2.0
-"""In a program a reading takes at most so many times what it takes beside other readings."""
+"""In a program a reading takes at most so many times what it takes beside other readings; at least it takes nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closure:
     """How the sum of all costs compares with a run that was not timed, in counts.
 
-    ``summed`` rests on what each visit takes where it is not interrupted, which leaves out what others do now and
-    then. So ``plain`` leaves it out too: it is the least time that a plain run had its core for, not the median of the
-    lengths, which is half as long again in bad minutes. On several cores costs do not add up to the run: there both are
-    the least lengths, of the timed runs and of the plain ones.
+    ``summed`` rests on what each visit takes in the quicker half of the runs where it is not interrupted, which leaves
+    out what others do now and then. So ``plain`` leaves it out too: it is the time that plain runs had their core for,
+    in the mean of the quicker half, and not their lengths, which are half as long again in bad minutes. On several
+    cores costs do not add up to the run: there both are such means of the lengths, of timed runs and of plain ones.
     """
 
     summed: float
@@ -78,15 +78,16 @@ def make_profile(
 ) -> Profile:
     """Return the profile of at least one timed run with the trace ``firings``, and at least one plain run.
 
-    ``plain_ns``: what runs of the program without timing took; the least counts. ``visits``: timed runs in which no
+    ``plain_ns``: what runs of the program without timing took. ``visits``: timed runs in which no
     firing was timed singly. What an actor takes in all is told by them, since timing single firings takes time in all
     firings of the actor; ``runs`` tell how it is spread over actions and phases. ``facts.cost`` is what a reading takes
-    beside others. In a program it takes longer: the instructions before and behind it overlap less, and what was read
-    is written down. On one core the two kinds of runs tell how much, at most ``MOST_READING`` times as long. Not
-    ``alone``: a GPU had actors too, so what cores did is not all of the run, and nothing is scaled to it.
+    beside others. In a program it takes longer where the instructions before and behind it overlap less, and what was
+    read is written down; it takes less where a processor goes on with them meanwhile. On one core the two kinds of runs
+    tell how much, at most ``MOST_READING`` times as long. Not ``alone``: a GPU had actors too, so what cores did is not
+    all of the run, and nothing is scaled to it.
     Raises ``ValueError`` where the records do not fit the trace.
     """
-    plain = min(plain_ns) * facts.hz / 1e9
+    plain = quicker_mean(plain_ns) * facts.hz / 1e9
     actors = _merged_costs(runs, visits, topology, firings, facts)
     if alone and all(len(run.threads) == 1 for run in runs):
         cost = _reading_in_place(visits or runs, _total(actors), plain, facts.cost)
@@ -95,7 +96,7 @@ def make_profile(
             actors = _merged_costs(runs, visits, topology, firings, facts)
         summed = _total(actors)
     else:
-        summed = float(min(run.run_ns for run in runs)) * facts.hz / 1e9 if alone else plain
+        summed = quicker_mean([float(run.run_ns) for run in runs]) * facts.hz / 1e9 if alone else plain
     closure = Closure(summed=summed, plain=plain)
     return Profile(
         facts=facts,
@@ -144,13 +145,13 @@ def _has_singles(costs: ActorCosts) -> bool:
 
 
 def _reading_in_place(runs: Sequence[Samples], summed: float, plain: float, cost: float) -> float:
-    """Return what a reading takes in a program, in counts, if that is why its visits add up to more than a plain run.
+    """Return what a reading takes in a program, in counts, if that is why its visits do not add up to a plain run.
 
     ``summed``: what they add up to where a reading takes ``cost``.
     """
     readings = sum(int(thread.visits.readings.sum()) for run in runs for thread in run.threads) / len(runs)
     more = (summed - plain) / readings if readings else 0.0
-    return min(max(cost + more, cost), MOST_READING * cost)
+    return min(max(cost + more, 0.0), MOST_READING * cost)
 
 
 def _in_vain(runs: Sequence[Samples], actor: int, facts: CounterFacts) -> InVain:

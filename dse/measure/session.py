@@ -96,8 +96,11 @@ def measure_candidates(
     rng: np.random.Generator,
     heard: Callable[[int, int], None] = lambda _done, _all: None,
     clock: Callable[[], float] = time.monotonic,
+    between: Callable[[State], None] = lambda _state: None,
 ) -> Session:
     """Run every candidate once a round; ``heard`` is told how many runs of how many are made.
+
+    ``between``: is called after each round with the state of the machine, where its last run had one.
 
     Raises:
         ExecutionError: a run fails.
@@ -110,6 +113,8 @@ def measure_candidates(
             runs.append(_measured(program, candidates[index], index, rounds))
             heard(len(runs), patience.rounds * len(candidates))
         rounds += 1
+        if runs and (state := runs[-1].state) is not None:
+            between(state)
     return Session(candidates=tuple(candidates), runs=tuple(runs), rounds=rounds)
 
 

@@ -51,6 +51,28 @@ def test_all_mappings_beside_their_estimates(tmp_path: Path) -> None:
     assert len(measured.session.runs) == 16
 
 
+def test_a_state_that_comes_later_is_calibrated_too(tmp_path: Path) -> None:
+    bench = made_up_bench(tmp_path, rounds=60)
+    original, made = bench.program.run, []
+
+    def run(order):
+        if order.mapping is not None and order.mapping.stem.startswith("candidate-"):
+            made.append(order)
+        far = len(made) > 6  # in the second of four rounds
+        bench.program.trip_ns = 400.0 if far else 90.0
+        return original(order)
+
+    bench.program.run = run
+    measured = compare_on_bench(bench, OPTIONS, (None,))
+    assert [comparison.state for comparison in measured.comparisons] == ["far", "near"]
+    ((_, profile),) = measured.profiles
+    assert {(state.state, state.calibrations) for state in profile.states} == {("near", 2), ("far", 2)}
+    tables = {state.state: state.table for state in profile.states}
+    assert tables["far"].arrival.cycles > 4 * tables["near"].arrival.cycles
+    assert dict(tables["far"].manifest)["core distance"] == "far"
+    assert not any("calibrated" in warning or "left out" in warning for warning in measured.warnings)
+
+
 def test_documents_and_files(tmp_path: Path) -> None:
     options = replace(OPTIONS, buffers=(256, 512))
     measured = compare_on_bench(made_up_bench(tmp_path, rounds=40), options, (None,))

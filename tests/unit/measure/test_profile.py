@@ -32,17 +32,18 @@ def test_costs_are_found_and_close(tmp_path: Path, singly: tuple[tuple[int, int]
     trace, visits = chain_trace(1_500, rng)
     runs = [timed_run(tmp_path / f"{k}", trace.firings, visits, TRUE, rng, singly=singly) for k in range(3)]
     plain = run_steps(trace, visits)
-    profile = make_profile(runs, trace.topology, trace.firings, [plain / 2, plain / 2 + 9.0, plain], FACTS)
+    lengths = [plain / 2, plain / 2 + 9.0, plain / 2 + 5.0, plain, plain]  # the slower half does not count
+    profile = make_profile(runs, trace.topology, trace.firings, lengths, FACTS)
     assert abs(profile.closure.error) < 0.02
     assert profile.actors[0].means() == pytest.approx([9.0], rel=0.03)
     assert profile.actors[1].means() == pytest.approx([30.0, 12.0], rel=0.03)
     assert profile.actors[2].means() == pytest.approx([4000.0], rel=0.03)
     assert profile.in_vain[1].visits == 10
-    assert profile.in_vain[1].steps == pytest.approx(45 - FACTS.cost)
+    assert profile.in_vain[1].steps == pytest.approx(45 - FACTS.cost, rel=0.02)  # what a reading takes is measured
 
 
-@pytest.mark.parametrize(("alone", "in_program"), [(14.0, 20.0), (8.0, 16.0)])
-def test_a_reading_takes_longer_in_a_program_than_beside_others(
+@pytest.mark.parametrize(("alone", "in_program"), [(14.0, 20.0), (8.0, 16.0), (30.0, 20.0)])
+def test_a_reading_takes_longer_or_less_in_a_program_than_beside_others(
     tmp_path: Path, alone: float, in_program: float
 ) -> None:
     rng = np.random.default_rng(15)

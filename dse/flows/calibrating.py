@@ -1,0 +1,115 @@
+"""The calibration runs of a profile, of which more can be made later, when the machine is in another state."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dse.measure.arrival import Waits, arrival_steps, calibrated_arrival, waits_of
+from dse.measure.crossing import Calibration, crossing_costs, entries_of, with_crossings
+from dse.measure.looks import Looks, called, looks_of
+from dse.measure.machine import State
+from dse.measure.profiling import CalibrationMapping, Profiler, ProfileRuns
+from dse.model.trace import Topology
+from dse.model.weights import WeightTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateWeights:
+    """The weights for one state of the machine.
+
+    ``calibrations``: the runs on several cores that they rest on; ``unexplained``: the share of their busy time that
+    no crossing explains. ``waits``: what arrivals took in them where a core waited, None where too few were seen.
+    ``looks``: what lay between visits, scaled as the weights are.
+    """
+
+    state: State
+    table: WeightTable
+    calibrations: int
+    unexplained: float
+    waits: Waits | None
+    looks: Looks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Calibrated:
+    """What calibrations are compared with: the runs on one core and the weights by them.
+
+    ``timing``: what timing adds to a visit of each actor where visits are timed in turns, none: nothing.
+    """
+
+    topology: Topology
+    runs: ProfileRuns
+    local: WeightTable
+    timing: tuple[float, ...]
+
+
+class Calibrator:
+    """Runs some mappings, round by round, and keeps what was recorded by state of the machine.
+
+    ``rounds``: so many runs of each mapping are wanted in a state.
+    """
+
+    def __init__(
+        self,
+        profiler: Profiler,
+        mappings: Sequence[CalibrationMapping],
+        beside: Calibrated,
+        rounds: int,
+        rng: np.random.Generator,
+        stage: Callable[[str], None],
+    ) -> None:
+        self.lost = 0
+        """Runs that were left out, since the state of the machine changed."""
+        self._profiler = profiler
+        self._mappings = mappings
+        self._beside = beside
+        self._rounds = rounds
+        self._rng = rng
+        self._stage = stage
+        self._found: dict[State, list[Calibration]] = {}
+
+    def run(self, rounds: int) -> dict[State, list[Calibration]]:
+        """Run each mapping so many times; return what is new. Raises ``ExecutionError`` where a run fails."""
+        like = self._beside.runs.timed[0]
+        found = self._profiler.calibrations(self._mappings, rounds, self._rng, self._stage, like)
+        for state, some in found.items():
+            self._found.setdefault(state, []).extend(some)
+        self.lost += rounds * len(self._mappings) - sum(map(len, found.values()))
+        return found
+
+    def complete(self, state: State) -> bool:
+        """Make the runs that are missing in a state, as long as the machine stays in it; return whether any was made.
+
+        Raises ``ExecutionError`` where a run fails.
+        """
+        wanted, lost, made = self._rounds * len(self._mappings), self.lost, False
+        for _ in range(self._rounds):
+            if len(self._found.get(state, ())) >= wanted or not self.run(1).get(state):
+                break
+            made = True
+        self.lost = lost  # the state is not that of the profile: nothing of it was lost
+        return made
+
+    def states(self) -> tuple[StateWeights, ...]:
+        """Return the weights for each state that calibrations had, the one with the most first."""
+        weighed = [_state_weights(state, self._beside, some) for state, some in self._found.items()]
+        return tuple(sorted(weighed, key=lambda of_state: -of_state.calibrations))
+
+
+def _state_weights(state: State, beside: Calibrated, calibrations: Sequence[Calibration]) -> StateWeights:
+    profile, topology = beside.runs.profile, beside.topology
+    runs = [called(calibration.samples, calibration.partition_of, topology) for calibration in calibrations]
+    found = looks_of(runs, profile.facts.cost)
+    crossings = crossing_costs(profile, topology, calibrations, found, beside.timing)
+    waits = waits_of(arrival_steps(calibrations, topology, profile.facts.cost))
+    looks = found.scaled(profile.closure.factor)
+    arrival = calibrated_arrival(calibrations, waits, looks, entries_of(crossings, topology), profile.facts)
+    return StateWeights(
+        state=state,
+        table=replace(with_crossings(beside.local, crossings, topology), arrival=arrival),
+        calibrations=len(calibrations),
+        unexplained=crossings.unexplained,
+        waits=waits,
+        looks=looks,
+    )
