@@ -68,13 +68,17 @@ class Calibrator:
         self._rng = rng
         self._stage = stage
         self._found: dict[State, list[Calibration]] = {}
+        self._weighed: dict[State, StateWeights] = {}
 
     def run(self, rounds: int) -> dict[State, list[Calibration]]:
         """Run each mapping so many times; return what is new. Raises ``ExecutionError`` where a run fails."""
+        if not self._mappings:
+            return {}
         like = self._beside.runs.timed[0]
         found = self._profiler.calibrations(self._mappings, rounds, self._rng, self._stage, like)
         for state, some in found.items():
             self._found.setdefault(state, []).extend(some)
+            self._weighed.pop(state, None)
         self.lost += rounds * len(self._mappings) - sum(map(len, found.values()))
         return found
 
@@ -93,8 +97,10 @@ class Calibrator:
 
     def states(self) -> tuple[StateWeights, ...]:
         """Return the weights for each state that calibrations had, the one with the most first."""
-        weighed = [_state_weights(state, self._beside, some) for state, some in self._found.items()]
-        return tuple(sorted(weighed, key=lambda of_state: -of_state.calibrations))
+        for state, some in self._found.items():
+            if state not in self._weighed:
+                self._weighed[state] = _state_weights(state, self._beside, some)
+        return tuple(sorted(self._weighed.values(), key=lambda of_state: -of_state.calibrations))
 
 
 def _state_weights(state: State, beside: Calibrated, calibrations: Sequence[Calibration]) -> StateWeights:
