@@ -73,6 +73,12 @@ def test_a_state_that_comes_later_is_calibrated_too(tmp_path: Path) -> None:
     assert not any("calibrated" in warning or "left out" in warning for warning in measured.warnings)
 
 
+def test_one_core_compares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dse.flows.measure.usable_cores", lambda: (0,))
+    with pytest.raises(OptionError, match="one core is all that dse may use here"):
+        measure_mappings(OPTIONS)
+
+
 def test_documents_and_files(tmp_path: Path) -> None:
     options = replace(OPTIONS, buffers=(256, 512))
     measured = compare_on_bench(made_up_bench(tmp_path, rounds=40), options, (None,))
