@@ -12,10 +12,10 @@ from dse.base.cores import usable_cores
 from dse.base.errors import Diagnostic, OptionError
 from dse.base.escaping import encodable, shown
 from dse.estimate.engine import ENGINES, compile_engine, make_engine, needs_compiling
-from dse.estimate.problem.prices import UNIT_KINDS
 from dse.explore.space.build import build_space
 from dse.explore.space.space import Candidate as SpaceCandidate
 from dse.explore.space.space import Space, SpaceOptions
+from dse.flows.actor_loads import heaviest_load, loads_by_kind
 from dse.flows.bench import Bench, open_bench
 from dse.flows.build import device_build
 from dse.flows.cuda_request import CudaRequest
@@ -56,7 +56,7 @@ from dse.model.origins import origins_of
 from dse.model.platform import Link, Platform
 from dse.model.problem import Problem
 from dse.model.trace import Trace, make_trace
-from dse.model.weights import Origin, UnitKind, WeightTable
+from dse.model.weights import Origin, WeightTable
 from dse.program.network import Network
 from dse.report.timeline.timeline import Timeline
 from dse.run.natives.effects import why_time_matters
@@ -432,7 +432,7 @@ class _Journey:
             own = [k for k, entry in enumerate(entries) if entry.case is case]
             table = case.table(state)
             times = self._estimates(case, table, [entries[k].point for k in own])
-            loads, on_gpu = _loads_by_kind(table, case.trace)
+            loads, on_gpu = loads_by_kind(table, case.trace)
             for k, time_ns in zip(own, times, strict=True):
                 point = entries[k].point
                 found[k] = Prediction(
@@ -537,19 +537,6 @@ def refuse_other_origin(weights: WeightTable, cuda: CudaRequest | None) -> None:
         )
 
 
-def heaviest_load(point: DesignPoint, loads: Sequence[float], on_gpu: Sequence[float] = ()) -> float:
-    """Return the work of the core with the most, if cores share well; ``loads``: of each actor, ``on_gpu``: there.
-
-    An actor is on one core at a time; under FULL_PARALLEL each has one of its own.
-    """
-    found = []
-    for partition in point.partitions:
-        own = [(on_gpu if partition.unit == GPU.name and on_gpu else loads)[a] for a in partition.actors]
-        cores = len(own) if partition.policy == "FULL_PARALLEL" else partition.cores
-        found.append(max(sum(own) / cores, max(own)))
-    return max(found)
-
-
 def drawn_points(space: Space, count: int, rng: np.random.Generator) -> list[DesignPoint]:
     """Return all points of a space, or ``count`` different ones where it has more, drawn with equal chances."""
     if space.size <= count:
@@ -568,28 +555,6 @@ def drawn_points(space: Space, count: int, rng: np.random.Generator) -> list[Des
         assignment = space.random_assignment(rng)
         drawn[assignment] = space.to_point(SpaceCandidate(assignment=assignment))
     return list(drawn.values())
-
-
-def actor_loads_ns(table: WeightTable, trace: Trace, kind: UnitKind = "cpu") -> list[float]:
-    """Return what the firings of each actor compute on a unit by some weights, in ns; what is not known counts as 0."""
-    loads = []
-    for actor, ids in zip(trace.topology.actors, trace.firings, strict=True):
-        counts = np.bincount(ids, minlength=len(actor.actions)).tolist()
-        total = 0.0
-        for action, firings in zip(actor.actions, counts, strict=True):
-            cost = table.compute.get((actor.name, action.name, kind))
-            if cost is not None and cost.frequency_mhz:
-                total += firings * float(cost.mean_cycles) * 1000 / float(cost.frequency_mhz)
-        loads.append(total)
-    return loads
-
-
-def _loads_by_kind(table: WeightTable, trace: Trace) -> tuple[list[float], list[float]]:
-    """Return what actors compute on a CPU and on a GPU. Raises ``OptionError`` where nothing takes time."""
-    loads, on_gpu = (actor_loads_ns(table, trace, kind) for kind in UNIT_KINDS)
-    if not any(loads):
-        raise OptionError("by the weights no action takes time to compute", expected="measure them")
-    return loads, on_gpu
 
 
 def _calibrated(point: DesignPoint, case: _Case, actors: int) -> bool:

@@ -12,7 +12,8 @@ from dse.base.errors import DseError, ExecutionError, FormatError, OptionError
 from dse.cli.measure import mapping_files
 from dse.explore.space.build import build_space
 from dse.explore.space.space import SpaceOptions
-from dse.flows.measure import MeasureOptions, compare_on_bench, drawn_points, heaviest_load, measure_mappings
+from dse.flows.actor_loads import heaviest_load
+from dse.flows.measure import MeasureOptions, compare_on_bench, drawn_points, measure_mappings
 from dse.flows.measure_files import measured_document, runs_text, write_measured
 from dse.flows.measure_points import MeasureSettings, cannot_run, measure_on_bench
 from dse.flows.profile import ProfileSettings, profile_on_bench, split_point
