@@ -51,6 +51,7 @@ def __getattr__(name: str) -> object:
     """Return a name of ``__all__``, which loads the module that holds it."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'dse' has no attribute '{name}'")
+    importlib.import_module("dse.base.compiled_place").name_compiled_place()
     value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value

@@ -5,10 +5,14 @@ picture of a usual size comes from ``python actors/denoise/make_input.py --size 
 """
 
 import argparse
+import sys
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
+try:
+    import numpy as np
+    from numpy.typing import NDArray
+except ImportError as missing:
+    sys.exit(f"make_input.py needs numpy ({missing})\n  = {sys.executable} -m pip install numpy")
 
 DEFAULT = Path(__file__).with_name("input.pgm")
 NOISE = 15.0
@@ -46,7 +50,14 @@ def main() -> None:
     parser.add_argument("--width", type=int, help="columns")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    options.output.write_bytes(pgm(noisy(options.size, options.width or options.size, options.seed)))
+    width = options.size if options.width is None else options.width
+    for name, value, least in (("size", options.size, 1), ("width", width, 1), ("seed", options.seed, 0)):
+        if not least <= value <= 65535:
+            parser.error(f"--{name} is from {least} to 65535")
+    try:
+        options.output.write_bytes(pgm(noisy(options.size, width, options.seed)))
+    except OSError as error:
+        parser.error(f"cannot write the file: {error}")
 
 
 if __name__ == "__main__":

@@ -4,11 +4,15 @@ Needs numpy and Pillow. Run without options it makes the default input of the ne
 """
 
 import argparse
+import sys
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-from PIL import Image
+try:
+    import numpy as np
+    from numpy.typing import NDArray
+    from PIL import Image
+except ImportError as missing:
+    sys.exit(f"make_input.py needs numpy and Pillow ({missing})\n  = {sys.executable} -m pip install numpy pillow")
 
 SAMPLINGS = {"4:4:4": 0, "4:2:2": 1, "4:2:0": 2}
 """Chroma sampling to the number that Pillow knows it by."""
@@ -76,8 +80,18 @@ def main() -> None:
     parser.add_argument("--restart", type=int, default=0, help="MCUs between restart markers; 0 for none")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    for name, least, most in (
+        ("width", 1, 65500), ("height", 1, 65500), ("quality", 1, 100), ("restart", 0, 65535), ("seed", 0, 2**32)
+    ):  # fmt: skip
+        if not least <= getattr(options, name) <= most:
+            parser.error(f"--{name} is from {least} to {most}")
     pixels = scene(options.width, options.height, options.seed)
-    write_jpeg(options.output, pixels, quality=options.quality, sampling=options.sampling, restart_mcus=options.restart)
+    try:
+        write_jpeg(
+            options.output, pixels, quality=options.quality, sampling=options.sampling, restart_mcus=options.restart
+        )
+    except OSError as error:
+        parser.error(f"cannot write the file: {error}")
 
 
 if __name__ == "__main__":

@@ -41,8 +41,13 @@ def main() -> None:
     parser.add_argument("--mutations", type=float, default=0.1, help="share of mutated letters")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    if options.query < 1 or options.reference < 1:
+        parser.error("--query and --reference are at least 1")
     pair = make_pair(options.query, options.reference, mutations=options.mutations, seed=options.seed)
-    options.output.write_text("".join(f"{line}\n" for line in pair))
+    try:
+        options.output.write_text("".join(f"{line}\n" for line in pair))
+    except OSError as error:
+        parser.error(f"cannot write the file: {error}")
 
 
 if __name__ == "__main__":

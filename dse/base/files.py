@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written under a temporary name beside the final one, then renamed."""
+"""Files that are whole or not there: written under a temporary name beside the final one, then renamed; and read."""
 
 import errno
 import os
@@ -11,6 +11,8 @@ from typing import IO
 
 TEMPORARY = ".dse-"
 """How the names of files begin that are being written: one that is left was when the program was killed."""
+_MOST_OF_A_DEVICE_BYTES = 64 << 20
+"""As much as a native program takes of a mapping file. The size of a file is known before it is read."""
 
 
 @contextmanager
@@ -43,6 +45,17 @@ def whole_file(path: str | Path, *, buffered: bool = True) -> Iterator[IO[bytes]
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
             raise
+
+
+def whole_content(path: Path) -> bytes:
+    """Return the content of a file. Raises ``OSError``, also for a device or a pipe that does not end."""
+    with path.open("rb") as file:
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return file.read()
+        data = file.read(_MOST_OF_A_DEVICE_BYTES + 1)
+    if len(data) > _MOST_OF_A_DEVICE_BYTES:
+        raise OSError(errno.EFBIG, "a device or a pipe, with more than 64 MiB", str(path))
+    return data
 
 
 def write_whole(path: str | Path, data: bytes | str) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from dse.base.escaping import cells, shown, shown_message
+from dse.base.files import whole_content
 from dse.base.source import NO_SPAN, Span
 
 _EXCERPT_CHARACTERS = 240
@@ -41,7 +42,7 @@ class Finding(Protocol):
 
 def read_source(path: str) -> str:
     """Return the text of a source file: UTF-8, or Latin-1 where it is not (cal.md 1.2: a few corpus files are)."""
-    data = Path(path).read_bytes()
+    data = whole_content(Path(path))
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

@@ -114,11 +114,13 @@ def _no_such_verb(verb: str) -> str:
 
 def _run_verb(args: argparse.Namespace) -> int:
     """Run the chosen verb; user errors become messages."""
-    from dse.base.diagnostics import render_all  # imported late: --help must not pay for it
+    from dse.base.compiled_place import name_compiled_place  # imported late: --help must not pay for it
+    from dse.base.diagnostics import render_all
     from dse.base.errors import DseError
     from dse.base.limits import parse_limits, raised_limits
 
     try:
+        name_compiled_place()
         with raised_limits(parse_limits(args.limit)), timed_stages(args.verbose):
             verb = importlib.import_module(f"dse.cli.{module_of(args.verb)}")
             note_stage(f"dse {args.verb}")

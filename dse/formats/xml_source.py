@@ -15,6 +15,7 @@ from lxml import etree
 
 from dse.base.diagnostics import Gatherer
 from dse.base.errors import DseError
+from dse.base.files import whole_content
 from dse.base.source import Span, file_span
 
 _MARKUP = re.compile(
@@ -81,9 +82,9 @@ def local_name(element: etree._Element) -> str:
 
 
 def read_bytes(path: str) -> bytes:
-    """Return the content of a file. Raises ``DseError`` that says why it cannot be read."""
+    """Return the content of a file. Raises ``DseError`` that says why it cannot be read, as a device without end."""
     try:
-        return Path(path).read_bytes()
+        return whole_content(Path(path))
     except (OSError, ValueError) as error:
         raise DseError(_why_unreadable(error), span=file_span(path, 0)) from error
 

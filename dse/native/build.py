@@ -7,6 +7,7 @@ flags and of the compiler; so a changed actor costs one compilation, and a secon
 import os
 import re
 import shutil
+import signal
 import tempfile
 import threading
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from dse.base.files import whole_file, write_whole
 from dse.base.source import NO_SPAN, Span
 from dse.native.cache import FileCache
 from dse.native.cuda import DeviceBuild, KernelResources, resources_in
+from dse.native.process import signal_name
 from dse.native.project import COLD, MEANING, RUNTIME, Project, SourceUnit
 from dse.native.toolchain import Compiler, RunningTools, call_tool, native_target, quick_flags
 
@@ -34,7 +36,11 @@ _FIRST_ERROR = re.compile(
 )
 _RUNNABLE = 0o755
 _UNDEFINED = re.compile(r"undefined (?:reference|symbol).*")
+_LIBRARY = re.compile(r"undefined (?:reference|symbol).*\b(?:std::|__cxa_|__cxxabiv1)")
+_LINKER_FAILED = re.compile(r"(?:collect2|clang[\w+-]*): error: (?:ld returned|linker command failed)")
 _FULL = "No space left on device"
+_TOO_LARGE = re.compile(r"File (?:size limit exceeded|too large)")
+_KILLED = re.compile(r"Killed signal|signal 9\b|: Killed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +171,8 @@ def build_program(
 ) -> BuildCounts:
     """Compile the sources of a project, which are in ``folder``, and link them to ``app``.
 
-    ``log`` gets all that the compiler says if it fails. ``progress`` hears how many units of how many are done.
+    ``log`` gets all that the compiler says if it fails; None: a file in the folder of the caches. ``progress`` hears
+    how many units of how many are done.
     ``tools``: by whose ``end`` another thread stops the build.
 
     Raises:
@@ -209,7 +216,7 @@ class _Compilation:
         self._work = work
         self._compiler = compiler
         self._options = options
-        self._log = log
+        self._log = log or _general_log()
         self._live = live
         self._cache = FileCache("objects", ".o")
         self._said = FileCache("objects", ".said")
@@ -267,14 +274,14 @@ class _Compilation:
         files = ("-I", RUNTIME, "-c", unit.path, "-o", str(made))
         device = self._options.device
         if device is not None and self._is_for_nvcc(unit):
-            text = self._call((*device.nvcc_command(self._compiler, self._options.host_flags), *files), unit)
+            text = self._call((*device.nvcc_command(self._compiler, self._options.host_flags), *files), unit, made)
             write_whole(made.with_suffix(".said"), text)
             self._said.put(key, made.with_suffix(".said"))
             self._kernels = resources_in(text)
         else:
             command = (*self._compiler.command, *self._options.portable_flags(self._compiler))
             flags = (*self._options.flags_of(unit), *quick_flags(self._compiler))
-            self._call((*command, *flags, *files), unit)
+            self._call((*command, *flags, *files), unit, made)
         self._cache.put(key, made)
         return unit, made
 
@@ -284,18 +291,18 @@ class _Compilation:
         listed = self._work / "objects"
         write_whole(listed, "".join(f'"{path}"\n' for path in objects))
         command = (*self._compiler.command, *self._options.portable_flags(self._compiler), *self._options.link_flags)
-        self._call((*command, f"@{listed}", "-o", str(made), *self._options.libraries), None)
+        self._call((*command, f"@{listed}", "-o", str(made), *self._options.libraries), None, made)
         app.parent.mkdir(parents=True, exist_ok=True)
         place_program(made, app)
 
-    def _call(self, command: tuple[str, ...], unit: SourceUnit | None) -> str:
-        """Call a compiler; return what it said."""
+    def _call(self, command: tuple[str, ...], unit: SourceUnit | None, made: Path) -> str:
+        """Call a compiler that is to write ``made``; return what it said."""
         self._go_on()
         result = call_tool(
             command, folder=self._folder, scratch=self._work, time_limit_s=COMPILE_SECONDS, among=self._live
         )
         self._go_on()
-        if result.code != 0:
+        if result.code != 0 or not made.is_file():
             with self._lock:
                 if self._failure is None:  # those that are ended after it fail too
                     self._failure = self._failed(command, result.code, result.text, unit)
@@ -310,20 +317,28 @@ class _Compilation:
 
     def _failed(self, command: tuple[str, ...], code: int, text: str, unit: SourceUnit | None) -> BuildError:
         """Return the error that says where and why the compiler failed, and where all that it said is."""
-        place = ""
-        if self._log is not None:
-            try:
-                self._log.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(self._log, f"{' '.join(command)}\n{text}")
-                place = f"all that it said is in '{self._log}'"
-            except OSError:
-                place = "what it said could not be written to a file"
+        where = "linking" if unit is None else f"compiling {unit.path}"
         if _FULL in text:
             return BuildError("the disk is full: the compiler cannot write what it makes", expected="make room")
+        if _TOO_LARGE.search(text) or code == -signal.SIGXFSZ:
+            return BuildError(
+                f"the compiler failed, {where}: what it makes is larger than files may be", expected="see 'ulimit -f'"
+            )
         found = _FIRST_ERROR.search(text)
         what, span = (_said(text, code), NO_SPAN) if found is None else _what_failed(found, self._project.units)
-        where = "linking" if unit is None else f"compiling {unit.path}"
-        return BuildError(f"the compiler failed, {where}: {what}", span=span, expected=place)
+        hints = (_hint(text, code), self._log_written(command, text))
+        return BuildError(
+            f"the compiler failed, {where}: {what}", span=span, expected="; ".join(hint for hint in hints if hint)
+        )
+
+    def _log_written(self, command: tuple[str, ...], text: str) -> str:
+        """Write down all that the compiler said; return in words where it is."""
+        try:
+            self._log.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self._log, f"{' '.join(command)}\n{text}")
+        except OSError:
+            return "what it said could not be written to a file"
+        return f"all that it said is in '{self._log}'"
 
 
 def _what_failed(found: re.Match[str], units: tuple[SourceUnit, ...]) -> tuple[str, Span]:
@@ -335,13 +350,34 @@ def _what_failed(found: re.Match[str], units: tuple[SourceUnit, ...]) -> tuple[s
 
 
 def _said(text: str, code: int) -> str:
-    """Return what a compiler said that names no line of a file: a missing symbol, or its last line."""
-    ended = f"it ended with code {code}" if code >= 0 else f"it was ended by signal {-code}"
+    """Return what a compiler said that names no line of a file: a missing symbol, its first error, or its last line."""
     undefined = _UNDEFINED.search(text)
     if undefined is not None:
         return undefined[0]
-    said = text.strip().splitlines()
-    return f"{said[-1].strip()} ({ended})" if said else ended
+    said = [line.strip() for line in text.splitlines() if line.strip() and not _LINKER_FAILED.match(line)]
+    told = next((line for line in said if "error: " in line), said[-1] if said else "")
+    return f"{told} ({_ended(code)})" if told else _ended(code)
+
+
+def _ended(code: int) -> str:
+    if code == 0:
+        return "it ended as if all were well, but wrote nothing"
+    return f"it ended with code {code}" if code > 0 else f"it was ended by {signal_name(-code)}"
+
+
+def _hint(text: str, code: int) -> str:
+    """Return what to do about a failure that users can do something about."""
+    if _LIBRARY.search(text):
+        return "a C++ compiler is needed, such as g++, by --compiler or CXX"
+    if code == -signal.SIGKILL or _KILLED.search(text):
+        return "the memory may be too small for several compilers at once: 'dse build --jobs 1'"
+    return ""
+
+
+def _general_log() -> Path:
+    """Return where a compiler that fails in a build without a folder of its own leaves what it said."""
+    folder = FileCache("programs").folder
+    return (folder.parent if folder is not None else Path(tempfile.gettempdir())) / "dse-build.log"
 
 
 def place_program(made: Path, app: Path) -> None:

@@ -12,7 +12,13 @@ from dse.program.network import Network
 from dse.run.execution import RunResult, check_run
 from dse.run.options import PLAIN_RUN, RunOptions
 
-_SAID_LINES = 20
+_FROM_OUTSIDE = {
+    "SIGKILL": "something else ended it, as the system does where memory runs out: --max-memory bounds it",
+    "SIGTERM": "something else ended it",
+    "SIGHUP": "something else ended it, or the terminal was closed",
+    "SIGXCPU": "it may not take more time of the processor: see 'ulimit -t'",
+}
+"""Signals that are no fault of a program, with what they mean."""
 
 
 def run_native(
@@ -112,14 +118,20 @@ def program_arguments(network: Network, options: RunOptions) -> list[str]:
 
 def _require_no_crash(ended: Ended, result: Path) -> None:
     """Raise ``ExecutionError`` for a program that crashed, or ended without telling how."""
-    said = "\n".join(f"  {line}" for line in ended.errors.strip().splitlines()[-_SAID_LINES:])
+    if ended.crash in _FROM_OUTSIDE:
+        raise ExecutionError(f"the native program was ended by {ended.crash}", expected=_FROM_OUTSIDE[ended.crash])
     if ended.crash is not None:
         raise ExecutionError(
             f"the native program crashed: {ended.crash}",
             expected="this is a fault of dse, or of a native function of yours; --execution python runs without it",
         )
     if not result.is_file():
-        raise ExecutionError(f"the native program ended with code {ended.code} and told no result:\n{said}")
+        said = ended.errors.strip().splitlines()[-1:]
+        raise ExecutionError(
+            f"the native program ended with code {ended.code} and told no result"
+            + "".join(f"; it said: {line}" for line in said),
+            expected="a native function of yours may not end the program by exit(): let it throw a std::exception",
+        )
 
 
 def skipping(echo: Callable[[str], object] | None, characters: int) -> Callable[[str], object] | None:

@@ -45,7 +45,7 @@ class Ended:
         if said is not None:
             return said[0].removeprefix("crash: ")
         if self.code < 0:
-            return _signal_name(-self.code)
+            return signal_name(-self.code)
         return None
 
 
@@ -231,7 +231,8 @@ def _work_text(said: str) -> str:
     return f"; it was in {firing}"
 
 
-def _signal_name(number: int) -> str:
+def signal_name(number: int) -> str:
+    """Return how a signal is called."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -5,7 +5,6 @@ the runtime, the compiler and the flags. So a network that was built once starts
 """
 
 import functools
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,8 +95,8 @@ class NativeProgram:
         compiler_version(self.compiler)
         project = self.emission.project
         write_sources(project, scratch, {})
-        app, log = scratch / "app", _log_path()
-        build_program(project, scratch, app, self.compiler, self.kind.build, log=log, progress=progress, tools=tools)
+        app = scratch / "app"
+        build_program(project, scratch, app, self.compiler, self.kind.build, progress=progress, tools=tools)
         return self._cache.put(self.key, app)
 
 
@@ -105,12 +104,6 @@ def _compile_seconds(text_characters: int, all_characters: int) -> float:
     """Return about how long a unit takes to compile."""
     more = max(0, all_characters - text_characters - _ACTOR_HEADERS_CHARACTERS)
     return _UNIT_SECONDS + _CHARACTER_SECONDS * text_characters + _HEADER_CHARACTER_SECONDS * more
-
-
-def _log_path() -> Path:
-    """Return where a compiler that fails in a build without a folder of its own leaves what it said."""
-    folder = FileCache("programs").folder
-    return (folder.parent if folder is not None else Path(tempfile.gettempdir())) / "dse-build.log"
 
 
 @functools.cache

@@ -8,6 +8,7 @@ from dse.base.errors import DseError, ExecutionError, OptionError
 from dse.base.registry import nearest_names
 from dse.base.source import NO_SPAN, file_span
 from dse.program.ir import Actor, Native
+from dse.program.types import StringType
 from dse.run.natives import display, files, signals, source, writer
 from dse.run.natives.context import InputRefused, NativeContext, ProgramExit, SourceExhausted
 from dse.run.natives.user_modules import UserModules
@@ -73,7 +74,7 @@ class NativeBindings:
         key = f"{native.declared_in}.{native.source_name}"
         self._declared[key] = None
         if key in self._overrides:
-            return self._overrides[key]
+            return _giving(native, self._overrides[key])
         if native.source_name.startswith("compareYUV"):
             self.context.screen.compares_itself = True
         for prefix, family in _BY_UNIT:
@@ -112,6 +113,25 @@ def _taking(native: Native, function: NativeFunction) -> NativeFunction:
 
         return fail
     return function
+
+
+def _giving(native: Native, function: NativeFunction) -> NativeFunction:
+    """Return the function of a user for a native, which fails where it returns what no value of the native is."""
+    result = native.result_type
+    if result is None:
+        return function
+    refused = (type(None),) if isinstance(result, StringType) else (type(None), str)
+
+    def call(*arguments: Any) -> Any:
+        value = function(*arguments)
+        if isinstance(value, refused):
+            raise ExecutionError(
+                f"native '{native.source_name}', declared in {native.declared_in}, returned {value!r}",
+                expected=f"a value of its type, {result}",
+            )
+        return value
+
+    return call
 
 
 def _missing(native: Native, known: tuple[str, ...]) -> NativeFunction:

@@ -197,6 +197,12 @@ def test_a_full_disk_is_told(checked: Path) -> None:
     assert (done.returncode, done.stderr.splitlines()[0]) == (1, "error: standard output: No space left on device")
 
 
+def test_the_largest_size_of_files_is_told(checked: Path, tmp_path: Path) -> None:
+    command = f"ulimit -f 0; exec {checked} print --max-firings 9 --quiet --trace {tmp_path}/t"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (1, f"error: '{tmp_path}/t': File too large")
+
+
 def test_closed_streams_are_no_files(checked: Path, tmp_path: Path) -> None:
     command = f"exec {checked} print --max-firings 3 --trace {tmp_path}/t >&- 2>&- <&-"
     assert subprocess.run(["sh", "-c", command], timeout=60, check=False).returncode == 0

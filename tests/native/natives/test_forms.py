@@ -127,6 +127,7 @@ def test_a_function_of_the_user_that_fails_ends_the_run(network: Network, tmp_pa
 std::int64_t own(std::int8_t x, std::uint64_t y, bool, double, const std::string& text, dse::View<float, 2> list) {{
   if (x < 0) throw std::runtime_error("no such thing as " + text);
   if (x == 0) throw dse::SourceExhausted();
+  if (x == 2) throw 2;
   list(0, 0) = 0.5F;
   return static_cast<std::int64_t>(y) + x;
 }}
@@ -134,7 +135,7 @@ int main() {{
   float data[6] = {{}};
   const dse::View<float, 2> list{{data, {{3, 2}}}};
   const std::string text = "x";
-  for (const int x : {{1, 0, -1}}) {{
+  for (const int x : {{1, 0, -1, 2}}) {{
     try {{
       const std::int64_t found = {form.call}(static_cast<std::int8_t>(x), std::uint64_t{{41}}, true, 1.0, text, list);
       std::printf("%d %g\\n", static_cast<int>(found), static_cast<double>(data[0]));
@@ -147,4 +148,6 @@ int main() {{
 }}
 """)
     done = subprocess.run([compiled(source, ())], capture_output=True, text=True, check=True)
-    assert done.stdout == "42 0.5\nended\nthe native 'A.own' (own.cpp:own) failed: no such thing as x\n"
+    failures = ("no such thing as x", "it threw something that is no std::exception")
+    failed = "".join(f"the native 'A.own' (own.cpp:own) failed: {failure}\n" for failure in failures)
+    assert done.stdout == f"42 0.5\nended\n{failed}"

@@ -116,6 +116,51 @@ def test_what_is_missing_at_linking(tmp_path: Path, compiler: Compiler) -> None:
         built(project(other="int another() { return 4; }\n"), tmp_path, compiler)
 
 
+def failing(folder: Path, says: str, compiler: Compiler) -> Compiler:
+    """A compiler that answers questions, and does as the lines of shell in ``says`` where it is to compile."""
+    script = folder / "c++"
+    asked = f'case "$*" in *-dM*|*--version*) exec {compiler.name} "$@";; esac'
+    script.write_text(f"#!/bin/sh\n{asked}\n{says}\n")
+    script.chmod(0o755)
+    return Compiler(command=(str(script),))
+
+
+@pytest.mark.parametrize(
+    ("says", "message", "hint"),
+    [
+        ("kill -9 $$", "main.cpp: it was ended by SIGKILL", "--jobs 1"),
+        (
+            "echo 'g++: fatal error: Killed signal terminated program cc1plus'; echo compilation terminated.; exit 1",
+            "main.cpp: g++: fatal error: Killed signal terminated program cc1plus (it ended with code 1)",
+            "--jobs 1",
+        ),
+        ("exit 7", "main.cpp: it ended with code 7", ""),
+        ("exit 0", "main.cpp: it ended as if all were well, but wrote nothing", ""),
+        ("kill -XFSZ $$", "main.cpp: what it makes is larger than files may be", "ulimit -f"),
+        (
+            "echo 'ld: cannot find -lfoo'; echo 'collect2: error: ld returned 1 exit status'; exit 1",
+            "main.cpp: ld: cannot find -lfoo (it ended with code 1)",
+            "",
+        ),
+        (
+            "echo 'undefined reference to `std::terminate()'; exit 1",
+            "main.cpp: undefined reference to `std::terminate()",
+            "such as g++",
+        ),
+    ],
+)
+def test_compilers_that_fail(tmp_path: Path, compiler: Compiler, says: str, message: str, hint: str) -> None:
+    made = Project(name="tiny", units=(SourceUnit(path="main.cpp", text="int main() {}\n"),), headers=())
+    write_sources(made, tmp_path, {})
+    with pytest.raises(BuildError) as caught:
+        build_program(made, tmp_path, tmp_path / "app", failing(tmp_path, says, compiler), PLAIN)
+    finding = caught.value.diagnostics[0]
+    assert finding.message == f"the compiler failed, compiling {message}"
+    assert hint in finding.expected
+    log = tmp_path / "cache" / "native" / "dse-build.log"
+    assert "ulimit" in hint or (f"all that it said is in '{log}'" in finding.expected and log.exists())
+
+
 def test_an_ended_build_compiles_nothing(tmp_path: Path, compiler: Compiler) -> None:
     tools = RunningTools()
     tools.end()

@@ -93,9 +93,17 @@ def test_a_crash(network: Network, tmp_path: Path) -> None:
         run_native(network, app, OPTIONS, no_tables)
 
 
+def test_ended_from_outside(network: Network, tmp_path: Path) -> None:
+    app = program_that_tells(tmp_path, None, signal=signal.SIGKILL)
+    with pytest.raises(ExecutionError, match="the native program was ended by SIGKILL") as caught:
+        run_native(network, app, OPTIONS, no_tables)
+    assert "memory" in caught.value.diagnostics[0].expected
+
+
 def test_no_result(network: Network, tmp_path: Path) -> None:
-    with pytest.raises(ExecutionError, match="ended with code 0 and told no result"):
+    with pytest.raises(ExecutionError, match=r"ended with code 0 and told no result\n") as caught:
         run_native(network, program_that_tells(tmp_path, None), OPTIONS, no_tables)
+    assert "by exit()" in caught.value.diagnostics[0].expected
 
 
 @pytest.mark.parametrize(("characters", "left"), [(0, "abcdef"), (2, "cdef"), (4, "ef"), (6, ""), (9, "")])

@@ -239,6 +239,26 @@ def test_a_native_of_the_user_that_fails_is_no_traceback(tmp_path: Path, options
         run_network(network_of(tmp_path / "net", (text,), "a=A"), bound)
 
 
+def nothing(_value: int) -> None:
+    """A native of the user that returns no number."""
+
+
+def text(_value: int) -> str:
+    """A native of the user that returns a text."""
+    return "12"
+
+
+@pytest.mark.parametrize(("native", "said"), [("nothing", "returned None"), ("text", "returned '12'")])
+def test_a_native_of_the_user_returns_a_value_of_its_type(
+    tmp_path: Path, options: RunOptions, native: str, said: str
+) -> None:
+    actor = "actor A () ==> : @native function own(int x) --> int end action ==> do println(own(1)); end end"
+    bound = replace(options, natives=(("A.own", f"{__name__}:{native}"),))
+    with pytest.raises(ExecutionError, match=f"'own', declared in A, {said}") as caught:
+        run_network(network_of(tmp_path / "net", (actor,), "a=A"), bound)
+    assert caught.value.diagnostics[0].expected == "a value of its type, int(size=32)"
+
+
 def test_a_folder_whose_name_only_begins_alike_is_outside(tmp_path: Path, options: RunOptions) -> None:
     (tmp_path / "net-other").mkdir()
     (tmp_path / "net-other" / "secret").write_bytes(b"TOP")

@@ -407,7 +407,7 @@ inline int run_command(const std::string& program, std::vector<std::string> argu
 
 int main(int argc, char** argv, const NetworkInfo& network) {
   open_closed_streams();
-  ignore_broken_pipes();
+  ignore_signals_of_writes();
   const CrashStack stack;
   watch_crashes([]() -> const char* { return actor_at_work == nullptr ? nullptr : actor_at_work->name; });
   tell_work_when_asked();

@@ -53,11 +53,12 @@ inline void open_closed_streams() {
   }
 }
 
-/// Let a write to a pipe without reader be an error like others.
-inline void ignore_broken_pipes() {
+/// Let a write to a pipe without reader, and one beyond the largest size of files (`ulimit -f`), be errors like others.
+inline void ignore_signals_of_writes() {
   struct sigaction action = {};
   action.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &action, nullptr);
+  ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
 /// What the network prints, on its way to standard output. Any thread may write.

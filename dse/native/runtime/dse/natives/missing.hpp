@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "dse/thrown.hpp"
@@ -40,8 +41,14 @@ auto guarded(const char* what, Function function) {
       throw;
     } catch (const std::bad_alloc&) {
       throw;
+    } catch (const SourceExhausted&) {
+      throw;
+    } catch (const ProgramExit&) {
+      throw;
     } catch (const std::exception& error) {
       refuse_failure(what, error);
+    } catch (...) {
+      refuse_failure(what, std::runtime_error("it threw something that is no std::exception"));
     }
   };
 }
